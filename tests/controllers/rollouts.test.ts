@@ -76,7 +76,7 @@ const sick = new Set<AssignmentId>()
 function fallIll(own: ObedientAgents, [first]: readonly Assignment[]): void {
   if (first === undefined) throw new Error('no replica to fail')
   sick.add(first.id)
-  own.look()
+  own.reconcile()
 }
 const mode = (MODE: string) => ({ environment: { MODE, VERSION: '2' } })
 const UPDATE: DeploymentSpec['update'] = {
@@ -400,7 +400,7 @@ describe('a dependency', () => {
     await settled()
     expect(runningOf(store, tenant, late.uid)).toEqual(before)
     sick.clear()
-    own.look()
+    own.reconcile()
     await rolledOut(second)
     expect(rolloutOf(late.uid)?.failure).toBeUndefined()
   })

@@ -5,12 +5,12 @@ import type { JsonObject } from '@holdfast/contract'
 import fc from 'fast-check'
 
 export interface ArbitraryOptions {
-  /** References that the registry check will accept. */
+  /** Image references that the registry check accepts. */
   readonly images: readonly string[]
-  /** Deployments that exist, have a healthCheck and depend on nothing; without any no dependsOn is generated. */
+  /** Existing deployments with a healthCheck and without dependencies. If empty, no dependsOn is generated. */
   readonly dependencies?: readonly string[]
   readonly maxReplicas?: number
-  /** With references to secrets, material for them, and templates that use them. */
+  /** Also generates references to secrets, their values, and templates that use them. */
   readonly secrets?: boolean
 }
 
@@ -20,13 +20,13 @@ const DIGITS = '0123456789'
 const textOf = (characters: string, minLength: number, maxLength: number): fc.Arbitrary<string> =>
   fc.string({ unit: fc.constantFrom(...characters), minLength, maxLength })
 
-/** First a letter, last a letter or digit. */
+/** Begins with a letter and ends with a letter or digit. */
 const arbitraryName: fc.Arbitrary<string> = fc
   .tuple(textOf(LOWER, 1, 1), textOf(`${LOWER}${DIGITS}-`, 0, 40), textOf(LOWER + DIGITS, 0, 1))
   .map(([first, middle, last]) => (middle === '' ? first + last : `${first}${middle}${last || 'z'}`))
   .filter((name) => name !== 'etcd' && name !== 'holdfast-etcd')
 
-/** Any text that a process can be given. */
+/** Any text that can be an argument of a process. */
 const arbitraryText = fc.oneof(
   textOf(`${LOWER}${DIGITS} /:._-`, 0, 24),
   fc
@@ -40,7 +40,7 @@ const arbitraryLabelKey = fc
   .filter((key) => !key.startsWith('caddy'))
 const arbitraryLabelValue = textOf(`${LOWER}${LOWER.toUpperCase()}${DIGITS} ._-/:`, 0, 30)
 
-/** Keys that name no credential. */
+/** Names of variables that do not look like a credential. */
 const arbitraryVariable = fc
   .tuple(fc.constantFrom('LOG_', 'APP_', '_', 'x'), textOf('ABCDEF0123456789_', 0, 6))
   .map(([start, rest]) => start + rest)
@@ -87,7 +87,7 @@ const arbitraryConstraint = fc.oneof(
 )
 
 const COUNTRIES = ['AT', 'CH', 'DE', 'FR', 'US', 'ZZ', 'XX']
-/** Regions of the shipped configuration. */
+/** Regions of the default configuration. */
 const REGIONS = ['eu', 'eea', 'dach', 'nordics', 'na', 'apac']
 
 /** No country is listed twice, nor demanded and blocked at once. */
@@ -131,7 +131,7 @@ const arbitraryUpdate = (maxReplicas: number) =>
     { requiredKeys: [] },
   )
 
-/** Hosts are drawn so wide that no two deployments of a run have one: a host and path belongs to one of them. */
+/** Hosts are random enough that no two deployments of a run share one: a host and path belongs to one deployment. */
 const arbitraryHost = fc.noBias(textOf('0123456789abcdef', 24, 24)).map((text) => `h${text}.example`)
 
 const arbitraryRoutes = fc.array(
@@ -149,7 +149,7 @@ const arbitraryRoutes = fc.array(
 const map = (key: fc.Arbitrary<string>, value: fc.Arbitrary<string>) =>
   fc.dictionary(key, value, { maxKeys: 5 })
 
-/** Every field that both POST and PUT take, each with its null where null is allowed. */
+/** Every field that both POST and PUT accept, with null where null is allowed. */
 function optionalFields({ dependencies = [], maxReplicas = 100 }: ArbitraryOptions) {
   const dependsOn = fc.dictionary(fc.constantFrom('', ...dependencies), fc.constantFrom('healthy', 'started'))
   const fields = {
@@ -184,7 +184,7 @@ const arbitraryValues = fc.dictionary(
   { minKeys: 1, maxKeys: 3 },
 )
 
-/** Random material by either way, above the entropy floor; no key is one of the above. */
+/** Keys to generate, in both notations and above the entropy floor; no key is also in the written values. */
 const arbitraryGenerate = fc
   .tuple(
     fc.subarray(['g', 'G_1', 'token'], { minLength: 1 }),
@@ -195,7 +195,7 @@ const arbitraryGenerate = fc
   )
   .map(([keys, way]) => ({ keys, ...way }))
 
-/** Everything of an entry but its name and path. */
+/** All fields of an entry except its name and path. */
 const arbitraryEntryParts = fc.record(
   {
     anchor: fc.constantFrom('process', 'external'),
@@ -206,7 +206,7 @@ const arbitraryEntryParts = fc.record(
   { requiredKeys: [] },
 )
 
-/** Of any label; single braces are text. */
+/** A template for any label; single braces are plain text. */
 const arbitraryTemplate = fc
   .tuple(
     fc.constantFrom('', 'postgres://app:', '{', '{x} '),
@@ -219,7 +219,7 @@ const arbitraryTemplate = fc
         `${before}{{secret.${label}.${key}}}${after}`,
   )
 
-/** The two fields go together, because a template may only use what is declared beside it. */
+/** Both fields are generated together, because a template may only use declared secrets. */
 const arbitrarySecrets: fc.Arbitrary<{ [field: string]: unknown }> = fc
   .tuple(
     fc.subarray(LABELS),
@@ -255,7 +255,7 @@ function withSecrets(
     .map(([fields, more]) => ({ ...fields, ...more }))
 }
 
-/** The body as JSON text makes it, keys in any order: a server sees nothing else. */
+/** The body after a round trip through JSON text, with keys in any order, as a server receives it. */
 const asSent = (body: fc.Arbitrary<{ [field: string]: unknown }>): fc.Arbitrary<JsonObject> =>
   body
     .chain((fields) => fc.shuffledSubarray(Object.entries(fields), { minLength: Object.keys(fields).length }))
@@ -275,7 +275,7 @@ export function arbitraryDeployment(options: ArbitraryOptions): fc.Arbitrary<Jso
   return asSent(withSecrets(body, options)).filter((body) => !dependsOnItself(body))
 }
 
-/** A body that PUT accepts for any deployment: neither `name` nor `uid`. */
+/** A body that PUT accepts for any deployment, without `name` and `uid`. */
 export function arbitraryChange(options: ArbitraryOptions): fc.Arbitrary<JsonObject> {
   const fields = { kind: fc.constant('Deployment'), image: fc.constantFrom(...options.images) }
   return asSent(

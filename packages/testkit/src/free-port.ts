@@ -1,5 +1,5 @@
-// A free loopback port. Taken from below the range that the kernel gives to outgoing connections: a port from that range
-// may be gone when a killed engine wants it back, and a client that dials a dead one may connect to itself.
+// A free loopback port below the kernel's range for outgoing connections. A port of that range may be in use when a killed engine
+// needs it again, and a client that dials a dead one may connect to itself.
 
 import { createServer } from 'node:net'
 
@@ -7,7 +7,7 @@ const LOWEST = 11_000
 const HIGHEST = 32_000
 const handedOut = new Set<number>()
 
-/** A port that nobody listens on now and that this process has not handed out before. */
+/** A port without a listener that this process has not returned before. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < 200; attempt += 1) {
     const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST))

@@ -15,7 +15,7 @@ export class HttpStatusError extends Error {
   }
 }
 
-/** The decoded body of a 2xx answer, undefined when it is empty; any other status throws. */
+/** The decoded body of a 2xx response, undefined if it is empty; any other status throws. */
 export async function callJson(url: string, call: HttpCall = {}): Promise<unknown> {
   const answer = await fetch(url, {
     method: call.method ?? (call.body === undefined ? 'GET' : 'POST'),
@@ -28,7 +28,7 @@ export async function callJson(url: string, call: HttpCall = {}): Promise<unknow
   return text === '' ? undefined : JSON.parse(text)
 }
 
-/** A member of a JSON object, undefined where there is none. */
+/** A member of a JSON object; undefined if it is missing. */
 export function member(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined
   return Object.entries(value).find(([key]) => key === name)?.[1]

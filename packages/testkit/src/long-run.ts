@@ -1,4 +1,4 @@
-// The one switch between CI and `npm run long`: the long run raises counts and durations.
+// The switch between CI and `npm run long`, which raises counts and durations.
 
 import { env } from 'node:process'
 

@@ -1,4 +1,4 @@
-// A short command to the end: what it printed, or an error that quotes what it complained of.
+// Runs a short command to its end and returns its output. The error of a failed command quotes its stderr.
 
 import { execFile, spawnSync } from 'node:child_process'
 import { env } from 'node:process'
@@ -8,7 +8,7 @@ export interface CommandOptions {
   readonly timeoutMs?: number
 }
 
-/** Blocks: for the few milliseconds of an `ip` or `iptables`. */
+/** Blocks the process: for commands of a few milliseconds, such as `ip` or `iptables`. */
 export function runCommand(file: string, args: readonly string[]): string {
   const { status, stdout, stderr, error } = spawnSync(file, args, { encoding: 'utf8', timeout: 30_000 })
   if (status === 0) return stdout

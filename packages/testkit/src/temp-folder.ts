@@ -1,5 +1,5 @@
-// A folder of its own for each engine, removed when the engine stops. What a killed process left behind is found by the
-// process id in the folder's name and removed by the next process that asks for a folder.
+// A temporary folder for each engine, removed when the engine stops. Folders of killed processes are recognized by the process id
+// in their name and removed by the next process that needs a folder.
 
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,7 @@ export interface TempFolder {
   remove(): void
 }
 
-/** A new folder, gone at remove() and at the latest when this process exits. */
+/** A new folder. It is removed by remove(), at the latest when this process exits. */
 export function makeTempFolder(purpose: string): TempFolder {
   watchExit()
   const path = mkdtempSync(join(tmpdir(), `${PREFIX}${pid}-${purpose}-`))
@@ -24,13 +24,13 @@ export function makeTempFolder(purpose: string): TempFolder {
   return { path, remove: () => removeFolder(path) }
 }
 
-/** A folder that the caller owns: made if absent, never removed by us. */
+/** A folder of the caller: created if absent, never removed here. */
 export function ownFolder(path: string): TempFolder {
   mkdirSync(path, { recursive: true })
   return { path, remove: () => {} }
 }
 
-/** Removes the folders of processes that are gone. */
+/** Removes the folders of processes that no longer exist. */
 export function sweepTempFolders(): void {
   for (const name of readdirSync(tmpdir())) {
     const owner = Number(NAME.exec(name)?.[1] ?? Number.NaN)
@@ -48,12 +48,12 @@ function watchExit(): void {
   exitOnTerm()
 }
 
-/** A test runner ends its workers by a signal, which runs no exit handler unless somebody listens to it. */
+/** A test runner ends its workers by SIGTERM, which runs exit handlers only if a listener is registered. */
 export function exitOnTerm(): void {
   if (process.listenerCount('SIGTERM') === 0) process.once('SIGTERM', () => process.exit(143))
 }
 
-/** What cannot be removed now is swept by a later process; it must not keep the others from going. */
+/** A folder that cannot be removed is left to a later process, so that the others are still removed. */
 function removeAll(): void {
   for (const path of live) {
     try {
@@ -64,6 +64,6 @@ function removeAll(): void {
 
 function removeFolder(path: string): void {
   live.delete(path)
-  // An engine that was killed a moment ago may still have a file open for writing: rm is tried again for a while.
+  // A just-killed engine may still have a file open for writing, so rm is retried for a while.
   rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
 }

@@ -1,8 +1,8 @@
-// Cheap isolation: tests share an engine and never a name in it.
+// Isolation by names: tests share an engine but never a name in it.
 
 import { randomUUID } from 'node:crypto'
 
-/** A DNS label that no other test has: `kv-1f0c9a…`. */
+/** A DNS label that no other test uses: `kv-1f0c9a…`. */
 export function uniqueName(kind: string): string {
   return `${kind}-${randomUUID().replaceAll('-', '').slice(0, 16)}`
 }
@@ -12,7 +12,7 @@ export function uniquePrefix(): string {
   return `/${uniqueName('test')}/`
 }
 
-/** A repository in a registry. */
+/** A repository name in a registry. */
 export function uniqueRepository(): string {
   return `test/${uniqueName('image')}`
 }

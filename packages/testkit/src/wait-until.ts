@@ -1,4 +1,4 @@
-// Wait for a condition, never for a time.
+// Waits for a condition instead of a fixed time.
 
 import { setTimeout as pause } from 'node:timers/promises'
 
@@ -7,17 +7,17 @@ export interface WaitOptions {
   readonly what: string
   readonly timeoutMs?: number
   readonly intervalMs?: number
-  /** Asked before each try: a sentence ends the wait at once, as when the process has gone. */
+  /** Called before each try. A returned text ends the wait with an error, for example because the process has exited. */
   readonly giveUp?: () => string | undefined
 }
 
-/** Calls the probe until it answers something else than undefined or false; a probe that throws has not succeeded yet. */
+/** Calls the probe until its result is neither undefined nor false. A probe that throws is retried. */
 export async function waitUntil<T>(
   probe: () => Promise<T | undefined | false> | T | undefined | false,
   options: WaitOptions,
 ): Promise<T> {
   const deadline = performance.now() + (options.timeoutMs ?? 30_000)
-  let last = 'it did not hold'
+  let last = 'the condition did not hold'
   while (performance.now() < deadline) {
     const reason = options.giveUp?.()
     if (reason !== undefined) throw new Error(`Waiting until ${options.what}: ${reason}`)

@@ -26,7 +26,7 @@ const TOO_LARGE = `[${'"",'.repeat(400_000)}`
 /** Each request has faults of two adjacent phases; the later phase must not be reached. */
 const PHASES: readonly [string, Sent | ((world: World) => Sent)][] = [
   ['authentication before path', { as: 'forged', path: '/api/v1/nowhere', body: {} }],
-  ['authentication before method', { as: 'nobody', method: 'PATCH', path: POST, body: {} }],
+  ['authentication before method', { as: 'anonymous', method: 'PATCH', path: POST, body: {} }],
   ['path before headers', { path: '/api/v1/nowhere', body: {}, headers: { 'x-tenant-id': 'acme' } }],
   ['method before headers', { method: 'PATCH', path: POST, body: {}, headers: { 'x-tenant-id': 'acme' } }],
   [

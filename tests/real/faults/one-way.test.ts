@@ -81,17 +81,20 @@ test.each(DIRECTIONS)(
     const agent = runSession(way.url, node, { steadyMs: 10_000, openMs: 1_000, reconnectDelayMs: () => 50 })
     onTestFinished(() => agent.session.close())
     const isAssigned = (id: string) =>
-      waitUntil(() => agent.told.some(({ items }) => items.some(({ assignmentId }) => assignmentId === id)), {
-        what: 'the node receives its work',
-        ...IN_TIME,
-      })
+      waitUntil(
+        () => agent.received.some(({ items }) => items.some(({ assignmentId }) => assignmentId === id)),
+        {
+          what: 'the node receives its work',
+          ...IN_TIME,
+        },
+      )
     const status = async (wanted: string) =>
       waitUntil(async () => (await nodeRecord(store, node)).status === wanted, {
         what: `it is ${wanted}`,
         ...IN_TIME,
       })
     await isAssigned(first.id)
-    const item = agent.told[0]?.items[0]
+    const item = agent.received[0]?.items[0]
     if (item === undefined) throw new Error('no item')
 
     const [before, endsBefore] = [gateway.counts.sessionsOpened, agent.ends()]

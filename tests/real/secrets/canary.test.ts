@@ -227,7 +227,7 @@ describe('a secret in the path or headers of a request is not quoted', () => {
     ])
       for (const path of ['/api/v1/deployments', '/api/v1/nowhere', '/metrics', '/docs/errors/nothing'])
         await send(
-          { as: 'nobody', method: 'GET', path, headers: { authorization: value() } },
+          { as: 'anonymous', method: 'GET', path, headers: { authorization: value() } },
           'authorization',
         )
   })
@@ -305,7 +305,7 @@ describe('a secret in the path or headers of a request is not quoted', () => {
           }
         }
         await send({ method: 'GET', path: `/api/v1/${shape}` }, 'an unknown path')
-        await send({ as: 'nobody', method: 'GET', path: `/docs/errors/${shape}` }, 'a page')
+        await send({ as: 'anonymous', method: 'GET', path: `/docs/errors/${shape}` }, 'a page')
       }
     }
   })

@@ -286,7 +286,7 @@ describe('a rotation shared by two deployments', () => {
       .toEqual([`${other} no longer refers to it, but a container still uses version 1`])
     expect((await world.rotate(name, { phase: 'retire' })).body['expected']).toContain(other)
     silent = false
-    agents.look()
+    agents.reconcile()
     await proved(name)
     await step(world, name, 'retire')
     expect(await live(world, label)).toEqual([2])

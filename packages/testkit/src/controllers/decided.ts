@@ -1,4 +1,4 @@
-// What was decided about a deployment, as it is kept and as the API tells it for a time.
+// The placement decisions about a deployment: the stored records, and the API's answer for a given time.
 
 import type { DeploymentUid, TenantId, Why } from '@holdfast/contract'
 import { keptDecisions } from '@holdfast/server/operations/deployments/read/decisions'
@@ -14,11 +14,11 @@ const residency = { enforcement: true, regions: {} }
 export async function whyAt(store: Store, tenant: TenantId, name: string, at: number): Promise<Why> {
   const deps = { store, clock, quotas, residency }
   const read = await readWhy(deps, tenant, name, new Date(at).toISOString())
-  if (!read.ok) throw new Error('it was refused')
+  if (!read.ok) throw new Error('the read was rejected')
   return read.value
 }
 
-/** The oldest first. */
+/** Oldest first. */
 export async function decisionsOf(
   store: Store,
   tenant: TenantId,

@@ -1,5 +1,5 @@
-// A server replica of which only the leadership is there, as a process of its own, so that it can really be stopped and
-// continued by a signal. It writes fenced witnesses as fast as it can, whether it leads or only believes to.
+// A server replica with leadership only, in its own process, so that it can be stopped and continued by a signal. It writes fenced
+// witness records as fast as it can, whether it leads or only believes that it does.
 
 import { argv } from 'node:process'
 import type { TenantId } from '@holdfast/contract'

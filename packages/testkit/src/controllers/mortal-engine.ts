@@ -1,12 +1,12 @@
-// An engine whose process dies at its n-th write: before the request left, or after the store took it and before the answer
-// came. From then on it hears nothing and nothing of it is heard, as of a process that was killed.
+// An engine whose process dies at its n-th write: before the request is sent, or after the store has applied it and before the
+// response arrives. From then on nothing reaches it and nothing leaves it, as with a killed process.
 
 import type { KeyValueEngine, WatchRequest } from '@holdfast/server/ports/key-value'
 
 export interface Mortal {
   wrap(engine: KeyValueEngine): KeyValueEngine
   readonly dead: boolean
-  /** Resolves when it dies. */
+  /** Resolves at the moment of death. */
   readonly death: Promise<void>
 }
 
@@ -14,7 +14,7 @@ export type DeathMoment = 'before' | 'after'
 
 const never = <R>(): Promise<R> => new Promise<R>(() => {})
 
-/** `atWrite` counts from 1; 0 never dies. */
+/** `atWrite` starts at 1; 0 means that it never dies. */
 export function createMortal(atWrite: number, moment: DeathMoment): Mortal {
   let writes = 0
   let dead = false
@@ -23,11 +23,11 @@ export function createMortal(atWrite: number, moment: DeathMoment): Mortal {
     die = resolve
   })
   const alive =
-    <A extends unknown[]>(tell: (...given: A) => void) =>
-    (...given: A): void => {
-      if (!dead) tell(...given)
+    <A extends unknown[]>(handle: (...parameters: A) => void) =>
+    (...parameters: A): void => {
+      if (!dead) handle(...parameters)
     }
-  const transact = async (engine: KeyValueEngine, ...given: Parameters<KeyValueEngine['transact']>) => {
+  const transact = async (engine: KeyValueEngine, ...parameters: Parameters<KeyValueEngine['transact']>) => {
     if (dead) return never<never>()
     writes += 1
     const dies = writes === atWrite
@@ -36,7 +36,7 @@ export function createMortal(atWrite: number, moment: DeathMoment): Mortal {
       die()
     }
     if (dies && moment === 'before') return never<never>()
-    const answer = await engine.transact(...given)
+    const answer = await engine.transact(...parameters)
     return dead ? never<never>() : answer
   }
   const deafened = (request: WatchRequest): WatchRequest => ({

@@ -1,6 +1,6 @@
-// Agents that do as the placement records say, without sessions and engines: each change of a placement leads to what the
-// agents would report of it. How a replica fares is asked of the test, by what its container is made of. Beside them, the
-// watch over the promise of a rollout: a number that was served is never without a replica that serves.
+// Agents that follow the placement records, without sessions and engines: for each change of a placement they write the report
+// that real agents would send. The test decides the state of each replica by its container. They also check the guarantee of a
+// rollout: a replica number that was served always has a serving replica.
 
 import type { Assignment, ContainerTemplate, DeploymentUid, TenantId } from '@holdfast/contract'
 import {
@@ -13,20 +13,20 @@ import {
 import type { Store } from '@holdfast/server/store/store'
 import { inTenant } from '@holdfast/server/store/transaction'
 
-/** Undefined: nothing is said of it, as of a node that is silent. */
+/** Undefined: no report, as from an unreachable node. */
 export type Report = Partial<StoredObservation> | undefined
 export type Behaviour = (template: ContainerTemplate, assignment: Assignment) => Report
 
 export interface ObedientAgents {
-  /** The fewest numbers that were served at any moment since it was last asked. */
+  /** The lowest number of served replica numbers at any moment since the last call. */
   fewestServed(): number
-  /** Looks at everything anew, after the test has changed how replicas fare. */
-  look(): void
-  /** From now on they do something only when `act` is called. */
+  /** Checks all placements again, after the test has changed the state of replicas. */
+  reconcile(): void
+  /** From now on they act only when `act` is called. */
   hold(): void
-  /** Does what the records say now. */
+  /** Acts on the current records. */
   act(): Promise<void>
-  /** How many reports were written. */
+  /** Number of reports written. */
   readonly reports: number
   stop(): Promise<void>
 }
@@ -49,23 +49,23 @@ export function startObedientAgents(
     })
     return work
   }
-  const look = (): void => {
+  const reconcile = (): void => {
     if (!held) void act()
   }
   const unwatch = store.subscribe((changes) => {
     const own = changes.filter(({ key }) => key.tenant === tenant)
     if (own.some(({ key }) => key.folder === observations.folder || key.id === uid))
       fewest = Math.min(fewest, servedOf(store, tenant, placement()))
-    if (own.some(({ key }) => key.id === uid || key.folder === nodes.folder)) look()
+    if (own.some(({ key }) => key.id === uid || key.folder === nodes.folder)) reconcile()
   })
-  look()
+  reconcile()
   return {
     fewestServed() {
       const seen = Math.min(fewest, servedOf(store, tenant, placement()))
       fewest = Number.POSITIVE_INFINITY
       return seen
     },
-    look,
+    reconcile,
     act,
     hold() {
       held = true
@@ -91,7 +91,7 @@ function servedOf(store: Store, tenant: TenantId, placement: StoredPlacement | u
 
 const GONE: Report = { generation: 3, state: 'stopped', gone: true, containerId: null }
 
-/** As the gateway does: compared with the placement, so that nothing is said of what was dropped meanwhile. */
+/** Compares with the placement, as the gateway does, so that no report is written for an assignment that was dropped. */
 async function reportAll(
   store: Store,
   tenant: TenantId,
@@ -107,7 +107,7 @@ async function reportAll(
       if (template === undefined || node === undefined || node.status === 'failed') continue
       const report = assignment.desired === 'removed' ? GONE : behave(template, assignment)
       const before = transaction.get(inTenant(tenant, observations, assignment.id))
-      if (report === undefined || says(before, report)) continue
+      if (report === undefined || isReported(before, report)) continue
       count += 1
       transaction.put(inTenant(tenant, observations, assignment.id), {
         v: 1,
@@ -131,7 +131,7 @@ async function reportAll(
   })
 }
 
-function says(before: StoredObservation | undefined, report: NonNullable<Report>): boolean {
+function isReported(before: StoredObservation | undefined, report: NonNullable<Report>): boolean {
   const wanted = { state: 'ready' as const, reason: '', restarts: 0, gone: false, ...report }
   return (
     before?.state === wanted.state &&

@@ -1,41 +1,41 @@
-// An engine as a process that stands still sees it: while paused nothing that it asks leaves and nothing that it was
-// answered arrives; afterwards all of it does, late, in order.
+// An engine as seen by a stopped process: while paused, no request leaves and no response arrives. Afterwards all of them are
+// delivered, late and in order.
 
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
 
 export interface Pausable {
   wrap(engine: KeyValueEngine): KeyValueEngine
-  /** With `writes` it hears on and only what it asks waits. */
+  /** `writes`: only requests wait, and events still arrive. */
   pause(what?: 'everything' | 'writes'): void
   resume(): void
 }
 
 export function createPausable(): Pausable {
-  let standing: Promise<void> = Promise.resolve()
-  let deaf = false
-  let goOn = (): void => {}
+  let paused: Promise<void> = Promise.resolve()
+  let holdsEvents = false
+  let continuePaused = (): void => {}
   const late: (() => void)[] = []
-  const deliver = (tell: () => void): void => {
-    if (deaf) late.push(tell)
-    else tell()
+  const deliver = (deliverNow: () => void): void => {
+    if (holdsEvents) late.push(deliverNow)
+    else deliverNow()
   }
   const delayed = async <R>(call: () => Promise<R>): Promise<R> => {
-    await standing
+    await paused
     const answer = await call()
-    await standing
+    await paused
     return answer
   }
   return {
     pause(what = 'everything') {
-      deaf = what === 'everything'
-      standing = new Promise((resolve) => {
-        goOn = resolve
+      holdsEvents = what === 'everything'
+      paused = new Promise((resolve) => {
+        continuePaused = resolve
       })
     },
     resume() {
-      deaf = false
-      for (const tell of late.splice(0)) tell()
-      goOn()
+      holdsEvents = false
+      for (const deliverNow of late.splice(0)) deliverNow()
+      continuePaused()
     },
     wrap: (engine) => ({
       ...engine,

@@ -1,4 +1,4 @@
-// A tenant with nodes and deployments, written straight to the store, and controllers that place them: no API, no agents.
+// A tenant with nodes and deployments, written directly to the store, and controllers that place them, without API and agents.
 
 import { randomUUID } from 'node:crypto'
 import type {
@@ -134,7 +134,7 @@ export const placementOf = (
 export const runningOf = (store: Store, tenant: TenantId, uid: DeploymentUid): Assignment[] =>
   (placementOf(store, tenant, uid)?.assignments ?? []).filter(({ desired }) => desired === 'running')
 
-/** What an agent would report of the assignments. */
+/** Writes the report of an agent about the assignments. */
 export async function observe(
   store: Store,
   tenant: TenantId,
@@ -187,14 +187,14 @@ export interface Controllers {
 export interface ControllerOptions {
   readonly replica?: string
   readonly containers?: number
-  /** The quota of containers where it changes under way. */
+  /** The container quota, for tests that change it. */
   readonly limit?: (tenant: TenantId) => number
   readonly residency?: ResidencyRules
-  /** Who leads; absent: a leadership of its own. */
+  /** The leadership to use; by default a new one. */
   readonly leadership?: Pick<Leadership, 'owns' | 'fenced' | 'subscribe'>
   readonly resyncMs?: number
   readonly timings?: LeadershipTimings
-  /** What time the controllers think it is; leadership has its own. */
+  /** Clock of the controllers; leadership uses its own. */
   readonly clock?: Clock
 }
 

@@ -1,5 +1,5 @@
-// Every revision of the store, as far as containers are counted: how many assignments each tenant has, against the quota that
-// is in force at that revision. Nothing is judged by a look now and then.
+// Checks every revision of the store: the number of assignments of each tenant against the quota in force at that revision. A
+// sample now and then could miss a violation.
 
 import type { AssignmentId, DeploymentUid, TenantId } from '@holdfast/contract'
 import type { KeyValueEngine, WatchEvent } from '@holdfast/server/ports/key-value'
@@ -8,14 +8,14 @@ import { createKeyspace } from '@holdfast/server/store/keys'
 import { placements, type StoredPlacement, shards, tenants } from '@holdfast/server/store/records'
 
 export interface QuotaHistory {
-  /** Revisions at which a tenant had more than its quota, and had got more by that very write. */
+  /** Revisions at which a tenant was above its quota because of that very write. */
   readonly above: readonly string[]
-  /** Assignments that were told to go, though nobody had asked for that. */
+  /** Assignments that were marked for removal although no client had requested it. */
   readonly unexpectedRemovals: readonly string[]
   readonly writes: number
   readonly placed: number
   readonly most: number
-  /** How often a shard was given to another. */
+  /** How often a shard changed its owner. */
   readonly owners: number
   usedBy(tenant: TenantId): number
   expectRemovals(ids: readonly AssignmentId[]): void
@@ -35,7 +35,7 @@ interface Seen {
   readonly removed: Set<AssignmentId>
 }
 
-/** Begins with what is not there yet: call it before anything is written. */
+/** Watches from the beginning: call it before the first write. */
 export async function watchQuotas(engine: KeyValueEngine, root: string): Promise<QuotaHistory> {
   const keyspace = createKeyspace(root)
   const seen: Seen = {
@@ -58,7 +58,7 @@ export async function watchQuotas(engine: KeyValueEngine, root: string): Promise
       for (const event of events) note(seen, keyspace, event)
     },
     onProgress: () => {},
-    onCompacted: () => seen.above.push('the history is gone'),
+    onCompacted: () => seen.above.push('the history was compacted'),
   })
   const usedBy = (tenant: string) =>
     [...(seen.used.get(tenant)?.values() ?? [])].reduce((sum, count) => sum + count, 0)

@@ -1,4 +1,4 @@
-// The shipped timings, and a tenth of them.
+// The default timings, and a tenth of them.
 
 import { LEADERSHIP_TIMINGS } from '@holdfast/server/loops/leadership/lead-shards'
 import type { LeadershipTimings } from '@holdfast/server/loops/leadership/leadership-state'

@@ -1,5 +1,5 @@
-// Fenced writes that leave a trace of who wrote them with which token, and the check of the whole history: each write
-// was made with the token that was in force when the store took it.
+// Fenced writes that record their writer and token, and a check of the complete history: each write used the token that was in
+// force when the store applied it.
 
 import type { DeploymentUid, TenantId } from '@holdfast/contract'
 import { shardAddress } from '@holdfast/server/loops/leadership/fence'
@@ -14,7 +14,7 @@ import { inTenant } from '@holdfast/server/store/transaction'
 
 const UID = 'dep_00000000000000000000000000' as DeploymentUid
 
-/** One fenced write without any other compare: nothing but the fence keeps it out. */
+/** One fenced write without any other comparison: only the fence can reject it. */
 export async function writeWitness(
   store: Store,
   leadership: Pick<Leadership, 'fenced'>,
@@ -41,17 +41,17 @@ const witness = (replica: string, token: number): StoredPlacement => ({
 })
 
 export interface WitnessLog {
-  /** Who wrote, in the order of the store, each writer once per turn. */
+  /** Writers in store order, each once per turn. */
   readonly writers: readonly string[]
-  /** How many writes each has made. */
+  /** Number of writes by each writer. */
   readonly counts: ReadonlyMap<string, number>
-  /** Writes that the store took although their token was not in force. */
+  /** Writes that the store applied although their token was not in force. */
   readonly breaches: readonly string[]
   readonly owner: string | undefined
   close(): void
 }
 
-/** Begins with what is not there yet: call it before anybody leads. */
+/** Watches from the beginning: call it before any replica leads. */
 export async function watchWitness(
   engine: KeyValueEngine,
   root: string,
@@ -85,7 +85,7 @@ export async function watchWitness(
       }
     },
     onProgress: () => {},
-    onCompacted: () => breaches.push('the history is gone'),
+    onCompacted: () => breaches.push('the history was compacted'),
   })
   return {
     writers,

@@ -1,4 +1,4 @@
-// An authority of our own, and what it signed for a server and a client on this machine.
+// A certificate authority for tests, with certificates for a server and a client on this machine.
 
 import { execFile } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ export interface Certificates {
 const run = promisify(execFile)
 const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
 
-/** `names` go into the certificates beside those of loopback, as openssl writes them: `IP:10.0.0.1`, `DNS:example.com`. */
+/** `names` are added to the loopback names, in openssl's notation: `IP:10.0.0.1`, `DNS:example.com`. */
 export async function makeCertificates(names: readonly string[] = []): Promise<Certificates> {
   const folder = makeTempFolder('tls')
   const path = (name: string): string => join(folder.path, name)

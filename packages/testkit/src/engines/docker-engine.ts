@@ -1,5 +1,4 @@
-// One Docker Engine with its containerd beside it, as systemd runs them: either may be killed, and the containers go
-// on.
+// One Docker Engine with a separate containerd, as under systemd: either can be killed, and the containers keep running.
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
@@ -12,34 +11,34 @@ import { engineBinary } from './engine-binaries.ts'
 import { waitUntilReady } from './engine-home.ts'
 import type { EngineProcess } from './engine-process.ts'
 
-/** old: Debian's 20.10. new: the 29 line that bootstrap builds. */
+/** old: Debian's 20.10. new: version 29, built by bootstrap. */
 export type DockerLine = 'old' | 'new'
 
 export interface DockerEngine {
   readonly line: DockerLine
   readonly socketPath: string
-  /** The newest that the engine speaks: 1.41, 1.56. */
+  /** The newest version that the engine supports: 1.41, 1.56. */
   readonly apiVersion: string
   readonly folder: string
-  /** Of the dockerd that runs now. */
+  /** Process id of the current dockerd. */
   readonly pid: number
-  /** kill -9 of dockerd; containerd and the containers go on. */
+  /** kill -9 of dockerd; containerd and the containers keep running. */
   kill(): Promise<void>
-  /** SIGSTOP of dockerd: it takes connections and answers nothing. */
+  /** SIGSTOP of dockerd: it accepts connections and answers nothing. */
   pause(): void
   resume(): void
-  /** Starts what was killed, dockerd anew even if it runs; returns when it answers. */
+  /** Starts what was killed, and restarts a running dockerd; resolves when it answers. */
   restart(): Promise<void>
-  /** kill -9 of containerd; dockerd and the containers go on. */
+  /** kill -9 of containerd; dockerd and the containers keep running. */
   killContainerd(): Promise<void>
-  /** Starts containerd anew, killing the one that runs. */
+  /** Kills a running containerd and starts it again. */
   restartContainerd(): Promise<void>
 }
 
 export interface EngineSettings {
-  /** Spoken to in the clear, as every registry on the wire of a lab is. */
+  /** A registry to use over plain HTTP, like every registry of a lab. */
   readonly registry?: string
-  /** For an engine that is to join a Swarm: containers die with dockerd then, Docker allows no other way. */
+  /** For an engine in a Swarm. Containers then die with dockerd, because Docker forbids live restore in a Swarm. */
   readonly swarm?: boolean
 }
 
@@ -55,7 +54,7 @@ export async function launchDockerEngine(
 ): Promise<DockerEngine> {
   const files = writeFiles(place, line)
   const binaries = binariesOf(line)
-  // As on a machine, where dockerd comes after it: one that meets a socket at which nobody listens any more gives up.
+  // dockerd starts after containerd, as under systemd: it exits if its socket exists without a listener.
   const startContainerd = async () => {
     rmSync(files.containerdSocket, { force: true })
     const started = start(place, binaries.containerd, 'containerd', ['--config', files.containerdConfig])
@@ -63,7 +62,7 @@ export async function launchDockerEngine(
     return started
   }
   const startDockerd = () => {
-    // A killed one leaves it, and the number may be another process by now.
+    // A killed process leaves its pid file, and the pid may belong to another process now.
     rmSync(files.pidFile, { force: true })
     return start(place, binaries.dockerd, 'dockerd', dockerdFlags(place, files, settings))
   }
@@ -117,14 +116,14 @@ function writeFiles(place: LabPlace, line: DockerLine) {
     execRoot: at('run', 'docker'),
     dataRoot: at('lib', 'docker'),
   }
-  // Its own: the machine's /etc/docker/daemon.json is not ours. The old line takes its id from a key of the machine.
+  // A separate configuration, because /etc/docker/daemon.json belongs to the machine. The old engine derives its id from a key.
   const config = line === 'old' ? { 'deprecated-key-path': at('lib', 'key.json') } : {}
   writeFileSync(files.dockerdConfig, JSON.stringify(config))
   writeFileSync(files.containerdConfig, containerdConfig(place, files.containerdSocket))
   return files
 }
 
-/** Without the plugins that use one place per machine. */
+/** Without the plugins that use a path shared by the whole machine. */
 function containerdConfig(place: LabPlace, socket: string): string {
   const disabled = ['io.containerd.grpc.v1.cri', 'io.containerd.nri.v1.nri', 'io.containerd.internal.v1.opt']
   return [
@@ -156,7 +155,7 @@ function dockerdFlags(place: LabPlace, files: EngineFiles, settings: EngineSetti
     '--bip',
     `172.30.${place.index}.1/24`,
     ...(settings.swarm === true ? [] : ['--live-restore']),
-    // Below the node's own cgroup on every machine, with systemd too: so they are found when the node is ended.
+    // Always below the node's own cgroup, even with systemd, so that the containers are found when the node is ended.
     '--exec-opt',
     'native.cgroupdriver=cgroupfs',
     '--cgroup-parent',
@@ -168,7 +167,7 @@ function dockerdFlags(place: LabPlace, files: EngineFiles, settings: EngineSetti
 function start(place: LabPlace, binary: string, name: string, args: readonly string[]): EngineProcess {
   const PATH = `${dirname(binary)}:${env.PATH ?? ''}:/usr/sbin:/usr/bin:/sbin:/bin`
   const logFile = join(place.folder, `${name}.log`)
-  // Go heeds a proxy of the environment, which knows nothing of a lab.
+  // Go uses the proxy of the environment, which cannot reach a lab.
   const variables = {
     PATH,
     TMPDIR: join(place.folder, 'tmp'),
@@ -197,15 +196,15 @@ async function waitForPing(dockerd: EngineProcess, socketPath: string): Promise<
   return version
 }
 
-/** The API version that the engine names in its answer. */
+/** The API version in the engine's response. */
 function ping(socketPath: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const asked = request({ socketPath, path: '/_ping', timeout: 2_000 }, (answer) => {
+    const sent = request({ socketPath, path: '/_ping', timeout: 2_000 }, (answer) => {
       answer.resume()
       resolve(answer.statusCode === 200 ? String(answer.headers['api-version'] ?? '') : '')
     })
-    asked.once('timeout', () => asked.destroy(new Error('The engine did not answer within 2 s.')))
-    asked.once('error', reject)
-    asked.end()
+    sent.once('timeout', () => sent.destroy(new Error('the engine did not answer within 2 s')))
+    sent.once('error', reject)
+    sent.end()
   })
 }

@@ -6,7 +6,7 @@ import { engineBinary, engineVersion } from './engine-binaries.ts'
 
 afterEach(() => vi.unstubAllEnvs())
 
-test('the versions are those that the pinning files name', () => {
+test('reads engine versions from the files that pin them', () => {
   expect(engineVersion('etcd')).toMatch(/^3\.6\.\d+$/)
   expect(engineVersion('vault')).toMatch(/^1\.13\.\d+$/)
   expect(engineVersion('caddy')).toMatch(/^2\.11\.\d+$/)
@@ -14,7 +14,7 @@ test('the versions are those that the pinning files name', () => {
   expect(engineVersion('schemathesis')).toMatch(/^4\.32\.\d+$/)
 })
 
-test('a binary is taken from the cache folder named by its version', () => {
+test('finds a binary in the cache folder of its version', () => {
   const cache = makeTempFolder('cache')
   vi.stubEnv('HOLDFAST_ENGINES', cache.path)
   const folder = join(cache.path, `etcd-${engineVersion('etcd')}`)
@@ -25,7 +25,7 @@ test('a binary is taken from the cache folder named by its version', () => {
   cache.remove()
 })
 
-test('a missing engine names the command that brings it', () => {
+test('an error about a missing engine names the command that installs it', () => {
   vi.stubEnv('HOLDFAST_ENGINES', '/nowhere')
   expect(() => engineBinary('vault')).toThrow(/vault is not installed .*npm run bootstrap/)
   vi.stubEnv('PATH', '/nowhere')

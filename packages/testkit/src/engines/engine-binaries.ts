@@ -1,5 +1,5 @@
-// Where is the binary of an engine? Built ones lie in a cache folder that is named by version; the version is read from
-// the file that pins it (engines/<name>/go.mod, requirements.txt), the same that scripts/bootstrap builds from.
+// Where is the binary of an engine? Built engines are in a cache folder per version. The version is read from the file that pins
+// it (engines/<name>/go.mod, requirements.txt), the same that scripts/bootstrap builds from.
 
 import { accessSync, constants, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -28,7 +28,7 @@ const PINS: { readonly [engine: string]: RegExp } = {
 }
 
 type Built = keyof typeof BUILT
-/** Debian packages put these on the PATH. */
+/** Installed by Debian packages, found on the PATH. */
 type Installed =
   | 'docker-registry'
   | 'promtool'
@@ -47,13 +47,11 @@ type Installed =
   | 'umount'
 export type EngineBinary = Built | Installed
 
-/** The path of an executable. A missing one throws the sentence that says how to get it. */
+/** The path of an executable. If it is missing, the error explains how to install it. */
 export function engineBinary(name: EngineBinary): string {
   const path = isBuilt(name) ? builtPath(name) : installedPath(name)
   if (path !== undefined && isExecutable(path)) return path
-  throw new Error(
-    `${name} is not installed (looked for ${path ?? 'it on the PATH'}): run "npm run bootstrap".`,
-  )
+  throw new Error(`${name} is not installed (searched ${path ?? 'the PATH'}): run "npm run bootstrap".`)
 }
 
 /** The pinned version of an engine that bootstrap builds. */

@@ -1,4 +1,4 @@
-// Where an engine lives and how long: a temporary folder and our own lifetime, or a given folder and until it is ended.
+// The folder and lifetime of an engine: a temporary folder and this process, or a given folder until it is ended explicitly.
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,9 +7,9 @@ import { waitUntil } from '../wait-until.ts'
 import type { EngineProcess } from './engine-process.ts'
 
 export interface EngineHome {
-  /** Keeps the data here and leaves it there at stop(). Absent: a temporary folder that goes at stop(). */
+  /** Keeps the data here after stop(). Absent: a temporary folder that is removed at stop(). */
   readonly folder?: string
-  /** The processes outlive the starter; end them by the pids that the starter returns. */
+  /** The processes outlive this one; end them by the returned pids. */
   readonly detached?: boolean
 }
 
@@ -23,7 +23,7 @@ export function subfolder(folder: TempFolder, name: string): string {
   return path
 }
 
-/** Waits until the engine answers; when its process ends before, the error quotes what it said. */
+/** Waits until the engine answers. If its process exits first, the error quotes its log. */
 export async function waitUntilReady(
   engine: EngineProcess,
   what: string,
@@ -34,7 +34,7 @@ export async function waitUntilReady(
   await waitUntil(probe, { what, timeoutMs, giveUp })
 }
 
-/** A port that was free may be taken before the engine listens on it: starts anew, with other ports, a few times. */
+/** Retries a few times with other ports: another process may bind a free port before the engine does. */
 export async function retryPortClash<T>(start: () => Promise<T>): Promise<T> {
   for (let left = 3; ; left -= 1) {
     try {

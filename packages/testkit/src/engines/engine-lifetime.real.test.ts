@@ -21,7 +21,7 @@ ${script}`
   return String(line).split(' ')
 }
 
-test('an engine dies with its starter, even when that is killed with -9, and the next process clears up', async () => {
+test('an engine dies with its starter, even after kill -9, and the next process removes its folder', async () => {
   const [pidText, dataDir = ''] = await runStarter(`
     const { members } = await startEtcd()
     console.log(members[0].pid, members[0].dataDir)
@@ -36,13 +36,13 @@ test('an engine dies with its starter, even when that is killed with -9, and the
   expect(existsSync(dataDir)).toBe(false)
 })
 
-test('an engine that is started detached outlives its starter, and is ended by its record', async () => {
+test('a detached engine outlives its starter and is ended by its process record', async () => {
   const folder = makeTempFolder('detached')
   const [pidText, url = ''] = await runStarter(`
     const registry = await startRegistry({ folder: ${JSON.stringify(folder.path)}, detached: true })
     console.log(registry.pid, registry.url)`)
   const record = recordProcess(Number(pidText))
-  await waitUntil(() => !isAlive(starter?.pid ?? 0), { what: 'the starter has ended by itself' })
+  await waitUntil(() => !isAlive(starter?.pid ?? 0), { what: 'the starter has exited' })
   expect((await fetch(`${url}/v2/`)).status).toBe(200)
   expect(endRecordedProcess({ ...record, startTicks: '1' })).toBe(false)
   expect(isAlive(record.pid)).toBe(true)

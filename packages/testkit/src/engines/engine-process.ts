@@ -1,4 +1,4 @@
-// One engine process: it dies with us, even when we are killed with -9, unless it was started to outlive us.
+// One engine process. It dies with this process, even after kill -9, unless it was started detached.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
@@ -10,32 +10,32 @@ export interface EngineCommand {
   readonly binary: string
   readonly args: readonly string[]
   readonly env?: { readonly [name: string]: string }
-  /** Both outputs are appended here; its last lines are quoted when the engine does not come up. */
+  /** Both outputs are appended here; the last lines are quoted if the engine does not start. */
   readonly logFile: string
-  /** True: in a session of its own, alive after this process has gone. The caller ends it by its pid. */
+  /** True: runs in its own session and outlives this process. The caller ends it by its pid. */
   readonly detached?: boolean
 }
 
 export interface EngineProcess {
   readonly pid: number
-  /** Settles when the process has gone, whatever ended it. */
+  /** Settles when the process has exited for any reason. */
   readonly exited: Promise<void>
   hasExited(): boolean
-  /** SIGKILL; returns when the process has gone. */
+  /** SIGKILL; resolves when the process has exited. */
   kill(): Promise<void>
-  /** SIGSTOP: alive, silent, its sockets open. In force on return. */
+  /** SIGSTOP: alive and silent, with its sockets open. In effect on return. */
   pause(): void
   resume(): void
   logTail(): string
 }
 
-// At an orderly exit the engines go first: their folders are removed next, and nothing may write to them any more.
+// At a normal exit the engines are killed first, so that none writes to its folder while it is removed.
 const bound = new Set<ChildProcess>()
 process.prependOnceListener('exit', () => {
   for (const child of bound) child.kill('SIGKILL')
 })
 
-/** Starts a process and does not wait for it to be ready. */
+/** Starts a process without waiting until it is ready. */
 export function startEngineProcess(command: EngineCommand): EngineProcess {
   const child = spawnChild(command)
   const { pid } = child
@@ -68,7 +68,7 @@ export function startEngineProcess(command: EngineCommand): EngineProcess {
 function spawnChild(command: EngineCommand): ChildProcess {
   const detached = command.detached === true
   const log = openSync(command.logFile, 'a')
-  // The kernel delivers the signal when the thread that started the child ends: no handler of ours has to run.
+  // The kernel delivers the signal when the thread that started the child ends, so no handler has to run.
   const launcher = detached ? [] : [engineBinary('setpriv'), '--pdeathsig', 'KILL']
   const [file = '', ...args] = [...launcher, command.binary, ...command.args]
   const child = spawn(file, args, {

@@ -1,9 +1,9 @@
-// The few etcd calls that starting and replacing members needs, over etcd's own JSON gateway. Not a store: the product's
-// client is what tests exercise, and it must not also be what readies the engine it is tested on.
+// The etcd calls needed to start and replace members, over etcd's JSON gateway. The product's client is under test, so it is not
+// used to prepare the engine.
 
 import { callJson, listMember, member, textMember } from '../http-json.ts'
 
-/** True once a quorum confirmed the read: the member is in a working cluster. */
+/** True once a quorum has confirmed the read, so that the member is in a working cluster. */
 export async function answersLinearizableRead(endpoint: string, timeoutMs = 1_000): Promise<boolean> {
   await callJson(`${endpoint}/v3/kv/range`, { body: { key: 'AA==' }, timeoutMs })
   return true
@@ -11,7 +11,7 @@ export async function answersLinearizableRead(endpoint: string, timeoutMs = 1_00
 
 export interface EtcdStatus {
   readonly memberId: string
-  /** '0' while there is none. */
+  /** '0' if there is none. */
   readonly leaderId: string
   readonly dbSizeBytes: number
 }
@@ -25,7 +25,7 @@ export async function readEtcdStatus(endpoint: string, timeoutMs = 1_000): Promi
   }
 }
 
-/** True when the cluster has no such member any more; safe to repeat. */
+/** True once the cluster no longer has such a member; safe to repeat. */
 export async function removeEtcdMember(endpoint: string, name: string): Promise<boolean> {
   const found = (await listEtcdMembers(endpoint)).find((entry) => member(entry, 'name') === name)
   if (found === undefined) return true
@@ -33,7 +33,7 @@ export async function removeEtcdMember(endpoint: string, name: string): Promise<
   return true
 }
 
-/** True when the cluster expects a member at this address; safe to repeat. */
+/** True once the cluster expects a member at this address; safe to repeat. */
 export async function addEtcdMember(endpoint: string, peerUrl: string): Promise<boolean> {
   const known = (await listEtcdMembers(endpoint)).flatMap((entry) => listMember(entry, 'peerURLs'))
   if (known.includes(peerUrl)) return true

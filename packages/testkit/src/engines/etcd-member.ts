@@ -1,4 +1,4 @@
-// One etcd member: started, killed, paused, brought back, or replaced by an empty one.
+// One etcd member that can be started, killed, paused, restarted, or replaced by an empty one.
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,16 +12,16 @@ export interface EtcdMember {
   readonly name: string
   readonly endpoint: string
   readonly dataDir: string
-  /** Of the process that runs now: another one after restart() and wipeAndReplace(). */
+  /** Process id of the current process; changes with restart() and wipeAndReplace(). */
   readonly pid: number
-  /** kill -9; returns when the process has gone. */
+  /** kill -9; resolves when the process has exited. */
   kill(): Promise<void>
   /** SIGSTOP: the member falls silent with its sockets open. */
   pause(): void
   resume(): void
-  /** Starts again on the same data, killing what runs; returns when it answers, or at once if told not to wait. */
+  /** Kills a running process and starts again on the same data; resolves when it answers, or at once with `wait: false`. */
   restart(options?: { readonly wait?: boolean }): Promise<void>
-  /** As after a lost disk: removed from the cluster, data wiped, joined anew under the same name and addresses. */
+  /** As after a lost disk: removed from the cluster, wiped, and joined again under the same name and addresses. */
   wipeAndReplace(): Promise<void>
 }
 
@@ -32,7 +32,7 @@ export interface MemberPlan {
   readonly peerPort: number
   readonly flags: readonly string[]
   readonly detached: boolean
-  /** All members, this one among them. */
+  /** All members, including this one. */
   readonly cluster: readonly MemberPlan[]
 }
 
@@ -41,7 +41,7 @@ type ClusterState = 'new' | 'existing'
 const clientUrl = (plan: MemberPlan): string => `http://127.0.0.1:${plan.clientPort}`
 const peerUrl = (plan: MemberPlan): string => `http://127.0.0.1:${plan.peerPort}`
 
-/** The process is started, not yet ready: members of a new cluster wait for each other. */
+/** Starts the process without waiting until it is ready, because members of a new cluster wait for each other. */
 export function launchMember(plan: MemberPlan): EtcdMember & { ready(): Promise<void> } {
   const dataDir = join(plan.folder, 'data')
   let running = launch(plan, dataDir, 'new')
@@ -76,8 +76,8 @@ export function launchMember(plan: MemberPlan): EtcdMember & { ready(): Promise<
 
 async function replaceInCluster(plan: MemberPlan): Promise<void> {
   const others = plan.cluster.filter((other) => other.name !== plan.name).map(clientUrl)
-  if (others.length === 0) throw new Error('A cluster of one cannot replace its only member.')
-  // The rest may have to elect a leader first, and refuses changes of membership until all of it is connected.
+  if (others.length === 0) throw new Error('a cluster of one member cannot replace it')
+  // The other members may have to elect a leader first, and reject membership changes until all are connected.
   const what = `${plan.name} is replaced`
   const helper = await waitUntil(() => firstThatAnswers(others), { what })
   await waitUntil(() => removeEtcdMember(helper, plan.name), { what })

@@ -1,14 +1,14 @@
-// Is a process there, and is it still the same one? A process id alone is given to another process sooner or later.
+// Does a process exist, and is it still the same one? A process id alone is reused sooner or later.
 
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Is there a process with this id, a zombie not counted? */
+/** True if a process with this id exists that is not a zombie. */
 export function isAlive(pid: number): boolean {
   const fields = readStat(pid)
   return fields !== undefined && fields[0] !== 'Z'
 }
 
-/** A process that can be found again later, and told from another that was given the same id since. */
+/** Identifies a process later, even if its id has been reused. */
 export interface ProcessRecord {
   readonly pid: number
   readonly startTicks: string
@@ -16,7 +16,7 @@ export interface ProcessRecord {
 
 export function recordProcess(pid: number): ProcessRecord {
   const startTicks = readStat(pid)?.[19]
-  if (startTicks === undefined) throw new Error(`There is no process ${pid}.`)
+  if (startTicks === undefined) throw new Error(`process ${pid} does not exist`)
   return { pid, startTicks }
 }
 
@@ -24,14 +24,14 @@ export function isRecordedAlive(record: ProcessRecord): boolean {
   return isAlive(record.pid) && readStat(record.pid)?.[19] === record.startTicks
 }
 
-/** Ends exactly the recorded process; false when it had gone before. */
+/** Ends exactly the recorded process; false if it had exited before. */
 export function endRecordedProcess(record: ProcessRecord): boolean {
   if (!isRecordedAlive(record)) return false
   process.kill(record.pid, 'SIGKILL')
   return true
 }
 
-/** Returns when every thread of a process that was sent SIGSTOP has stopped: a running one may still answer a request. */
+/** Returns when every thread of a process that was sent SIGSTOP has stopped: a running thread could still answer. */
 export function waitUntilStopped(pid: number): void {
   const deadline = performance.now() + 5_000
   while (!isStopped(pid) && performance.now() < deadline) waitBriefly(1)
@@ -47,7 +47,7 @@ function isStopped(pid: number): boolean {
   return readdirSync(`/proc/${pid}/task`).every((thread) => readStat(`${pid}/task/${thread}`)?.[0] === 'T')
 }
 
-/** The fields of /proc/<pid>/stat from the state on; what comes before holds a name that may contain anything. */
+/** The fields of /proc/<pid>/stat from the state on. The field before it is a name that may contain anything. */
 function readStat(pid: number | string): string[] | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')

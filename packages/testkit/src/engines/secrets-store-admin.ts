@@ -1,4 +1,4 @@
-// The calls that bring a fresh Vault into service: init, unseal, audit, mounts. OpenBao has the same ones.
+// The calls that prepare a fresh Vault: init, unseal, audit, mounts. OpenBao has the same ones.
 
 import { callJson, listMember, textMember } from '../http-json.ts'
 import { waitUntil } from '../wait-until.ts'
@@ -15,14 +15,14 @@ const put = (url: string, body: unknown, token?: string): Promise<unknown> =>
     ...(token === undefined ? {} : { headers: { 'x-vault-token': token } }),
   })
 
-/** One key share: what a test needs to seal and unseal at will. */
+/** Uses one key share, so that a test can seal and unseal easily. */
 export async function initialise(address: string): Promise<StoreKeys> {
   const answer = await put(`${address}/v1/sys/init`, { secret_shares: 1, secret_threshold: 1 })
   const [unsealKey] = listMember(answer, 'keys_base64')
   return { rootToken: textMember(answer, 'root_token'), unsealKey: String(unsealKey) }
 }
 
-/** Returns when the store is active: unsealed alone still answers 429 or 503 to a write. */
+/** Resolves when the store is active: an unsealed store may still answer 429 or 503 to a write. */
 export async function unseal(address: string, unsealKey: string): Promise<void> {
   await put(`${address}/v1/sys/unseal`, { key: unsealKey })
   await waitUntil(() => isActive(address), { what: 'the secrets store is active' })
@@ -36,7 +36,7 @@ export async function enableAudit(address: string, rootToken: string, path: stri
   await put(`${address}/v1/sys/audit/file`, { type: 'file', options: { file_path: path } }, rootToken)
 }
 
-/** A KV version 2 mount, ready for writes on return: it upgrades itself for a moment after it was made. */
+/** Creates a KV version 2 mount and waits until it accepts writes: it upgrades itself briefly after its creation. */
 export async function enableKvMount(address: string, rootToken: string, mount: string): Promise<void> {
   const headers = { 'x-vault-token': rootToken }
   await callJson(`${address}/v1/sys/mounts/${mount}`, {
@@ -44,10 +44,10 @@ export async function enableKvMount(address: string, rootToken: string, mount: s
     body: { type: 'kv', options: { version: '2' } },
   })
   const probe = async () => (await callJson(`${address}/v1/${mount}/config`, { headers })) !== undefined
-  await waitUntil(probe, { what: `mount ${mount} takes writes` })
+  await waitUntil(probe, { what: `mount ${mount} accepts writes` })
 }
 
-/** Does the process answer at all, in whatever state? */
+/** True if the process answers, in any state. */
 export async function answersHealth(address: string): Promise<boolean> {
   const answer = await fetch(`${address}/v1/sys/health`, { signal: AbortSignal.timeout(1_000) })
   return answer.status > 0

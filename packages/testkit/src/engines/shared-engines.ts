@@ -21,7 +21,7 @@ interface SharedEngines {
 }
 
 declare global {
-  // Outside the module registry: a runner that reloads this module for each test file still finds the same engines.
+  // A global variable: a runner that reloads this module for each test file still finds the same engines.
   var holdfastSharedEngines: SharedEngines | undefined
 }
 
@@ -30,21 +30,21 @@ function shared(): SharedEngines {
   return globalThis.holdfastSharedEngines
 }
 
-/** A one-member cluster. A test that kills, pauses, fills or compacts starts its own. */
+/** A one-member cluster. A test that kills, pauses, fills or compacts etcd starts its own. */
 export function sharedEtcd(): Promise<EtcdCluster> {
   const engines = shared()
   engines.etcd ??= startEtcd()
   return engines.etcd
 }
 
-/** A test that seals or pauses it undoes that before it ends. */
+/** A test that seals or pauses the store must undo that before it ends. */
 export function sharedSecretsStore(): Promise<SecretsStore> {
   const engines = shared()
   engines.secretsStore ??= startSecretsStore()
   return engines.secretsStore
 }
 
-/** Without an account. */
+/** A registry without authentication. */
 export function sharedRegistry(): Promise<Registry> {
   const engines = shared()
   engines.registry ??= startRegistry()

@@ -1,4 +1,4 @@
-// A real Caddy, as systemd runs it on a node: from a file that the agent writes, and started again whenever it ends.
+// A real Caddy, as systemd runs it on a node: it starts from a file that the agent writes, and restarts whenever it ends.
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
@@ -8,21 +8,21 @@ import { engineBinary } from './engine-binaries.ts'
 import { openHome, waitUntilReady } from './engine-home.ts'
 import { type EngineCommand, type EngineProcess, startEngineProcess } from './engine-process.ts'
 
-/** As RestartSec of the unit. */
+/** Like RestartSec of the unit. */
 const RESTART_MS = 100
 
 export interface CaddyService {
-  /** Of the admin API; its folder is for the owner alone. */
+  /** Socket of the admin API; only the owner can enter its folder. */
   readonly socketPath: string
-  /** What it starts with. */
+  /** The configuration that it starts with. */
   readonly configFile: string
-  /** Of the process that runs now. */
+  /** Process id of the current process. */
   readonly pid: number
-  /** kill -9; it is started again at once, with what is in its file. */
+  /** kill -9; it restarts at once, with the configuration in its file. */
   kill(): Promise<void>
   pause(): void
   resume(): void
-  /** It ends and stays away, until start(). */
+  /** Ends it until start(). */
   stop(): Promise<void>
   start(): Promise<void>
 }
@@ -31,7 +31,7 @@ export interface CaddyPlace {
   /** Survives a power cut. */
   readonly stateFolder: string
   readonly runFolder: string
-  /** Before each start, as ExecStartPre of the unit. */
+  /** Runs before each start, like ExecStartPre of the unit. */
   prepare?(): void
   startProcess(command: EngineCommand): EngineProcess
 }
@@ -44,7 +44,7 @@ export async function launchCaddy(place: CaddyPlace): Promise<CaddyService> {
   if (!existsSync(configFile)) writeFileSync(configFile, firstConfig(socketPath), { mode: 0o600 })
   let watch = { wanted: false }
   let caddy = run(place, configFile)
-  // One that was stopped and started meanwhile is watched by the one that started it: two would share a port unnoticed.
+  // After a stop and start, only the newer supervisor may restart it: two processes could share a port unnoticed.
   const supervise = async (mine: typeof watch): Promise<void> => {
     while (mine.wanted) {
       await caddy.exited
@@ -52,7 +52,7 @@ export async function launchCaddy(place: CaddyPlace): Promise<CaddyService> {
       try {
         if (mine.wanted && caddy.hasExited()) caddy = run(place, configFile)
       } catch {
-        // Its machine is gone.
+        // The machine is off.
         mine.wanted = false
       }
     }
@@ -83,11 +83,11 @@ export async function launchCaddy(place: CaddyPlace): Promise<CaddyService> {
 }
 
 export interface StandaloneCaddy extends CaddyService {
-  /** It ends, and its folder is gone. */
+  /** Ends it and removes its folder. */
   remove(): Promise<void>
 }
 
-/** In a folder of its own, on this machine. */
+/** Starts Caddy in a temporary folder, on this machine. */
 export async function startCaddy(): Promise<StandaloneCaddy> {
   const folder = openHome('caddy', {})
   const caddy = await launchCaddy({
@@ -118,15 +118,15 @@ function run(place: CaddyPlace, configFile: string): EngineProcess {
 
 function answers(socketPath: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const asked = request(
+    const sent = request(
       { socketPath, path: '/config/admin', headers: { host: 'caddy' }, timeout: 1000, agent: false },
       (answer) => {
         answer.resume()
         resolve(answer.statusCode === 200)
       },
     )
-    asked.once('timeout', () => asked.destroy(new Error('Caddy did not answer within 1 s.')))
-    asked.once('error', reject)
-    asked.end()
+    sent.once('timeout', () => sent.destroy(new Error('Caddy did not answer within 1 s')))
+    sent.once('error', reject)
+    sent.end()
   })
 }

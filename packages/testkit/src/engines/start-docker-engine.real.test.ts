@@ -31,7 +31,7 @@ describe.each<{ line: DockerLine; apiVersion: string }>([
     await registry.stop()
   })
 
-  test('runs a container that becomes healthy, resolves its names and stops when told', async () => {
+  test('runs a container that becomes healthy, resolves names and stops on request', async () => {
     expect(engine.apiVersion).toBe(apiVersion)
     await docker('network', 'create', 'tenant')
     const check = ['--health-cmd', 'nc -w 1 127.0.0.1 8080 </dev/null', '--health-interval', '100ms']
@@ -54,7 +54,7 @@ describe.each<{ line: DockerLine; apiVersion: string }>([
       /acme\/web:1\.0$/,
     )
     const begun = performance.now()
-    // One that heeds no signal is killed when the time is over.
+    // A container that ignores SIGTERM is killed at the end of its grace period.
     await docker('stop', '--time', '60', 'web')
     expect(performance.now() - begun).toBeLessThan(30_000)
   })
@@ -83,7 +83,7 @@ describe.each<{ line: DockerLine; apiVersion: string }>([
     expect(isAlive(pid)).toBe(false)
   })
 
-  test('a paused engine takes the call and answers only when it is resumed', async () => {
+  test('a paused engine accepts a call and answers it when it is resumed', async () => {
     engine.pause()
     const impatient = { env: { DOCKER_HOST: `unix://${engine.socketPath}` }, timeoutMs: 700 }
     await expect(runCommandAsync('docker', ['ps'], impatient)).rejects.toThrow()

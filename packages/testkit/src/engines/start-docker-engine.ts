@@ -1,4 +1,4 @@
-// A real Docker Engine of our own on a wire of its own, for tests that need one machine.
+// A real Docker Engine in its own network namespace, for tests that need one machine.
 
 import { layWire, plugIn, wireEnd } from '../lab/lab-network.ts'
 import { caddyPlace } from '../lab/lab-node.ts'
@@ -17,17 +17,17 @@ export interface DockerEngineOptions extends EngineSettings {
 }
 
 export interface StandaloneDockerEngine extends DockerEngine {
-  /** This host as the engine sees it: a registry that listens here can be pulled from. */
+  /** This host as seen by the engine: it can pull from a registry that listens here. */
   readonly hostAddress: string
-  /** The engine's machine as this host sees it. */
+  /** The engine's machine as seen by this host. */
   readonly address: string
-  /** A router beside the engine, which reaches its containers; it goes with the engine. */
+  /** A router on the same machine, which can reach the containers; it ends with the engine. */
   startCaddy(): Promise<CaddyService>
-  /** Containers, shims, mounts, network and files are gone on return. */
+  /** Removes containers, shims, mounts, network and files before it returns. */
   stop(): Promise<void>
 }
 
-/** Two engines in one network namespace would fight for docker0 and the packet filter: each has its own. */
+/** Each engine has its own network namespace, because two would conflict over docker0 and the packet filter. */
 export async function startDockerEngine(options: DockerEngineOptions): Promise<StandaloneDockerEngine> {
   const slot = await claimSlot()
   try {

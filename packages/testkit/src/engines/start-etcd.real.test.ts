@@ -24,7 +24,7 @@ async function read(endpoint: string, key: string): Promise<string | undefined> 
   return found === undefined ? undefined : Buffer.from(textMember(found, 'value'), 'base64').toString()
 }
 
-test('one member is ready on return and leaves no process and no folder behind', async () => {
+test('one member is ready on return and leaves no process or folder behind', async () => {
   const { endpoints, members, stop } = await start()
   const [endpoint = ''] = endpoints
   const [only] = members
@@ -35,7 +35,7 @@ test('one member is ready on return and leaves no process and no folder behind',
   expect(existsSync(dirname(only?.dataDir ?? ''))).toBe(false)
 })
 
-test('a killed member comes back with what it acknowledged', async () => {
+test('a killed member returns with all acknowledged writes', async () => {
   const { endpoints, members } = await start()
   const [endpoint = ''] = endpoints
   await put(endpoint, 'a', 'kept')

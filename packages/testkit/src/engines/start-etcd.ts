@@ -1,4 +1,4 @@
-// A real etcd cluster of our own: on free loopback ports, ready when this returns, gone when this process goes.
+// A real etcd cluster on free loopback ports. It is ready on return and ends with this process.
 
 import { freePorts } from '../free-port.ts'
 import type { TempFolder } from '../temp-folder.ts'
@@ -9,18 +9,18 @@ import { type EtcdMember, launchMember, type MemberPlan } from './etcd-member.ts
 
 export interface EtcdOptions extends EngineHome {
   readonly members?: number
-  /** The size of the database at which etcd refuses writes. */
+  /** The database size at which etcd rejects writes. */
   readonly quotaBytes?: number
-  /** Raft entries between two snapshots: small, so that snapshots and catching up from one really happen. */
+  /** Raft entries between two snapshots: small, so that snapshots and catching up from them really happen. */
   readonly snapshotCount?: number
-  /** Further flags, as etcd spells them. */
+  /** Further command-line flags. */
   readonly flags?: readonly string[]
 }
 
 export interface EtcdCluster {
   readonly endpoints: string[]
   readonly members: EtcdMember[]
-  /** The member that the others follow now; waits while there is none. */
+  /** The current leader; waits while there is none. */
   findLeader(): Promise<EtcdMember>
   /** Kills every member and removes the temporary folder. */
   stop(): Promise<void>
@@ -28,7 +28,7 @@ export interface EtcdCluster {
 
 const GIBIBYTE = 1024 ** 3
 
-/** Auto-compaction is off: the product compacts by itself. fsync stays on, or a kill would prove nothing. */
+/** Auto-compaction is off, because the product compacts. fsync stays on, otherwise a kill would prove nothing. */
 export function startEtcd(options: EtcdOptions = {}): Promise<EtcdCluster> {
   return retryPortClash(async () => {
     const folder = openHome('etcd', options)
@@ -70,7 +70,7 @@ async function planMembers(folder: TempFolder, options: EtcdOptions): Promise<Me
 }
 
 function serverFlags(members: number, options: EtcdOptions): string[] {
-  // A lone member has nobody to hear from: a short election only makes it ready sooner.
+  // A lone member needs no other votes, so short timeouts make it ready sooner.
   const election = members === 1 ? ['--heartbeat-interval=10', '--election-timeout=100'] : []
   return [
     `--quota-backend-bytes=${options.quotaBytes ?? 4 * GIBIBYTE}`,
@@ -84,11 +84,11 @@ function serverFlags(members: number, options: EtcdOptions): string[] {
 function findLeader(members: readonly EtcdMember[]): Promise<EtcdMember> {
   return waitUntil(
     async () => {
-      const asked = await Promise.allSettled(members.map((one) => readEtcdStatus(one.endpoint)))
-      const leads = asked.findIndex(
+      const statuses = await Promise.allSettled(members.map((one) => readEtcdStatus(one.endpoint)))
+      const leaderIndex = statuses.findIndex(
         (one) => one.status === 'fulfilled' && one.value.leaderId === one.value.memberId,
       )
-      return members[leads]
+      return members[leaderIndex]
     },
     { what: 'etcd has a leader' },
   )

@@ -10,7 +10,7 @@ const head = (url: string, repository: string, reference: string, headers = {}) 
     headers: { accept: MANIFEST_TYPE, ...headers },
   })
 
-test('a pushed tag resolves to its digest, moves, and is gone after a delete', async () => {
+test('resolves a pushed tag to its digest, moves it, and forgets it after a delete', async () => {
   const registry = await sharedRegistry()
   const repository = uniqueRepository()
   const { reference, digest } = await registry.pushSampleImage(repository, 'v1')
@@ -26,7 +26,7 @@ test('a pushed tag resolves to its digest, moves, and is gone after a delete', a
   expect((await head(registry.url, repository, digest)).status).toBe(200)
 })
 
-test('with an account, the registry asks for it and takes it', async () => {
+test('with an account, the registry requires and accepts it', async () => {
   const registry = await startRegistry({ htpasswd: { username: 'acme', password: 'open sesame' } })
   const repository = uniqueRepository()
   await registry.pushSampleImage(repository, 'v1')

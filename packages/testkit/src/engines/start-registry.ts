@@ -1,4 +1,4 @@
-// A real OCI registry: docker-registry on files, with deletes, and with basic authentication when asked for.
+// A real OCI registry: docker-registry on files, with deletes, and with basic authentication on request.
 
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -19,13 +19,13 @@ export interface RegistryCredential {
   readonly password: string
 }
 export interface RegistryOptions extends EngineHome {
-  /** Where it listens; 127.0.0.1 unless told. A lab's nodes reach what listens at the lab's host address. */
+  /** Listening address, 127.0.0.1 by default. A lab's nodes reach the lab's host address. */
   readonly address?: string
-  /** The one account. Absent: anybody may pull and push. */
+  /** The only account. Absent: pull and push without authentication. */
   readonly htpasswd?: RegistryCredential
 }
 export interface PushedImage {
-  /** `ADDRESS:PORT/repository:tag`, as a deployment names it. */
+  /** `ADDRESS:PORT/repository:tag`, as in a deployment. */
   readonly reference: string
   readonly digest: string
 }
@@ -35,17 +35,17 @@ export interface Registry {
   readonly host: string
   readonly url: string
   readonly pid: number
-  /** The content is made from repository and tag: pushed twice, it is the same image. */
+  /** The content depends only on repository and tag, so that a second push is the same image. */
   pushSampleImage(repository: string, tag: string): Promise<PushedImage>
-  /** One that runs: busybox, by default a web server that is healthy at once. */
+  /** A runnable image: busybox, by default with a web server that is healthy at once. */
   pushBusyboxImage(repository: string, tag: string, image?: BusyboxImage): Promise<PushedImage>
   /** A real Redis, its client and a shell. */
   pushRedisImage(repository: string, tag: string): Promise<PushedImage>
   /** Points the tag at another, new image. */
   moveTag(repository: string, tag: string): Promise<PushedImage>
-  /** Afterwards the digest and every tag that pointed at it are unknown to the registry. */
+  /** Afterwards the registry knows neither the digest nor any tag that pointed at it. */
   deleteManifest(repository: string, digest: string): Promise<void>
-  /** SIGSTOP: connections are accepted and nothing is answered. */
+  /** SIGSTOP: it accepts connections and answers nothing. */
   pause(): void
   resume(): void
   stop(): Promise<void>
@@ -102,7 +102,7 @@ function launch(folder: TempFolder, host: string, options: RegistryOptions): Eng
 
 function configText(folder: TempFolder, host: string, credential: RegistryCredential | undefined): string {
   const auth = credential === undefined ? {} : { auth: { htpasswd: htpasswdFile(folder, credential) } }
-  // The format is YAML, of which JSON is a part.
+  // The format is YAML, which includes JSON.
   return JSON.stringify({
     version: '0.1',
     log: { level: 'error', accesslog: { disabled: true } },
@@ -118,7 +118,7 @@ function htpasswdFile(folder: TempFolder, credential: RegistryCredential) {
   return { realm: 'holdfast-test', path }
 }
 
-/** The registry takes bcrypt alone, which Node lacks and the C library that perl calls has. */
+/** The registry accepts only bcrypt, which Node lacks; perl calls the C library for it. */
 function bcrypt(password: string): string {
   const salt = randomUUID().replaceAll('-', '').slice(0, 21)
   const script = 'local $/; my ($s, $p) = split /\\n/, <STDIN>, 2; print crypt($p, $s)'

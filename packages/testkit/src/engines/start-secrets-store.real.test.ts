@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { callJson, HttpStatusError } from '../http-json.ts'
 import { sharedSecretsStore } from './shared-engines.ts'
 
-test('KV version 2 refuses a stale check-and-set, and the audit device saw the write without its value', async () => {
+test('KV version 2 rejects a stale check-and-set, and the audit log has the write without its value', async () => {
   const { address, rootToken, auditLogPath, createMount } = await sharedSecretsStore()
   const mount = await createMount()
   const write = (cas: number) =>
@@ -31,7 +31,7 @@ test('a sealed store answers 503 and works again after unseal', async () => {
   expect(await readConfig()).toBeDefined()
 })
 
-test('a paused store is silent, not gone', async () => {
+test('a paused store keeps its connections open and answers nothing', async () => {
   const store = await sharedSecretsStore()
   const ask = (timeoutMs: number) => callJson(`${store.address}/v1/sys/seal-status`, { timeoutMs })
   store.pause()

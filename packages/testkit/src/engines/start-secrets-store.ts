@@ -1,5 +1,5 @@
-// A real secrets store: Vault in the shape it has in production, with raft storage, initialised, unsealed, and with a
-// file audit device. Ready when this returns, gone when this process goes.
+// A real secrets store: Vault as in production, with raft storage, initialized, unsealed, and with a file audit device. It is ready
+// on return and ends with this process.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,21 +15,21 @@ export interface SecretsStore {
   readonly address: string
   readonly rootToken: string
   readonly unsealKey: string
-  /** One JSON line per request and answer, values hashed. */
+  /** One JSON line per request and response, with values hashed. */
   readonly auditLogPath: string
-  /** Of the process that runs now: another one after restart(). */
+  /** Process id of the current process; changes with restart(). */
   readonly pid: number
-  /** Makes a KV version 2 mount of its own for one test and returns its name. */
+  /** Creates a KV version 2 mount for one test and returns its name. */
   createMount(): Promise<string>
   seal(): Promise<void>
-  /** Returns when the store takes writes again. */
+  /** Resolves when the store accepts writes again. */
   unseal(): Promise<void>
-  /** SIGSTOP: calls hang, as against a machine that is overloaded. */
+  /** SIGSTOP: calls hang, as with an overloaded machine. */
   pause(): void
   resume(): void
-  /** kill -9; returns when the process has gone. */
+  /** kill -9; resolves when the process has exited. */
   kill(): Promise<void>
-  /** Starts again on the same data at the same address, killing what runs; returns when it is unsealed. */
+  /** Kills a running process and starts again on the same data and address; resolves when it is unsealed. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
@@ -52,10 +52,10 @@ export function startSecretsStore(home: EngineHome = {}): Promise<SecretsStore> 
   })
 }
 
-/** One process after another, on the same data. */
+/** Successive processes on the same data. */
 interface Life {
   running(): EngineProcess
-  /** Returns when it answers, sealed. */
+  /** Resolves when it answers, sealed. */
   again(): Promise<void>
 }
 
@@ -118,14 +118,14 @@ function launch(folder: TempFolder, config: string, detached: boolean): EnginePr
   return startEngineProcess({
     binary: engineBinary('vault'),
     args: ['server', `-config=${config}`, '-log-level=error'],
-    // A certificate that this version carries has a negative serial number, which Go refuses by now.
+    // This version bundles a certificate with a negative serial number, which current Go rejects by default.
     env: { GODEBUG: 'x509negativeserial=1' },
     logFile: join(folder.path, 'vault.log'),
     detached,
   })
 }
 
-/** performance_multiplier 1 shortens raft's timers: active in 2 s instead of 10 s. */
+/** performance_multiplier 1 shortens raft's timers, so that the store is active in 2 s instead of 10 s. */
 function configText(raftFolder: string, host: string, clusterPort: number): string {
   return `storage "raft" {
   path = "${raftFolder}"

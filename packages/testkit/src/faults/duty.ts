@@ -1,18 +1,18 @@
-// Members that stand still half of the time, each in its own rhythm, and once all of them for long: an engine that is there
-// and slow, as on a machine that is choked.
+// Members that are stopped half of the time, each in its own rhythm, and once all of them for long: a reachable but slow engine, as
+// on an overloaded machine.
 
 import { setTimeout as pass } from 'node:timers/promises'
 import type { EtcdCluster } from '@holdfast/testkit'
 
 export interface DutyPlan {
   readonly cycles: number
-  /** So long it stands still, and then runs, in each cycle. */
+  /** In each cycle, a member is stopped for this long and then runs for as long. */
   readonly halfMs: number
-  /** Between the first half of the cycles and the second. */
+  /** A stop of all members, after the first half of the cycles. */
   readonly allAtOnceMs: number
 }
 
-/** Resolves when the plan is through; every member runs then. */
+/** Resolves when the plan is completed and every member runs. */
 export async function slowDown({ members }: EtcdCluster, plan: DutyPlan): Promise<void> {
   const { cycles, halfMs, allAtOnceMs } = plan
   const half = () =>

@@ -1,19 +1,20 @@
-// An etcd of one member and a copy of its disk from earlier: as a backup that is put back. Nothing of etcd's own tells the
-// restored one from the one before, its revision is only lower.
+// An etcd of one member and an earlier copy of its disk, as a restored backup. etcd itself has no mark of a restore; only its
+// revision is lower.
 
 import { cpSync, rmSync } from 'node:fs'
 import type { EtcdCluster } from '@holdfast/testkit'
 
 export interface EtcdBackup {
-  /** Everything since then is gone; returns when etcd answers. */
+  /** Discards everything since the backup; resolves when etcd answers. */
   restore(): Promise<void>
 }
 
 export async function backUp({ members }: EtcdCluster): Promise<EtcdBackup> {
   const [member, ...others] = members
-  if (member === undefined || others.length > 0) throw new Error('Only a lone member is backed up.')
+  if (member === undefined || others.length > 0)
+    throw new Error('a backup needs a cluster of exactly one member')
   const copy = `${member.dataDir}-backup`
-  // Between two processes: what is copied is at rest.
+  // The files are copied while no process uses them.
   const whileDown = async (change: () => void): Promise<void> => {
     await member.kill()
     change()

@@ -1,14 +1,14 @@
-// A disk that changes what was written to it, unnoticed by the file format: the text that is looked for has another last
-// letter afterwards, wherever the database of the member holds it.
+// A disk that silently corrupts data, undetected by the file format: the last letter of the given text is changed wherever the
+// member's database has it.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type EtcdMember, waitUntil } from '@holdfast/testkit'
 
-/** Kills the member; what the log would write anew is in the database by then. */
+/** Kills the member. Waits first until the text is in the database, so that the log does not write it again. */
 export async function flipInDatabase(member: EtcdMember, text: string): Promise<void> {
   const file = join(member.dataDir, 'member', 'snap', 'db')
-  const what = 'the database holds what was written'
+  const what = 'the database contains the text'
   await waitUntil(() => readFileSync(file).includes(text), { what, intervalMs: 50 })
   await member.kill()
   const bytes = readFileSync(file)
@@ -27,13 +27,13 @@ async function askMember({ endpoint }: EtcdMember, call: string, request: object
   return answer.json()
 }
 
-/** Over everything that a member holds up to the revision. */
+/** Hash of all keys of a member up to the revision. */
 export async function hashOf(member: EtcdMember, revision: number): Promise<string> {
   const { hash } = (await askMember(member, 'hashkv', { revision })) as { hash: number | string }
   return String(hash)
 }
 
-/** Every alarm, whosever it is. */
+/** Clears every alarm, of all members. */
 export async function disarm(member: EtcdMember): Promise<void> {
   const { alarms = [] } = (await askMember(member, 'alarm', { action: 'GET' })) as { alarms?: object[] }
   for (const alarm of alarms) await askMember(member, 'alarm', { action: 'DEACTIVATE', ...alarm })

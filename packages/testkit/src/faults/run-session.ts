@@ -1,4 +1,4 @@
-// The agent's own side of its session, with nothing behind it: what it is told is kept, what it reports is given.
+// The agent's side of a session without an engine: received changes are recorded, reports come from the caller.
 
 import type { DesiredChange, Session } from '@holdfast/agent/ports/session'
 import { type SessionTimes, startSession } from '@holdfast/agent/session/start-session'
@@ -7,15 +7,15 @@ import type { EnrolledNode } from '../session/session-records.ts'
 
 export interface RunningSession {
   readonly session: Session
-  readonly told: readonly DesiredChange[]
-  /** How often a connection ended, or could not be made. */
+  readonly received: readonly DesiredChange[]
+  /** Number of connections that ended or failed. */
   readonly ends: () => number
 }
 
 export function runSession(server: string, node: EnrolledNode, times: SessionTimes): RunningSession {
   const { nodeId, tenant, generation, identityKey, openingKey: encryptionKey } = node
   const engineVersion = { version: '29.0.0', apiVersion: '1.52' }
-  const told: DesiredChange[] = []
+  const received: DesiredChange[] = []
   let ends = 0
   const session = startSession(
     {
@@ -38,7 +38,7 @@ export function runSession(server: string, node: EnrolledNode, times: SessionTim
         engine: engineVersion,
         capacity: { cpuMillis: 1_000, memoryBytes: 1_000 },
       }),
-      onDesired: (change) => told.push(change),
+      onDesired: (change) => received.push(change),
       containers: async () => [],
       log: pino({ enabled: false }),
     },
@@ -50,5 +50,5 @@ export function runSession(server: string, node: EnrolledNode, times: SessionTim
       },
     },
   )
-  return { session, told, ends: () => ends }
+  return { session, received, ends: () => ends }
 }

@@ -1,5 +1,5 @@
-// One POST with one Idempotency-Key, sent to one server after another until it is answered 201: as a client does that knows
-// nothing of what became of its request.
+// One POST with one Idempotency-Key, sent to one server after another until one returns 201, like a client that does not know the
+// outcome of its request.
 
 export interface MakeRequest {
   readonly servers: readonly string[]
@@ -7,16 +7,16 @@ export interface MakeRequest {
   readonly key: string
   readonly path: string
   readonly body: { readonly name: string }
-  /** Gives up waiting after so long, and sends again; each time it waits longer. */
+  /** Time until a request is abandoned and sent again; it grows with each attempt. */
   readonly patienceMs?: number
 }
 
 export interface Outcome {
   readonly name: string
   readonly sent: number
-  /** Of the answers that were waited for. */
+  /** Slowest response that was waited for. */
   readonly slowestMs: number
-  /** Anything but "made" and "not now". */
+  /** Responses other than "created" and "retry later". */
   readonly refused: readonly string[]
 }
 
@@ -35,10 +35,10 @@ export async function sendUntilMade(request: MakeRequest): Promise<Outcome> {
     if (answer?.status === 201) return { name: body.name, sent, slowestMs, refused }
     if (answer !== undefined && answer.status !== 503) refused.push(`${body.name}: ${answer.text}`)
   }
-  throw new Error(`${body.name} was not made: ${refused.join()}`)
+  throw new Error(`${body.name} was not created: ${refused.join()}`)
 }
 
-/** Undefined where it was not waited for. */
+/** Undefined if the request was abandoned. */
 async function send(
   { token, key, path, body }: MakeRequest,
   server: string,

@@ -1,4 +1,4 @@
-// A file system of some pages that can be filled to the last byte, and emptied again. As root, like the rest of the tests.
+// A small file system that can be filled to the last byte and emptied again. Needs root.
 
 import { execFileSync } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { engineBinary } from '@holdfast/testkit'
 
 export interface TinyDisk {
   readonly path: string
-  /** Of what is allocated already the last page may still have room. */
+  /** Fills the disk. The last page of existing files may still have room. */
   fill(): void
   makeRoom(): void
   remove(): void
@@ -17,13 +17,13 @@ export interface TinyDisk {
 const BLOCK = Buffer.alloc(4_096)
 
 export function mountTinyDisk(kibibytes: number): TinyDisk {
-  // Not of the names that are swept: what is mounted cannot be removed like a folder.
+  // Its name is not one that is swept: a mount point cannot be removed like a folder.
   const path = mkdtempSync(join(tmpdir(), 'tiny-disk-'))
   execFileSync(engineBinary('mount'), ['-t', 'tmpfs', '-o', `size=${kibibytes}k`, 'tmpfs', path])
   const filler = join(path, 'filler')
   const remove = (): void => {
     process.off('exit', remove)
-    // Lazily: whoever still writes there does not keep it.
+    // Lazily, so that a process that still writes there does not prevent it.
     execFileSync(engineBinary('umount'), ['-l', path])
     rmdirSync(path)
   }

@@ -1,15 +1,15 @@
-// How the tests apply an alteration by themselves, without the code that they judge.
+// Applies an alteration in tests, independently of the code under test.
 
 import type { Json, JsonObject } from '@holdfast/contract'
 
 const ELEMENT = /^(.*)\[(\d+)\]$/
 
-/** Sets what stands at a path of field names, `routes[0]` for an element; what leads there must exist already. */
+/** Sets the value at a path of field names, with `routes[0]` for an element. All parents must exist. */
 export function putAt(target: JsonObject, [key = '', ...rest]: string[], value: Json): void {
   const inner = memberAt(target, key)
   if (rest.length === 0) target[key] = value
   else if (typeof inner === 'object' && inner !== null && !Array.isArray(inner)) putAt(inner, rest, value)
-  else throw new Error(`an alteration inside ${key}, which is not there`)
+  else throw new Error(`the parent ${key} of an alteration is missing`)
 }
 
 function memberAt(target: JsonObject, key: string): Json | undefined {

@@ -1,10 +1,10 @@
-// Pushes images by plain calls of the OCI distribution API.
+// Pushes images with the OCI distribution API.
 
 import { type Blob, MANIFEST_TYPE, type SampleImage } from './sample-image.ts'
 
 export interface RegistryAccess {
   readonly url: string
-  /** Sent with every call; empty where the registry asks for none. */
+  /** Sent with every call; empty if the registry needs no authentication. */
   readonly headers: { readonly [name: string]: string }
 }
 

@@ -1,4 +1,4 @@
-// OCI images made in memory: layers, configuration, manifest. The smallest there is has one layer with one file.
+// OCI images built in memory: layers, configuration, manifest. The smallest has one layer with one file.
 
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
@@ -19,13 +19,13 @@ export type TarEntry = { readonly name: string } & (
 )
 export interface Layer {
   readonly blob: Blob
-  /** Of the archive before it was compressed. */
+  /** Digest of the archive before compression. */
   readonly diffId: string
 }
 
 export const MANIFEST_TYPE = 'application/vnd.oci.image.manifest.v1+json'
 
-/** The same content gives the same digest. It cannot be run. */
+/** Equal content gives an equal digest. The image cannot be run. */
 export function makeSampleImage(content: string): SampleImage {
   const layer = makeLayer([{ name: 'hello.txt', content: Buffer.from(content) }])
   return makeImage([layer], { Cmd: ['/hello.txt'] })
@@ -36,7 +36,7 @@ export function makeLayer(entries: readonly TarEntry[]): Layer {
   return { blob: blob(gzipSync(tar)), diffId: blob(tar).digest }
 }
 
-/** `settings`: the run-time part of the configuration, as the image specification spells it. */
+/** `settings`: the run-time part of the configuration, in the notation of the image specification. */
 export function makeImage(layers: readonly Layer[], settings: object): SampleImage {
   const rootfs = { type: 'layers', diff_ids: layers.map((layer) => layer.diffId) }
   const text = JSON.stringify({ architecture: 'amd64', os: 'linux', config: settings, rootfs })

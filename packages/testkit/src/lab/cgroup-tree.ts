@@ -1,5 +1,5 @@
-// Which processes belong to a node of the lab? All that were started in its cgroup and all that these started, whatever
-// became of their parents: shims and containers outlive the engine that made them. So a node is ended by its cgroup.
+// Which processes belong to a node of the lab? All that were started in its cgroup, and their descendants: shims and containers
+// outlive the engine that created them. So a node is ended by its cgroup.
 
 import {
   existsSync,
@@ -15,10 +15,10 @@ import { isAlive, waitBriefly } from '../engines/process-record.ts'
 
 const ROOT = '/sys/fs/cgroup'
 const isUnified = existsSync(join(ROOT, 'cgroup.controllers'))
-/** Where membership is read. With cgroup v1 any hierarchy would do; this one can also thaw what a pause has frozen. */
+/** Where membership is read. With cgroup v1 any hierarchy would do; this one can also thaw paused processes. */
 const TRACKED = isUnified ? ROOT : join(ROOT, 'freezer')
 
-/** Makes the group where it is not there yet. */
+/** Creates the group if it does not exist. */
 export function joinCgroup(path: string, pid: number): void {
   mkdirSync(join(TRACKED, path), { recursive: true })
   try {
@@ -28,7 +28,7 @@ export function joinCgroup(path: string, pid: number): void {
   }
 }
 
-/** SIGKILL to every process in the group and below it; returns when none is left. */
+/** Sends SIGKILL to every process in the group and below it; returns when none is left. */
 export function killCgroup(path: string): void {
   const deadline = performance.now() + 10_000
   while (performance.now() < deadline) {
@@ -39,10 +39,10 @@ export function killCgroup(path: string): void {
     for (const group of groups) thaw(group)
     waitBriefly(2)
   }
-  throw new Error(`Processes of ${path} are alive 10 s after SIGKILL.`)
+  throw new Error(`processes of ${path} are alive 10 s after SIGKILL`)
 }
 
-/** Removes the empty group from every hierarchy: the engines make its like in each of them. */
+/** Removes the empty group from every hierarchy, because engines create it in each of them. */
 export function removeCgroup(path: string): void {
   for (const hierarchy of isUnified ? [ROOT] : readdirSync(ROOT).map((name) => join(ROOT, name))) {
     if (lstatSync(hierarchy).isSymbolicLink()) continue
@@ -60,10 +60,10 @@ function foldersBelow(folder: string): string[] {
 function processesIn(group: string): number[] {
   try {
     const pids = readFileSync(join(group, 'cgroup.procs'), 'utf8').split('\n').map(Number)
-    // Never 0, as which a process of another pid namespace is shown: a signal to 0 goes to our own group.
+    // Never 0, the number shown for a process of another pid namespace: a signal to 0 goes to our own group.
     return pids.filter((pid) => pid > 1)
   } catch {
-    // An engine removed the group between the listing and the reading.
+    // An engine removed the group between listing and reading.
     return []
   }
 }
@@ -74,7 +74,7 @@ function killIfThere(pid: number): void {
   } catch {}
 }
 
-/** A frozen process takes no signal before it is thawed (cgroup v1; v2 kills frozen ones). */
+/** A frozen process receives no signal before it is thawed (cgroup v1; v2 kills frozen ones). */
 function thaw(group: string): void {
   if (isUnified) return
   try {
@@ -82,7 +82,7 @@ function thaw(group: string): void {
   } catch {}
 }
 
-/** The kernel may need a moment after the last process has gone. */
+/** The kernel may need a moment after the last process has exited. */
 function removeGroup(folder: string): void {
   for (let left = 200; left > 0; left -= 1) {
     try {
@@ -93,5 +93,5 @@ function removeGroup(folder: string): void {
       waitBriefly(5)
     }
   }
-  throw new Error(`The cgroup ${folder} cannot be removed.`)
+  throw new Error(`the cgroup ${folder} cannot be removed`)
 }

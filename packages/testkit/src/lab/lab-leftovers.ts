@@ -1,4 +1,4 @@
-// What of a lab is on this machine? The tests ask it after the end: nothing may be.
+// Which parts of a lab are still on this machine? Tests check after the end that there are none.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ export interface LabTrace {
   readonly pids: readonly number[]
 }
 
-/** Each thing that is still there, in words. */
+/** A description of each part that still exists. */
 export function labLeftovers({ prefix, folder, pids }: LabTrace): string[] {
   const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n')
   return [
@@ -32,7 +32,7 @@ function leftUnderItsName(prefix: string): string[] {
   ]
 }
 
-/** Another process of this machine may have a lab under the same name by now. */
+/** Another process on this machine may have a lab with the same name by now. */
 function isReissued(prefix: string, folder: string): boolean {
   const file = `/run/holdfast-labs/${prefix.replace(/^hf(\d+).*/, '$1')}.json`
   const owned = existsSync(file) ? textMember(JSON.parse(readFileSync(file, 'utf8')), 'folder') : folder

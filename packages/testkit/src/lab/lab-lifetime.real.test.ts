@@ -27,19 +27,19 @@ const SCRIPT = `
   console.log(namespace, folder)
   setInterval(() => {}, 1000)`
 
-/** A lab of another process, with containers in it. */
+/** Starts a lab with containers in another process. */
 async function startElsewhere(): Promise<LabTrace> {
   starter = spawn(process.execPath, ['--input-type=module', '-e', SCRIPT], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  if (starter.stdout === null) throw new Error('The starter has no output.')
+  if (starter.stdout === null) throw new Error('the starter has no stdout')
   const [line] = await once(createInterface(starter.stdout), 'line')
   const [namespace = '', folder = ''] = String(line).split(' ')
   const prefix = namespace.replace(/-.*/, '')
   return { prefix, folder: dirname(folder), pids: await settledProcesses(prefix) }
 }
 
-/** What only started or paused a container is there for a moment longer than its command. */
+/** Waits for stable processes: helpers that start or pause a container outlive their command for a moment. */
 async function settledProcesses(prefix: string): Promise<number[]> {
   let pids: number[] = []
   const areTheSame = (): boolean => {
@@ -54,7 +54,7 @@ async function settledProcesses(prefix: string): Promise<number[]> {
 const nameOf = (pid: number): string => readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
 const isOfOwner = (pid: number): boolean => ['dockerd', 'containerd', 'caddy'].includes(nameOf(pid))
 
-test('what a lab leaves behind when its owner is killed with -9, the next lab removes', async () => {
+test('the next lab removes what a lab leaves behind when its owner is killed with SIGKILL', async () => {
   const trace = await startElsewhere()
   lab = await startLab({ tenants: ['acme'], nodesPerTenant: 1, engine: 'old' })
   expect(lab.nodes[0]?.namespace.startsWith(`${trace.prefix}-`)).toBe(false)
@@ -64,39 +64,39 @@ test('what a lab leaves behind when its owner is killed with -9, the next lab re
   await lab.stop()
 
   starter?.kill('SIGKILL')
-  await waitUntil(() => !isAlive(starter?.pid ?? 0), { what: 'the owner is gone' })
-  // Engines and routers go with their owner; the shims and the containers do not.
-  await waitUntil(() => !owned.some(isAlive), { what: 'the engines are gone' })
+  await waitUntil(() => !isAlive(starter?.pid ?? 0), { what: 'the owner has exited' })
+  // Engines and routers end with their owner; shims and containers do not.
+  await waitUntil(() => !owned.some(isAlive), { what: 'the engines have exited' })
   const others = trace.pids.filter((pid) => !owned.includes(pid))
   expect(others.filter(isAlive)).toEqual(others)
   expect(labLeftovers(trace).length).toBeGreaterThan(4)
   lab = await startLab({ tenants: ['acme'], nodesPerTenant: 1, engine: 'old' })
-  await waitUntil(() => !trace.pids.some(isAlive), { what: 'its processes are gone' })
+  await waitUntil(() => !trace.pids.some(isAlive), { what: 'its processes have exited' })
   expect(lab.nodes[0]?.folder.startsWith(trace.folder)).toBe(false)
-  // The slot is given out anew: only what is in use by the new lab may bear its names.
+  // The slot is reused: only parts of the new lab may have its names.
   await lab.stop()
   expect(labLeftovers(trace)).toEqual([])
 })
 
-test('a process that is told to end takes its lab along', async () => {
+test('a lab ends with its owner on SIGTERM', async () => {
   const trace = await startElsewhere()
   expect(trace.pids.length).toBeGreaterThan(8)
   starter?.kill('SIGTERM')
-  await waitUntil(() => !isAlive(starter?.pid ?? 0), { what: 'the owner is gone' })
+  await waitUntil(() => !isAlive(starter?.pid ?? 0), { what: 'the owner has exited' })
   await waitUntil(() => !trace.pids.some(isAlive), { what: 'its processes are reaped' })
   expect(labLeftovers(trace)).toEqual([])
 })
 
-test('a lab that does not come up leaves nothing', async () => {
+test('a lab that fails to start leaves nothing behind', async () => {
   let trace: LabTrace | undefined
   const startAgent: StartAgent = async ({ namespace, folder }) => {
     const prefix = namespace.replace(/-.*/, '')
     trace ??= { prefix, folder: dirname(folder), pids: labProcesses(prefix) }
     throw new Error('This agent does not start.')
   }
-  const asked = startLab({ tenants: ['acme'], nodesPerTenant: 2, startAgent })
-  await expect(asked).rejects.toThrow('This agent does not start.')
-  if (trace === undefined) throw new Error('No agent was to be started.')
+  const starting = startLab({ tenants: ['acme'], nodesPerTenant: 2, startAgent })
+  await expect(starting).rejects.toThrow('This agent does not start.')
+  if (trace === undefined) throw new Error('the agent was never started')
   const { pids } = trace
   expect(pids.length).toBeGreaterThan(1)
   await waitUntil(() => !pids.some(isAlive), { what: 'the processes are reaped' })

@@ -1,4 +1,4 @@
-// One node of a lab: a machine with its own network, Docker Engine, router and, where the test brings one, agent.
+// One node of a lab: a machine with its own network, Docker Engine, router and, if the test provides one, agent.
 
 import { type DockerEngine, type DockerLine, launchDockerEngine } from '../engines/docker-engine.ts'
 import type { EngineCommand, EngineProcess } from '../engines/engine-process.ts'
@@ -22,19 +22,19 @@ export interface LabNode {
   /** `acme-1` */
   readonly name: string
   readonly tenant: string
-  /** On the lab's wire. */
+  /** Address on the lab's network. */
   readonly address: string
   readonly namespace: string
-  /** The node's disk: survives a power cut, all but `run` below it. */
+  /** The node's disk. It survives a power cut, except for `run` below it. */
   readonly folder: string
   readonly socketPath: string
   /** The engine since the last power-on. */
   readonly engine: DockerEngine
-  /** The router since the last power-on; the node's agent is to be told of it. */
+  /** The router since the last power-on; the agent has to be configured for it. */
   readonly caddy: CaddyService
-  /** Runs a command on the node, with DOCKER_HOST set; its output, or an error that quotes what it complained of. */
+  /** Runs a command on the node with DOCKER_HOST set, and returns its output. The error of a failed command quotes its stderr. */
   exec(command: readonly string[], options?: CommandOptions): Promise<string>
-  /** A process of the node: it goes with the node's power. */
+  /** A process of the node: it ends when the node loses power. */
   startProcess(command: EngineCommand): EngineProcess
 }
 
@@ -49,7 +49,7 @@ export interface NodePlan {
   readonly index: number
 }
 
-/** What the lab does to a node; tests see the LabNode. */
+/** Operations of the lab on a node; tests use LabNode. */
 export interface Machine {
   readonly node: LabNode
   powerOn(): Promise<void>
@@ -58,7 +58,7 @@ export interface Machine {
   heal(): void
   agent(): ManagedProcess
   startAgent(): Promise<void>
-  /** The lab is going to end: nothing of the node is started again. */
+  /** Called before the lab ends: nothing of the node is restarted. */
   letGo(): void
 }
 
@@ -82,7 +82,7 @@ export function makeMachine(slot: LabSlot, wire: Wire, plan: NodePlan, startAgen
     },
     powerOff: async () => {
       engine = undefined
-      // First of all: nothing is to be started again.
+      // Stop the router first, so that it is not restarted.
       const cut = caddy?.stop()
       caddy = undefined
       cutPower(place)
@@ -107,7 +107,7 @@ export function makeMachine(slot: LabSlot, wire: Wire, plan: NodePlan, startAgen
   return machine
 }
 
-/** For a router beside the engine of a place: its state stays, its socket goes with the power. */
+/** Place of a router on the node: its state survives a power cut, its socket does not. */
 export const caddyPlace = (place: LabPlace): CaddyPlace => ({
   stateFolder: `${place.folder}/lib/caddy`,
   runFolder: `${place.folder}/run/caddy`,
@@ -145,5 +145,5 @@ function makeNode(place: LabPlace, plan: NodePlan, { engine, caddy }: NodeServic
 }
 
 function unavailable(plan: NodePlan, why: string): never {
-  throw new Error(`Node ${plan.name}: ${why}.`)
+  throw new Error(`node ${plan.name}: ${why}`)
 }

@@ -1,4 +1,4 @@
-// Where a node of a lab lives: its namespace, its folder, its cgroup; and how a command gets in there.
+// The namespace, folder and cgroup of a lab node, and how a command is run inside.
 
 import { join } from 'node:path'
 import { engineBinary } from '../engines/engine-binaries.ts'
@@ -12,9 +12,9 @@ import type { LabSlot } from './lab-slot.ts'
 export interface LabPlace extends WireEnd {
   /** Counted from 1. */
   readonly index: number
-  /** `run` below it is lost with the power, the rest stays. */
+  /** `run` below it is lost at a power cut; everything else stays. */
   readonly folder: string
-  /** Its processes are in `own` below it, its containers in `containers`: cgroup v2 wants them in leaves. */
+  /** Processes are in `own` below it, containers in `containers`, because cgroup v2 allows processes only in leaves. */
   readonly cgroup: string
 }
 
@@ -23,16 +23,16 @@ export function placeAt(slot: LabSlot, index: number, end: WireEnd): LabPlace {
   return { ...end, index, folder: join(slot.folder, name), cgroup: `${labCgroup(slot)}/${name}` }
 }
 
-/** A process of the node: it dies with the node's power, and with us. */
+/** A process of the node: it ends when the node loses power, and with this process. */
 export function startInPlace(place: LabPlace, command: EngineCommand): EngineProcess {
   const [binary, ...args] = enter(place, [command.binary, ...command.args])
   const started = startEngineProcess({ ...command, binary, args })
-  // At once, before it can have started anything: whatever it starts belongs to the group as well.
+  // Before it can start a child, so that its children belong to the group as well.
   joinCgroup(`${place.cgroup}/own`, started.pid)
   return started
 }
 
-/** Runs a command on the node; its output, or an error that quotes what it complained of. */
+/** Runs a command on the node and returns its output. The error of a failed command quotes its stderr. */
 export function runInPlace(
   place: LabPlace,
   command: readonly string[],
@@ -42,7 +42,7 @@ export function runInPlace(
   return runCommandAsync(file, args, options)
 }
 
-/** nsenter and not `ip netns exec`, which mounts /sys anew and hides the cgroups. */
+/** Uses nsenter, because `ip netns exec` remounts /sys and hides the cgroups. */
 function enter(place: LabPlace, command: readonly string[]): [string, ...string[]] {
   return [engineBinary('nsenter'), `--net=${namespaceFile(place.namespace)}`, ...command]
 }

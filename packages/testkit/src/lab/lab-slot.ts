@@ -1,5 +1,5 @@
-// Which names and addresses may a lab use? Those of a numbered slot that no other lab of this machine holds. The
-// slot's file records who holds it, so that the next lab removes what a killed process left behind.
+// Which names and addresses may a lab use? Those of a numbered slot that no other lab on this machine uses. The slot's file records
+// the owner, so that the next lab can remove what a killed process left behind.
 
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
@@ -12,7 +12,7 @@ import { exitOnTerm } from '../temp-folder.ts'
 import { waitUntil } from '../wait-until.ts'
 import { removeLabRemains } from './lab-remains.ts'
 
-/** Everything of the lab is found by these three, also by a process that knows nothing else of it. */
+/** These three identify everything that belongs to the lab, also for another process. */
 export interface LabSlot {
   readonly number: number
   /** `hf3`: the network namespaces are `hf3-…`, the host's end of the lab's wire is `hf3`. */
@@ -24,17 +24,17 @@ interface SlotFile {
   readonly folder: string
 }
 
-/** Not in the temporary folder, which may differ from process to process. */
+/** Not in the temporary folder, which may differ between processes. */
 const SLOTS = '/run/holdfast-labs'
 const HIGHEST = 250
-/** The kernel frees the name with its holder, however that ends; a lock in the file system would stay. */
+/** An abstract socket: the kernel frees the name when its owner ends for any reason; a lock file would stay. */
 const LOCK = '\0holdfast-labs'
 
 const held = new Map<number, LabSlot>()
 
-/** A slot of our own until releaseSlot(), at the latest until this process exits. Removes the labs of dead processes. */
+/** Claims a slot until releaseSlot() or the exit of this process. Removes the labs of dead processes. */
 export function claimSlot(): Promise<LabSlot> {
-  if (geteuid?.() !== 0) throw new Error('A lab makes network namespaces and starts Docker: it needs root.')
+  if (geteuid?.() !== 0) throw new Error('a lab creates network namespaces and starts Docker: run as root')
   watchExit()
   return withLock(() => {
     mkdirSync(SLOTS, { recursive: true })
@@ -42,13 +42,13 @@ export function claimSlot(): Promise<LabSlot> {
     for (let number = 1; number <= HIGHEST; number += 1) {
       if (!existsSync(slotFile(number))) return hold(number)
     }
-    throw new Error(`All ${HIGHEST} slots for labs are taken: see ${SLOTS}.`)
+    throw new Error(`all ${HIGHEST} lab slots are in use: see ${SLOTS}`)
   })
 }
 
-/** Ends whatever runs in the slot, removes all of it, and gives the slot back. */
+/** Ends everything in the slot, removes it, and releases the slot. */
 export function releaseSlot(slot: LabSlot): void {
-  // Given back before: the number may be another lab's by now.
+  // Already released: the number may belong to another lab now.
   if (held.get(slot.number) !== slot) return
   removeLabRemains(slot)
   rmSync(slotFile(slot.number), { force: true })
@@ -78,7 +78,7 @@ function removeAbandoned(): void {
   }
 }
 
-/** Undefined where a process died while it wrote the file: it had started nothing yet. */
+/** Undefined if a process died while it wrote the file: it had started nothing yet. */
 function readSlotFile(file: string): SlotFile | undefined {
   try {
     const value: unknown = JSON.parse(readFileSync(file, 'utf8'))
@@ -117,7 +117,7 @@ function watchExit(): void {
       try {
         releaseSlot(slot)
       } catch {
-        // The next lab of this machine removes it: our process is gone by then.
+        // The next lab on this machine removes it, because this process is dead by then.
       }
     }
   })

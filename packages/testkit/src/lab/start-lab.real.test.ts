@@ -11,7 +11,7 @@ import { type Lab, type LabParty, startLab } from './start-lab.ts'
 const PORT = 7_999
 const LISTEN = `const socket = require('node:dgram').createSocket('udp4')
   socket.on('message', (text) => console.log(String(text))).bind(${PORT}, () => console.log('listening'))`
-const SAY = `const [address, text] = process.argv.slice(1)
+const SEND = `const [address, text] = process.argv.slice(1)
   const socket = require('node:dgram').createSocket('udp4')
   socket.send(text, ${PORT}, address, () => socket.close())`
 
@@ -22,20 +22,20 @@ let acme1: LabNode
 let acme2: LabNode
 let globex1: LabNode
 let host: Socket
-const heardByHost: string[] = []
+const receivedByHost: string[] = []
 const docker = async (node: LabNode, ...args: string[]) => (await node.exec(['docker', ...args])).trim()
 function named(name: string): LabNode {
   const node = lab.nodes.find((one) => one.name === name)
-  if (node === undefined) throw new Error(`There is no node ${name}.`)
+  if (node === undefined) throw new Error(`node ${name} does not exist`)
   return node
 }
-/** As an agent would be: a process of the node that also listens to datagrams. */
+/** A process of the node like an agent; it also listens for datagrams. */
 const listener = (node: LabNode) => ({
   binary: process.execPath,
   args: ['-e', LISTEN],
-  logFile: heardFile(node),
+  logFile: receivedFile(node),
 })
-const heardFile = (node: LabNode) => join(node.folder, 'heard.log')
+const receivedFile = (node: LabNode) => join(node.folder, 'received.log')
 
 beforeAll(async () => {
   const begun = performance.now()
@@ -46,7 +46,7 @@ beforeAll(async () => {
   acme2 = named('acme-2')
   globex1 = named('globex-1')
   image = (await lab.registry.pushBusyboxImage('acme/web', '1.0')).reference
-  host = createSocket('udp4').on('message', (text) => void heardByHost.push(String(text)))
+  host = createSocket('udp4').on('message', (text) => void receivedByHost.push(String(text)))
   host.bind(PORT, lab.hostAddress)
 })
 afterAll(async () => {
@@ -54,7 +54,7 @@ afterAll(async () => {
   await lab.stop()
 })
 
-test('two tenants with two nodes each: both lines, an engine per node, images from the registry', async () => {
+test('starts two nodes for each of two tenants with alternating engine versions and a shared registry', async () => {
   process.stdout.write(`four nodes are up after ${seconds} s\n`)
   const lines = lab.nodes.map((node) => `${node.name} ${node.engine.line} ${node.engine.apiVersion}`)
   expect(lines).toEqual(['acme-1 old 1.41', 'acme-2 new 1.56', 'globex-1 old 1.41', 'globex-2 new 1.56'])
@@ -66,35 +66,35 @@ test('two tenants with two nodes each: both lines, an engine per node, images fr
   for (const node of lab.nodes) expect(await docker(node, 'ps', '--format', '{{.Names}}')).toBe('web')
 })
 
-async function say(from: LabParty, to: LabParty, text: string): Promise<void> {
+async function send(from: LabParty, to: LabParty, text: string): Promise<void> {
   const address = to === 'control-plane' ? lab.hostAddress : to.address
   if (from === 'control-plane') host.send(text, PORT, address)
-  // A sender that drops its own packets is told so.
-  else await from.exec([process.execPath, '-e', SAY, address, text]).catch(() => {})
+  // A sender that drops its own packets gets an error.
+  else await from.exec([process.execPath, '-e', SEND, address, text]).catch(() => {})
 }
-function heard(by: LabParty): string {
-  if (by === 'control-plane') return heardByHost.join('\n')
-  return existsSync(heardFile(by)) ? readFileSync(heardFile(by), 'utf8') : ''
+function receivedBy(by: LabParty): string {
+  if (by === 'control-plane') return receivedByHost.join('\n')
+  return existsSync(receivedFile(by)) ? readFileSync(receivedFile(by), 'utf8') : ''
 }
 const hears = (by: LabParty, text: string) =>
-  waitUntil(() => heard(by).includes(text), { what: `${text} is heard` })
+  waitUntil(() => receivedBy(by).includes(text), { what: `${text} is received` })
 
-let said = 0
-/** Lost if it has not come when a later one by another way has. */
+let sentCount = 0
+/** A datagram is lost if it has not arrived when a later one from another sender has. */
 async function arrives(from: LabParty, to: LabParty, witness: LabParty): Promise<boolean> {
-  said += 1
-  await say(from, to, `word-${said}.`)
+  sentCount += 1
+  await send(from, to, `word-${sentCount}.`)
   await waitUntil(
     async () => {
-      await say(witness, to, `witness-${said}.`)
-      return heard(to).includes(`witness-${said}.`)
+      await send(witness, to, `witness-${sentCount}.`)
+      return receivedBy(to).includes(`witness-${sentCount}.`)
     },
-    { what: 'the witness is heard', intervalMs: 50 },
+    { what: 'the datagram of the witness arrives', intervalMs: 50 },
   )
-  return heard(to).includes(`word-${said}.`)
+  return receivedBy(to).includes(`word-${sentCount}.`)
 }
 
-test('a partition stops the given direction and no other, until it is healed', async () => {
+test('a partition drops only the given direction, until it is healed', async () => {
   await Promise.all(lab.nodes.map((node) => hears(node, 'listening')))
   lab.partition(acme1, acme2, 'a-to-b')
   expect(await arrives(acme1, acme2, globex1)).toBe(false)
@@ -122,7 +122,7 @@ test('a partition cuts off the containers of the node as well', async () => {
   await getsThrough()
 })
 
-test('a node that loses its power stops at once and comes back with its disk, its agent and its partitions', async () => {
+test('a node that loses power stops at once and returns with its disk, agent and partitions', async () => {
   const pids = labProcesses(acme1.namespace)
   expect(pids.length).toBeGreaterThanOrEqual(5)
   const before = await docker(acme1, 'inspect', '--format', '{{.Id}}', 'web')
@@ -135,16 +135,20 @@ test('a node that loses its power stops at once and comes back with its disk, it
   await lab.powerOn(acme1)
   const running = () => docker(acme1, 'inspect', '--format', '{{.Id}} {{.State.Running}}', 'web')
   await waitUntil(async () => (await running()) === `${before} true`, { what: 'its container runs again' })
-  await waitUntil(() => heard(acme1).split('listening').length === 3, { what: 'its agent listens again' })
+  await waitUntil(() => receivedBy(acme1).split('listening').length === 3, {
+    what: 'its agent listens again',
+  })
   expect(await arrives(acme2, acme1, globex1)).toBe(false)
   lab.heal()
   expect(await arrives(acme2, acme1, globex1)).toBe(true)
 })
 
-test('agents and engines are killed, paused and brought back by node', async () => {
+test('agents and engines of single nodes can be killed, paused and restarted', async () => {
   await lab.killAgent(globex1)
   await lab.restartAgent(globex1)
-  await waitUntil(() => heard(globex1).split('listening').length === 3, { what: 'the agent listens again' })
+  await waitUntil(() => receivedBy(globex1).split('listening').length === 3, {
+    what: 'the agent listens again',
+  })
   lab.pauseAgent(globex1)
   lab.resumeAgent(globex1)
   await lab.killEngine(globex1)
@@ -156,7 +160,7 @@ test('agents and engines are killed, paused and brought back by node', async () 
   expect(await docker(globex1, 'ps', '--format', '{{.Names}}')).toBe('web')
 })
 
-test('nothing is left after the end', async () => {
+test('a stopped lab leaves nothing behind', async () => {
   const folder = dirname(acme1.folder)
   const prefix = acme1.namespace.replace(/-.*/, '')
   const pids = labProcesses(prefix)
@@ -171,7 +175,7 @@ test('nothing is left after the end', async () => {
   expect(sockets.filter(existsSync)).toEqual([])
 })
 
-/** In a folder of the whole machine, where others come and go: those that this process has open. */
+/** Only those that this process has open, because the folder is shared by the whole machine. */
 function shimSockets(pid: number): string[] {
   const open = new Set(readdirSync(`/proc/${pid}/fd`).map((fd) => linkOf(`/proc/${pid}/fd/${fd}`)))
   return readFileSync(`/proc/${pid}/net/unix`, 'utf8')

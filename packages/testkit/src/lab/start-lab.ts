@@ -1,4 +1,4 @@
-// Many machines on this one: each node is a network namespace with its own Docker Engine, with a real registry and
+// Many machines on this one: each node is a network namespace with its own Docker Engine. The lab has a real registry and
 // injectable faults. stop() removes everything; after a crash the next lab does.
 
 import type { DockerLine } from '../engines/docker-engine.ts'
@@ -9,25 +9,25 @@ import { claimSlot, type LabSlot, releaseSlot } from './lab-slot.ts'
 
 export interface LabOptions {
   readonly tenants: readonly string[]
-  /** For each tenant the same, or by its name. */
+  /** A number for every tenant, or one by tenant name. */
   readonly nodesPerTenant: number | { readonly [tenant: string]: number }
-  /** mixed: each tenant's nodes in turn old and new. */
+  /** mixed: the nodes of a tenant alternate between old and new. */
   readonly engine?: DockerLine | 'mixed'
   readonly registry?: Pick<RegistryOptions, 'htpasswd'>
-  /** Called for each node at power-on, once its engine and its router answer. */
+  /** Called for each node at power-on, once its engine and its router are ready. */
   readonly startAgent?: StartAgent
 }
 
-/** control-plane: this host, with whatever listens at the lab's hostAddress, the registry too. */
+/** control-plane: this host with everything that listens at the lab's hostAddress, including the registry. */
 export type LabParty = LabNode | 'control-plane'
 export type CutDirection = 'both' | 'a-to-b' | 'b-to-a'
 
 export interface Lab {
   readonly nodes: readonly LabNode[]
-  /** This host as the nodes see it. */
+  /** This host as seen by the nodes. */
   readonly hostAddress: string
   readonly registry: Registry
-  /** Packets from a to b, from b to a, or both vanish until heal(). It outlasts a power cut. */
+  /** Drops packets from a to b, from b to a, or both until heal(). It survives a power cut. */
   partition(a: LabParty, b: LabParty, direction?: CutDirection): void
   /** Ends every partition. */
   heal(): void
@@ -35,13 +35,13 @@ export interface Lab {
   restartEngine(node: LabNode): Promise<void>
   pauseEngine(node: LabNode): void
   resumeEngine(node: LabNode): void
-  /** kill -9 of the router, which is started again at once. */
+  /** kill -9 of the router, which restarts at once. */
   killCaddy(node: LabNode): Promise<void>
   killAgent(node: LabNode): Promise<void>
   pauseAgent(node: LabNode): void
   resumeAgent(node: LabNode): void
   restartAgent(node: LabNode): Promise<void>
-  /** SIGKILL to every process of the node; its network, its mounts and its /run are gone, its disk stays. */
+  /** SIGKILL to every process of the node. Its network, mounts and /run are lost, its disk stays. */
   powerOff(node: LabNode): Promise<void>
   /** Boots it again: engine and router, then agent. */
   powerOn(node: LabNode): Promise<void>
@@ -64,7 +64,7 @@ export async function startLab(options: LabOptions): Promise<Lab> {
   }
 }
 
-/** All of them to the end, so that none is still starting something when a failure of another removes the lab. */
+/** Waits for all of them, so that none is still starting when the failure of another removes the lab. */
 async function allBoot(machines: readonly Machine[]): Promise<void> {
   const booted = await Promise.allSettled(machines.map((machine) => machine.powerOn()))
   const failed = booted.find((one) => one.status === 'rejected')
@@ -91,7 +91,7 @@ function planNodes({ tenants, nodesPerTenant, engine = 'mixed' }: LabOptions): N
 function labOf(slot: LabSlot, wire: Wire, registry: Registry, machines: readonly Machine[]): Lab {
   const of = (node: LabNode): Machine => {
     const found = machines.find((machine) => machine.node === node)
-    if (found === undefined) throw new Error(`${node.name} is not a node of this lab.`)
+    if (found === undefined) throw new Error(`${node.name} is not a node of this lab`)
     return found
   }
   return {
@@ -137,7 +137,7 @@ function partitions(wire: Wire, of: (node: LabNode) => Machine, machines: readon
   const addressOf = (party: LabParty) => (party === 'control-plane' ? wire.hostAddress : party.address)
   const cut = (from: LabParty, to: LabParty) => {
     const atNode = to === 'control-plane' ? from : to
-    if (atNode === 'control-plane') throw new Error('The control plane cannot be cut off from itself.')
+    if (atNode === 'control-plane') throw new Error('the control plane cannot be cut off from itself')
     of(atNode).addCut({ from: addressOf(from), to: addressOf(to) })
   }
   return {

@@ -54,7 +54,7 @@ const receives = (client: TestClient, text: string) =>
   waitUntil(() => client.text() === text, { what: `"${text}" arrives` })
 const closes = (client: TestClient) => waitUntil(client.closed, { what: 'it closes' })
 
-test('bytes pass both ways, and an end on one side is an end on the other', async () => {
+test('passes bytes both ways and closes both sides when one ends', async () => {
   const client = await open()
   client.socket.write('hello')
   await receives(client, 'hello')
@@ -63,7 +63,7 @@ test('bytes pass both ways, and an end on one side is an end on the other', asyn
   await waitUntil(() => proxy.connectionCount() === 0, { what: 'no connection is left' })
 })
 
-test('cutAll resets what is there and serves what comes', async () => {
+test('cutAll resets open connections and serves new ones', async () => {
   const first = await open()
   first.socket.write('a')
   await receives(first, 'a')
@@ -74,17 +74,19 @@ test('cutAll resets what is there and serves what comes', async () => {
   await receives(second, 'b')
 })
 
-test('a stall towards the client holds the answer back and loses nothing', async () => {
+test('a stall towards the client delays the response and loses nothing', async () => {
   const client = await open()
   proxy.stall('toClient')
   client.socket.write('held')
-  await waitUntil(() => [...atServer].some((one) => one.bytesRead === 4), { what: 'the server has it' })
+  await waitUntil(() => [...atServer].some((one) => one.bytesRead === 4), {
+    what: 'the server has received it',
+  })
   expect(client.text()).toBe('')
   proxy.resume()
   await receives(client, 'held')
 })
 
-test('cutAfterBytes delivers exactly so many bytes', async () => {
+test('cutAfterBytes delivers exactly the given number of bytes', async () => {
   const client = await open()
   proxy.cutAfterBytes(5)
   client.socket.write('0123456789')
@@ -92,7 +94,7 @@ test('cutAfterBytes delivers exactly so many bytes', async () => {
   expect(client.text()).toBe('01234')
 })
 
-test('a delay keeps the order and comes late', async () => {
+test('a delay keeps the order of bytes', async () => {
   const client = await open()
   proxy.delay(60, 'toClient')
   const sentMs = performance.now()
@@ -102,7 +104,7 @@ test('a delay keeps the order and comes late', async () => {
   expect(performance.now() - sentMs).toBeGreaterThan(55)
 })
 
-test('half open: the client keeps a connection that nobody serves, the server is told', async () => {
+test('halfOpen leaves the client with a dead connection and closes the one to the server', async () => {
   const client = await open()
   client.socket.write('a')
   await receives(client, 'a')
@@ -116,7 +118,7 @@ test('half open: the client keeps a connection that nobody serves, the server is
   expect(client.text()).toBe('a')
 })
 
-test('refuseNew turns connections away until resume', async () => {
+test('refuseNew resets new connections until resume', async () => {
   proxy.refuseNew()
   const turnedAway = await open()
   await closes(turnedAway)

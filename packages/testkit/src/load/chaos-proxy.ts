@@ -11,17 +11,17 @@ export interface ChaosProxy {
   readonly host: string
   readonly port: number
   connectionCount(): number
-  /** Resets every connection now; new ones are served. */
+  /** Resets every open connection; new ones are served. */
   cutAll(): void
-  /** Bytes stop flowing, on present and new connections, and nothing is lost: resume() lets them go on. */
+  /** Bytes stop flowing on open and new connections. Nothing is lost: resume() delivers them. */
   stall(direction?: Direction | 'both'): void
-  /** Ends stalls, delays, a pending cut and a refusal. What was cut or left half open stays so. */
+  /** Ends stalls, delays, a pending cut and refuseNew. Connections that were cut or left half open stay so. */
   resume(): void
   /** After exactly n more bytes in this direction, over all connections, resets the connection that carried the last. */
   cutAfterBytes(n: number, direction?: Direction): void
   /** Every byte arrives this much later, in order. */
   delay(ms: number, direction?: Direction | 'both'): void
-  /** The peer of the survivor goes without a word: the survivor's connection stays open and nobody is there. */
+  /** The peer of the survivor disappears silently: the survivor's connection stays open without a peer. */
   halfOpen(survivor?: 'client' | 'server'): void
   /** New connections are reset at once. */
   refuseNew(): void
@@ -37,7 +37,7 @@ interface Lane {
 interface Pair {
   readonly client: Socket
   readonly server: Socket
-  /** Set when one side was taken away and the other must not notice. */
+  /** Set when one side was removed and the other must not notice. */
   abandoned: boolean
 }
 interface ProxyState {
@@ -53,7 +53,7 @@ const calmLane = (): Lane => ({ stalled: false, delayMs: 0, bytesLeft: undefined
 const directionsOf = (direction: Direction | 'both'): readonly Direction[] =>
   direction === 'both' ? BOTH : [direction]
 
-/** Listens on a free loopback port and passes everything on, until told otherwise. */
+/** Listens on a free loopback port and forwards everything until a fault is injected. */
 export async function startChaosProxy(targetHost: string, targetPort: number): Promise<ChaosProxy> {
   const state: ProxyState = {
     lanes: { toServer: calmLane(), toClient: calmLane() },
@@ -121,7 +121,7 @@ function join(state: ProxyState, client: Socket, server: Socket): void {
   })
 }
 
-/** Passes one direction on. Not reading is what makes a stall: the sender's own buffers fill up. */
+/** Forwards one direction. A stall simply stops reading, so that the sender's buffers fill up. */
 async function carry(state: ProxyState, pair: Pair, direction: Direction): Promise<void> {
   const [from, to] = direction === 'toServer' ? [pair.client, pair.server] : [pair.server, pair.client]
   const lane = state.lanes[direction]
@@ -134,14 +134,14 @@ async function carry(state: ProxyState, pair: Pair, direction: Direction): Promi
   for await (const chunk of from.iterator({ destroyOnReturn: false })) {
     const dueMs = performance.now() + lane.delayMs
     delivered = delivered.then(() => deliver(chunk, dueMs))
-    // A delay holds many chunks in flight at once; everything else takes the next when this one has gone.
+    // A delay keeps many chunks in flight; otherwise each chunk waits for the one before.
     if (lane.delayMs === 0) await delivered
   }
   await delivered
   if (!pair.abandoned) to.end()
 }
 
-/** Cuts where it is due, when the bytes before it have been handed to the kernel. */
+/** Cuts at the right byte, once the bytes before it have been handed to the kernel. */
 async function pass(lane: Lane, pair: Pair, to: Socket, chunk: Buffer): Promise<void> {
   const allowed = lane.bytesLeft === undefined ? chunk.length : Math.min(lane.bytesLeft, chunk.length)
   const due = lane.bytesLeft !== undefined && lane.bytesLeft <= chunk.length
@@ -150,7 +150,7 @@ async function pass(lane: Lane, pair: Pair, to: Socket, chunk: Buffer): Promise<
   if (due) cut(pair)
 }
 
-/** Resolves too when the socket goes before it took the bytes. */
+/** Also resolves when the socket closes before it has accepted the bytes. */
 function write(to: Socket, bytes: Buffer): Promise<void> {
   return new Promise((resolve) => {
     if (bytes.length === 0 || to.destroyed) resolve()

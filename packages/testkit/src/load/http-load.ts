@@ -1,16 +1,16 @@
-// A constant rate of GETs, over kept-alive and over new connections, at several addresses at once; every failure with its
-// time and cause. The rate does not heed the answers: a server that is slow gets the next request all the same.
+// A constant rate of GETs over kept-alive and new connections, to several addresses at once; every failure is recorded with its
+// time and cause. The rate does not depend on responses: a slow server gets the next request all the same.
 
 import { Agent, type ClientRequest, request } from 'node:http'
 
 export interface LoadOptions {
-  /** `http://10.99.0.11:80`, in turn. */
+  /** Base URLs such as `http://10.99.0.11:80`, used in turn. */
   readonly targets: readonly string[]
   readonly host: string
   readonly path?: string
-  /** Of all targets together. */
+  /** For all targets together. */
   readonly perSecond: number
-  /** What an answer must be; its text is otherwise only counted. */
+  /** Whether a response is correct; by default its text is only counted. */
   accept?(status: number, text: string): boolean
   readonly timeoutMs?: number
 }
@@ -29,19 +29,19 @@ export interface LoadResult {
   readonly answered: number
   readonly failures: readonly LoadFailure[]
   /**
-   * GETs on a connection that was used before, and that was closed before the first byte of the answer: sent once more, as
-   * RFC 9112 9.3.1 lets a client do.
+   * GETs on a reused connection that was closed before the first byte of the response. They are sent once more, as RFC 9112 9.3.1
+   * allows.
    */
   readonly reconnects: number
-  /** How often each text was answered. */
+  /** Number of responses by text. */
   readonly texts: ReadonlyMap<string, number>
   readonly slowestMs: number
 }
 
 export interface Load {
-  /** What was counted until now. */
+  /** The result so far. */
   result(): LoadResult
-  /** Ends when the last request is answered. */
+  /** Resolves when the last request is answered. */
   stop(): Promise<LoadResult>
 }
 
@@ -53,7 +53,7 @@ interface Shot {
   readonly target: string
   readonly kept: boolean
   readonly again: boolean
-  /** The first time. */
+  /** Time of the first attempt. */
   readonly sentMs: number
 }
 
@@ -86,7 +86,7 @@ export function startLoad(options: LoadOptions): Load {
     const due = Math.floor(((performance.now() - begunMs) * options.perSecond) / 1000)
     while (sent < due) {
       const target = options.targets[sent % options.targets.length] ?? ''
-      // In turn, and over all targets both.
+      // Alternates between kept and new connections, on every target.
       const kept = Math.floor(sent / options.targets.length) % 2 === 0
       sent += 1
       const one = shoot({ target, kept, again: false, sentMs: sinceBegun() }).finally(() => open.delete(one))
@@ -121,7 +121,7 @@ type Outcome =
 function ask(options: LoadOptions, shot: Shot, agent: Agent | undefined): Promise<Outcome> {
   const { host, path = '/', timeoutMs = TIMEOUT_MS } = options
   return new Promise((resolve) => {
-    const asked = request(
+    const sent = request(
       `${shot.target}${path}`,
       {
         headers: { host },
@@ -131,8 +131,8 @@ function ask(options: LoadOptions, shot: Shot, agent: Agent | undefined): Promis
       (answer) => {
         const parts: Buffer[] = []
         answer.on('data', (part: Buffer) => parts.push(part))
-        // Bytes of the answer were there: this one is not asked again.
-        answer.on('error', (error) => resolve({ kind: 'failed', cause: `in the answer: ${error.message}` }))
+        // Part of the response has arrived, so the request is not repeated.
+        answer.on('error', (error) => resolve({ kind: 'failed', cause: `in the response: ${error.message}` }))
         answer.on('end', () =>
           resolve({
             kind: 'answer',
@@ -142,16 +142,16 @@ function ask(options: LoadOptions, shot: Shot, agent: Agent | undefined): Promis
         )
       },
     )
-    asked.on('error', (error) =>
-      resolve({ kind: isClosedUnanswered(asked, error) ? 'closed' : 'failed', cause: causeOf(error) }),
+    sent.on('error', (error) =>
+      resolve({ kind: isClosedUnanswered(sent, error) ? 'closed' : 'failed', cause: causeOf(error) }),
     )
-    asked.end()
+    sent.end()
   })
 }
 
-function isClosedUnanswered(asked: ClientRequest, error: Error): boolean {
+function isClosedUnanswered(sent: ClientRequest, error: Error): boolean {
   const code = causeOf(error)
-  return asked.reusedSocket && (code.includes('ECONNRESET') || code.includes('EPIPE'))
+  return sent.reusedSocket && (code.includes('ECONNRESET') || code.includes('EPIPE'))
 }
 
 const causeOf = (error: Error): string =>

@@ -1,5 +1,5 @@
-// How long does this machine stand still by itself? Beside a time that is measured, a timer and a write to the disk show
-// what everybody on it waits for at that moment: processor and disk. A bound on the time allows for that, and for no more.
+// How long does this machine stall on its own? During a measurement, a timer and a write to disk show the delays that affect every
+// process on it. Time limits allow for exactly that.
 
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { makeTempFolder } from '../temp-folder.ts'
 
 const EVERY_MS = 20
 
-/** To be begun just before what is measured; what it gives ends it and tells the longest standstill, in milliseconds. */
+/** Start it just before a measurement. The returned function stops it and returns the longest stall in milliseconds. */
 export async function watchMachineStalls(): Promise<() => Promise<number>> {
   const folder = makeTempFolder('stalls')
   const file = await open(join(folder.path, 'written'), 'w')
@@ -27,13 +27,13 @@ export async function watchMachineStalls(): Promise<() => Promise<number>> {
   }
   const watching = watch()
   return async () => {
-    // One that still lasts counts so far.
+    // A stall that still lasts is included.
     note()
     ended = true
-    const told = longestMs
+    const stalledMs = longestMs
     await watching
     await file.close()
     folder.remove()
-    return Math.round(told)
+    return Math.round(stalledMs)
   }
 }

@@ -1,5 +1,5 @@
-// Many agents in one process, over the real protocol and real sockets, with no engine behind them: for tests and benches of
-// the server's side. One timer beats for all of them.
+// Many agents in one process, over the real protocol and real sockets, without engines: for tests and benchmarks of the server.
+// One timer sends the heartbeats of all.
 
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { Agent } from 'node:https'
@@ -19,9 +19,9 @@ import { WebSocket } from 'ws'
 
 export interface SimulatedKeys {
   readonly identityKey: KeyObject
-  /** To be opened by the node alone. */
+  /** Only the node can open what is sealed for this key. */
   readonly openingKey: KeyObject
-  /** As enrollment sends them: the base64url of the raw public halves. */
+  /** As in an enrollment: the base64url of the raw public keys. */
   readonly publicKey: string
   readonly encryptionKey: string
 }
@@ -44,7 +44,7 @@ export interface SimulatedNode {
   readonly identityKey: KeyObject
 }
 
-/** All of it may be changed, to say hello wrongly. */
+/** Every field can be overridden, to send an invalid hello. */
 export function helloOf(
   node: SimulatedNode,
   nonce: string,
@@ -65,7 +65,7 @@ export function helloOf(
   }
 }
 
-/** Running and healthy at once, or gone when that is what is wished. */
+/** Reports the item as running and healthy, or as gone if it is to be removed. */
 export function readyObservation(item: SentItem, seq: number): Observation {
   const gone = item.desired === 'removed'
   return {
@@ -83,15 +83,15 @@ export function readyObservation(item: SentItem, seq: number): Observation {
 }
 
 export interface SimulatedAgentsOptions {
-  /** `http://...` or `https://...` of the server. */
+  /** `http://...` or `https://...` URL of the server. */
   readonly url: string
   readonly ca?: string
   readonly nodes: readonly SimulatedNode[]
-  /** Dialled at the same time. */
+  /** Number of agents that connect at the same time. */
   readonly atOnce?: number
-  /** Answers each item with a report that it is as wished. */
+  /** Answers each item with a report that matches the desired state. */
   readonly report?: boolean
-  /** At once when a set arrives. */
+  /** Called as soon as a desired set arrives. */
   readonly onDesired?: (nodeId: NodeId, message: ServerMessage & { type: 'complete' | 'delta' }) => void
 }
 
@@ -118,16 +118,16 @@ interface Crowd {
 }
 
 const AT_ONCE = 64
-const LOOK_MS = 100
+const POLL_MS = 100
 
-/** Resolves when every agent has its first complete set; rejects when one is turned away. */
+/** Resolves when every agent has its first complete set; rejects if one is rejected. */
 export async function startSimulatedAgents(options: SimulatedAgentsOptions): Promise<SimulatedAgents> {
   const counts = { welcomes: 0, completes: 0, deltas: 0, farewells: 0, closes: 0 }
   const tls = new Agent(options.ca === undefined ? {} : { ca: options.ca })
   const crowd: Crowd = { options, counts, sessions: new Set(), tls, heartbeatMs: 10_000 }
-  const beats = setInterval(() => sendHeartbeats(crowd), LOOK_MS)
+  const heartbeatTimer = setInterval(() => sendHeartbeats(crowd), POLL_MS)
   const close = (): void => {
-    clearInterval(beats)
+    clearInterval(heartbeatTimer)
     for (const { socket } of crowd.sessions) socket.terminate()
   }
   const queue = options.nodes.values()
@@ -160,7 +160,7 @@ function dial(crowd: Crowd, node: SimulatedNode): Promise<void> {
   const one: One = { node, socket, session: 0, seq: 0, nextHeartbeatAt: Number.POSITIVE_INFINITY }
   return new Promise((resolve, reject) => {
     socket.on('message', (data) => {
-      if (take(crowd, one, read(String(data))) === 'told') resolve()
+      if (receive(crowd, one, read(String(data))) === 'synced') resolve()
     })
     socket.on('error', reject)
     socket.on('close', (code) => {
@@ -178,7 +178,7 @@ function read(text: string): ServerMessage {
   return decodeKnown(shape, value) as ServerMessage
 }
 
-function take(crowd: Crowd, one: One, message: ServerMessage): 'told' | undefined {
+function receive(crowd: Crowd, one: One, message: ServerMessage): 'synced' | undefined {
   const { counts, options } = crowd
   if (message.type === 'challenge') say(one, helloOf(one.node, message.nonce))
   if (message.type === 'close') counts.farewells += 1
@@ -188,14 +188,14 @@ function take(crowd: Crowd, one: One, message: ServerMessage): 'told' | undefine
     one.session = message.session
     crowd.sessions.add(one)
     crowd.heartbeatMs = message.heartbeatMs
-    // Spread over the interval, as agents that came at different times are.
+    // Spread over the interval, like agents that connected at different times.
     one.nextHeartbeatAt = performance.now() + Math.random() * message.heartbeatMs
   }
   if (message.type !== 'complete' && message.type !== 'delta') return undefined
   counts[message.type === 'complete' ? 'completes' : 'deltas'] += 1
   options.onDesired?.(one.node.nodeId, message)
   if (options.report === true) report(one, message.items)
-  return 'told'
+  return 'synced'
 }
 
 function report(one: One, items: readonly SentItem[]): void {

@@ -1,4 +1,4 @@
-// A replica on a node, written as the controllers write it: for what happens to a node while something runs there.
+// A replica on a node, written like the controllers do, for tests of a node that runs something.
 
 import type { AssignmentId, DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
 import { placements } from '@holdfast/server/store/records'
@@ -6,7 +6,7 @@ import type { Store } from '@holdfast/server/store/store'
 import { inTenant } from '@holdfast/server/store/transaction'
 
 export interface Assigned {
-  /** What the controllers do when the agent has confirmed that the container is gone. */
+  /** Removes the assignment, as the controllers do once the agent has confirmed that the container is gone. */
   gone(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-// A machine that joins: keys as an agent makes them, a join token, and the request that turns it into a node.
+// A machine that joins: keys like those of an agent, a join token, and the enrollment request.
 
 import { generateKeyPairSync } from 'node:crypto'
 import { type ApiAnswer, type ApiClient, createApiClient } from '../platform/api-client.ts'
@@ -14,7 +14,7 @@ const rawKey = (kind: 'ed25519' | 'x25519'): string =>
 
 export const newKeys = () => ({ publicKey: rawKey('ed25519'), encryptionKey: rawKey('x25519') })
 
-/** An enrollment that is accepted, with parts replaced; an undefined part is left out. */
+/** A valid enrollment with parts replaced; an undefined part is omitted. */
 export const enrollment = (nodeName: string, joinToken: string, parts: Parts = {}): Parts => ({
   nodeName,
   joinToken,
@@ -31,11 +31,11 @@ export async function joinToken(api: ApiClient, nodeName: string, parts: Parts =
   return String(body['token'])
 }
 
-/** Without a token of the API, as a machine sends it. */
+/** Sent without an API token, as a machine does. */
 export const enroll = (baseUrl: string, body: unknown): Promise<ApiAnswer> =>
   createApiClient(baseUrl, undefined).post('/api/v1/nodes/enroll', body)
 
-/** The id of a new node of the tenant whose administrator `api` is. */
+/** Enrolls a new node for the tenant of `api` and returns its id. */
 export async function makeNode(
   baseUrl: string,
   api: ApiClient,
@@ -43,6 +43,6 @@ export async function makeNode(
   { token = {}, sent = {} }: { readonly token?: Parts; readonly sent?: Parts } = {},
 ): Promise<string> {
   const made = await enroll(baseUrl, enrollment(nodeName, await joinToken(api, nodeName, token), sent))
-  if (made.status !== 201) throw new Error(`no node: ${made.text}`)
+  if (made.status !== 201) throw new Error(`enrollment failed: ${made.text}`)
   return String(made.body['nodeId'])
 }

@@ -1,10 +1,10 @@
-// The codes of machines: who may join, whose a name is, and which node is meant.
+// Requests that raise the error codes of nodes: enrollment, node names and node ids.
 
 import type { Provocation } from '../provocations/provoke.ts'
 import { enrollment } from './enroll.ts'
 
 const UNKNOWN = 'node_01JD0000000000000000000000'
-const ENROLL = { as: 'nobody', path: '/api/v1/nodes/enroll' } as const
+const ENROLL = { as: 'anonymous', path: '/api/v1/nodes/enroll' } as const
 const FORGED = `hfj_${'0'.repeat(26)}_${'A'.repeat(43)}`
 
 export const NODE_PROVOCATIONS: readonly Provocation[] = [

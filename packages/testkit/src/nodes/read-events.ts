@@ -1,14 +1,14 @@
-// What was told of one thing, oldest first.
+// The events of one subject, oldest first.
 
 import type { ApiClient } from '../platform/api-client.ts'
 
-interface ToldEvent {
+interface SubjectEvent {
   readonly type: string
   readonly reason: string
   readonly data: object
 }
 
-export async function eventsOf(api: ApiClient, subject: string): Promise<ToldEvent[]> {
+export async function eventsOf(api: ApiClient, subject: string): Promise<SubjectEvent[]> {
   const { body } = await api.get(`/api/v1/events?subject=${subject}&limit=500`)
   return Object(body['items'])
 }

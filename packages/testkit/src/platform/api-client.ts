@@ -1,4 +1,4 @@
-// The few HTTP calls that tests make, with the answer as data. Bodies may be any text, so that bad ones can be sent.
+// A small HTTP client for tests that returns responses as data. Bodies may be any text, so that invalid ones can be sent.
 
 export interface ApiAnswer {
   readonly status: number

@@ -1,10 +1,10 @@
-// Everything under a prefix of etcd, as etcd itself says it: not through the product's client, which is under test.
+// All keys under a prefix of etcd, read directly and not through the product's client, which is under test.
 
 interface RangeAnswer {
   readonly kvs?: readonly { readonly key: string; readonly value?: string; readonly mod_revision: string }[]
 }
 
-/** Key to the revision of its last change and its value. Equal dumps: no key was made, changed, rewritten or deleted. */
+/** Value and last revision by key. Equal dumps mean that no key was created, changed, rewritten or deleted. */
 export type KeyDump = { [key: string]: { readonly revision: string; readonly value: string } }
 
 const toBase64 = (text: string): string => Buffer.from(text).toString('base64')
@@ -25,7 +25,7 @@ export async function dumpKeys(endpoint: string, prefix: string): Promise<KeyDum
   )
 }
 
-/** What "a rejection stores nothing" is about. */
+/** The keys of all tenants, to check that a rejected request stores nothing. */
 export function dumpTenants(platform: {
   readonly root: string
   readonly config: { readonly etcd: { readonly endpoints: readonly string[] } }

@@ -1,5 +1,5 @@
-// A whole control plane for tests: the real server in this process, on real etcd, secrets store and registry that the test
-// worker shares; its own key root and its own tenants.
+// A complete control plane for tests: the real server in this process, on real etcd, secrets store and registry that the test
+// worker shares, with its own key root and tenants.
 
 import { composeServer, type Server } from '@holdfast/server/compose'
 import { loadConfig } from '@holdfast/server/config/load-config'
@@ -25,7 +25,7 @@ import { makeToken, provision } from './set-up.ts'
 interface TestTenant {
   readonly id: string
   readonly name: string
-  /** Of role tenant-admin. */
+  /** A token with the role tenant-admin. */
   readonly token: string
 }
 
@@ -37,17 +37,17 @@ export interface Platform {
   readonly platformToken: string
   readonly acme: TestTenant
   readonly globex: TestTenant
-  /** A pinned reference that the registry holds. */
+  /** A pinned reference of an image in the registry. */
   readonly image: string
   readonly registryHost: string
-  /** Every line that the server logged. */
+  /** Every line that the server has logged. */
   readonly logLines: string[]
   api(token?: string): ApiClient
   stop(): Promise<void>
 }
 
 export interface PlatformOptions {
-  /** Settings over those of the test platform, as the configuration file has them. */
+  /** Settings over those of the test platform, in the form of the configuration file. */
   readonly settings?: { readonly [name: string]: unknown }
   readonly endpoints?: readonly string[]
   readonly secretsStore?: SecretsStore
@@ -73,7 +73,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
     etcd: { endpoints: options.endpoints ?? etcd?.endpoints, root },
     secretsStore: { address: secrets.address, ...identities },
     registries: [{ host: registry.host, plainHttp: true, allowAddress: true }],
-    // Controllers write on their own account; a test that counts what a request wrote wants none of that.
+    // Controllers write on their own; tests that count the writes of a request must not see those.
     roles: ['api', 'broker'],
     rates: FAST,
     ...options.settings,
@@ -113,7 +113,7 @@ export interface Replica {
 
 export interface ReplicaPlace {
   readonly host?: string
-  /** Of one that comes back. */
+  /** The port of a server that is restarted. */
   readonly port?: number
   /** Paths of PEM files. */
   readonly tls?: { readonly cert: string; readonly key: string }
@@ -156,13 +156,13 @@ async function firstToken(config: Config, log: Logger): Promise<string> {
   )
   store.close()
   engine.close()
-  if (made.kind !== 'done') throw new Error(`the platform was not made: ${made.kind}`)
+  if (made.kind !== 'done') throw new Error(`setting up the platform failed: ${made.kind}`)
   return made.token
 }
 
 async function makeTenant(api: ApiClient, name: string): Promise<TestTenant> {
   const { status, body: tenant, text } = await api.post('/api/v1/tenants', { name })
-  if (status !== 201) throw new Error(`no tenant: ${text}`)
+  if (status !== 201) throw new Error(`creating a tenant failed: ${text}`)
   const id = String(tenant['id'])
   return { id, name, token: await makeToken(api, id, 'tenant-admin') }
 }

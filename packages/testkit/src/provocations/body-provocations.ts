@@ -160,7 +160,7 @@ const dependencies: readonly Provocation[] = [
   fault('dependency_invalid', 'dependsOn.probe', { dependsOn: { probe: 'started' } }),
   fault('dependency_invalid', 'dependsOn.web', { dependsOn: { web: 'soon' } }),
   fault('dependency_invalid', 'dependsOn["chain-16"]', { dependsOn: { 'chain-16': 'started' } }),
-  fault('dependency_not_found', 'dependsOn.nobody', { dependsOn: { nobody: 'started' } }),
+  fault('dependency_not_found', 'dependsOn.absent', { dependsOn: { absent: 'started' } }),
   fault('dependency_has_no_health_check', 'dependsOn.plain', { dependsOn: { plain: 'healthy' } }),
   {
     code: 'dependency_has_no_health_check',

@@ -6,8 +6,8 @@ import { type ApiAnswer, createApiClient } from '../platform/api-client.ts'
 import { makeToken } from '../platform/set-up.ts'
 import type { Platform } from '../platform/start-platform.ts'
 
-/** Whose token is sent; `nobody` sends none. */
-type Sender = 'acme' | 'viewer' | 'developer' | 'globex' | 'platform' | 'full' | 'nobody' | 'forged'
+/** The token to send; `anonymous` sends none. */
+type Sender = 'acme' | 'viewer' | 'developer' | 'globex' | 'platform' | 'full' | 'anonymous' | 'forged'
 
 export interface Sent {
   readonly as?: Sender
@@ -107,7 +107,7 @@ export async function prepareWorld(platform: Platform): Promise<World> {
       full: fullToken,
       viewer: await makeToken(admin, platform.acme.id, 'viewer'),
       developer: await makeToken(admin, platform.acme.id, 'developer'),
-      nobody: undefined,
+      anonymous: undefined,
       forged: `hf_01JD0000000000000000000000_${'A'.repeat(43)}`,
     },
   }

@@ -9,7 +9,7 @@ const tokensOf = (tenant: string) => `/api/v1/tenants/${tenant}/tokens`
 const soon = () => new Date(Date.now() + 60_000).toISOString()
 
 const callers: readonly Provocation[] = [
-  { code: 'unauthenticated', field: 'Authorization', sent: () => ({ as: 'nobody', method: 'GET' }) },
+  { code: 'unauthenticated', field: 'Authorization', sent: () => ({ as: 'anonymous', method: 'GET' }) },
   { code: 'unauthenticated', field: 'Authorization', sent: (w) => ({ as: 'forged', body: bodyWith(w) }) },
   { code: 'permission_denied', field: 'Authorization', sent: (w) => ({ as: 'viewer', body: bodyWith(w) }) },
   {
@@ -49,7 +49,7 @@ const paths: readonly Provocation[] = [
   {
     code: 'not_found',
     field: 'path',
-    sent: () => ({ as: 'nobody', method: 'GET', path: '/docs/errors/no_such_code' }),
+    sent: () => ({ as: 'anonymous', method: 'GET', path: '/docs/errors/no_such_code' }),
   },
   { code: 'method_not_allowed', field: 'method', sent: () => ({ method: 'PATCH', path: WEB, body: {} }) },
   {
@@ -129,12 +129,12 @@ const records: readonly Provocation[] = [
   {
     code: 'deployment_not_found',
     field: 'name',
-    sent: () => ({ method: 'PUT', path: '/api/v1/deployments/nobody', body: {} }),
+    sent: () => ({ method: 'PUT', path: '/api/v1/deployments/absent', body: {} }),
   },
   {
     code: 'deployment_not_found',
     field: 'name',
-    sent: () => ({ method: 'DELETE', path: '/api/v1/deployments/nobody' }),
+    sent: () => ({ method: 'DELETE', path: '/api/v1/deployments/absent' }),
   },
   {
     code: 'deployment_not_found',
@@ -174,7 +174,7 @@ const records: readonly Provocation[] = [
   {
     code: 'archive_not_found',
     field: 'name',
-    sent: () => ({ method: 'GET', path: '/api/v1/archives/deployments/nobody' }),
+    sent: () => ({ method: 'GET', path: '/api/v1/archives/deployments/absent' }),
   },
   {
     code: 'archive_not_found',

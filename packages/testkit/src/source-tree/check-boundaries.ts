@@ -17,7 +17,7 @@ export function checkBoundaries(tree: SourceTree): Violation[] {
   return [...tree].flatMap(([path, source]) => {
     const row = PACKAGES[locate(path).name]
     if (row === undefined)
-      return [{ path, line: 1, what: 'belongs to a package that the import table does not know' }]
+      return [{ path, line: 1, what: 'belongs to a package that is missing in the import table' }]
     const { imports, code } = scanSource(source)
     const faults = imports.flatMap((found) => {
       const target = resolveImport(path, found.specifier, (file) => tree.has(file))
@@ -30,7 +30,7 @@ export function checkBoundaries(tree: SourceTree): Violation[] {
   })
 }
 
-/** Every import of one file of the tree by another, for the search for cycles. */
+/** All imports between files of the tree, for the cycle check. */
 export function importGraph(tree: SourceTree): Map<string, string[]> {
   const graph = new Map<string, string[]>()
   for (const [path, source] of tree) {
@@ -45,7 +45,7 @@ export function importGraph(tree: SourceTree): Map<string, string[]> {
   return graph
 }
 
-/** A relative path into another package hides that a package border is crossed. */
+/** A relative path into another package hides that the import crosses packages. */
 function explainSpecifier(path: string, specifier: string, target: ImportTarget): string | undefined {
   if (!specifier.startsWith('.') || target.kind !== 'file') return undefined
   const [from, to] = [locate(path).name, locate(target.path).name]
@@ -53,24 +53,24 @@ function explainSpecifier(path: string, specifier: string, target: ImportTarget)
   return `import it by its package name, @holdfast/${to}`
 }
 
-/** Why the import is forbidden; undefined when it is not. */
+/** Why the import is forbidden; undefined if it is allowed. */
 function explainImport(path: string, row: PackageRow, target: ImportTarget): string | undefined {
   const test = isTest(path)
   const from = locate(path)
   if (target.kind === 'file') {
-    if (!test && isTest(target.path)) return 'that file is for tests alone'
-    // What a package says of itself.
+    if (!test && isTest(target.path)) return 'that file is only for tests'
+    // A package may read its own package.json.
     if (target.path === `packages/${from.name}/package.json`) return undefined
     const to = locate(target.path)
     if (to.name === from.name) return test ? undefined : explainInside(from.name, from.inside, to.inside)
     return explainPackage(from, row, to, test)
   }
   if (test) return undefined
-  if (target.kind === 'builtin' && !row.builtins) return `${from.name} uses no Node built-in`
-  if (target.kind === 'npm' && !row.npm) return `${from.name} uses no package of the registry`
+  if (target.kind === 'builtin' && !row.builtins) return `${from.name} may not use Node built-ins`
+  if (target.kind === 'npm' && !row.npm) return `${from.name} may not use registry packages`
   const folder = folderRow(from.name, from.inside)
   const named = folder?.neverModules.find((name) => startsWithPart(target.name, name))
-  return named === undefined ? undefined : `${from.name}/${folder?.folder} never imports ${named}`
+  return named === undefined ? undefined : `${from.name}/${folder?.folder} may not import ${named}`
 }
 
 type Place = ReturnType<typeof locate>
@@ -79,17 +79,17 @@ function explainPackage(from: Place, row: PackageRow, to: Place, test: boolean):
   if (test && ['testkit', 'simulation'].includes(to.name)) return undefined
   if (row.ours.some((one) => startsWithPart(`${to.name}/${to.inside.replace(/\.ts$/, '')}`, one)))
     return undefined
-  if (to.name === 'testkit') return 'testkit is for tests, scripts and benches'
-  return `${from.name} may import of ours: ${row.ours.join(', ') || 'nothing'}`
+  if (to.name === 'testkit') return 'testkit is for tests, scripts and benchmarks'
+  return `${from.name} may import only these workspace packages: ${row.ours.join(', ') || 'none'}`
 }
 
 function explainInside(name: string, from: string, to: string): string | undefined {
   const row = folderRow(name, from)
   const never = row?.never.find((part) => startsWithPart(to, part))
-  if (never !== undefined) return `${name}/${row?.folder} never imports ${never}`
+  if (never !== undefined) return `${name}/${row?.folder} may not import ${never}`
   if (!startsWithPart(to, 'adapters')) return undefined
   if (MAY_CONSTRUCT_ADAPTERS.some((part) => startsWithPart(from, part))) return undefined
-  return 'only compose.ts and main.ts construct adapters; take a narrow port instead'
+  return 'only compose.ts and main.ts construct adapters; accept a narrow port instead'
 }
 
 function folderRow(name: string, inside: string): FolderRow | undefined {
@@ -104,12 +104,12 @@ function startsWithPart(path: string, part: string): boolean {
 function checkPurity(path: string, code: string): Violation[] {
   const { name } = locate(path)
   return (PURE[name] ?? []).flatMap((form) => {
-    // A member or a key of that name is no global: `spec.process`, `{ process: 1 }`.
+    // A member or a key with the same name is not the global: `spec.process`, `{ process: 1 }`.
     const use = new RegExp(String.raw`(?<![.\w$])${form}(?![\w$]|\s*\??:)`, 'g')
     return [...code.matchAll(use)].map(({ 0: text, index }) => ({
       path,
       line: code.slice(0, index).split('\n').length,
-      what: `says ${text.trim()}: ${name} is pure, the world enters it as data`,
+      what: `uses ${text.trim()}: ${name} is pure and receives its inputs as data`,
     }))
   })
 }

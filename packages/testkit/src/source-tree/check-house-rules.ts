@@ -43,7 +43,7 @@ interface MeasuredFunction {
   readonly lines: number
 }
 
-/** Bodies in braces: of functions, methods and arrows. A block after a control word is no function. */
+/** Bodies in braces of functions, methods and arrow functions. A block after a control keyword is not a function. */
 function measureFunctions(code: string): MeasuredFunction[] {
   const opened: number[] = []
   const found: MeasuredFunction[] = []
@@ -66,7 +66,7 @@ function opensFunction(code: string, brace: number): boolean {
   const before = code.slice(Math.max(0, brace - 2_000), brace).trimEnd()
   if (before.endsWith('=>')) return true
   if (before.endsWith(')')) return closesParameters(before, before.length - 1)
-  // Otherwise a return type has to stand between the parameters and the body.
+  // Otherwise a return type must be between the parameters and the body.
   const closing = Math.max(...[...before.matchAll(/\)\s*:/g)].map(({ index }) => index), -1)
   const type = before.slice(closing + 1)
   return closing >= 0 && /[^:|&<,(]$/.test(type) && isType(type) && closesParameters(before, closing)
@@ -75,12 +75,12 @@ function opensFunction(code: string, brace: number): boolean {
 const isType = (text: string): boolean =>
   !NO_TYPE.test(text) && text.split('{').length === text.split('}').length
 
-/** Parameters follow a name, a type parameter or the word function; never a control word. */
+/** Parameters follow a name, a type parameter or the keyword function, never a control keyword. */
 function closesParameters(before: string, closing: number): boolean {
   const opening = matchingParenthesis(before, closing)
   if (opening === undefined) return false
-  const lead = before.slice(0, opening)
-  return /[\w$>\]]\s*$/.test(lead) && !CONTROL.test(lead)
+  const prefix = before.slice(0, opening)
+  return /[\w$>\]]\s*$/.test(prefix) && !CONTROL.test(prefix)
 }
 
 function matchingParenthesis(text: string, closing: number): number | undefined {

@@ -1,5 +1,5 @@
-// Who may import the placement decision of core? Outside core, only the controllers that call planPlacement reach what picks
-// nodes, filters them and finds remedies; readers ask explainPlacement. See docs/design/packages.md#import-rules
+// Who may import the placement decision of core? Outside of core, only the controllers that call planPlacement may import the code
+// that picks nodes, filters them and finds remedies; readers use explainPlacement. See docs/design/packages.md#import-rules
 
 import { resolveImport } from './resolve-import.ts'
 import { scanSource } from './scan-source.ts'
@@ -7,7 +7,7 @@ import { isTest, type SourceTree, type Violation } from './source-tree.ts'
 
 const CORE = 'packages/core/src/'
 
-/** Folders of core that decide about placements. */
+/** Folders of core that make placement decisions. */
 const DECIDING = ['placement/', 'rollout/', 'scheduling/']
 
 /** The entry points into these folders, and which folders outside core may import each. */
@@ -19,7 +19,7 @@ const ENTRY_POINTS: { readonly [entry: string]: readonly string[] } = {
   'placement/explain-placement.ts': ['packages/server/src/operations/deployments/'],
 }
 
-/** Core's main entry point is open to every package, so it may pass on only what decides nothing. */
+/** Every package may import core's main entry point, so it may re-export only what decides nothing. */
 const PASSED_ON = [
   'rollout/dependency-gate.ts',
   'rollout/derive-status.ts',
@@ -30,7 +30,7 @@ const PASSED_ON = [
   'scheduling/residency.ts',
 ]
 
-/** Functions of these files that decide, and so must not be passed on. */
+/** Functions of these files that decide and must not be re-exported. */
 const DECIDING_NAMES = /\b(?:explainCandidates|unmetDependencies|isHeard|answersResidency)\b/
 
 export function checkPlacementEntries(tree: SourceTree): Violation[] {
@@ -55,11 +55,11 @@ export function checkPlacementEntries(tree: SourceTree): Violation[] {
 function checkMainEntry(tree: SourceTree, path: string, source: string): Violation[] {
   const imported = importsOfCore(tree, path, source).flatMap(({ target, line, specifier }) =>
     isDeciding(target) && !PASSED_ON.includes(target)
-      ? [{ path, line, what: `passes on ${specifier}, which decides placements` }]
+      ? [{ path, line, what: `re-exports ${specifier}, which decides placements` }]
       : [],
   )
   const [name] = DECIDING_NAMES.exec(scanSource(source).code) ?? []
-  return name === undefined ? imported : [...imported, { path, line: 1, what: `passes on ${name}` }]
+  return name === undefined ? imported : [...imported, { path, line: 1, what: `re-exports ${name}` }]
 }
 
 const isDeciding = (target: string): boolean => DECIDING.some((folder) => target.startsWith(folder))

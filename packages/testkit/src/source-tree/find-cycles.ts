@@ -1,15 +1,15 @@
-// Do files import one another in a circle? Each circle is told as the way round, shortest first.
+// Do files import one another in a cycle? Each cycle is reported with all its files, shortest first.
 
-/** One shortest circle through each file that is on any, each circle once, as [a, b, c, a]. */
+/** One shortest cycle through each file that is on any; each cycle once, as [a, b, c, a]. */
 export function findCycles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
-  const told = new Map<string, string[]>()
+  const found = new Map<string, string[]>()
   for (const start of graph.keys()) {
     const cycle = shortestWayBack(graph, start)
     if (cycle === undefined) continue
     const key = [...new Set(cycle)].toSorted().join('\n')
-    if (!told.has(key)) told.set(key, cycle)
+    if (!found.has(key)) found.set(key, cycle)
   }
-  return [...told.values()].toSorted((a, b) => a.length - b.length)
+  return [...found.values()].toSorted((a, b) => a.length - b.length)
 }
 
 export const showCycle = (cycle: readonly string[]): string => `import cycle: ${cycle.join(' -> ')}`

@@ -1,7 +1,7 @@
-// Which package and folder may import which, as data (docs/design/packages.md#import-rules).
+// The table of allowed imports between packages and folders (docs/design/packages.md#import-rules).
 
 export interface PackageRow {
-  /** The packages of this repository that it may import; `core/node` means that folder of core alone. */
+  /** Packages of this repository that it may import; `core/node` means only that folder of core. */
   readonly ours: readonly string[]
   readonly builtins: boolean
   readonly npm: boolean
@@ -31,19 +31,19 @@ export const PACKAGES: { readonly [name: string]: PackageRow } = {
 }
 
 export interface FolderRow {
-  /** Folder of the package, or a file. */
+  /** A folder or file of the package. */
   readonly folder: string
-  /** Paths inside the same package that it never imports. */
+  /** Paths inside the same package that it may not import. */
   readonly never: readonly string[]
-  /** Built-ins and registry packages that it never imports. */
+  /** Built-ins and registry packages that it may not import. */
   readonly neverModules: readonly string[]
 }
 
-/** compose.ts and what it is cut into. */
+/** compose.ts and the files split off from it. */
 const ROOTS = ['compose.ts', 'connect-engines.ts', 'set-up-secrets-store.ts', 'main.ts']
 const HTTP_TYPES = ['fastify', '@fastify/', 'node:http', 'node:https', 'node:http2', 'http', 'https', 'http2']
 
-/** core is open to all of server: its decisions are pure, and api says no with the same function as the rules. */
+/** All of server may import core: its decisions are pure, and the API rejects requests with the same functions as the rules. */
 export const FOLDERS: { readonly [name: string]: readonly FolderRow[] } = {
   server: [
     { folder: 'api', never: ['adapters', 'loops', ...ROOTS], neverModules: [] },
@@ -52,10 +52,10 @@ export const FOLDERS: { readonly [name: string]: readonly FolderRow[] } = {
   ],
 }
 
-/** Adapters are constructed here and nowhere else; they may use one another. */
+/** Adapters are constructed only here; they may use one another. */
 export const MAY_CONSTRUCT_ADAPTERS = [...ROOTS, 'adapters']
 
-/** What pure code never says, beside imports: each is a way to the world that needs none. */
+/** Globals that pure code may not use: each reaches the outside world without an import. */
 const NODE_GLOBALS = ['process', 'Buffer', 'require', '__dirname', 'globalThis', 'fetch', 'console']
 const TIMERS = ['setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask']
 const CLOCKS = [
@@ -69,6 +69,6 @@ const RANDOM = [String.raw`Math\s*\.\s*random`, 'crypto']
 export const PURE: { readonly [name: string]: readonly string[] } = {
   contract: [...NODE_GLOBALS, ...TIMERS],
   core: [...NODE_GLOBALS, ...TIMERS, ...CLOCKS, ...RANDOM],
-  // It talks to the world, but only as a browser can.
+  // It does I/O, but only what a browser allows.
   client: ['process', 'Buffer', 'require', '__dirname'],
 }

@@ -1,5 +1,5 @@
-// What does a TypeScript file import, and what does its code say once comments, strings and patterns are blanked?
-// TypeScript 7 has no compiler API: a small scanner of our own. It knows tokens, not grammar.
+// What does a TypeScript file import, and what is its code without comments, strings and patterns? TypeScript 7 has no compiler
+// API, so this is a small scanner that knows tokens, not grammar.
 
 type TokenKind = 'comment' | 'string' | 'template' | 'pattern' | 'word' | 'mark' | 'space'
 
@@ -21,7 +21,7 @@ export interface ScannedSource {
   readonly comments: readonly Token[]
   /** String literals and the text parts of templates, with their quotes. */
   readonly strings: readonly Token[]
-  /** Regular expressions as they are written, with their slashes and flags. */
+  /** Regular expressions as written, with slashes and flags. */
   readonly patterns: readonly Token[]
 }
 
@@ -53,7 +53,7 @@ const TEMPLATE_CONTINUED = new RegExp(`\\}${TEMPLATE_REST}`, 'y')
 
 function tokenize(source: string): Token[] {
   const tokens: Token[] = []
-  // For each `${` that is open: how many braces are open inside it.
+  // For each open `${`, the number of open braces inside it.
   const templates: number[] = []
   let previous: Token | undefined
   for (let at = 0, line = 1; at < source.length; ) {
@@ -75,7 +75,7 @@ function nextToken(source: string, at: number, closes: boolean, previous: Token 
     const text = matchAt(form, source, at)
     if (text !== '') return { kind, text }
   }
-  throw new Error(`Nothing matches at ${at}`)
+  throw new Error(`unknown token at ${at}`)
 }
 
 function matchAt(form: RegExp, source: string, at: number): string {
@@ -135,7 +135,7 @@ function directImport([first, second]: readonly Token[]): Token | undefined {
     : undefined
 }
 
-/** The string after `from`, if nothing but a clause of names stands before it. */
+/** The string after `from`, if only an import or export clause precedes it. */
 function fromClause(tokens: readonly Token[], start: number): Token | undefined {
   for (let index = start; index < tokens.length; index += 1) {
     const token = tokens[index]

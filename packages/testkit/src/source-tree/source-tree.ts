@@ -1,5 +1,5 @@
-// The files of a tree as data: path from the repository's root to source text. The checks never touch a disk, so that a
-// planted violation is a map with two entries.
+// The files of a tree as data: a map from path to source text. The checks never read the disk, so that a test can plant a
+// violation with a map of two entries.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
@@ -16,7 +16,7 @@ export const showViolation = ({ path, line, what }: Violation): string => `${pat
 
 const OUTSIDE_PACKAGES = ['tests', 'e2e', 'bench', 'scripts']
 
-/** Every TypeScript source of the packages, tests, benches and scripts; declarations and generated files left out. */
+/** Every TypeScript source of the packages, tests, benchmarks and scripts, without declarations and generated files. */
 export function gatherSources(root: string): SourceTree {
   const packages = readdirSync(join(root, 'packages')).map((name) => posix.join('packages', name, 'src'))
   return new Map([...packages, ...OUTSIDE_PACKAGES].flatMap((folder) => sourcesIn(root, folder)))
@@ -34,7 +34,7 @@ function sourcesIn(root: string, folder: string): [string, string][] {
 
 export const isInPackage = (path: string): boolean => path.startsWith('packages/')
 
-/** Tests and their support: `x.test.ts`, `x.fixture.ts`, testkit, shared suites, and all that is outside the packages. */
+/** Tests and their support: `x.test.ts`, `x.fixture.ts`, testkit, shared suites, and everything outside of the packages. */
 export const isTest = (path: string): boolean =>
   /\.test\.tsx?$|[./]fixture\.ts$|[/-]conformance(?:\.ts$|\/)|^packages\/testkit\/|^(?:tests|e2e|bench|scripts)\//.test(
     path,
