@@ -1,5 +1,5 @@
-// The agent, its engine and its machine go and come: always at most one container per assignment, and the same containers
-// where nothing had to change. SAFETY 3, 4e, 4h.
+// The agent, its engine or its machine fails and recovers: an assignment never has more than one container, and containers
+// that need no change are kept. See docs/design/agent.md#static-stability
 
 import { availableParallelism } from 'node:os'
 import type { DesiredItem } from '@holdfast/contract'
@@ -11,26 +11,26 @@ import { dyingAfter } from './fixtures/dying.fixture.ts'
 import { onBothOwnEngines } from './fixtures/real-engine.fixture.ts'
 import { EngineError } from './ports/engine.ts'
 
-/** Every call is somebody's last in a long run; in a short one every third, beginning with another on each line. */
+/** The agent dies after every call in a long run, and after every third in a short one, starting differently per engine. */
 const STEP = inRun(3, 1)
 
 onBothOwnEngines('faults', (world, line) => {
   const first = STEP === 1 || line === 'old' ? 1 : 2
 
-  it('an agent that dies after any of its calls is taken over by the next', {
+  it('a new agent recovers after its predecessor died at any call', {
     timeout: 600_000,
   }, async () => {
     const { node, agent: unused } = await world().newNode()
     await unused.close()
     const counts: number[] = []
-    for (let n = first, whole = false; !whole; n += STEP) {
+    for (let n = first, survived = false; !survived; n += STEP) {
       const items = [desiredItem(world().image), desiredItem(world().image, { name: 'other' })]
       const dying = dyingAfter(node.engine, n)
       const mortal = await node.start(dying.engine)
       node.send(items)
       const areUp = () => items.map(node.newest).every((seen) => seen !== undefined && isUp(seen))
       await waitUntil(() => dying.died() || areUp(), { what: `call ${n} is made` })
-      whole = !dying.died()
+      survived = !dying.died()
       await mortal.close()
       for (const item of items) expect((await node.containersOf(item)).length).toBeLessThanOrEqual(1)
       const before = new Set((await Promise.all(items.map(node.containersOf))).flat())
@@ -40,7 +40,7 @@ onBothOwnEngines('faults', (world, line) => {
       for (const item of items) await node.until(item, `up after a death at ${n}`, isUp)
       const up = (await Promise.all(items.map(node.containersOf))).flat()
       expect(up.length).toBe(items.length)
-      // What the dead agent had made is what the next one runs.
+      // The next agent keeps the containers of the dead one.
       for (const id of before) expect(up).toContain(id)
       node.send(items.map((item) => ({ ...item, desired: 'removed' as const })))
       for (const item of items) await node.until(item, 'gone', ({ gone }) => gone)
@@ -50,12 +50,12 @@ onBothOwnEngines('faults', (world, line) => {
     expect(counts.length * STEP).toBeGreaterThan(8)
   })
 
-  it('an agent that dies while it stops and removes is taken over as well', {
+  it('a new agent recovers after its predecessor died while stopping or removing', {
     timeout: 600_000,
   }, async () => {
     const { node, agent: unused } = await world().newNode()
     await unused.close()
-    for (let n = first, whole = false; !whole; n += STEP) {
+    for (let n = first, survived = false; !survived; n += STEP) {
       const items = [desiredItem(world().image), desiredItem(world().image, { name: 'other' })]
       const [stopping, going] = items
       if (stopping === undefined || going === undefined) throw new Error('two items')
@@ -63,19 +63,19 @@ onBothOwnEngines('faults', (world, line) => {
       node.send(items)
       for (const item of items) await node.until(item, 'running', isUp)
       await maker.close()
-      const wished = [
+      const desired = [
         { ...stopping, desired: 'stopped' as const },
         { ...going, desired: 'removed' as const },
       ]
       const dying = dyingAfter(node.engine, n)
       const mortal = await node.start(dying.engine)
-      node.send(wished)
+      node.send(desired)
       const isDone = () => node.newest(going)?.gone === true && node.newest(stopping)?.state === 'stopped'
       await waitUntil(() => dying.died() || isDone(), { what: `call ${n} is made` })
-      whole = !dying.died()
+      survived = !dying.died()
       await mortal.close()
       const second = await node.start()
-      node.send(wished)
+      node.send(desired)
       await node.until(going, 'gone', ({ gone }) => gone)
       await node.until(stopping, 'stopped', ({ state }) => state === 'stopped')
       expect([(await node.containersOf(stopping)).length, (await node.containersOf(going)).length]).toEqual([
@@ -106,7 +106,7 @@ onBothOwnEngines('faults', (world, line) => {
     await docker.killContainerd()
     await docker.restartContainerd()
     await waitUntil(async () => (await starts()).length === ids.length, { what: 'the engine answers' })
-    // A new one is made beside them, so the agent does work; those from before are untouched.
+    // A new container shows that the agent works; the existing ones are untouched.
     const added = desiredItem(image, { name: 'added' })
     node.send([...items, added])
     await node.until(added, 'running', isUp)
@@ -120,7 +120,7 @@ onBothOwnEngines('faults', (world, line) => {
     await node.clear()
   })
 
-  it('goes on when an engine that hung answers again', { timeout: 120_000 }, async () => {
+  it('resumes work after an engine that hung answers again', { timeout: 120_000 }, async () => {
     const { docker, image } = world()
     const { node, agent } = await world().newNode()
     const items = [desiredItem(image), desiredItem(image)]
@@ -137,7 +137,7 @@ onBothOwnEngines('faults', (world, line) => {
     await node.clear()
   })
 
-  it('starts what it has from the kept set while no server answers, and makes nothing new', async () => {
+  it('starts existing containers of the saved set while no server answers, and creates none', async () => {
     const { image } = world()
     const { node, agent } = await world().newNode()
     const [kept, stopped, lost] = [desiredItem(image), desiredItem(image), desiredItem(image)]
@@ -154,12 +154,12 @@ onBothOwnEngines('faults', (world, line) => {
     expect(await node.containersOf(kept)).toEqual([containerId])
     expect(await node.containersOf(lost)).toEqual([])
     node.send([kept, { ...stopped, desired: 'stopped' }, lost])
-    await node.until(lost, 'made again', ({ containerId: id }) => id !== null && id !== lostId)
+    await node.until(lost, 'created again', ({ containerId: id }) => id !== null && id !== lostId)
     await alone.close()
     await node.clear()
   })
 
-  it('removes what two complete sets a minute apart do not name, but never most of a node', async () => {
+  it('removes containers that two complete sets a minute apart omit, but never most of a node', async () => {
     const { image } = world()
     const { node, agent } = await world().newNode()
     const items = Array.from({ length: 5 }, (_, index) => desiredItem(image, { name: `item-${index}` }))
@@ -182,7 +182,7 @@ onBothOwnEngines('faults', (world, line) => {
     await node.clear()
   })
 
-  it('does not say gone while a create is queued or under way', async () => {
+  it('does not report a replica as gone while its create is queued or running', async () => {
     const { image } = world()
     const creates = Promise.withResolvers<void>()
     const seen = { creates: 0, lists: 0 }
@@ -198,7 +198,7 @@ onBothOwnEngines('faults', (world, line) => {
         return engine.createContainer(name, body)
       },
     }))
-    // More than are made at once.
+    // More than are created concurrently.
     const items = Array.from({ length: 2 * availableParallelism() + 2 }, () => desiredItem(image))
     const goneOf = ({ assignmentId }: DesiredItem) =>
       node.reports.filter((one) => one.assignmentId === assignmentId && one.gone).length
@@ -213,12 +213,12 @@ onBothOwnEngines('faults', (world, line) => {
       await node.until(item, 'gone', ({ gone }) => gone)
       expect(await node.containersOf(item)).toEqual([])
     }
-    // Said once: none of them turned out to be there after all.
+    // Reported once: no container appeared after all.
     expect(items.map(goneOf)).toEqual(items.map(() => 1))
     await agent.close()
   })
 
-  it.runIf(line === 'new')('tries again in time what failed, whichever passes come in between', async () => {
+  it.runIf(line === 'new')('retries a failed create in time, whichever passes run in between', async () => {
     let failed = false
     const { node, agent } = await world().newNode((engine) => ({
       ...engine,
@@ -230,7 +230,7 @@ onBothOwnEngines('faults', (world, line) => {
     }))
     const item = desiredItem(world().image)
     node.send([item])
-    await node.until(item, 'not made', ({ reason }) => reason === 'create_failed')
+    await node.until(item, 'create failed', ({ reason }) => reason === 'create_failed')
     node.send([item])
     const isItUp = () => isUp(node.newest(item) ?? { state: 'pulling' })
     await waitUntil(isItUp, { what: 'it is up', timeoutMs: 20_000 })
@@ -238,7 +238,7 @@ onBothOwnEngines('faults', (world, line) => {
     await node.clear()
   })
 
-  it.runIf(line === 'new')('starts again what ends while its start is under way', async () => {
+  it.runIf(line === 'new')('restarts a container that ends during its start', async () => {
     const ended = Promise.withResolvers<void>()
     let starts = 0
     const { node, agent } = await world().newNode((engine) => ({
@@ -252,7 +252,7 @@ onBothOwnEngines('faults', (world, line) => {
       },
       async inspectContainer(id) {
         const found = await engine.inspectContainer(id)
-        // What is done about it comes before the answer to the start.
+        // The agent must handle the exit before the start call returns.
         if (found.state === 'exited') setTimeout(ended.resolve)
         return found
       },
@@ -266,7 +266,7 @@ onBothOwnEngines('faults', (world, line) => {
   })
 
   it.runIf(line === 'new')(
-    'makes nothing of the kept set because of a change to something else',
+    'creates nothing from the saved set because of a change to another assignment',
     async () => {
       const { image } = world()
       const { node, agent } = await world().newNode()
@@ -284,30 +284,33 @@ onBothOwnEngines('faults', (world, line) => {
     },
   )
 
-  it.runIf(line === 'new')('removes nothing for a store that went back, until it is restarted', async () => {
-    const { image } = world()
-    const { node, agent } = await world().newNode()
-    const items = [desiredItem(image), desiredItem(image)]
-    const held = async () => (await Promise.all(items.map(node.containersOf))).flat().length
-    node.send(items)
-    for (const item of items) await node.until(item, 'running', isUp)
-    // Also once its revisions are again above those from before: what it forgot is still forgotten.
-    for (const revision of [3, 4, 5000, 5001]) {
-      node.send([], { revision })
+  it.runIf(line === 'new')(
+    'removes nothing after the store revision went back, until the agent restarts',
+    async () => {
+      const { image } = world()
+      const { node, agent } = await world().newNode()
+      const items = [desiredItem(image), desiredItem(image)]
+      const held = async () => (await Promise.all(items.map(node.containersOf))).flat().length
+      node.send(items)
+      for (const item of items) await node.until(item, 'running', isUp)
+      // Also once the revisions are higher again, because the restored store may lack assignments.
+      for (const revision of [3, 4, 5000, 5001]) {
+        node.send([], { revision })
+        node.aheadMs += 61_000
+      }
+      const added = desiredItem(image, { name: 'added' })
+      node.send([added])
+      await node.until(added, 'running', isUp)
+      await agent.close()
+      expect(await held()).toBe(2)
+      expect(node.logged.filter((one) => one.includes('store revision went back'))).toHaveLength(1)
+      const next = await node.start()
+      node.send([added])
       node.aheadMs += 61_000
-    }
-    const added = desiredItem(image, { name: 'added' })
-    node.send([added])
-    await node.until(added, 'running', isUp)
-    await agent.close()
-    expect(await held()).toBe(2)
-    expect(node.logged.filter((one) => one.includes('store revision went back'))).toHaveLength(1)
-    const next = await node.start()
-    node.send([added])
-    node.aheadMs += 61_000
-    node.send([added])
-    await waitUntil(async () => (await held()) === 0, { what: 'the orphans are gone' })
-    await next.close()
-    await node.clear()
-  })
+      node.send([added])
+      await waitUntil(async () => (await held()) === 0, { what: 'the orphans are gone' })
+      await next.close()
+      await node.clear()
+    },
+  )
 })

@@ -28,7 +28,7 @@ onBothEngines('the agent', (world, line) => {
   const nameOf = async (node: TestNode, id: string | null | undefined): Promise<string> =>
     (await node.engine.inspectContainer(id ?? '')).name
 
-  it('creates, names, reports, stops and removes', async () => {
+  it('creates, names, reports, stops and removes a container', async () => {
     const { node } = await world().newNode()
     const [first, second] = [desiredItem(world().image), desiredItem(world().image)]
     node.send([first, second])
@@ -55,12 +55,12 @@ onBothEngines('the agent', (world, line) => {
     expect(states.map(({ seq }) => seq)).toEqual(states.map(({ seq }) => seq).toSorted((a, b) => a - b))
   })
 
-  it('speaks the API version of its engine', async () => {
+  it('uses the API version of its engine', async () => {
     const { node } = await world().newNode()
     expect((await node.engine.version()).apiVersion).toBe(line === 'old' ? '1.41' : '1.56')
   })
 
-  it('gives a container what its template says and nothing outside the safe set', async () => {
+  it('creates a container with the settings of its template and no unsafe ones', async () => {
     const { node } = await world().newNode()
     const item = desiredItem(world().image, {
       name: 'w',
@@ -71,7 +71,7 @@ onBothEngines('the agent', (world, line) => {
       stopGracePeriod: '3s',
     })
     node.send([item])
-    const { containerId } = await node.until(item, 'made', ({ containerId: id }) => id !== null)
+    const { containerId } = await node.until(item, 'created', ({ containerId: id }) => id !== null)
     const found = await bare()
       .getContainer(containerId ?? '')
       .inspect()
@@ -118,10 +118,10 @@ onBothEngines('the agent', (world, line) => {
     })
   })
 
-  it('finds a container ready soon after its start, and tells nothing that the check printed', async () => {
+  it('reports a container as ready soon after its start, and never the output of its check', async () => {
     const { node } = await world().newNode()
     const command = [`echo ${CANARY}; echo ${CANARY} >&2; ${LISTENING}`]
-    // The engine's own check comes for the first time after a minute.
+    // The engine's own health check runs only after a minute.
     const item = desiredItem(world().image, { healthCheck: { ...check(command), interval: '60s' } })
     node.send([item])
     const ready = await node.until(item, 'ready', ({ state }) => state === 'ready')
@@ -131,7 +131,7 @@ onBothEngines('the agent', (world, line) => {
     expect(node.logged.join('')).not.toContain(CANARY)
   })
 
-  it('does not call ready what fails its check, and says unhealthy when the engine does', {
+  it('does not report a container as ready while its check fails, and as unhealthy once the engine does', {
     timeout: 90_000,
   }, async () => {
     const { node } = await world().newNode()
@@ -143,7 +143,7 @@ onBothEngines('the agent', (world, line) => {
     expect(node.reports.some(({ state }) => state === 'ready')).toBe(false)
   })
 
-  it('kills a check that does not end', { timeout: 90_000 }, async () => {
+  it('kills a check that exceeds its timeout', { timeout: 90_000 }, async () => {
     const { node } = await world().newNode()
     const item = desiredItem(world().image, {})
     node.send([item])
@@ -156,7 +156,7 @@ onBothEngines('the agent', (world, line) => {
     })
   })
 
-  it('counts exits, and brings back what was stopped or removed by hand', async () => {
+  it('counts exits, and restores containers that were stopped or removed by hand', async () => {
     const { node } = await world().newNode()
     const crashing = desiredItem(world().image, { name: 'crash', command: ['/bin/sh', '-c', 'exit 7'] })
     const web = desiredItem(world().image)
@@ -175,13 +175,13 @@ onBothEngines('the agent', (world, line) => {
       .remove({ force: true })
     await node.until(
       web,
-      'made anew',
+      'created again',
       ({ containerId: id, state }) => id !== null && id !== containerId && state === 'running',
     )
     await node.until(crashing, 'restarted', ({ restarts, exitCode }) => restarts >= 2 && exitCode === 7)
   })
 
-  it('says what stands in the way of a start', async () => {
+  it('reports why a container cannot start', async () => {
     const { node } = await world().newNode()
     const item = desiredItem(world().image, { command: ['/no/such/program'] })
     const byTag = desiredItem(world().image, { name: 'tag', image: `${world().registry.host}/test/web:1` })
@@ -197,12 +197,12 @@ onBothEngines('the agent', (world, line) => {
       ({ state, reason }) => state === 'failed' && reason === 'refused_by_agent',
     )
     expect(await node.containersOf(byTag)).toEqual([])
-    // What could not be made can be given up.
+    // An assignment that was never created can be removed.
     node.send([{ ...byTag, desired: 'removed' }], { complete: false })
     await node.until(byTag, 'gone', ({ gone }) => gone)
   })
 
-  it('pulls with the credential of the tenant, once it has one', async () => {
+  it('pulls a private image once the tenant has a credential', async () => {
     const { docker } = world()
     const login = { username: 'shop', password: 'correct-horse' }
     const guarded = await startRegistry({ address: docker.hostAddress, htpasswd: login })
@@ -221,10 +221,10 @@ onBothEngines('the agent', (world, line) => {
     await guarded.stop()
   })
 
-  it('leaves containers of others alone and goes round their names', async () => {
+  it('leaves foreign containers alone and avoids their names', async () => {
     const { node } = await world().newNode((engine) => ({
       ...engine,
-      // An engine on which somebody is quicker than we are: the list does not show the name yet.
+      // Another client creates the container between the agent's list and its create.
       listContainers: async () => (await engine.listContainers()).filter(({ name }) => name !== 'shop'),
     }))
     const foreign = await bare().createContainer({
@@ -249,7 +249,7 @@ onBothEngines('the agent', (world, line) => {
     await foreign.remove({ force: true })
   })
 
-  it('adopts its own container when a create finds the name taken by it', async () => {
+  it('adopts its own container when the name is already taken by it', async () => {
     let hidden = true
     const { node } = await world().newNode((engine) => ({
       ...engine,
@@ -257,15 +257,15 @@ onBothEngines('the agent', (world, line) => {
     }))
     const item = desiredItem(world().image, { name: 'adopted' })
     await node.engine.createNetwork(tenantNetwork(node.tenant), {})
-    const made = await node.engine.createContainer('adopted', containerSettings(item, node.tenant))
+    const created = await node.engine.createContainer('adopted', containerSettings(item, node.tenant))
     node.send([item])
     const { containerId } = await node.until(item, 'running', isUp)
     hidden = false
-    expect(containerId).toBe(made)
-    expect(await node.containersOf(item)).toEqual([made])
+    expect(containerId).toBe(created)
+    expect(await node.containersOf(item)).toEqual([created])
   })
 
-  it('does not run what has more than the safe set, nor two of one assignment', async () => {
+  it('runs neither a container with unsafe settings nor two of one assignment', async () => {
     const { node } = await world().newNode()
     const item = desiredItem(world().image)
     const labels = containerSettings(item, node.tenant).Labels
@@ -288,19 +288,19 @@ onBothEngines('the agent', (world, line) => {
     expect([containerId, twin]).toContain((await node.containersOf(item))[0])
   })
 
-  it('leaves a container that the operator pinned to a core, and tells it once', async () => {
+  it('keeps a container that the operator pinned to a core, and logs it once', async () => {
     const { node } = await world().newNode()
     const item = desiredItem(world().image)
     node.send([item])
     const { containerId } = await node.until(item, 'running', isUp)
     const pinned = bare().getContainer(containerId ?? '')
     await pinned.update({ CpusetCpus: '0' })
-    const told = () => node.logged.filter((one) => one.includes('container has unexpected settings'))
-    // Looked at when it ends and when it runs, and in between by the agent that starts it again.
+    const warnings = () => node.logged.filter((one) => one.includes('container has unexpected settings'))
+    // The container is inspected at its exit, at its restart and by the agent in between.
     await pinned.stop({ t: 0 })
     await node.until(item, 'running again', ({ restarts }) => restarts === 1)
     expect(await node.containersOf(item)).toEqual([containerId])
-    expect(told()).toHaveLength(1)
-    expect(told()[0]).toContain('CpusetCpus')
+    expect(warnings()).toHaveLength(1)
+    expect(warnings()[0]).toContain('CpusetCpus')
   })
 })

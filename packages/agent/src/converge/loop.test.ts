@@ -1,4 +1,4 @@
-// When are passes made, and over what? Over all from time to time whatever else comes, over a few in between.
+// When does the convergence loop run a pass, and over which assignments?
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createLoop, type Scope } from './loop.ts'
@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** Each pass waits until it is let go; `fails` of them do not succeed. */
+/** A loop whose passes end when the test ends them; the first `fails` passes fail. */
 function aLoop(fails = 0) {
   const passes: string[] = []
   const waiting: (() => void)[] = []
@@ -25,62 +25,62 @@ function aLoop(fails = 0) {
     () => 0,
     (error) => failures.push(error),
   )
-  const letGo = async (): Promise<void> => {
+  const endPass = async (): Promise<void> => {
     waiting.shift()?.()
     await vi.advanceTimersByTimeAsync(1)
   }
-  return { loop, passes, failures, letGo }
+  return { loop, passes, failures, endPass }
 }
 
-test('what is named while a pass is under way is in the next one, once', async () => {
-  const { loop, passes, letGo } = aLoop()
+test('assignments nudged during a pass are in the next pass, once', async () => {
+  const { loop, passes, endPass } = aLoop()
   loop.nudgeFor(['a'])
   loop.nudgeFor(['b', 'c'])
   loop.nudgeFor(['b'])
-  await letGo()
-  await letGo()
-  await letGo()
+  await endPass()
+  await endPass()
+  await endPass()
   expect(passes).toEqual(['a', 'b c'])
 })
 
-test('a nudge without a name, and many names, are a pass over all, and one is enough', async () => {
-  const { loop, passes, letGo } = aLoop()
+test('a nudge for all, or for many assignments, causes one full pass', async () => {
+  const { loop, passes, endPass } = aLoop()
   loop.nudgeFor(['a'])
   loop.nudgeFor(['b'])
   loop.nudge()
   loop.nudgeFor(['c'])
-  await letGo()
-  await letGo()
+  await endPass()
+  await endPass()
   loop.nudgeFor(Array.from({ length: 9 }, (_, index) => `r${index}`))
-  await letGo()
+  await endPass()
   expect(passes).toEqual(['a', 'all', 'all'])
 })
 
-test('nothing named is no pass', () => {
+test('a nudge for no assignment causes no pass', () => {
   const { loop, passes } = aLoop()
   loop.nudgeFor([])
   expect(passes).toEqual([])
 })
 
-test('passes over a few do not put off the one over all', async () => {
-  const { loop, passes, letGo } = aLoop()
+test('partial passes do not delay the periodic full pass', async () => {
+  const { loop, passes, endPass } = aLoop()
   loop.nudge()
-  await letGo()
+  await endPass()
   for (let second = 0; second < 31; second += 1) {
     loop.nudgeFor(['a'])
-    await letGo()
+    await endPass()
     await vi.advanceTimersByTimeAsync(999)
   }
   expect(passes.filter((scope) => scope === 'all')).toHaveLength(2)
 })
 
-test('one over a few that fails is followed soon by one over all', async () => {
-  const { loop, passes, failures, letGo } = aLoop(1)
+test('a failed partial pass is followed soon by a full pass', async () => {
+  const { loop, passes, failures, endPass } = aLoop(1)
   loop.nudgeFor(['a'])
-  await letGo()
+  await endPass()
   expect([passes, failures.length]).toEqual([['a'], 1])
   await vi.advanceTimersByTimeAsync(500)
-  await letGo()
+  await endPass()
   expect(passes).toEqual(['a', 'all'])
   loop.stop()
   loop.nudge()

@@ -9,35 +9,35 @@ import { createOrphanWatch } from './orphan-watch.ts'
 const MINUTE = 60_000
 const own = [aContainer('A')]
 
-/** `revisions` of the sets, a minute apart, none of which names the container; `noted`: of what was seen before them. */
+/** Sends complete sets without the container, a minute apart, with these revisions. `noted` is the revision known before. */
 function watch(noted: number, revisions: readonly number[]) {
-  const told: string[] = []
-  const orphans = createOrphanWatch(pino({}, { write: (line: string) => told.push(line) }), () => {})
+  const logged: string[] = []
+  const orphans = createOrphanWatch(pino({}, { write: (line: string) => logged.push(line) }), () => {})
   orphans.noteRevision(noted)
   for (const [index, revision] of revisions.entries())
     orphans.addComplete(revision, { assignments: new Set(), receivedMs: index * MINUTE })
-  return { found: orphans.find(own, new Set()).map(({ id }) => id), told }
+  return { found: orphans.find(own, new Set()).map(({ id }) => id), logged }
 }
 
-test('what two sets do not name is an orphan while revisions go forward', () => {
-  expect(watch(0, [100, 101])).toEqual({ found: ['c-A'], told: [] })
-  expect(watch(100, [100, 100])).toEqual({ found: ['c-A'], told: [] })
+test('a container that two complete sets omit is an orphan while revisions increase', () => {
+  expect(watch(0, [100, 101])).toEqual({ found: ['c-A'], logged: [] })
+  expect(watch(100, [100, 100])).toEqual({ found: ['c-A'], logged: [] })
 })
 
 test.each([
-  ['a set older than one before', 0, [100, 101, 99]],
-  ['a set older than the kept one', 200, [100, 101]],
-  ['revisions that have caught up since', 200, [100, 201, 202, 203]],
-])('nothing is, after %s, and it is told once', (_, noted, revisions) => {
-  const { found, told } = watch(noted, revisions)
+  ['a set older than an earlier one', 0, [100, 101, 99]],
+  ['a set older than the saved one', 200, [100, 101]],
+  ['revisions that went back and caught up', 200, [100, 201, 202, 203]],
+])('no container is an orphan after %s, and it is logged once', (_, noted, revisions) => {
+  const { found, logged } = watch(noted, revisions)
   expect(found).toEqual([])
-  expect(told).toEqual([expect.stringContaining('store revision went back')])
+  expect(logged).toEqual([expect.stringContaining('store revision went back')])
 })
 
-test('too many at once are left, and told whenever they are others than before', () => {
-  const told: string[][] = []
+test('too many orphans at once are kept, and reported whenever they change', () => {
+  const reported: string[][] = []
   const log = pino({ enabled: false })
-  const orphans = createOrphanWatch(log, (names) => told.push([...names]))
+  const orphans = createOrphanWatch(log, (names) => reported.push([...names]))
   const [a, b, c, d, e] = ['A', 'B', 'C', 'D', 'E'].map((id) =>
     aContainer(id, 'running', { name: `n-${id}` }),
   )
@@ -49,7 +49,7 @@ test('too many at once are left, and told whenever they are others than before',
   expect([minute(0, all), minute(1, all), minute(2, all.toReversed())]).toEqual([0, 0, 0])
   const more = e === undefined ? all : [...all, e]
   expect([minute(3, more), minute(4, more), minute(5, more)]).toEqual([0, 0, 0])
-  // Three may go without a word.
+  // Three orphans may be removed without a report.
   expect(minute(6, more.slice(0, 3))).toBe(3)
-  expect(told).toEqual([['n-A', 'n-B', 'n-C', 'n-D'], ['n-A', 'n-B', 'n-C', 'n-D', 'n-E'], []])
+  expect(reported).toEqual([['n-A', 'n-B', 'n-C', 'n-D'], ['n-A', 'n-B', 'n-C', 'n-D', 'n-E'], []])
 })

@@ -1,5 +1,5 @@
-// Tracks which assignments back off after a failure. Each failure in a row doubles the delay; a changed desired state ends it.
-// See docs/design/agent.md#backoff.
+// Tracks which assignments back off after a failure. Each failure in a row doubles the delay; a changed desired state ends
+// it. See docs/design/agent.md#backoff.
 
 import type { AssignmentId, DesiredItem } from '@holdfast/contract'
 

@@ -1,4 +1,4 @@
-// The pin of the join command: a server that stands below the pinned certificate gets the token, no other does.
+// The CA pin of the join command: the token is sent only to a server whose certificate chains to the pinned one.
 
 import { execFileSync } from 'node:child_process'
 import { hash, X509Certificate } from 'node:crypto'
@@ -56,31 +56,31 @@ beforeAll(() => {
   signed('other-name', 'middle', 'subjectAltName=DNS:other.example.com')
   selfSigned('alone', '-addext', NAMES)
   selfSigned('stranger', '-addext', NAMES)
-  // Of the same name as the pinned one, so that what it signs seems to come from that.
+  // Has the same name as the pinned certificate, so that its signatures seem to come from it.
   selfSigned('false-root', '-subj', '/CN=root')
   signed('false-leaf', 'false-root', NAMES)
 })
 afterAll(() => folder.remove())
 
-interface Tried {
-  /** All that the server was asked. */
-  readonly asked: string[]
+interface EnrollAttempt {
+  /** The requests that the server received. */
+  readonly received: string[]
   readonly outcome: unknown
   readonly state: Awaited<ReturnType<typeof loadNodeState>>
-  /** Whether the agent's own connection is accepted afterwards by the state that was kept. */
+  /** Whether the agent's own connection succeeds afterwards with the saved state. */
   readonly dials: boolean
 }
 
-/** Enrolls at a server that shows `chain`, and at the second connection the certificate of `later`; keeps what comes. */
-async function enrollAt(chain: string, key: string, caPin: string, later?: string): Promise<Tried> {
-  const asked: string[] = []
-  const shows = (cert: string, itsKey: string) =>
+/** Enrolls at a server that presents `chain`, and from the second connection on the certificate of `later`. */
+async function enrollAt(chain: string, key: string, caPin: string, later?: string): Promise<EnrollAttempt> {
+  const received: string[] = []
+  const serverWith = (cert: string, itsKey: string) =>
     createServer({ cert, key: itsKey }, async (request, response) => {
-      asked.push(`${request.url} ${await text(request)}`)
+      received.push(`${request.url} ${await text(request)}`)
       response.writeHead(201, { 'content-type': 'application/json' }).end(JSON.stringify(ENROLLED))
     }).on('upgrade', (_request, socket) => socket.end('HTTP/1.1 418 Known\r\n\r\n'))
-  const first = shows(chain, key)
-  const others = later === undefined ? first : shows(pem(`${later}.crt`), pem(`${later}.key`))
+  const first = serverWith(chain, key)
+  const others = later === undefined ? first : serverWith(pem(`${later}.crt`), pem(`${later}.key`))
   let connections = 0
   const front = createTcpServer((socket) => {
     connections += 1
@@ -91,86 +91,98 @@ async function enrollAt(chain: string, key: string, caPin: string, later?: strin
   const { path } = makeTempFolder('pinned')
   const address = `https://127.0.0.1:${(front.address() as AddressInfo).port}`
   const outcome = await enroll({
-    ...{ server: address, caPin, joinToken: TOKEN, nodeName: 'n1', labels: {}, folder: path },
-    ...{ engine: 'unix:///run/docker.sock', engineVersion: { version: '29.8.0', apiVersion: '1.56' } },
+    server: address,
+    caPin,
+    joinToken: TOKEN,
+    nodeName: 'n1',
+    labels: {},
+    folder: path,
+    engine: 'unix:///run/docker.sock',
+    engineVersion: { version: '29.8.0', apiVersion: '1.56' },
   }).catch((error: unknown) => error)
   const state = await loadNodeState(path)
-  const dials = state !== undefined && (await isHeard(address, state.ca))
+  const dials = state !== undefined && (await canConnect(address, state.ca))
   await new Promise((resolve) => front.close(resolve))
   if (state === undefined) expect(readdirSync(path)).toEqual([])
-  return { asked, outcome, state, dials }
+  return { received, outcome, state, dials }
 }
 
-function isHeard(address: string, ca: string | undefined): Promise<boolean> {
+function canConnect(address: string, ca: string | undefined): Promise<boolean> {
   const socket = createDial(address, ca)()
   return new Promise((resolve) => socket.once('error', ({ message }) => resolve(message.includes('418'))))
 }
 
 const rows: readonly [string, string[], string][] = [
   ['the root of its chain', ['leaf.crt', 'middle.crt', 'root.crt'], 'root.crt'],
-  ['an authority that another one signed', ['leaf.crt', 'middle.crt'], 'middle.crt'],
-  ['its own certificate, of which it shows no issuer', ['leaf.crt'], 'leaf.crt'],
-  ['its own certificate, which it signed itself', ['alone.crt'], 'alone.crt'],
+  ['an intermediate authority', ['leaf.crt', 'middle.crt'], 'middle.crt'],
+  ['its own certificate without its issuer', ['leaf.crt'], 'leaf.crt'],
+  ['its own self-signed certificate', ['alone.crt'], 'alone.crt'],
 ]
 
 test.each(rows)(
-  'a server pinned by %s gets the token, and is known from then on',
+  'sends the token to a server pinned by %s, and trusts it from then on',
   async (_, chain, pinned) => {
     const key = pem((chain[0] ?? '').replace('.crt', '.key'))
-    const { asked, outcome, state, dials } = await enrollAt(pem(...chain), key, pin(pem(pinned)))
+    const { received, outcome, state, dials } = await enrollAt(pem(...chain), key, pin(pem(pinned)))
     expect(outcome).toEqual(ENROLLED)
-    expect(asked).toEqual([expect.stringContaining(TOKEN)])
+    expect(received).toEqual([expect.stringContaining(TOKEN)])
     expect(state?.ca?.trim()).toBe(pem(pinned).trim())
     expect(dials).toBe(true)
   },
 )
 
-test('the certificates of the test kit: a server that shows its authority too', async () => {
-  const made = await makeCertificates()
-  const chain = made.pem('server.crt') + made.pem('ca.crt')
-  const { outcome } = await enrollAt(chain, made.pem('server.key'), pin(made.pem('ca.crt')))
-  made.remove()
+test('enrolls at a server that presents its authority as well', async () => {
+  const certificates = await makeCertificates()
+  const chain = certificates.pem('server.crt') + certificates.pem('ca.crt')
+  const { outcome } = await enrollAt(chain, certificates.pem('server.key'), pin(certificates.pem('ca.crt')))
+  certificates.remove()
   expect(outcome).toEqual(ENROLLED)
 })
 
-test('another server is told by what was expected and what came, and gets nothing', async () => {
+test('sends no token to a server with another pin, and reports the expected and the received pin', async () => {
   const expected = pin(pem('root.crt'))
-  const { asked, outcome, state } = await enrollAt(pem('stranger.crt'), pem('stranger.key'), expected)
-  const told = String(outcome)
-  expect([asked, state]).toEqual([[], undefined])
-  expect(told).toContain(`expected: ${expected}`)
-  expect(told).toContain(`received: ${pin(pem('stranger.crt'))} (CN=stranger)`)
-  expect(told).toContain('The token was not sent.')
-  expect(told).not.toContain(TOKEN)
+  const { received, outcome, state } = await enrollAt(pem('stranger.crt'), pem('stranger.key'), expected)
+  const message = String(outcome)
+  expect([received, state]).toEqual([[], undefined])
+  expect(message).toContain(`expected: ${expected}`)
+  expect(message).toContain(`received: ${pin(pem('stranger.crt'))} (CN=stranger)`)
+  expect(message).toContain('The token was not sent.')
+  expect(message).not.toContain(TOKEN)
 })
 
 test.each([
-  ['shows the pinned certificate and stands not below it', ['false-leaf.crt', 'root.crt'], 'root.crt'],
+  ['presents the pinned certificate without chaining to it', ['false-leaf.crt', 'root.crt'], 'root.crt'],
   ['has a certificate for another name', ['other-name.crt', 'middle.crt', 'root.crt'], 'root.crt'],
-])('a server that %s gets nothing', async (_, chain, pinned) => {
+])('sends no token to a server that %s', async (_, chain, pinned) => {
   const key = pem((chain[0] ?? '').replace('.crt', '.key'))
-  const { asked, outcome, state } = await enrollAt(pem(...chain), key, pin(pem(pinned)))
-  expect([asked, state]).toEqual([[], undefined])
+  const { received, outcome, state } = await enrollAt(pem(...chain), key, pin(pem(pinned)))
+  expect([received, state]).toEqual([[], undefined])
   expect(String(outcome)).toMatch(/is not trusted|presents no certificate/)
 })
 
-test('who lets the first handshake through to the server and takes the second one himself gets nothing', async () => {
+test('sends no token to an attacker who relays the first handshake and intercepts the second', async () => {
   const chain = pem('leaf.crt', 'middle.crt', 'root.crt')
-  const { asked, outcome } = await enrollAt(chain, pem('leaf.key'), pin(pem('root.crt')), 'stranger')
-  expect(asked).toEqual([])
+  const { received, outcome } = await enrollAt(chain, pem('leaf.key'), pin(pem('root.crt')), 'stranger')
+  expect(received).toEqual([])
   expect(String(outcome)).toContain('is not trusted')
 })
 
-test('a pin is of no use without TLS', async () => {
+test('rejects a CA pin without TLS', async () => {
   const { path } = makeTempFolder('plain')
   const outcome = await enroll({
-    ...{ server: 'http://127.0.0.1:1', caPin: pin(pem('root.crt')), joinToken: TOKEN, nodeName: 'n1' },
-    ...{ labels: {}, folder: path, engine: '', engineVersion: { version: '', apiVersion: '' } },
+    server: 'http://127.0.0.1:1',
+    caPin: pin(pem('root.crt')),
+    joinToken: TOKEN,
+    nodeName: 'n1',
+    labels: {},
+    folder: path,
+    engine: '',
+    engineVersion: { version: '', apiVersion: '' },
   }).catch((error: unknown) => error)
   expect(String(outcome)).toContain('begins with https://')
 })
 
-test('the command line takes a pin or a file, and no pin of another form', () => {
+test('the enroll command accepts a CA pin or a CA file, and only well-formed pins', () => {
   const words = ['enroll', '--server', 'https://h', '--name', 'n1', '--token', 't']
   const good = `sha256:${'a'.repeat(64)}`
   expect(readCommandLine([...words, '--ca-pin', good], {})).toMatchObject({ caPin: good, ca: undefined })

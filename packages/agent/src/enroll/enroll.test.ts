@@ -1,4 +1,4 @@
-// Enrollment from the node's side: what is sent, what is kept, and what is said when the server says no.
+// Enrollment from the node's side: the request, the saved state, and the explanation of a rejection.
 
 import { readdirSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -54,7 +54,7 @@ const keptKeys = async (folder: string): Promise<string[]> => {
   return state === undefined ? [] : [publicKeyText(state.identityKey), publicKeyText(state.encryptionKey)]
 }
 
-test('sends the public halves of its keys and keeps what the server answers, never the token', async () => {
+test('sends its public keys and saves the answer, but never the token', async () => {
   const { path } = makeTempFolder('enroll')
   const { sent, outcome } = await enrollAt(path, 201, ENROLLED)
   const [publicKey, encryptionKey] = await keptKeys(path)
@@ -78,7 +78,7 @@ test('sends the public halves of its keys and keeps what the server answers, nev
   expect(JSON.stringify(state)).not.toContain(TOKEN)
 })
 
-test('each enrollment has keys of its own, and the node stays who it was until the server has said yes', async () => {
+test('each enrollment has new keys, and the old ones stay valid until the server accepts it', async () => {
   const { path } = makeTempFolder('again')
   const first = await enrollAt(path, 201, ENROLLED)
   const refused = await enrollAt(path, 401, { code: 'join_token_invalid', why: 'It is spent.' })
@@ -88,18 +88,18 @@ test('each enrollment has keys of its own, and the node stays who it was until t
   const all = [first, refused, again].flatMap(({ sent }) => sentKeys(sent))
   expect(new Set(all).size).toBe(6)
   expect((await loadNodeState(path))?.generation).toBe(4)
-  // Those of the enrollment before are of no use to anybody.
+  // The keys of the earlier enrollment are deleted.
   expect(readdirSync(path).filter((name) => name.endsWith('.pem'))).toHaveLength(2)
 })
 
-test('an id that would lead out of the folder is not taken', async () => {
+test('rejects a node id that would escape the state folder', async () => {
   const { path } = makeTempFolder('outside')
   const { outcome } = await enrollAt(path, 201, { ...ENROLLED, nodeId: '../../node' })
   expect(String(outcome)).toContain('is malformed')
   expect(readdirSync(path)).toEqual([])
 })
 
-test('a refusal is told with its code, its field, what was received and what is expected; nothing is kept', async () => {
+test('a rejected enrollment reports code, field, received and expected values, and saves nothing', async () => {
   const { path } = makeTempFolder('refused')
   const rejection = {
     code: 'field_type_invalid',
@@ -118,13 +118,13 @@ test('a refusal is told with its code, its field, what was received and what is 
   expect(readdirSync(path)).toEqual([])
 })
 
-test('an answer of something else is told as that', async () => {
+test('explains an answer that is not from a Holdfast server', async () => {
   const { path } = makeTempFolder('other')
   const { outcome } = await enrollAt(path, 404, { message: 'no such page' })
   expect(String(outcome)).toContain('answered with status 404, but not like a Holdfast server')
 })
 
-test('a server that is not to be heard: what to look at', async () => {
+test('explains what to check when the server does not answer', async () => {
   const { path } = makeTempFolder('silent')
   const [plain, secure] = [createServer(), createTlsServer()]
   for (const server of [plain, secure])
@@ -139,7 +139,7 @@ test('a server that is not to be heard: what to look at', async () => {
   expect(String(await enrollWith(path, 'localhost:8080'))).toContain('must begin with http:// or https://')
 })
 
-test('a certificate that is not trusted is told with the way to trust it', () => {
+test('explains how to trust an untrusted certificate', () => {
   const error = Object.assign(new Error('no'), { code: 'SELF_SIGNED_CERT_IN_CHAIN' })
   expect(explainNoAnswer('https://hf.example.com', error)).toContain('--ca FILE')
 })

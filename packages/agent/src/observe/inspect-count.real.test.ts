@@ -1,5 +1,5 @@
-// What a rollout costs beside its creates and starts: every look takes processor time from the engine, and a list of all as
-// much as a create.
+// The engine calls of a rollout besides creates and starts. Every inspect costs the engine processor time, and a list of all
+// containers costs as much as a create.
 
 import { waitUntil } from '@holdfast/testkit'
 import { expect, it } from 'vitest'
@@ -10,10 +10,10 @@ import type { Engine } from '../ports/engine.ts'
 const CONTAINERS = 20
 const FEW = 3
 const TURNS = 2
-/** However much comes and goes, the engine is listed after this time. */
+/** The agent lists all containers at this interval. */
 const LIST_EVERY_MS = 30_000
 
-/** The engine, with its calls counted by name. */
+/** The engine, with calls counted by name. */
 function counted(engine: Engine, calls: Map<string, number>): Engine {
   return new Proxy(engine, {
     get: (target, name, receiver) => {
@@ -28,7 +28,7 @@ function counted(engine: Engine, calls: Map<string, number>): Engine {
 }
 
 onBothEngines('a rollout', (world, line) => {
-  it(`of ${CONTAINERS} takes one look at each container`, { timeout: 120_000 }, async () => {
+  it(`inspects each of ${CONTAINERS} new containers once`, { timeout: 120_000 }, async () => {
     const calls = new Map<string, number>()
     const { node } = await world().newNode((engine) => counted(engine, calls))
     const warm = desiredItem(world().image)
@@ -43,21 +43,21 @@ onBothEngines('a rollout', (world, line) => {
     await waitUntil(areUp, { what: 'all run', timeoutMs: 90_000 })
     const lists = 2 + Math.floor((performance.now() - begun) / LIST_EVERY_MS)
     const per = (name: string): number => (calls.get(name) ?? 0) / CONTAINERS
-    const told = node.reports.length - before
+    const reports = node.reports.length - before
     console.log(
-      `${line} engine, for each of ${CONTAINERS}: ${per('inspectContainer')} looks, ${told / CONTAINERS} reports`,
+      `${line} engine, for each of ${CONTAINERS}: ${per('inspectContainer')} inspects, ${reports / CONTAINERS} reports`,
     )
     expect(['createContainer', 'startContainer'].map(per)).toEqual([1, 1])
-    // One that was busy with its start when the event came may be looked at again.
+    // A container whose start was still running at its event may be inspected again.
     expect(per('inspectContainer')).toBeLessThanOrEqual(1.1)
     expect(calls.get('listContainers')).toBeLessThanOrEqual(lists)
     await node.clear()
   })
 
-  it('that replaces a few makes each under the first name it tries, and lists nothing but them', async () => {
+  it('replaces a few containers under the first name it tries, and does not list all', async () => {
     const calls = new Map<string, number>()
     const { node } = await world().newNode((engine) => counted(engine, calls))
-    // Nobody else's on this engine.
+    // A name that no other container on this engine has.
     const template = { name: 'replaced' }
     const newItems = () => Array.from({ length: FEW }, () => desiredItem(world().image, template))
     let items = newItems()

@@ -1,4 +1,5 @@
-// Inspects a container and records the result in the status table. Concurrent requests for one container share an inspection.
+// Inspects a container and records the result in the status table. Concurrent requests for one container share an
+// inspection.
 
 import type { AssignmentId, TenantId } from '@holdfast/contract'
 import {

@@ -1,5 +1,5 @@
-// Keeps the status table current: each engine event triggers an inspection of its container, and the lists of the convergence
-// loop fill in what events missed. An engine that does not answer changes no state.
+// Keeps the status table current: each engine event triggers an inspection of its container, and the lists of the
+// convergence loop fill in what events missed. An engine that does not answer changes no state.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { AssignmentId } from '@holdfast/contract'

@@ -1,4 +1,4 @@
-// A replica that was found running is in use: what one failed check says of it is not yet a verdict.
+// A replica that was already running when the agent started is in use, so one failed check does not make it unready.
 
 import { waitUntil } from '@holdfast/testkit'
 import pino from 'pino'
@@ -10,9 +10,9 @@ import { createReplicaStatusTable } from './replica-status-table.ts'
 const CHECK = { type: 'exec', command: ['true'], interval: '5s', startPeriod: '0s', timeout: '5s' }
 
 test.each([
-  ['one failure, and it is ready', [1, 0], ['unverified', 'unverified', 'ready']],
+  ['a running replica becomes ready after one failed check', [1, 0], ['unverified', 'unverified', 'ready']],
   [
-    'as many as its check may have, and it is not',
+    'a running replica is unready after as many failed checks as its health check allows',
     [1, 1, 1, 0],
     ['unverified', 'unverified', 'unverified', 'out', 'ready'],
   ],
@@ -26,7 +26,7 @@ test.each([
   const container = { id: 'c', state: 'running', startedAt, ...rest } as const
   statuses.update(id, { container, unverified: true })
   const seen: string[] = []
-  const look = (): void => {
+  const recordVerdict = (): void => {
     const view = statuses.view(id)
     const verdict = view?.readySince === startedAt ? 'ready' : 'out'
     seen.push(view?.unverified === true ? 'unverified' : verdict)
@@ -35,7 +35,7 @@ test.each([
   const readiness = createReadiness({
     engine: {
       async runProbe() {
-        look()
+        recordVerdict()
         return left.shift() ?? 0
       },
     },
@@ -45,7 +45,7 @@ test.each([
   })
   readiness.follow(id, container)
   await waitUntil(() => statuses.view(id)?.readySince === startedAt, { what: 'it is ready' })
-  look()
+  recordVerdict()
   expect(seen).toEqual(expected)
   readiness.close()
 })

@@ -1,4 +1,4 @@
-// What is said at once, and what waits for the next word.
+// Which changes of a replica are reported at once, and which wait for the next report?
 
 import type { Observation } from '@holdfast/contract'
 import type { SeenContainer } from '@holdfast/core/node'
@@ -11,11 +11,16 @@ const IMAGE = `registry.example.com/web@sha256:${'a'.repeat(64)}`
 const ITEMS = [desiredItem(IMAGE), desiredItem(IMAGE)]
 const [A, B] = ITEMS.map(({ assignmentId }) => assignmentId)
 const running: SeenContainer = {
-  ...{ id: 'c1', state: 'running', startedAt: '2026-01-01T00:00:00Z' },
-  ...{ exitCode: null, restarts: 0, health: 'none', address: null },
+  id: 'c1',
+  state: 'running',
+  startedAt: '2026-01-01T00:00:00Z',
+  exitCode: null,
+  restarts: 0,
+  health: 'none',
+  address: null,
 }
 
-function newBoard(holdMs: number): { statuses: ReplicaStatusTable; messages: Observation[][] } {
+function newTable(holdMs: number): { statuses: ReplicaStatusTable; messages: Observation[][] } {
   const messages: Observation[][] = []
   const statuses = createReplicaStatusTable(1, holdMs)
   statuses.reportTo((batch) => messages.push([...batch]))
@@ -29,8 +34,8 @@ const short = (messages: Observation[][]): string[][] =>
   messages.map((batch) => batch.map(({ state, reason, gone }) => `${state}${reason}${gone ? ' gone' : ''}`))
 const FOREVER = 60_000
 
-test('of several steps the last is said, with those of the others', async () => {
-  const { statuses, messages } = newBoard(20)
+test('reports only the last of several steps of a replica, together with the other replicas', async () => {
+  const { statuses, messages } = newTable(20)
   update(statuses, A, { activity: 'pulling' })
   update(statuses, B, { activity: 'starting' })
   update(statuses, A, { activity: 'starting' })
@@ -38,7 +43,7 @@ test('of several steps the last is said, with those of the others', async () => 
   await waitUntil(() => messages.length > 0, { what: 'a message' })
   expect(short(messages)).toEqual([['running', 'starting']])
   const numbers = messages.flat().map(({ seq }) => seq)
-  // The last word of the first is the newest of all.
+  // The first replica changed last, so its report has the highest number.
   expect(numbers[0]).toBeGreaterThan(numbers[1] ?? 0)
 })
 
@@ -49,16 +54,16 @@ const news: readonly [string, ViewChange, string][] = [
   ['an unhealthy container', { container: { ...running, health: 'unhealthy' } }, 'runningunhealthy'],
   ['a restart', { container: { ...running, restarts: 1 } }, 'running'],
 ]
-test.each(news)('%s is said at once, and takes along what was held', async (_, change, said) => {
-  const { statuses, messages } = newBoard(FOREVER)
+test.each(news)('%s is reported at once, together with held changes', async (_, change, reported) => {
+  const { statuses, messages } = newTable(FOREVER)
   update(statuses, B, { activity: 'starting' })
   update(statuses, A, change)
   await waitUntil(() => messages.length > 0, { what: 'a message' })
-  expect(short(messages)).toEqual([['starting', said]])
+  expect(short(messages)).toEqual([['starting', reported]])
 })
 
-test('that none is left is said at once', async () => {
-  const { statuses, messages } = newBoard(FOREVER)
+test('a removed container is reported as gone at once', async () => {
+  const { statuses, messages } = newTable(FOREVER)
   statuses.setItems(
     new Map(ITEMS.map((item) => [item.assignmentId, { ...item, desired: 'removed' as const }])),
   )
@@ -67,8 +72,8 @@ test('that none is left is said at once', async () => {
   expect(short(messages)).toEqual([['stopped gone']])
 })
 
-test('after a word that was said at once steps are held again', async () => {
-  const { statuses, messages } = newBoard(30)
+test('holds steps again after an immediate report', async () => {
+  const { statuses, messages } = newTable(30)
   update(statuses, A, { trouble: 'create_failed' })
   await waitUntil(() => messages.length === 1, { what: 'the trouble' })
   update(statuses, A, { trouble: '', activity: 'starting' })

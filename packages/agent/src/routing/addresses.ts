@@ -1,6 +1,6 @@
-// Assigns each container a fixed address on the tenant's network, so that the router's upstreams stay right when it restarts.
-// An address is reused only when its container is gone and no router uses it, so a request for one deployment never
-// reaches a container of another. See docs/design/routing.md#upstreams.
+// Assigns each container a fixed address on the tenant's network, so that the router's upstreams stay right when it
+// restarts. An address is reused only when its container is gone and no router uses it, so a request for one deployment
+// never reaches a container of another. See docs/design/routing.md#upstreams.
 
 import type { AssignmentId } from '@holdfast/contract'
 import { addressText, readRange } from './subnets.ts'

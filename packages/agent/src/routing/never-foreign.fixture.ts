@@ -1,5 +1,5 @@
-// A node in miniature for the property that no route serves another deployment's container: a real Caddy, the agent's router
-// and its book of addresses, and one small web server for each container, on an address of its own of the loopback network.
+// A small node for the property that no route serves another deployment's container: a real Caddy, the agent's router and
+// address assignment, and one small web server per container on its own loopback address.
 
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, request, type Server } from 'node:http'
@@ -21,7 +21,7 @@ import type { LocalReplica } from './plan-backends.ts'
 import { createRouteTable } from './route-table.ts'
 import { type Router, startRouter } from './router.ts'
 
-/** Few, so that each is given again and again. */
+/** A small range, so that addresses are reused often. */
 const SUBNET = '127.77.0.0/28'
 const ASK_MS = 4000
 
@@ -40,11 +40,11 @@ export interface Answer {
   readonly text: string
 }
 
-/** One life of the agent: what it knows ends with it. */
+/** One agent process and its in-memory state. */
 interface Life {
   readonly router: Router
   readonly addresses: Addresses
-  /** As kill -9: from the given call on none is made, and what is under way ends. */
+  /** Simulates SIGKILL: after the given number of calls no further one is made, and running ones end. */
   kill(afterCalls: number): Promise<void>
 }
 
@@ -53,21 +53,21 @@ export interface SmallNode {
   readonly ports: readonly number[]
   readonly containers: Map<AssignmentId, Container>
   readonly table: Map<DeploymentUid, RoutedDeployment>
-  /** How far the agent's clock is ahead. */
+  /** How far the agent's clock runs ahead. */
   aheadMs: number
   life(): Life
-  /** The agent is told anew what is routed. */
+  /** Sends the agent the complete set of routes again. */
   sendRoutes(): void
   restartAgent(afterCalls: number): Promise<void>
   create(holder: AssignmentId, deployment: DeploymentUid, name: string): Promise<void>
-  /** Gone at once, without a word. */
+  /** Removes the container at once, without a drain. */
   vanish(holder: AssignmentId): void
   ask(host: string, path: string): Promise<Answer | undefined>
-  /** By the name of the deployment: the hosts that its route in Caddy has, and the files that it is led by. */
+  /** For each deployment by name: the hosts of its route in Caddy and its upstream files. */
   readConfig(): Promise<{ name: string; text: string }[]>
-  /** The same of the file that Caddy starts from. */
+  /** The same from the file that Caddy starts from. */
   readSavedConfig(): { name: string; text: string }[]
-  /** Each line that says where requests are led, with the name of its deployment. */
+  /** The lines of all upstream files, with the name of the deployment. */
   readUpstreamLines(): { name: string; line: string }[]
   close(): Promise<void>
 }
@@ -141,7 +141,7 @@ export async function startSmallNode(): Promise<SmallNode> {
   return node
 }
 
-/** Undefined where none is free. */
+/** Undefined if no address is free. */
 function takeAddress(addresses: Addresses, holder: AssignmentId): string | undefined {
   try {
     return addresses.assign(holder)
@@ -227,11 +227,11 @@ async function serve(text: string, address: string, port: number): Promise<Serve
   return server
 }
 
-/** Undefined where Caddy gave no answer. */
+/** Undefined if Caddy gave no answer. */
 function ask(port: number, host: string, path: string): Promise<Answer | undefined> {
   return new Promise((resolve) => {
     const signal = AbortSignal.timeout(ASK_MS)
-    const asked = request(
+    const sent = request(
       { host: '127.0.0.1', port, path, headers: { host }, agent: false, signal },
       (answer) => {
         let text = ''
@@ -242,8 +242,8 @@ function ask(port: number, host: string, path: string): Promise<Answer | undefin
         answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text }))
       },
     )
-    asked.on('error', () => resolve(undefined))
-    asked.end()
+    sent.on('error', () => resolve(undefined))
+    sent.end()
   })
 }
 
@@ -267,7 +267,7 @@ function namedRoutes(routes: unknown): { name: string; text: string }[] {
 }
 
 function readUpstreamLines(folder: string): { name: string; line: string }[] {
-  // One that is being written is read by nobody.
+  // A file that is still being written is never read.
   const files = readdirSync(folder).filter((file) => !file.endsWith('.new'))
   return files.flatMap((file) => {
     const [name = ''] = file.split('.')

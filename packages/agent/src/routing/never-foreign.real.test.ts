@@ -1,9 +1,8 @@
-// A route never serves another deployment's container: random histories on a real Caddy, which is asked all the
-// while, and whose configuration and files are read after each step.
+// A route never serves another deployment's container. Random histories run on a real Caddy that receives requests all the
+// time, and its configuration and files are read after each step.
 //
-// Every deployment has hosts of its own, so an answer under one of them says whose container gave it. One host is
-// everybody's in turn: what is answered there is of one that had it since Caddy was last known to serve what it was
-// told.
+// Every deployment has its own hosts, so an answer shows whose container gave it. One shared host belongs to the deployments
+// in turn: it may be answered by any that had it since Caddy was last known to serve the current routes.
 
 import { env } from 'node:process'
 import type { AssignmentId, DeploymentUid } from '@holdfast/contract'
@@ -18,7 +17,7 @@ const SEED = Number(env.HOLDFAST_SEED ?? Date.now() % 2 ** 31)
 const NAMES = ['api', 'web', 'web-2', 'job'] as const
 const SHARED = 'shared.test'
 const PATHS = ['/', '/a/b']
-/** The agent takes an address for free so long after it was led to. */
+/** The agent reuses an address this long after it was last routed to. */
 const WHILE_MS = 31_000
 
 type Kind =
@@ -61,17 +60,17 @@ beforeAll(async () => {
 })
 afterAll(() => node.close())
 
-/** By name: the deployment that has it now. */
+/** The current deployment of each name. */
 const uids = new Map<string, DeploymentUid>()
 let deployments = 0
 function newUid(): DeploymentUid {
   deployments += 1
   return `dep_${String(deployments).padStart(6, '0')}` as unknown as DeploymentUid
 }
-/** Who had the shared host since Caddy was last known to serve what it was told. */
+/** The deployments that had the shared host since Caddy was last known to serve the current routes. */
 let sharers = new Set<string>()
 const foreign: string[] = []
-const counts = { asked: 0, served: 0 }
+const counts = { requests: 0, served: 0 }
 
 const ownHosts = (name: string): string[] => [`${name}.test`, `other.${name}.test`]
 const nameOf = (of: number): (typeof NAMES)[number] => NAMES[of % NAMES.length] ?? 'web'
@@ -108,7 +107,7 @@ function share(name: string, more: number): void {
   setRoutes(name, more, true)
 }
 
-/** Deleted, and made anew under its name; the containers of the old one are there for a while. */
+/** Deletes the deployment and creates another with its name; the containers of the old one remain for a while. */
 function rename(name: string, more: number): void {
   node.table.delete(uidOf(name))
   uids.set(name, newUid())
@@ -118,7 +117,7 @@ function rename(name: string, more: number): void {
 const pick = <T>(all: readonly T[], at: number): T | undefined => all[at % Math.max(1, all.length)]
 const isAwayOf = { caddy: false }
 
-async function take({ kind, of, more }: Step): Promise<void> {
+async function perform({ kind, of, more }: Step): Promise<void> {
   const name = nameOf(of)
   const container = pick([...node.containers.values()], of)
   const unready = pick(
@@ -149,39 +148,39 @@ async function take({ kind, of, more }: Step): Promise<void> {
 async function disturbCaddy(kind: Kind): Promise<void> {
   if (kind === 'kill Caddy' && !isAwayOf.caddy) await node.caddy.kill()
   if (kind !== 'stop Caddy') return
-  // In turn: away for some steps, and back with what is on its disk.
+  // Alternates: stopped for some steps, then started from its files.
   if (isAwayOf.caddy) await node.caddy.start()
   else await node.caddy.stop()
   isAwayOf.caddy = !isAwayOf.caddy
 }
 
-/** All that was told is served, is on Caddy's disk, and what it served before is no longer answered by. */
+/** Waits until Caddy serves and has saved the current routes, and no longer answers with earlier ones. */
 async function settle(): Promise<void> {
   if (isAwayOf.caddy) await node.caddy.start()
   isAwayOf.caddy = false
   await waitUntil(async () => (await node.readConfig()) !== undefined, { what: 'Caddy answers' })
-  const told = [...node.table.values()].filter(({ routes }) => routes.length > 0)
-  const wished = summary(told.map(({ name, routes }) => ({ name, text: JSON.stringify(routes) })))
+  const routed = [...node.table.values()].filter(({ routes }) => routes.length > 0)
+  const desired = summary(routed.map(({ name, routes }) => ({ name, text: JSON.stringify(routes) })))
   await waitUntil(
     async () => {
       await node.life().router.applied(5000)
-      return summary(await node.readConfig()) === wished && summary(node.readSavedConfig()) === wished
+      return summary(await node.readConfig()) === desired && summary(node.readSavedConfig()) === desired
     },
     { what: 'Caddy has the routes' },
   )
-  const owners = told.filter(({ routes }) => routes.some(({ host }) => host === SHARED))
+  const owners = routed.filter(({ routes }) => routes.some(({ host }) => host === SHARED))
   sharers = new Set(owners.map(({ name }) => name))
-  // Caddy answers that it has loaded a moment before the listener of the configuration that it replaces is closed.
+  // Caddy reports a load as done just before it closes the listener of the previous configuration.
   await waitUntil(
     async () => {
-      const asked = await Promise.all(Array.from({ length: 4 }, () => node.ask(SHARED, '/c')))
-      return asked.every((answer) => answer?.status !== 200 || sharers.has(answer.text.split(' ')[0] ?? ''))
+      const answers = await Promise.all(Array.from({ length: 4 }, () => node.ask(SHARED, '/c')))
+      return answers.every((answer) => answer?.status !== 200 || sharers.has(answer.text.split(' ')[0] ?? ''))
     },
-    { what: 'what was served before is answered by no more' },
+    { what: 'the previous routes are no longer served' },
   )
 }
 
-/** Who is routed to, and who has the shared host. */
+/** The names of the routed deployments, with a mark for the one that has the shared host. */
 const summary = (routed: readonly { name: string; text: string }[]): string =>
   routed
     .map(({ name, text }) => `${name}${text.includes(`"${SHARED}"`) ? ' shares' : ''}`)
@@ -192,10 +191,10 @@ async function askAll(when: string, isSettled: boolean): Promise<void> {
   const hosts = [
     ...NAMES.flatMap((name) => ownHosts(name).map((host) => ({ host, names: new Set([name as string]) }))),
   ]
-  const asked = [...hosts, { host: SHARED, names: sharers }].flatMap(({ host, names }) =>
+  const requests = [...hosts, { host: SHARED, names: sharers }].flatMap(({ host, names }) =>
     ['/a/b', '/c'].map(async (path) => {
       const answer = await node.ask(host, path)
-      counts.asked += 1
+      counts.requests += 1
       if (answer?.status !== 200) return
       counts.served += 1
       const [name = '', uid = ''] = answer.text.split(' ')
@@ -203,16 +202,16 @@ async function askAll(when: string, isSettled: boolean): Promise<void> {
       if (!names.has(name) || isOld) foreign.push(`${when}: ${host}${path} is answered by ${answer.text}`)
     }),
   )
-  await Promise.all(asked)
+  await Promise.all(requests)
 }
 
-/** What Caddy holds: each route has its own hosts and files, and no file names a container of another. */
+/** Checks Caddy's configuration and files: no route contains the hosts, files or containers of another deployment. */
 async function readAll(when: string): Promise<void> {
   const owners = new Map([...node.containers.values()].map(({ address, name }) => [address, name]))
   for (const { name, line } of node.readUpstreamLines())
     for (const address of new Set(line.match(/\d+\.\d+\.\d+\.\d+/g) ?? []))
       if ((owners.get(address) ?? name) !== name)
-        foreign.push(`${when}: ${name} is led to ${address} of ${owners.get(address)}`)
+        foreign.push(`${when}: ${name} is routed to ${address} of ${owners.get(address)}`)
   if (isAwayOf.caddy) return
   for (const { name, text } of await node.readConfig())
     for (const other of NAMES)
@@ -220,7 +219,7 @@ async function readAll(when: string): Promise<void> {
         foreign.push(`${when}: the route of ${name} names ${other}`)
 }
 
-test(`no history makes a route serve another's container (seed ${SEED})`, {
+test(`no history makes a route serve another deployment's container (seed ${SEED})`, {
   timeout: LONG ? 3_600_000 : 120_000,
 }, async () => {
   const begun = performance.now()
@@ -228,9 +227,9 @@ test(`no history makes a route serve another's container (seed ${SEED})`, {
   const steps = fc.sample(stepArbitrary, { numRuns: STEPS, seed: SEED })
   for (const [at, step] of steps.entries()) {
     const when = `step ${at}, ${step.kind} ${nameOf(step.of)} ${step.of}`
-    const meanwhile = askAll(`${when}, meanwhile`, false)
-    await take(step)
-    await meanwhile
+    const concurrent = askAll(`${when}, concurrently`, false)
+    await perform(step)
+    await concurrent
     await askAll(when, step.kind === 'settle')
     await readAll(when)
     done.set(step.kind, (done.get(step.kind) ?? 0) + 1)
@@ -239,9 +238,9 @@ test(`no history makes a route serve another's container (seed ${SEED})`, {
   await settle()
   await askAll('at the end', true)
   expect(foreign).toEqual([])
-  // Of thousands that were asked; a history in which Caddy is away for long serves few.
+  // Few of the thousands of requests are served if Caddy is stopped for long.
   expect(counts.served).toBeGreaterThan(STEPS / 20)
   process.stdout.write(
-    `${STEPS} steps in ${Math.round(performance.now() - begun)} ms (seed ${SEED}): ${counts.asked} asked, ${counts.served} served, none foreign; ${[...done].map(([kind, count]) => `${kind} ${count}`).join(', ')}\n`,
+    `${STEPS} steps in ${Math.round(performance.now() - begun)} ms (seed ${SEED}): ${counts.requests} requests, ${counts.served} served, none foreign; ${[...done].map(([kind, count]) => `${kind} ${count}`).join(', ')}\n`,
   )
 })

@@ -1,4 +1,4 @@
-// For tests: a node with a real engine and a real Caddy beside it, and web servers that are routed to.
+// A node with a real engine, a real Caddy beside it, and routed web servers, for tests.
 
 import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -24,7 +24,7 @@ export interface RoutedNode {
   readonly settings: CaddySettings
   readonly admin: RouterAdmin
   readonly node: TestNode
-  /** Where users ask. */
+  /** The URL that clients use. */
   readonly edge: string
 }
 
@@ -44,7 +44,7 @@ export async function routedNode({ docker }: RealWorld): Promise<RoutedNode> {
   return { caddy, settings, admin, node, edge: `http://${docker.address}:80` }
 }
 
-/** Says its tag; another tag is another image. */
+/** A web server that answers with its tag; each tag is another image. */
 export async function routedImage({ registry }: RealWorld, tag: string): Promise<string> {
   const { digest } = await registry.pushBusyboxImage('test/routed', tag, { page: `${tag}\n`, slow: true })
   return `${registry.host}/test/routed@${digest}`

@@ -1,4 +1,4 @@
-// How the router is kept, told apart from the router itself: whom a router that is away holds up, what may still be led to,
+// The router's state apart from Caddy: which callers wait for an unavailable router, which addresses may still be routed to,
 // and how long a drain takes.
 
 import { setTimeout as pause } from 'node:timers/promises'
@@ -29,13 +29,13 @@ const serving = (run: string): LocalReplica => ({
 })
 
 function newRouter(over: Partial<RouterAdmin> = {}) {
-  const led: (readonly string[])[] = []
+  const upstreams: (readonly string[])[] = []
   const lines: string[] = []
   const clock = { ms: 0, replicas: [serving('a')] }
   const admin: RouterAdmin = {
     readUpstreams: async () => new Map(),
     async writeUpstreams([web]) {
-      led.push(web?.local ?? [])
+      upstreams.push(web?.local ?? [])
     },
     load: async () => {},
     requestsInFlight: async () => new Map(),
@@ -48,9 +48,9 @@ function newRouter(over: Partial<RouterAdmin> = {}) {
     monotonicMs: () => clock.ms,
     log: pino({}, { write: (line: string) => lines.push(line) }),
   })
-  return { router, admin, led, lines, clock }
+  return { router, admin, upstreams, lines, clock }
 }
-/** Longer than a test may take: who waits for it does not end. */
+/** Longer than a test may take, so a test that waits for it fails. */
 const FOREVER_MS = 600_000
 function settling(done: Promise<void>) {
   const watched = { settled: false }
@@ -65,28 +65,28 @@ const took = async (work: Promise<void>): Promise<number> => {
   return performance.now() - begun
 }
 
-test('a router that hangs is waited for once; then it is known to be away', async () => {
+test('the first update waits for a hanging router, and later ones treat it as unavailable', async () => {
   const pending: ((error: Error) => void)[] = []
   const hanging = (): Promise<void> => new Promise((_, reject) => pending.push(reject))
-  const { router, led } = newRouter({ load: hanging })
+  const { router, upstreams } = newRouter({ load: hanging })
   const first = settling(router.applied(FOREVER_MS))
-  await waitUntil(() => pending.length > 0, { what: 'it is told' })
+  await waitUntil(() => pending.length > 0, { what: 'the router is updated' })
   await pause(0)
   expect(first.settled).toBe(false)
-  const giveUp = (): boolean => {
+  const failPending = (): boolean => {
     for (const reject of pending.splice(0)) reject(new RouterError('unavailable', 'no answer'))
     return first.settled
   }
-  await waitUntil(giveUp, { what: 'it was waited for' })
-  // It hangs again, and nobody waits for it.
+  await waitUntil(failPending, { what: 'the update was awaited' })
+  // The router hangs again, but no caller waits for it.
   for (let count = 0; count < 3; count += 1) await router.applied(FOREVER_MS)
   await waitUntil(() => pending.length > 0, { what: 'it is updated again' })
   await router.applied(FOREVER_MS)
-  expect(led.at(-1)).toEqual([ADDRESS])
+  expect(upstreams.at(-1)).toEqual([ADDRESS])
   router.close()
 })
 
-test('until it was read where requests are led, every address may be led to', async () => {
+test('every address may be routed to until the upstreams are read', async () => {
   const read = Promise.withResolvers<ReadonlyMap<string, readonly string[]>>()
   const { router } = newRouter({ readUpstreams: () => read.promise })
   expect(router.routedLately('10.208.0.9')).toBe(true)
@@ -96,7 +96,7 @@ test('until it was read where requests are led, every address may be led to', as
   router.close()
 })
 
-test('an address is led to lately for as long as a request that looked before may still try it', async () => {
+test('an address is in use for as long as an earlier request may still try it', async () => {
   const { router, clock } = newRouter()
   await router.applied(1000)
   await router.withdraw(ADDRESS, 'a', 1000)
@@ -107,20 +107,20 @@ test('an address is led to lately for as long as a request that looked before ma
   router.close()
 })
 
-test('one that was withdrawn, stopped and started again is led to again', async () => {
-  const { router, led, clock } = newRouter()
+test('a replica that was withdrawn, stopped and restarted is routed to again', async () => {
+  const { router, upstreams, clock } = newRouter()
   const [first, second] = ['1', '2'].map((startedAt) => runOf({ id: 'c', startedAt }))
   clock.replicas = [serving(first ?? '')]
   await router.applied(1000)
   await router.withdraw(ADDRESS, first ?? '', 1000)
-  expect(led.at(-1)).toEqual([])
+  expect(upstreams.at(-1)).toEqual([])
   clock.replicas = [serving(second ?? '')]
   await router.applied(1000)
-  expect(led.at(-1)).toEqual([ADDRESS])
+  expect(upstreams.at(-1)).toEqual([ADDRESS])
   router.close()
 })
 
-test('a disk that takes nothing is told of once, and once that it does again', async () => {
+test('a failed write of upstreams is logged once, and its recovery once', async () => {
   const full = { now: true }
   const { router, lines } = newRouter({
     writeUpstreams: () => (full.now ? Promise.reject(new Error('ENOSPC')) : Promise.resolve()),
@@ -133,30 +133,30 @@ test('a disk that takes nothing is told of once, and once that it does again', a
   router.close()
 })
 
-test('what an agent before us withdrew is waited for as well', async () => {
-  const counts = { asked: 0, busy: 3 }
+test('a drain waits for requests to a replica that an earlier agent withdrew', async () => {
+  const counts = { polls: 0, busy: 3 }
   const { router, admin } = newRouter({
     async requestsInFlight() {
-      counts.asked += 1
-      return new Map(counts.asked <= counts.busy ? [['10.208.0.9:80', 1]] : [])
+      counts.polls += 1
+      return new Map(counts.polls <= counts.busy ? [['10.208.0.9:80', 1]] : [])
     },
   })
   await router.applied(1000)
   const engine = { inspectContainer: async () => ({ id: 'b', startedAt: '1', address: '10.208.0.9' }) }
   const drain = createDrain({ engine, router, admin })
   await drain('b', 10_000)
-  expect(counts.asked).toBe(4)
-  // Nothing is in flight: it is asked once, and not for a while.
+  expect(counts.polls).toBe(4)
+  // Without requests in flight the router is polled once.
   await drain('b', 10_000)
-  expect(counts.asked).toBe(5)
+  expect(counts.polls).toBe(5)
   router.close()
 })
 
-test('a drain ends when nothing was in flight for a while; one answer that is missing is no end', async () => {
-  const counts = { asked: 0, busy: 0 }
+test('a drain ends after a while without requests in flight, and a missing answer does not end it', async () => {
+  const counts = { polls: 0, busy: 0 }
   const { router, admin } = newRouter({
     async requestsInFlight() {
-      counts.asked += 1
+      counts.polls += 1
       counts.busy -= 1
       if (counts.busy === 1) throw new RouterError('unavailable', 'closed')
       return new Map(counts.busy >= 0 ? [[`${ADDRESS}:80`, 1]] : [])
@@ -166,11 +166,11 @@ test('a drain ends when nothing was in flight for a while; one answer that is mi
   const engine = { inspectContainer: async () => ({ id: 'a', startedAt: '1', address: ADDRESS }) }
   const drain = createDrain({ engine, router, admin })
   expect(await took(drain('a', 2000))).toBeGreaterThan(240)
-  const before = counts.asked
+  const before = counts.polls
   counts.busy = 3
   await drain('a', 5000)
-  // Behind the one that was missing, another that was busy, and then those of the while, in which this process may pause.
-  expect(counts.asked - before).toBeGreaterThan(4)
+  // Polls: the missing answer, one busy answer, and those of the quiet period, during which this process may pause.
+  expect(counts.polls - before).toBeGreaterThan(4)
   counts.busy = Number.POSITIVE_INFINITY
   expect(await took(drain('a', 1000))).toBeGreaterThan(990)
   router.close()

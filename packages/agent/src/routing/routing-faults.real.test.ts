@@ -1,5 +1,5 @@
-// An agent that is killed in the midst of a replacement, at whatever it was about: under load no request fails, and
-// the next agent comes to the same end.
+// The agent is killed during a replacement, at any point. No request fails under load, and the next agent finishes the
+// replacement.
 
 import type { DesiredItem } from '@holdfast/contract'
 import { startLoad, waitUntil } from '@holdfast/testkit'
@@ -19,11 +19,11 @@ import {
   routesTo,
 } from './routed-node.fixture.ts'
 
-/** Each request is a process in the container: a short run is not alone on its machine, and more than it carries queue up. */
+/** Each request starts a process in the container, so a short run on a shared machine uses a lower rate. */
 const RATE = LONG ? 100 : 40
-/** The longest for which what is in flight is waited for: when it is over, whoever still waits for an answer gets none. */
+/** The grace period limits the drain; requests that take longer are cut off. */
 const ROUTED = { healthCheck: CHECK, stopGracePeriod: '10s' }
-/** Every call is the last of some agent in a long run; of a short one every twelfth, beginning with another on each line. */
+/** The agent dies after every call in a long run, and after every twelfth in a short one, starting differently per engine. */
 const STEP = LONG ? 1 : 12
 
 const startLoads = (edge: string) => [
@@ -40,7 +40,7 @@ async function endLoads(loads: ReturnType<typeof startLoads>, what: string): Pro
   expect(failed).toEqual([])
 }
 
-onBothEngines('routes and an agent that dies', (world, line) => {
+onBothEngines('routes while the agent dies', (world, line) => {
   const successor = (image: string, { deployment }: DesiredItem): DesiredItem =>
     desiredItem(image, ROUTED, { deployment })
   const addressOf = async ({ node }: RoutedNode, item: DesiredItem): Promise<string> => {
@@ -50,11 +50,13 @@ onBothEngines('routes and an agent that dies', (world, line) => {
   const expectOnly = async (place: RoutedNode, item: DesiredItem): Promise<void> => {
     const address = await addressOf(place, item)
     await waitUntil(async () => (await place.admin.readUpstreams()).get('web')?.join() === address, {
-      what: 'it alone is led to',
+      what: 'only this replica is routed to',
     })
   }
 
-  it('after any call to its engine or its router', { timeout: LONG ? 3_600_000 : 300_000 }, async () => {
+  it('no request fails if the agent dies after any call', {
+    timeout: LONG ? 3_600_000 : 300_000,
+  }, async () => {
     const place = await routedNode(world())
     const { node, admin, edge } = place
     const images = [await routedImage(world(), '1'), await routedImage(world(), '2')]
@@ -66,22 +68,22 @@ onBothEngines('routes and an agent that dies', (world, line) => {
     const loads = startLoads(edge)
     let deaths = 0
     const last: string[] = []
-    for (let n = line === 'old' ? 1 : 2, whole = false; !whole; n += STEP) {
+    for (let n = line === 'old' ? 1 : 2, survived = false; !survived; n += STEP) {
       const next = successor(images[n % 2] ?? '', current)
       const dying = dyingAfter(node.engine, n)
       const mortal = await node.start(dying.engine, dying.router(admin))
       await replace(node, current, next, dying.died)
-      whole = !dying.died()
+      survived = !dying.died()
       await mortal.close()
-      deaths += whole ? 0 : 1
+      deaths += survived ? 0 : 1
       last.push(dying.calls.at(-1) ?? '')
-      const heir = await node.start()
+      const successorAgent = await node.start()
       await replace(node, current, next, () => false)
       expect([(await node.containersOf(current)).length, (await node.containersOf(next)).length]).toEqual([
         0, 1,
       ])
       await expectOnly(place, next)
-      await heir.close()
+      await successorAgent.close()
       current = next
     }
     await endLoads(loads, `${deaths} deaths (${last.join(' ')})`)
@@ -89,7 +91,7 @@ onBothEngines('routes and an agent that dies', (world, line) => {
     await node.clear()
   })
 
-  it('by kill -9, while the new one starts and while the old one is drained', {
+  it('no request fails if the agent gets SIGKILL while the new replica starts and while the old one drains', {
     timeout: 180_000,
   }, async () => {
     const place = await routedNode(world())
@@ -97,8 +99,11 @@ onBothEngines('routes and an agent that dies', (world, line) => {
     const { socketPath } = world().docker
     const start = () =>
       startAgentProcess({
-        ...{ tenant: node.tenant, folder: node.folder, socketPath },
-        ...{ caddy: settings, configFile: caddy.configFile },
+        tenant: node.tenant,
+        folder: node.folder,
+        socketPath,
+        caddy: settings,
+        configFile: caddy.configFile,
       })
     const images = [await routedImage(world(), '1'), await routedImage(world(), '2')]
     let current = desiredItem(images[0] ?? '', ROUTED)
@@ -118,15 +123,15 @@ onBothEngines('routes and an agent that dies', (world, line) => {
     for (let turn = 1; turn <= (LONG ? 20 : 1); turn += 1) {
       const [old, next] = [current, successor(images[turn % 2] ?? '', current)]
       send(old, next)
-      await waitUntil(async () => (await node.containersOf(next)).length === 1, { what: 'it is made' })
+      await waitUntil(async () => (await node.containersOf(next)).length === 1, { what: 'it is created' })
       await restart()
       send(old, next)
       await ready(agent, next)
       const address = await addressOf(place, old)
       send({ ...old, desired: 'removed' }, next)
-      // Requests of two seconds are in flight: the drain has only begun.
+      // Requests of two seconds are in flight, so the drain has only begun.
       await waitUntil(async () => !(await admin.readUpstreams()).get('web')?.includes(address), {
-        what: 'it is led to no more',
+        what: 'it is withdrawn',
         intervalMs: 2,
       })
       expect((await node.containersOf(old)).length).toBe(1)
@@ -142,7 +147,7 @@ onBothEngines('routes and an agent that dies', (world, line) => {
   })
 })
 
-/** As a server that starts first: the old one goes when the new one is ready. Ends at the end, or when the agent has died. */
+/** Replaces like a server with start-first updates: the old replica is removed once the new one is ready, or the agent died. */
 async function replace(
   node: RoutedNode['node'],
   old: DesiredItem,

@@ -1,5 +1,5 @@
-// The agent, an engine and a Caddy beside it, on both lines: what is ready is served, what goes is drained, and neither an
-// agent nor a Caddy that is killed breaks a request. The test is the agent's server and its users.
+// The agent, an engine and a Caddy on both version lines: ready replicas are served, leaving ones are drained, and killing
+// the agent or Caddy breaks no request. The test acts as server and client.
 
 import type { DesiredItem } from '@holdfast/contract'
 import { tenantNetwork } from '@holdfast/core/node'
@@ -12,23 +12,23 @@ import { RouterError } from '../ports/router.ts'
 import { CHECK, gone, ready, routedImage, routedNode, routesTo } from './routed-node.fixture.ts'
 
 const TURNS = LONG ? 6 : 2
-/** Each request is a process in the container: a short run is not alone on its machine, and more than it carries queue up. */
+/** Each request starts a process in the container, so a short run on a shared machine uses a lower rate. */
 const RATE = LONG ? 200 : 60
-/** The longest for which what is in flight is waited for: when it is over, whoever still waits for an answer gets none. */
+/** The grace period limits the drain; requests that take longer are cut off. */
 const ROUTED = { healthCheck: CHECK, stopGracePeriod: '10s' }
 
 onBothEngines('routes', (world) => {
   const image = (tag: string): Promise<string> => routedImage(world(), tag)
   const ask = async (edge: string, host: string, path = '/'): Promise<string> => {
     const load = startLoad({ targets: [edge], host, path, perSecond: 50, accept: () => true })
-    await waitUntil(() => load.result().sent > 0, { what: 'it was asked' })
+    await waitUntil(() => load.result().sent > 0, { what: 'a request was sent' })
     const { texts, failures } = await load.stop()
     return [...texts.keys(), ...failures.map(({ cause }) => cause)].join('|')
   }
   const loadOn = (edge: string, over: Partial<LoadOptions> = {}) =>
     startLoad({ targets: [edge], host: 'web.test', perSecond: RATE, ...over })
 
-  it('serves what is ready; another takes its place without a failed request', {
+  it('serves a ready replica and replaces it without a failed request', {
     timeout: 180_000,
   }, async () => {
     const { node, edge, admin } = await routedNode(world())
@@ -67,7 +67,7 @@ onBothEngines('routes', (world) => {
     await node.clear()
   })
 
-  it('keeps an address for life, and gives it to nobody while it is led to', {
+  it('keeps a container address for life, and does not reuse it while it is routed to', {
     timeout: 120_000,
   }, async () => {
     const { node } = await routedNode(world())
@@ -96,7 +96,7 @@ onBothEngines('routes', (world) => {
     await node.clear()
   })
 
-  it('an agent that is killed takes nothing away, and goes on where it was', {
+  it('killing the agent breaks no request, and its successor resumes the drain', {
     timeout: 120_000,
   }, async () => {
     const { node, edge } = await routedNode(world())
@@ -113,7 +113,7 @@ onBothEngines('routes', (world) => {
     node.send([web, next], { routes: routesTo(web) })
     await ready(node, next)
     node.send([{ ...web, desired: 'removed' }], { complete: false })
-    // In the middle of the drain.
+    // The agent stops in the middle of the drain.
     await agent.close()
     agent = await node.start()
     node.send([{ ...web, desired: 'removed' }, next], { routes: routesTo(web) })
@@ -127,7 +127,7 @@ onBothEngines('routes', (world) => {
     await node.clear()
   })
 
-  it('a Caddy that is killed is back with its routes, without the agent', { timeout: 120_000 }, async () => {
+  it('a killed Caddy restarts with its routes without the agent', { timeout: 120_000 }, async () => {
     const { node, edge, caddy } = await routedNode(world())
     const agent = await node.start()
     const web = desiredItem(await image('1'), { healthCheck: CHECK })
@@ -143,22 +143,22 @@ onBothEngines('routes', (world) => {
     await waitUntil(() => load.result().answered > answered + 5, { what: 'it is served again' })
     const backMs = Math.round(performance.now() - killedMs)
     const stalledMs = await stalls()
-    await waitUntil(() => load.result().answered > answered + RATE, { what: 'it is served on' })
+    await waitUntil(() => load.result().answered > answered + RATE, { what: 'it keeps serving' })
     const { failures } = await load.stop()
     const sent = failures.map(({ sentMs }) => sentMs)
     const span = Math.max(...sent) - Math.min(...sent)
     process.stdout.write(
-      `Caddy killed: served again after ${backMs} ms, ${failures.length} failed within ${span} ms; the machine stood still for up to ${stalledMs} ms\n`,
+      `Caddy killed: served again after ${backMs} ms, ${failures.length} failed within ${span} ms; the machine stalled for up to ${stalledMs} ms\n`,
     )
-    // A process ends, another is started, reads its file and is asked: each step waits for its turn on this machine.
+    // Stalls of the machine may delay each step: the process ends, another starts, reads its file and is asked.
     expect(backMs - 4 * stalledMs).toBeLessThan(2000)
     expect(span - 4 * stalledMs).toBeLessThan(2000)
     await node.clear()
   })
 
-  it('without a Caddy containers run, and it is said', { timeout: 60_000 }, async () => {
+  it('runs containers without a Caddy and logs that it is missing', { timeout: 60_000 }, async () => {
     const { admin } = await routedNode(world())
-    const away = { ...admin, load: () => Promise.reject(new RouterError('unavailable', 'nobody there')) }
+    const away = { ...admin, load: () => Promise.reject(new RouterError('unavailable', 'no answer')) }
     const node = createTestNode(world().docker.socketPath, away)
     const agent = await node.start()
     const web = desiredItem(world().image, { healthCheck: CHECK })

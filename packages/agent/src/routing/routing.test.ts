@@ -1,4 +1,5 @@
-// The pure parts of routing: who is led to, which addresses are given, and that nobody else's container is ever reached.
+// The pure parts of routing: which replicas are routed to, which addresses are assigned, and that no foreign container is
+// reached.
 
 import {
   type AssignmentId,
@@ -47,49 +48,53 @@ const facts = (over: Partial<RoutingFacts>): RoutingFacts => ({
 })
 const localOf = (over: Partial<RoutingFacts>): readonly string[] => planBackends(facts(over))[0]?.local ?? []
 
-describe('who is led to', () => {
+describe('planning the backends of a deployment', () => {
   const led = new Map([['web0', ['10.208.0.2', '10.208.0.3']]])
   test.each<[string, Partial<RoutingFacts>, string[]]>([
-    ['one that serves', { replicas: [replica(0, '10.208.0.2')] }, ['10.208.0.2']],
-    ['not one that is out', { replicas: [replica(0, '10.208.0.2', 'out')], upstreams: led }, []],
-    ["not another deployment's", { replicas: [replica(1, '10.208.0.2')] }, []],
+    ['routes to a serving replica', { replicas: [replica(0, '10.208.0.2')] }, ['10.208.0.2']],
     [
-      'one not judged, as before',
+      'does not route to an unready replica',
+      { replicas: [replica(0, '10.208.0.2', 'out')], upstreams: led },
+      [],
+    ],
+    ["does not route to another deployment's replica", { replicas: [replica(1, '10.208.0.2')] }, []],
+    [
+      'keeps routing to an unverified replica that was routed to',
       { replicas: [replica(0, '10.208.0.2', 'unverified')], upstreams: led },
       ['10.208.0.2'],
     ],
     [
-      'one not judged, not led to before',
+      'does not route to an unverified replica that was not routed to',
       { replicas: [replica(0, '10.208.0.9', 'unverified')], upstreams: led },
       [],
     ],
     [
-      'all as before where nothing was seen',
+      'keeps all upstreams while no container was observed',
       { replicas: [replica(0, undefined, 'unverified')], upstreams: led },
       ['10.208.0.2', '10.208.0.3'],
     ],
     [
-      "as before, less what is another's now",
+      "keeps the upstreams except an address that is another deployment's now",
       { replicas: [replica(0, undefined, 'unverified'), replica(1, '10.208.0.3')], upstreams: led },
       ['10.208.0.2'],
     ],
     [
-      'not one that was withdrawn',
+      'does not route to a withdrawn replica',
       { replicas: [replica(0, '10.208.0.2')], withdrawn: new Map([['10.208.0.2', 'c-10.208.0.2']]) },
       [],
     ],
     [
-      'the next holder of an address that was',
+      'routes to the next holder of a withdrawn address',
       { replicas: [replica(0, '10.208.0.2')], withdrawn: new Map([['10.208.0.2', 'old']]) },
       ['10.208.0.2'],
     ],
     [
-      'not one that is out, while another was not seen yet',
+      'does not route to an unready replica while another was not observed yet',
       { replicas: [replica(0, '10.208.0.2', 'out'), replica(0, undefined, 'unverified')], upstreams: led },
       ['10.208.0.3'],
     ],
     [
-      'not one that was withdrawn, while another was not seen yet',
+      'does not route to a withdrawn replica while another was not observed yet',
       {
         replicas: [replica(0, undefined, 'unverified')],
         upstreams: led,
@@ -97,12 +102,12 @@ describe('who is led to', () => {
       },
       ['10.208.0.3'],
     ],
-    ['no address that is none', { replicas: [replica(0, '{env.X}')] }, []],
+    ['ignores a malformed address', { replicas: [replica(0, '{env.X}')] }, []],
   ])('%s', (_, given, expected) => {
     expect(localOf(given)).toEqual(expected)
   })
 
-  test('what has not the form that admission keeps is left out', () => {
+  test('omits names, hosts, paths and peers that admission would reject', () => {
     const bad = ['*.test', 'a{b}.test', 'A.test', ''].map((host) => ({ host, path: '/', port: 80 }))
     const paths = ['/a*', '/{x}', 'a', '/a//b', '/a/'].map((path) => ({ host: 'a.test', path, port: 80 }))
     const table = [routed(0, { routes: [...bad, ...paths], peers: ['x:1/y', '{x}:1', 'n1:8081'] })]
@@ -110,7 +115,7 @@ describe('who is led to', () => {
     expect(planBackends(facts({ table: [routed(0, { name: 'a.b' })] }))).toEqual([])
   })
 
-  test('of two with one name the later has it', () => {
+  test('the later of two deployments with the same name gets the routes', () => {
     const table = [routed(1, { name: 'web' }), routed(0, { name: 'web' })]
     expect(planBackends(facts({ table, replicas: [replica(0, '10.208.0.2')] }))).toMatchObject([
       { local: [] },
@@ -118,39 +123,39 @@ describe('who is led to', () => {
   })
 })
 
-/** Undefined where none is free. */
-function tryTake(book: Addresses, holder: AssignmentId): string | undefined {
+/** Undefined if no address is free. */
+function tryAssign(assigned: Addresses, holder: AssignmentId): string | undefined {
   try {
-    return book.assign(holder)
+    return assigned.assign(holder)
   } catch {
     return undefined
   }
 }
 
-/** A history of containers on one node: the engine, the agent's book of addresses, and the router's upstreams. */
+/** A step in a history of containers on one node: the engine, the assigned addresses and the router's upstreams. */
 interface Step {
   readonly kind: (typeof STEPS)[number]
-  /** Whose, of six replicas. */
+  /** One of six replicas. */
   readonly of: number
 }
-const STEPS = ['create', 'ready', 'unready', 'end', 'kill', 'list', 'tell', 'restart'] as const
+const STEPS = ['create', 'ready', 'unready', 'end', 'kill', 'list', 'apply', 'restart'] as const
 const stepArbitrary: fc.Arbitrary<Step> = fc.record({
   kind: fc.constantFrom(...STEPS),
   of: fc.nat({ max: 5 }),
 })
 
-test('never is a request led to a container of another deployment, nor to one that is not ready', () => {
+test('never routes to a container of another deployment or to one that is not ready', () => {
   fc.assert(
     fc.property(fc.array(stepArbitrary, { maxLength: 80, size: 'max' }), (steps) => {
       let containers = new Map<number, { address: string; id: string; state: LocalReplica['state'] }>()
       let upstreams: ReadonlyMap<string, readonly string[]> = new Map()
       let withdrawn = new Map<string, string>()
-      const newBook = () => {
-        const made = createAddresses((address) => [...upstreams.values()].flat().includes(address))
-        made.setSubnet('10.208.0.0/28')
-        return made
+      const newAddresses = () => {
+        const created = createAddresses((address) => [...upstreams.values()].flat().includes(address))
+        created.setSubnet('10.208.0.0/28')
+        return created
       }
-      let book = newBook()
+      let assigned = newAddresses()
       let count = 0
       const id = (of: number) => `rep_${of}` as unknown as AssignmentId
       const owner = (of: number) => of % 3
@@ -168,14 +173,14 @@ test('never is a request led to a container of another deployment, nor to one th
       }
       for (const step of steps) {
         if (step.kind === 'list')
-          book.setSeen(
+          assigned.setSeen(
             [...containers.values()].map(({ address }) => address),
             () => true,
           )
         else if (step.kind === 'restart') {
-          // The agent begins anew: what it knows is what the engine lists and what the router's disk says.
-          book = newBook()
-          book.setSeen(
+          // The restarted agent knows only what the engine lists and what the router saved.
+          assigned = newAddresses()
+          assigned.setSeen(
             [...containers.values()].map(({ address }) => address),
             () => true,
           )
@@ -189,7 +194,7 @@ test('never is a request led to a container of another deployment, nor to one th
         } else {
           const one = containers.get(step.of)
           if (step.kind === 'create' && one === undefined) {
-            const address = tryTake(book, id(step.of))
+            const address = tryAssign(assigned, id(step.of))
             count += 1
             if (address !== undefined) containers.set(step.of, { address, id: `c${count}`, state: 'out' })
           } else if (one !== undefined && step.kind === 'ready')
@@ -200,48 +205,48 @@ test('never is a request led to a container of another deployment, nor to one th
             withdrawn.set(one.address, one.id)
             apply()
             containers.delete(step.of)
-            book.release(id(step.of))
+            assigned.release(id(step.of))
           } else if (one !== undefined && step.kind === 'kill') {
-            // Removed by somebody else: nobody drained it.
+            // Removed by another client, without a drain.
             containers.delete(step.of)
-            book.release(id(step.of))
+            assigned.release(id(step.of))
           }
         }
-        if (step.kind === 'tell') apply()
+        if (step.kind === 'apply') apply()
         const addresses = [...containers.values()].map(({ address }) => address)
         expect(new Set(addresses).size).toBe(addresses.length)
-        // The router may lag behind: then it routes to a replica that was ready, never to another deployment's.
+        // A router that lags behind routes to a replica that was ready, never to another deployment's.
         for (const [of, { address, state }] of containers)
           for (const [name, led] of upstreams)
             if (led.includes(address))
-              expect([name, step.kind === 'tell' && state === 'out']).toEqual([`web${owner(of)}`, false])
+              expect([name, step.kind === 'apply' && state === 'out']).toEqual([`web${owner(of)}`, false])
       }
     }),
     { numRuns: 2000 },
   )
 })
 
-describe('addresses', () => {
+describe('container addresses', () => {
   const id = (name: string) => `rep_${name}` as unknown as AssignmentId
-  test('the lowest that is free, the same again for the same, none that is seen or led to', () => {
-    const book = createAddresses((address) => address === '10.208.0.3')
-    expect(book.assign(id('a'))).toBeUndefined()
-    book.setSubnet('10.208.0.0/29')
-    book.setSeen(['10.208.0.2'], () => true)
-    expect([book.assign(id('a')), book.assign(id('a')), book.assign(id('b'))]).toEqual([
+  test('assigns the lowest free address, the same one again to its holder, and none that is in use or routed to', () => {
+    const assigned = createAddresses((address) => address === '10.208.0.3')
+    expect(assigned.assign(id('a'))).toBeUndefined()
+    assigned.setSubnet('10.208.0.0/29')
+    assigned.setSeen(['10.208.0.2'], () => true)
+    expect([assigned.assign(id('a')), assigned.assign(id('a')), assigned.assign(id('b'))]).toEqual([
       '10.208.0.4',
       '10.208.0.4',
       '10.208.0.5',
     ])
-    expect(book.assign(id('c'))).toBe('10.208.0.6')
-    expect(() => book.assign(id('d'))).toThrow('No address')
-    book.release(id('a'))
-    expect(book.assign(id('d'))).toBe('10.208.0.4')
-    book.setSeen([], (holder) => holder === id('d'))
-    expect([book.assign(id('e')), book.assign(id('f'))]).toEqual(['10.208.0.2', '10.208.0.5'])
+    expect(assigned.assign(id('c'))).toBe('10.208.0.6')
+    expect(() => assigned.assign(id('d'))).toThrow('No address')
+    assigned.release(id('a'))
+    expect(assigned.assign(id('d'))).toBe('10.208.0.4')
+    assigned.setSeen([], (holder) => holder === id('d'))
+    expect([assigned.assign(id('e')), assigned.assign(id('f'))]).toEqual(['10.208.0.2', '10.208.0.5'])
   })
 
-  test('a range that overlaps with nothing', () => {
+  test('chooses a subnet that overlaps with no other', () => {
     const ranges = (...texts: string[]) => texts.flatMap((text) => readRange(text) ?? [])
     expect(chooseSubnet([])).toBe('10.208.0.0/22')
     expect(chooseSubnet(ranges('10.208.1.5/32', '10.208.8.0/21', '172.17.0.0/16'))).toBe('10.208.4.0/22')
@@ -253,7 +258,7 @@ describe('addresses', () => {
   })
 })
 
-describe('what Caddy is told', () => {
+describe('the configuration of Caddy', () => {
   const settings = {
     listen: [':80'],
     peerListen: ':8081',
@@ -270,7 +275,7 @@ describe('what Caddy is told', () => {
   })
   const at = (path: string, port = 80) => ({ host: 'x.test', path, port })
 
-  test('of two paths the longer one has a request, whoever comes first', () => {
+  test('gives a request to the longer of two matching paths, in any order of deployments', () => {
     const matchers = matchersOf([
       backend('a', { routes: [at('/'), at('/api/v2')] }),
       backend('b', { routes: [at('/api'), at('/API/V2')] }),
@@ -284,7 +289,7 @@ describe('what Caddy is told', () => {
     ])
   })
 
-  test('a lead fills its room evenly', () => {
+  test('repeats the upstreams in a line evenly', () => {
     const local = ['10.208.0.2', '10.208.0.3']
     expect(upstreamLine(backend('a', { local }), 80).split(' ')).toHaveLength(13)
     const many = Array.from({ length: 20 }, (_, index) => `10.208.0.${index}`)
@@ -294,7 +299,7 @@ describe('what Caddy is told', () => {
     expect(upstreamLine(backend('a'), 80)).toBe('none')
   })
 
-  test('the same routes are the same configuration, whoever serves them', () => {
+  test('depends on the routes only, not on the replicas that serve them', () => {
     const one = buildConfig(settings, [backend('a', { local: ['10.208.0.2'] })])
     expect(buildConfig(settings, [backend('a', { peers: ['n:1'] })])).toEqual(one)
     expect(buildConfig(settings, [backend('b')]).version).not.toBe(one.version)
@@ -310,7 +315,7 @@ describe('what Caddy is told', () => {
     expect(ids).toEqual(['a'])
   })
 
-  test('certificates: plain ports lead to the others, the peers stay in the clear', () => {
+  test('redirects plain ports to TLS and serves peers without TLS', () => {
     const config = (tls: Parameters<typeof buildConfig>[0]['tls']) =>
       JSON.parse(buildConfig({ ...settings, listen: [':80', ':443'], tls }, [backend('a')]).text).apps
     const { http, tls } = config({ mode: 'acme', directory: 'https://ca.test/dir', email: 'a@b.test' })
@@ -326,7 +331,7 @@ describe('what Caddy is told', () => {
   })
 })
 
-test('a table is told whole or by what changed; a server that says nothing of routes takes none away', () => {
+test('a route table accepts complete sets and changes, and keeps its routes if a set contains none', () => {
   const table = createRouteTable()
   const names = () => table.all()?.map(({ name }) => name)
   table.apply({ complete: true })
@@ -340,7 +345,7 @@ test('a table is told whole or by what changed; a server that says nothing of ro
   expect(names()).toEqual([])
 })
 
-test('work asked for while it runs is done once more, for all who asked', async () => {
+test('coalesced work that is requested during a run runs once more for all callers', async () => {
   let runs = 0
   const gates: (() => void)[] = []
   const run = coalesce(async () => {
@@ -358,7 +363,7 @@ test('work asked for while it runs is done once more, for all who asked', async 
 })
 
 test('ready is reported once the router serves the replica, and never after a newer report', async () => {
-  const said: string[] = []
+  const reported: string[] = []
   let apply = () => {}
   const router = {
     nudge() {},
@@ -368,22 +373,30 @@ test('ready is reported once the router serves the replica, and never after a ne
       }),
   }
   const seen = (assignment: string, seq: number, state: 'ready' | 'running' = 'ready', reason = '') => ({
-    ...{ assignmentId: assignment as unknown as AssignmentId, seq, state, reason },
-    ...{ generation: 1, containerId: 'c', startedAt: null, exitCode: null, restarts: 0, gone: false },
+    assignmentId: assignment as unknown as AssignmentId,
+    seq,
+    state,
+    reason,
+    generation: 1,
+    containerId: 'c',
+    startedAt: null,
+    exitCode: null,
+    restarts: 0,
+    gone: false,
   })
   const report = holdReady(
     router,
     (id) => String(id) !== 'free',
-    (batch) => said.push(...batch.map(({ assignmentId, seq }) => `${assignmentId} ${seq}`)),
+    (batch) => reported.push(...batch.map(({ assignmentId, seq }) => `${assignmentId} ${seq}`)),
   )
   report([seen('free', 1), seen('web', 2), seen('web2', 3, 'running')])
-  expect(said).toEqual(['free 1', 'web2 3'])
+  expect(reported).toEqual(['free 1', 'web2 3'])
   apply()
   await new Promise(setImmediate)
-  expect(said).toEqual(['free 1', 'web2 3', 'web 2'])
+  expect(reported).toEqual(['free 1', 'web2 3', 'web 2'])
   report([seen('web', 4)])
   report([seen('web', 5, 'ready', 'unhealthy')])
   apply()
   await new Promise(setImmediate)
-  expect(said.slice(3)).toEqual(['web 5'])
+  expect(reported.slice(3)).toEqual(['web 5'])
 })

@@ -12,12 +12,14 @@ const ITEM = {
 }
 const TEMPLATE = { name: 'web', image: 'i', environment: { A: '1' }, labels: {}, stopGracePeriod: '10s' }
 const COMPLETE = {
-  ...{ type: 'complete', session: 1, revision: 7 },
+  type: 'complete',
+  session: 1,
+  revision: 7,
   items: [ITEM],
   templates: { dep_1: { h: TEMPLATE } },
 }
 
-test('what a newer server says beside the known fields is left out at any depth', () => {
+test('drops unknown fields of a server message at any depth', () => {
   const newer = {
     ...COMPLETE,
     sentAt: 'now',
@@ -28,16 +30,16 @@ test('what a newer server says beside the known fields is left out at any depth'
 })
 
 test.each([
-  ['a field of another type', { ...COMPLETE, revision: '7' }],
-  ['a field inside of another type', { ...COMPLETE, items: [{ ...ITEM, generation: true }] }],
-  ['a field that is missing', { type: 'complete', session: 1, revision: 7, items: [] }],
-  ['a message without a type', { session: 1 }],
-  ['a type that is no text', { type: 7 }],
-])('%s is no message', (_what, message) => {
+  ['a field of the wrong type', { ...COMPLETE, revision: '7' }],
+  ['a nested field of the wrong type', { ...COMPLETE, items: [{ ...ITEM, generation: true }] }],
+  ['a missing field', { type: 'complete', session: 1, revision: 7, items: [] }],
+  ['no type', { session: 1 }],
+  ['a type that is not a string', { type: 7 }],
+])('rejects a server message with %s', (_what, message) => {
   expect(() => read(message)).toThrow(TypeError)
 })
 
-test('a type that only a newer server knows is left alone', () => {
+test('ignores server messages of an unknown type', () => {
   expect(read({ type: 'dance', partners: 2 })).toBeUndefined()
   expect(read({ type: 'constructor' })).toBeUndefined()
 })

@@ -8,7 +8,7 @@ test.each([
   [4, 0, 8_000],
   [5, 1, 30_000],
   [1_000, 0, 15_000],
-])('after %i failures, drawn %d: %i ms', (failures, random, ms) => {
+])('after %i failures and with random value %d the reconnect delay is %i ms', (failures, random, ms) => {
   expect(reconnectDelayMs(failures, random)).toBe(ms)
 })
 
@@ -17,6 +17,6 @@ test.each([
   [1_000, 2_000],
   [20, 1_000],
   [300_000, 30_000],
-])('with a beat of %i ms it is never away for longer than %i ms', (heartbeatMs, ms) => {
+])('with a heartbeat interval of %i ms the reconnect delay is at most %i ms', (heartbeatMs, ms) => {
   expect(reconnectDelayMs(1_000, 1, heartbeatMs)).toBe(ms)
 })

@@ -1,4 +1,4 @@
-// What the agent asks of the server: an answer is for the question alone, and its seal for this node alone.
+// Calls of the agent to the server: an answer is accepted only for its own call and only if it is sealed to this node.
 
 import { generateKeyPairSync } from 'node:crypto'
 import type { Answer, AssignmentId, Call } from '@holdfast/contract'
@@ -12,65 +12,72 @@ const ASSIGNMENT = 'rep_01JCPZ0000000000000000000A' as AssignmentId
 const OTHER = 'rep_01JCPZ0000000000000000000B'
 const CANARY = 'canary-5b1f0c'
 
-/** A server that answers each call at once; gives what it was asked as well. */
+/** A server that answers each call at once, and the calls that it received. */
 function withServer(answer: (call: Call) => Partial<Answer>) {
-  const asked: Call[] = []
+  const received: Call[] = []
   const calls = createServerCalls(key, (call) => {
-    asked.push(call)
+    received.push(call)
     queueMicrotask(() => calls.settle({ type: 'answer', id: call.id, ...answer(call) }))
     return true
   })
-  return { calls, asked }
+  return { calls, received }
 }
 const sealed = (call: Call, over: object = {}) => ({
   sealed: sealFor(
     publicKeyText(key),
     JSON.stringify({
-      ...{ assignmentId: call.assignmentId, attempt: call.attempt },
-      ...{ environment: { DB_key: CANARY }, proof: 'p1', ...over },
+      assignmentId: call.assignmentId,
+      attempt: call.attempt,
+      environment: { DB_key: CANARY },
+      proof: 'p1',
+      ...over,
     }),
   ),
 })
 
-test('an environment that was sealed for this container and this attempt is given', async () => {
-  const { calls, asked } = withServer(sealed)
+test('returns an environment that is sealed for this container and attempt', async () => {
+  const { calls, received } = withServer(sealed)
   for (const _ of [1, 2])
     expect(await calls.containerEnvironment(ASSIGNMENT)).toEqual({
-      ...{ kind: 'resolved', environment: { DB_key: CANARY }, proof: 'p1' },
+      kind: 'resolved',
+      environment: { DB_key: CANARY },
+      proof: 'p1',
     })
-  expect(asked).toMatchObject([1, 2].map(() => ({ method: 'environment', assignmentId: ASSIGNMENT })))
-  expect(new Set(asked.map(({ attempt }) => attempt)).size).toBe(2)
+  expect(received).toMatchObject([1, 2].map(() => ({ method: 'environment', assignmentId: ASSIGNMENT })))
+  expect(new Set(received.map(({ attempt }) => attempt)).size).toBe(2)
 })
 
-const notForUs = publicKeyText(generateKeyPairSync('x25519').privateKey)
+const otherNodeKey = publicKeyText(generateKeyPairSync('x25519').privateKey)
 test.each<[string, (call: Call) => Partial<Answer>]>([
-  ['for another container', (call) => sealed(call, { assignmentId: OTHER })],
-  ['for another attempt', (call) => sealed(call, { attempt: 'earlier' })],
-  ['to another node', () => ({ sealed: sealFor(notForUs, '{}') })],
-  ['as something else', (call) => sealed(call, { environment: { DB_key: 7 } })],
-  ['as no JSON', () => ({ sealed: sealFor(publicKeyText(key), `${CANARY} {`) })],
-  ['as nothing', () => ({})],
-  ['and not whole', (call) => ({ sealed: sealed(call).sealed.slice(0, -4) })],
-])('what was sealed %s is not used, and not quoted', async (_, answer) => {
+  ['is sealed for another container', (call) => sealed(call, { assignmentId: OTHER })],
+  ['is sealed for another attempt', (call) => sealed(call, { attempt: 'earlier' })],
+  ['is sealed to another node', () => ({ sealed: sealFor(otherNodeKey, '{}') })],
+  ['has the wrong type', (call) => sealed(call, { environment: { DB_key: 7 } })],
+  ['is not JSON', () => ({ sealed: sealFor(publicKeyText(key), `${CANARY} {`) })],
+  ['is missing', () => ({})],
+  ['is truncated', (call) => ({ sealed: sealed(call).sealed.slice(0, -4) })],
+])('neither uses nor quotes an environment that %s', async (_, answer) => {
   const { calls } = withServer(answer)
   expect(await calls.containerEnvironment(ASSIGNMENT)).toEqual({
-    ...{ kind: 'unresolved', about: 'answer_unusable' },
+    kind: 'unresolved',
+    about: 'answer_unusable',
   })
 })
 
-test('why there is none is told as the server says it', async () => {
+test('reports why an environment is unavailable as the server stated it', async () => {
   const about = 'DB: denied'
   const refused = withServer(() => ({ error: 'secret_unresolved', about }))
   expect(await refused.calls.containerEnvironment(ASSIGNMENT)).toEqual({ kind: 'unresolved', about })
   const { calls } = withServer(() => ({ error: 'broker_unavailable' }))
   expect(await calls.containerEnvironment(ASSIGNMENT)).toEqual({
-    ...{ kind: 'unresolved', about: 'broker_unavailable' },
+    kind: 'unresolved',
+    about: 'broker_unavailable',
   })
 })
 
-test('no session is no answer, and an answer that does not come is one', async () => {
-  const unheard = createServerCalls(key, () => false)
-  await expect(unheard.containerEnvironment(ASSIGNMENT)).rejects.toThrow('no session')
+test('a call without a session fails, and a call without an answer is unresolved', async () => {
+  const disconnected = createServerCalls(key, () => false)
+  await expect(disconnected.containerEnvironment(ASSIGNMENT)).rejects.toThrow('no session')
   const silent = createServerCalls(key, () => true)
   const ended = silent.containerEnvironment(ASSIGNMENT)
   silent.abandon()
@@ -85,7 +92,7 @@ test('no session is no answer, and an answer that does not come is one', async (
   }
 })
 
-test('a credential of a registry is for that registry', async () => {
+test('rejects a registry credential that is for another registry', async () => {
   const credential = (host: string) => ({
     sealed: sealFor(publicKeyText(key), JSON.stringify({ host, username: 'u', password: CANARY })),
   })

@@ -1,4 +1,5 @@
-// What the agent keeps on its disk: keys for the owner alone, the same after a restart, and sets that a crash cannot halve.
+// The agent's files: keys accessible to the owner only, state that survives a restart, and sets that a crash cannot
+// truncate.
 
 import { createPublicKey, sign, verify } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -27,7 +28,7 @@ const unexpected = (error: unknown): never => {
   throw error
 }
 
-/** As an enrollment answers it. */
+/** The state after an enrollment. */
 const nodeFile = (generation: number) => ({
   server: 'https://holdfast.example.com',
   nodeId: NODE_ID,
@@ -39,28 +40,28 @@ const nodeFile = (generation: number) => ({
   engineVersion: { version: '29.0', apiVersion: '1.56' },
 })
 
-test('a node is read back as it was enrolled, for the owner alone, and there is none before', async () => {
+test('loads an enrolled node as it was saved, with files accessible to the owner only', async () => {
   const path = join(makeTempFolder('node').path, 'state')
   await prepareFolder(path)
   expect(await loadNodeState(path)).toBeUndefined()
-  const made = generateNodeKeys()
-  await saveNode(path, nodeFile(2), made)
+  const keys = generateNodeKeys()
+  await saveNode(path, nodeFile(2), keys)
   const read = await loadNodeState(path)
   expect(read).toMatchObject(nodeFile(2))
   if (read === undefined) throw new Error('no node')
-  expect(publicKeyText(read.encryptionKey)).toBe(publicKeyText(made.encryptionKey))
-  expect(Buffer.from(publicKeyText(made.identityKey), 'base64url')).toHaveLength(32)
-  const signature = sign(null, Buffer.from('text'), made.identityKey)
+  expect(publicKeyText(read.encryptionKey)).toBe(publicKeyText(keys.encryptionKey))
+  expect(Buffer.from(publicKeyText(keys.identityKey), 'base64url')).toHaveLength(32)
+  const signature = sign(null, Buffer.from('text'), keys.identityKey)
   expect(verify(null, Buffer.from('text'), createPublicKey(read.identityKey), signature)).toBe(true)
   expect(statSync(path).mode & 0o777).toBe(0o700)
   for (const name of readdirSync(path)) expect(statSync(join(path, name)).mode & 0o777).toBe(0o600)
 })
 
-test('a crash between the keys of an enrollment and its node leaves the node before', async () => {
+test('a crash during an enrollment keeps the previous node', async () => {
   const { path } = makeTempFolder('crash')
   const before = generateNodeKeys()
   await saveNode(path, nodeFile(2), before)
-  // The node's file cannot be put in its place, as if the machine had ended there.
+  // The node's file cannot be replaced, as if the machine had crashed at that point.
   mkdirSync(join(path, 'node.json.new'))
   await expect(saveNode(path, nodeFile(3), generateNodeKeys())).rejects.toThrow()
   const read = await loadNodeState(path)
@@ -68,12 +69,12 @@ test('a crash between the keys of an enrollment and its node leaves the node bef
   expect(read && publicKeyText(read.identityKey)).toBe(publicKeyText(before.identityKey))
 })
 
-test('starts are counted', async () => {
+test('counts the starts of the agent', async () => {
   const { path } = makeTempFolder('starts')
   expect([await countStart(path), await countStart(path), await countStart(path)]).toEqual([1, 2, 3])
 })
 
-test('what is sealed to a node only that node opens, and only whole', () => {
+test('a text sealed to a node is opened only by that node and only if it is unchanged', () => {
   const [mine, other] = [generateNodeKeys(), generateNodeKeys()]
   const sealed = sealFor(publicKeyText(mine.encryptionKey), 'p\u00e4ssword')
   expect(openSealed(mine.encryptionKey, sealed).toString()).toBe('p\u00e4ssword')
@@ -82,14 +83,14 @@ test('what is sealed to a node only that node opens, and only whole', () => {
   for (let at = 0; at < bytes.length; at += 1) {
     const changed = Buffer.from(bytes)
     changed[at] = (changed[at] ?? 0) ^ 1
-    // The top bit of a curve point is not part of it.
+    // The top bit of a curve point is not significant.
     if (at === 31) continue
     expect(() => openSealed(mine.encryptionKey, changed.toString('base64url'))).toThrow()
   }
   expect(() => openSealed(mine.encryptionKey, 'AAAA')).toThrow()
 })
 
-test('the last set is kept, and one that did not change is not written again', async () => {
+test('saves the last desired set, and does not write an unchanged one again', async () => {
   const { path } = makeTempFolder('desired')
   const file = openDesiredFile(path, OWNER, unexpected)
   expect(await file.read()).toBeUndefined()
@@ -103,28 +104,28 @@ test('the last set is kept, and one that did not change is not written again', a
   await file.settled()
   expect(statSync(join(path, 'desired.json')).mtimeMs).toBe(mtimeMs)
   expect(mode & 0o777).toBe(0o600)
-  // From a store that went back: the next start compares with what the store knows now.
+  // After the store went back, the next start must compare with its current revision.
   file.save({ revision: 5, items })
   await file.settled()
   expect(await openDesiredFile(path, OWNER, unexpected).read()).toEqual({ revision: 5, items })
 })
 
-test('the set of another node or tenant is told and not used', async () => {
+test('rejects and reports the saved set of another node or tenant', async () => {
   const { path } = makeTempFolder('foreign')
   const file = openDesiredFile(path, OWNER, unexpected)
   file.save({ revision: 1, items: [desiredItem(IMAGE)] })
   await file.settled()
-  const told: string[] = []
+  const reported: string[] = []
   const others = [
     { ...OWNER, tenant: newTenant() },
     { ...OWNER, nodeId: 'node_01JCPZ0000000000000000000B' as NodeId },
   ]
   for (const other of others)
-    expect(await openDesiredFile(path, other, (error) => told.push(String(error))).read()).toBeUndefined()
-  expect(told).toHaveLength(2)
+    expect(await openDesiredFile(path, other, (error) => reported.push(String(error))).read()).toBeUndefined()
+  expect(reported).toHaveLength(2)
 })
 
-test('a file that cannot be read is told and not used; a half-written one beside it changes nothing', async () => {
+test('reports an unreadable saved set, and ignores a half-written temporary file', async () => {
   const { path } = makeTempFolder('torn')
   const file = openDesiredFile(path, OWNER, unexpected)
   const items = [desiredItem(IMAGE)]
@@ -132,9 +133,9 @@ test('a file that cannot be read is told and not used; a half-written one beside
   await file.settled()
   writeFileSync(join(path, 'desired.json.new'), '{"v":1,"revi')
   expect(await file.read()).toEqual({ revision: 1, items })
-  const whole = readFileSync(join(path, 'desired.json'), 'utf8')
-  writeFileSync(join(path, 'desired.json'), whole.slice(0, whole.length / 2))
-  const told: unknown[] = []
-  expect(await openDesiredFile(path, OWNER, (error) => told.push(error)).read()).toBeUndefined()
-  expect(told).toHaveLength(1)
+  const saved = readFileSync(join(path, 'desired.json'), 'utf8')
+  writeFileSync(join(path, 'desired.json'), saved.slice(0, saved.length / 2))
+  const reported: unknown[] = []
+  expect(await openDesiredFile(path, OWNER, (error) => reported.push(error)).read()).toBeUndefined()
+  expect(reported).toHaveLength(1)
 })

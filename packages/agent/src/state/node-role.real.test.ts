@@ -1,12 +1,13 @@
-// On real engines: an agent rejects new assignments on a node of the control plane, and reports orphans that are too many to remove.
+// On real engines: the agent of a control-plane node rejects new assignments, and an agent reports orphans that are too many
+// to remove.
 
 import { waitUntil } from '@holdfast/testkit'
 import { expect, it } from 'vitest'
 import { desiredItem, isUp } from '../fixtures/agent.fixture.ts'
 import { onBothEngines } from '../fixtures/real-engine.fixture.ts'
 
-onBothEngines('a node of the control plane', (world) => {
-  it('makes nothing new, and what was there again', async () => {
+onBothEngines('a control-plane node', (world) => {
+  it('creates no new assignment, but recreates the containers it had', async () => {
     const { node, agent } = await world().newNode()
     const there = desiredItem(world().image)
     node.send([there])
@@ -24,14 +25,14 @@ onBothEngines('a node of the control plane', (world) => {
     await node.engine.removeContainer(containerId ?? '')
     await node.until(
       there,
-      'made anew',
+      'created again',
       ({ containerId: id, state }) => state === 'running' && id !== containerId,
     )
     await agent.close()
     await node.clear()
   })
 
-  it('makes what the platform desiredSet', async () => {
+  it('creates assignments of the platform tenant', async () => {
     const { node, agent } = await world().newNode()
     node.welcome({ controlPlane: true, platform: true })
     const item = desiredItem(world().image)
@@ -43,7 +44,7 @@ onBothEngines('a node of the control plane', (world) => {
 })
 
 onBothEngines('a node with orphaned containers', (world) => {
-  it('leaves them when they are most of what it has, and tells their names once', async () => {
+  it('keeps its orphans when they are most of its containers, and reports their names once', async () => {
     const { node, agent } = await world().newNode()
     const items = Array.from({ length: 5 }, () => desiredItem(world().image, { name: 'left' }))
     node.send(items)
@@ -52,12 +53,12 @@ onBothEngines('a node with orphaned containers', (world) => {
       node.aheadMs = aheadMs
       node.send([])
     }
-    await waitUntil(() => node.orphans.length > 0, { what: 'they are told' })
+    await waitUntil(() => node.orphans.length > 0, { what: 'they are reported' })
     expect(node.orphans).toEqual([['left', 'left.1', 'left.2', 'left.3', 'left.4']])
     expect((await Promise.all(items.map(node.containersOf))).flat()).toHaveLength(5)
-    // Wished again, they are no orphans any more.
+    // They are desired again, so they are no longer orphans.
     node.send(items)
-    await waitUntil(() => node.orphans.length > 1, { what: 'it is over' })
+    await waitUntil(() => node.orphans.length > 1, { what: 'an empty list is reported' })
     expect(node.orphans[1]).toEqual([])
     await agent.close()
     await node.clear()

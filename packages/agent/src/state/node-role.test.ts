@@ -1,4 +1,4 @@
-// May something new be made here? Only what the platform desiredSet, once the control plane runs on the node.
+// May the agent create new assignments? On a control-plane node only those of the platform tenant.
 
 import type { AssignmentId } from '@holdfast/contract'
 import { makeTempFolder } from '@holdfast/testkit'
@@ -13,13 +13,14 @@ const log = pino({ enabled: false })
 async function enrolled(): Promise<string> {
   const { path } = makeTempFolder('role')
   const node = {
-    ...{ server: 'https://h', nodeId: 'node_01JCPZ0000000000000000000A', nodeName: 'n1', tenant: 't' },
-    ...{
-      generation: 1,
-      labels: { zone: 'a' },
-      engine: 'unix:///d',
-      capacity: { cpuMillis: 1, memoryBytes: 1 },
-    },
+    server: 'https://h',
+    nodeId: 'node_01JCPZ0000000000000000000A',
+    nodeName: 'n1',
+    tenant: 't',
+    generation: 1,
+    labels: { zone: 'a' },
+    engine: 'unix:///d',
+    capacity: { cpuMillis: 1, memoryBytes: 1 },
     engineVersion: { version: '29.8.0', apiVersion: '1.56' },
   }
   await saveNode(path, JSON.parse(JSON.stringify(node)), generateNodeKeys())
@@ -32,23 +33,27 @@ async function roleAt(path: string) {
 }
 
 test.each([
-  ['an ordinary node', { controlPlane: false, platform: false }, true],
-  ['a node of the control plane', { controlPlane: true, platform: false }, false],
-  ['a node of the control plane whose tenant nobody names', { controlPlane: true }, false],
-  ["a node of the control plane that is the platform's", { controlPlane: true, platform: true }, true],
-  ['a server that says nothing of it', {}, true],
-])('%s', async (_, said, may) => {
-  const role = await roleAt(await enrolled())
-  role.apply(said, [BEFORE])
-  expect([role.mayCreate(BEFORE), role.mayCreate(NEW)]).toEqual([true, may])
-  await role.settled()
+  ['an ordinary node accepts new assignments', { controlPlane: false, platform: false }, true],
+  ['a control-plane node rejects new assignments', { controlPlane: true, platform: false }, false],
+  ['a control-plane node rejects new assignments if its tenant is unknown', { controlPlane: true }, false],
+  [
+    'a control-plane node of the platform accepts new assignments',
+    { controlPlane: true, platform: true },
+    true,
+  ],
+  ['a node accepts new assignments if the server sends no role', {}, true],
+])('%s', async (_, role, may) => {
+  const nodeRole = await roleAt(await enrolled())
+  nodeRole.apply(role, [BEFORE])
+  expect([nodeRole.mayCreate(BEFORE), nodeRole.mayCreate(NEW)]).toEqual([true, may])
+  await nodeRole.settled()
 })
 
-test('it is kept: what was there before stays allowed, what was refused stays refused, until the role ends', async () => {
+test('a saved control-plane role still allows old assignments and rejects new ones, until the role ends', async () => {
   const path = await enrolled()
   const first = await roleAt(path)
   first.apply({ controlPlane: true, platform: false }, [BEFORE])
-  // The next session finds both in the node\'s set: the refused one is no older for that.
+  // The next session's set contains both, but the rejected one stays rejected.
   first.apply({ controlPlane: true, platform: false }, [BEFORE, NEW])
   await first.settled()
   const second = await roleAt(path)
@@ -59,6 +64,6 @@ test('it is kept: what was there before stays allowed, what was refused stays re
   await second.settled()
   const state = await loadNodeState(path)
   expect(state?.closedBut).toBeUndefined()
-  // What an operator wrote into the file meanwhile is his.
+  // The other contents of the file are unchanged.
   expect(state?.labels).toEqual({ zone: 'a' })
 })

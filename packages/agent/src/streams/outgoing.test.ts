@@ -29,7 +29,7 @@ const turns = async (count: number): Promise<void> => {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }
 
-test('all bytes come in their order, never more than the credit, in frames that are not too long', async () => {
+test('sends all bytes of a stream in order, never beyond the credit, in frames of limited length', async () => {
   const pushes = fc.array(
     fc.record({ channel: fc.constantFrom(1, 2), size: fc.integer({ min: 1, max: 40_000 }) }),
     { minLength: 1, maxLength: 8 },
@@ -71,7 +71,7 @@ test('all bytes come in their order, never more than the credit, in frames that 
   )
 })
 
-test('a stream that has much does not keep one that has little, and a full socket is waited for', async () => {
+test('a busy stream does not delay others, and sending waits for a full socket', async () => {
   const wire = socket()
   const link = createLink(wire)
   const [large, small] = [createOutgoing(link, 1, () => {}), createOutgoing(link, 2, () => {})]

@@ -1,4 +1,5 @@
-// Streams of bytes into real containers, on both lines of the engine: what a person sees, what is bounded, what is killed.
+// Streams into real containers on both version lines of the engine: their output, their limits, and the end of their
+// processes.
 
 import {
   type AgentMessage,
@@ -21,10 +22,10 @@ import { createSessionStreams } from './node-streams.ts'
 const MIB = 1024 * 1024
 const { stdin, stdout, stderr, resize, skipped } = STREAM_CHANNELS
 
-/** The server's end of a session: what the agent says, and credit as the test gives it. */
+/** The server's end of a session: the agent's messages, and credit that the test grants. */
 function serverEnd({ engine, tenant }: Pick<TestNode, 'engine' | 'tenant'>) {
   const frames: Buffer[] = []
-  const said: AgentMessage[] = []
+  const messages: AgentMessage[] = []
   let received = 0
   const streams = createSessionStreams({ engine, tenant, log: pino({ level: 'silent' }) })({
     bufferedAmount: 0,
@@ -34,12 +35,12 @@ function serverEnd({ engine, tenant }: Pick<TestNode, 'engine' | 'tenant'>) {
       frames.push(frame)
       setImmediate(taken)
     },
-    sendMessage: (message) => said.push(message),
+    sendMessage: (message) => messages.push(message),
   })
   let next = 0
   return {
     streams,
-    said,
+    messages,
     frames,
     received: () => received,
     open(item: DesiredItem, over: Partial<Open>, credit = MIB): number {
@@ -69,7 +70,8 @@ function serverEnd({ engine, tenant }: Pick<TestNode, 'engine' | 'tenant'>) {
       ).toString('utf8'),
     ended: (stream: number): Promise<End> =>
       waitUntil(
-        () => said.find((one): one is End & { type: 'end' } => one.type === 'end' && one.stream === stream),
+        () =>
+          messages.find((one): one is End & { type: 'end' } => one.type === 'end' && one.stream === stream),
         { what: `stream ${stream} has ended` },
       ),
   }
@@ -86,7 +88,7 @@ onBothEngines('streams', (world) => {
   }
   const sh = (script: string): Partial<Open> => ({ command: ['sh', '-c', script] })
 
-  test('output, error and exit code of a command, and its input to the end', async () => {
+  test('streams output, errors, exit code and input of a command', async () => {
     const { item, server } = await running()
     const plain = server.open(item, sh('echo out; echo err >&2; exit 3'))
     expect(await server.ended(plain)).toMatchObject({ exitCode: 3 })
@@ -100,7 +102,7 @@ onBothEngines('streams', (world) => {
     expect([126, 127]).toContain((await server.ended(missing)).exitCode)
   })
 
-  test('a terminal has a size, another one when told, and echoes', async () => {
+  test('a terminal is resized on request and echoes its input', async () => {
     const { item, server } = await running()
     const shell = server.open(item, { command: ['sh'], tty: true })
     server.write(shell, resize, JSON.stringify({ cols: 97, rows: 31 }))
@@ -120,7 +122,7 @@ onBothEngines('streams', (world) => {
     expect(await server.ended(shell)).toMatchObject({ exitCode: 7 })
   })
 
-  test('a command whose reader is slow waits, and memory does not grow', async () => {
+  test('a command with a slow reader waits, and memory does not grow', async () => {
     const { item, server } = await running()
     global.gc?.()
     const before = process.memoryUsage().rss
@@ -140,13 +142,13 @@ onBothEngines('streams', (world) => {
     server.streams.handle({ type: 'end', stream: noisy })
   })
 
-  test('what the server leaves is killed, with what it started', async () => {
+  test('a command whose stream the server ends is killed with its children', async () => {
     const { node, item } = await running()
     const watching = serverEnd(node)
     const alive = async (): Promise<number> => {
-      const look = watching.open(item, sh('ps | grep -c "[b]usybox sleep 4242"'))
-      await watching.ended(look)
-      return Number(watching.text(look, stdout).trim())
+      const listing = watching.open(item, sh('ps | grep -c "[b]usybox sleep 4242"'))
+      await watching.ended(listing)
+      return Number(watching.text(listing, stdout).trim())
     }
     const gone = () => waitUntil(async () => (await alive()) === 0, { what: 'it is gone' })
     const server = serverEnd(node)
@@ -160,7 +162,7 @@ onBothEngines('streams', (world) => {
     await gone()
   })
 
-  test('no container of another tenant, of no assignment, or that has ended, is entered', async () => {
+  test('enters no container of another tenant, without an assignment, or that has ended', async () => {
     const { node, item, server, containerId } = await running()
     const stranger = serverEnd({ engine: node.engine, tenant: newTenant() })
     for (const kind of ['exec', 'logs'] as const) {
@@ -178,7 +180,7 @@ onBothEngines('streams', (world) => {
     expect((await server.ended(logs)).error).toBeUndefined()
   })
 
-  test('the streams of a node are limited, and a place is free again afterwards', async () => {
+  test('limits the streams of a node, and frees the slot of an ended one', async () => {
     const { item, server } = await running()
     const open = Array.from({ length: STREAMS_PER_NODE }, () =>
       server.open(item, { kind: 'logs', follow: true }),
@@ -193,7 +195,7 @@ onBothEngines('streams', (world) => {
   const TIMED = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z /
   const linesOf = (text: string) => text.split('\n').filter((line) => line !== '')
 
-  test('kept logs: both outputs, the last lines, since a time, a long line, and all of a large one', {
+  test('reads stored logs: both outputs, the last lines, since a time, long lines, and large logs', {
     timeout: 120_000,
   }, async () => {
     const script =
@@ -224,7 +226,7 @@ onBothEngines('streams', (world) => {
     expect(linesOf(server.text(since, stdout))).toEqual(lines.slice(lines.findIndex((line) => line >= at)))
   })
 
-  test('followed logs of a container that writes without end: memory is bounded, and the gap is told', {
+  test('following an endless log bounds memory and reports the skipped bytes', {
     timeout: 120_000,
   }, async () => {
     const line = 'x'.repeat(8_000)
@@ -237,7 +239,7 @@ onBothEngines('streams', (world) => {
     const lostOf = () => gapsOf().reduce((sum, gap) => sum + gap.bytes, 0)
     let peak = 0
     let read = 0
-    // A reader of a quarter of a megabyte a second, until the engine has written far more than that.
+    // A slow reader, until the engine has written far more than it reads.
     while (performance.now() - began < 8_000 || lostOf() <= 10 * MIB) {
       const seen = server.received()
       server.credit(follow, 25 * 1024)
@@ -252,8 +254,8 @@ onBothEngines('streams', (world) => {
       `${gaps.length} gaps of ${(lost / MIB).toFixed(1)} MiB, rss grew by ${((peak - before) / MIB).toFixed(1)} MiB`,
     )
     expect(peak - before).toBeLessThan(64 * MIB)
-    const whole = linesOf(server.text(follow, stdout)).slice(0, -1)
-    expect(whole.every((each) => TIMED.test(each) && each.endsWith(line))).toBe(true)
+    const complete = linesOf(server.text(follow, stdout)).slice(0, -1)
+    expect(complete.every((each) => TIMED.test(each) && each.endsWith(line))).toBe(true)
     server.streams.handle({ type: 'end', stream: follow })
   })
 })

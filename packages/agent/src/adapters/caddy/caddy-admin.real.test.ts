@@ -1,4 +1,4 @@
-// The adapter on a real Caddy: what is told is served, survives a kill, and a thousand routes change in time.
+// The Caddy adapter on a real Caddy: it serves the given backends, survives a kill, and changes a thousand routes quickly.
 
 import { createServer, request, type Server } from 'node:http'
 import { request as requestSecurely } from 'node:https'
@@ -17,24 +17,24 @@ let settings: CaddySettings
 let edge: string
 let peer: string
 const servers: Server[] = []
-/** What was asked for slowly is answered when the test says so. */
+/** Answers to requests for a slow path, which the test sends later. */
 const held: (() => void)[] = []
 
-/** A web server that says who it is and what it was asked with. */
+/** A web server that answers with its name and the headers it received. */
 async function backendServer(name: string, address = '127.0.0.1', port = 0): Promise<number> {
-  const server = createServer((asked, answer) => {
-    const told = { name, hop: asked.headers['holdfast-hop'], for: asked.headers['x-forwarded-for'] }
-    const say = (): void => void answer.end(JSON.stringify(told))
-    if (asked.url?.includes('slow')) held.push(say)
-    else say()
+  const server = createServer((received, response) => {
+    const body = { name, hop: received.headers['holdfast-hop'], for: received.headers['x-forwarded-for'] }
+    const respond = (): void => void response.end(JSON.stringify(body))
+    if (received.url?.includes('slow')) held.push(respond)
+    else respond()
   })
   servers.push(server)
   await new Promise<void>((resolve) => server.listen(port, address, resolve))
   return (server.address() as AddressInfo).port
 }
 
-/** As the router does it. */
-async function tell(backends: readonly Backend[]): Promise<void> {
+/** Applies the backends as the router does. */
+async function apply(backends: readonly Backend[]): Promise<void> {
   await admin.writeUpstreams(backends)
   await admin.load(backends)
 }
@@ -85,10 +85,10 @@ afterAll(async () => {
   await caddy.remove()
 })
 
-describe('what is told is served', () => {
-  test('by host and path, the longest first, on the borders of segments; other hosts are unknown', async () => {
+describe('Caddy', () => {
+  test('routes by host and by the longest matching path on segment borders, and answers 404 for other hosts', async () => {
     const [web, api] = [await backendServer('web'), await backendServer('api')]
-    await tell([
+    await apply([
       { ...backend('web', web), routes: [route('x.test', '/', web), route('x.test', '/api/v2/web', web)] },
       { ...backend('api', api), routes: [route('x.test', '/api', api)] },
     ])
@@ -105,23 +105,23 @@ describe('what is told is served', () => {
     expect(await get(edge, 'other.test')).toEqual({ status: 404, text: 'Not Found\n' })
   })
 
-  test('on several ports of the containers', async () => {
+  test('routes one host to several ports of a container', async () => {
     const [one, two] = [await backendServer('one'), await backendServer('two')]
-    await tell([
+    await apply([
       { ...backend('web', one), routes: [route('x.test', '/', one), route('x.test', '/two', two)] },
     ])
     expect((await get(`${edge}/two/x`, 'x.test')).text).toContain('two')
     expect((await get(`${edge}/twox`, 'x.test')).text).toContain('one')
   })
 
-  test('a deployment without a replica says 503 and nothing more', async () => {
-    await tell([backend('web', 80, { local: [] })])
+  test('answers 503 for a deployment without a replica and reveals nothing else', async () => {
+    await apply([backend('web', 80, { local: [] })])
     expect(await get(edge, 'web.test')).toEqual({ status: 503, text: 'Service Unavailable\n' })
   })
 
-  test('headers that nodes set are not taken from outside, and are taken from nodes', async () => {
+  test('ignores forwarding headers of clients and accepts them from nodes', async () => {
     const web = await backendServer('web')
-    await tell([backend('web', web)])
+    await apply([backend('web', web)])
     const sent = { 'holdfast-hop': '2', 'x-forwarded-for': '9.9.9.9' }
     expect(JSON.parse((await get(edge, 'web.test', sent)).text)).toEqual({ name: 'web', for: '127.0.0.1' })
     expect(JSON.parse((await get(peer, 'web.test', sent)).text)).toEqual({
@@ -130,9 +130,9 @@ describe('what is told is served', () => {
     })
   })
 
-  test('what is elsewhere is forwarded, with a hop more, and not a fourth time', async () => {
+  test('forwards to another node with an increased hop count, at most three times', async () => {
     const other = await backendServer('other')
-    await tell([backend('web', 80, { local: [], peers: [`127.0.0.1:${other}`] })])
+    await apply([backend('web', 80, { local: [], peers: [`127.0.0.1:${other}`] })])
     const hop = async (url: string, sent?: string): Promise<string> => {
       const { status, text } = await get(url, 'web.test', sent === undefined ? {} : { 'holdfast-hop': sent })
       return status === 200 ? JSON.parse(text).hop : String(status)
@@ -141,14 +141,14 @@ describe('what is told is served', () => {
     expect([await hop(peer, '1'), await hop(peer, '2'), await hop(peer, '3')]).toEqual(['2', '3', '503'])
   })
 
-  test('a replica that takes no connection is passed over', async () => {
+  test('skips a replica that refuses connections', async () => {
     const web = await backendServer('web', '127.0.0.2')
-    await tell([backend('web', web, { local: ['127.0.0.2', '127.0.0.3'] })])
+    await apply([backend('web', web, { local: ['127.0.0.2', '127.0.0.3'] })])
     for (let count = 0; count < 20; count += 1) expect((await get(edge, 'web.test')).status).toBe(200)
   })
 })
 
-test('with certificates of its own authority: plain ports lead there, peers stay in the clear', async () => {
+test('redirects plain ports to TLS with its own certificates, and serves peers without TLS', async () => {
   const web = await backendServer('web')
   const secure = await freePort()
   const tls = createCaddyAdmin(
@@ -176,17 +176,17 @@ test('with certificates of its own authority: plain ports lead there, peers stay
   expect((await get(peer, 'web.test')).status).toBe(200)
 })
 
-test('what it refuses, it says, and serves on what it had', async () => {
+test('a rejected Caddy configuration is reported, and the previous one stays in use', async () => {
   const web = await backendServer('web')
-  await tell([backend('web', web)])
+  await apply([backend('web', web)])
   const bad = { ...backend('bad', web), routes: [route('x.test', '/bad*path', web)] }
   await expect(admin.load([bad, { ...bad, name: 'bad' }])).rejects.toMatchObject({ fault: 'refused' })
   expect((await get(edge, 'web.test')).status).toBe(200)
 })
 
-test('killed, it comes back with what it was told last, and can be read', async () => {
+test('a killed Caddy restarts with its last configuration, which can be read back', async () => {
   const web = await backendServer('web')
-  await tell([backend('web', web)])
+  await apply([backend('web', web)])
   const before = caddy.pid
   const begun = performance.now()
   await caddy.kill()
@@ -196,34 +196,34 @@ test('killed, it comes back with what it was told last, and can be read', async 
   expect(await admin.readUpstreams()).toEqual(new Map([['web', ['127.0.0.1']]]))
 })
 
-test('no answer is no verdict', async () => {
+test('an unreachable Caddy is unavailable and not refusing', async () => {
   const away = createCaddyAdmin({ ...settings, adminSocket: '/nowhere/admin.sock' }, caddy.configFile)
   await expect(away.load([])).rejects.toMatchObject({ fault: 'unavailable' })
 })
 
-test('what is in flight is seen, also after it was withdrawn', async () => {
+test('requests in flight are counted, also after their upstream was withdrawn', async () => {
   const web = await backendServer('web')
-  await tell([backend('web', web)])
+  await apply([backend('web', web)])
   const slow = get(`${edge}/slow`, 'web.test')
   const inFlight = async (): Promise<number> => (await admin.requestsInFlight()).get(`127.0.0.1:${web}`) ?? 0
   await waitUntil(async () => (await inFlight()) === 1, { what: 'it is in flight' })
-  await tell([backend('web', web, { local: [] })])
+  await apply([backend('web', web, { local: [] })])
   expect(await inFlight()).toBe(1)
-  for (const say of held.splice(0)) say()
+  for (const respond of held.splice(0)) respond()
   expect((await slow).status).toBe(200)
   await waitUntil(async () => (await inFlight()) === 0, { what: 'it is answered' })
 })
 
-test('who comes and goes breaks no request and no connection', { timeout: 60_000 }, async () => {
+test('replicas that come and go break no request and no connection', { timeout: 60_000 }, async () => {
   const port = await backendServer('web', '127.0.0.2')
   await backendServer('web', '127.0.0.3', port)
-  await tell([backend('web', port, { local: ['127.0.0.2'] })])
+  await apply([backend('web', port, { local: ['127.0.0.2'] })])
   const load = startLoad({ targets: [edge, peer], host: 'web.test', perSecond: 300 })
   const turns = [['127.0.0.2', '127.0.0.3'], ['127.0.0.3'], ['127.0.0.2']]
   const times: number[] = []
   for (let count = 0; count < 60; count += 1) {
     const begun = performance.now()
-    await tell([backend('web', port, { local: turns[count % 3] ?? [] })])
+    await apply([backend('web', port, { local: turns[count % 3] ?? [] })])
     times.push(performance.now() - begun)
     await waitUntil(() => load.result().sent > (count + 1) * 20, { what: 'more was sent' })
   }
@@ -240,7 +240,7 @@ const spread = (times: readonly number[]): string => {
   return `${at(0.5)} (half), ${at(0.99)} (99 of 100)`
 }
 
-test('a thousand routes: a replica, and a route, comes and goes', { timeout: 120_000 }, async () => {
+test('changes a replica or a route among a thousand routes', { timeout: 120_000 }, async () => {
   const port = await backendServer('web')
   const many = (local: string, host = 'web.test'): Backend[] =>
     Array.from({ length: 1000 }, (_, at) =>
@@ -251,15 +251,15 @@ test('a thousand routes: a replica, and a route, comes and goes', { timeout: 120
   const measure = async (backends: (count: number) => Backend[]): Promise<string> => {
     const times: number[] = []
     for (let count = 0; count < 100; count += 1) {
-      const wished = backends(count)
+      const desired = backends(count)
       const begun = performance.now()
-      await tell(wished)
+      await apply(desired)
       times.push(performance.now() - begun)
     }
     return spread(times)
   }
   const begun = performance.now()
-  await tell(many('127.0.0.1'))
+  await apply(many('127.0.0.1'))
   const first = Math.round(performance.now() - begun)
   const replica = await measure((count) => many(`127.0.0.${1 + (count % 2)}`))
   const changed = await measure((count) => many('127.0.0.1', `web.${count}.test`))

@@ -1,5 +1,5 @@
-// The unit of Caddy, done by hand as systemd does it: on a new machine Caddy comes up with nothing but its admin socket, for
-// the owner alone, and takes what the agent gives it.
+// Runs Caddy's systemd unit by hand: on a new machine Caddy starts with only its admin socket, which is accessible to the
+// owner alone, and accepts the agent's configuration.
 
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, statSync } from 'node:fs'
@@ -14,7 +14,7 @@ const unit = readFileSync(fileURLToPath(new URL('../../../holdfast-caddy.service
 const settingsOf = (name: string): string[] =>
   unit.split('\n').flatMap((line) => (line.startsWith(`${name}=`) ? [line.slice(name.length + 1)] : []))
 
-/** systemd takes quotes and backslashes away, of both kinds of quotes alike (systemd.syntax(7)), and doubled percent signs. */
+/** Splits a line as systemd.syntax(7) does: quotes of both kinds and backslashes are removed, `%%` becomes `%`. */
 function words(line: string): string[] {
   const found = line.match(/'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|\S+/g) ?? []
   return found.map((word) =>
@@ -25,18 +25,20 @@ function words(line: string): string[] {
   )
 }
 
-test('Caddy comes up as its unit says, on a machine that has nothing yet', async () => {
+test('Caddy starts from its systemd unit on a new machine', async () => {
   const { path, remove } = makeTempFolder('unit')
   const [state, run] = [join(path, 'lib'), join(path, 'run')]
   for (const folder of [state, run]) mkdirSync(folder, { mode: 0o700 })
   const place = (text: string): string =>
     text.replaceAll('/var/lib/holdfast-caddy', state).replaceAll('/run/holdfast-caddy', run)
-  const told = settingsOf('Environment').flatMap(words).map(place)
+  const assignments = settingsOf('Environment').flatMap(words).map(place)
   const environment = {
     ...Object.fromEntries(
-      told.map((one) => [one.slice(0, one.indexOf('=')), one.slice(one.indexOf('=') + 1)]),
+      assignments.map((one) => [one.slice(0, one.indexOf('=')), one.slice(one.indexOf('=') + 1)]),
     ),
-    ...{ STATE_DIRECTORY: state, RUNTIME_DIRECTORY: run, PATH: env.PATH ?? '' },
+    STATE_DIRECTORY: state,
+    RUNTIME_DIRECTORY: run,
+    PATH: env.PATH ?? '',
   }
   for (const line of settingsOf('ExecStartPre').filter((one) => !one.startsWith('+'))) {
     const [command = '', ...rest] = words(line)
@@ -56,7 +58,7 @@ test('Caddy comes up as its unit says, on a machine that has nothing yet', async
       { ...settings, adminSocket, tls: { mode: 'off' } },
       join(state, 'config.json'),
     )
-    await waitUntil(() => admin.load([]).then(() => true), { what: 'it takes what it is told' })
+    await waitUntil(() => admin.load([]).then(() => true), { what: 'Caddy accepts a configuration' })
     expect((await fetch(`http://${listen[0]}`)).status).toBe(404)
   } finally {
     caddy.kill('SIGKILL')

@@ -1,5 +1,5 @@
-// On a real Caddy: of the places that a deployment is led to some are gone. Whoever asks gets an answer from one that is
-// there, and nothing that was sent is sent twice.
+// Some upstreams of a deployment are gone, on a real Caddy. Requests are answered by the others, and no request that reached
+// an upstream is sent twice.
 
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -15,8 +15,8 @@ let server: Server
 let edge: string
 let port: number
 let gonePort: number
-let tell: (led: Pick<Backend, 'local' | 'peers'>) => Promise<void>
-let asked: string[] = []
+let apply: (upstreams: Pick<Backend, 'local' | 'peers'>) => Promise<void>
+let received: string[] = []
 
 beforeAll(async () => {
   caddy = await startCaddy()
@@ -28,33 +28,36 @@ beforeAll(async () => {
   edge = `http://${listen}`
   const admin = createCaddyAdmin(
     {
-      ...{ listen: [listen], peerListen: undefined, adminSocket: caddy.socketPath },
-      ...{ upstreamsFolder: join(dirname(caddy.configFile), 'upstreams'), tls: { mode: 'off' } },
+      listen: [listen],
+      peerListen: undefined,
+      adminSocket: caddy.socketPath,
+      upstreamsFolder: join(dirname(caddy.configFile), 'upstreams'),
+      tls: { mode: 'off' },
     },
     caddy.configFile,
   )
-  tell = async (led) => {
-    const backends = [{ name: 'web', routes: [{ host: HOST, path: '/', port }], ...led }]
+  apply = async (upstreams) => {
+    const backends = [{ name: 'web', routes: [{ host: HOST, path: '/', port }], ...upstreams }]
     await admin.writeUpstreams(backends)
     await admin.load(backends)
   }
 })
 beforeEach(() => {
-  asked = []
+  received = []
 })
 afterAll(async () => {
   server?.close()
   await caddy?.stop()
 })
 
-/** Says what it was sent; on /broken it takes the request and hangs up. */
+/** Echoes the body; on /broken it reads the request and closes the connection without an answer. */
 function answerAll(request: IncomingMessage, answer: ServerResponse): void {
   let text = ''
   request.on('data', (part) => {
     text += part
   })
   request.on('end', () => {
-    asked.push(text)
+    received.push(text)
     if (request.url === '/broken') request.socket.destroy()
     else answer.end(text)
   })
@@ -76,16 +79,16 @@ function post(path: string, body: string): Promise<{ status: number | undefined;
 }
 
 const PLACES: [string, () => Pick<Backend, 'local' | 'peers'>][] = [
-  ['of two replicas here one', () => ({ local: ['127.0.0.1', '127.0.0.9'], peers: [] })],
-  ['of two other nodes one', () => ({ local: [], peers: [`127.0.0.1:${gonePort}`, `127.0.0.1:${port}`] })],
+  ['one of two local replicas', () => ({ local: ['127.0.0.1', '127.0.0.9'], peers: [] })],
+  ['one of two other nodes', () => ({ local: [], peers: [`127.0.0.1:${gonePort}`, `127.0.0.1:${port}`] })],
   [
-    'of three other nodes two',
+    'two of three other nodes',
     () => ({ local: [], peers: ['127.0.0.8', '127.0.0.9', '127.0.0.1'].map((one) => `${one}:${port}`) }),
   ],
 ]
 
-test.each(PLACES)('%s is gone: no request fails', async (_, places) => {
-  await tell(places())
+test.each(PLACES)('no request fails while %s cannot be reached', async (_, places) => {
+  await apply(places())
   const load = startLoad({ targets: [edge], host: HOST, perSecond: 300 })
   await waitUntil(() => load.result().sent >= 300, { what: 'enough was sent' })
   expect((await load.stop()).failures).toEqual([])
@@ -94,8 +97,8 @@ test.each(PLACES)('%s is gone: no request fails', async (_, places) => {
   expect(answers).toEqual(bodies.map((text) => ({ status: 200, text })))
 })
 
-test.each(PLACES)('%s is gone: what was sent is not sent again', async (_, places) => {
-  await tell(places())
+test.each(PLACES)('no delivered request is repeated while %s cannot be reached', async (_, places) => {
+  await apply(places())
   for (const body of ['one', 'two', 'three']) expect((await post('/broken', body)).status).toBe(502)
-  expect(asked).toEqual(['one', 'two', 'three'])
+  expect(received).toEqual(['one', 'two', 'three'])
 })

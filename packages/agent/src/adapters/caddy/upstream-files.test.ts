@@ -1,5 +1,4 @@
-// The files that say where requests are led, on a real disk: no file ever upstreams where nobody said, whatever came in
-// between.
+// The upstream files on a real disk: whatever happens in between, no file contains an address that was not written to it.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,11 +26,11 @@ const lines = (folder: string): { [file: string]: string } =>
       }),
   )
 
-test('what is routed no more upstreams nowhere, and an old port where the deployment is, until they are gone', async () => {
+test('outdated upstream files list the current upstreams of their deployment or none, until they are deleted', async () => {
   const folder = newFolder()
   const before = openUpstreamFiles(folder)
   await before.write([backend('api', ['10.208.0.2'], 80), backend('web', ['10.208.0.3'], 80)])
-  // Also by the next agent, which knows them from the disk alone.
+  // The next agent knows the files only from the disk.
   for (const upstreams of [before, openUpstreamFiles(folder)]) {
     const now = [backend('web', ['10.208.0.4'], 81)]
     await upstreams.write(now)
@@ -46,12 +45,12 @@ test('what is routed no more upstreams nowhere, and an old port where the deploy
   }
 })
 
-test('what is written while others are removed stays', async () => {
+test('upstream files written while others are removed stay', async () => {
   const folder = newFolder()
   const upstreams = openUpstreamFiles(folder)
   const [old, more] = [[backend('web', ['10.208.0.2'], 80)], [backend('new', ['10.208.0.3'], 80)]]
   await upstreams.write(old)
-  // A change comes while the router is being told of the one before.
+  // A change arrives while the previous one is being loaded.
   await Promise.all([upstreams.write([...old, ...more]), upstreams.removeOthers(old)])
   expect(lines(folder)).toHaveProperty('new.80', 'here12 10.208.0.3:80')
   for (let count = 0; count < 50; count += 1)
@@ -62,7 +61,7 @@ test('what is written while others are removed stays', async () => {
   expect(lines(folder)).toHaveProperty('new.80', 'here12 10.208.0.49:80')
 })
 
-test('what was left half written is not read', async () => {
+test('a half-written upstream file is ignored', async () => {
   const folder = newFolder()
   mkdirSync(folder)
   writeFileSync(join(folder, 'web.80'), 'here12 10.208.0.12:80\n')
@@ -74,18 +73,18 @@ test('what was left half written is not read', async () => {
   expect(Object.keys(lines(folder))).toEqual(['web.80'])
 })
 
-test('a disk that takes nothing leaves what was there, and is tried again', async () => {
+test('a failed write keeps the previous upstream file and is reported', async () => {
   const folder = newFolder()
   const upstreams = openUpstreamFiles(folder)
   await upstreams.write([backend('web', ['10.208.0.2'], 80)])
-  // Stands for a full disk also where the test is root: what is written beside cannot be made.
+  // Simulates a full disk, also for root: the temporary file cannot be created.
   mkdirSync(join(folder, 'web.80.new'))
   const next = [backend('web', ['10.208.0.3'], 80)]
   await expect(upstreams.write(next)).rejects.toThrow('EISDIR')
   expect(readFileSync(join(folder, 'web.80'), 'utf8')).toContain('10.208.0.2:80')
 })
 
-test('without a folder nothing is led to; files are for the owner alone', async () => {
+test('without an upstreams folder there are no upstreams, and its files are accessible to the owner only', async () => {
   const folder = newFolder()
   const upstreams = openUpstreamFiles(folder)
   expect(await upstreams.read()).toEqual(new Map())
@@ -96,7 +95,7 @@ test('without a folder nothing is led to; files are for the owner alone', async 
   ])
 })
 
-test('no name of a deployment, whoever tells it, is a way out of the folder or more than a name to Caddy', () => {
+test('no deployment name escapes the upstreams folder or is interpreted by Caddy', () => {
   const names = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.string({ unit: fc.constantFrom('.', '/', '\\', '{', '}', '\n', '\0', 'a', '-', '%', '~') }),
