@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => registry.stop())
 
-interface Asked {
+interface ResolveRequest {
   readonly tenant: TenantId
   readonly image: string
   readonly at: number
@@ -44,12 +44,12 @@ async function running() {
     registry: client,
     nowMs: () => performance.now() * 100,
   })
-  const asked: Asked[] = []
+  const requests: ResolveRequest[] = []
   const late = { until: Promise.resolve() }
   const broker: Pick<Broker, 'checkImage'> = {
     async checkImage(tenant, image, version) {
       const answer = await real.checkImage(tenant, image, version)
-      asked.push({ tenant, image, at: performance.now() })
+      requests.push({ tenant, image, at: performance.now() })
       await late.until
       return answer
     },
@@ -67,7 +67,7 @@ async function running() {
     client.close()
     close()
   })
-  return { store, asked, errors, late }
+  return { store, requests, errors, late }
 }
 
 const digestOf = (store: Store, tenant: TenantId, name: string) =>
@@ -81,13 +81,13 @@ async function imageEvents(store: Store, tenant: TenantId) {
 }
 
 test('after a registry outage all replicas get one digest, with one event, in the same revision', async () => {
-  const { store, asked, errors } = await running()
+  const { store, requests, errors } = await running()
   const { reference: image, digest } = await registry.pushSampleImage(uniqueName('app'), '1.0')
   registry.pause()
   const tenant = await world.addTenant(store)
   await world.addNodes(store, tenant, world.aNode(uniqueName('n')))
   const stored = await admitted(store, tenant, 'web', { image, replicas: 3 })
-  await waitUntil(() => asked.length >= 2, { what: 'it was asked for in vain' })
+  await waitUntil(() => requests.length >= 2, { what: 'two requests have failed' })
   expect(digestOf(store, tenant, 'web')).toBeNull()
   expect(world.runningOf(store, tenant, stored.uid)).toEqual([])
   registry.resume()
@@ -98,21 +98,21 @@ test('after a registry outage all replicas get one digest, with one event, in th
   expect(await imageEvents(store, tenant)).toMatchObject([
     { type: 'image.digest_fixed', subject: { kind: 'Deployment', name: 'web' }, data: { image, digest } },
   ])
-  const gaps = asked.slice(1).map(({ at }, index) => at - (asked[index]?.at ?? 0))
+  const gaps = requests.slice(1).map(({ at }, index) => at - (requests[index]?.at ?? 0))
   expect(Math.min(...gaps)).toBeGreaterThan(REST_MS - 20)
   expect(errors).toEqual([])
 })
 
 test('an image that the registry does not have is reported once, and pinned when it is pushed', async () => {
-  const { store, asked } = await running()
+  const { store, requests } = await running()
   const repository = uniqueName('app')
   const tenant = await world.addTenant(store)
   await admitted(store, tenant, 'web', { image: `${registry.host}/${repository}:2.0` })
   // Timeouts are ignored: the event is emitted when the registry has answered, after any number of tries.
   const isReported = async () => (await imageEvents(store, tenant)).length > 0
   await waitUntil(isReported, { what: 'it is reported' })
-  const before = asked.length
-  await waitUntil(() => asked.length >= before + 2, { what: 'it was asked for twice more' })
+  const before = requests.length
+  await waitUntil(() => requests.length >= before + 2, { what: 'two more requests were sent' })
   expect(await imageEvents(store, tenant)).toMatchObject([{ type: 'image.digest_missing' }])
   const { digest } = await registry.pushSampleImage(repository, '2.0')
   await waitUntil(() => digestOf(store, tenant, 'web') === digest, { what: 'the digest is fixed' })
@@ -121,7 +121,7 @@ test('an image that the registry does not have is reported once, and pinned when
 })
 
 test('a resolved digest of an image that is no longer used changes nothing', async () => {
-  const { store, asked, late } = await running()
+  const { store, requests, late } = await running()
   const tenant = await world.addTenant(store)
   const { reference } = await registry.pushSampleImage(uniqueName('app'), '1.0')
   const other = `${registry.host}/${uniqueName('never')}:1.0`
@@ -130,31 +130,31 @@ test('a resolved digest of an image that is no longer used changes nothing', asy
     release = resolve
   })
   const stored = await admitted(store, tenant, 'web', { image: reference })
-  await waitUntil(() => asked.length >= 1, { what: 'the registry has answered' })
+  await waitUntil(() => requests.length >= 1, { what: 'the registry has answered' })
   await world.revise(store, tenant, stored, { image: other })
   release()
-  await waitUntil(() => asked.some(({ image }) => image === other), { what: 'the new one is asked for' })
+  await waitUntil(() => requests.some(({ image }) => image === other), { what: 'the new image is requested' })
   expect(digestOf(store, tenant, 'web')).toBeNull()
   const emitted = (await imageEvents(store, tenant)).map(({ type }) => type)
   expect(emitted).not.toContain('image.digest_fixed')
 })
 
 test('one image of many deployments is resolved once, and a tenant with many images does not delay others', async () => {
-  const { store, asked } = await running()
+  const { store, requests } = await running()
   const [greedy, modest] = [await world.addTenant(store), await world.addTenant(store)]
   registry.pause()
   const images = Array.from({ length: 40 }, () => `${registry.host}/${uniqueName('slow')}:1`)
   for (const [index, image] of images.entries()) await admitted(store, greedy, `app-${index}`, { image })
-  await waitUntil(() => asked.length >= 3, { what: 'the greedy one is being served' })
+  await waitUntil(() => requests.length >= 3, { what: 'the tenant with many images is being served' })
   const { reference: image } = { reference: `${registry.host}/${uniqueName('shared')}:1` }
   for (const name of ['one', 'two', 'three']) await admitted(store, modest, name, { image })
-  const before = asked.length
-  const first = await waitUntil(() => asked.find(({ tenant }) => tenant === modest), {
-    what: 'the modest one is served',
+  const before = requests.length
+  const first = await waitUntil(() => requests.find(({ tenant }) => tenant === modest), {
+    what: 'the other tenant is served',
   })
   // Measured in turns of the other tenant: its backoff is over after two of them, and forty images are queued before it.
-  expect(asked.indexOf(first) - before).toBeLessThan(15)
+  expect(requests.indexOf(first) - before).toBeLessThan(15)
   registry.resume()
-  const within = asked.filter(({ image: one, at }) => one === image && at - first.at < REST_MS)
+  const within = requests.filter(({ image: one, at }) => one === image && at - first.at < REST_MS)
   expect(within).toHaveLength(1)
 })

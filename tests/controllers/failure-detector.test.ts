@@ -84,14 +84,14 @@ test('the owner of the shard declares a node failed whose server replica is gone
   )
   const statuses: [string | undefined, number][] = []
   const began = now()
-  const look = async (at: number) => {
+  const checkAt = async (at: number) => {
     if (at === began + 30_000) detector.restart(at)
     await silent.check(at)
     await store.fresh()
     const status = store.get(inTenant(tenant, nodes, node?.id ?? ''))?.record.status
     if (statuses.at(-1)?.[0] !== status) statuses.push([status, (at - began) / 1_000])
   }
-  await pass(155, look)
+  await pass(155, checkAt)
   // All timeouts restarted thirty seconds ago.
   expect(statuses).toEqual([
     ['ready', 1],

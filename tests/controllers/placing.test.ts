@@ -73,7 +73,7 @@ describe('a deployment that fits', () => {
     const { uid } = await put(store, tenant, deploymentOf('web', { replicas: 2 }))
     await expect.poll(() => runningOf(store, tenant, uid).length).toBe(2)
     const [first, second] = runningOf(store, tenant, uid)
-    if (first === undefined || second === undefined) throw new Error('two were placed')
+    if (first === undefined || second === undefined) throw new Error('fewer than two replicas were placed')
     await observe(store, tenant, uid, [first, second], { state: 'ready' })
     await expect.poll(() => placementOf(store, tenant, uid)?.reportedPhase).toBe('Running')
     await observe(store, tenant, uid, [second], { state: 'running', reason: 'unhealthy', seq: 2 })
@@ -207,7 +207,7 @@ describe('a deployment that fits nowhere', () => {
     const pace = await startEnginePace()
     const began = performance.now()
     const [a] = five
-    if (a === undefined) throw new Error('five nodes')
+    if (a === undefined) throw new Error('no nodes')
     await write(store, (transaction) =>
       transaction.put(inTenant(tenant, nodes, a.id), { ...a, schedulable: true }),
     )
@@ -236,7 +236,7 @@ describe('a deployment that fits nowhere', () => {
 
   test('has one event for a stable refusal, and another for another refusal', async () => {
     const [a] = await addNodes(store, tenant, aNode('a', { schedulable: false }))
-    if (a === undefined) throw new Error('one node')
+    if (a === undefined) throw new Error('no node')
     controllers = startControllers(store, { resyncMs: 100 })
     const stored = await put(store, tenant, deploymentOf('web'))
     const { uid } = stored

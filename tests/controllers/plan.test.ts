@@ -73,11 +73,11 @@ const placesOf = ({ uid }: StoredDeployment) =>
   new Map(runningOf(store, tenant, uid).map(({ replica, nodeId }) => [replica, nameOf(nodeId)]))
 
 async function running(spec: Partial<DeploymentSpec> = {}): Promise<StoredDeployment> {
-  const made = deploymentOf('web', { replicas: 3, update: UPDATE, ...spec })
-  const { steps } = await planOf(made)
-  await carryOut(made)
-  expect(placesOf(made)).toEqual(plannedPlaces(new Map(), steps))
-  return made
+  const created = deploymentOf('web', { replicas: 3, update: UPDATE, ...spec })
+  const { steps } = await planOf(created)
+  await carryOut(created)
+  expect(placesOf(created)).toEqual(plannedPlaces(new Map(), steps))
+  return created
 }
 
 /** Stores it, and waits until the controllers and the agents are idle. */
@@ -120,7 +120,7 @@ const CHANGES: readonly (readonly [string, Partial<DeploymentSpec>, readonly str
   ],
   ['more replicas', { replicas: 5 }, ['start']],
   ['fewer replicas', { replicas: 1 }, ['stop']],
-  ['none at all', { replicas: 0 }, ['stop']],
+  ['no replicas', { replicas: 0 }, ['stop']],
   ['another country', { placement: { residency: { country: 'DE' } } }, ['move', 'move']],
   ['a region', { placement: { residency: { region: 'dach' } } }, ['move']],
   [

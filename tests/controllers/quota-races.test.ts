@@ -101,7 +101,7 @@ async function aTenant(store: Store): Promise<TenantId> {
 
 const isFull = (tenant: TenantId) =>
   waitUntil(() => history.usedBy(tenant) >= QUOTA, { what: 'the quota is used up', intervalMs: 5 })
-const rest = () =>
+const untilIdle = () =>
   waitUntil(() => replicas.every(({ controllers }) => controllers.placing.pending === 0), {
     what: 'all controllers are idle',
   })
@@ -123,7 +123,7 @@ function assignmentsOf(store: Store, tenant: TenantId, all: readonly StoredDeplo
 }
 
 /** More replicas are desired than allowed; then some are removed, and waiting ones use exactly the freed quota. */
-async function playRound(tenant: TenantId, round: number): Promise<void> {
+async function runRound(tenant: TenantId, round: number): Promise<void> {
   const [one, two] = replicas as [Replica, Replica]
   const all = await Promise.all(
     NAMES.map((name, at) =>
@@ -137,7 +137,7 @@ async function playRound(tenant: TenantId, round: number): Promise<void> {
   await isFull(tenant)
   await two.store.fresh()
   const [first] = all.filter(({ uid }) => world.runningOf(two.store, tenant, uid).length > 0)
-  if (first === undefined) throw new Error('something was placed')
+  if (first === undefined) throw new Error('nothing was placed')
   await world.revise(one.store, tenant, first, { replicas: 0 })
   const left = () => assignmentsOf(two.store, tenant, [first])
   await waitUntil(() => left().length > 0 && left().every(({ desired }) => desired === 'removed'), {
@@ -149,18 +149,18 @@ async function playRound(tenant: TenantId, round: number): Promise<void> {
   await isFull(tenant)
 }
 
-async function playRounds(first: number): Promise<void> {
+async function runRounds(first: number): Promise<void> {
   const [one, two] = replicas as [Replica, Replica]
   const owned = await Promise.all(Array.from({ length: AT_ONCE }, () => aTenant(one.store)))
   await two.store.fresh()
   const moving = moveAbout(owned, 12)
-  await Promise.all(owned.map((tenant, at) => playRound(tenant, first + at)))
+  await Promise.all(owned.map((tenant, at) => runRound(tenant, first + at)))
   await moving
-  await rest()
+  await untilIdle()
 }
 
 test(`two server replicas place concurrently in ${ROUNDS} rounds: the quota is never exceeded, and nothing is stopped`, async () => {
-  for (let round = 0; round < ROUNDS; round += AT_ONCE) await playRounds(round)
+  for (let round = 0; round < ROUNDS; round += AT_ONCE) await runRounds(round)
   console.log(
     `${ROUNDS} rounds: ${history.writes} writes of placements, ${history.placed} assignments, the most at once ${history.most}, ${history.owners} owners in turn`,
   )
@@ -193,7 +193,7 @@ test('a quota lowered below its usage stops nothing, whatever is requested then,
   await world.revise(store, tenant, more, { environment: { A: '2' }, update: order })
   for (const replica of replicas) await moveTo([tenant], replica)
   await expect.poll(() => world.placementOf(store, tenant, web.uid)?.revision).toBe(3)
-  await rest()
+  await untilIdle()
   await store.fresh()
   expect(world.runningOf(store, tenant, web.uid)).toEqual(before)
   expect(listed(store, tenant)).toEqual({ kind: 'containers', used: QUOTA, limit: QUOTA - 2 })

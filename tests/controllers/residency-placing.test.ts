@@ -161,7 +161,7 @@ describe('a demand that cannot be satisfied', () => {
 
 test('the wait for a node ends automatically within 2 s of the label that satisfies it, 20 times', async () => {
   const [node] = await add(world.aNode('somewhere', { attested: { country: 'DE' } }))
-  if (node === undefined) throw new Error('a node was added')
+  if (node === undefined) throw new Error('no node was added')
   controllers = world.startControllers(store, { residency: ON })
   const pace = await startEnginePace()
   onTestFinished(() => pace.stop())
@@ -191,7 +191,7 @@ describe('a node whose labels change', () => {
         inCountry('bonn', 'DE'),
         inCountry('paris', 'FR'),
       )
-      if (one === undefined || two === undefined) throw new Error('nodes were added')
+      if (one === undefined || two === undefined) throw new Error('no nodes were added')
       controllers = world.startControllers(store, { residency: ON })
       const update = { ...world.deploymentOf('x').spec.update, order }
       const stored = await deploy({ replicas: 4, placement: GERMAN, update })
@@ -219,7 +219,7 @@ describe('a node whose labels change', () => {
 
   test('loses replicas that may not be there at once, even if no other node fits; they come back automatically', async () => {
     const [one] = await add(inCountry('berlin', 'DE'), inCountry('paris', 'FR'))
-    if (one === undefined) throw new Error('nodes were added')
+    if (one === undefined) throw new Error('no nodes were added')
     controllers = world.startControllers(store, { residency: ON })
     const stored = await deploy({ replicas: 2, placement: GERMAN })
     await running(stored)
@@ -249,7 +249,7 @@ describe('a node whose labels change', () => {
         world.aNode('a', { labels: { disk: 'ssd' } }),
         world.aNode('b', { labels: { disk: 'hdd' } }),
       )
-      if (one === undefined) throw new Error('nodes were added')
+      if (one === undefined) throw new Error('no nodes were added')
       controllers = world.startControllers(store, { residency: ON })
       const constraints = [{ label: 'disk', operator: 'in' as const, values: ['ssd'] }]
       const update = { ...world.deploymentOf('x').spec.update, order }
@@ -276,7 +276,7 @@ describe('a node whose labels change', () => {
 
   test('loses replicas after a changed demand, with one event per move and no more', async () => {
     const [one] = await add(inCountry('berlin', 'DE'), inCountry('bonn', 'DE'), inCountry('paris', 'FR'))
-    if (one === undefined) throw new Error('nodes were added')
+    if (one === undefined) throw new Error('no nodes were added')
     controllers = world.startControllers(store, { residency: ON })
     const stored = await deploy({ replicas: 3 })
     await running(stored)
@@ -291,7 +291,7 @@ describe('a node whose labels change', () => {
     await running(stored)
     await idle()
     const [paris] = store.list(nodes, tenant).filter(({ record }) => record.name === 'paris')
-    if (paris === undefined) throw new Error('paris was added')
+    if (paris === undefined) throw new Error('paris is missing')
     await relabel(paris.record, { [COUNTRY]: 'BE' })
     await settledOn(stored)
     const later = (await eventsOfType('deployment.displaced')).slice(first.length)
@@ -305,7 +305,7 @@ describe('a node whose labels change', () => {
       world.aNode('c', { schedulable: false }),
     )
     if (first === undefined || second === undefined || closed === undefined)
-      throw new Error('nodes were added')
+      throw new Error('no nodes were added')
     controllers = world.startControllers(store, { residency: ON })
     const stored = await deploy({ replicas: 2, nodeId: first.id })
     await running(stored)
@@ -327,7 +327,7 @@ describe('a node whose labels change', () => {
 
   test('loses replicas one by one if each is on a separate node', async () => {
     const [one] = await add(inCountry('berlin', 'DE'), inCountry('bonn', 'DE'), inCountry('jena', 'DE'))
-    if (one === undefined) throw new Error('nodes were added')
+    if (one === undefined) throw new Error('no nodes were added')
     controllers = world.startControllers(store, { residency: ON })
     const stored = await deploy({ replicas: 2, placement: { ...GERMAN, antiAffinity: ['web'] } })
     await running(stored)
@@ -348,7 +348,7 @@ describe('a node whose labels change', () => {
 
   test('with a full quota stops the old replica before its successor starts', async () => {
     const [one] = await add(inCountry('berlin', 'DE'))
-    if (one === undefined) throw new Error('nodes were added')
+    if (one === undefined) throw new Error('no nodes were added')
     controllers = world.startControllers(store, { residency: ON, containers: 2 })
     const stored = await deploy({ replicas: 2, placement: GERMAN })
     await running(stored)
@@ -362,7 +362,7 @@ describe('a node whose labels change', () => {
 
   test('that is drained during a paused update keeps the failed replica aside and moves the good one unchanged', async () => {
     const [one] = await add(inCountry('berlin', 'DE'))
-    if (one === undefined) throw new Error('nodes were added')
+    if (one === undefined) throw new Error('no nodes were added')
     controllers = world.startControllers(store, { residency: ON })
     const update = { ...world.deploymentOf('x').spec.update, failureAction: 'pause' as const }
     const first = await deploy({ replicas: 2, placement: GERMAN, update })
@@ -409,7 +409,7 @@ test.each([
   store = outside.store
   tenant = await world.addTenant(store)
   const [node] = await add(inCountry('berlin', 'DE'))
-  if (node === undefined) throw new Error('a node was added')
+  if (node === undefined) throw new Error('no node was added')
   controllers = world.startControllers(own.store, { residency: ON, timings: scaledTimings(10) })
   const stored = await deploy({ placement: GERMAN })
   await running(stored)

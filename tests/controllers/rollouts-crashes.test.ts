@@ -104,8 +104,8 @@ async function expectTheEnd(story: Story): Promise<void> {
   expect(countOf(emitted, 'deployment.progressing', 'rollout_started')).toBe(1)
   if (ends === 1) expect(countOf(emitted, 'deployment.rolled_back', 'rollback')).toBe(1)
   // One for each replica of the first revision, and one for each successor: no step was done twice.
-  const made = emitted.filter(({ type }) => type === 'deployment.scheduled')
-  const replicas = made.flatMap(({ data }) => (data as { replicas: { replica: number }[] }).replicas)
+  const created = emitted.filter(({ type }) => type === 'deployment.scheduled')
+  const replicas = created.flatMap(({ data }) => (data as { replicas: { replica: number }[] }).replicas)
   expect(replicas).toHaveLength(REPLICAS + (ends === 1 ? 1 : REPLICAS))
   if (ends === 2) expect(countOf(emitted, 'deployment.progressing', 'rollout_step')).toBe(REPLICAS)
 }

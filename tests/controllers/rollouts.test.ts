@@ -68,14 +68,14 @@ const REPORTS: { readonly [mode: string]: Report } = {
   pulling: { state: 'pulling', reason: 'image_pull_failed' },
 }
 const behave = ({ environment: { MODE = '' } }: ContainerTemplate, { id }: Assignment): Report => {
-  if (sick.has(id)) return { reason: 'unhealthy' }
+  if (failing.has(id)) return { reason: 'unhealthy' }
   return MODE === '' ? {} : REPORTS[MODE]
 }
 /** Replicas that were ready and become unhealthy. */
-const sick = new Set<AssignmentId>()
-function fallIll(own: ObedientAgents, [first]: readonly Assignment[]): void {
+const failing = new Set<AssignmentId>()
+function failFirst(own: ObedientAgents, [first]: readonly Assignment[]): void {
   if (first === undefined) throw new Error('no replica to fail')
-  sick.add(first.id)
+  failing.add(first.id)
   own.reconcile()
 }
 const mode = (MODE: string) => ({ environment: { MODE, VERSION: '2' } })
@@ -196,7 +196,7 @@ describe('a rollout of another image', () => {
   })
 
   const STOPPED_FIRST: [string, Partial<DeploymentSpec>, Options][] = [
-    ['as it was asked for', { update: { ...UPDATE, order: 'stop-first' } }, {}],
+    ['as configured', { update: { ...UPDATE, order: 'stop-first' } }, {}],
     ['for the quota', {}, { containers: 2 }],
   ]
   test.each(STOPPED_FIRST)(
@@ -333,7 +333,7 @@ describe('a broken image', () => {
     const { first, uid, own } = await running()
     await rolledOut(await revise(store, tenant, first, mode('')))
     own.fewestServed()
-    fallIll(own, runningOf(store, tenant, uid))
+    failFirst(own, runningOf(store, tenant, uid))
     await expect.poll(() => rolloutOf(uid)?.state).toBe('rolling_back')
     await expect
       .poll(() => placementOf(store, tenant, uid)?.assignments.map(({ revision }) => revision))
@@ -390,7 +390,7 @@ describe('a dependency', () => {
     await rolledOut(late)
     // Later the dependency may fail: running replicas stay, and only new ones wait.
     const before = runningOf(store, tenant, late.uid)
-    fallIll(own, runningOf(store, tenant, uid))
+    failFirst(own, runningOf(store, tenant, uid))
     await expect.poll(() => phaseOf(uid)).toBe('Degraded')
     await settled()
     expect(phaseOf(late.uid)).toBe('Running')
@@ -399,7 +399,7 @@ describe('a dependency', () => {
     clock.advance(10 * MINUTE)
     await settled()
     expect(runningOf(store, tenant, late.uid)).toEqual(before)
-    sick.clear()
+    failing.clear()
     own.reconcile()
     await rolledOut(second)
     expect(rolloutOf(late.uid)?.failure).toBeUndefined()

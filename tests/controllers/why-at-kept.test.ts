@@ -221,7 +221,7 @@ test('is recorded once by two controllers that both believe to be the leader', a
       what: 'one of them has decided',
     })
   }
-  await waitUntil(() => both.every(({ pending }) => pending === 0), { what: 'both rest' })
+  await waitUntil(() => both.every(({ pending }) => pending === 0), { what: 'both are idle' })
   const kept = await decisionsOf(store, tenant, uid)
   expect(kept.map(({ number }) => number)).toEqual(kept.map((_, index) => index + 1))
   const times = kept.map(({ decidedAt }) => decidedAt)

@@ -55,7 +55,7 @@ const change = (node: StoredNode, changes: Partial<StoredNode>): Promise<void> =
 /** Nothing is left to decide, and the next decision has a later time. */
 async function quiet({ placing }: world.Controllers): Promise<number> {
   await store.fresh()
-  await waitUntil(() => placing.pending === 0, { what: 'the controllers rest' })
+  await waitUntil(() => placing.pending === 0, { what: 'the controllers are idle' })
   await store.fresh()
   const now = clock.now()
   await waitUntil(() => clock.now() > now + 1, { what: 'time passes', intervalMs: 1 })
@@ -102,7 +102,7 @@ describe('/why at every moment of a run with label changes, cordons, quotas and 
     ['no node has the label', async () => {}],
     ['a node is cordoned', () => change(node(0), { schedulable: false })],
     ['a cordoned node gets the label', () => change(node(0), { labels: { disk: 'ssd' } })],
-    ['another one gets a label that is no answer', () => change(node(1), { labels: { disk: 'hdd' } })],
+    ['another node gets a label that does not match', () => change(node(1), { labels: { disk: 'hdd' } })],
     ['the quota is used up', () => setQuota(0)],
     ['the node is open again, the quota is not', () => change(node(0), { schedulable: true })],
     ['the quota allows one', () => setQuota(1)],
@@ -113,17 +113,20 @@ describe('/why at every moment of a run with label changes, cordons, quotas and 
     ['they exit', () => report('running', 'exited')],
     ['and are ready again', () => report('ready', '')],
     [
-      'more are asked for than the quota allows',
+      'more replicas are desired than the quota allows',
       async () => {
         await setQuota(3)
         web = await world.revise(store, tenant, web, { replicas: 5 })
       },
     ],
-    ['what can be is ready', () => report('ready', '')],
+    ['all allowed replicas are ready', () => report('ready', '')],
     ['another node fits too', () => change(node(1), { labels: { disk: 'ssd' } })],
     ['the quota allows all of them', () => setQuota(100)],
     ['all five are ready', () => report('ready', '')],
-    ['fewer are asked for', async () => (web = await world.revise(store, tenant, web, { replicas: 1 }))],
+    [
+      'fewer replicas are desired',
+      async () => (web = await world.revise(store, tenant, web, { replicas: 1 })),
+    ],
   ]
 
   interface Moment {
@@ -306,7 +309,7 @@ describe('a leader that dies at a write', () => {
     await waitUntil(() => mortal.dead || isPlaced(), { what: 'it is dead or done' })
     await Promise.race([first.stop(), mortal.death])
     const heir = start(await stores.open(), { replica: `heir-${atWrite}-${moment}`, timings: QUICK })
-    await waitUntil(isPlaced, { what: 'the heir has placed it' })
+    await waitUntil(isPlaced, { what: 'the successor has placed it' })
     await quiet(heir)
     await checkProven(uid)
     await heir.stop()

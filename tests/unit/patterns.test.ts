@@ -11,7 +11,7 @@ import { describe, expect, test } from 'vitest'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Patterns built at run time cannot be found as literals; each is checked here or has a fixed length. */
-const MADE: { readonly [path: string]: string } = {
+const BUILT: { readonly [path: string]: string } = {
   'packages/contract/src/ids.ts': 'anchored, 30 characters and no choice',
   'packages/core/src/credentials/credential-shapes.ts': 'the shapes side by side, each judged below',
   'packages/core/src/credentials/credential-shape-table.ts': 'judged below',
@@ -78,10 +78,10 @@ describe('regular expressions', { timeout: 120_000 }, () => {
   })
 
   test('that are built at run time are listed', () => {
-    const made = sources
+    const built = sources
       .filter(([, source]) => scanSource(source).code.includes('new RegExp('))
       .map(([path]) => path)
-    expect(made.sort()).toEqual(Object.keys(MADE).sort())
+    expect(built.sort()).toEqual(Object.keys(BUILT).sort())
   })
 
   test('never ignore case under Unicode rules, which would match the Kelvin sign and the long s', () => {

@@ -87,12 +87,12 @@ test(`over ${RUNS} generated bodies the stored record is the sent body plus the 
       const name = `g${serial}`
       const sent: JsonObject = { ...body, name }
       const answer = await api.post(COLLECTION, sent)
-      const made = written(answer)
+      const created = written(answer)
       expect(answer.status).toBe(201)
       const stored = await read(name)
-      expect(stored).toEqual(made.deployment)
-      expect(specOf(stored)).toEqual(expected(sent, {}, made.alterations))
-      expect(logged(answer)).toMatchObject({ alterations: made.alterations, warnings: made.warnings })
+      expect(stored).toEqual(created.deployment)
+      expect(specOf(stored)).toEqual(expected(sent, {}, created.alterations))
+      expect(logged(answer)).toMatchObject({ alterations: created.alterations, warnings: created.warnings })
 
       const watched = serial % 20 === 0
       const before = watched ? await dumpTenants(platform) : {}
@@ -259,15 +259,15 @@ describe('updating a deployment', () => {
 describe('a dry run', () => {
   test('validates everything, returns a plan and stores nothing', async () => {
     const before = await dumpTenants(platform)
-    const made = await api.post(`${COLLECTION}?dryRun=true`, {
+    const created = await api.post(`${COLLECTION}?dryRun=true`, {
       kind: 'Deployment',
       name: 'planned',
       image: platform.image,
     })
-    expect(made.status).toBe(200)
-    expect(made.headers.get('etag')).toBeNull()
-    expect(Object.keys(made.body)).toEqual(['alterations', 'warnings', 'plan'])
-    expect(made.body['plan']).toMatchObject({ action: 'create', revision: 1, changes: [] })
+    expect(created.status).toBe(200)
+    expect(created.headers.get('etag')).toBeNull()
+    expect(Object.keys(created.body)).toEqual(['alterations', 'warnings', 'plan'])
+    expect(created.body['plan']).toMatchObject({ action: 'create', revision: 1, changes: [] })
     const { revision, replicas } = await read('kept')
     const changed = await api.put(`${COLLECTION}/kept?dryRun=true`, { replicas: replicas + 1 })
     expect(changed.body['plan']).toMatchObject({

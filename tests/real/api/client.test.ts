@@ -132,18 +132,20 @@ describe('the client decodes the responses of', () => {
 
   test('tenants and tokens, as a platform-admin', async () => {
     const { tenants } = createClient({ baseUrl: platform.baseUrl, token: platform.platformToken })
-    const made = await value(tenants.create({ name: 'initech' }))
-    expect(await value(tenants.change(made.id, { quotas: { nodes: 3 } }, { ifMatch: '1' }))).toMatchObject({
-      quotas: { nodes: 3 },
-    })
+    const created = await value(tenants.create({ name: 'initech' }))
+    expect(await value(tenants.change(created.id, { quotas: { nodes: 3 } }, { ifMatch: '1' }))).toMatchObject(
+      {
+        quotas: { nodes: 3 },
+      },
+    )
     const expiresAt = new Date(Date.now() + 60_000).toISOString()
-    const token = await value(tenants.issueToken(made.id, { name: 'ci', role: 'viewer', expiresAt }))
+    const token = await value(tenants.issueToken(created.id, { name: 'ci', role: 'viewer', expiresAt }))
     expect(token.token).toMatch(/^hf_/)
-    expect((await value(tenants.tokens(made.id))).items).toMatchObject([{ id: token.id }])
-    await value(tenants.revokeToken(made.id, token.id))
-    expect((await value(readAll((page) => tenants.list(page)))).map(({ id }) => id)).toContain(made.id)
-    expect(await value(tenants.read(made.id))).toMatchObject({ name: 'initech' })
-    await value(tenants.remove(made.id))
+    expect((await value(tenants.tokens(created.id))).items).toMatchObject([{ id: token.id }])
+    await value(tenants.revokeToken(created.id, token.id))
+    expect((await value(readAll((page) => tenants.list(page)))).map(({ id }) => id)).toContain(created.id)
+    expect(await value(tenants.read(created.id))).toMatchObject({ name: 'initech' })
+    await value(tenants.remove(created.id))
   })
 })
 
@@ -178,9 +180,9 @@ describe('the event stream of the client', () => {
       }
     })()
     proxy.cutAfterBytes(400, 'toClient')
-    for (let made = 0; cuts < 100 && made < 180; made += 1) {
-      await value(client.deployments.create(body(`cut-${made}`)))
-      await value(client.deployments.update(`cut-${made}`, { replicas: 2 }))
+    for (let created = 0; cuts < 100 && created < 180; created += 1) {
+      await value(client.deployments.create(body(`cut-${created}`)))
+      await value(client.deployments.update(`cut-${created}`, { replicas: 2 }))
     }
     expect(cuts).toBeGreaterThanOrEqual(100)
     proxy.resume()

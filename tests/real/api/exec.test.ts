@@ -121,14 +121,14 @@ test('an exec ticket works once, on any replica, and for its own client only', a
 test('an exec ticket does not outlive the token that requested it, nor does a command', async () => {
   const api = world.platform.api(world.platform.acme.token)
   const tokens = `/api/v1/tenants/${world.tenant}/tokens`
-  const made = await api.post(tokens, {
+  const created = await api.post(tokens, {
     ...{ name: 'short', role: 'developer', expiresAt: new Date(Date.now() + 3_600_000).toISOString() },
   })
-  const token = String(made.body['token'])
+  const token = String(created.body['token'])
   const first = await ticket(sh('sleep 1000'), token)
   const running = await openExecClient(world.other.baseUrl, first.id, first.ticket)
   const second = await ticket(sh('true'), token)
-  expect((await api.delete(`${tokens}/${made.body['id']}`)).status).toBe(202)
+  expect((await api.delete(`${tokens}/${created.body['id']}`)).status).toBe(202)
   const late = await refusedUpgrade(
     `${world.platform.baseUrl}/api/v1/exec/${second.id}?ticket=${second.ticket}`,
   )

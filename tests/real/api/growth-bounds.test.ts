@@ -123,11 +123,11 @@ async function administrator(store: Store, tenant: TenantId): Promise<Caller> {
 /** Writes join tokens as if they had been issued before. */
 async function addJoinTokens(store: Store, tenant: TenantId, count: number): Promise<void> {
   const expiresAt = new Date(clock.now() + 15 * 60_000).toISOString()
-  const made = { v: 1, tenant, residency: {}, controlPlane: false, secretHash: '', expiresAt }
+  const created = { v: 1, tenant, residency: {}, controlPlane: false, secretHash: '', expiresAt }
   for (let from = 0; from < count; from += 100)
     await world.write(store, (transaction) => {
       for (let index = from; index < Math.min(from + 100, count); index += 1)
-        transaction.put(globally(joinTokens, ids.ulid()), { ...made, nodeName: `before-${index}` })
+        transaction.put(globally(joinTokens, ids.ulid()), { ...created, nodeName: `before-${index}` })
     })
 }
 

@@ -60,12 +60,12 @@ test('init sets up the secrets store, prints the missing configuration, and may 
     expect(first.stderr).not.toContain(value)
 
   // The printed configuration is valid.
-  const whole = await configFile(printed.secretsStore)
-  expect((await main('check-config', '--config', whole)).code).toBe(0)
-  const again = await main('init', '--config', whole, '--operator-token-file', tokenFile)
+  const complete = await configFile(printed.secretsStore)
+  expect((await main('check-config', '--config', complete)).code).toBe(0)
+  const again = await main('init', '--config', complete, '--operator-token-file', tokenFile)
   expect([again.code, JSON.parse(again.stdout)]).toEqual([0, {}])
   expect(again.stderr).toContain('exists already')
-  const replaced = await main('init', '--config', whole, '--reissue')
+  const replaced = await main('init', '--config', complete, '--reissue')
   expect(replaced.code, replaced.stderr).toBe(0)
   expect(replaced.stdout).toMatch(/^hf_\S+\n$/)
 })

@@ -217,15 +217,15 @@ test('a follower receives the lines of containers that start later, and ends wit
   const api = world.platform.api(world.platform.acme.token)
   const tokens = `/api/v1/tenants/${world.tenant}/tokens`
   const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
-  const made = await api.post(tokens, { name: 'short', role: 'developer', expiresAt })
+  const created = await api.post(tokens, { name: 'short', role: 'developer', expiresAt })
   const kept = developer
-  developer = String(made.body['token'])
+  developer = String(created.body['token'])
   await world.deploy('restarting', ['sh', '-c', 'echo run $$ at; busybox date; sleep 2; exit 1'])
   const follower = follow('/restarting/logs?follow=true')
   developer = kept
   const runs = () => follower.lines().filter(({ replica, text }) => replica === 1 && text.startsWith('run'))
   await waitUntil(() => runs().length >= 3, { what: 'it was restarted, and read' })
-  await api.delete(`${tokens}/${made.body['id']}`)
+  await api.delete(`${tokens}/${created.body['id']}`)
   await waitUntil(() => follower.ended(), { what: 'the revoked token ends the stream' })
 })
 

@@ -48,14 +48,14 @@ const PHASES: readonly [string, Sent | ((world: World) => Sent)][] = [
   ['syntax before the body', { body: '{"kind":"Deployment","name":"!","replicas":-1,}' }],
   ['kind alone', { body: { kind: 'Job', name: '!', replicas: -1, colour: 'red' } }],
   [
-    'what the role may not send before unknown fields',
+    'fields forbidden for the role before unknown fields',
     ({ platform }) => ({
       path: `/api/v1/tenants/${platform.acme.id}/tokens`,
       body: { colour: 'red', role: 'platform-admin', name: '' },
     }),
   ],
   [
-    'material that the role may not send before unknown fields',
+    'material forbidden for the role before unknown fields',
     (w) => ({
       as: 'developer',
       body: bodyWith(w, {
@@ -99,7 +99,7 @@ const BODIES: readonly [string, (world: World) => Sent][] = [
     }),
   ],
   [
-    'every field, in the order of the specification whatever the order sent',
+    'every field, in the documented order for any order sent',
     () => ({
       body: {
         stopGracePeriod: 1,

@@ -74,9 +74,9 @@ const codes = ({ status, codes: given }: ApiAnswer): string =>
 describe('the routes of a deployment', () => {
   test('are stored, read, listed, archived and part of the specHash', async () => {
     const { one, two } = await newTenant()
-    const made = await post(one, 'web', [{ host: 'a.example', port: 80 }])
-    expect(made.status, made.text).toBe(201)
-    expect(made.body['alterations']).toContainEqual(
+    const created = await post(one, 'web', [{ host: 'a.example', port: 80 }])
+    expect(created.status, created.text).toBe(201)
+    expect(created.body['alterations']).toContainEqual(
       expect.objectContaining({ code: 'default_applied', field: 'routes[0].path', to: '/' }),
     )
     const { body } = await two.get(`${COLLECTION}/web`)

@@ -62,7 +62,7 @@ const BROKEN: readonly Row[] = [
   ['a header without a name', () => `${POST}\r\n${head()}: chunked\r\n\r\n`],
   ['another coding last', () => `${POST}\r\n${head()}Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n`],
   ['chunks inside chunks', () => `${POST}\r\n${head()}Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n`],
-  ['a coding that is none', () => `${POST}\r\n${head()}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`],
+  ['an unknown coding', () => `${POST}\r\n${head()}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`],
   [
     'a chunk of a huge size',
     () => `${POST}\r\n${head()}Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n{}\r\n0\r\n\r\n`,
@@ -115,7 +115,7 @@ const REFUSED: readonly (readonly [what: string, header: string, code: string])[
     'Transfer-Encoding: identity\r\nTransfer-Encoding: chunked',
     'Transfer-Encoding',
   ],
-  ['a body that is packed', 'Transfer-Encoding: chunked\r\nContent-Encoding: gzip', 'Content-Encoding'],
+  ['a compressed body', 'Transfer-Encoding: chunked\r\nContent-Encoding: gzip', 'Content-Encoding'],
   ['two hosts', 'Transfer-Encoding: chunked\r\nHost: b', 'Host'],
   [
     'two Content-Types',
@@ -220,8 +220,8 @@ describe('pipelined requests', () => {
   })
 
   test('a request that breaks off is not executed', async () => {
-    const whole = create('fourth')
-    const { answers } = await exchangeAlone(port(), whole.slice(0, -5), {
+    const complete = create('fourth')
+    const { answers } = await exchangeAlone(port(), complete.slice(0, -5), {
       half: true,
       answers: Number.POSITIVE_INFINITY,
       timeoutMs: 5_000,

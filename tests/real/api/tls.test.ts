@@ -20,10 +20,15 @@ afterAll(async () => {
 
 function statusOver(port: string, ca?: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    const asked = request({ host: '127.0.0.1', port, path: '/healthz', ...(ca === undefined ? {} : { ca }) })
-    asked.once('response', (response) => resolve(response.resume().statusCode ?? 0))
-    asked.once('error', reject)
-    asked.end()
+    const outgoing = request({
+      host: '127.0.0.1',
+      port,
+      path: '/healthz',
+      ...(ca === undefined ? {} : { ca }),
+    })
+    outgoing.once('response', (response) => resolve(response.resume().statusCode ?? 0))
+    outgoing.once('error', reject)
+    outgoing.end()
   })
 }
 

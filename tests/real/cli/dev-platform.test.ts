@@ -112,12 +112,12 @@ test('dev:up starts a usable platform, and dev:down removes it', { timeout: 180_
   expect(listed().map(({ name }) => name)).toHaveLength(7)
 
   const acme = createApiClient(platform.baseUrl, platform.tenants[0].token)
-  const made = await acme.post('/api/v1/deployments', {
+  const created = await acme.post('/api/v1/deployments', {
     kind: 'Deployment',
     name: 'web',
     image: platform.sampleImage,
   })
-  expect(made.status).toBe(201)
+  expect(created.status).toBe(201)
   const phase = async () => Object((await acme.get('/api/v1/deployments/web')).body['status']).phase
   await waitUntil(async () => (await phase()) === 'Running', {
     what: 'the container runs',

@@ -47,14 +47,14 @@ describe('holdfast secret set', () => {
   test('reads files byte for byte and stdin without its line break, and generates values', async () => {
     const pem = file('key.pem', `${CANARY}\nsecond line\n`)
     const set = ['secret', 'set', 'resources/orders-db', '--from-file', `pem=${pem}`]
-    const made = await cli(
+    const created = await cli(
       [...set, '--from-stdin', 'password', '--generate', 'salt,pepper', '--length', '30'],
       {
         input: `${CANARY} piped\n`,
       },
     )
-    expect(made).toMatchObject({ code: 0, stdout: 'secret/resources/orders-db version 1 written\n' })
-    expect(made.stderr).toContain('keys: pem, password, salt, pepper')
+    expect(created).toMatchObject({ code: 0, stdout: 'secret/resources/orders-db version 1 written\n' })
+    expect(created.stderr).toContain('keys: pem, password, salt, pepper')
     const held = await eye.read('resources/orders-db', 1)
     expect(held).toMatchObject({ pem: `${CANARY}\nsecond line\n`, password: `${CANARY} piped` })
     expect(held['salt']).toMatch(/^[A-Za-z0-9]{30}$/)
@@ -152,11 +152,11 @@ describe('holdfast secret rotate', () => {
   }
 
   test('sends the requested step, and its table names what blocks the next one', async () => {
-    const asked: unknown[] = []
+    const requests: unknown[] = []
     const peer = createServer(async (request, response) => {
       let body = ''
       for await (const piece of request) body += piece
-      asked.push([request.method, request.url, body === '' ? undefined : JSON.parse(body)])
+      requests.push([request.method, request.url, body === '' ? undefined : JSON.parse(body)])
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(rotation))
     })
     await new Promise<void>((resolve) => peer.listen(0, '127.0.0.1', resolve))
@@ -180,7 +180,7 @@ describe('holdfast secret rotate', () => {
     ]
     expect((await cli(words, { env, input: CANARY })).code).toBe(0)
     expect((await cli(['secret', 'rotate', 'shop', 'begin'], { env })).code).toBe(2)
-    expect(asked).toEqual([
+    expect(requests).toEqual([
       ['GET', `${path}/rotation`, undefined],
       ['POST', `${path}/rotate`, { phase: 'stage', secret: 'DB', values: { password: CANARY } }],
     ])

@@ -52,14 +52,14 @@ const asOperator = (method: string, path: string, body?: object): Promise<Respon
   })
 
 async function auditOnlyTo(file: string): Promise<void> {
-  const made = await asOperator('PUT', 'audit/tiny', { type: 'file', options: { file_path: file } })
+  const enabled = await asOperator('PUT', 'audit/tiny', { type: 'file', options: { file_path: file } })
   const left = await asOperator('DELETE', 'audit/file')
-  expect([made.status, left.status]).toEqual([204, 204])
+  expect([enabled.status, left.status]).toEqual([204, 204])
 }
 
 /** The first line that does not fit fills the last page. */
 const nothingIsLogged = () =>
-  waitUntil(async () => !(await asOperator('GET', 'mounts')).ok, { what: 'the audit log takes nothing' })
+  waitUntil(async () => !(await asOperator('GET', 'mounts')).ok, { what: 'the audit log is full' })
 
 test('while the audit log is full, operations with secrets fail and store nothing, others continue, and free space heals it', async () => {
   const api = platform.api(platform.acme.token)

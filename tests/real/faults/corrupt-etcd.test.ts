@@ -80,6 +80,6 @@ test('a corrupt running member raises an alarm: nothing is written until it is r
 
   await member.wipeAndReplace()
   await disarm(member)
-  await waitUntil(() => create('afterwards'), { what: 'writes are taken again' })
+  await waitUntil(() => create('afterwards'), { what: 'writes are accepted again' })
   expect(await alarms()).toEqual([])
 })

@@ -30,8 +30,11 @@ test.each(DIRECTIONS)(
   async (direction) => {
     const { endpoints } = await sharedEtcd()
     const [endpoint = ''] = endpoints
-    const [broken, sound] = [await proxyOf(endpoint), await proxyOf(endpoint)]
-    const one = await openTestStore({ endpoints: [broken.url, sound.url], root: `/${uniqueName('one-way')}` })
+    const [broken, healthy] = [await proxyOf(endpoint), await proxyOf(endpoint)]
+    const one = await openTestStore({
+      endpoints: [broken.url, healthy.url],
+      root: `/${uniqueName('one-way')}`,
+    })
     const direct = createEtcdClient({ endpoints })
     const tenant = someTenant()
     const log = recordChanges(one.store, tenant)

@@ -88,10 +88,10 @@ test('every response comes in time, and each Idempotency-Key creates one record,
   expect(outcomes.flatMap(({ refused }) => refused)).toEqual([])
   expect(slowest).toBeLessThan(ANSWERED_MS)
   expect(again).toBeGreaterThan(0)
-  const made = outcomes.map(({ name }) => name).sort()
+  const created = outcomes.map(({ name }) => name).sort()
   const tokens = await listed(`/api/v1/tenants/${platform.acme.id}/tokens`)
   const found = [...(await listed('/api/v1/deployments')), ...tokens].filter((name) =>
     /^c\d+-\d+$/.test(name),
   )
-  expect(found.sort()).toEqual(made)
+  expect(found.sort()).toEqual(created)
 })

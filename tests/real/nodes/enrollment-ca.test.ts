@@ -49,10 +49,10 @@ async function commandFor(nodeName: string): Promise<string> {
   const headers = { authorization: `Bearer ${platform.acme.token}`, 'content-type': 'application/json' }
   const url = new URL(JOIN_TOKENS, secure.baseUrl)
   const answer: unknown = await new Promise((resolve, reject) => {
-    const asked = request(url, { method: 'POST', headers, ca: certificates.pem('ca.crt') })
-    asked.once('response', (response) => resolve(json(response)))
-    asked.once('error', reject)
-    asked.end(JSON.stringify({ nodeName }))
+    const outgoing = request(url, { method: 'POST', headers, ca: certificates.pem('ca.crt') })
+    outgoing.once('response', (response) => resolve(json(response)))
+    outgoing.once('error', reject)
+    outgoing.end(JSON.stringify({ nodeName }))
   })
   return String(Object(answer).command)
 }

@@ -132,10 +132,10 @@ describe('an enrollment', () => {
   test('creates a node with a claim, an event and an audit entry, and uses up the token', async () => {
     const token = await joinToken(acme, 'first', { residency: { country: 'DE' } })
     const sent = enrollment('first', token, { labels: { rack: 'a', 'holdfast.io/country': 'DE' } })
-    const made = await join(sent)
-    expect(made.status).toBe(201)
-    expect(made.body).toEqual({ nodeId: expect.any(String), tenant: platform.acme.id, generation: 1 })
-    const id = String(made.body['nodeId'])
+    const created = await join(sent)
+    expect(created.status).toBe(201)
+    expect(created.body).toEqual({ nodeId: expect.any(String), tenant: platform.acme.id, generation: 1 })
+    const id = String(created.body['nodeId'])
     const read = await acme.get(`${NODES}/${id}`)
     expect(read.body).toEqual({
       ...{ id, name: 'first', status: 'pending', schedulable: true, controlPlane: false },
@@ -274,8 +274,8 @@ describe('an enrollment', () => {
   })
 
   test('for a tenant that is being removed is rejected, and its names are free afterwards', async () => {
-    const made = await platform.api().post('/api/v1/tenants', { name: 'initech' })
-    const tenant = String(made.body['id'])
+    const created = await platform.api().post('/api/v1/tenants', { name: 'initech' })
+    const tenant = String(created.body['id'])
     const api = platform.api(await makeToken(platform.api(), tenant, 'tenant-admin'))
     await node('shared-name', {}, api)
     const unused = await joinToken(api, 'never-joined')
@@ -292,8 +292,8 @@ describe('an enrollment', () => {
   })
 
   test('beyond the quota is rejected, exactly under any concurrency', async () => {
-    const made = await platform.api().post('/api/v1/tenants', { name: 'small' })
-    const tenant = String(made.body['id'])
+    const created = await platform.api().post('/api/v1/tenants', { name: 'small' })
+    const tenant = String(created.body['id'])
     await platform.api().send('PATCH', `/api/v1/tenants/${tenant}`, { quotas: { nodes: 3 } })
     const api = platform.api(await makeToken(platform.api(), tenant, 'tenant-admin'))
     const names = Array.from({ length: 12 }, (_, at) => `small-${at}`)
@@ -322,10 +322,10 @@ describe('a thousand concurrent enrollments', { timeout: 300_000 }, () => {
     )
     expect(countOutcomes(answers)).toEqual({ 201: 1, join_token_invalid: 999 })
     await store().fresh()
-    const made = store()
+    const created = store()
       .list(nodes, platform.acme.id as TenantId)
       .filter(({ record }) => record.name === 'raced')
-    expect(made.map(({ record }) => record.generation)).toEqual([1])
+    expect(created.map(({ record }) => record.generation)).toEqual([1])
     await replica.stop()
   })
 

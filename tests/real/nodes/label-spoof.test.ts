@@ -162,13 +162,13 @@ test('a node that changes its country label and enrolls again never gets workloa
 
   // An attested location is effective at once.
   const berlin = await join('berlin', { country: 'DE' }, { [COUNTRY]: 'DE' })
-  const sound = await connect(berlin, { [COUNTRY]: 'DE' })
+  const inBerlin = await connect(berlin, { [COUNTRY]: 'DE' })
   await expect.poll(() => homeOf('data')).toEqual(['berlin'])
   await expect.poll(() => homeOf('near')).toEqual(['berlin'])
   await expect.poll(async () => (await statusOf('data'))['phase']).toBe('Running')
 
   // A label that contradicts the attested location takes its workloads away.
-  sound.agent.close()
+  inBerlin.agent.close()
   await connect(berlin, { [COUNTRY]: 'FR' })
   await expect
     .poll(() => statusOf('data'))

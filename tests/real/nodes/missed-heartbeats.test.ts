@@ -49,13 +49,13 @@ async function fiveNodes({ store }: TestGateway) {
 async function failuresOf({ store }: TestGateway, nodes: readonly EnrolledNode[]): Promise<number[]> {
   const began = performance.now()
   const failed = new Map<EnrolledNode, number>()
-  const look = async (node: EnrolledNode) => {
+  const failureOf = async (node: EnrolledNode) => {
     const { status } = await nodeRecord(store, node)
     if (status === 'failed' && !failed.has(node)) failed.set(node, performance.now() - began)
   }
   await waitUntil(
     async () => {
-      await Promise.all(nodes.map(look))
+      await Promise.all(nodes.map(failureOf))
       return failed.size === nodes.length
     },
     { what: 'they are all failed' },
@@ -150,7 +150,9 @@ test('after the store was unavailable every node has its full timeout', async ()
   })
   pausable.pause()
   const from = performance.now()
-  await waitUntil(() => performance.now() - from > 2 * TIMES.failedMs, { what: 'the store is away for long' })
+  await waitUntil(() => performance.now() - from > 2 * TIMES.failedMs, {
+    what: 'the store is unavailable for long',
+  })
   pausable.resume()
   const [failed] = await failuresOf(gateway, [node])
   expect(failed).toBeGreaterThan(TIMES.failedMs - 50)
@@ -183,7 +185,7 @@ test('after the server was down its successor gives the nodes their full timeout
   first.gateway.close()
   await stop()
   const from = performance.now()
-  await waitUntil(() => performance.now() - from > 2 * TIMES.failedMs, { what: 'it is away for long' })
+  await waitUntil(() => performance.now() - from > 2 * TIMES.failedMs, { what: 'it is down for long' })
   const root = first.store.keyspace.root
   const second = await gatewayForTest({ root, times: TIMES, replica: 'after' })
   const took = performance.now()
@@ -214,7 +216,7 @@ test('a control-plane node is alive while its server is, then while its agent is
       seen.add(await status())
       return performance.now() - from > 2 * times.failedMs
     },
-    { what: 'it is silent for long' },
+    { what: 'it sends no heartbeat for long' },
   )
   expect([...seen]).toEqual(['ready'])
   await stop()

@@ -64,7 +64,7 @@ test('orphaned containers are reported once, with number, names and remedy', asy
     subject: { kind: 'Node', uid: node.nodeId },
     data: { count: 25, containers: names(20), fix: expect.stringContaining('docker rm') },
   })
-  expect(event?.message).toContain('runs 25 containers')
+  expect(event?.message).toContain('runs 25 unmanaged containers')
 })
 
 test('an orphan report of an older session or with another session number is ignored', async () => {

@@ -69,17 +69,17 @@ async function forgetDigest(name: string, revision: number): Promise<void> {
 
 describe('restarting a deployment', () => {
   test('makes a revision with the same spec', async () => {
-    const made = await make('again', { replicas: 2, environment: { A: '1' } })
+    const created = await make('again', { replicas: 2, environment: { A: '1' } })
     const { status, body, headers } = await restart('again')
     expect([status, headers.get('etag')]).toEqual([200, '"2"'])
     expect(body).toMatchObject({ alterations: [], warnings: [] })
-    expect(body['deployment']).toMatchObject({ revision: 2, specHash: made.specHash, replicas: 2 })
+    expect(body['deployment']).toMatchObject({ revision: 2, specHash: created.specHash, replicas: 2 })
     expect((await storedOf('again'))?.restartRevision).toBe(2)
     expect((await archived('again')).map(({ revision, specHash }) => [revision, specHash])).toEqual([
-      [1, made.specHash],
-      [2, made.specHash],
+      [1, created.specHash],
+      [2, created.specHash],
     ])
-    expect(await typesOf(api, made.uid)).toEqual([
+    expect(await typesOf(api, created.uid)).toEqual([
       'deployment.created created',
       'deployment.updated restarted',
     ])

@@ -27,7 +27,7 @@ const ROUNDS = LONG ? 45 : 5
 const TAKEOVER_MS = 1_500
 /** Delay of two processes on a busy machine; a second heartbeat timeout would take far longer. */
 const UNSEEN_MS = 300
-const LOOK_MS = 5
+const POLL_MS = 5
 
 interface Replica extends Pausable {
   readonly id: string
@@ -145,7 +145,7 @@ function queuedMsOf(process: ChildProcess | undefined): number {
 
 async function takenAfter(log: WitnessLog, from: string, actor?: ChildProcess): Promise<number> {
   const tookMs = stopwatch(actor)
-  await waitUntil(() => log.owner !== from, { what: 'the shard has another owner', intervalMs: LOOK_MS })
+  await waitUntil(() => log.owner !== from, { what: 'the shard has another owner', intervalMs: POLL_MS })
   return tookMs()
 }
 

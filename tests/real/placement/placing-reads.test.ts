@@ -34,9 +34,9 @@ afterAll(async () => {
 })
 
 const create = async (name: string, parts: object = {}): Promise<DeploymentUid> => {
-  const made = await api.post(COLLECTION, { kind: 'Deployment', name, image: platform.image, ...parts })
-  expect(made.status).toBe(201)
-  return (made.body.deployment as { uid: DeploymentUid }).uid
+  const created = await api.post(COLLECTION, { kind: 'Deployment', name, image: platform.image, ...parts })
+  expect(created.status).toBe(201)
+  return (created.body.deployment as { uid: DeploymentUid }).uid
 }
 const phaseOf = async (name: string) => (await api.get(`${COLLECTION}/${name}/status`)).body.phase
 const why = async (name: string, at?: string): Promise<Why> =>

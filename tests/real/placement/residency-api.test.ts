@@ -104,12 +104,12 @@ const ofResidency = ({ alterations }: Written) =>
 describe('a residency demand is rejected', () => {
   test.each<[string, object, string[]]>([
     [
-      'a country that is no two capital letters',
+      'a country that is not two capital letters',
       resident({ country: 'Germany' }),
       ['placement_invalid placement.residency.country'],
     ],
     [
-      'blocked countries that are none',
+      'invalid blocked countries',
       resident({ blockedCountries: ['US', 'usa'] }),
       ['placement_invalid placement.residency.blockedCountries[1]'],
     ],
@@ -124,7 +124,7 @@ describe('a residency demand is rejected', () => {
       ['placement_invalid placement.residency.blockedCountries[0]'],
     ],
     [
-      'more countries than there are',
+      'too many countries',
       resident({ blockedCountries: Array(250).fill('US') }),
       ['list_too_long placement.residency.blockedCountries'],
     ],
@@ -136,7 +136,7 @@ describe('a residency demand is rejected', () => {
     ],
     ['null for a block', resident(null), ['field_type_invalid placement.residency']],
     [
-      'each label by hand',
+      'residency labels without a block',
       { labels: { [LABELS.country]: 'DE', [LABELS.region]: 'eu', [LABELS.blocked]: 'US,CN' } },
       [
         `residency_label_handwritten ${at(LABELS.country)}`,
@@ -145,7 +145,7 @@ describe('a residency demand is rejected', () => {
       ],
     ],
     [
-      'each label beside its part of the block',
+      'residency labels beside the same part of the block',
       {
         ...resident({ country: 'DE', region: 'eu', blockedCountries: ['US'] }),
         labels: { [LABELS.country]: 'DE', [LABELS.region]: 'eu', [LABELS.blocked]: 'US' },
@@ -157,7 +157,7 @@ describe('a residency demand is rejected', () => {
       ],
     ],
     [
-      'a label beside another part of the block',
+      'a residency label beside another part of the block',
       { ...resident({ region: 'eu' }), labels: { [LABELS.country]: 'DE' } },
       [`residency_label_handwritten ${at(LABELS.country)}`],
     ],
@@ -208,21 +208,21 @@ describe('a stored residency demand', () => {
   }
 
   test('is the block as sent, with the derived labels, each reported', async () => {
-    const made = written(await create(resident(block)))
-    expect(made.deployment).toMatchObject({ placement: { residency: block }, residencyLabels: labels })
-    expect(made.deployment.labels).toBeUndefined()
-    expect(ofResidency(made)).toEqual([
+    const created = written(await create(resident(block)))
+    expect(created.deployment).toMatchObject({ placement: { residency: block }, residencyLabels: labels })
+    expect(created.deployment.labels).toBeUndefined()
+    expect(ofResidency(created)).toEqual([
       ['placement.residency.country', 'AT', { [LABELS.country]: 'AT' }],
       ['placement.residency.region', 'alpine', { [LABELS.region]: 'alpine' }],
       ['placement.residency.blockedCountries', ['US', 'CN'], { [LABELS.blocked]: 'US,CN' }],
     ])
-    expect(made.warnings).toEqual([])
+    expect(created.warnings).toEqual([])
   })
 
   test('that is empty demands nothing: no label, no warning', async () => {
-    const made = written(await create(resident({ blockedCountries: [] }), globex))
-    expect(made.deployment).toMatchObject({ placement: { residency: { blockedCountries: [] } } })
-    expect([made.deployment.residencyLabels, ofResidency(made), made.warnings]).toEqual([{}, [], []])
+    const created = written(await create(resident({ blockedCountries: [] }), globex))
+    expect(created.deployment).toMatchObject({ placement: { residency: { blockedCountries: [] } } })
+    expect([created.deployment.residencyLabels, ofResidency(created), created.warnings]).toEqual([{}, [], []])
   })
 
   test('can be sent back from GET without a change, and its labels are not stored separately', async () => {
@@ -282,11 +282,11 @@ describe('a residency demand is stored, with a warning unless a node satisfies i
     ['a country that a node advertises', { country: 'AT' }, true],
     ['a country that only an unconnected node advertises', { country: 'DE' }, false],
     ['a region by its name', { region: 'na' }, true],
-    ['a region through a country of it', { region: 'alpine' }, true],
-    ['a region of which no node is', { region: 'nordics' }, false],
+    ['a region through one of its countries', { region: 'alpine' }, true],
+    ['a region without a node', { region: 'nordics' }, false],
     ['a country of one node and a region of another', { country: 'AT', region: 'na' }, false],
     ['blocked countries, and a node that reports none', { blockedCountries: ['AT', 'US'] }, true],
-    ['a country in a region that leaves it out', { region: 'alpine', blockedCountries: ['AT'] }, false],
+    ['a region whose country is blocked', { region: 'alpine', blockedCountries: ['AT'] }, false],
   ])('for %s', async (_about, residency, honoured) => {
     const { deployment, warnings } = written(await create(resident(residency)))
     expect(warnings).toEqual(honoured ? [] : [NO_MATCH])

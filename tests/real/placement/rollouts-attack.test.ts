@@ -43,8 +43,8 @@ afterAll(async () => {
 /** A ready replica on each of the nodes, as a controller would have placed it. */
 async function deploy(name: string, nodeIds: readonly NodeId[]): Promise<void> {
   const body = { kind: 'Deployment', name, image: platform.image, replicas: nodeIds.length }
-  const made = await platform.api(platform.acme.token).post('/api/v1/deployments', body)
-  const { uid } = Object(made.body['deployment'])
+  const created = await platform.api(platform.acme.token).post('/api/v1/deployments', body)
+  const { uid } = Object(created.body['deployment'])
   const assignments = nodeIds.map((nodeId, index) => anAssignment(nodeId, { replica: index + 1 }))
   await platform.server.store.transact((transaction) => {
     transaction.put(inTenant(tenant, placements, uid), {
@@ -69,15 +69,15 @@ async function ticket(token: string): Promise<{ id: string; ticket: string }> {
 
 const developer = () => makeToken(platform.api(), tenant, 'developer')
 
-const asked = () => agent.heard.filter(({ type }) => type === 'open').length
-function oneMoreIsAsked(before: number) {
-  return waitUntil(() => asked() > before, { what: 'the node is asked' })
+const openRequests = () => agent.heard.filter(({ type }) => type === 'open').length
+function oneMoreIsRequested(before: number) {
+  return waitUntil(() => openRequests() > before, { what: 'the node has received a request' })
 }
 
 /** Sends the head of a request and disconnects, at once or after a condition. */
 async function leaveAtOnce(head: string, happened?: (before: number) => Promise<unknown>): Promise<void> {
   const { hostname, port } = new URL(platform.baseUrl)
-  const before = asked()
+  const before = openRequests()
   const socket = connect(Number(port), hostname)
   await once(socket, 'connect')
   await new Promise<void>((resolve) => socket.write(head, () => resolve()))
@@ -129,7 +129,7 @@ test('a command without a replica number runs on a reachable one', async () => {
 test.each([
   ['the events begin', '/api/v1/events/stream', undefined],
   ['the logs begin', '/api/v1/deployments/web/logs?follow=true', undefined],
-  ['a node has answered', '/api/v1/deployments/web/logs', oneMoreIsAsked],
+  ['a node has answered', '/api/v1/deployments/web/logs', oneMoreIsRequested],
 ])('a client that disconnects before %s occupies no slot', async (_what, path, happened) => {
   const token = await developer()
   const headers = { authorization: `Bearer ${token}` }
@@ -140,7 +140,10 @@ test.each([
     const url = `${platform.baseUrl}/api/v1/events/stream`
     return (await fetch(url, { headers, signal: abort.signal })).status
   }
-  await waitUntil(async () => (await open()) === 200, { what: 'there is a place again', timeoutMs: 5_000 })
+  await waitUntil(async () => (await open()) === 200, {
+    what: 'there is a free slot again',
+    timeoutMs: 5_000,
+  })
   abort.abort()
 })
 

@@ -298,8 +298,8 @@ describe('reading secrets', () => {
   })
 
   test('pages lose and repeat no item, and an invalid cursor is rejected', async () => {
-    const whole = (await world.listAll(SECRETS)).map(({ path }) => path)
-    expect((await world.listAll(SECRETS, world.api, 2)).map(({ path }) => path)).toEqual(whole)
+    const allPaths = (await world.listAll(SECRETS)).map(({ path }) => path)
+    expect((await world.listAll(SECRETS, world.api, 2)).map(({ path }) => path)).toEqual(allPaths)
     expect(await world.listAll(`${SECRETS}/resources`, world.api, 1)).toEqual(
       await world.listAll(`${SECRETS}/resources`),
     )

@@ -113,16 +113,16 @@ async function aNode() {
   return { node, agent, assignmentId }
 }
 
-let asked = 0
+let attempts = 0
 async function ask(
   agent: OpenAgent,
   assignmentId: AssignmentId,
-  attempt = `attempt-${asked}`,
+  attempt = `attempt-${attempts}`,
 ): Promise<Answer> {
-  asked += 1
-  agent.send({ type: 'call', id: `call-${asked}`, method: 'environment', assignmentId, attempt })
+  attempts += 1
+  agent.send({ type: 'call', id: `call-${attempts}`, method: 'environment', assignmentId, attempt })
   const answer = await agent.next('answer')
-  expect(answer.id).toBe(`call-${asked}`)
+  expect(answer.id).toBe(`call-${attempts}`)
   return answer
 }
 

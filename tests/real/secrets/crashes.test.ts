@@ -124,7 +124,7 @@ async function sweep(): Promise<void> {
 }
 
 /** Every listed version exists, every pinned version is listed, and there are no others. */
-async function expectWhole(name: string): Promise<Awaited<ReturnType<typeof seen>>> {
+async function expectConsistent(name: string): Promise<Awaited<ReturnType<typeof seen>>> {
   const before = await seen(name)
   for (const { live, listed, pinned } of before.labels) {
     expect(live).toEqual(expect.arrayContaining(listed))
@@ -171,14 +171,14 @@ describe.each(['before', 'after'] as const)('a server that dies %s the store exe
       const died = await dies(atCall, moment, (opened, secrets) =>
         create(deploymentDeps(opened, secrets), body(name)),
       )
-      const { deployment, labels } = await expectWhole(name)
+      const { deployment, labels } = await expectConsistent(name)
       ends.add(deployment === undefined ? 'nothing' : 'all')
       for (const { live } of labels) expect(live).toHaveLength(deployment === undefined ? 0 : 1)
       // The remains do not block the next create.
       const again =
         deployment === undefined ? await create(deploymentDeps(store, writer), body(name)) : undefined
       expect(again?.ok ?? true).toBe(true)
-      await expectWhole(name)
+      await expectConsistent(name)
       if (!died) break
     }
     expect(ends).toEqual(new Set(['nothing', 'all']))
@@ -195,7 +195,7 @@ describe.each(['before', 'after'] as const)('a server that dies %s the store exe
       const died = await dies(atCall, moment, (opened, secrets) =>
         put(deploymentDeps(opened, secrets), name, sent),
       )
-      const { deployment, labels } = await expectWhole(name)
+      const { deployment, labels } = await expectConsistent(name)
       expect(labels[0]?.pinned).toBe(deployment?.revision)
       if (!died) break
     }
@@ -243,7 +243,7 @@ test('no version is destroyed while the outcome of a write is unknown', async ()
   )
   opened.close()
   expect(lost).toBe(true)
-  const { deployment, labels } = await expectWhole(name)
+  const { deployment, labels } = await expectConsistent(name)
   expect(deployment?.revision).toBe(1)
   expect(labels.map(({ live }) => live)).toEqual([[1], [1]])
 })
@@ -293,8 +293,8 @@ describe('a version number', () => {
     const wanted = ['a', 'b'].map((which) => ({
       ...{ namespace: 'resources', label: `${name}-${which}`, values: new Map([['K', 'a value']]) },
     }))
-    const made = await stageMaterial({ store, clock, ids, secrets: writer }, caller, wanted)
-    const staged = made.ok ? made.value.flatMap((one) => one.stagedVersion ?? []) : []
+    const created = await stageMaterial({ store, clock, ids, secrets: writer }, caller, wanted)
+    const staged = created.ok ? created.value.flatMap((one) => one.stagedVersion ?? []) : []
     expect(staged.map(({ version }) => version)).toEqual([1, 1])
     await markForDestruction({ store }, staged[1]?.intent ?? '')
     const pinned = await store.transact((transaction) =>
@@ -321,7 +321,7 @@ describe('a version number', () => {
       }
       return { kind: 'commit', result: undefined }
     })
-    const { labels, open: left } = await expectWhole(name)
+    const { labels, open: left } = await expectConsistent(name)
     expect(labels.map(({ live }) => live)).toEqual([[1], [1]])
     expect(left).toEqual([])
   })

@@ -74,11 +74,11 @@ test('a node receives its sealed environment of constants, documents and templat
     ...{ DB_user: 'app', DB_password: `${CANARY} ${literal}` },
     URL: `db://app:${CANARY} ${literal}@host`,
   })
-  const made = new Map([
+  const created = new Map([
     ['db', 1],
     ['api', 2],
   ])
-  expect(proof).toBe(containerProof(await proofKeyOf(world.store, realIds), ask.assignmentId, made))
+  expect(proof).toBe(containerProof(await proofKeyOf(world.store, realIds), ask.assignmentId, created))
   expect(JSON.stringify(answer)).not.toContain(CANARY)
   const other = await aNodeOf(world, tenant)
   expect(() => opened(other, answer)).toThrow()

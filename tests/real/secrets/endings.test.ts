@@ -119,8 +119,8 @@ test('after a node enrolls again, environments are sealed for its new key only',
 test('a deleted tenant with secrets, in rotation or not, leaves nothing in either store', async () => {
   const { platform } = world
   const admin = platform.api()
-  const made = await admin.post('/api/v1/tenants', { name: uniqueName('leaving') })
-  const id = String(made.body['id'])
+  const created = await admin.post('/api/v1/tenants', { name: uniqueName('leaving') })
+  const id = String(created.body['id'])
   const headers = { 'x-tenant-id': id }
   const secrets = [{ name: 'S', vault_path: 'resources/db', values: { password: 'first' } }]
   const body = { kind: 'Deployment', name: 'web', image: platform.image, replicas: 0, secrets }

@@ -61,7 +61,7 @@ const phaseOf = (label: string): string => {
 }
 
 /** Every listed version exists; and after the janitor has run, there are no others. */
-async function expectWhole(label: string): Promise<void> {
+async function expectConsistent(label: string): Promise<void> {
   await world.store.fresh()
   expect(await live(world, label)).toEqual(expect.arrayContaining(listed(world, label) ?? []))
   await sweepIntents({ store: world.store, clock: LATER, secrets: writer })
@@ -104,7 +104,7 @@ describe.each(['before', 'after'] as const)('a server that dies %s the store exe
         await world.deploy(name, [label], 0)
         for (const each of first) expect((await world.rotate(name, bodyOf(each))).status).toBe(200)
         const died = await dies(atCall, moment, name, phase)
-        await expectWhole(label)
+        await expectConsistent(label)
         ends.add(phaseOf(label))
         if (phaseOf(label) === from) expect((await world.rotate(name, bodyOf(phase))).status).toBe(200)
         await world.store.fresh()
@@ -112,7 +112,7 @@ describe.each(['before', 'after'] as const)('a server that dies %s the store exe
         // Incremented once by the cutover and once more by its abort, however often they were tried.
         const counts = { cutover: 1, aborting: 2, idle: phase === 'retire' ? 1 : 0, stage: 0 }
         expect(world.deployment(name)?.spec.secretsVersion).toBe(counts[to])
-        await expectWhole(label)
+        await expectConsistent(label)
         if (!died) break
       }
       // Without staging, the first executed call is the transaction itself.
@@ -150,14 +150,14 @@ describe('a server whose watch lags', () => {
       const outcome = await rotate(store, writer, name, phase)
       close()
       expect(outcome).toMatchObject({ ok: false, rejections: [{ code: 'rotation_transition_invalid' }] })
-      await expectWhole(label)
+      await expectConsistent(label)
       expect(phaseOf(label)).toBe(end)
     },
   )
 })
 
 /** Shards are divided among servers; this is the only one. */
-const lonely = (store: Store): Parameters<typeof startMoves>[1] => ({
+const soleOwner = (store: Store): Parameters<typeof startMoves>[1] => ({
   owns: (tenant) => tenant === world.tenant,
   fenced: (_tenant, decide) => store.transact(decide),
 })
@@ -195,7 +195,7 @@ async function dieMoving(atWrite: number, moment: DeathMoment, phase: string): P
       ? world.credential(label)?.rotation === undefined
       : pins(label, names).every((pin) => pin === 2)
   if (phase === 'abort') {
-    const helper = startMoves(world.store, lonely(world.store), [])
+    const helper = startMoves(world.store, soleOwner(world.store), [])
     await waitUntil(() => pins(label, names).every((pin) => pin === 2), {
       ...{ what: 'all are moved', timeoutMs: 30_000 },
     })
@@ -204,7 +204,7 @@ async function dieMoving(atWrite: number, moment: DeathMoment, phase: string): P
   }
   const died = await moveMortally(atWrite, moment, isOver)
   const errors: unknown[] = []
-  const successor = startMoves(world.store, lonely(world.store), errors)
+  const successor = startMoves(world.store, soleOwner(world.store), errors)
   await waitUntil(isOver, { what: 'the successor has ended it', timeoutMs: 30_000 })
   for (const each of names) await world.settled(each)
   await successor.stop()
@@ -212,7 +212,7 @@ async function dieMoving(atWrite: number, moment: DeathMoment, phase: string): P
   const times = phase === 'abort' ? 2 : 1
   expect(names.map((each) => world.deployment(each)?.spec.secretsVersion)).toEqual([times, times, times])
   if (phase === 'cutover') expect((await world.rotate(name, { phase: 'retire' })).status).toBe(200)
-  await expectWhole(label)
+  await expectConsistent(label)
   expect(await live(world, label)).toEqual([phase === 'abort' ? 1 : 2])
   return died
 }
@@ -220,7 +220,7 @@ async function dieMoving(atWrite: number, moment: DeathMoment, phase: string): P
 async function moveMortally(atWrite: number, moment: DeathMoment, isOver: () => boolean): Promise<boolean> {
   const mortal = createMortal(atWrite, moment)
   const opened = await open(mortal.wrap)
-  const moves = startMoves(opened.store, lonely(opened.store), [])
+  const moves = startMoves(opened.store, soleOwner(opened.store), [])
   await waitUntil(() => mortal.dead || isOver(), { what: 'it is dead or done', timeoutMs: 30_000 })
   const died = mortal.dead
   await Promise.race([moves.stop(), mortal.death])

@@ -185,9 +185,9 @@ describe('an aborted rotation', () => {
 
 describe('the proof of a rotation', () => {
   test.each([
-    ['another one', { proof: 'forged' }],
+    ['a forged one', { proof: 'forged' }],
     ['one of a container that is not ready', { state: 'running' } as const],
-  ])('is not accepted from %s: retire waits, and the abort rolls back', async (_what, report) => {
+  ])('is not accepted if it is %s: retire waits, and the abort rolls back', async (_what, report) => {
     const [label, name] = [uniqueName('db'), uniqueName('web')]
     await world.write(label)
     await world.deploy(name, [label], 1, ({ secrets = [] }) => (secrets[0]?.version === 2 ? report : {}))
@@ -226,17 +226,17 @@ describe('a rotation shared by two deployments', () => {
   test('moves the others one after another, and retire waits for all', async () => {
     const names = [uniqueName('a'), uniqueName('b'), uniqueName('c')]
     const { label } = await begin(world, names, 1)
-    const asked = names[1] ?? ''
-    await advance(asked, 'stage', 'overlap')
+    const requester = names[1] ?? ''
+    await advance(requester, 'stage', 'overlap')
     const moves: string[] = []
     const unwatch = world.store.subscribe(() => {
       for (const name of names)
         if (world.deployment(name)?.pins?.[label] === 2 && !moves.includes(name)) moves.push(name)
     })
-    await step(world, asked, 'cutover')
-    await proved(asked)
+    await step(world, requester, 'cutover')
+    await proved(requester)
     unwatch()
-    expect(moves).toEqual([asked, names[0], names[2]])
+    expect(moves).toEqual([requester, names[0], names[2]])
     expect(names.map(secretsVersion)).toEqual([1, 1, 1])
     // Any consumer may request the next step.
     await step(world, names[2] ?? '', 'retire')

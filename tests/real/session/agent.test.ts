@@ -102,7 +102,7 @@ test('the agent receives its assignments, reports them, and answers calls', asyn
   session.report([readyObservation(item, 1)])
   await waitUntil(() => observationOf(store, tenant, assignment.id), { what: 'the report is stored' })
   await place(store, tenant, [{ ...assignment, desired: 'stopped' }], uid)
-  await waitUntil(() => received[1], { what: 'the change has come' })
+  await waitUntil(() => received[1], { what: 'the change has arrived' })
   expect(received[1]).toMatchObject({ complete: false, items: [{ desired: 'stopped', generation: 2 }] })
   expect(await gateway.callNode(tenant, node.nodeId, 'containers')).toEqual({
     kind: 'answered',
@@ -114,7 +114,7 @@ test('the agent opens no session with a server whose certificate another authori
   const { url, node, gateway } = await oneNode()
   const { received, logged } = runAgent(url, node, strangers.pem('ca.crt'))
   const refusals = () => logged.filter((line) => line.includes('certificate')).length
-  await waitUntil(() => refusals() > 1, { what: 'it has refused the server, and again' })
+  await waitUntil(() => refusals() > 1, { what: 'it has rejected the server twice' })
   expect(received).toEqual([])
   expect(gateway.counts).toMatchObject({ sessionsOpened: 0, hellosRefused: 0 })
 })
@@ -167,10 +167,10 @@ const brokerOf = (sealCredential: Broker['sealCredential']) => ({
 })
 
 test('a registry credential is sealed for the node, and only for registries that it pulls from', async () => {
-  const asked: CredentialAsk[] = []
+  const credentialRequests: CredentialAsk[] = []
   const key = { of: '' }
   const broker = brokerOf(async (ask) => {
-    asked.push(ask)
+    credentialRequests.push(ask)
     const { host } = ask
     return {
       sealed: seal(key.of, JSON.stringify({ host, username: 'robot', password: 'canary-password' })),
@@ -184,7 +184,9 @@ test('a registry credential is sealed for the node, and only for registries that
   expect(credential).toEqual({ username: 'robot', password: 'canary-password' })
   await expect(session.registryCredential('other.example')).rejects.toThrow('host_not_in_use')
   const { nodeId } = node
-  expect(asked).toEqual([{ tenant, nodeId, deployment, assignmentId, host: 'registry.example:5000' }])
+  expect(credentialRequests).toEqual([
+    { tenant, nodeId, deployment, assignmentId, host: 'registry.example:5000' },
+  ])
 })
 
 test('the agent distinguishes a missing registry credential from no answer', async () => {

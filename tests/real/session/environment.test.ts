@@ -32,41 +32,41 @@ async function ask(agent: OpenAgent, call: object): Promise<Partial<Answer>> {
 }
 
 test("a node's request for its own running assignment reaches the broker, and the answer is relayed unchanged", async () => {
-  const asked: EnvironmentAsk[] = []
+  const brokerRequests: EnvironmentAsk[] = []
   const answers: SealedAnswer[] = [
     { sealed: 'opaque ciphertext' },
     { error: 'secret_unresolved', about: 'DB: denied' },
     { error: 'already_answered' },
   ]
   const { tenant, node, agent, mine, stopped, theirs, uid } = await asking(async (one) => {
-    asked.push(one)
-    return answers[asked.length - 1] ?? {}
+    brokerRequests.push(one)
+    return answers[brokerRequests.length - 1] ?? {}
   })
   for (const expected of answers)
     expect(await ask(agent, { assignmentId: mine.id, attempt: 'one' })).toEqual(expected)
   const { nodeId } = node
   const sent = { tenant, nodeId, deployment: uid, assignmentId: mine.id, attempt: 'one' }
-  expect(asked).toEqual([sent, sent, sent])
+  expect(brokerRequests).toEqual([sent, sent, sent])
   const missing = 'rep_01ARZ3NDEKTSV4RRFFQ69G5FAV' as AssignmentId
   for (const assignmentId of [stopped.id, theirs.id, missing])
     expect(await ask(agent, { assignmentId, attempt: 'one' })).toEqual({ error: 'not_assigned' })
   expect(await ask(agent, { assignmentId: mine.id })).toEqual({ error: 'not_answered_here' })
   expect(await ask(agent, { attempt: 'one' })).toEqual({ error: 'not_answered_here' })
-  expect(asked).toHaveLength(3)
+  expect(brokerRequests).toHaveLength(3)
 })
 
 test('a broker that throws is reported as unavailable', async () => {
   const { agent, mine } = await asking(async () => {
-    throw new Error('whatever it was')
+    throw new Error('broker failed')
   })
   const answer = await ask(agent, { assignmentId: mine.id, attempt: 'one' })
   expect(answer).toEqual({ error: 'broker_unavailable' })
 })
 
 test('a node that sends too many requests is rejected, and the broker does not receive them', async () => {
-  let asked = 0
+  let brokerRequests = 0
   const { agent, mine } = await asking(async () => {
-    asked += 1
+    brokerRequests += 1
     return { error: 'secret_unresolved' }
   })
   const answers = agent.heard.length
@@ -78,9 +78,9 @@ test('a node that sends too many requests is rejected, and the broker does not r
       assignmentId: mine.id,
       attempt: `${each}`,
     })
-  await waitUntil(() => agent.heard.length - answers >= 300, { what: 'every ask is answered' })
+  await waitUntil(() => agent.heard.length - answers >= 300, { what: 'every request is answered' })
   const errors = agent.heard.map((message) => (message.type === 'answer' ? message.error : ''))
-  expect(asked).toBe(200)
+  expect(brokerRequests).toBe(200)
   expect(errors.filter((error) => error === 'too_many_asks')).toHaveLength(100)
 })
 
@@ -110,5 +110,5 @@ test('a report about secrets is stored if its text has the known form, and dropp
     what: 'a change of the proof alone is stored',
   })
   report({ proof: `${'b'.repeat(40)}-_9`, restarts: 7 })
-  await waitUntil(async () => (await stored())?.proof?.startsWith('b'), { what: 'another proof is news' })
+  await waitUntil(async () => (await stored())?.proof?.startsWith('b'), { what: 'another proof is stored' })
 })

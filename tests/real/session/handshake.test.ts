@@ -157,9 +157,9 @@ test('labels that are not attested are ignored and reported once', async () => {
 test.each([
   ['no JSON', 'hello'],
   ['no type', '{}'],
-  ['a type of the other side', '{"type":"welcome","session":1}'],
+  ['a type that only the server sends', '{"type":"welcome","session":1}'],
   ['a heartbeat before the hello', '{"type":"heartbeat","session":1}'],
-  ['a hello with less than is needed', '{"type":"hello","nodeId":"x","__proto__":{}}'],
+  ['an incomplete hello', '{"type":"hello","nodeId":"x","__proto__":{}}'],
 ])('a message with %s ends the connection', async (_what, sent) => {
   const { url } = await gatewayForTest()
   const agent = await dialRaw(url)

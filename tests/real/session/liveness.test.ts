@@ -95,7 +95,7 @@ test('heartbeats and pings keep a node ready, and no heartbeat reaches the store
   const revisionNow = async () => (await engine.range({ key: 'nothing' })).revision
   const before = await revisionNow()
   const from = gateway.counts.messages
-  await waitUntil(() => gateway.counts.messages - from > 20 * 19, { what: 'each has sent many beats' })
+  await waitUntil(() => gateway.counts.messages - from > 20 * 19, { what: 'each has sent many heartbeats' })
   expect(await revisionNow()).toBe(before)
   expect(gateway.sessions).toBe(20)
   expect(gateway.counts.completes).toBeGreaterThan(100)

@@ -279,7 +279,7 @@ describe('the peer address of a router', () => {
     const agent = await openRaw(url, node, { peerAddress: address })
     expect((await nodeRecord(store, node)).peerAddress).toBeUndefined()
     expect(completeRoutes(agent)).toBeUndefined()
-    expect(logged.filter((line) => line.includes('address of its router'))).toHaveLength(1)
+    expect(logged.filter((line) => line.includes('invalid peer address'))).toHaveLength(1)
   })
 
   test('is removed by a session without one, and the node then receives no routes', async () => {

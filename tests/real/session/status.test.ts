@@ -80,7 +80,7 @@ test("reports about other nodes' or unknown assignments and malformed reports ar
     seen(1, { state: 'splendid' as Observation['state'] }),
   )
   report(agent, seen(2))
-  await waitUntil(stored, { what: 'the sound one is stored' })
+  await waitUntil(stored, { what: 'the valid one is stored' })
   expect(await observationOf(store, tenant, theirs.id)).toBeUndefined()
   expect(gateway.counts.observations).toBe(1)
 })
@@ -91,7 +91,7 @@ test.each(['running', 'stopped'] as const)(
     const { agent, stored, seen, gateway } = await oneAssignment(desired)
     report(agent, seen(1, { state: 'stopped', gone: true }))
     report(agent, seen(2))
-    await waitUntil(stored, { what: 'the sound report is stored' })
+    await waitUntil(stored, { what: 'the valid report is stored' })
     expect(await stored()).toMatchObject({ seq: 2, gone: false })
     expect(gateway.counts.observations).toBe(1)
   },

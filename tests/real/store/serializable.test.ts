@@ -209,7 +209,7 @@ test('a transaction that was overtaken does not abort on a view from before its 
       return { kind: 'commit', result: 'created' }
     })
   const first = create()
-  await waitUntil(() => slow.answered() === 1, { what: 'the first is committed, and has not heard of it' })
+  await waitUntil(() => slow.answered() === 1, { what: 'the first is committed, and its answer is delayed' })
   await other.store.fresh()
   const written = other.store.revision
   await other.store.transact((transaction) => {

@@ -73,8 +73,8 @@ const named = (prefix: string, count: number) =>
 test('400 creations on two server replicas under a quota of 200 have exactly 200 successes', async () => {
   const root = `/${uniqueName('slots')}`
   const replicas = await Promise.all([replicaOf(root), replicaOf(root)])
-  const made = await createAll(replicas, named('a', 400), 200)
-  expect(made.filter(Boolean)).toHaveLength(200)
+  const created = await createAll(replicas, named('a', 400), 200)
+  expect(created.filter(Boolean)).toHaveLength(200)
   for (const { store, allocator } of replicas) {
     await store.fresh()
     expect(allocator.used(tenant, KIND)).toBe(200)
@@ -89,8 +89,8 @@ test('a released slot can be allocated again, and no more than that', async () =
   const replicas = await Promise.all([replicaOf(root), replicaOf(root)])
   const [first] = replicas
   const names = named('a', 20)
-  const made = await createAll(replicas, names, 20)
-  expect(made).toEqual(names.map(() => true))
+  const created = await createAll(replicas, names, 20)
+  expect(created).toEqual(names.map(() => true))
   for (const name of names.slice(0, 7)) if (first) await remove(first, name)
   const again = await createAll(replicas, named('b', 30), 20)
   expect(again.filter(Boolean)).toHaveLength(7)
@@ -101,7 +101,7 @@ test('a lowered quota includes the records that exist already', async () => {
   const replicas = await Promise.all([replicaOf(root), replicaOf(root)])
   await createAll(replicas, named('a', 12), 100)
   for (const { store } of replicas) await store.fresh()
-  const made = await createAll(replicas, named('b', 40), 20)
-  expect(made.filter(Boolean)).toHaveLength(8)
+  const created = await createAll(replicas, named('b', 40), 20)
+  expect(created.filter(Boolean)).toHaveLength(8)
   expect((await createAll(replicas, named('c', 4), 10)).filter(Boolean)).toHaveLength(0)
 })

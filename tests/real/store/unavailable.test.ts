@@ -213,5 +213,5 @@ test('a listener that throws neither blocks other listeners nor stops the cache'
   await create(store, 'web')
   await store.fresh()
   expect(log.events()).toBe(2)
-  await waitUntil(() => thrown.length === 1, { what: 'the fault came to light' })
+  await waitUntil(() => thrown.length === 1, { what: 'the error was reported' })
 })
