@@ -66,7 +66,7 @@ export interface LogSink {
   /** One line with its timestamp and line feed. The buffer is valid only during the call. */
   entry(channel: OutputChannel, line: Buffer): void
   /** False if the engine broke the stream off. */
-  end(whole: boolean): void
+  end(complete: boolean): void
 }
 
 export interface ExecCommand {

@@ -49,33 +49,33 @@ const facts = (over: Partial<RoutingFacts>): RoutingFacts => ({
 const localOf = (over: Partial<RoutingFacts>): readonly string[] => planBackends(facts(over))[0]?.local ?? []
 
 describe('planning the backends of a deployment', () => {
-  const led = new Map([['web0', ['10.208.0.2', '10.208.0.3']]])
+  const before = new Map([['web0', ['10.208.0.2', '10.208.0.3']]])
   test.each<[string, Partial<RoutingFacts>, string[]]>([
     ['routes to a serving replica', { replicas: [replica(0, '10.208.0.2')] }, ['10.208.0.2']],
     [
       'does not route to an unready replica',
-      { replicas: [replica(0, '10.208.0.2', 'out')], upstreams: led },
+      { replicas: [replica(0, '10.208.0.2', 'out')], upstreams: before },
       [],
     ],
     ["does not route to another deployment's replica", { replicas: [replica(1, '10.208.0.2')] }, []],
     [
       'keeps routing to an unverified replica that was routed to',
-      { replicas: [replica(0, '10.208.0.2', 'unverified')], upstreams: led },
+      { replicas: [replica(0, '10.208.0.2', 'unverified')], upstreams: before },
       ['10.208.0.2'],
     ],
     [
       'does not route to an unverified replica that was not routed to',
-      { replicas: [replica(0, '10.208.0.9', 'unverified')], upstreams: led },
+      { replicas: [replica(0, '10.208.0.9', 'unverified')], upstreams: before },
       [],
     ],
     [
       'keeps all upstreams while no container was observed',
-      { replicas: [replica(0, undefined, 'unverified')], upstreams: led },
+      { replicas: [replica(0, undefined, 'unverified')], upstreams: before },
       ['10.208.0.2', '10.208.0.3'],
     ],
     [
       "keeps the upstreams except an address that is another deployment's now",
-      { replicas: [replica(0, undefined, 'unverified'), replica(1, '10.208.0.3')], upstreams: led },
+      { replicas: [replica(0, undefined, 'unverified'), replica(1, '10.208.0.3')], upstreams: before },
       ['10.208.0.2'],
     ],
     [
@@ -90,14 +90,14 @@ describe('planning the backends of a deployment', () => {
     ],
     [
       'does not route to an unready replica while another was not observed yet',
-      { replicas: [replica(0, '10.208.0.2', 'out'), replica(0, undefined, 'unverified')], upstreams: led },
+      { replicas: [replica(0, '10.208.0.2', 'out'), replica(0, undefined, 'unverified')], upstreams: before },
       ['10.208.0.3'],
     ],
     [
       'does not route to a withdrawn replica while another was not observed yet',
       {
         replicas: [replica(0, undefined, 'unverified')],
-        upstreams: led,
+        upstreams: before,
         withdrawn: new Map([['10.208.0.2', 'old']]),
       },
       ['10.208.0.3'],
@@ -217,8 +217,8 @@ test('never routes to a container of another deployment or to one that is not re
         expect(new Set(addresses).size).toBe(addresses.length)
         // A router that lags behind routes to a replica that was ready, never to another deployment's.
         for (const [of, { address, state }] of containers)
-          for (const [name, led] of upstreams)
-            if (led.includes(address))
+          for (const [name, routedTo] of upstreams)
+            if (routedTo.includes(address))
               expect([name, step.kind === 'apply' && state === 'out']).toEqual([`web${owner(of)}`, false])
       }
     }),

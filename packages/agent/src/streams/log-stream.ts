@@ -22,9 +22,9 @@ export async function openLogStream(
   const filling = request.follow ? fillWithGaps(outgoing) : fillPatiently(outgoing, () => source)
   const sink: LogSink = {
     entry: filling.entry,
-    end(whole) {
+    end(complete) {
       filling.settle()
-      onEnd(whole ? {} : { error: 'engine_unavailable' })
+      onEnd(complete ? {} : { error: 'engine_unavailable' })
     },
   }
   let source: EngineStream | undefined

@@ -107,7 +107,7 @@ function createParts(context: GatewayContext): GatewayParts {
     streams: createNodeStreams(context, here),
     directory: createNodeDirectory(context.store),
     index: createDesiredIndex(context.store),
-    openings: createSessionRateLimit(context.times.reopenMs),
+    sessionLimit: createSessionRateLimit(context.times.reopenMs),
     waiting: new Set(),
   }
 }

@@ -26,7 +26,7 @@ export interface GatewayParts {
   readonly held: HeldSessions
   readonly calls: NodeCalls
   readonly streams: NodeStreams
-  readonly openings: SessionRateLimit
+  readonly sessionLimit: SessionRateLimit
   /** Sockets that have not sent a hello yet. */
   readonly waiting: Set<Connection>
 }

@@ -63,18 +63,18 @@ export function openUpstreamFiles(folder: string): UpstreamFiles {
     write: (backends) =>
       oneAtATime(async () => {
         const before = await known()
-        const wanted = linesOf(backends)
-        latest = new Set(wanted.keys())
-        const lines = new Map([...others(before.keys(), backends), ...wanted])
+        const planned = linesOf(backends)
+        latest = new Set(planned.keys())
+        const lines = new Map([...others(before.keys(), backends), ...planned])
         const changed = [...lines].filter(([file, line]) => before.get(file) !== line)
         await Promise.all(changed.map(([file, line]) => limit(() => write(file, line))))
       }),
     removeOthers: (backends) =>
       oneAtATime(async () => {
         await known()
-        const wanted = linesOf(backends)
+        const planned = linesOf(backends)
         for (const file of await readdir(folder)) {
-          if (wanted.has(file) || latest.has(file)) continue
+          if (planned.has(file) || latest.has(file)) continue
           lines?.delete(file)
           await rm(join(folder, file), { force: true })
         }

@@ -66,8 +66,8 @@ function attachSink(running: RunningExec, sink: ExecSink): EngineExec {
   return {
     pause: () => socket.pause(),
     resume: () => socket.resume(),
-    // `taken` is called on success and on failure, because either way the bytes no longer need a buffer.
-    write: (bytes, taken) => socket.write(bytes, taken),
+    // `onWritten` is called on success and on failure, because either way the bytes no longer need a buffer.
+    write: (bytes, onWritten) => socket.write(bytes, onWritten),
     endInput: () => socket.end(),
     async resize(w, h) {
       await caller.call(CALL_MS, (_, abortSignal) => exec.resize({ w, h, abortSignal }))

@@ -3,11 +3,11 @@ import { expect, test } from 'vitest'
 import { createDemultiplexer } from './demultiplex.ts'
 import { createChunks } from './raw-response.ts'
 
-const cutAt = (whole: Buffer, sizes: readonly number[]): Buffer[] => {
+const cutAt = (bytes: Buffer, sizes: readonly number[]): Buffer[] => {
   const parts: Buffer[] = []
   let from = 0
-  for (const size of [...sizes, whole.length]) {
-    if (from < whole.length) parts.push(whole.subarray(from, from + size))
+  for (const size of [...sizes, bytes.length]) {
+    if (from < bytes.length) parts.push(bytes.subarray(from, from + size))
     from += size
   }
   return parts
@@ -51,8 +51,8 @@ test('decodes chunked responses and output frames regardless of where they are c
       })
       for (const part of cutAt(chunked(cutAt(stream, first)), second)) read(part)
       expect(ended).toBe(1)
-      const whole = sent.filter(({ bytes }) => bytes.length > 0)
-      expect(seen).toEqual(whole.map(({ error, bytes }) => ({ error, bytes: Buffer.from(bytes) })))
+      const expected = sent.filter(({ bytes }) => bytes.length > 0)
+      expect(seen).toEqual(expected.map(({ error, bytes }) => ({ error, bytes: Buffer.from(bytes) })))
     }),
   )
 })

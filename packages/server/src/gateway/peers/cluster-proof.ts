@@ -30,11 +30,11 @@ function hmacOf(key: Secret, { method, path, body }: ProvenRequest, at: string, 
 export function createProofCheck(key: Secret, clock: Clock) {
   const seen = new Map<string, number>()
   return (authorization: string | undefined, request: ProvenRequest): boolean => {
-    const [, at = '', nonce = '', given = ''] = PROOF.exec(authorization ?? '') ?? []
+    const [, at = '', nonce = '', received = ''] = PROOF.exec(authorization ?? '') ?? []
     const now = clock.now()
-    if (given === '' || Math.abs(now - Number(at)) > WINDOW_MS) return false
-    const wanted = hmacOf(key, request, at, nonce)
-    if (!timingSafeEqual(Buffer.from(wanted), Buffer.from(given)) || seen.has(nonce)) return false
+    if (received === '' || Math.abs(now - Number(at)) > WINDOW_MS) return false
+    const expected = hmacOf(key, request, at, nonce)
+    if (!timingSafeEqual(Buffer.from(expected), Buffer.from(received)) || seen.has(nonce)) return false
     for (const [old, until] of seen) {
       if (until >= now) break
       seen.delete(old)

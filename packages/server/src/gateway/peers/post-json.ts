@@ -2,6 +2,7 @@
 
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
+import { defined } from '@holdfast/contract'
 
 export interface Post {
   readonly url: URL
@@ -28,7 +29,7 @@ export function postJson({ url, body, authorization, deadlineMs, ca }: Post): Pr
   return new Promise((resolve, reject) => {
     const request =
       url.protocol === 'https:'
-        ? requestHttps(url, { ...options, ...(ca === undefined ? {} : { ca }) })
+        ? requestHttps(url, { ...options, ...defined({ ca }) })
         : requestHttp(url, options)
     request.on('error', reject)
     request.on('response', (response) => {

@@ -185,10 +185,7 @@ function handle(parts: GatewayParts, session: Session, message: AgentMessage): v
   if (message.type === 'credit' || message.type === 'end') receiveStreamMessage(session, message)
   if (message.type === 'call')
     answerAgent(context, index, session, message).catch((error: unknown) =>
-      context.log.warn(
-        { nodeId: session.nodeId, error: String(error) },
-        'answering a call of the agent failed',
-      ),
+      context.log.warn({ nodeId: session.nodeId, error: String(error) }, 'agent call failed'),
     )
   if (message.type !== 'status') return
   acceptReports(context, index, session, message.observations)

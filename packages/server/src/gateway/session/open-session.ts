@@ -20,12 +20,12 @@ import { isProven } from './verify-hello.ts'
  * resolves, the cache contains everything that an older session wrote, so the first complete set is never outdated.
  */
 export async function openSession(
-  { context, directory, openings }: Pick<GatewayParts, 'context' | 'directory' | 'openings'>,
+  { context, directory, sessionLimit }: Pick<GatewayParts, 'context' | 'directory' | 'sessionLimit'>,
   hello: Hello,
   nonce: string,
 ): Promise<OpenedSession | undefined> {
   const { store } = context
-  let letIn = false
+  let isAllowed = false
   const opened = await store.transact<OpenedSession | undefined>((transaction) => {
     const tenant = directory.tenantOf(hello.nodeId)
     const node = tenant && transaction.get(inTenant(tenant, nodes, hello.nodeId))
@@ -33,9 +33,9 @@ export async function openSession(
       return { kind: 'abort', result: undefined }
     // Checked after the signature, so that only the node itself uses up its limit, and once, because a transaction may
     // rerun.
-    letIn ||= openings.take(node.id, performance.now())
-    if (!letIn) return { kind: 'abort', result: undefined }
-    const labels = judgeLabels(hello.labels, node)
+    isAllowed ||= sessionLimit.tryAcquire(node.id, performance.now())
+    if (!isAllowed) return { kind: 'abort', result: undefined }
+    const labels = checkLabels(hello.labels, node)
     const next = openedNode(context, node, hello, labels)
     transaction.put(inTenant(tenant, nodes, node.id), next)
     recordOpening(context, transaction, tenant, node, next, labels)
@@ -108,7 +108,7 @@ function recordOpening(
 type Labels = Hello['labels']
 
 /** Malformed labels are not quoted, because they would reach logs and terminals. */
-function judgeLabels(advertised: Labels, { attested }: StoredNode): AttestedLabels {
+function checkLabels(advertised: Labels, { attested }: StoredNode): AttestedLabels {
   const entries = Object.entries(advertised)
   const wellFormed = entries.filter(([key, value]) => isLabelKey(key) && isLabelValue(value))
   const { labels, refused } = attestLabels(Object.fromEntries(wellFormed), attested)

@@ -6,14 +6,14 @@ const [ONE, TWO] = ['node_1' as NodeId, 'node_2' as NodeId]
 
 test('allows one session per node and interval', () => {
   const limit = createSessionRateLimit(1_000)
-  const taken = [
-    limit.take(ONE, 0),
-    limit.take(ONE, 999),
-    limit.take(TWO, 999),
-    limit.take(ONE, 1_000),
-    limit.take(TWO, 1_998),
-    limit.take(TWO, 1_999),
-    limit.take(ONE, 1_999),
+  const acquired = [
+    limit.tryAcquire(ONE, 0),
+    limit.tryAcquire(ONE, 999),
+    limit.tryAcquire(TWO, 999),
+    limit.tryAcquire(ONE, 1_000),
+    limit.tryAcquire(TWO, 1_998),
+    limit.tryAcquire(TWO, 1_999),
+    limit.tryAcquire(ONE, 1_999),
   ]
-  expect(taken).toEqual([true, false, true, true, false, true, false])
+  expect(acquired).toEqual([true, false, true, true, false, true, false])
 })

@@ -5,23 +5,23 @@ import type { NodeId } from '@holdfast/contract'
 
 export interface SessionRateLimit {
   /** True if the node may open a session now. Call this only for authenticated nodes. */
-  take(nodeId: NodeId, now: number): boolean
+  tryAcquire(nodeId: NodeId, now: number): boolean
 }
 
 export function createSessionRateLimit(reopenMs: number): SessionRateLimit {
   /** The time of the last session of each node, oldest first. */
-  const taken = new Map<NodeId, number>()
-  const forgetOver = (now: number): void => {
-    for (const [nodeId, at] of taken) {
+  const lastOpened = new Map<NodeId, number>()
+  const forgetExpired = (now: number): void => {
+    for (const [nodeId, at] of lastOpened) {
       if (now - at < reopenMs) return
-      taken.delete(nodeId)
+      lastOpened.delete(nodeId)
     }
   }
   return {
-    take(nodeId, now) {
-      forgetOver(now)
-      if (taken.has(nodeId)) return false
-      taken.set(nodeId, now)
+    tryAcquire(nodeId, now) {
+      forgetExpired(now)
+      if (lastOpened.has(nodeId)) return false
+      lastOpened.set(nodeId, now)
       return true
     },
   }

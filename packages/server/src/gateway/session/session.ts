@@ -87,9 +87,9 @@ export const newSession = (opened: OpenedSession, socket: AgentSocket | undefine
 
 /** Created at the first report, because an idle node needs none. */
 export interface Reports {
-  /** The newest accepted in this session. */
+  /** The newest observation of each assignment that this session has accepted. */
   readonly newest: Map<AssignmentId, Observation>
-  /** Those of them that are not stored yet. */
+  /** The accepted observations that are not stored yet. */
   readonly unwritten: Map<AssignmentId, Observation>
   writing: boolean
 }

@@ -3,10 +3,10 @@
 
 import { serverReplicas, shards } from '../../store/records.ts'
 import { globally } from '../../store/transaction.ts'
+import { type HandOver, planHandOver } from './balance-shards.ts'
 import { shardAddress } from './fence.ts'
 import { announceChange, type LeadershipState, releaseAll } from './leadership-state.ts'
 import { SHARDS } from './shard-of.ts'
-import { type HandOver, planHandOver } from './share-out.ts'
 
 export async function acquireFreeShards(state: LeadershipState, now: number): Promise<void> {
   const acquired: Promise<void>[] = []

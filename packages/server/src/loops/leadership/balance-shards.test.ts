@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { planHandOver } from './balance-shards.ts'
 import { createHeartbeatWatch } from './heartbeat-watch.ts'
 import { SHARDS, shardOf } from './shard-of.ts'
-import { planHandOver } from './share-out.ts'
 
 const allOf = (owner: string) => new Map(Array.from({ length: SHARDS }, (_, shard) => [shard, owner]))
 
