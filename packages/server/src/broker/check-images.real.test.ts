@@ -88,7 +88,7 @@ test('with tag and digest the digest is asked for', async () => {
   expect(answer).toEqual({ kind: 'exists', digest: first.digest })
 })
 
-test('credentials that do not answer are said so, never replaced by an anonymous call, and not remembered', async () => {
+test('reports unavailable credentials, makes no anonymous call instead, and does not cache the answer', async () => {
   let calls = 0
   const counting = {
     checkManifest: (...args: Parameters<Registry['checkManifest']>) => {

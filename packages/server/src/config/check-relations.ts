@@ -1,4 +1,4 @@
-// Checks that the settings agree with each other. Values that are faulty by themselves are skipped, so that all faults of
+// Checks that the settings agree with each other. Values that are invalid on their own are skipped, so that all faults of
 // a configuration are reported at once.
 
 import { isIP } from 'node:net'

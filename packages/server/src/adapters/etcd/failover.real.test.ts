@@ -92,7 +92,7 @@ describe('an etcd cluster that loses its leader', () => {
       await waitUntil(() => watch.events().length > 20, { what: 'writes are under way' })
       await (await cluster.findLeader())[fault]()
       const before = watch.events().length
-      await waitUntil(() => watch.events().length > before + 100, { what: 'writes go on' })
+      await waitUntil(() => watch.events().length > before + 100, { what: 'writes continue' })
       done = true
       const verdicts = new Map((await Promise.all(workers)).flatMap((one) => [...one]))
       await expectHonest(engine, prefix, verdicts)

@@ -115,7 +115,7 @@ describe('etcd with users', () => {
     await cluster.members[0]?.restart({ wait: false })
     await waitUntil(() => guest.range({ key: prefix }, { deadlineMs: 1_000 }), { what: 'etcd is back' })
     await write(guest, `${prefix}b/`)
-    await waitUntil(() => watch.story().length === 2, { what: 'the watch goes on' })
+    await waitUntil(() => watch.story().length === 2, { what: 'the watch resumes' })
   })
 })
 

@@ -142,7 +142,7 @@ test('a realm that the entry lists gets the credential', async () => {
   expect(sinkhole.requests).toHaveLength(1)
 })
 
-test.each([301, 302, 303, 307, 308])('a redirect with %i is followed by nobody', async (status) => {
+test.each([301, 302, 303, 307, 308])('a redirect with %i is not followed', async (status) => {
   const found = await ask((_request, response) => {
     response.writeHead(status, { location: `http://${sinkhole.host}/v2/` }).end()
   })
@@ -150,7 +150,7 @@ test.each([301, 302, 303, 307, 308])('a redirect with %i is followed by nobody',
   expect(sinkhole.connections).toBe(0)
 })
 
-test('a token server that redirects is followed by nobody', async () => {
+test('a redirect of a token server is not followed', async () => {
   const found = await ask((request, response, host) => {
     if (request.url?.startsWith('/token'))
       response.writeHead(302, { location: `http://${sinkhole.host}/` }).end()
@@ -285,7 +285,7 @@ test.each(['{}', '[]', 'null', 'not json', '{"token":7}', '{"token":"a\\nb"}', '
   },
 )
 
-test('a kept connection that the registry has dropped meanwhile costs one more try, not the answer', async () => {
+test('retries once on a new connection if the registry has closed a kept one', async () => {
   const used = new Set<unknown>()
   let dropped = 0
   const host = await listen((request, response) => {

@@ -100,7 +100,7 @@ test('a registry that went away under a kept connection is unreachable', async (
   mine.close()
 })
 
-test('nobody there, and no such name, are unreachable', async () => {
+test('a closed port and an unknown host name are unreachable', async () => {
   const host = `127.0.0.1:${await freePort()}`
   const mine = createRegistryClient({
     allowList: [{ host, plainHttp: true, allowAddress: true }, { host: 'nowhere.invalid' }],

@@ -176,7 +176,7 @@ test.each([
   ['reference', { repository: 'a', reference: '../x' }],
   ['reference', { repository: 'a', reference: '1 HTTP/1.1\r\nx: y' }],
   ['reference', { repository: 'a', reference: '' }],
-])('an unsound %s is not sent, whoever passed it', async (_which, part) => {
+])('an invalid %s is never sent, whichever caller passed it', async (_which, part) => {
   const client = createRegistryClient({ allowList: listed })
   const answer = await client.checkManifest({ host: 'only.example.net:443', ...part })
   expect(answer).toEqual({ kind: 'unreachable', cause: 'not_allowed' })

@@ -31,7 +31,7 @@ export interface RealStore {
   open(auth: StoreAuth, options?: OpenOptions): SecretsStoreClient
   provision(): Promise<PlatformIdentities>
   newTenant(): Promise<TenantId>
-  /** What deployments/web holds at this version, or the outcome that is not ok. */
+  /** The values of deployments/web at this version, or the outcome of a failed read. */
   readValues(tenant: TenantId, version: number): Promise<unknown>
   /** How many requests for this path the store has answered. */
   audited(path: string): number

@@ -20,7 +20,7 @@ interface Source extends EventFollower {
   failing: boolean
 }
 
-/** What is waiting comes one at a time. */
+/** Returns the waiting parts one at a time. */
 function sourceOf(waiting: FollowedPart[]): Source {
   const source: Source = {
     taken: 0,
@@ -94,7 +94,7 @@ test('what arrives while it is looked for is found; what comes to one who waits 
   stream.destroy()
 })
 
-test('a store that is away is asked again; the heart beats meanwhile and carries the place', async () => {
+test('retries an unavailable store, and its heartbeats carry the position until then', async () => {
   const source = sourceOf([event('8-0')])
   source.failing = true
   const { stream } = openEventStream(source)
