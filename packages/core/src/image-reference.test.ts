@@ -144,7 +144,7 @@ test('parses long and repetitive references in linear time', () => {
       parseImageReference(`${unit.repeat(length)}!`.slice(-600))
     parseImageReference(unit.repeat(1_000_000))
   }
-  // Of the processor's time, whoever else uses it; one that looks back at every place takes minutes.
+  // Measures CPU time, which other processes do not affect. A parser that backtracks at every position takes minutes.
   const { user, system } = process.cpuUsage(started)
   expect((user + system) / 1000).toBeLessThan(5000)
 })

@@ -8,7 +8,7 @@ import { type CellNode, detectMassFailure, type MassFailureFacts } from './detec
 const TIMES = { failedMs: 120_000, massWindowMs: 60_000, massHoldMs: 600_000 }
 const NEVER = { countedFrom: Number.NEGATIVE_INFINITY, massSeenAt: undefined }
 
-/** `a0` is of tenant a and silent since second 0, `b` is of tenant b and there; `A0` is a control-plane node. */
+/** `a0` is a node of tenant a that is silent since second 0, `b` is a connected one of tenant b; `A0` is a control-plane node. */
 function cell(text: string): CellNode[] {
   return text.split(' ').map((word, index) => ({
     id: `${word}#${index}` as NodeId,
@@ -23,26 +23,26 @@ const judge = (text: string, second: number, facts: Partial<MassFailureFacts> = 
 const failing = (text: string, second: number, facts: Partial<MassFailureFacts> = {}) =>
   [...judge(text, second, facts).mayFail].map((id) => id.split('#')[0]).join(' ')
 
-describe('a small cell', () => {
+describe('failure detection in a small cell', () => {
   test.each([
-    ['alone, a moment too early', 'a0 a b', 119.999, ''],
-    ['alone, in time', 'a0 a b', 120, 'a0'],
+    ['one silent node, a moment too early', 'a0 a b', 119.999, ''],
+    ['one silent node, in time', 'a0 a b', 120, 'a0'],
     ['two of five of two tenants', 'a0 b0 a b b', 120, 'a0 b0'],
     ['three of five of two tenants', 'a0 a0 b0 b b', 120, ''],
     ['three of five, a moment before the hold is over', 'a0 a0 b0 b b', 719.999, ''],
     ['three of five, when the hold is over', 'a0 a0 b0 b b', 720, 'a0 a0 b0'],
     ['three of five of one tenant where two exist', 'a0 a0 a0 b b', 120, 'a0 a0 a0'],
     ['three of five where one tenant exists', 'a0 a0 a0 a a', 120, ''],
-    ['three of ten are not over thirty per cent', 'a0 a0 b0 a a a a a a a', 120, 'a0 a0 b0'],
-    ['three of nine are', 'a0 a0 b0 a a a a a a', 120, ''],
-    ['just within a minute', 'a0 a30 b60 b b', 120, ''],
-    ['not within a minute', 'a0 a30 b60.001 b b', 120, 'a0'],
-    ['one that fell silent before the many is held, too', 'a0 a90 a90 b90 b b', 130, ''],
-    ['and is not held for longer than its own ten minutes', 'a0 a90 a90 b90 b b', 720, 'a0'],
-    ['control-plane nodes do not make it many', 'a0 b0 P0 P0 b b', 120, 'a0 b0 P0 P0'],
-    ['control-plane nodes do not make it a small share', 'a0 a0 b0 P P P P P P P', 120, ''],
-    ['a control-plane node is held like the others', 'a0 a0 b0 P0 b', 120, ''],
-    ['a tenant of control-plane nodes alone is no second tenant', 'a0 a0 a0 P a', 120, ''],
+    ['three of ten, which is not more than thirty percent', 'a0 a0 b0 a a a a a a a', 120, 'a0 a0 b0'],
+    ['three of nine, which is more', 'a0 a0 b0 a a a a a a', 120, ''],
+    ['three silent within a minute', 'a0 a30 b60 b b', 120, ''],
+    ['three silent in just over a minute', 'a0 a30 b60.001 b b', 120, 'a0'],
+    ['a node that fell silent before a mass failure, held too', 'a0 a90 a90 b90 b b', 130, ''],
+    ['a node that fell silent before a mass failure, after its own hold', 'a0 a90 a90 b90 b b', 720, 'a0'],
+    ['control-plane nodes, which do not make a mass failure', 'a0 b0 P0 P0 b b', 120, 'a0 b0 P0 P0'],
+    ['control-plane nodes, which do not lower the share of silent nodes', 'a0 a0 b0 P P P P P P P', 120, ''],
+    ['a control-plane node, held like the others', 'a0 a0 b0 P0 b', 120, ''],
+    ['a tenant with control-plane nodes only, which is no second tenant', 'a0 a0 a0 P a', 120, ''],
   ])('%s: %s at %d s', (_what, text, second, expected) => {
     expect(failing(text, second)).toBe(expected)
   })
@@ -55,13 +55,13 @@ describe('after an outage of the control plane', () => {
     expect(failing('a0 a b', 420, back)).toBe('a0')
   })
 
-  test('those who are many wait for their hold after that', () => {
+  test('a mass failure is held for its full time after that', () => {
     expect(failing('a0 a0 b0 b b', 900, { countedFrom: 300_000 })).toBe('')
     expect(failing('a0 a0 b0 b b', 1_020, { countedFrom: 300_000 })).toBe('a0 a0 b0')
   })
 })
 
-test('when some of the many come back, the others are given the same time to do so', () => {
+test('after some nodes of a mass failure return, the others get the same time to do so', () => {
   const { massSeenAt, holding } = judge('a0 a0 b0 b b', 300)
   expect([massSeenAt, holding]).toEqual([300_000, true])
   expect(failing('a a0 b0 b b', 419, { massSeenAt })).toBe('')
@@ -86,7 +86,7 @@ const aCell = fc
   )
 const aMoment = fc.integer({ min: 0, max: 1_000_000 })
 
-/** In other words than the code: for each node as the first of a stretch. */
+/** The rule of a mass failure written differently from the code: tries each node as the first of a minute. */
 function fellSilentTogether(nodes: readonly CellNode[], now: number): boolean {
   const counting = nodes.filter(({ controlPlane }) => !controlPlane)
   const needed = Math.min(2, new Set(counting.map(({ tenant }) => tenant)).size)
@@ -106,7 +106,7 @@ describe('over random cells', () => {
   const failed = (nodes: readonly CellNode[], now: number) =>
     detectMassFailure({ nodes, now, ...NEVER }, TIMES).mayFail
 
-  test('nobody fails early, everybody in the end, and between them nobody while many are silent', () =>
+  test('no node fails early, every silent node fails in the end, and a mass failure delays it', () =>
     check((nodes, now) => {
       const may = failed(nodes, now)
       const many = fellSilentTogether(nodes, now)

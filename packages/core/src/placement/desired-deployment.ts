@@ -30,12 +30,12 @@ export function desiredDeployment(
   }
 }
 
-export function placedDeployment({ placement, listensUntil }: PlacementSnapshot): PlacedDeployment {
+export function placedDeployment({ placement, graceUntil }: PlacementSnapshot): PlacedDeployment {
   return {
     assignments: placement?.assignments ?? [],
     rollout: placement?.rollout,
     lastGood: placement?.lastGood,
-    listensUntil,
+    graceUntil,
     // Time spent waiting for a dependency is no delay of the update.
     waited: placement?.shortfall?.reason === DEPENDENCY_UNHEALTHY,
   }

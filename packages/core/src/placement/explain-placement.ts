@@ -16,7 +16,7 @@ export interface PlacementExplanation {
   readonly summary: string
   /** Every node of the tenant with every refusal. */
   readonly candidates: readonly Candidate[]
-  /** What would make a node accept a replica, the smallest change first; empty where all are placed. */
+  /** Changes that would make a node accept a replica, the smallest first; empty if all replicas are placed. */
   readonly cure: readonly string[]
 }
 

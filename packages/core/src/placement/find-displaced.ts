@@ -15,7 +15,7 @@ export interface Displacement {
   readonly demands: string | undefined
   /** By node with a replica of the deployment, why it no longer qualifies. */
   readonly refusals: ReadonlyMap<NodeId, NodeRefusal>
-  /** What becomes of the replicas on those nodes. */
+  /** Whether the replicas on those nodes stay, leave or are stopped. */
   readonly dispositions: ReadonlyMap<NodeId, NodeDisposition>
   /** The refusals of all nodes, where no node accepts a displaced replica. */
   readonly nowhere: Placing | undefined

@@ -130,7 +130,7 @@ export function anExample(tenant: ExampleTenant): Example {
       scheduling: createSchedulingView({ nodes, containers: { used: assignments.length, limit } }),
       counted: { name, resources, assignments },
       room: limit,
-      listensUntil: 0,
+      graceUntil: 0,
       nodeOf: (id) => byId.get(id),
       dispositionOf: (id) => dispositions.get(id) ?? (byId.has(id) ? 'staying' : 'absent'),
       seen: (id) => tenant.seen?.[id] ?? (assignments.some((each) => each.id === id) ? READY : undefined),

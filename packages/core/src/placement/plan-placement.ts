@@ -5,7 +5,7 @@
 import type { Assignment, AssignmentId, NodeId } from '@holdfast/contract'
 import { unmetDependencies } from '../rollout/dependency-gate.ts'
 import type { ReplicaFacts } from '../rollout/desired-replicas.ts'
-import { giveUpLost, isUnchanged } from '../rollout/plan-replicas.ts'
+import { isUnchanged, removeReplacedLost } from '../rollout/plan-replicas.ts'
 import { planRollout, type RolloutPlan } from '../rollout/plan-rollout.ts'
 import { updateRulesOf } from '../rollout/plan-rollout-rules.ts'
 import { isServing } from '../rollout/replica-health.ts'
@@ -48,7 +48,7 @@ export function planPlacement(
     nowhere,
   } = chooseReplicas(snapshot, deployment, facts, planned, displacement)
   const added = newAssignments(snapshot, basis, rollout, placing)
-  const withoutLost = giveUpLost(rollout.kept, added, facts)
+  const withoutLost = removeReplacedLost(rollout.kept, added, facts)
   const kept = leaveForbidden(withoutLost, added, whereabouts(snapshot, deployment, displacement, now))
   const refusing = placing.unplaced > 0 ? placing : (displacement.nowhere ?? nowhere ?? placing)
   const replicas: PlannedReplicas = {
@@ -132,7 +132,7 @@ function lostAmong(assignments: readonly Assignment[], { dispositionOf }: Replic
 }
 
 function whereabouts(
-  { nodeOf, seen, listensUntil }: PlacementSnapshot,
+  { nodeOf, seen, graceUntil }: PlacementSnapshot,
   { spec }: DeploymentRecord,
   { refusals }: Displacement,
   now: number,
@@ -145,7 +145,7 @@ function whereabouts(
     },
     answers: (id) => nodeOf(id)?.status === 'ready',
     seen,
-    isOverdue: ({ assignedAt }) => now > Math.max(Date.parse(assignedAt) + progressDeadlineMs, listensUntil),
+    isOverdue: ({ assignedAt }) => now > Math.max(Date.parse(assignedAt) + progressDeadlineMs, graceUntil),
     most: DISPLACED_AT_ONCE,
   }
 }

@@ -80,7 +80,7 @@ export interface PlacementSnapshot {
   /** The quota of containers, less the containers of other deployments. */
   readonly room: number
   /** In milliseconds since 1970. A controller that has just taken over may lack reports: no replica is overdue before. */
-  readonly listensUntil: number
+  readonly graceUntil: number
   /** Undefined where the node is not enrolled, or its record is unreadable. */
   nodeOf(id: NodeId): NodeFacts | undefined
   /** The disposition that follows from the node's own record and claim, whatever the deployment demands. */

@@ -36,7 +36,7 @@ export function stopForSelfAntiAffinity(
   if (waiting.size === 0) return plan
   const runs = ({ replica }: { readonly replica: number }) =>
     plan.kept.some((each) => each.replica === replica && isRunning(each))
-  // A replica that was placed just now may occupy the node that was found: the next decision tells.
+  // A replica that was placed just now may occupy the node that was found: the next decision will show.
   const mayStop = placing.placed.length === 0 && plan.missing.every(runs)
   const kept = plan.kept.map((each): Assignment => {
     const stops = mayStop && waiting.has(each.replica) && isRunning(each)

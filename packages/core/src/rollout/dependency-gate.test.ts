@@ -4,12 +4,20 @@ import { type Dependency, dependencyText, unmetDependencies } from './dependency
 
 type Seen = Pick<Observation, 'state' | 'reason'>
 const assigned = (replica: number, desired: Assignment['desired'] = 'running'): Assignment => ({
-  ...{ id: `rep_${replica}` as AssignmentId, nodeId: 'node_1' as NodeId, revision: 1 },
-  ...{ replica, desired, templateHash: 'h', assignedAt: '' },
+  id: `rep_${replica}` as AssignmentId,
+  nodeId: 'node_1' as NodeId,
+  revision: 1,
+  replica,
+  desired,
+  templateHash: 'h',
+  assignedAt: '',
 })
 const other = (replicas: number, seen: readonly Seen[], changes: Partial<Dependency> = {}): Dependency => ({
-  ...{ replicas, deleting: false, assignments: seen.map((_, index) => assigned(index + 1)) },
-  ...{ seen: (id: string) => seen[Number(id.slice(4)) - 1], isLost: () => false },
+  replicas,
+  deleting: false,
+  assignments: seen.map((_, index) => assigned(index + 1)),
+  seen: (id: string) => seen[Number(id.slice(4)) - 1],
+  isLost: () => false,
   ...changes,
 })
 const ready: Seen = { state: 'ready', reason: '' }

@@ -7,8 +7,13 @@ const spec = { ...aRecord(), replicas: 2 }
 const fresh = { deleting: false, imageDigest: DIGEST, revision: 1 }
 
 const assigned = (replica: number, desired: Assignment['desired'] = 'running'): Assignment => ({
-  ...{ id: `rep_${replica}` as AssignmentId, nodeId: 'node_1' as NodeId, revision: 1 },
-  ...{ replica, desired, templateHash: 'h', assignedAt: '' },
+  id: `rep_${replica}` as AssignmentId,
+  nodeId: 'node_1' as NodeId,
+  revision: 1,
+  replica,
+  desired,
+  templateHash: 'h',
+  assignedAt: '',
 })
 type Seen = Pick<Observation, 'state' | 'reason' | 'about'>
 const seen = (state: Observation['state'], reason = ''): Seen => ({ state, reason })
@@ -28,7 +33,7 @@ const status = (
 const ready = seen('ready')
 const shortfall = { reason: 'unschedulable', summary: '0 of 5 nodes fit.' }
 
-test('a new deployment is pending until the scheduler has looked', () => {
+test('a new deployment is pending until the scheduler has planned it', () => {
   expect(deriveStatus(spec, { deleting: false, imageDigest: null })).toEqual({
     phase: 'Pending',
     reason: 'image_unresolved',
@@ -40,10 +45,10 @@ test('a new deployment is pending until the scheduler has looked', () => {
   expect(deriveStatus(spec, fresh)).toMatchObject({ phase: 'Pending', reason: 'unscheduled' })
 })
 
-describe('phases', () => {
+describe('the phase of a deployment', () => {
   test.each<[string, ReturnType<typeof status>, object]>([
     [
-      'never placed: the summary of what stands in the way',
+      'never placed: the summary of the failed placement',
       status({ assignments: [], shortfall }),
       { phase: 'Pending', reason: 'unschedulable', message: shortfall.summary },
     ],
@@ -55,19 +60,19 @@ describe('phases', () => {
     ...['residency_enforcement_off', 'residency_no_match'].flatMap(
       (reason): [string, ReturnType<typeof status>, object][] => [
         [
-          `${reason}: it waits`,
+          `${reason}: the deployment waits`,
           status({ assignments: [], shortfall: { ...shortfall, reason } }),
           { phase: 'Waiting', reason, message: shortfall.summary },
         ],
         [
-          `${reason} after it ran: something is missing`,
+          `${reason} after it ran: a replica is missing`,
           status({ assignments: [assigned(1)], shortfall: { ...shortfall, reason }, ranRevision: 1 }, [
             ready,
           ]),
           { phase: 'Degraded', reason },
         ],
         [
-          `${reason} of a successor, while all that is wished is there`,
+          `${reason} of a successor, while all desired replicas are ready`,
           status({ assignments: two, shortfall: { ...shortfall, reason }, ranRevision: 1 }, [ready, ready]),
           { phase: 'Running', reason: '' },
         ],
@@ -91,7 +96,7 @@ describe('phases', () => {
       { phase: 'Running', reason: '', runningRevision: 1, replicas: { desired: 2, placed: 2, ready: 2 } },
     ],
     [
-      'one not ready any more',
+      'one no longer ready',
       status({ assignments: two, ranRevision: 1 }, [ready, seen('running')]),
       { phase: 'Degraded', reason: 'not_ready', runningRevision: 1 },
     ],
@@ -106,7 +111,7 @@ describe('phases', () => {
       { phase: 'Degraded', reason: 'unhealthy' },
     ],
     [
-      'one that was ready and serves no longer',
+      'one that was ready and is now unhealthy',
       status({ assignments: two, ranRevision: 1 }, [ready, seen('ready', 'unhealthy')]),
       { phase: 'Degraded', reason: 'unhealthy', replicas: { desired: 2, placed: 2, ready: 1 } },
     ],
@@ -116,14 +121,14 @@ describe('phases', () => {
       { phase: 'Degraded', reason: 'image_pull_failed' },
     ],
     [
-      'scaled up, and nobody has looked yet',
+      'scaled up, and not planned yet',
       status({ assignments: [assigned(1)], ranRevision: 1 }, [ready], { revision: 2 }),
       { phase: 'Progressing' },
     ],
   ])('%s', (_what, derived, expected) => expect(derived).toMatchObject(expected))
 })
 
-test('0 replicas are stopped, not deleted, when the last container is gone', () => {
+test('a deployment with 0 replicas is stopped, not deleted, when its last container is gone', () => {
   const none = { ...spec, replicas: 0 }
   expect(deriveStatus(none, fresh)).toMatchObject({ phase: 'Stopped', reason: '' })
   const leaving = { assignments: [assigned(1, 'removed')] }
@@ -134,7 +139,7 @@ test('0 replicas are stopped, not deleted, when the last container is gone', () 
   })
 })
 
-test('being deleted wins, whatever was asked for', () => {
+test('the phase Deleting takes precedence, whatever the number of replicas', () => {
   for (const replicas of [0, 3]) {
     expect(deriveStatus({ ...spec, replicas }, { ...fresh, deleting: true })).toMatchObject({
       phase: 'Deleting',
@@ -144,16 +149,19 @@ test('being deleted wins, whatever was asked for', () => {
   }
 })
 
-describe('a secret that is not to be had', () => {
+describe('an unresolved secret', () => {
   const entries = ['DB', 'CACHE'].map((name) => ({
-    ...{ name, vault_path: `resources/${name.toLowerCase()}`, anchor: 'external', rotation: 'restart' },
+    name,
+    vault_path: `resources/${name.toLowerCase()}`,
+    anchor: 'external',
+    rotation: 'restart',
   }))
   const secretive = { ...spec, secrets: entries, composedEnvironment: { URL: '{{secret.db.key}}' } }
   const waits = (about?: string) => ({
     ...seen('starting', 'secret_unresolved'),
     ...(about === undefined ? {} : { about }),
   })
-  const told = (placed: PlacedFacts, observations: readonly (Seen | undefined)[]) =>
+  const derive = (placed: PlacedFacts, observations: readonly (Seen | undefined)[]) =>
     deriveStatus(secretive, {
       ...fresh,
       placed,
@@ -178,8 +186,8 @@ describe('a secret that is not to be had', () => {
     ['URL: too_large', 'The variable URL makes the environment too large to start a program with.'],
     ['broker_unavailable', 'The secrets cannot be resolved: no server that reads secrets can be reached.'],
     ['no_answer', 'The secrets cannot be resolved: the server did not answer in time.'],
-  ])('%s is told in words', (about, text) => {
-    const derived = told({ assignments: two }, [waits(about)])
+  ])('is explained in the message: %s', (about, text) => {
+    const derived = derive({ assignments: two }, [waits(about)])
     expect(derived).toMatchObject({ ...degraded, runningRevision: null })
     expect(derived.message).toContain(text)
     expect(derived.message).toMatch(/ 0 of 2 replicas are ready\.$/)
@@ -192,78 +200,92 @@ describe('a secret that is not to be had', () => {
     'DB: denied\nx',
     '__proto__',
     'DB: constructor',
-  ])('nothing is quoted of what no server of ours says: %o', (about) => {
-    const { message } = told({ assignments: two }, [waits(about)])
+  ])('quotes no report that is not a known cause: %o', (about) => {
+    const { message } = derive({ assignments: two }, [waits(about)])
     expect(message).toBe(
       'The secrets cannot be resolved: the node did not report why. 0 of 2 replicas are ready.',
     )
   })
   test.each<[string, PlacedFacts, readonly (Seen | undefined)[]]>([
-    ['the other is ready', { assignments: two, ranRevision: 1 }, [ready, waits('DB: denied')]],
+    ['the other replica is ready', { assignments: two, ranRevision: 1 }, [ready, waits('DB: denied')]],
     [
-      'the other is in other trouble',
+      'the other replica has another problem',
       { assignments: two },
       [seen('running', 'unhealthy'), waits('DB: denied')],
     ],
-    ['the other finds no node', { assignments: [assigned(1)], shortfall }, [waits('DB: denied')]],
+    ['the other replica finds no node', { assignments: [assigned(1)], shortfall }, [waits('DB: denied')]],
     [
-      'others wait for another deployment',
+      'the other replica waits for a dependency',
       { assignments: [assigned(1)], shortfall: { reason: 'dependency_unhealthy', summary: 'db' } },
       [waits('DB: denied')],
     ],
     [
-      'what it replaces serves',
+      'the replicas that it replaces serve',
       {
         assignments: [...two, { ...assigned(1), id: 'rep_3' as AssignmentId, templateHash: 'new' }],
         ranRevision: 1,
       },
       [ready, ready, waits('DB: denied')],
     ],
-  ])('is the worst of all, where %s', (_, placed, observations) => {
-    expect(told(placed, observations)).toMatchObject({
+  ])('takes precedence over every other problem, when %s', (_, placed, observations) => {
+    expect(derive(placed, observations)).toMatchObject({
       ...degraded,
       message: expect.stringContaining('Secret DB'),
     })
   })
-  test('each is named once, and one that is over is not named', () => {
+  test('is named once for several replicas, and not after it was resolved', () => {
     const three = [...two, { ...assigned(3) }]
-    const { message } = told(
+    const { message } = derive(
       { assignments: three },
       ['DB: denied', 'CACHE: missing', 'DB: denied'].map(waits),
     )
     expect(message.match(/Secret DB/g)).toHaveLength(1)
     expect(message).toContain('Secret CACHE')
-    expect(told({ assignments: two }, [ready, ready])).toMatchObject({ phase: 'Running' })
+    expect(derive({ assignments: two }, [ready, ready])).toMatchObject({ phase: 'Running' })
   })
-  test('of a replica that goes, or whose node is lost, nothing is told', () => {
+  test('is not reported for a replica that is being removed or whose node is lost', () => {
     const going = { assignments: [...two, assigned(3, 'removed')] }
-    expect(told(going, [ready, ready, waits('DB: denied')])).toMatchObject({ phase: 'Running' })
+    expect(derive(going, [ready, ready, waits('DB: denied')])).toMatchObject({ phase: 'Running' })
     const lost = { ...fresh, placed: { assignments: two, ranRevision: 1 }, isLost: () => true }
     expect(deriveStatus(secretive, { ...lost, observed: () => waits('DB: denied') })).toMatchObject({
       reason: 'node_lost',
     })
   })
-  test('an update that failed of it says which', () => {
+  test('is named in the message of an update that failed because of it', () => {
     const failure = { reason: 'secret_unresolved', replica: 1, at: '' }
     const rollout: Rollout = {
-      ...{ revision: 2, templateHash: 'new', since: 2, startedAt: '', progressedAt: '', ready: 0 },
-      ...{ state: 'paused', replaces: true, failure },
+      revision: 2,
+      templateHash: 'new',
+      since: 2,
+      startedAt: '',
+      progressedAt: '',
+      ready: 0,
+      state: 'paused',
+      replaces: true,
+      failure,
     }
-    const { reason, message } = told({ assignments: two, rollout }, [ready, waits('DB: denied')])
+    const { reason, message } = derive({ assignments: two, rollout }, [ready, waits('DB: denied')])
     expect(reason).toBe('update_paused')
     expect(message).toContain('replica 1 did not get its secrets. Secret DB (resources/db) cannot be read')
   })
 })
 
-describe('a rollout', () => {
+describe('the status during a rollout', () => {
   const rollout: Rollout = {
-    ...{ revision: 2, templateHash: 'n', since: 2, startedAt: '', progressedAt: '', ready: 0 },
-    ...{ state: 'progressing', replaces: true },
+    revision: 2,
+    templateHash: 'n',
+    since: 2,
+    startedAt: '',
+    progressedAt: '',
+    ready: 0,
+    state: 'progressing',
+    replaces: true,
   }
   const lastGood = { revision: 1, templateHash: 'h' }
   const next = (replica: number): Assignment => ({
     ...assigned(replica),
-    ...{ id: `rep_n${replica}` as AssignmentId, templateHash: 'n' },
+    id: `rep_n${replica}` as AssignmentId,
+    templateHash: 'n',
   })
   const ran = { ranRevision: 1, lastGood }
   const at = { revision: 2 }
@@ -271,30 +293,33 @@ describe('a rollout', () => {
 
   test.each([
     [
-      'a number with two replicas counts once',
+      'counts a number with two replicas once',
       status({ ...ran, rollout, assignments: [...two, next(1)] }, [ready, ready, ready], at),
       {
-        ...{ phase: 'Progressing', reason: 'rollout', runningRevision: 1 },
-        ...{ message: expect.stringContaining('1 of 2'), replicas: { desired: 2, placed: 2, ready: 2 } },
+        phase: 'Progressing',
+        reason: 'rollout',
+        runningRevision: 1,
+        message: expect.stringContaining('1 of 2'),
+        replicas: { desired: 2, placed: 2, ready: 2 },
       },
     ],
     [
-      'all are replaced: it runs, while it is still watched',
+      'is Running when all replicas are replaced, also during the watch window',
       status({ ...ran, rollout, assignments: [next(1), next(2)] }, [ready, ready], at),
       { phase: 'Running' },
     ],
     [
-      'the next finds no node: the reason is told, nobody is missed',
+      'reports why the next replica finds no node, without a replica missing',
       status({ ...ran, rollout, shortfall, assignments: two }, [ready, ready], at),
       { phase: 'Progressing', message: expect.stringContaining('0 of 5 nodes fit.') },
     ],
     [
-      'paused, although all are ready',
+      'is Degraded while paused, although all replicas are ready',
       status({ ...ran, rollout: { ...rollout, state: 'paused', failure }, assignments: two }, [ready, ready]),
       { phase: 'Degraded', reason: 'update_paused', message: expect.stringContaining('became unhealthy') },
     ],
     [
-      'taken back: what runs is what ran well, whatever ran last',
+      'reports the last good revision as the running one after a rollback',
       status(
         {
           ranRevision: 2,
@@ -307,27 +332,28 @@ describe('a rollout', () => {
       { phase: 'Degraded', reason: 'rollback', runningRevision: 1 },
     ],
     [
-      'waits for another deployment',
+      'is Waiting for another deployment',
       status({
-        ...{ assignments: [], shortfall: { reason: 'dependency_unhealthy', summary: 'Waits for db.' } },
+        assignments: [],
+        shortfall: { reason: 'dependency_unhealthy', summary: 'Waits for db.' },
       }),
       { phase: 'Waiting', reason: 'dependency_unhealthy', message: 'Waits for db.' },
     ],
   ])('%s', (_what, derived, expected) => expect(derived).toMatchObject(expected))
 })
 
-describe('a lost node', () => {
+describe('the status with a lost node', () => {
   const elsewhere = { ...assigned(2), nodeId: 'node_2' as NodeId }
   const lost = { isLost: (id: NodeId) => id === 'node_2' }
 
   test.each([
     [
-      'what was last seen there no longer counts',
+      'ignores the last observations of that node',
       status({ assignments: [assigned(1), elsewhere], ranRevision: 1 }, [ready, ready], lost),
       { phase: 'Degraded', reason: 'node_lost', replicas: { desired: 2, placed: 1, ready: 1 } },
     ],
     [
-      'a replacement is on its way',
+      'is Degraded while a replacement starts',
       status(
         { assignments: [assigned(1), { ...elsewhere, desired: 'removed' }, assigned(2)], ranRevision: 1 },
         [ready, ready, seen('starting')],
@@ -336,10 +362,11 @@ describe('a lost node', () => {
       { phase: 'Degraded', reason: 'node_lost' },
     ],
     [
-      'a replacement waits for another deployment',
+      'names the deployment that a replacement waits for',
       status(
         {
-          ...{ assignments: [assigned(1), elsewhere], ranRevision: 1 },
+          assignments: [assigned(1), elsewhere],
+          ranRevision: 1,
           shortfall: { reason: 'dependency_unhealthy', summary: 'Waits for db.' },
         },
         [ready, ready],
@@ -348,18 +375,20 @@ describe('a lost node', () => {
       { phase: 'Degraded', reason: 'node_lost', message: '1 of 2 replicas is ready. Waits for db.' },
     ],
     [
-      'replaced',
+      'is Running once the replica is replaced',
       status({ assignments: [...two, { ...elsewhere, desired: 'removed' }] }, [ready, ready], lost),
       { phase: 'Running' },
     ],
   ])('%s', (_what, derived, expected) => expect(derived).toMatchObject(expected))
 })
 
-test('what runs is not said to be a revision whose image no registry has answered for', () => {
+test('running replicas are not reported as a revision whose image is unresolved', () => {
   const placed = { assignments: two, ranRevision: 1, lastGood: { revision: 1, templateHash: 'h' } }
   const unresolved = status(placed, [ready, ready], { imageDigest: null, revision: 2 })
   expect(unresolved).toMatchObject({
-    ...{ phase: 'Progressing', reason: 'image_unresolved', runningRevision: 1 },
+    phase: 'Progressing',
+    reason: 'image_unresolved',
+    runningRevision: 1,
     message:
       'No registry has resolved the image yet, so the previous revision keeps running. 2 of 2 replicas are ready.',
   })
@@ -369,18 +398,26 @@ test('what runs is not said to be a revision whose image no registry has answere
 
 test('an old replica that is stopped before its successor starts is a step of the rollout', () => {
   const rollout: Rollout = {
-    ...{ revision: 2, templateHash: 'h2', since: 2, startedAt: '', progressedAt: '', ready: 0 },
-    ...{ state: 'progressing', replaces: true },
+    revision: 2,
+    templateHash: 'h2',
+    since: 2,
+    startedAt: '',
+    progressedAt: '',
+    ready: 0,
+    state: 'progressing',
+    replaces: true,
   }
   const step = (assignments: Assignment[]) =>
     status({ assignments, rollout, ranRevision: 1 }, [ready, ready], { revision: 2 })
   const text = 'Revision 2 is being rolled out; the replicas that it replaces are stopped first.'
   expect(step([assigned(1, 'removed'), assigned(2)])).toMatchObject({
-    ...{ phase: 'Progressing', reason: 'rollout' },
+    phase: 'Progressing',
+    reason: 'rollout',
     message: `1 of 2 replicas is placed. ${text} 1 container is still being stopped.`,
   })
   expect(step([assigned(1, 'removed'), assigned(2, 'removed')])).toMatchObject({
-    ...{ phase: 'Progressing', reason: 'rollout' },
+    phase: 'Progressing',
+    reason: 'rollout',
     message: `${text} 2 containers are still being stopped.`,
   })
 })

@@ -29,5 +29,5 @@ export interface PlacedDeployment {
   /** The last decision was held back by a dependency. */
   readonly waited?: boolean
   /** No replica is overdue before this time: a new controller may still lack reports of agents. */
-  readonly listensUntil?: number
+  readonly graceUntil?: number
 }

@@ -6,9 +6,9 @@ import {
   aWorld,
   commit,
   NODES,
-  obey,
   planOf,
   put,
+  reportNext,
   running,
   servedNumbers,
   settle,
@@ -19,14 +19,17 @@ const OPEN = { open: true, gated: false, stateful: false }
 const HARD: FilterName[] = ['residency_country', 'residency_region', 'blocked_country']
 
 describe('a node that no longer qualifies', () => {
-  test.each(HARD)('by %s: a successor first where one can come, else nothing stays', (filter) => {
-    expect(displacedDisposition({ filter }, OPEN)).toBe('leaving')
-    expect(displacedDisposition({ filter }, { ...OPEN, open: false })).toBe('barred')
-    expect(displacedDisposition({ filter }, { ...OPEN, gated: true })).toBe('barred')
-    expect(displacedDisposition({ filter }, { ...OPEN, stateful: true })).toBe('barred')
-  })
+  test.each(HARD)(
+    'by %s keeps replicas until a successor serves if one can start, and stops them otherwise',
+    (filter) => {
+      expect(displacedDisposition({ filter }, OPEN)).toBe('leaving')
+      expect(displacedDisposition({ filter }, { ...OPEN, open: false })).toBe('barred')
+      expect(displacedDisposition({ filter }, { ...OPEN, gated: true })).toBe('barred')
+      expect(displacedDisposition({ filter }, { ...OPEN, stateful: true })).toBe('barred')
+    },
+  )
 
-  test('by a constraint of labels: nothing is ever stopped for it', () => {
+  test('by a label constraint never stops a replica without a successor', () => {
     const filter = 'label_constraint'
     expect(displacedDisposition({ filter }, OPEN)).toBe('leaving')
     expect(displacedDisposition({ filter }, { ...OPEN, open: false })).toBe('stranded')
@@ -34,8 +37,8 @@ describe('a node that no longer qualifies', () => {
   })
 })
 
-/** Judged anew before each decision, as the controllers do. */
-function judgeNodes(world: World, unfit: ReadonlySet<NodeId>, filter: FilterName): boolean {
+/** Classifies the nodes before each decision, as the controllers do. */
+function classifyNodes(world: World, unfit: ReadonlySet<NodeId>, filter: FilterName): boolean {
   const open = unfit.size < NODES.length
   const disposition = displacedDisposition({ filter }, { open, gated: false, stateful: false })
   world.dispositions.clear()
@@ -46,7 +49,7 @@ function judgeNodes(world: World, unfit: ReadonlySet<NodeId>, filter: FilterName
 type Step =
   | { readonly kind: 'labels'; readonly at: number; readonly fits: boolean }
   | { readonly kind: 'decide'; readonly lost: boolean }
-  | { readonly kind: 'obey'; readonly at: number }
+  | { readonly kind: 'reportNext'; readonly at: number }
   | { readonly kind: 'put'; readonly hash: string }
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -55,7 +58,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({ kind: fc.constant('labels' as const), at: fc.nat(2), fits: fc.boolean() }),
   },
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('decide' as const), lost: fc.boolean() }) },
-  { weight: 6, arbitrary: fc.record({ kind: fc.constant('obey' as const), at: fc.nat(20) }) },
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('reportNext' as const), at: fc.nat(20) }) },
   {
     weight: 1,
     arbitrary: fc.record({ kind: fc.constant('put' as const), hash: fc.constantFrom('one', 'two') }),
@@ -71,7 +74,7 @@ interface Scene {
 function play({ world, unfit, filter }: Scene, each: Step): void {
   const { assignments } = world.placed
   const one = assignments[('at' in each ? each.at : 0) % Math.max(1, assignments.length)]
-  if (each.kind === 'obey' && one !== undefined) obey(world, one)
+  if (each.kind === 'reportNext' && one !== undefined) reportNext(world, one)
   if (each.kind === 'put') put(world, each.hash)
   if (each.kind === 'labels') {
     const node = NODES[each.at]
@@ -79,7 +82,7 @@ function play({ world, unfit, filter }: Scene, each: Step): void {
     else if (node !== undefined) unfit.add(node)
   }
   if (each.kind !== 'decide') return
-  const open = judgeNodes(world, unfit, filter)
+  const open = classifyNodes(world, unfit, filter)
   const before = servedNumbers(world, assignments)
   if (each.lost) return void planOf(world)
   const added = commit(world, planOf(world))
@@ -90,7 +93,7 @@ function play({ world, unfit, filter }: Scene, each: Step): void {
   for (const { nodeId } of added) expect(unfit.has(nodeId)).toBe(false)
 }
 
-test('as long as a node takes it, no replica that serves goes before its successor does; in the end none is left', () => {
+test('while another node fits, no serving replica is removed before its successor serves; in the end none is left', () => {
   const scene = fc.record({
     filter: fc.constantFrom<FilterName>('residency_country', 'label_constraint'),
     parallelism: fc.integer({ min: 1, max: 3 }),
@@ -99,12 +102,12 @@ test('as long as a node takes it, no replica that serves goes before its success
   fc.assert(
     fc.property(scene, ({ filter, parallelism, steps }) => {
       const world = aWorld()
-      world.wished = { ...world.wished, update: { ...world.wished.update, parallelism } }
+      world.desired = { ...world.desired, update: { ...world.desired.update, parallelism } }
       const unfit = new Set<NodeId>()
       settle(world)
       for (const each of steps) play({ world, unfit, filter }, each)
-      // Where nothing takes them they wait, and nothing settles.
-      if (!judgeNodes(world, unfit, filter)) return
+      // While no node fits, the replicas wait and the rollout does not settle.
+      if (!classifyNodes(world, unfit, filter)) return
       settle(world)
       expect(running(world).filter(({ nodeId }) => unfit.has(nodeId))).toEqual([])
       expect(servedNumbers(world, running(world)).size).toBe(3)

@@ -1,4 +1,4 @@
-// What happens to replicas on a node that no longer qualifies, because its labels or the demands of the deployment changed. A
+// The fate of replicas on a node that no longer qualifies, because its labels or the demands of the deployment changed. A
 // successor starts first wherever a node accepts one. Otherwise residency is a hard rule and stops the replica; for a label
 // constraint or a named node it keeps running. See docs/design/residency.md#displaced-replicas
 

@@ -78,7 +78,7 @@ const numbers = [
   ...REPLICAS.flatMap((one) => REPLICAS.map((other) => [one, other])),
 ]
 
-/** Three of one number: what is superseded while it becomes ready, beside one that fits or one that does not. */
+/** Three assignments of one number: a superseded one that has just become ready, beside one that fits or one that does not. */
 const STAYING = { desired: 'running', disposition: 'staying' } as const
 const superseded = { ...STAYING, templateHash: 'failed', seen: READY } as const
 const good = { ...STAYING, templateHash: 'good', seen: READY } as const
@@ -154,13 +154,13 @@ describe('a replica number without a fitting assignment', () => {
     const { group, facts } = exampleOf(examples)
     return planNumber({ ...DESIRED, ...changes }, { replica: 1, group, room }, facts)
   }
-  const made = { replica: 1, revision: 2, templateHash: 'aim' }
+  const created = { replica: 1, revision: 2, templateHash: 'aim' }
 
   test.each([
-    ['nothing at all', [], {}, 5, { empty: made, moving: false }],
+    ['nothing at all', [], {}, 5, { empty: created, moving: false }],
     ['nothing known to create', [], { aim: undefined }, 5, { moving: false }],
-    ['an old one that serves', [old], {}, 5, { outdated: { successor: made }, moving: false }],
-    ['one being removed, start-first', [going], {}, 5, { empty: made, moving: false }],
+    ['an old one that serves', [old], {}, 5, { outdated: { successor: created }, moving: false }],
+    ['one being removed, start-first', [going], {}, 5, { empty: created, moving: false }],
     ['one being removed, stop-first', [going], { stopFirst: true }, 5, { moving: true }],
     ['one being removed, without room', [going], {}, 0, { moving: true }],
     [
@@ -168,7 +168,7 @@ describe('a replica number without a fitting assignment', () => {
       [{ ...going, disposition: 'failed' }],
       { stopFirst: true },
       5,
-      { empty: made, moving: false },
+      { empty: created, moving: false },
     ],
     [
       'one being removed from a lost node that may still write',
@@ -182,7 +182,7 @@ describe('a replica number without a fitting assignment', () => {
       [{ ...old, disposition: 'stranded' }],
       {},
       5,
-      { outdated: { successor: made, stranded: true }, moving: false },
+      { outdated: { successor: created, stranded: true }, moving: false },
     ],
   ] satisfies [string, ExampleReplica[], Partial<DesiredReplicas>, number, object][])(
     'with %s',

@@ -1,4 +1,4 @@
-// What happens to the assignments of one replica number, and what the number needs next. Each assignment gets a class
+// Decides which assignments of one replica number leave, and what the number needs next. Each assignment gets a class
 // (classify-replicas.ts); the columns say whether the number has an assignment that fits, and whether that one serves:
 //
 //   class      | serving | coming | none
@@ -93,7 +93,7 @@ const fittingState = (serving: Assignment | undefined, coming: Assignment | unde
   return coming !== undefined ? 'coming' : 'none'
 }
 
-/** What a number needs that has no fitting assignment. */
+/** The next step of a number that has no fitting assignment. */
 function planSuccessor(
   desired: DesiredReplicas,
   { replica, group, room }: NumberedGroup,

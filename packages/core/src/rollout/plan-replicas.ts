@@ -90,7 +90,7 @@ const markRemoved = (assignment: Assignment): Assignment =>
  * Removes lost replicas whose successor has a node, and no others: if the lost node returns before, they serve again. `added`
  * are the missing replicas that found a node.
  */
-export function giveUpLost(
+export function removeReplacedLost(
   kept: readonly Assignment[],
   added: readonly Assignment[],
   { dispositionOf }: Pick<ReplicaFacts, 'dispositionOf'>,

@@ -1,5 +1,5 @@
-// Whatever happens in whatever order (agents, nodes, revisions, time, decisions that are lost or made twice): a
-// number that is served stays served, the same question changes nothing, and in the end all is as wished.
+// Random histories of agents, nodes, revisions, time, and decisions that are lost or repeated. In each of them a number that
+// is served stays served, planning again changes nothing, and in the end the desired state is reached.
 
 import type { Assignment } from '@holdfast/contract'
 import fc from 'fast-check'
@@ -12,9 +12,9 @@ import {
   factsOf,
   isBroken,
   NODES,
-  obey,
   planOf,
   put,
+  reportNext,
   running,
   type Seen,
   see,
@@ -26,7 +26,7 @@ import type { RolloutPlan } from './plan-rollout.ts'
 
 type Step =
   | { readonly kind: 'decide'; readonly fitting: number; readonly outcome: 'stored' | 'lost' }
-  | { readonly kind: 'obey'; readonly at: number }
+  | { readonly kind: 'reportNext'; readonly at: number }
   | { readonly kind: 'trouble'; readonly at: number; readonly seen: Partial<Seen> }
   | { readonly kind: 'node'; readonly at: number; readonly disposition: NodeDisposition }
   | { readonly kind: 'put'; readonly hash: string; readonly replicas: number }
@@ -48,7 +48,7 @@ const troubles: Partial<Seen>[] = [
 ]
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('decide' as const), ...decisions() }) },
-  { weight: 8, arbitrary: fc.record({ kind: fc.constant('obey' as const), at }) },
+  { weight: 8, arbitrary: fc.record({ kind: fc.constant('reportNext' as const), at }) },
   {
     weight: 1,
     arbitrary: fc.record({ kind: fc.constant('trouble' as const), at, seen: fc.constantFrom(...troubles) }),
@@ -56,7 +56,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.record({
-      ...{ kind: fc.constant('node' as const), at: fc.nat(2) },
+      kind: fc.constant('node' as const),
+      at: fc.nat(2),
       disposition: fc.constantFrom<NodeDisposition>(
         ...(['staying', 'staying', 'leaving', 'stranded', 'barred', 'failed', 'absent'] as const),
       ),
@@ -65,14 +66,16 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.record({
-      ...{ kind: fc.constant('put' as const), replicas: fc.integer({ min: 0, max: 4 }) },
+      kind: fc.constant('put' as const),
+      replicas: fc.integer({ min: 0, max: 4 }),
       hash: fc.constantFrom('one', 'two', 'three', 'broken'),
     }),
   },
   {
     weight: 1,
     arbitrary: fc.record({
-      ...{ kind: fc.constant('rules' as const), parallelism: fc.integer({ min: 1, max: 3 }) },
+      kind: fc.constant('rules' as const),
+      parallelism: fc.integer({ min: 1, max: 3 }),
       failureAction: fc.constantFrom('pause', 'rollback'),
     }),
   },
@@ -105,66 +108,66 @@ const scene = fc.record({
   steps: fc.array(step, { maxLength: 60 }),
 })
 
-function play(world: World, each: Step, judge: (world: World, fitting: number) => void): void {
-  const { wished, placed } = world
+function play(world: World, each: Step, checkDecision: (world: World, fitting: number) => void): void {
+  const { desired, placed } = world
   const one = placed.assignments[('at' in each ? each.at : 0) % Math.max(1, placed.assignments.length)]
-  if (each.kind === 'decide' && each.outcome === 'stored') judge(world, each.fitting)
+  if (each.kind === 'decide' && each.outcome === 'stored') checkDecision(world, each.fitting)
   if (each.kind === 'decide' && each.outcome === 'lost') planOf(world)
-  if (each.kind === 'obey' && one !== undefined) obey(world, one)
+  if (each.kind === 'reportNext' && one !== undefined) reportNext(world, one)
   if (each.kind === 'trouble' && one?.desired === 'running') see(world, one, each.seen)
   if (each.kind === 'node')
     world.dispositions.set(NODES[each.at] ?? ('' as (typeof NODES)[0]), each.disposition)
   if (each.kind === 'put') put(world, each.hash, { replicas: each.replicas })
   if (each.kind === 'rules')
-    world.wished = { ...wished, update: { ...wished.update, ...each, order: wished.update.order } }
-  if (each.kind === 'gate') world.wished = { ...wished, gated: each.gated }
-  if (each.kind === 'unresolved') world.wished = { ...wished, target: undefined }
+    world.desired = { ...desired, update: { ...desired.update, ...each, order: desired.update.order } }
+  if (each.kind === 'gate') world.desired = { ...desired, gated: each.gated }
+  if (each.kind === 'unresolved') world.desired = { ...desired, target: undefined }
   if (each.kind === 'quota') world.quota = each.quota
   if (each.kind === 'wait') world.now += each.ms
 }
 
 const DESIRED = ['running', 'stopped', 'removed']
 
-/** One decision, and all that must hold of it. */
-function judge(world: World, fitting: number): void {
-  const { wished, placed } = world
+/** Makes one decision and checks everything that must be true of it. */
+function checkDecision(world: World, fitting: number): void {
+  const { desired, placed } = world
   const before = placed.assignments
   const servedBefore = servedNumbers(world, before)
   const plan = planOf(world)
   const added = commit(world, plan, fitting)
-  const count = wished.replicas
-  const stopFirst = wished.stateful || wished.update.order === 'stop-first'
+  const count = desired.replicas
+  const stopFirst = desired.stateful || desired.update.order === 'stop-first'
   const served = servedNumbers(world, world.placed.assignments)
-  // What may not be where it is goes without a successor; nothing else does.
-  const bearable = servedNumbers(
+  // Only a replica that must not run on its node may stop serving before its successor does.
+  const mayKeepServing = servedNumbers(
     world,
     before.filter(({ nodeId }) => factsOf(world).dispositionOf(nodeId) !== 'barred'),
   )
   const unserved = [...servedBefore].filter(
-    (replica) => replica <= count && bearable.has(replica) && !served.has(replica),
+    (replica) => replica <= count && mayKeepServing.has(replica) && !served.has(replica),
   )
-  if (stopFirst) expect(unserved.length).toBeLessThanOrEqual(wished.update.parallelism)
+  if (stopFirst) expect(unserved.length).toBeLessThanOrEqual(desired.update.parallelism)
   else expect(unserved).toEqual(plan.forcedByQuota.filter((replica) => servedBefore.has(replica)))
-  // A quota that was lowered below what is there shrinks nothing.
+  // A quota that was lowered below the current number of replicas stops nothing.
   if (plan.kept.length > world.quota) expect(unserved).toEqual([])
   for (const each of plan.kept) expectForward(before, each)
   expect(plan.kept.length + plan.dropped.length).toBe(before.length)
   if (stopFirst) for (const each of added) expectAlone(world, plan.kept, each)
-  if (wished.gated) expect(added).toEqual([])
+  if (desired.gated) expect(added).toEqual([])
   expectPlaced(world, plan)
   expect(plan.missing.every(({ replica }) => replica >= 1 && replica <= count)).toBe(true)
   const again = planOf(world)
   expect(isUnchanged(again, world.placed.assignments)).toBe(true)
   expect(again.rollout).toBe(world.placed.rollout)
   expect(again.lastGood).toBe(world.placed.lastGood)
-  // What was placed is not asked for again; what found no node is, unless it waits for its own old one to be gone. One whose
-  // old one made room asks too, where what the room was for found no node.
+  // A replica that was placed is not requested again. One that found no node is, unless it waits for its old replica to be
+  // gone. One whose old replica was stopped for the quota is requested too if no node fits it.
   const unplaced = plan.missing.slice(added.length)
-  const asked = again.missing.filter(({ replica }) => !plan.forcedByQuota.includes(replica))
-  expect(unplaced).toEqual(expect.arrayContaining([...asked]))
+  const requested = again.missing.filter(({ replica }) => !plan.forcedByQuota.includes(replica))
+  expect(unplaced).toEqual(expect.arrayContaining([...requested]))
 }
 
-/** What is barred stays only where its successor is on its way; what is stranded is stopped for no successor. */
+/** A barred replica keeps running only while its successor starts; a stranded one is stopped for no successor. */
 function expectPlaced(world: World, { kept }: Pick<RolloutPlan, 'kept'>): void {
   const { dispositionOf } = factsOf(world)
   const left = kept.filter(({ desired }) => desired === 'running')
@@ -183,34 +186,34 @@ function expectForward(before: readonly Assignment[], now: Assignment): void {
   expect(DESIRED.indexOf(now.desired)).toBeGreaterThanOrEqual(DESIRED.indexOf(was?.desired ?? ''))
 }
 
-/** Nothing of its number may be running anywhere that can be asked; where it writes, nowhere at all. */
+/** With stop-first no other replica of the number may run on a reachable node; with a read-write mount, on no node at all. */
 function expectAlone(world: World, kept: readonly Assignment[], added: Assignment): void {
   const { dispositionOf } = factsOf(world)
-  const mayRun = ({ nodeId }: Assignment) => world.wished.stateful || dispositionOf(nodeId) !== 'failed'
+  const mayRun = ({ nodeId }: Assignment) => world.desired.stateful || dispositionOf(nodeId) !== 'failed'
   const others = kept.filter((each) => each.replica === added.replica && mayRun(each))
   expect(others).toEqual([])
 }
 
-/** All nodes are back, the gate is open, the image is known, and all agents do as they are told. */
+/** All nodes are back, no dependency is unmet, the image is resolved, and all agents are healthy. */
 function calm(world: World): void {
   world.dispositions.clear()
   world.quota = 100
   for (const each of world.placed.assignments)
     if (world.observed.get(each.id)?.gone !== true) world.observed.delete(each.id)
-  const hash = world.wished.target?.templateHash ?? 'two'
-  world.wished = { ...world.wished, gated: false }
+  const hash = world.desired.target?.templateHash ?? 'two'
+  world.desired = { ...world.desired, gated: false }
   put(world, hash)
   settle(world)
 }
 
 function expectSettled(world: World): void {
-  const { wished, placed } = world
+  const { desired, placed } = world
   const { rollout, lastGood } = placed
-  const target = wished.target?.templateHash ?? ''
+  const target = desired.target?.templateHash ?? ''
   const left = running(world)
-  if (rollout?.state === 'paused' || wished.replicas === 0) return
+  if (rollout?.state === 'paused' || desired.replicas === 0) return
   expect(left.map(({ replica }) => replica).sort()).toEqual(
-    Array.from({ length: wished.replicas }, (_, index) => index + 1),
+    Array.from({ length: desired.replicas }, (_, index) => index + 1),
   )
   expect(placed.assignments).toEqual(left)
   const back = rollout?.state === 'rolling_back'
@@ -218,21 +221,24 @@ function expectSettled(world: World): void {
   const wanted = back ? lastGood?.templateHash : target
   expect([...new Set(left.map(({ templateHash }) => templateHash))]).toEqual([wanted])
   if (!isBroken(target))
-    expect({ rollout, lastGood }).toEqual({ rollout: undefined, lastGood: wished.target })
+    expect({ rollout, lastGood }).toEqual({ rollout: undefined, lastGood: desired.target })
 }
 
 const RUNS = 10_000
 const PATIENCE_MS = 120_000
 
 test(
-  'a number that is served stays served, and a plan that is stored is an empty plan',
+  'a number that is served stays served, and planning again after a plan is stored changes nothing',
   () => {
     fc.assert(
       fc.property(scene, ({ order, stateful, quota, steps }) => {
         const world = aWorld({ stateful })
-        world.wished = { ...world.wished, update: { ...world.wished.update, order: order as 'start-first' } }
+        world.desired = {
+          ...world.desired,
+          update: { ...world.desired.update, order: order as 'start-first' },
+        }
         world.quota = quota
-        for (const each of steps) play(world, each, judge)
+        for (const each of steps) play(world, each, checkDecision)
         calm(world)
         expectSettled(world)
       }),

@@ -157,5 +157,5 @@ export function endsAt(context: RolloutContext, rollout: Rollout): number | unde
 }
 
 function deadlineOf({ desired: { update }, placed }: RolloutContext, { progressedAt }: Rollout): number {
-  return Math.max(Date.parse(progressedAt) + update.progressDeadlineMs, placed.listensUntil ?? 0)
+  return Math.max(Date.parse(progressedAt) + update.progressDeadlineMs, placed.graceUntil ?? 0)
 }

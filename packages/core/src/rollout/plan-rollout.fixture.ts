@@ -1,15 +1,15 @@
-// For tests only: a deployment, its agents and its nodes, as far as a plan knows them, moved step by step.
+// For tests only: a deployment with its agents and nodes, reduced to what rollout planning reads, advanced step by step.
 
 import type { Assignment, AssignmentId, NodeId, Observation } from '@holdfast/contract'
 import type { NodeDisposition, ReplicaFacts } from './desired-replicas.ts'
 import type { DesiredDeployment, PlacedDeployment } from './desired-rollout.ts'
-import { giveUpLost } from './plan-replicas.ts'
+import { removeReplacedLost } from './plan-replicas.ts'
 import { planRollout, type RolloutPlan } from './plan-rollout.ts'
 import { isServing } from './replica-health.ts'
 
 export type Seen = Pick<Observation, 'state' | 'reason' | 'restarts' | 'gone'>
 const UNSEEN: Seen = { state: 'assigned', reason: '', restarts: 0, gone: false }
-/** Templates of which no replica ever becomes ready. */
+/** Templates whose replicas never become ready. */
 export const isBroken = (hash: string): boolean => hash.startsWith('broken')
 export const NODES = ['node_1', 'node_2', 'node_3'].map((id) => id as NodeId)
 export const DEADLINE_MS = 60_000
@@ -17,29 +17,41 @@ export const WATCH_MS = 15_000
 
 export interface World {
   now: number
-  wished: DesiredDeployment
+  desired: DesiredDeployment
   placed: PlacedDeployment
   quota: number
-  /** The newest that was stored. */
+  /** The newest stored revision. */
   revision: number
   readonly dispositions: Map<NodeId, NodeDisposition>
   readonly observed: Map<AssignmentId, Seen>
-  made: number
+  created: number
 }
 
 export function aWorld(changes: Partial<DesiredDeployment> = {}): World {
-  const wished: DesiredDeployment = {
-    ...{ replicas: 3, deleting: false, gated: false, stateful: false },
+  const desired: DesiredDeployment = {
+    replicas: 3,
+    deleting: false,
+    gated: false,
+    stateful: false,
     target: { revision: 1, templateHash: 'one' },
     update: {
-      ...{ order: 'start-first', parallelism: 1, failureAction: 'rollback' },
-      ...{ progressDeadlineMs: DEADLINE_MS, watchMs: WATCH_MS },
+      order: 'start-first',
+      parallelism: 1,
+      failureAction: 'rollback',
+      progressDeadlineMs: DEADLINE_MS,
+      watchMs: WATCH_MS,
     },
     ...changes,
   }
   return {
-    ...{ now: Date.parse('2026-01-01T00:00:00.000Z'), wished, placed: { assignments: [] }, quota: 100 },
-    ...{ dispositions: new Map(), observed: new Map(), made: 0, revision: 1 },
+    now: Date.parse('2026-01-01T00:00:00.000Z'),
+    desired,
+    placed: { assignments: [] },
+    quota: 100,
+    dispositions: new Map(),
+    observed: new Map(),
+    created: 0,
+    revision: 1,
   }
 }
 
@@ -50,22 +62,22 @@ export const factsOf = (world: World): ReplicaFacts => ({
 })
 
 export const planOf = (world: World): RolloutPlan =>
-  planRollout(world.wished, world.placed, factsOf(world), world.now)
+  planRollout(world.desired, world.placed, factsOf(world), world.now)
 
-/** Stores a plan; the first `fitting` of what is missing find a node. */
+/** Stores a plan. Only the first `fitting` missing replicas find a node. */
 export function commit(world: World, plan: RolloutPlan, fitting = Number.POSITIVE_INFINITY): Assignment[] {
   const open = NODES.filter((id) => factsOf(world).dispositionOf(id) === 'staying')
   const room = Math.max(0, world.quota - plan.kept.length)
   const added = plan.missing.slice(0, open.length === 0 ? 0 : Math.min(fitting, room)).map((missing) => {
-    world.made += 1
-    const nodeId = open[world.made % open.length] ?? (NODES[0] as NodeId)
-    const id = `rep_${world.made}` as AssignmentId
+    world.created += 1
+    const nodeId = open[world.created % open.length] ?? (NODES[0] as NodeId)
+    const id = `rep_${world.created}` as AssignmentId
     const assignedAt = new Date(world.now).toISOString()
     return { ...missing, id, nodeId, desired: 'running' as const, assignedAt }
   })
   const { rollout, lastGood } = plan
   world.placed = {
-    assignments: [...giveUpLost(plan.kept, added, factsOf(world)), ...added],
+    assignments: [...removeReplacedLost(plan.kept, added, factsOf(world)), ...added],
     rollout,
     lastGood,
   }
@@ -79,8 +91,8 @@ export function see(world: World, { id }: Assignment, seen: Partial<Seen>): void
   world.observed.set(id, { ...(world.observed.get(id) ?? UNSEEN), ...seen })
 }
 
-/** What a sound agent says next; false when it has no more to say. */
-export function obey(world: World, assignment: Assignment): boolean {
+/** The next report of a healthy agent about an assignment; false when it has nothing new to report. */
+export function reportNext(world: World, assignment: Assignment): boolean {
   const { state } = world.observed.get(assignment.id) ?? UNSEEN
   const disposition = factsOf(world).dispositionOf(assignment.nodeId)
   if (disposition === 'failed' || disposition === 'absent') return false
@@ -92,14 +104,14 @@ export function obey(world: World, assignment: Assignment): boolean {
   return true
 }
 
-/** Another revision; the hash is the old one where only the count changes. */
+/** Stores another revision. Keep the old hash to change only the replica count. */
 export function put(
   world: World,
   templateHash: string,
   changes: Partial<Omit<DesiredDeployment, 'target'>> = {},
 ) {
   world.revision += 1
-  world.wished = { ...world.wished, ...changes, target: { revision: world.revision, templateHash } }
+  world.desired = { ...world.desired, ...changes, target: { revision: world.revision, templateHash } }
 }
 
 export const running = ({ placed }: World): Assignment[] =>
@@ -112,15 +124,15 @@ export const servedNumbers = (world: World, assignments: readonly Assignment[]):
       .map(({ replica }) => replica),
   )
 
-/** Decisions, sound agents and time, until nothing changes any more. */
+/** Repeats decisions and agent reports, and advances the clock, until nothing changes. */
 export function settle(world: World): void {
   for (let turn = 0; turn < 400; turn += 1) {
     decide(world)
-    const said = world.placed.assignments.filter((each) => obey(world, each))
-    const { lookAgainAt, missing } = planOf(world)
-    if (said.length > 0 || missing.length > 0) continue
-    if (lookAgainAt === undefined) return
-    world.now = Math.max(world.now, lookAgainAt)
+    const reports = world.placed.assignments.filter((each) => reportNext(world, each))
+    const { replanAt, missing } = planOf(world)
+    if (reports.length > 0 || missing.length > 0) continue
+    if (replanAt === undefined) return
+    world.now = Math.max(world.now, replanAt)
   }
-  throw new Error('it never settles')
+  throw new Error('the rollout never settles')
 }

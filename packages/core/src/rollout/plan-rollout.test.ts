@@ -5,9 +5,9 @@ import {
   commit,
   DEADLINE_MS,
   decide,
-  obey,
   planOf,
   put,
+  reportNext,
   running,
   see,
   settle,
@@ -20,41 +20,41 @@ const hashes = (world: World) =>
     .toSorted((one, other) => one.replica - other.replica)
     .map(({ replica, templateHash }) => `${replica} ${templateHash}`)
 const all = (hash: string, count = 3) => Array.from({ length: count }, (_, at) => `${at + 1} ${hash}`)
-/** Three replicas of template `one`, which have run through their watch. */
+/** A settled deployment whose template `one` has passed its watch window; three replicas by default. */
 function aGoodWorld(changes: Parameters<typeof aWorld>[0] = {}): World {
   const world = aWorld(changes)
   settle(world)
   return world
 }
-const obeyAll = (world: World) => world.placed.assignments.filter((each) => obey(world, each)).length
+const reportAll = (world: World) => world.placed.assignments.filter((each) => reportNext(world, each)).length
 const step = (world: World) => {
   decide(world)
-  obeyAll(world)
+  reportAll(world)
 }
 
 describe('a first revision', () => {
-  test('is good once all replicas were ready for the time of the watch', () => {
+  test('becomes the last good one after all replicas were ready for the watch window', () => {
     const world = aWorld()
     expect(decide(world)).toHaveLength(3)
     expect(world.placed.rollout).toMatchObject({ revision: 1, state: 'progressing', replaces: false })
-    obeyAll(world)
+    reportAll(world)
     world.now += 1_000
     decide(world)
-    expect(planOf(world)).toMatchObject({ lookAgainAt: world.now + WATCH_MS, lastGood: undefined })
+    expect(planOf(world)).toMatchObject({ replanAt: world.now + WATCH_MS, lastGood: undefined })
     world.now += WATCH_MS
     decide(world)
     expect(world.placed).toMatchObject({ lastGood: { revision: 1, templateHash: 'one' }, rollout: undefined })
   })
 
-  test('notes no progress before all are ready: no write for each', () => {
+  test('stores no progress before all replicas are ready, to avoid a write for each', () => {
     const world = aWorld()
     const [one] = decide(world)
     const before = world.placed.rollout
-    if (one !== undefined) obey(world, one)
+    if (one !== undefined) reportNext(world, one)
     expect(planOf(world).rollout).toBe(before)
   })
 
-  test('never fails: there is nothing to go back to', () => {
+  test('never fails, because there is no revision to roll back to', () => {
     const world = aWorld({ target: { revision: 1, templateHash: 'broken' } })
     step(world)
     world.now += DEADLINE_MS * 10
@@ -63,7 +63,7 @@ describe('a first revision', () => {
     expect(hashes(world)).toEqual(all('broken'))
   })
 
-  test('of no replica at all is no rollout', () => {
+  test('with no replicas starts no rollout', () => {
     const world = aWorld({ replicas: 0 })
     decide(world)
     expect(world.placed).toMatchObject({ assignments: [], rollout: undefined, lastGood: undefined })
@@ -71,7 +71,7 @@ describe('a first revision', () => {
 })
 
 describe('another template', () => {
-  test('replaces one after the other, and is good after the watch', () => {
+  test('replaces one replica after the other and becomes good after the watch window', () => {
     const world = aGoodWorld()
     put(world, 'two')
     const seen: string[] = []
@@ -89,7 +89,7 @@ describe('another template', () => {
     expect(world.placed).toMatchObject({ lastGood: { revision: 2, templateHash: 'two' }, rollout: undefined })
   })
 
-  test('of more or fewer replicas only restarts nothing', () => {
+  test('restarts nothing when only the replica count changes', () => {
     const world = aGoodWorld()
     const before = running(world)
     put(world, 'one', { replicas: 5 })
@@ -101,7 +101,7 @@ describe('another template', () => {
     expect(world.placed.lastGood).toEqual({ revision: 3, templateHash: 'one' })
   })
 
-  test('a scale-up on the way makes replicas of the new one', () => {
+  test('is used for the replicas that a scale-up during the rollout adds', () => {
     const world = aGoodWorld()
     put(world, 'two')
     step(world)
@@ -114,7 +114,7 @@ describe('another template', () => {
     expect(world.placed.rollout).toMatchObject({ revision: 3, ready: 1 })
   })
 
-  test('is superseded by the next: what was not ready goes at once, what serves stays', () => {
+  test('is superseded by the next one: replicas that were never ready go at once, serving ones stay', () => {
     const world = aGoodWorld()
     put(world, 'two')
     step(world)
@@ -128,7 +128,7 @@ describe('another template', () => {
     expect(hashes(world)).toEqual(all('three'))
   })
 
-  test('taken back on the way ends where it began', () => {
+  test('that is reverted during its rollout keeps the original replicas', () => {
     const world = aGoodWorld()
     const before = running(world)
     put(world, 'two')
@@ -140,21 +140,25 @@ describe('another template', () => {
   })
 })
 
-describe('a failure', () => {
+describe('a failed update', () => {
   const failing = (changes: Parameters<typeof aWorld>[0] = {}) => {
     const world = aGoodWorld(changes)
     put(world, 'two')
     step(world)
     const [next] = decide(world)
-    if (next === undefined) throw new Error('the second successor')
+    if (next === undefined) throw new Error('no second successor was created')
     return { world, next }
   }
 
   test.each([
-    ['unhealthy', { state: 'running', reason: 'unhealthy' } as const, 'unhealthy'],
+    ['an unhealthy replica', { state: 'running', reason: 'unhealthy' } as const, 'unhealthy'],
     ['a third exit', { state: 'running', reason: 'exited', restarts: 3 } as const, 'exited'],
-    ['what the agent refuses', { state: 'failed', reason: 'refused_by_agent' } as const, 'refused_by_agent'],
-  ])('by %s goes back to what ran well', (_what, seen, reason) => {
+    [
+      'a rejection by the agent',
+      { state: 'failed', reason: 'refused_by_agent' } as const,
+      'refused_by_agent',
+    ],
+  ])('is rolled back to the last good revision after %s', (_what, seen, reason) => {
     const { world, next } = failing()
     see(world, next, seen)
     decide(world)
@@ -163,7 +167,7 @@ describe('a failure', () => {
       state: 'rolling_back',
       failure: { reason, replica, nodeId },
     })
-    // Number 1, which was replaced, goes back with the same gates; the one that failed goes at once.
+    // Replica 1, which was already replaced, is rolled back under the same rules; the failed replica is removed at once.
     expect(hashes(world)).toEqual(['1 two', '1 one', '2 one', '3 one'])
     settle(world)
     expect(hashes(world)).toEqual(all('one'))
@@ -171,7 +175,7 @@ describe('a failure', () => {
     expect(world.placed.lastGood).toEqual({ revision: 1, templateHash: 'one' })
   })
 
-  test('two exits are none', () => {
+  test('is not caused by two exits', () => {
     const { world, next } = failing()
     see(world, next, { state: 'running', reason: 'exited', restarts: 2 })
     decide(world)
@@ -179,23 +183,23 @@ describe('a failure', () => {
   })
 
   test.each([
-    ['an image that cannot be pulled', { state: 'pulling', reason: 'image_pull_failed' } as const],
-    ['a secret that is not to be had', { state: 'starting', reason: 'secret_unresolved' } as const],
-    ['one that is never ready', { state: 'running', reason: '' } as const],
-  ])('%s fails at the deadline and not before', (_what, seen) => {
+    ['an image pull failure', { state: 'pulling', reason: 'image_pull_failed' } as const],
+    ['an unresolved secret', { state: 'starting', reason: 'secret_unresolved' } as const],
+    ['a replica that is never ready', { state: 'running', reason: '' } as const],
+  ])('is declared at the progress deadline and not before, for %s', (_what, seen) => {
     const { world, next } = failing()
-    const { lookAgainAt } = planOf(world)
+    const { replanAt } = planOf(world)
     see(world, next, seen)
     world.now += DEADLINE_MS - 1
     decide(world)
     expect(world.placed.rollout?.state).toBe('progressing')
     world.now += 1
-    expect(world.now).toBe(lookAgainAt)
+    expect(world.now).toBe(replanAt)
     decide(world)
     expect(world.placed.rollout).toMatchObject({ failure: { reason: seen.reason || 'progress_deadline' } })
   })
 
-  test('a successor that finds no node fails at the deadline', () => {
+  test('is declared at the progress deadline if no node fits a successor', () => {
     const world = aGoodWorld()
     put(world, 'two')
     commit(world, planOf(world), 0)
@@ -205,7 +209,7 @@ describe('a failure', () => {
     expect(hashes(world)).toEqual(all('one'))
   })
 
-  test('after all are ready is still one, while the watch lasts, and none afterwards', () => {
+  test('is still declared during the watch window after all replicas are ready, and not afterwards', () => {
     for (const [waited, state] of [
       [WATCH_MS - 1, 'rolling_back'],
       [WATCH_MS, undefined],
@@ -222,9 +226,9 @@ describe('a failure', () => {
     }
   })
 
-  test('paused: nothing more is replaced, the failed one stays, and another revision goes on', () => {
+  test('that is paused replaces nothing more, keeps the failed replica and accepts another revision', () => {
     const world = aGoodWorld()
-    put(world, 'broken', { update: { ...world.wished.update, failureAction: 'pause' } })
+    put(world, 'broken', { update: { ...world.desired.update, failureAction: 'pause' } })
     settle(world)
     expect(world.placed.rollout).toMatchObject({ state: 'paused', failure: { reason: 'unhealthy' } })
     expect(hashes(world)).toEqual(['1 one', '1 broken', '2 one', '3 one'])
@@ -236,9 +240,9 @@ describe('a failure', () => {
     expect(world.placed.rollout).toBeUndefined()
   })
 
-  test('the same template again is another attempt, with other replicas', () => {
+  test('is attempted again with new replicas when the same template is stored again', () => {
     const world = aGoodWorld()
-    put(world, 'broken', { update: { ...world.wished.update, failureAction: 'pause' } })
+    put(world, 'broken', { update: { ...world.desired.update, failureAction: 'pause' } })
     settle(world)
     const [, failed] = running(world).filter(({ replica }) => replica === 1)
     put(world, 'broken')
@@ -248,7 +252,7 @@ describe('a failure', () => {
     expect(hashes(world)).toEqual(['1 one', '1 broken', '2 one', '3 one'])
   })
 
-  test('with nothing that ran well to go back to is paused', () => {
+  test('is paused if there is no good revision to roll back to', () => {
     const world = aWorld()
     step(world)
     put(world, 'broken')
@@ -258,7 +262,7 @@ describe('a failure', () => {
   })
 })
 
-test('what ran well and fails on its way back is paused: there is nothing else to go back to', () => {
+test('pauses a good revision that fails when it is stored again, because no other good revision exists', () => {
   const world = aGoodWorld()
   put(world, 'two')
   for (let turn = 0; turn < 8; turn += 1) step(world)
@@ -269,13 +273,13 @@ test('what ran well and fails on its way back is paused: there is nothing else t
   expect(world.placed.rollout).toMatchObject({ state: 'paused', templateHash: 'one' })
 })
 
-test('it is not over while an old replica is left, and time alone ends nothing then', () => {
+test('a rollout does not end while an old replica is left, however much time passes', () => {
   const world = aGoodWorld({ replicas: 1 })
   const [old] = running(world)
   put(world, 'two')
   step(world)
   const next = running(world).find(({ id }) => id !== old?.id)
-  // The successor's node is to be emptied before the old one was let go.
+  // The node of the successor is drained before the old replica has been removed.
   world.dispositions.set(next?.nodeId as NodeId, 'leaving')
   world.now += WATCH_MS * 2
   commit(world, planOf(world), 0)
@@ -283,38 +287,38 @@ test('it is not over while an old replica is left, and time alone ends nothing t
   commit(world, planOf(world), 0)
   expect(world.placed.rollout?.state).toBe('progressing')
   expect(running(world)).toHaveLength(2)
-  expect(planOf(world).lookAgainAt).toBeUndefined()
+  expect(planOf(world).replanAt).toBeUndefined()
 })
 
-describe('time', () => {
-  test('a clock that was set back begins the deadline anew and loses nothing', () => {
+describe('the progress deadline', () => {
+  test('starts again after the clock was set back', () => {
     const world = aGoodWorld()
     put(world, 'two')
     decide(world)
     world.now -= 24 * 3_600_000
     decide(world)
-    expect(planOf(world).lookAgainAt).toBe(world.now + DEADLINE_MS)
+    expect(planOf(world).replanAt).toBe(world.now + DEADLINE_MS)
   })
 
-  test('nothing is overdue for one who has only just begun to hear', () => {
+  test('does not expire for a new controller that may still lack agent reports', () => {
     const world = aGoodWorld()
     put(world, 'two')
     decide(world)
     world.now += DEADLINE_MS * 10
-    world.placed = { ...world.placed, listensUntil: world.now + 1 }
-    expect(planOf(world)).toMatchObject({ rollout: { state: 'progressing' }, lookAgainAt: world.now + 1 })
+    world.placed = { ...world.placed, graceUntil: world.now + 1 }
+    expect(planOf(world)).toMatchObject({ rollout: { state: 'progressing' }, replanAt: world.now + 1 })
     world.now += 1
     expect(planOf(world).rollout?.state).toBe('rolling_back')
   })
 
-  test('waiting before a gate costs none', () => {
+  test('does not run while a dependency is unmet', () => {
     const world = aGoodWorld()
     put(world, 'two', { gated: true })
     decide(world)
     expect(hashes(world)).toEqual(all('one'))
     world.now += DEADLINE_MS * 2
     decide(world)
-    world.wished = { ...world.wished, gated: false }
+    world.desired = { ...world.desired, gated: false }
     world.placed = { ...world.placed, waited: true }
     decide(world)
     expect(world.placed.rollout?.failure).toBeUndefined()
@@ -323,38 +327,38 @@ describe('time', () => {
   })
 })
 
-test('until it is known what the image is, a rollout that was under way stands still', () => {
+test('a rollout in progress does not change while the image is unresolved', () => {
   const world = aGoodWorld()
   put(world, 'two')
   step(world)
   decide(world)
   const before = world.placed
-  world.wished = { ...world.wished, target: undefined }
+  world.desired = { ...world.desired, target: undefined }
   world.now += DEADLINE_MS * 10
   decide(world)
   expect(world.placed).toEqual(before)
 })
 
-test('until it is known what the image is, what, what runs stays, and a lost one is made of what ran well', () => {
+test('while the image is unresolved, replicas keep running and a lost one is recreated from the last good revision', () => {
   const world = aGoodWorld()
-  world.wished = { ...world.wished, target: undefined }
+  world.desired = { ...world.desired, target: undefined }
   const [first] = running(world)
   world.dispositions.set(first?.nodeId as NodeId, 'absent')
   decide(world)
   expect(hashes(world)).toEqual(all('one'))
 })
 
-describe('a successor that was ready and is down again', () => {
-  test.each(['stop-first', 'start-first'] as const)('is waited for before the next step, %s', (order) => {
-    const world = aGoodWorld({ update: { ...aWorld().wished.update, order } })
+describe('a successor that was ready and is not ready now', () => {
+  test.each(['stop-first', 'start-first'] as const)('holds back the next step, %s', (order) => {
+    const world = aGoodWorld({ update: { ...aWorld().desired.update, order } })
     put(world, 'two')
     for (let turn = 0; turn < 6 && !hashes(world).includes('1 two'); turn += 1) step(world)
     const [first] = running(world).filter(({ templateHash }) => templateHash === 'two')
-    if (first === undefined) throw new Error('no successor was made')
+    if (first === undefined) throw new Error('no successor was created')
     see(world, first, { state: 'ready', reason: 'exited', restarts: 1 })
     for (let turn = 0; turn < 6; turn += 1) {
       decide(world)
-      for (const each of world.placed.assignments) if (each.id !== first.id) obey(world, each)
+      for (const each of world.placed.assignments) if (each.id !== first.id) reportNext(world, each)
     }
     expect(hashes(world).filter((each) => each.endsWith('two'))).toEqual(['1 two'])
     see(world, first, { reason: '' })
@@ -363,18 +367,18 @@ describe('a successor that was ready and is down again', () => {
   })
 })
 
-test('what failed goes back also while the next revision waits for a registry', () => {
-  const world = aGoodWorld({ update: { ...aWorld().wished.update, order: 'stop-first' } })
+test('a failed update is rolled back also while the image of the next revision is unresolved', () => {
+  const world = aGoodWorld({ update: { ...aWorld().desired.update, order: 'stop-first' } })
   put(world, 'broken')
   for (let turn = 0; turn < 8 && world.placed.rollout?.state !== 'rolling_back'; turn += 1) step(world)
   expect(world.placed.rollout?.state).toBe('rolling_back')
   world.revision += 1
-  world.wished = { ...world.wished, target: undefined }
+  world.desired = { ...world.desired, target: undefined }
   settle(world)
   expect(hashes(world)).toEqual(all('one'))
 })
 
-test('what writes and is lost gets no successor from another template either, until it is known to be gone', () => {
+test('a lost replica with a read-write mount gets no successor of another template until its node is removed', () => {
   const world = aGoodWorld({ replicas: 1, stateful: true })
   const [only] = running(world)
   if (only === undefined) throw new Error('nothing runs')

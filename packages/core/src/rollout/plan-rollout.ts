@@ -12,7 +12,7 @@ export interface RolloutPlan extends ReplicaPlan {
   readonly rollout: Rollout | undefined
   readonly lastGood: RevisionTarget | undefined
   /** When the plan has to be repeated because of time alone, in milliseconds since 1970. */
-  readonly lookAgainAt: number | undefined
+  readonly replanAt: number | undefined
 }
 
 export function planRollout(
@@ -30,7 +30,7 @@ export function planRollout(
   const { rollout, lastGood } = advanceRollout(context, failed, plan)
   const end = rollout && endsAt(context, rollout)
   // A deadline in the past has been evaluated above.
-  return { ...plan, rollout, lastGood, lookAgainAt: end !== undefined && end > now ? end : undefined }
+  return { ...plan, rollout, lastGood, replanAt: end !== undefined && end > now ? end : undefined }
 }
 
 function desiredReplicasOf(

@@ -5,7 +5,7 @@ import type { Assignment, AssignmentId, NodeId, Observation } from '@holdfast/co
 import type { NodeDisposition, ReplicaFacts } from '../rollout/desired-replicas.ts'
 import type { DesiredDeployment, PlacedDeployment } from '../rollout/desired-rollout.ts'
 import { displacedDisposition } from '../rollout/displaced-disposition.ts'
-import { giveUpLost } from '../rollout/plan-replicas.ts'
+import { removeReplacedLost } from '../rollout/plan-replicas.ts'
 import { planRollout } from '../rollout/plan-rollout.ts'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
 import { leaveForbidden, type Whereabouts } from './leave-forbidden.ts'
@@ -117,7 +117,7 @@ function decide(cluster: Cluster, deployed: Deployed): Assignment[] {
     })
     deployed.placed = { assignments: [...kept, ...added], rollout, lastGood }
   }
-  const left = leaveForbidden(giveUpLost(kept, added, facts), added, whereabouts(cluster, deployed))
+  const left = leaveForbidden(removeReplacedLost(kept, added, facts), added, whereabouts(cluster, deployed))
   deployed.placed = { assignments: [...left, ...added], rollout, lastGood }
   return added
 }
@@ -186,7 +186,7 @@ export function settle(cluster: Cluster, judge: (deployed: Deployed, added: Assi
     if (said.length > 0 || moved) continue
     const ends = cluster.deployments.flatMap((each) => {
       const { wished, placed } = each
-      return planRollout(wished, placed, replicaFacts(cluster, each), cluster.now).lookAgainAt ?? []
+      return planRollout(wished, placed, replicaFacts(cluster, each), cluster.now).replanAt ?? []
     })
     if (ends.length === 0) return
     cluster.now = Math.max(cluster.now, Math.min(...ends))

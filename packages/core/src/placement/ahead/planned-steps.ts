@@ -14,7 +14,7 @@ export interface PlannedTurn {
   readonly dispositions: ReadonlyMap<NodeId, NodeDisposition | 'displaced'>
   /** The numbers that serve right after the decision, before any agent has acted on it. */
   readonly ready: ReadonlySet<number>
-  /** What the rollout waits for after the decision. */
+  /** The condition that the rollout waits for after the decision. */
   readonly waits: string | undefined
   /** The number of replicas that no node accepts. */
   readonly unplaced: number
@@ -25,14 +25,14 @@ export interface PlannedTurns {
   readonly before: readonly Assignment[]
   readonly readyBefore: ReadonlySet<number>
   readonly turns: readonly PlannedTurn[]
-  /** What the rollout still waits for after the last decision. */
+  /** The condition that the rollout still waits for after the last decision. */
   readonly waits: string | undefined
   /** A restart is all that was requested. */
   readonly restart: boolean
   nodeName(id: NodeId): string
 }
 
-/** The way of one replica number from its old assignment to its new one, each with the index of its decision. */
+/** How one replica number moves from its old assignment to its new one, each with the index of its decision. */
 interface ReplicaCourse {
   readonly replica: number
   readonly old?: { readonly assignment: Assignment; readonly at: number }

@@ -23,7 +23,7 @@ export function displacedEvents(plan: PlacementPlan, nodeName: NodeName): EventD
   return [...moved, ...staying.slice(0, DISPLACED_AT_ONCE)]
 }
 
-/** What becomes of one replica on a node that no longer qualifies. */
+/** The outcome for one replica on a node that no longer qualifies. */
 interface Fate {
   readonly replica: number
   /** Null where it has no successor yet. */

@@ -32,7 +32,7 @@ export interface KnownTenant {
   readonly dependents: Dependents
   readonly observed: ObservationDedup
   /** After a takeover agents need time to report: no replica is overdue before. */
-  readonly listensUntil: number
+  readonly graceUntil: number
 }
 
 export interface Controller {
@@ -61,7 +61,7 @@ export function tenantOf(controller: Controller, id: TenantId): KnownTenant {
     waiting: createWaitingList(),
     dependents: createDependents(),
     observed: createObservationDedup(),
-    listensUntil: clock.now() + LISTENING_MS,
+    graceUntil: clock.now() + LISTENING_MS,
   }
   controller.tenants.set(id, created)
   return created

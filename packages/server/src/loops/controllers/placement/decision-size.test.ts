@@ -18,7 +18,7 @@ const MANY = 130
 function decide({ deps, next }: ReturnType<typeof aRollout>) {
   const { store, quotas, residency } = deps
   const view = createTenantView(store, quotas, tenant)
-  return planAndReserve({ store, tenant, view, residency, listensUntil: 0 }, next, Date.parse(NOW))
+  return planAndReserve({ store, tenant, view, residency, graceUntil: 0 }, next, Date.parse(NOW))
 }
 
 const inFrance: DeploymentSpec['placement'] = { residency: { country: 'FR' } }
@@ -73,7 +73,7 @@ test('a plan is compared at once, before anything else runs', async () => {
     throw new Error('enough was seen')
   }
   const none = { forget: () => undefined, wait: () => undefined }
-  const known = { view, waiting: none, dependents: none, observed: none, listensUntil: 0 }
+  const known = { view, waiting: none, dependents: none, observed: none, graceUntil: 0 }
   const controller = {
     deps: { ...deps, leadership: { owns: () => true, fenced } },
     tenants: new Map([[tenant, known]]),

@@ -19,7 +19,7 @@ export interface SnapshotDeps {
   readonly view: TenantView
   readonly residency: ResidencyRules
   /** In milliseconds since 1970; no replica is overdue before. */
-  readonly listensUntil: number
+  readonly graceUntil: number
 }
 
 /** Plans one deployment and reserves the capacity that the plan needs, so that no other plan counts on it. */
@@ -33,7 +33,7 @@ export function planAndReserve(deps: SnapshotDeps, stored: StoredDeployment, now
 }
 
 export function takeSnapshot(
-  { store, tenant, view, residency, listensUntil }: SnapshotDeps,
+  { store, tenant, view, residency, graceUntil }: SnapshotDeps,
   stored: StoredDeployment,
 ): PlacementSnapshot {
   const placement = store.get(inTenant(tenant, placements, stored.uid))
@@ -45,7 +45,7 @@ export function takeSnapshot(
     scheduling: view.scheduling,
     counted: view.countedOf(stored.uid),
     room: view.roomBeside(stored.uid),
-    listensUntil,
+    graceUntil,
     nodeOf: view.nodeOf,
     dispositionOf: view.dispositionOf,
     seen: (id) => store.get(inTenant(tenant, observations, id))?.record,

@@ -39,18 +39,18 @@ export async function reconcileDeployment(controller: Controller, key: string): 
 /** Undefined where there is nothing to write. */
 function planNow(
   { deps: { store, clock, residency }, due }: Controller,
-  { view, waiting, dependents, listensUntil }: KnownTenant,
+  { view, waiting, dependents, graceUntil }: KnownTenant,
   tenant: TenantId,
   stored: StoredDeployment,
 ): PlacementPlan | undefined {
   const { name, placement } = stored.spec
-  const plan = planAndReserve({ store, tenant, view, residency, listensUntil }, stored, clock.now())
+  const plan = planAndReserve({ store, tenant, view, residency, graceUntil }, stored, clock.now())
   if (plan.cures.length === 0) waiting.forget(name)
   else waiting.wait(name, plan.cures, placement?.affinity !== undefined)
   const others = plan.unmet.map((each) => each.name)
   if (others.length === 0) dependents.forget(name)
   else dependents.wait(name, others)
-  due.note(keyOf(tenant, name), plan.rollout.lookAgainAt)
+  due.note(keyOf(tenant, name), plan.rollout.replanAt)
   return plan.isSettled ? undefined : plan
 }
 

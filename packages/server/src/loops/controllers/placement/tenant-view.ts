@@ -121,7 +121,7 @@ function dispositionOf(state: State, id: NodeId): NodeDisposition {
   return isDraining(node) || isReleasing(state, node) ? 'leaving' : 'staying'
 }
 
-/** Only an active claim that says so: with an unreadable claim a node gets no new work, but nothing is moved away. */
+/** Only an active claim in the state `releasing`. With an unreadable claim a node gets no new work, but nothing is moved away. */
 function isReleasing({ store, tenant }: State, { id, name }: StoredNode): boolean {
   const claims = store.get(globally(nodeNames, name))?.record.claims ?? []
   return claims.some((each) => each.tenant === tenant && each.nodeId === id && each.state === 'releasing')

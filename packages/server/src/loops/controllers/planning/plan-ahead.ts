@@ -130,7 +130,7 @@ function assignmentsOf({ store, tenant, stored }: DryRun): readonly Assignment[]
 function runTurn(run: DryRun): PlannedTurn | undefined {
   const { store, tenant, stored, view, residency, clock, reasons } = run
   const before = assignmentsOf(run)
-  const plan = planAndReserve({ store, tenant, view, residency, listensUntil: 0 }, stored, clock.now())
+  const plan = planAndReserve({ store, tenant, view, residency, graceUntil: 0 }, stored, clock.now())
   if (plan.isSettled || plan.next === undefined) return undefined
   store.put(placements, stored.uid, { v: 1, ...plan.next })
   view.applyPlacement(stored.uid)
