@@ -16,7 +16,6 @@ const NOT_YET: readonly string[] = [
   'packages/core',
   'packages/server',
   'packages/simulation',
-  'packages/testkit',
   'scripts/seeded-bugs/bugs.ts',
   'tests',
 ]

@@ -8,7 +8,7 @@ import { type MarkedTenant, markTenant } from '@holdfast/testkit/hostile/marked-
 import type { RawAnswer } from '@holdfast/testkit/hostile/parse-answers'
 import type { RawConnection } from '@holdfast/testkit/hostile/raw-connection'
 import { fillPath, requestText } from '@holdfast/testkit/hostile/request-text'
-import { expectedOutcome, NOBODY, ROWS } from '@holdfast/testkit/hostile/role-table'
+import { expectedOutcome, NONEXISTENT, ROWS } from '@holdfast/testkit/hostile/role-table'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
 import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -117,17 +117,17 @@ async function knockFault(
   const row = ROWS[endpoint]
   const [method = '', pattern = ''] = endpoint.split(' ')
   if (row === undefined) return `${endpoint} has no row`
-  const { token, standing } = identity
+  const { token, caller } = identity
   const request = requestText({
     method,
-    path: fillPath(pattern, { ...NOBODY, ...(path === undefined ? {} : { tenant: path }) }),
+    path: fillPath(pattern, { ...NONEXISTENT, ...(path === undefined ? {} : { tenant: path }) }),
     ...(token === undefined ? {} : { token }),
     headers: [...header.lines, ...(row.headers ?? [])],
     ...(row.body === undefined ? {} : { body: row.body }),
   })
   const { answers, hung, stray } = await connection.exchange(request)
   const [answer] = answers
-  const expected = expectedOutcome(row, standing, {
+  const expected = expectedOutcome(row, caller, {
     ...(header.means === undefined ? {} : { header: header.means }),
     ...(path === undefined ? {} : { path }),
     existing,
@@ -138,7 +138,7 @@ async function knockFault(
   if (codeOf(answer) !== expected) return `${where}: ${codeOf(answer)}, expected ${expected}`
   const malformed = answer.status >= 400 ? refusalFault(answer, platform.baseUrl) : undefined
   if (malformed !== undefined) return `${where}: ${malformed}`
-  const seen = standing.known ? foreignTo(standing.tenant, standing.role, header.means ?? path) : 'all'
+  const seen = caller.known ? foreignTo(caller.tenant, caller.role, header.means ?? path) : 'all'
   const leaked = marksIn(answer, seen)
   return leaked === undefined ? undefined : `${where}: holds ${leaked}`
 }
@@ -225,7 +225,7 @@ describe("another tenant's object", () => {
       for (const { name, token = '' } of tenantIdentities) {
         const ask = async (value: string) => {
           const path = fillPath(pattern, {
-            ...NOBODY,
+            ...NONEXISTENT,
             tenant: platform.acme.id,
             name: foreign.deployment.name,
             [parameter]: value,
@@ -249,7 +249,7 @@ describe("another tenant's object", () => {
     const unknown = randomUUID()
     for (const { method, path: pattern } of endpoints()) {
       for (const { name, token = '' } of tenantIdentities) {
-        const path = fillPath(pattern, { ...NOBODY, tenant: platform.acme.id })
+        const path = fillPath(pattern, { ...NONEXISTENT, tenant: platform.acme.id })
         const ask = (tenant: string) =>
           exchangeOnce(requestText({ method, path, token, headers: [`X-Tenant-ID: ${tenant}`] }))
         const [real, missing] = [await ask(foreign.id), await ask(unknown)]
@@ -315,7 +315,7 @@ describe('no byte of another tenant is returned', () => {
       for (const { name, token = '' } of tenantIdentities) {
         for (const query of queries()) {
           const path = fillPath(pattern, {
-            ...NOBODY,
+            ...NONEXISTENT,
             tenant: platform.acme.id,
             name: own.deployment.name,
             revision: '2',

@@ -1,4 +1,4 @@
-// The CLI as a user runs it: the bundled file as a process of its own, with what it printed and how it ended.
+// Runs the bundled CLI in its own process, as a user does, and returns its output and exit code.
 
 import { execFile, spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ const BUILD = join(ROOT, 'scripts/build-cli.ts')
 
 let built: Promise<string> | undefined
 
-/** Bundled once for all tests of this process. */
+/** Bundled once per process. */
 export function bundledCli(): Promise<string> {
   built ??= bundle()
   return built
@@ -33,11 +33,11 @@ export interface CliOptions {
   readonly env?: { readonly [name: string]: string }
   readonly input?: string
   readonly cwd?: string
-  /** Called with each piece of stdout and what ends the process in order. */
-  /** Once the process is there. */
+  /** Called once the process has started. */
   readonly onStart?: () => void
-  /** For commands that go on. */
+  /** Sends SIGINT after this time, for commands that do not end. */
   readonly interruptAfterMs?: number
+  /** Called with all of stdout so far, and a function that interrupts the process. */
   readonly onOutput?: (all: string, interrupt: () => void) => void
 }
 

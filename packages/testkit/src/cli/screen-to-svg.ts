@@ -1,4 +1,4 @@
-// A captured screen as a picture: what is on it cell by cell, in the sixteen colours that the CLI uses, on a dark ground.
+// Draws a captured terminal screen as a picture, cell by cell, in the sixteen colors of the CLI on a dark background.
 
 interface Style {
   readonly color: string
@@ -26,9 +26,9 @@ const CELL = { width: 8.43, height: 18 }
 const EDGE = 16
 const BAR_HEIGHT = 30
 const ESCAPE = '\u001b'
-/** Between two sets of characters. */
+/** Control characters that switch the character set. */
 const SHIFTS = '\u000e\u000f'
-/** What sets a style; tmux writes no other sequence into a capture but the shift of a character set. */
+/** Sequences that set a style. The only other ones in a tmux capture switch the character set. */
 const SEQUENCE = new RegExp(`${ESCAPE}\\[([\\d;]*)m|${ESCAPE}[()][A-Z0-9]|[${SHIFTS}]`, 'g')
 
 export function screenToSvg(title: string, captured: string, columns: number): string {
@@ -82,11 +82,11 @@ const styleAfter = (before: Style, codes: string): Style =>
     return color === undefined ? style : { ...style, color }
   }, before)
 
-/** Stretched to its cells, so that columns stand under each other in whatever font is there. */
+/** Stretched to its cells, so that columns are aligned in any font. */
 function textOf({ text, column, color, bold }: Run, row: number): string {
-  const lead = text.length - text.trimStart().length
+  const indent = text.length - text.trimStart().length
   const shown = text.trim()
-  const x = (EDGE + (column + lead) * CELL.width).toFixed(1)
+  const x = (EDGE + (column + indent) * CELL.width).toFixed(1)
   const y = BAR_HEIGHT + EDGE + row * CELL.height + 13
   const length = (shown.length * CELL.width).toFixed(1)
   const weight = bold ? ' font-weight="bold"' : ''

@@ -1,5 +1,5 @@
-// A platform with controllers and agents that say "ready" to whatever they are told: what a command sees of a deployment
-// that runs. No engine is behind the agents; what a container really does is tested on the lab.
+// A platform with controllers and agents that report every container as ready, for CLI tests of running deployments. The agents
+// have no engine; real containers are tested on the lab.
 
 import type { NodeId } from '@holdfast/contract'
 import {
@@ -16,7 +16,7 @@ import { type CliOptions, type CliRun, runCli } from './run-cli.ts'
 export interface CliWorld {
   readonly platform: Platform
   readonly agents: SimulatedAgents
-  /** As the administrator of acme. */
+  /** Runs the CLI as the administrator of acme. */
   cli(words: readonly string[], options?: CliOptions): Promise<CliRun>
   stop(): Promise<void>
 }

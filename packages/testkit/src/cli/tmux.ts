@@ -1,4 +1,4 @@
-// A real pseudo-terminal with somebody at it: a shell in tmux, keys that are typed, and the screen as it is seen.
+// A real pseudo-terminal: a shell in tmux, typed keys, and the visible screen.
 
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -14,9 +14,9 @@ export interface Screen {
   press(key: string): Promise<void>
   resize(columns: number, rows: number): Promise<void>
   text(): Promise<string>
-  /** With its colours, as escape sequences. */
+  /** The screen with colors, as escape sequences. */
   styled(): Promise<string>
-  /** The screen, once it shows this. */
+  /** Waits until the screen shows this, and returns it. */
   until(shown: string | RegExp): Promise<string>
   end(): Promise<void>
 }
@@ -28,14 +28,14 @@ export async function openScreen(
 ): Promise<Screen> {
   const socket = `holdfast-${pid}-${randomUUID().slice(0, 8)}`
   const tmux = (...words: string[]) => run('tmux', ['-f', '/dev/null', '-L', socket, ...words])
-  const given = Object.entries({
+  const environment = Object.entries({
     PATH: env.PATH ?? '',
     HOME: '/nonexistent',
     PS1: '$ ',
     TERM: 'screen',
     ...variables,
   })
-  const shell = ['env', '-i', ...given.map(([name, value]) => `${name}=${value}`), 'sh']
+  const shell = ['env', '-i', ...environment.map(([name, value]) => `${name}=${value}`), 'sh']
   await tmux('new-session', '-d', '-x', `${columns}`, '-y', `${rows}`, ...shell)
   const text = async () => (await tmux('capture-pane', '-p')).stdout
   const shows = (screen: string, shown: string | RegExp) =>

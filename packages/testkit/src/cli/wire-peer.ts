@@ -1,5 +1,5 @@
-// The server's side of logs and exec on the wire, with a local process in place of a container: for tests of the CLI at a
-// terminal. Real containers are tested in the lab. See docs/design/api.md#streams
+// The server's side of the logs and exec protocols, with a local process in place of a container, for tests of the CLI at a terminal.
+// Real containers are tested in the lab. See docs/design/api.md#streams
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -9,9 +9,9 @@ import { WebSocketServer } from 'ws'
 
 export interface WirePeer {
   readonly url: string
-  /** What was asked, in order: bodies of exec, queries of logs. */
+  /** Requests in order: bodies of exec, queries of logs. */
   readonly asked: unknown[]
-  /** Sizes of the window as they were told. */
+  /** Window sizes that the client has sent. */
   readonly sizes: unknown[]
   /** Cuts every open connection. */
   cut(): void
@@ -21,7 +21,7 @@ export interface WirePeer {
 const line = (text: string): string =>
   `${JSON.stringify({ time: new Date().toISOString(), replica: 1, node: 'n1', stream: 'stdout', text })}\n`
 
-/** Behind TLS where a certificate and its key are given, as PEM. */
+/** Uses TLS if a certificate and its key are given, as PEM. */
 export async function startWirePeer(tls?: {
   readonly cert: string
   readonly key: string

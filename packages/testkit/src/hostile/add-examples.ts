@@ -1,5 +1,5 @@
-// The OpenAPI document with examples that this platform accepts: schemathesis then also sees the answers of success, which
-// no random name or image would ever reach.
+// Adds examples that this platform accepts to the OpenAPI document. With them schemathesis also gets successful responses, which no
+// random name or image would reach.
 
 export interface OpenApiDocument {
   readonly paths: { readonly [path: string]: { readonly [method: string]: Operation } }
@@ -10,7 +10,7 @@ interface Operation {
 }
 
 export interface Examples {
-  /** Values of parameters, for one operation (`GET /path`) or for all of them (`*`). */
+  /** Parameter values for one operation (`GET /path`) or for all of them (`*`). */
   readonly parameters: { readonly [operation: string]: { readonly [name: string]: string } }
   readonly bodies: { readonly [operation: string]: unknown }
 }

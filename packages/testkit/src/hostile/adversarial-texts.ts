@@ -1,9 +1,9 @@
-// Long texts that make a careless regular expression go back and forth: made from the expression itself, so that they
-// nearly match it again and again.
+// Long texts that make a careless regular expression backtrack. They are derived from the expression, so that they almost match it
+// again and again.
 
 const COMMON = ['a', 'A', '0', ' ', '-', '_', '.', '/', ':', '@', '"', '=', '\\', '\u00e9', '\n']
 
-/** Each about as long as told. */
+/** Texts of about the given length. */
 function* adversarialTexts(pattern: RegExp, length: number): Generator<string> {
   const words = literalsOf(pattern.source)
   const units = [
@@ -14,7 +14,7 @@ function* adversarialTexts(pattern: RegExp, length: number): Generator<string> {
     yield fill(unit)
     yield `${fill(unit)}\u0001`
   }
-  // Behind a beginning that matches, and with an end that does not.
+  // After a matching prefix, and with an end that does not match.
   for (const word of words)
     for (const unit of ['a', ' ', '0', '-', '.', '=']) yield `${word}${fill(unit)}\u0001`
   for (const [at, word] of words.slice(0, 12).entries()) yield fill(`${word}${words[at + 1] ?? '0'}`)
@@ -26,7 +26,7 @@ export interface SlowSearch {
   readonly begins: string
 }
 
-/** Short texts first: what is quadratic shows there already, and would take minutes on the long ones. */
+/** Short texts first: quadratic behavior shows there already, and would take minutes on the long ones. */
 const STAGES: readonly (readonly [length: number, limitMs: number])[] = [
   [4_000, 3],
   [100_000, 5],
@@ -43,14 +43,14 @@ export function findSlowSearch(pattern: RegExp): SlowSearch | undefined {
   return undefined
 }
 
-/** What stands in the expression as plain text, and single characters of its classes. */
+/** Literal parts of the expression, and single characters of its classes. */
 function literalsOf(source: string): string[] {
   const plain = source.replaceAll(/\\([dws])/gi, ' ').replaceAll(/\\(.)/g, '$1')
   const words = plain.match(/[A-Za-z0-9_]{2,24}|[^\sA-Za-z0-9_]/g) ?? []
   return [...new Set(words)].slice(0, 40)
 }
 
-/** The shortest of some runs, in milliseconds: what the expression costs, not what else the machine did. */
+/** The fastest of several runs, in milliseconds, so that other load on the machine is excluded. */
 function searchMs(pattern: RegExp, text: string, enoughMs: number): number {
   let best = Number.POSITIVE_INFINITY
   for (let round = 0; round < 25 && best > enoughMs; round += 1) {

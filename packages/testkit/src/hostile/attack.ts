@@ -1,5 +1,5 @@
-// A block of hostile requests against one server, and the faults of its answers: no 5xx, no hang, one answer per request,
-// every rejection with code, field and doc. See docs/design/threats.md#threats
+// Sends a series of hostile requests to one server and checks its responses: no 5xx, no hang, one response per request, every rejection
+// with code, field and doc. See docs/design/threats.md#threats
 
 import { codesOf, refusalFault } from './check-refusal.ts'
 import { type HostileOptions, type HostileRequest, hostileRequest, type Targets } from './hostile-requests.ts'
@@ -19,7 +19,7 @@ export interface AttackOptions extends HostileOptions {
 export interface AttackReport {
   readonly faults: string[]
   readonly accepted: AcceptedWrite[]
-  /** How often each code, or each status of a success, was answered. */
+  /** Number of responses by code, or by status for a success. */
   readonly outcomes: Map<string, number>
 }
 
@@ -30,7 +30,7 @@ export async function attack(targets: Targets, options: AttackOptions): Promise<
   const report: AttackReport = { faults: [], accepted: [], outcomes: new Map() }
   const indexes = Array.from({ length: options.count }, (_, at) => options.from + at)
   const one = async (index: number, connection: RawConnection) => {
-    // Each request has its own source, so that one of them can be made again without those before it.
+    // Each request has its own seed, so that it can be repeated without those before it.
     const request = hostileRequest(createRandom(options.seed + index), targets, index, options)
     const { exchange, tookMs } = await deliver(request, options.port, connection)
     judge(request, exchange, tookMs, index, options, report)
@@ -81,12 +81,12 @@ function judge(
 
 function exchangeFault(request: HostileRequest, exchange: Exchange, baseUrl: string): string | undefined {
   const { answers, hung, closed, stray } = exchange
-  if (hung) return 'no answer and no end'
+  if (hung) return 'neither a response nor an end'
   const [answer] = answers
-  // Node ends a CONNECT without a word, and a connection that we ended first owes nothing.
+  // Node closes a CONNECT silently, and a connection that the client ended first needs no response.
   if (answer === undefined)
     return request.method === 'CONNECT' || request.half ? undefined : `closed ${closed}`
-  if (answers.length > 1) return `${answers.length} answers for one request`
+  if (answers.length > 1) return `${answers.length} responses to one request`
   if (stray !== '') return `stray bytes ${JSON.stringify(stray.slice(0, 200))}`
   if (answer.status >= 500) return `status ${answer.status}: ${answer.text.slice(0, 200)}`
   if (answer.status >= 300 && request.method !== 'HEAD') return refusalFault(answer, baseUrl)

@@ -1,20 +1,20 @@
-// Secrets made for one purpose: to be looked for where none may be. Each is unique, says which planting it came from, and
-// begins with the same word, so that one search finds them all.
+// Secrets that are searched for where none may be. Each is unique and identifies where it was planted, and all begin with the same
+// word, so that one search finds them all.
 
-/** No other text of the product or of a test holds it. */
+/** Occurs in no other text of the product or of a test. */
 const CANARY_WORD = 'Zq7Canary'
 
 interface Canary {
-  /** What is planted. */
+  /** The planted text. */
   readonly text: string
-  /** What must not be found. */
+  /** The part that must not be found. */
   readonly secret: string
 }
 
 export interface CanarySource {
-  /** Of a known credential shape: redacted wherever it stands. */
+  /** In a known credential format: redacted everywhere. */
   shaped(): Canary[]
-  /** Of no shape: to be redacted where a secret belongs. */
+  /** In no known format: redacted where a secret belongs. */
   bare(): Canary
 }
 
@@ -35,18 +35,18 @@ export function createCanarySource(): CanarySource {
   }
 }
 
-/** The word as it is, and as it looks inside base64 at each of the three places where it can begin. */
+/** The word in plain text, and in base64 at each of the three possible offsets. */
 export const CANARY_FORMS: readonly string[] = [
   CANARY_WORD,
   CANARY_WORD.toLowerCase(),
   ...[0, 1, 2].map((shift) => {
     const encoded = Buffer.from(`${'\0'.repeat(shift)}${CANARY_WORD}`).toString('base64')
-    // What stands at the edges depends on the neighbours.
+    // The characters at the edges depend on the neighbors.
     return encoded.slice(shift === 0 ? 0 : 4, -4)
   }),
 ]
 
-/** The piece of text around the first canary in it, whatever its form; undefined: there is none. */
+/** The text around the first canary in any form; undefined if there is none. */
 export function findCanary(text: string): string | undefined {
   for (const form of CANARY_FORMS) {
     const at = text.indexOf(form)

@@ -1,10 +1,10 @@
-// Is this answer a well-formed rejection? It has a code of the catalogue, a field, a link to its page, the status of the
-// first rejection, and the whole list. See docs/design/admission.md#rejections
+// Is this response a well-formed rejection? It needs a code of the catalogue, a field, a link to its page, the status of the first
+// rejection, and the full list. See docs/design/admission.md#rejections
 
 import { CODES, entryOf, isCode } from '@holdfast/contract'
 import type { RawAnswer } from './parse-answers.ts'
 
-/** Statuses of the HTTP layer itself, which has no code for them. */
+/** Statuses of the HTTP layer, which has no codes. */
 const LAYER_STATUSES: ReadonlySet<number> = new Set([408, 413, 431])
 
 interface Rejection {
@@ -16,10 +16,10 @@ interface Rejection {
   readonly doc?: unknown
 }
 
-/** What is wrong with the answer as a refusal; undefined: nothing. */
+/** The fault of the response as a rejection; undefined if there is none. */
 export function refusalFault(answer: RawAnswer, baseUrl: string): string | undefined {
   const { status, headers, text } = answer
-  if (status < 400 || status > 499) return `status ${status} is no refusal`
+  if (status < 400 || status > 499) return `status ${status} is not a rejection`
   if (headers['content-type'] !== 'application/json; charset=utf-8') return `type ${headers['content-type']}`
   const body: Rejection & { rejections?: Rejection[] } = JSON.parse(text)
   if (LAYER_STATUSES.has(status) && body.code === undefined) return undefined
@@ -49,7 +49,7 @@ function statusFault(code: string, status: number): string | undefined {
   return status === usual || status === alternativeStatus?.status ? undefined : `${code} with ${status}`
 }
 
-/** Every code that the answer lists, or its status. */
+/** All codes that the response lists, or its status. */
 export function codesOf(answer: RawAnswer | undefined): string[] {
   if (answer === undefined || answer.status < 400 || answer.text === '') return [codeOf(answer)]
   const { rejections }: { rejections?: Rejection[] } = JSON.parse(answer.text)

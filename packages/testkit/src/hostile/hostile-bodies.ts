@@ -1,14 +1,14 @@
-// Bodies: sound ones that are bent at one or several places, as a tree and then as bytes.
+// Request bodies: valid ones, corrupted at one or several places, first as a tree and then as bytes.
 
 import { hostileJson, hostileKey } from './hostile-values.ts'
 import type { Random } from './random.ts'
 
 type Tree = { [key: string]: unknown }
 
-/** Marks a place of the tree whose JSON text is put in afterwards. */
+/** Marks a place in the tree whose JSON text is inserted afterwards. */
 const placeholder = (at: number): string => `@@raw-${at}@@`
 
-/** `sound` bent so that it may still be accepted; `refused`: with a field that nothing accepts. */
+/** Corrupts a valid body so that it may still be accepted; `refused`: adds a field that is never accepted. */
 export function bendBody(random: Random, sound: Tree, refused: boolean): Buffer {
   const tree = structuredClone(sound)
   const raws: string[] = []
@@ -25,7 +25,7 @@ export function bendBody(random: Random, sound: Tree, refused: boolean): Buffer 
 function bendPlace(random: Random, root: Tree, raws: string[]): void {
   const holder = randomHolder(random, root)
   const put = (key: string) => {
-    // Defined, not assigned: `__proto__` must become a key.
+    // Defined instead of assigned, so that `__proto__` becomes a key.
     const value = placeholder(raws.push(hostileJson(random)) - 1)
     Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true })
   }
@@ -85,7 +85,7 @@ function bendBytes(random: Random, text: string): Buffer {
 
 const MEBIBYTE = 1024 * 1024
 
-/** A body about as large as one may be, of the kinds that cost most. */
+/** A body of about the largest accepted size, of the most expensive kinds. */
 export function hugeBody(random: Random, sound: Tree): Buffer {
   const room = MEBIBYTE - 1000 + random.pick([0, 0, 0, 2000] as const)
   const { image: _image, ...rest } = sound

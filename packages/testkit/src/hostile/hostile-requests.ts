@@ -1,4 +1,4 @@
-// One hostile request after another, from a seed: which kind, against which endpoint, by whom.
+// Generates hostile requests from a seed: kind, endpoint and caller.
 
 import { bendBody, hugeBody } from './hostile-bodies.ts'
 import { hostileHeaders, hostileMethod, hostilePath, hostileQuery } from './hostile-heads.ts'
@@ -8,9 +8,9 @@ export interface HostileRequest {
   readonly kind: 'body' | 'huge' | 'head' | 'query' | 'path' | 'method' | 'framing'
   readonly method: string
   readonly bytes: Buffer
-  /** On a connection of its own: afterwards nobody knows where the next request would begin. */
+  /** Needs its own connection, because afterwards it is unclear where the next request begins. */
   readonly alone: boolean
-  /** Our side ends after the bytes. */
+  /** The client ends its side after the bytes. */
   readonly half: boolean
 }
 
@@ -21,7 +21,7 @@ export interface Targets {
   /** A tenant whose own record may be changed. */
   readonly victim: string
   readonly image: string
-  /** A deployment that exists. */
+  /** An existing deployment. */
   readonly deployment: string
   readonly registryHost: string
 }
@@ -34,9 +34,9 @@ interface Target {
 }
 
 export interface HostileOptions {
-  /** Of those bodies that could be accepted, how many carry a field that nothing accepts. */
+  /** Share of the otherwise acceptable bodies with a field that is never accepted. */
   readonly refused: number
-  /** How many requests carry a body of about a mebibyte. */
+  /** Share of requests with a body of about a mebibyte. */
   readonly huge: number
 }
 
@@ -166,7 +166,7 @@ function send(
 type Framing = readonly [headers: string, content: string]
 type Framings = readonly [Framing, ...Framing[]]
 
-/** Messages whose length is told wrongly, twice or not at all; ended on our side, so that nobody waits for the rest. */
+/** Messages with a wrong, repeated or missing length. The client ends its side, so that the server does not wait for more. */
 function misframed(random: Random, { method, path, token }: Target, body: Buffer): HostileRequest {
   const size = body.length.toString(16)
   const chunked = `${size}\r\n${body}\r\n0\r\n\r\n`

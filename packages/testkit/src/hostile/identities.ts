@@ -1,29 +1,29 @@
-// Everybody who may knock: each role of a tenant, another tenant's administrator, the platform's, and five kinds of token
-// that are no longer or never were one.
+// All kinds of callers: each role of a tenant, the administrator of another tenant, the platform administrator, and five kinds of
+// invalid tokens.
 
 import { randomBytes } from 'node:crypto'
 import { waitUntil } from '@holdfast/testkit'
 import { makeToken } from '../platform/set-up.ts'
 import type { Platform } from '../platform/start-platform.ts'
-import type { Role, Standing } from './role-table.ts'
+import type { Caller, Role } from './role-table.ts'
 
 export interface Identity {
   readonly name: string
-  /** Absent: no Authorization header at all. */
+  /** Absent: no Authorization header. */
   readonly token?: string
-  readonly standing: Standing
+  readonly caller: Caller
 }
 
 const TENANT_ROLES: readonly Role[] = ['viewer', 'developer', 'secrets-admin', 'tenant-admin']
 
-/** Of tenant acme, whose view of tenant globex is what the tests are about. */
+/** Callers of tenant acme. The tests check what they see of tenant globex. */
 export async function makeTenantIdentities(platform: Platform): Promise<Identity[]> {
   const { acme } = platform
   return Promise.all(
     TENANT_ROLES.map(async (role) => ({
       name: role,
       token: await makeToken(platform.api(), acme.id, role),
-      standing: { known: true as const, role, tenant: acme.id },
+      caller: { known: true as const, role, tenant: acme.id },
     })),
   )
 }
@@ -31,17 +31,17 @@ export async function makeTenantIdentities(platform: Platform): Promise<Identity
 export async function makeIdentities(platform: Platform, platformTenant: string): Promise<Identity[]> {
   const { globex, platformToken } = platform
   return [
-    { name: 'no token', standing: { known: false } },
+    { name: 'no token', caller: { known: false } },
     ...(await makeTenantIdentities(platform)),
     {
       name: "another tenant's tenant-admin",
       token: globex.token,
-      standing: { known: true, role: 'tenant-admin', tenant: globex.id },
+      caller: { known: true, role: 'tenant-admin', tenant: globex.id },
     },
     {
       name: 'platform-admin',
       token: platformToken,
-      standing: { known: true, role: 'platform-admin', tenant: platformTenant },
+      caller: { known: true, role: 'platform-admin', tenant: platformTenant },
     },
     ...(await makeForged(platform)),
   ]
@@ -53,14 +53,14 @@ async function makeForged(platform: Platform): Promise<Identity[]> {
   const wrongSecret = `hf_${id}_${randomBytes(32).toString('base64url')}`
   const unknownId = `hf_${'0'.repeat(26)}_${randomBytes(32).toString('base64url')}`
   const tokens = {
-    'a well-formed token that nobody has': unknownId,
+    'a well-formed token that was never issued': unknownId,
     'the right id with a wrong secret': wrongSecret,
     'an expired token': await makeExpired(platform),
     'a revoked token': await makeRevoked(platform),
     'a token of a deleted tenant': await makeOrphan(platform),
-    'no token of ours': 'Bearer-of-bad-news',
+    'a malformed token': 'Bearer-of-bad-news',
   }
-  return Object.entries(tokens).map(([name, token]) => ({ name, token, standing: { known: false } }))
+  return Object.entries(tokens).map(([name, token]) => ({ name, token, caller: { known: false } }))
 }
 
 async function makeExpired(platform: Platform): Promise<string> {
@@ -82,7 +82,7 @@ async function makeRevoked(platform: Platform): Promise<string> {
   return token
 }
 
-/** The tenant is gone with everything it had when this returns. */
+/** Returns when the tenant and everything it had are deleted. */
 async function makeOrphan(platform: Platform): Promise<string> {
   const made = await platform.api().post('/api/v1/tenants', { name: 'initech' })
   const id = String(made.body['id'])

@@ -1,8 +1,8 @@
-// Many jobs, a few at a time, each worker on a connection of its own.
+// Runs many jobs with a few workers, each on its own connection.
 
 import { openRawConnection, type RawConnection } from './raw-connection.ts'
 
-/** Workers take the jobs in order; a connection that the server ended is replaced. */
+/** Workers process the jobs in order. A connection that the server has closed is replaced. */
 export async function inParallel<T>(
   port: number,
   jobs: Iterable<T>,

@@ -1,5 +1,5 @@
-// When was each key last changed, as etcd itself says it? Without the values, so that it can be asked often. And: what
-// changed between two such answers, held against the writes that were accepted.
+// When was each key last changed, according to etcd? Values are left out, so that it can be read often. Also compares two such
+// readings with the accepted writes.
 
 export type KeyRevisions = ReadonlyMap<string, string>
 
@@ -27,25 +27,25 @@ export function changedKeys(before: KeyRevisions, after: KeyRevisions): string[]
 }
 
 export interface AcceptedWrite {
-  /** Something new was made; a change may also be to what is there already, and then nothing is stored. */
+  /** A new object was created. An update may leave the object unchanged, and then nothing is stored. */
   readonly created: boolean
-  /** Absent: the write was of something else. */
+  /** Absent: the write did not concern a deployment. */
   readonly deployment?: string
 }
 
-/** Every changed key must be told by an accepted write: what was refused changed nothing. Undefined: it is so. */
+/** Every changed key must be explained by an accepted write, because a rejected one changes nothing. Undefined: all are. */
 export function unexplainedChange(
   changed: readonly string[],
   accepted: readonly AcceptedWrite[],
 ): string | undefined {
   if (accepted.length === 0) return changed.length === 0 ? undefined : `changed: ${changed.slice(0, 5)}`
   const folder = (name: string) => changed.filter((key) => key.includes(`/${name}/`))
-  // Each accepted write that changes something leaves one audit entry in its own transaction.
+  // Each accepted write with a change leaves one audit entry in its own transaction.
   const audited = folder('aud').length
   const created = accepted.filter((write) => write.created).length
   if (audited < created || audited > accepted.length)
     return `${accepted.length} accepted, ${created} of them created, ${audited} audited`
   const names = new Set(accepted.flatMap(({ deployment }) => deployment ?? []))
   const stored = folder('dep').filter((key) => !names.has(key.split('/').at(-2) ?? ''))
-  return stored.length === 0 ? undefined : `stored though nobody was told: ${stored.slice(0, 5)}`
+  return stored.length === 0 ? undefined : `stored without an accepted write: ${stored.slice(0, 5)}`
 }

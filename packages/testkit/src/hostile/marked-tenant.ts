@@ -1,5 +1,5 @@
-// A tenant full of marks: one word in everything it has that another tenant must never see, and the names by which another
-// tenant might ask for it.
+// A tenant with a mark in everything that another tenant must never see, and the names with which another tenant could try to
+// request it.
 
 import { randomBytes } from 'node:crypto'
 import { makeNode } from '../nodes/enroll.ts'
@@ -8,12 +8,12 @@ import type { Platform } from '../platform/start-platform.ts'
 
 export interface MarkedTenant {
   readonly id: string
-  /** In values, labels, commands, token names, credentials; in no name that a request could carry. */
+  /** Is in values, labels, commands, token names and credentials, but in no name that a request could contain. */
   readonly mark: string
   readonly deployment: { readonly name: string; readonly uid: string }
   readonly tokenId: string
   readonly node: { readonly name: string; readonly id: string }
-  /** Of the second page of its deployments, and after its first event. */
+  /** Cursor of the second page of its deployments, and after its first event. */
   readonly cursor: string
   readonly eventCursor: string
   readonly idempotencyKey: string
@@ -87,6 +87,6 @@ async function firstEventCursor(api: ApiClient): Promise<string> {
 
 async function ok(answer: Promise<ApiAnswer>): Promise<ApiAnswer> {
   const { status, text } = await answer
-  if (status >= 300) throw new Error(`the marked tenant was not made: ${status} ${text}`)
+  if (status >= 300) throw new Error(`creating the marked tenant failed: ${status} ${text}`)
   return answer
 }

@@ -1,22 +1,22 @@
-// HTTP/1.1 answers out of raw bytes, without forgiving anything: a client library would hide a second answer, a missing
-// length or a stray byte, and those are what is looked for.
+// Parses HTTP/1.1 responses from raw bytes, strictly: a client library would hide a second response, a missing length or a stray byte,
+// which the tests look for.
 
 export interface RawAnswer {
   readonly status: number
   /** Names in lower case; a repeated one is joined by a comma. */
   readonly headers: { readonly [name: string]: string }
   readonly text: string
-  /** Head and body as they came. */
+  /** Headers and body as received. */
   readonly raw: string
 }
 
 export interface ParsedAnswers {
   readonly answers: readonly RawAnswer[]
-  /** Bytes that belong to no whole answer. */
+  /** Bytes that belong to no complete response. */
   readonly rest: Buffer
 }
 
-/** `bodiless`: the request was a HEAD. Interim answers (1xx) are skipped. */
+/** `bodiless`: the request was a HEAD. Interim responses (1xx) are skipped. */
 export function parseAnswers(bytes: Buffer, bodiless = false): ParsedAnswers {
   const answers: RawAnswer[] = []
   let rest = bytes
@@ -54,7 +54,7 @@ function headersOf(lines: readonly string[]): { [name: string]: string } {
   return headers
 }
 
-/** The length in bytes of the body as it was sent, chunks included; undefined while it is not all there. */
+/** Length of the body on the wire in bytes, chunks included; undefined while it is incomplete. */
 function bodyLength(bytes: Buffer, headers: { readonly [name: string]: string }): number | undefined {
   if (headers['transfer-encoding'] === undefined) return Number(headers['content-length'] ?? 0)
   const end = bytes.indexOf('0\r\n\r\n')

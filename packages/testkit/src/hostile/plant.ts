@@ -1,9 +1,9 @@
-// One body, many plantings: the canary as each value, inside each value, as each key, and as an unknown field beside it.
+// Plants a canary in a body at every possible place: as each value, inside each value, as each key, and as an unknown field.
 
 type Place = readonly (string | number)[]
 
 export interface Planting {
-  /** Where and how, for the fault that is reported. */
+  /** Place and manner, for the report of a fault. */
   readonly what: string
   readonly body: unknown
 }
@@ -32,7 +32,7 @@ export function* plantings(body: unknown, text: string): Generator<Planting> {
   }
 }
 
-/** The body itself, then every place inside it. */
+/** The body itself, followed by every place inside it. */
 function placesOf(value: unknown, place: Place = []): Place[] {
   if (typeof value !== 'object' || value === null) return [place]
   const inside = Array.isArray(value)

@@ -1,9 +1,9 @@
-// Seeded randomness: a run is told by its seed and can be had again.
+// Seeded randomness: a run is identified by its seed and can be repeated.
 
 export interface Random {
   /** From 0, below 1. */
   unit(): number
-  /** Whole, from 0, below `end`. */
+  /** An integer from 0, below `end`. */
   below(end: number): number
   chance(probability: number): boolean
   pick<T>(from: readonly [T, ...T[]]): T

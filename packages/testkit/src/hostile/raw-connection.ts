@@ -1,32 +1,32 @@
-// One TCP connection to the server: bytes out as they are, whole answers in. What fetch would tidy up must arrive untidied.
+// One TCP connection to the server that sends bytes unchanged and receives complete responses. fetch would correct the bytes.
 
 import { connect, type Socket } from 'node:net'
 import { parseAnswers, type RawAnswer } from './parse-answers.ts'
 
 export interface Exchange {
-  /** More than one is a second answer to one request. */
+  /** More than one means a second response to one request. */
   readonly answers: readonly RawAnswer[]
-  /** The server ended the connection. */
+  /** The server has closed the connection. */
   readonly closed: boolean
-  /** Neither an answer nor an end within the time. */
+  /** Neither a response nor a close within the time limit. */
   readonly hung: boolean
-  /** What came and is no whole answer. */
+  /** Received bytes that are no complete response. */
   readonly stray: string
 }
 
 interface ExchangeOptions {
   readonly timeoutMs?: number
   readonly bodiless?: boolean
-  /** How many answers end the wait; infinite: until the server closes or the time is up. */
+  /** Number of responses that end the wait; infinite: until the server closes or the time is up. */
   readonly answers?: number
-  /** Ends our side after the bytes, as a client that sends no more. */
+  /** Ends the client's side after the bytes. */
   readonly half?: boolean
 }
 
 export interface RawConnection {
   readonly open: boolean
   exchange(bytes: Uint8Array | string, options?: ExchangeOptions): Promise<Exchange>
-  /** More bytes while an exchange waits. */
+  /** Sends more bytes while an exchange waits. */
   write(bytes: string): void
   close(): void
 }
@@ -48,14 +48,14 @@ export function openRawConnection(port: number): RawConnection {
     },
     async exchange(bytes, options = {}) {
       const result = await exchange(socket, () => open, bytes, options)
-      // The server has said that it will end the connection, and may be about to.
+      // The server has announced that it will close the connection.
       if (result.answers.some(({ headers }) => headers['connection'] === 'close')) open = false
       return result
     },
     write: (bytes) => {
       if (open) socket.write(bytes)
     },
-    // A reset leaves no port waiting, of which a hundred thousand connections would need too many.
+    // A reset leaves no port in TIME_WAIT; a hundred thousand connections would run out of ports.
     close: () => void socket.resetAndDestroy(),
   }
 }
@@ -95,7 +95,7 @@ function exchange(
   })
 }
 
-/** A connection for this exchange alone. */
+/** Uses a new connection for this exchange only. */
 export async function exchangeAlone(
   port: number,
   bytes: Uint8Array | string,

@@ -1,4 +1,4 @@
-// A request as bytes, each line as it was given: nothing is added but what a sound message needs.
+// A request as bytes, with every line unchanged. Only what a valid message needs is added.
 
 export interface RequestParts {
   readonly method: string
@@ -22,9 +22,9 @@ export function requestText({ method, path, token, headers = [], body }: Request
   ].join('\r\n')
 }
 
-/** `/a/{name}` with its parameters filled in; a parameter without a value is a fault of the test. */
+/** Fills in the parameters of `/a/{name}`; a parameter without a value is an error of the test. */
 export function fillPath(path: string, values: { readonly [parameter: string]: string }): string {
-  return path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => {
+  return path.replaceAll(/\{(\w+)\}/g, (_match, name: string) => {
     const value = values[name]
     if (value === undefined) throw new Error(`no value for {${name}} of ${path}: add one to the test`)
     return value

@@ -1,5 +1,5 @@
-// The expected answer of each endpoint for each role, written from docs/design/api.md#roles and not from the
-// implementation. An endpoint that is missing here fails the cross-tenant test, so a new one needs a row.
+// The expected response of each endpoint for each role, written from docs/design/api.md#roles and not from the implementation. An
+// endpoint that is missing here fails the cross-tenant test, so a new one needs a row.
 
 export type Role = 'viewer' | 'developer' | 'secrets-admin' | 'tenant-admin' | 'platform-admin'
 
@@ -10,18 +10,18 @@ const MAY = {
   secrets: ['secrets-admin', 'tenant-admin', 'platform-admin'],
   tenant: ['tenant-admin', 'platform-admin'],
   platform: ['platform-admin'],
-  /** Also without a token: what is asked here is in the body. */
+  /** Allowed without a token: the body has the credential. */
   open: ['viewer', 'developer', 'secrets-admin', 'tenant-admin', 'platform-admin'],
 } as const satisfies { [line: string]: readonly Role[] }
 
 export interface Row {
   readonly line: keyof typeof MAY
-  /** Sent so that whoever may call is refused for it, or reads: the walk through the table changes nothing. */
+  /** A body that is rejected even for an allowed caller, so that the tests change nothing. */
   readonly body?: unknown
   readonly headers?: readonly string[]
-  /** Where X-Tenant-ID is required beside the token: the code without a UUID in it. */
+  /** For endpoints that require X-Tenant-ID: the code if it is no UUID. */
   readonly tenantRequired?: string
-  /** The code, or the status of a success, that a caller gets who may. */
+  /** The code, or the status of a success, for an allowed caller. */
   readonly reached: string
 }
 
@@ -36,7 +36,7 @@ export const ROWS: { readonly [endpoint: string]: Row } = {
   'GET /api/v1/deployments/{name}/why': { line: 'reads', reached: 'deployment_not_found' },
   'GET /api/v1/deployments/{name}/logs': { line: 'workloads', reached: 'deployment_not_found' },
   'POST /api/v1/deployments/{name}/exec': { line: 'workloads', body: {}, reached: 'field_type_invalid' },
-  // The ticket is the credential; this request asks for no WebSocket.
+  // The ticket is the credential; this request is no WebSocket upgrade.
   'GET /api/v1/exec/{id}': { line: 'open', reached: 'header_invalid' },
   'PUT /api/v1/deployments/{name}': { line: 'workloads', body: {}, reached: 'deployment_not_found' },
   'DELETE /api/v1/deployments/{name}': { line: 'workloads', reached: 'deployment_not_found' },
@@ -55,7 +55,7 @@ export const ROWS: { readonly [endpoint: string]: Row } = {
   'GET /api/v1/archives/deployments/{name}': { line: 'reads', reached: 'archive_not_found' },
   'GET /api/v1/archives/deployments/{name}/{revision}': { line: 'reads', reached: 'archive_not_found' },
   'GET /api/v1/events': { line: 'reads', reached: '200' },
-  // One that is accepted would go on for ever.
+  // An accepted stream would never end.
   'GET /api/v1/events/stream': {
     line: 'reads',
     headers: ['Last-Event-ID: nothing'],
@@ -113,25 +113,25 @@ export const ROWS: { readonly [endpoint: string]: Row } = {
   'GET /metrics': { line: 'platform', reached: '200' },
 }
 
-/** Values of path parameters that name nothing anywhere; `{tenant}` is chosen by the test. */
-export const NOBODY: { readonly [parameter: string]: string } = {
-  name: 'nobody-has-this-name',
+/** Values of path parameters that exist nowhere; the test chooses `{tenant}`. */
+export const NONEXISTENT: { readonly [parameter: string]: string } = {
+  name: 'no-such-name',
   revision: '1',
   host: 'registry.not-allowed.example',
   id: 'tok_00000000000000000000000000',
   code: 'not_found',
-  nodeName: 'nobody-has-this-node',
+  nodeName: 'no-such-node',
   namespace: 'resources',
-  resource: 'nobody-has-this-secret',
+  resource: 'no-such-secret',
 }
 
-/** Who calls, as the documents see it: what the token says, or that it says nothing. */
-export type Standing =
+/** The caller: role and tenant of the token, or unknown. */
+export type Caller =
   | { readonly known: false }
   | { readonly known: true; readonly role: Role; readonly tenant: string }
 
-export interface Asked {
-  /** Absent: no header was sent. `invalid`: repeated or no UUID in lower case. */
+export interface TenantChoice {
+  /** Absent: no header was sent. `invalid`: repeated, or not a UUID in lower case. */
   readonly header?: string | 'invalid'
   /** Absent: the path has no {tenant}. */
   readonly path?: string
@@ -139,28 +139,28 @@ export interface Asked {
   readonly existing: ReadonlySet<string>
 }
 
-/** The code, or the status of a success. */
-export function expectedOutcome(row: Row, standing: Standing, asked: Asked): string {
+/** The expected code, or the status of a success. */
+export function expectedOutcome(row: Row, caller: Caller, choices: TenantChoice): string {
   if (row.line === 'open') return row.reached
-  if (!standing.known) return 'unauthenticated'
-  const isUuid = asked.header !== undefined && asked.header !== 'invalid'
+  if (!caller.known) return 'unauthenticated'
+  const isUuid = choices.header !== undefined && choices.header !== 'invalid'
   if (row.tenantRequired !== undefined && !isUuid) return row.tenantRequired
   const choice =
-    standing.role === 'platform-admin' ? platformChoice(asked) : tenantChoice(standing.tenant, asked)
+    caller.role === 'platform-admin' ? platformChoice(choices) : tenantChoice(caller.tenant, choices)
   if (choice !== undefined) return choice
   const allowed: readonly Role[] = MAY[row.line]
-  return allowed.includes(standing.role) ? row.reached : 'permission_denied'
+  return allowed.includes(caller.role) ? row.reached : 'permission_denied'
 }
 
-/** A foreign {tenant} is tenant_not_found; the header may only confirm, the same for unknown tenants. */
-function tenantChoice(own: string, { header, path }: Asked): string | undefined {
+/** A foreign {tenant} is tenant_not_found. The header may only name the own tenant; unknown tenants are treated the same. */
+function tenantChoice(own: string, { header, path }: TenantChoice): string | undefined {
   if (path !== undefined && path !== own) return 'tenant_not_found'
   if (header === 'invalid') return 'header_invalid'
   return header !== undefined && header !== own ? 'permission_denied' : undefined
 }
 
-/** A platform-admin chooses with either, and they must agree. */
-function platformChoice({ header, path, existing }: Asked): string | undefined {
+/** A platform-admin may use the header or the path; both must agree. */
+function platformChoice({ header, path, existing }: TenantChoice): string | undefined {
   if (path !== undefined && !existing.has(path)) return 'tenant_not_found'
   if (header === 'invalid') return 'header_invalid'
   if (header !== undefined && path !== undefined && header !== path) return 'header_invalid'

@@ -1,9 +1,9 @@
-// Which files of a folder hold a text, byte by byte, whatever they are.
+// Which files of a folder contain a text? Searches bytes, in files of any kind.
 
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** `path: what stands around it`, one line for each file that holds one of the texts. */
+/** `path: surrounding text`, one line for each file that contains one of the texts. */
 export function searchFiles(folder: string, texts: readonly string[]): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).flatMap((name) => {
     const path = join(folder, name)

@@ -1,5 +1,5 @@
-// The server in a process of its own, watched from inside: how long its event loop stood still and how much memory it
-// keeps. Only for tests: the product exposes none of this. Speaks over IPC with start-server-process.ts.
+// The server in its own process, observed from inside: stalls of its event loop and memory. Only for tests; the product exposes none
+// of this. Uses IPC with start-server-process.ts.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { composeServer } from '@holdfast/server/compose'
@@ -13,8 +13,8 @@ const delays = monitorEventLoopDelay({ resolution: SAMPLE_MS })
 const stalls = watchStalls()
 
 /**
- * On a busy machine a process also stands still because others run. So a stall is what this thread itself computed
- * between two turns of its loop; the delay by the wall clock is reported beside it.
+ * On a busy machine a process also stalls because others run. So a stall is the CPU time of this thread between two turns of its
+ * loop; the wall-clock delay is reported in addition.
  */
 function watchStalls(): { worst(): number; reset(): void } {
   let worst = 0

@@ -1,4 +1,4 @@
-// What the watched server and the test say to each other.
+// Messages between the observed server and the test.
 
 export type ToServer =
   | { readonly kind: 'serve'; readonly settings: string }
@@ -7,11 +7,11 @@ export type ToServer =
 
 export interface Health {
   readonly kind: 'health'
-  /** The longest time that the server's own work kept its event loop, since the last question. */
+  /** The longest time for which the server's own work blocked its event loop, since the last request. */
   readonly worstStallMs: number
-  /** The same by the wall clock, other processes of the machine included. */
+  /** The same by the wall clock, including other processes of the machine. */
   readonly worstDelayMs: number
-  /** After a collection of garbage. */
+  /** After a garbage collection. */
   readonly heapUsed: number
   readonly rss: number
   /** Log lines of severity error and above. */

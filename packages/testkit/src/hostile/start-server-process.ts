@@ -1,5 +1,5 @@
-// A second server replica beside the one of the test's own process, on the same engines and keys, whose event loop and
-// memory are its own: what the test computes does not count.
+// A second server replica next to the one in the test process, on the same engines and keys, with its own event loop and memory, so
+// that the work of the test does not affect the measurement.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -25,22 +25,22 @@ export async function startServerProcess(platform: Platform): Promise<ServerProc
   })
   const settings = await settingsOf(platform, port)
   const ready = nextMessage(child, 'ready')
-  tell(child, { kind: 'serve', settings })
+  send(child, { kind: 'serve', settings })
   await ready
   return {
     port,
     baseUrl: `http://127.0.0.1:${port}`,
     async health() {
       const answer = nextMessage(child, 'health')
-      tell(child, { kind: 'health' })
+      send(child, { kind: 'health' })
       const message = await answer
-      if (message.kind !== 'health') throw new Error('the server answered something else')
+      if (message.kind !== 'health') throw new Error('unexpected message from the server process')
       return message
     },
     stop: () =>
       new Promise((resolve) => {
         child.once('exit', () => resolve())
-        tell(child, { kind: 'stop' })
+        send(child, { kind: 'stop' })
       }),
   }
 }
@@ -57,7 +57,7 @@ async function settingsOf({ config, registryHost, root }: Platform, port: number
   })
 }
 
-function tell(child: ChildProcess, message: ToServer): void {
+function send(child: ChildProcess, message: ToServer): void {
   child.send(message)
 }
 
@@ -68,7 +68,7 @@ function nextMessage(child: ChildProcess, kind: FromServer['kind']): Promise<Fro
       child.off('message', onMessage).off('exit', onExit)
       resolve(message)
     }
-    const onExit = (code: number | null) => reject(new Error(`the server process ended: ${code}`))
+    const onExit = (code: number | null) => reject(new Error(`the server process exited with ${code}`))
     child.on('message', onMessage).on('exit', onExit)
   })
 }

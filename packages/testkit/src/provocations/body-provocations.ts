@@ -1,4 +1,4 @@
-// The codes that a deployment's body provokes by itself.
+// Requests that raise the error codes of a deployment body alone.
 
 import type { Code } from '@holdfast/contract'
 import { bodyWith, type Provocation, TAKEN_ROUTE } from './provoke.ts'
@@ -6,7 +6,7 @@ import { SECRET_BODY_PROVOCATIONS } from './secret-body-provocations.ts'
 
 type Parts = { readonly [field: string]: unknown }
 
-/** One fault in a body that is otherwise accepted. */
+/** One fault in an otherwise valid body. */
 const fault = (code: Code, field: string, parts: Parts, codes?: readonly Code[]): Provocation => ({
   code,
   field,

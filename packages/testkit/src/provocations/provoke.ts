@@ -1,4 +1,4 @@
-// How the codes are provoked over HTTP: rows of code, field and request. tests/real/api/catalogue.test.ts sends them.
+// How to raise each error code over HTTP: rows of code, field and request. tests/real/api/catalogue.test.ts sends them.
 
 import type { Code } from '@holdfast/contract'
 import { joinToken, makeNode } from '../nodes/enroll.ts'
@@ -11,7 +11,7 @@ type Sender = 'acme' | 'viewer' | 'developer' | 'globex' | 'platform' | 'full' |
 
 export interface Sent {
   readonly as?: Sender
-  /** POST /api/v1/deployments where nothing is said. */
+  /** POST /api/v1/deployments by default. */
   readonly method?: string
   readonly path?: string
   readonly body?: unknown
@@ -22,7 +22,7 @@ export interface Provocation {
   readonly code: Code
   readonly field: string
   readonly sent: (world: World) => Sent
-  /** All codes of the answer; only this one where nothing is said. */
+  /** All codes of the response; by default only this one. */
   readonly codes?: readonly Code[]
   /** The second status of the code. */
   readonly alternative?: boolean
@@ -31,17 +31,17 @@ export interface Provocation {
 export interface World {
   readonly platform: Platform
   readonly tokens: { readonly [sender in Sender]: string | undefined }
-  /** A tenant that has used up its quota of one deployment. */
+  /** A tenant that has used its quota of one deployment. */
   readonly fullTenant: string
   readonly platformTenant: string
   readonly uid: string
-  /** Of acme's only node, `standing`; globex has none. */
+  /** Id of acme's only node, `standing`; globex has none. */
   readonly nodeId: string
-  /** Of globex, for the name that acme's node has. */
+  /** A join token of globex for the name of acme's node. */
   readonly foreignJoinToken: string
 }
 
-/** A body that is accepted, with parts replaced; an undefined part is left out. */
+/** A valid body with parts replaced; an undefined part is omitted. */
 export const bodyWith = ({ platform }: World, parts: { readonly [field: string]: unknown } = {}): object => ({
   kind: 'Deployment',
   name: 'probe',
@@ -55,13 +55,13 @@ export function provoke(world: World, sent: Sent): Promise<ApiAnswer> {
 }
 
 const CHECK = { type: 'exec', command: ['true'] }
-/** Of `web` in acme and of `only` in the full tenant. */
+/** Used by `web` in acme and by `only` in the full tenant. */
 export const TAKEN_ROUTE = { host: 'taken.example', path: '/', port: 80 }
-/** Bound to its namespace by `only` in the full tenant. */
+/** Bound to a namespace by `only` in the full tenant. */
 export const BOUND_LABEL = 'bound'
 const CHAIN = 17
 
-/** What the provocations stand on: `web` with a health check and a route, `plain` without, which waits for it, a chain of dependencies, a full tenant. */
+/** Creates what the requests need: `web` with a health check and a route, `plain`, which depends on it, a chain of dependencies, a full tenant. */
 export async function prepareWorld(platform: Platform): Promise<World> {
   const admin = platform.api()
   const api = platform.api(platform.acme.token)

@@ -1,4 +1,4 @@
-// Which codes does the product raise? Read from its source, so that a new rule is found whoever adds it where.
+// Which codes does the product raise? Read from its source, so that every new rule is found.
 
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { type Code, isCode } from '@holdfast/contract'
 const ROOT = join(import.meta.dirname, '../../../..')
 const SOURCES = ['packages/core/src/**/*.ts', 'packages/server/src/**/*.ts']
 const TESTS = /\.(?:test|fixture)\.ts$|\/(?:fixture|fixtures)\.ts$/
-/** These also name codes to document them; there only a rejection that is made counts, by it or for it. */
+/** These files also name codes to document them; there, only codes of a raised rejection are counted. */
 const DOCUMENTS = /\/api\/(?:routes\/|open-api\.ts)/
 
 export function gatherRaisedCodes(): Set<Code> {

@@ -1,4 +1,4 @@
-// The codes of everything around a body: who asks, where, how, and what is already there.
+// Requests that raise the error codes outside of a body: authentication, paths, headers, conflicts.
 
 import { bodyWith, type Provocation } from './provoke.ts'
 

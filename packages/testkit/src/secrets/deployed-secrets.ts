@@ -1,5 +1,4 @@
-// Deployments of one tenant that refer to secrets or bring them, and what both stores hold of it, asked of the stores
-// themselves.
+// Deployments of one tenant that refer to secrets or contain them, and the contents of both stores, read directly.
 
 import {
   credentials,
@@ -29,7 +28,7 @@ export interface DeployedSecrets {
   writeSecret(label: string, version: number): Promise<void>
   stored(name: string): Promise<StoredDeployment | undefined>
   credentialOf(label: string): Promise<StoredCredential | undefined>
-  /** All but the heartbeat of the server itself. */
+  /** All keys except the server's own heartbeat. */
   storedKeys(): Promise<KeyDump>
   world(): Promise<World>
   expectNothingStored(send: () => Promise<ApiAnswer>, codes: readonly string[]): Promise<ApiAnswer>
@@ -83,7 +82,7 @@ export async function deployedSecrets(platform: Platform): Promise<DeployedSecre
 }
 
 let serial = 0
-/** Of a deployment or a label. */
+/** A new name for a deployment or a label. */
 export function named(): string {
   serial += 1
   return `s${serial}`

@@ -1,4 +1,4 @@
-// What the deployment operations of one server need, on real stores that a test chose; the registry is not asked.
+// Dependencies of the deployment operations of one server, on real stores of the test's choice. The registry is not contacted.
 
 import { admissionContext } from '@holdfast/core'
 import type { DeploymentDeps } from '@holdfast/server/operations/deployments/deps'
@@ -20,7 +20,7 @@ export function deploymentDeps(store: Store, secrets: DeploymentDeps['secrets'])
     archiveRevisions: 50,
     residency: { enforcement: true, regions: {} },
     planAhead: () => {
-      throw new Error('no plan is asked for here')
+      throw new Error('plans are not supported here')
     },
     broker: { checkImage: async () => ({ kind: 'unreachable', cause: 'timeout' }) },
     slots: createSlotAllocator(store, () => 0),

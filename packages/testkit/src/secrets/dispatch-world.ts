@@ -1,5 +1,5 @@
-// A broker over a real store of records and a real secrets store, with nodes, placements and credentials as the rest of the
-// server would have written them.
+// A broker over a real record store and a real secrets store, with nodes, placements and credentials written as the rest of the
+// server would.
 
 import { openSealed } from '@holdfast/agent/session/open-sealed'
 import {
@@ -36,25 +36,25 @@ import { openTestStore, type TestStoreOptions } from '../store/open-test-store.t
 export interface DispatchWorld {
   readonly store: Store
   readonly broker: Broker
-  /** What the broker wrote in its log, as text. */
+  /** Log output of the broker. */
   readonly logged: string[]
   readonly outcomes: string[]
   tenant(): Promise<TenantId>
-  /** Writes the next version and says so in the credential's record. */
+  /** Writes the next version and records it in the credential. */
   put(tenant: TenantId, label: string, values: { readonly [key: string]: string }): Promise<number>
   change(tenant: TenantId, label: string, changes: Partial<StoredCredential>): Promise<void>
-  /** A running assignment on the node, as the agent asks for it. */
+  /** A running assignment on the node, as the request of its agent. */
   place(node: EnrolledNode, template: Partial<ContainerTemplate>): Promise<EnvironmentAsk>
   close(): void
 }
 
 export interface WorldOptions extends Partial<Pick<BrokerDeps, 'nowMs' | 'deadlineMs'>> {
   readonly real: RealStore
-  /** Of the secrets store as the broker sees it. */
+  /** Address of the secrets store for the broker. */
   readonly address?: string
-  /** Of an etcd that nobody else writes to. */
+  /** An etcd without other writers. */
   readonly endpoints?: readonly string[]
-  /** Between the store and etcd. */
+  /** Wraps the engine between the store and etcd. */
   readonly wrap?: NonNullable<TestStoreOptions['wrap']>
 }
 
@@ -66,8 +66,8 @@ const TEMPLATE: ContainerTemplate = {
   stopGracePeriod: '10s',
 }
 
-export async function openDispatchWorld(given: WorldOptions): Promise<DispatchWorld> {
-  const { real, address, wrap, endpoints: own, ...options } = given
+export async function openDispatchWorld(worldOptions: WorldOptions): Promise<DispatchWorld> {
+  const { real, address, wrap, endpoints: own, ...options } = worldOptions
   const endpoints = own ?? (await sharedEtcd()).endpoints
   const root = `/${uniqueName('dispatch')}`
   const { store, close } = await openTestStore({ endpoints, root, ...(wrap === undefined ? {} : { wrap }) })
@@ -100,7 +100,7 @@ export async function openDispatchWorld(given: WorldOptions): Promise<DispatchWo
 async function provisioned(store: Store, real: RealStore): Promise<TenantId> {
   const tenant = await addTenant(store)
   const done = await real.writer.provisionTenant(tenant)
-  if (done.kind !== 'ok') throw new Error(`no place for the tenant: ${done.kind}`)
+  if (done.kind !== 'ok') throw new Error(`setting up the tenant failed: ${done.kind}`)
   return tenant
 }
 
@@ -130,7 +130,7 @@ export async function putVersion(
   const path = { namespace: 'deployments', label }
   const document = new Map(Object.entries(values).map(([key, value]) => [key, secret(value)]))
   const written = await writer.writeVersion(tenant, path, document, known?.versions.at(-1)?.version ?? 0)
-  if (written.kind !== 'ok') throw new Error(`not written: ${written.kind}`)
+  if (written.kind !== 'ok') throw new Error(`writing the secret failed: ${written.kind}`)
   const { version } = written
   await changeCredential(store, tenant, label, {
     versions: [...(known?.versions ?? []), { version, keys: Object.keys(values), createdAt: '' }],
@@ -162,7 +162,7 @@ export async function placeOn(
 export const aNodeOf = (world: DispatchWorld, tenant: TenantId): Promise<EnrolledNode> =>
   enroll(world.store, tenant)
 
-/** An entry of a template; without a version: the credential's first. */
+/** An entry of a template; without a version, the credential's first one is used. */
 export const secretEntry = (name: string, label: string, version: number | null = null): TemplateSecret => ({
   name,
   namespace: 'deployments',
@@ -170,11 +170,12 @@ export const secretEntry = (name: string, label: string, version: number | null 
   version,
 })
 
-/** What only the node reads. */
+/** Opens the sealed environment with the node's key. */
 export function opened(
   node: Pick<EnrolledNode, 'openingKey'>,
   answer: Pick<Answer, 'sealed'>,
 ): Infer<typeof sealedEnvironmentShape> {
-  if (answer.sealed === undefined) throw new Error(`nothing was sealed: ${JSON.stringify(answer)}`)
+  if (answer.sealed === undefined)
+    throw new Error(`the response has no sealed environment: ${JSON.stringify(answer)}`)
   return decode(sealedEnvironmentShape, JSON.parse(openSealed(node.openingKey, answer.sealed).toString()))
 }

@@ -1,13 +1,13 @@
-// Which of many values occur in some bytes, in any form that text takes on its way: as they are, escaped, encoded, in base64
-// behind anything. All of them in one pass: thousands of needles over gigabytes of write-ahead logs.
+// Which of many values occur in some bytes, in any encoding: plain, escaped, or in base64 at any offset? All are searched in one
+// pass, because thousands of values are searched in gigabytes of write-ahead logs.
 
 import { lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export interface ValueSearch {
-  /** The values that are there. */
+  /** The values that occur. */
   in(bytes: Uint8Array): Set<string>
-  /** By the path below the folder, of each regular file in it that holds one; links are not followed. */
+  /** Values by the path of each regular file below the folder that contains one. Links are not followed. */
   inFolder(folder: string, skip?: (path: string) => boolean): Map<string, Set<string>>
 }
 
@@ -45,7 +45,7 @@ export function searchFor(values: Iterable<string>): ValueSearch {
   }
 }
 
-/** By their first three bytes. */
+/** Index by the first three bytes. */
 function indexOf(needles: readonly Needle[]) {
   const heads = new Uint8Array(2 ** 24)
   const byHead = new Map<number, Needle[]>()
@@ -82,16 +82,16 @@ export function formsOf(value: string): string[] {
   return [...new Set(forms)]
 }
 
-/** The engines, their logs and the secrets store are written in Go. */
+/** The engines, their logs and the secrets store are written in Go and escape as Go does. */
 const asGoEscapes = (escaped: string): string =>
   escaped.replaceAll('<', '\\u003c').replaceAll('>', '\\u003e').replaceAll('&', '\\u0026')
 
-/** Behind so many other bytes: the characters that hold bits of the value alone. */
+/** The base64 characters that depend on the value alone, if this many bytes precede it. */
 function inBase64(bytes: Buffer, before: number): string[] {
   const padded = Buffer.concat([Buffer.alloc(before), bytes])
   const from = before === 0 ? 0 : before + 1
-  const whole = Math.floor((padded.length * 4) / 3)
-  return [padded.toString('base64').slice(from, whole), padded.toString('base64url').slice(from, whole)]
+  const end = Math.floor((padded.length * 4) / 3)
+  return [padded.toString('base64').slice(from, end), padded.toString('base64url').slice(from, end)]
 }
 
 function filesIn(folder: string, below: string, skip: (path: string) => boolean): string[] {
@@ -104,7 +104,7 @@ function filesIn(folder: string, below: string, skip: (path: string) => boolean)
   })
 }
 
-/** What lives changes while it is walked through: a file that has gone is no file. */
+/** Running processes change the folder during the walk: a file that has disappeared is skipped. */
 const namesIn = (folder: string): string[] => orElse(() => readdirSync(folder), [])
 const readIfThere = (path: string): Buffer => orElse(() => readFileSync(path), Buffer.alloc(0))
 

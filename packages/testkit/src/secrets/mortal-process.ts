@@ -1,5 +1,5 @@
-// A process that dies at its n-th call of either store: before the request left, or after the store took it and before the
-// answer came. What else was under way then may arrive or not; nothing of it is heard.
+// A process that dies at its n-th call to either store: before the request is sent, or after the store has applied it and before the
+// response arrives. Other calls in flight may arrive or not; their responses are lost.
 
 import type { KeyValueEngine, WatchRequest } from '@holdfast/server/ports/key-value'
 import type { SecretsWriter } from '@holdfast/server/ports/secrets-store'
@@ -10,9 +10,9 @@ export type StoreCalls = Pick<SecretsWriter, 'currentVersion' | 'writeVersion' |
 export interface MortalProcess {
   wrapEngine(engine: KeyValueEngine): KeyValueEngine
   wrapSecrets(secrets: StoreCalls): StoreCalls
-  /** Calls count from now on. */
+  /** Calls are counted from now on. */
   arm(): void
-  /** Resolves when it is dead and the stores have answered all that it had sent. */
+  /** Resolves when it is dead and the stores have answered everything that it had sent. */
   readonly death: Promise<void>
 }
 
@@ -41,9 +41,9 @@ export function createMortalProcess(atCall: number, moment: DeathMoment): Mortal
     return dead ? never() : answer
   }
   const alive =
-    <A extends unknown[]>(tell: (...given: A) => void) =>
-    (...given: A): void => {
-      if (!dead) tell(...given)
+    <A extends unknown[]>(handle: (...parameters: A) => void) =>
+    (...parameters: A): void => {
+      if (!dead) handle(...parameters)
     }
   const deafened = (request: WatchRequest): WatchRequest => ({
     ...request,
@@ -60,14 +60,14 @@ export function createMortalProcess(atCall: number, moment: DeathMoment): Mortal
     },
     wrapEngine: (engine) => ({
       ...engine,
-      range: (...given) => call(() => engine.range(...given)),
-      transact: (...given) => call(() => engine.transact(...given)),
+      range: (...parameters) => call(() => engine.range(...parameters)),
+      transact: (...parameters) => call(() => engine.transact(...parameters)),
       watch: (request) => engine.watch(deafened(request)),
     }),
     wrapSecrets: (secrets) => ({
-      currentVersion: (...given) => call(() => secrets.currentVersion(...given)),
-      writeVersion: (...given) => call(() => secrets.writeVersion(...given)),
-      destroyVersion: (...given) => call(() => secrets.destroyVersion(...given)),
+      currentVersion: (...parameters) => call(() => secrets.currentVersion(...parameters)),
+      writeVersion: (...parameters) => call(() => secrets.writeVersion(...parameters)),
+      destroyVersion: (...parameters) => call(() => secrets.destroyVersion(...parameters)),
     }),
   }
 }

@@ -1,6 +1,6 @@
-// A platform on which credentials are rotated: the API as it is, controllers and the rotation loop beside it on a store of
-// their own, and agents that prove what they were told to run. Beside them a witness of the promise of a rotation: no
-// container that is to run has a version that its credential does not list.
+// A platform for rotating credentials: the normal API, controllers and the rotation loop on a separate store, and agents that prove
+// the version they run. A watcher checks the guarantee of a rotation: no container that should run uses a version that its
+// credential does not list.
 
 import type { Assignment, ContainerTemplate, DeploymentUid, TenantId } from '@holdfast/contract'
 import { type RotationLoopDeps, startRotations } from '@holdfast/server/loops/rotations'
@@ -31,11 +31,11 @@ import { openTestStore } from '../store/open-test-store.ts'
 import { at, DEPLOYMENTS } from './secrets-world.ts'
 import { createStoreEye, type StoreEye } from './store-eye.ts'
 
-/** A watch of 15 s is over in a tenth of a second. */
+/** A clock on which a watch window of 15 s passes in a tenth of a second. */
 const BEGAN = Date.now()
 const swift = { now: () => Date.now() * 150 - BEGAN * 149 }
 const QUICK = scaledTimings(0.02)
-const LOOK_MS = 20
+const CHECK_MS = 20
 
 type Behave = (template: ContainerTemplate, assignment: Assignment) => Report
 
@@ -47,19 +47,19 @@ export interface RotatingWorld {
   readonly eye: StoreEye
   readonly violations: readonly string[]
   write(label: string, values?: object): Promise<ApiAnswer>
-  /** With agents that do as they are told; undefined of `behave`: they are ready and prove it. */
+  /** Deploys with agents that follow the records. If `behave` returns undefined, the replicas are ready and prove their version. */
   deploy(name: string, labels: readonly string[], replicas?: number, behave?: Behave): Promise<ObedientAgents>
   rotate(name: string, body: object, headers?: { [name: string]: string }): Promise<ApiAnswer>
   credential(label: string): StoredCredential | undefined
   deployment(name: string): StoredDeployment | undefined
-  /** All replicas are ready, of the newest revision, and nothing else is left to go back to. */
+  /** Waits until all replicas of the newest revision are ready and it is the only one left. */
   settled(name: string): Promise<void>
   stopControllers(): Promise<void>
   startControllers(replica: string): void
   stop(): Promise<void>
 }
 
-/** `moves: false`: the consumers are moved by whom the test starts for it. */
+/** `moves: false`: the test itself moves the consumers. */
 export async function startRotatingWorld({ moves = true } = {}): Promise<RotatingWorld> {
   const platform = await startPlatform()
   const { endpoints } = await sharedEtcd()
@@ -75,8 +75,8 @@ export async function startRotatingWorld({ moves = true } = {}): Promise<Rotatin
   let running = startAll(store, 'first', moves)
   const credential = (label: string) => store.get(inTenant(tenant, credentials, label))?.record
   const deployment = (name: string) => store.get(inTenant(tenant, deployments, name))?.record
-  // What is read of it here is read from a store of our own.
-  const seen = (asked: Promise<ApiAnswer>) => asked.finally(() => store.fresh())
+  // Responses are compared with a separate store, which has to catch up first.
+  const seen = (request: Promise<ApiAnswer>) => request.finally(() => store.fresh())
   return {
     platform,
     store,
@@ -134,7 +134,7 @@ export function startMoves(
     clock: swift,
     leadership,
     archiveRevisions: 50,
-    checkMs: LOOK_MS,
+    checkMs: CHECK_MS,
     onError: (error) => errors.push(error),
   })
 }
@@ -154,11 +154,11 @@ async function create(
   const update = { order: 'start-first', parallelism: 1, failureAction: 'rollback', progressDeadline: '1h' }
   const body = { kind: 'Deployment', name, image, replicas, secrets, update }
   const answer = await api.post(DEPLOYMENTS, body)
-  if (answer.status !== 201) throw new Error(`no deployment: ${answer.text}`)
+  if (answer.status !== 201) throw new Error(`creating the deployment failed: ${answer.text}`)
   return Object(answer.body['deployment'])['uid']
 }
 
-/** What the broker would have given with the environment. */
+/** The proof that the broker would have sent with the environment. */
 function proving(store: Store, tenant: TenantId, behave: Behave): Behave {
   const initial = (label: string) => store.get(inTenant(tenant, credentials, label))?.record.initial
   return (template, assignment) => {
@@ -183,7 +183,7 @@ function isSettled(store: Store, tenant: TenantId, stored: StoredDeployment | un
   )
 }
 
-/** What is to run must be listed: what is not is destroyed, or about to be. */
+/** A version that should run must be listed: unlisted versions are destroyed, or about to be. */
 function broken(store: Store, tenant: TenantId): string[] {
   return store.list(placements, tenant).flatMap(({ record: { name, templates } }) =>
     Object.values(templates).flatMap(({ secrets = [] }) =>

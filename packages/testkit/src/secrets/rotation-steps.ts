@@ -1,11 +1,11 @@
-// What tests of a rotation do again and again: deployments that run well, a step that is accepted, which versions there are.
+// Common steps of rotation tests: healthy deployments, an accepted phase, the existing versions.
 
 import { uniqueName } from '@holdfast/testkit'
 import { expect } from 'vitest'
 import type { ApiAnswer } from '../platform/api-client.ts'
 import type { RotatingWorld } from './rotating-world.ts'
 
-/** Deployments that run well with version 1 of a credential of their own. */
+/** Healthy deployments that use version 1 of their own credential. */
 export async function begin(
   world: RotatingWorld,
   names: readonly string[] = [uniqueName('web')],
@@ -29,10 +29,10 @@ export async function step(
   return answer
 }
 
-/** By the credential's record. */
+/** Versions in the credential's record. */
 export const listed = (world: RotatingWorld, label: string): number[] | undefined =>
   world.credential(label)?.versions.map(({ version }) => version)
 
-/** In the secrets store. */
+/** Versions in the secrets store. */
 export const live = (world: RotatingWorld, label: string): Promise<number[]> =>
   world.eye.liveVersions(`resources/${label}`)

@@ -1,4 +1,4 @@
-// The codes of PUT and DELETE /api/v1/secrets/{namespace}/{resource}.
+// Requests that raise the error codes of PUT and DELETE /api/v1/secrets/{namespace}/{resource}.
 
 import type { Code } from '@holdfast/contract'
 import type { Provocation, World } from '../provocations/provoke.ts'
@@ -28,7 +28,7 @@ const badPlan = (code: Code, field: string, plan: object): WriteFault =>
 const long = (bytes: number): string => 'x'.repeat(bytes)
 const nineValues = Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`k${n}`, long(65_000)]))
 
-/** Each has one fault alone, and is judged before the world is looked at. */
+/** Each body has exactly one fault, which is detected without reading the store. */
 export const SECRET_WRITE_FAULTS: readonly WriteFault[] = [
   badPath('secret_path_shape', 'resource', 'resources/a%2Fb'),
   badPath('secret_path_shape', 'resource', 'resources/a%2f..%2fb'),
@@ -59,7 +59,7 @@ export const SECRET_WRITE_FAULTS: readonly WriteFault[] = [
 
 const [HELD, HOLDER] = ['held-secret', 'holds-a-secret']
 
-/** What the last rows stand on: a secret that a deployment refers to. */
+/** Creates what the last rows need: a secret that a deployment refers to. */
 export async function prepareSecrets({ platform }: World): Promise<void> {
   const api = platform.api(platform.acme.token)
   const written = await api.put(`${SECRETS}/resources/${HELD}`, VALUES)
@@ -98,7 +98,7 @@ export const SECRET_PROVOCATIONS: readonly Provocation[] = [
   {
     code: 'secret_name_invalid',
     field: 'secret',
-    sent: () => ({ path: ROTATE, body: { phase: 'stage', secret: 'NOBODY' } }),
+    sent: () => ({ path: ROTATE, body: { phase: 'stage', secret: 'ABSENT' } }),
   },
   {
     code: 'permission_denied',

@@ -1,4 +1,4 @@
-// A platform whose secrets a test writes and looks at: over HTTP, in the secrets store itself, and in the records.
+// A platform whose secrets a test writes and inspects: over HTTP, in the secrets store itself, and in the records.
 
 import type { DeploymentUid, TenantId } from '@holdfast/contract'
 import { connectEtcd, connectSecretsWriter } from '@holdfast/server/connect-engines'
@@ -23,25 +23,25 @@ type Item = { readonly [field: string]: unknown }
 
 export interface SecretsWorld {
   readonly platform: Platform
-  /** Of acme's administrator. */
+  /** Client of acme's administrator. */
   readonly api: ApiClient
   readonly eye: StoreEye
-  /** Not used before. */
+  /** A label that was not used before. */
   newLabel(): string
   write(label: string, values?: object): Promise<ApiAnswer>
-  /** A deployment of no replicas that refers to `resources/<label>` of each. */
+  /** Creates a deployment without replicas that refers to `resources/<label>` for each label. */
   deploy(name: string, labels: readonly string[]): Promise<ApiAnswer>
-  /** All items, page by page. */
+  /** All items of all pages. */
   listAll(from: string, client?: ApiClient, limit?: number): Promise<Item[]>
-  /** As GET /secrets shows it. */
+  /** The item in GET /secrets. */
   summaryOf(label: string): Promise<Item | undefined>
   versionsOf(label: string): Promise<number[]>
   leftIntents(): Promise<string[]>
-  /** One turn of the janitor. */
+  /** Runs the janitor once. */
   sweep(): Promise<void>
-  /** A placement that keeps a template with version 1 of a credential that its deployment refers to no more. */
+  /** A placement with a template that uses version 1 of a credential to which its deployment no longer refers. */
   placeTemplate(name: string, label: string): Promise<void>
-  /** As after so many writes: a version of this number is listed, which the secrets store does not have. */
+  /** Lists a version of this number that the secrets store does not have, as after that many writes. */
   listNumber(label: string, version: number): Promise<void>
 }
 
@@ -85,7 +85,7 @@ async function deploy(
     anchor: 'external',
   }))
   const answer = await api.post(DEPLOYMENTS, { kind: 'Deployment', name, image, replicas: 0, secrets })
-  if (answer.status !== 201) throw new Error(`no deployment: ${answer.text}`)
+  if (answer.status !== 201) throw new Error(`creating the deployment failed: ${answer.text}`)
   return answer
 }
 
@@ -94,7 +94,7 @@ async function listAll(from: string, client: ApiClient, limit = 500): Promise<It
   let cursor = ''
   do {
     const { status, body, text } = await client.get(`${from}?limit=${limit}${cursor}`)
-    if (status !== 200) throw new Error(`no list: ${text}`)
+    if (status !== 200) throw new Error(`listing failed: ${text}`)
     items.push(...Object(body['items']))
     cursor = body['nextCursor'] === null ? '' : `&cursor=${body['nextCursor']}`
   } while (cursor !== '')
@@ -105,7 +105,7 @@ function numbersIn(summary: Item = { versions: [] }): number[] {
   return Object(summary['versions']).map(({ version }: { version: number }) => version)
 }
 
-/** Writes as another server of the platform would, and returns once the platform's own server has seen it. */
+/** Writes like another server of the platform, and resolves once the platform's own server has seen it. */
 async function withStore<T>({ config, server }: Platform, use: (store: Store) => Promise<T>): Promise<T> {
   const engine = connectEtcd(config, pino({ level: 'silent' }))
   const store = await openStore({ engine, clock, ids, root: config.etcd.root, onUnreadable: () => {} })

@@ -1,20 +1,20 @@
-// What the secrets store really holds of a tenant, seen with the store's own root token: not through the product's client,
-// which is under test.
+// The contents of the secrets store for a tenant, read with the store's root token and not with the product's client, which is under
+// test.
 
 export interface StoreEye {
-  /** What one version of `<namespace>/<label>` holds; throws where it holds nothing. */
+  /** The values of one version of `<namespace>/<label>`; throws if it has none. */
   read(path: string, version: number): Promise<{ [key: string]: string }>
-  /** Every number that was ever given there. */
+  /** Every version number that was ever used there. */
   numbersOf(path: string): Promise<number[]>
-  /** Those that still hold something. */
+  /** Versions that still have values. */
   liveVersions(path: string): Promise<number[]>
-  /** Of every path of the tenant, those of the platform included. */
+  /** All versions of all paths of the tenant, including those of the platform. */
   everything(): Promise<StoredVersions>
-  /** The status of a request with another token. */
+  /** The response status for another token. */
   statusAs(token: string, path: string): Promise<number>
 }
 
-/** Path to its versions; a destroyed one is negative. */
+/** Versions by path; a destroyed one is negative. */
 export type StoredVersions = { [path: string]: number[] }
 
 const NAMESPACES = ['deployments', 'resources', 'registries']
@@ -79,7 +79,7 @@ export function createStoreEye({ address, rootToken, tenant }: Place): StoreEye 
   }
 }
 
-/** Versions that are there and could be read. */
+/** Versions that exist and can be read. */
 export function liveVersions(found: StoredVersions): StoredVersions {
   const live = Object.entries(found).map(
     ([path, versions]) => [path, versions.filter((one) => one > 0)] as const,

@@ -1,4 +1,4 @@
-// An HTTP proxy in front of the secrets store that writes down every path, and holds up or refuses those it is told to.
+// An HTTP proxy in front of the secrets store that records every path, and delays or rejects selected ones.
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
@@ -6,15 +6,15 @@ import type { AddressInfo } from 'node:net'
 
 export interface StoreProxy {
   readonly address: string
-  /** Method and path of each request, in the order in which they came. */
+  /** Method and path of each request, in order of arrival. */
   readonly seen: string[]
-  /** When each of them came, by performance.now(). */
+  /** Arrival times on the clock of performance.now(). */
   readonly seenAtMs: number[]
-  /** How often paths with this in them were asked for since the start, or since `from`. */
+  /** Number of requests whose path contains this, since the start or since `from`. */
   count(part: string, from?: number): number
-  /** Requests whose path has this in it arrive so much later. */
+  /** Delays requests whose path contains this. */
   delay(part: string, ms: number): void
-  /** Requests whose path has this in it are answered 403 and go no further. */
+  /** Answers requests whose path contains this with 403, without forwarding them. */
   forbid(part: string): void
   calm(): void
   stop(): Promise<void>
@@ -28,7 +28,7 @@ export async function startStoreProxy(target: string): Promise<StoreProxy> {
   const timers = new Set<NodeJS.Timeout>()
   const server = createServer((incoming, outgoing) => {
     const path = incoming.url ?? ''
-    // A client repeats a read once when a kept connection turns out to be dead, which would look like a second request.
+    // A client repeats a read on a dead kept connection, which would look like a second request.
     outgoing.setHeader('connection', 'close')
     seen.push(`${incoming.method} ${path}`)
     seenAtMs.push(performance.now())
@@ -58,7 +58,7 @@ export async function startStoreProxy(target: string): Promise<StoreProxy> {
   }
 }
 
-/** As the store refuses a token that lacks the permission. */
+/** Answers like the store does for a token without permission. */
 function forbid(outgoing: ServerResponse): void {
   outgoing.writeHead(403, { 'content-type': 'application/json' })
   outgoing.end(JSON.stringify({ errors: ['permission denied'] }))

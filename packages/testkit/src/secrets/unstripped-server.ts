@@ -1,4 +1,4 @@
-// A server put together without the step that takes material out of a spec, so that what answers is the guard behind it.
+// A server without the step that removes secret values from a spec, so that the guard behind it has to respond.
 
 import { isJsonObject, type JsonObject } from '@holdfast/contract'
 import { normalise } from '@holdfast/core'

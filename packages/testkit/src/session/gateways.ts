@@ -1,4 +1,4 @@
-// Gateways over the shared etcd, each test in a keyspace of its own; all of them gone when the test is.
+// Gateways over the shared etcd, each test with its own key root; all of them end with the test.
 
 import { sharedEtcd, uniqueName } from '@holdfast/testkit'
 import { onTestFinished } from 'vitest'
@@ -11,7 +11,7 @@ export async function gatewayForTest(options: Options = {}): Promise<TestGateway
   return gateway
 }
 
-/** Two replicas of one cluster where two are given. */
+/** Starts one replica for each given option. */
 export async function gatewaysForTest<O extends readonly [Options, ...Options[]]>(
   ...each: O
 ): Promise<{ [K in keyof O]: TestGateway }> {

@@ -1,9 +1,9 @@
-// A replica that hears of changes late: its watch is held back, and let go when the test says so.
+// A replica that receives changes late: its watch is held until the test releases it.
 
 import type { KeyValueEngine, WatchEvent } from '@holdfast/server/ports/key-value'
 
 export function createHeldWatch() {
-  let held: { tell: () => void }[] | undefined
+  let held: { deliver: () => void }[] | undefined
   return {
     hold() {
       held = []
@@ -11,7 +11,7 @@ export function createHeldWatch() {
     release() {
       const late = held ?? []
       held = undefined
-      for (const { tell } of late) tell()
+      for (const { deliver } of late) deliver()
     },
     wrap: (engine: KeyValueEngine): KeyValueEngine => ({
       ...engine,
@@ -19,9 +19,9 @@ export function createHeldWatch() {
         engine.watch({
           ...request,
           onEvents(events: readonly WatchEvent[], reached: number) {
-            const tell = () => request.onEvents(events, reached)
-            if (held === undefined) tell()
-            else held.push({ tell })
+            const deliver = () => request.onEvents(events, reached)
+            if (held === undefined) deliver()
+            else held.push({ deliver })
           },
           onProgress(reached: number) {
             if (held === undefined) request.onProgress(reached)

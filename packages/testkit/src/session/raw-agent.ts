@@ -1,4 +1,4 @@
-// An agent that says what it is told to say, right or wrong, and keeps all that it hears.
+// An agent that sends exactly what the test gives it, valid or not, and records every message of the server.
 
 import {
   AGENT_PATH,
@@ -17,9 +17,9 @@ export interface RawAgent {
   readonly heard: ServerMessage[]
   closeCode(): number | undefined
   send(message: AgentMessage | string): void
-  /** Stands still: reads nothing and answers nothing. */
+  /** Paused: reads nothing and answers nothing. */
   readonly socket: WebSocket
-  /** The next message of the type that was not asked for yet. */
+  /** The next message of this type that was not returned before. */
   next<T extends ServerMessage['type']>(type: T): Promise<Of<T>>
   closed(): Promise<number>
   close(): void
@@ -29,16 +29,16 @@ export async function dialRaw(url: string): Promise<RawAgent> {
   const target = new URL(AGENT_PATH, url.replace(/^http/, 'ws'))
   const socket = new WebSocket(target, AGENT_SUBPROTOCOL, { perMessageDeflate: false })
   const heard: ServerMessage[] = []
-  const taken = new Set<ServerMessage>()
+  const returned = new Set<ServerMessage>()
   let code: number | undefined
   socket.on('message', (data, isBinary) => {
     if (!isBinary) heard.push(JSON.parse(String(data)))
   })
   socket.on('error', () => {})
-  socket.on('close', (given) => {
-    code = given
+  socket.on('close', (closeCode) => {
+    code = closeCode
   })
-  await waitUntil(() => heard.length > 0 || code !== undefined, { what: 'the server says something' })
+  await waitUntil(() => heard.length > 0 || code !== undefined, { what: 'the server sends a message' })
   return {
     heard,
     socket,
@@ -46,10 +46,10 @@ export async function dialRaw(url: string): Promise<RawAgent> {
     send: (message) => socket.send(typeof message === 'string' ? message : JSON.stringify(message)),
     next: async <T extends ServerMessage['type']>(type: T) => {
       const found = await waitUntil(
-        () => heard.find((message): message is Of<T> => message.type === type && !taken.has(message)),
-        { what: `the server says ${type}`, timeoutMs: 20_000 },
+        () => heard.find((message): message is Of<T> => message.type === type && !returned.has(message)),
+        { what: `the server sends ${type}`, timeoutMs: 20_000 },
       )
-      taken.add(found)
+      returned.add(found)
       return found
     },
     closed: () => waitUntil(() => code, { what: 'the server closes the connection', timeoutMs: 20_000 }),
@@ -59,11 +59,11 @@ export async function dialRaw(url: string): Promise<RawAgent> {
 
 export interface OpenAgent extends RawAgent {
   readonly session: number
-  /** Of the first complete set. */
+  /** Items of the first complete set. */
   readonly items: readonly DesiredItem[]
 }
 
-/** Through the handshake, up to the first complete set. */
+/** Completes the handshake and receives the first complete set. */
 export async function openRaw(
   url: string,
   node: SimulatedNode,

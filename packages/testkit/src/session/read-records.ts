@@ -1,4 +1,4 @@
-// What the store holds now, read past every cache of the gateway under test.
+// The current records of the store, read without any cache of the gateway under test.
 
 import type { AssignmentId, Event, EventType, TenantId } from '@holdfast/contract'
 import {
@@ -18,7 +18,7 @@ export async function nodeRecord(
 ): Promise<StoredNode> {
   await store.fresh()
   const found = store.get(inTenant(tenant, nodes, nodeId))
-  if (found === undefined) throw new Error(`there is no record of ${nodeId}`)
+  if (found === undefined) throw new Error(`no record of ${nodeId}`)
   return found.record
 }
 

@@ -1,4 +1,4 @@
-// Nodes and placements as enrollment and the scheduler would have written them.
+// Nodes and placements, written as enrollment and the scheduler would.
 
 import { randomUUID } from 'node:crypto'
 import {
@@ -81,7 +81,7 @@ export async function enroll(
   return { ...keys, tenant, nodeId: node.id, generation: node.generation }
 }
 
-/** In one transaction, so not more than some dozens. */
+/** Uses one transaction, so the count must stay below some dozens. */
 export async function enrollMany(store: Store, tenant: TenantId, count: number): Promise<EnrolledNode[]> {
   const made = Array.from({ length: count }, () => {
     const keys = makeSimulatedKeys()
@@ -126,7 +126,7 @@ export const aPlacement = (assignments: Assignment[], uid = newUid()): StoredPla
   reportedPhase: '',
 })
 
-/** Written whole: the same uid again replaces it. */
+/** Writes the complete placement: a second call with the same uid replaces it. */
 export async function place(
   store: Store,
   tenant: TenantId,

@@ -1,4 +1,4 @@
-// A gateway on a listening socket, over a store of its own on the given etcd: what one server replica has of sessions.
+// A gateway on a listening socket, over its own store on the overrides etcd: the session part of one server replica.
 
 import { createServer, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
@@ -27,7 +27,7 @@ export interface TestGateway {
   readonly url: string
   readonly detector: FailureDetector
   readonly logged: string[]
-  /** Calls of other replicas that arrived here. */
+  /** Calls that other replicas have made to this one. */
   readonly internalCalls: number[]
   stop(): Promise<void>
 }
@@ -36,16 +36,24 @@ export interface TestGatewayOptions extends Partial<Omit<GatewayDeps, 'store'>> 
   readonly endpoints: readonly string[]
   readonly root: string
   readonly tls?: { readonly cert: string; readonly key: string }
-  /** Between the store and its engine. */
+  /** Wraps the engine below the store. */
   readonly wrap?: NonNullable<TestStoreOptions['wrap']>
-  /** Between the gateway and its store. */
+  /** Wraps the store below the gateway. */
   readonly wrapStore?: (store: TestStore['store']) => TestStore['store']
-  /** Of the store. */
+  /** Deadline of the store. */
   readonly deadlineMs?: number
 }
 
 export async function startTestGateway(options: TestGatewayOptions): Promise<TestGateway> {
-  const { endpoints, root, tls, wrap, wrapStore = (store) => store, deadlineMs = 10_000, ...given } = options
+  const {
+    endpoints,
+    root,
+    tls,
+    wrap,
+    wrapStore = (store) => store,
+    deadlineMs = 10_000,
+    ...overrides
+  } = options
   const opened = await openTestStore({
     endpoints,
     root,
@@ -54,10 +62,10 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
   })
   const logged: string[] = []
   const log = (_facts: object, line: string) => logged.push(line)
-  const replica = given.replica ?? 'server-1'
+  const replica = overrides.replica ?? 'server-1'
   const store = wrapStore(opened.store)
-  // Tests let a node come back at once, unless that is what they are about.
-  const times = { ...DEFAULT_TIMES, reopenMs: 0, ...given.times }
+  // By default a node may reconnect at once.
+  const times = { ...DEFAULT_TIMES, reopenMs: 0, ...overrides.times }
   const onHold = logHolds({ info: log, warn: log })
   const detector = createFailureDetector({ store, self: replica, times, checkMs: times.sweepMs, onHold })
   const gateway = createGateway({
@@ -71,7 +79,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
       sealEnvironment: async () => ({ error: 'broker_unavailable' }),
       sealCredential: async () => ({}),
     },
-    ...given,
+    ...overrides,
     times,
     replica,
   })

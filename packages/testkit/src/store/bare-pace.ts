@@ -1,20 +1,20 @@
-// How much of the time the machine itself held up: bare writes to etcd that go on beside what is measured, past all of our own
-// code. What they lose by a slow disk, an election or a pause of this process, whatever else is written loses as well.
+// How much time did the machine itself lose? Bare writes to etcd run during a measurement, without the product's code. Delays by a
+// slow disk, an election or a pause of this process affect them as much as any other write.
 
 import { setTimeout as pause } from 'node:timers/promises'
 
 export interface BarePace {
-  /** What was lost so far, in milliseconds. */
+  /** Time lost so far, in milliseconds. */
   heldUpMs(): number
   stop(): Promise<void>
 }
 
-/** One write and the rest after it, on a machine that has nothing else to do. */
+/** One write and the pause after it, on an idle machine. */
 const USUAL_MS = 60
-const REST_MS = 10
-const PATIENCE_MS = 1_000
+const PAUSE_MS = 10
+const TIMEOUT_MS = 1_000
 
-/** One write after another, each taken by all of the endpoints. */
+/** One write after another, each to all endpoints. */
 export function startBarePace(endpoints: readonly string[]): BarePace {
   let going = true
   let lostMs = 0
@@ -23,8 +23,8 @@ export function startBarePace(endpoints: readonly string[]): BarePace {
   const writing = (async () => {
     while (going) {
       since = performance.now()
-      while (going && !(await isTaken(endpoints))) await pause(REST_MS)
-      await pause(REST_MS)
+      while (going && !(await isWritten(endpoints))) await pause(PAUSE_MS)
+      await pause(PAUSE_MS)
       lostMs += lostNow()
     }
   })()
@@ -37,14 +37,14 @@ export function startBarePace(endpoints: readonly string[]): BarePace {
   }
 }
 
-async function isTaken(endpoints: readonly string[]): Promise<boolean> {
+async function isWritten(endpoints: readonly string[]): Promise<boolean> {
   const body = JSON.stringify({ key: Buffer.from('/bare-pace/').toString('base64'), value: '' })
   const write = async (endpoint: string): Promise<boolean> => {
-    const signal = AbortSignal.timeout(PATIENCE_MS)
+    const signal = AbortSignal.timeout(TIMEOUT_MS)
     const answer = await fetch(`${endpoint}/v3/kv/put`, { method: 'POST', body, signal })
     await answer.arrayBuffer()
     return answer.ok
   }
-  const taken = await Promise.allSettled(endpoints.map(write))
-  return taken.every((one) => one.status === 'fulfilled' && one.value)
+  const written = await Promise.allSettled(endpoints.map(write))
+  return written.every((one) => one.status === 'fulfilled' && one.value)
 }

@@ -1,4 +1,4 @@
-// What a listener of a store was told, and in which state it found the store when it was told.
+// The notifications that a listener of a store received, and the state of the store at that time.
 
 import type { TenantId } from '@holdfast/contract'
 import type { ParsedKey } from '@holdfast/server/store/keys'
@@ -7,17 +7,17 @@ import type { Store } from '@holdfast/server/store/store'
 import { inTenant } from '@holdfast/server/store/transaction'
 
 export interface ChangeLog {
-  /** How often each key was told of. */
+  /** Number of notifications by key. */
   readonly puts: ReadonlyMap<string, number>
   readonly deletes: ReadonlyMap<string, number>
-  /** The mod revision of each deployment when it was last told of; 0 where it was gone. */
+  /** The mod revision of each deployment at its last notification; 0 if it was deleted. */
   readonly states: ReadonlyMap<string, number>
-  /** Deployments that were told of again in the very state in which they had been told of before. */
+  /** Deployments with two notifications for the same state. */
   readonly repeated: readonly string[]
   events(): number
 }
 
-/** Call before anything is written: what is there already counts as told. */
+/** Call it before the first write: existing records are treated as already notified. */
 export function recordChanges(store: Store, tenant: TenantId): ChangeLog {
   const [puts, deletes] = [new Map<string, number>(), new Map<string, number>()]
   const states = new Map<string, number>()

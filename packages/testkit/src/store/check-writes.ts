@@ -1,4 +1,4 @@
-// The oracle: what the writers were told, what the listeners were told, and what etcd holds must be one story.
+// Checks that the responses to writers, the notifications of listeners and the contents of etcd agree.
 
 import type { TenantId } from '@holdfast/contract'
 import type { KeyValue, KeyValueEngine } from '@holdfast/server/ports/key-value'
@@ -9,12 +9,12 @@ import { audit, deployments } from '@holdfast/server/store/records'
 import type { ChangeLog } from './change-log.ts'
 import { type Ledger, type Step, textOf } from './write-ledger.ts'
 
-/** What etcd holds after all, read without the store. */
+/** The final contents of etcd, read without the store. */
 export interface Truth {
   readonly keyspace: Keyspace
   readonly tenant: TenantId
   readonly stored: ReadonlyMap<string, KeyValue>
-  /** By transaction. */
+  /** Receipts by transaction. */
   readonly receipts: ReadonlyMap<string, string>
 }
 
@@ -35,7 +35,7 @@ export async function readTruth(
   return { keyspace, tenant, stored, receipts }
 }
 
-/** Every sentence is a broken promise to a writer. */
+/** Each returned text is a broken guarantee to a writer. */
 export function checkWrites(truth: Truth, ledger: Ledger): string[] {
   const faults = [...ledger.violations]
   const acknowledged = new Map(ledger.acknowledged.map((step) => [step.transaction, step]))
@@ -53,7 +53,7 @@ export function checkWrites(truth: Truth, ledger: Ledger): string[] {
   return [...faults, ...checkFinalStates(truth, happened)]
 }
 
-/** The last step that happened to a deployment is the state it is in; the steps before it happened without a gap. */
+/** The last applied step of a deployment matches its state, and no earlier step is missing. */
 function checkFinalStates(truth: Truth, happened: ReadonlySet<string>): string[] {
   const faults: string[] = []
   const removed = new Set<string>()
@@ -67,7 +67,7 @@ function checkFinalStates(truth: Truth, happened: ReadonlySet<string>): string[]
       if (!happened.has(textOf({ verb: 'put', name, revision: step }))) faults.push(`gap: ${name} ${step}`)
     const found = storedRevision(truth, name)
     const expected = removed.has(name) ? undefined : revision
-    if (found !== expected) faults.push(`${name} is at ${found}, its receipts say ${expected}`)
+    if (found !== expected) faults.push(`${name} is at ${found}, its receipts end at ${expected}`)
   }
   return faults
 }
@@ -82,7 +82,7 @@ function storedRevision({ keyspace, tenant, stored }: Truth, name: string): numb
   return kv && decodeRecord(deployments, kv.value).revision
 }
 
-/** Of a listener whose cache never relisted: every event once. */
+/** For a listener whose cache never relisted: every event exactly once. */
 export function checkEveryEvent(truth: Truth, log: ChangeLog): string[] {
   const faults: string[] = []
   const expectedPuts = new Map<string, number>()
@@ -103,25 +103,26 @@ function compare(
   faults: string[],
   what: string,
   expected: ReadonlyMap<string, number>,
-  told: ReadonlyMap<string, number>,
+  notified: ReadonlyMap<string, number>,
 ): void {
-  for (const key of new Set([...expected.keys(), ...told.keys()])) {
-    const [should, was] = [expected.get(key) ?? 0, told.get(key) ?? 0]
-    if (should !== was) faults.push(`${key}: ${was} ${what} told, ${should} happened`)
+  for (const key of new Set([...expected.keys(), ...notified.keys()])) {
+    const [should, was] = [expected.get(key) ?? 0, notified.get(key) ?? 0]
+    if (should !== was) faults.push(`${key}: ${was} ${what} notified, ${should} applied`)
   }
 }
 
-/** Of a listener whose cache did relist: no key's final state was missed, none was told twice in the same state. */
+/** For a listener whose cache did relist: the final state of every key was notified, and none twice in the same state. */
 export function checkFinalEvents(truth: Truth, log: ChangeLog): string[] {
-  const faults = log.repeated.map((key) => `told twice in the same state: ${key}`)
+  const faults = log.repeated.map((key) => `notified twice in the same state: ${key}`)
   for (const [key, kv] of truth.stored) {
     const folder = truth.keyspace.parse(key)?.folder
     if (folder === deployments.folder && log.states.get(key) !== kv.modRevision)
-      faults.push(`${key} was last told at ${log.states.get(key)}, it is at ${kv.modRevision}`)
+      faults.push(`${key} was last notified at ${log.states.get(key)}, it is at ${kv.modRevision}`)
     if (folder === audit.folder && log.puts.get(key) !== 1)
-      faults.push(`${key}: told ${log.puts.get(key) ?? 0} times`)
+      faults.push(`${key}: notified ${log.puts.get(key) ?? 0} times`)
   }
   for (const [key, state] of log.states)
-    if (!truth.stored.has(key) && state !== 0) faults.push(`${key} is gone and was last told at ${state}`)
+    if (!truth.stored.has(key) && state !== 0)
+      faults.push(`${key} is deleted and was last notified at ${state}`)
   return faults
 }

@@ -1,5 +1,4 @@
-// A store as one replica of the server has it, with what a test wants to know of it beside: how often it relisted, how
-// many answers it lost, what it could not read.
+// A store as in one replica of the server, with counters for tests: relists, lost responses, unreadable records.
 
 import { createEtcdClient, type EtcdClientOptions } from '@holdfast/server/adapters/etcd/create-etcd-client'
 import { EngineError, type KeyValueEngine } from '@holdfast/server/ports/key-value'
@@ -16,25 +15,25 @@ export interface TestStore {
 }
 
 interface Counts {
-  /** Times that the history was gone and everything was listed anew. */
+  /** Number of times that the history was compacted and everything was listed again. */
   relists: number
-  /** Watch streams that were lost and resumed. */
+  /** Number of watch streams that were lost and resumed. */
   resumes: number
-  /** Transactions whose outcome the engine did not know. */
+  /** Number of transactions with an unknown outcome. */
   unknown: number
 }
 
 export interface TestStoreOptions extends Partial<Omit<StoreOptions, 'engine'>> {
-  /** Absent: the engine that controllers are tested on (controllers/controller-engine.ts). */
+  /** Absent: the engine of the controller tests (controllers/controller-engine.ts). */
   readonly endpoints?: readonly string[]
   readonly root: string
   readonly client?: Partial<EtcdClientOptions>
-  /** Between the store and its client. */
+  /** Wraps the engine between the store and its client. */
   readonly wrap?: (engine: KeyValueEngine) => KeyValueEngine
 }
 
 export async function openTestStore(options: TestStoreOptions): Promise<TestStore> {
-  const { endpoints, client, wrap = (engine) => engine, ...given } = options
+  const { endpoints, client, wrap = (engine) => engine, ...storeOptions } = options
   const counts: Counts = { relists: 0, resumes: 0, unknown: 0 }
   const onWatchResumed = () => {
     counts.resumes += 1
@@ -50,7 +49,7 @@ export async function openTestStore(options: TestStoreOptions): Promise<TestStor
     clock,
     ids,
     onUnreadable,
-    ...given,
+    ...storeOptions,
   })
   const close = () => {
     store.close()

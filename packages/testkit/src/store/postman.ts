@@ -1,5 +1,5 @@
-// An engine between the store and etcd that loses mail: answers that never arrive, requests that never arrive, and
-// requests that arrive late, after the sender has been told that nobody knows. What is delivered is delivered to real etcd.
+// An engine between the store and etcd that loses messages: responses that never arrive, requests that never arrive, and requests
+// that arrive late, after the sender has received an unknown outcome. Everything else goes to a real etcd.
 
 import { EngineError, type KeyValueEngine, type TransactionRequest } from '@holdfast/server/ports/key-value'
 
@@ -8,16 +8,16 @@ export type Fate = 'delivered' | 'answer lost' | 'request lost' | 'late'
 export interface Postman {
   wrap(engine: KeyValueEngine): KeyValueEngine
   readonly fates: { readonly [F in Fate]: number }
-  /** Requests that are still on their way. */
+  /** Number of requests still in flight. */
   held(): number
-  /** Delivers what is late; how many of their transactions were applied. */
+  /** Delivers late requests; returns how many of their transactions were applied. */
   deliverHeld(): Promise<number>
 }
 
 export function createPostman(chooseFate: () => Fate): Postman {
   const fates = { delivered: 0, 'answer lost': 0, 'request lost': 0, late: 0 }
   let held: (() => Promise<number>)[] = []
-  const lost = () => new EngineError('deadline', 'unknown', 'the answer never came')
+  const lost = () => new EngineError('deadline', 'unknown', 'the response never arrived')
   return {
     fates,
     held: () => held.length,

@@ -1,12 +1,11 @@
-// Several stores of one test on one part of the engine, as several servers have them; all of it ends with the test, the last
-// that was begun first.
+// Several stores of one test on one key root, like several servers. All end with the test, in reverse order.
 
 import type { Store } from '@holdfast/server/store/store'
 import { uniqueName } from '@holdfast/testkit'
 import { openTestStore, type TestStoreOptions } from './open-test-store.ts'
 
 export interface TestStores {
-  /** What is to be ended; a test may add to it, and take away what has ended by itself. */
+  /** Functions that run at the end. A test may add some, and remove those that have already run. */
   readonly ends: (() => Promise<void> | void)[]
   open(options?: Partial<TestStoreOptions>): Promise<Store>
   close(): Promise<void>

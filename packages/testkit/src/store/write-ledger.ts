@@ -1,5 +1,5 @@
-// Who wrote what, and what the store said to it. Every transaction leaves an audit entry whose request id names the
-// step, so that etcd itself can be asked afterwards which of them happened.
+// Records each write and the store's response. Every transaction leaves an audit entry whose request id names the step, so that etcd
+// shows afterwards which of them were applied.
 
 import type { TenantId } from '@holdfast/contract'
 import { audit, deployments } from '@holdfast/server/store/records'
@@ -19,9 +19,9 @@ interface Acknowledged extends Step {
 
 export interface Ledger {
   readonly acknowledged: Acknowledged[]
-  /** The store could not say what became of it. */
+  /** The store did not know the outcome. */
   readonly uncertain: (Step & { readonly why: string })[]
-  /** A refusal of a step that nobody else could have prevented, or another surprise: there must be none. */
+  /** Rejections that no other writer can have caused, and other unexpected results: there must be none. */
   readonly violations: string[]
 }
 
@@ -33,11 +33,11 @@ export interface Writing {
   readonly store: Store
   readonly tenant: TenantId
   readonly ledger: Ledger
-  /** Bytes that each record is filled up with. */
+  /** Number of padding bytes for each record. */
   padding(): number
 }
 
-/** Takes the deployment from the revision it must have (0: absent) to the next. False when that is not certain. */
+/** Moves the deployment from the expected revision (0: absent) to the next. False if the outcome is unknown. */
 export async function putNext(writing: Writing, name: string, from: number): Promise<boolean> {
   const step: Step = { verb: 'put', name, revision: from + 1 }
   return take(writing, step, (transaction) => {
@@ -54,7 +54,7 @@ export async function removeAt(writing: Writing, name: string, revision: number)
   })
 }
 
-/** One more on a record that many write at the same time. */
+/** Increments a record that many writers share. */
 export async function bump(writing: Writing, name: string): Promise<void> {
   let step: Step = { verb: 'put', name, revision: 0 }
   await take(
@@ -68,24 +68,24 @@ export async function bump(writing: Writing, name: string): Promise<void> {
   )
 }
 
-/** The found revision where the step was refused. */
-type Taken = { readonly transaction: string } | number
+/** The revision that was found if the step was rejected. */
+type StepResult = { readonly transaction: string } | number
 
 async function take(
   { store, ledger }: Writing,
   step: Step | (() => Step),
-  decide: (transaction: Transaction) => TransactionDecision<Taken>,
+  decide: (transaction: Transaction) => TransactionDecision<StepResult>,
 ): Promise<boolean> {
-  const taken = () => (typeof step === 'function' ? step() : step)
+  const stepTaken = () => (typeof step === 'function' ? step() : step)
   try {
     const result = await store.transact(decide)
-    if (typeof result === 'number') ledger.violations.push(`${textOf(taken())} was refused at ${result}`)
-    else ledger.acknowledged.push({ ...taken(), ...result })
+    if (typeof result === 'number') ledger.violations.push(`${textOf(stepTaken())} was rejected at ${result}`)
+    else ledger.acknowledged.push({ ...stepTaken(), ...result })
     return typeof result !== 'number'
   } catch (error) {
     if (!(error instanceof StoreUnavailableError))
-      ledger.violations.push(`${textOf(taken())}: ${String(error)}`)
-    ledger.uncertain.push({ ...taken(), why: String(error) })
+      ledger.violations.push(`${textOf(stepTaken())}: ${String(error)}`)
+    ledger.uncertain.push({ ...stepTaken(), why: String(error) })
     return false
   }
 }
@@ -94,7 +94,7 @@ function write(
   { tenant, padding }: Writing,
   transaction: Transaction,
   step: Step,
-): TransactionDecision<Taken> {
+): TransactionDecision<StepResult> {
   const { name, revision } = step
   const address = inTenant(tenant, deployments, name)
   if (step.verb === 'delete') transaction.delete(address)

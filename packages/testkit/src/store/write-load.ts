@@ -1,5 +1,4 @@
-// Writers that create, change and remove deployments of their own and now and then change one that all of them share,
-// until they are told to stop.
+// Writers that create, change and remove their own deployments and sometimes change a shared one, until they are stopped.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { TenantId } from '@holdfast/contract'
@@ -8,17 +7,17 @@ import { bump, type Ledger, newLedger, putNext, removeAt, type Writing } from '.
 
 export interface WriteLoad {
   readonly ledger: Ledger
-  /** Of each store: when it last acknowledged a write that was begun after the given time. */
+  /** True if every store has acknowledged a write that began after the given time. */
   acknowledgedSince(begun: number): boolean
-  /** The longest wait so far, over all stores, between two acknowledgements of the same store. */
+  /** The longest time so far between two acknowledgements of the same store, over all stores. */
   slowestGapMs(): number
   pad(bytes: number): void
-  /** Resolves when every writer has heard of its last write. */
+  /** Resolves when every writer has the response to its last write. */
   stop(): Promise<void>
 }
 
 const SHARED = 4
-/** One step in so many goes to a shared record. */
+/** One step in this many goes to a shared record. */
 const SHARE_EVERY = 16
 
 interface Pace {
@@ -30,7 +29,7 @@ interface Pace {
 export interface LoadOptions {
   readonly tenant: TenantId
   readonly writers: number
-  /** Between two steps of one writer; 0: as fast as it goes. */
+  /** Pause between two steps of one writer; 0: none. */
   readonly restMs: number
 }
 
@@ -65,7 +64,7 @@ export function startWriteLoad(stores: readonly Store[], options: LoadOptions): 
   }
 }
 
-/** One deployment from its creation to its last change; every fourth is removed. A doubtful step ends it. */
+/** One deployment from its creation to its last change; every fourth is removed. An unknown outcome ends it. */
 async function life(writing: Writing, pace: Pace, name: string, rest: () => Promise<boolean>): Promise<void> {
   const timed = async (step: () => Promise<boolean>): Promise<boolean> => {
     const begun = performance.now()

@@ -1,4 +1,4 @@
-// A client of an exec socket, as a person's terminal would be.
+// A client of an exec socket, like a user's terminal.
 
 import { EXEC_SUBPROTOCOL, STREAM_CHANNELS } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
@@ -6,11 +6,11 @@ import { WebSocket } from 'ws'
 
 export interface ExecClient {
   readonly socket: WebSocket
-  /** All bytes of the channel so far. */
+  /** All bytes received on the channel so far. */
   text(channel: number): string
   received(): number
   send(channel: number, bytes: Buffer | string): void
-  /** What the last frame said. */
+  /** The content of the last frame. */
   ended(): Promise<{ exitCode?: number; error?: string }>
 }
 
@@ -31,7 +31,7 @@ export async function openExecClient(baseUrl: string, id: string, ticket: string
   socket.on('open', () => {
     opened = true
   })
-  await waitUntil(() => opened || failed !== undefined, { what: 'the socket is open, or refused' })
+  await waitUntil(() => opened || failed !== undefined, { what: 'the socket is open or rejected' })
   if (failed !== undefined) throw failed
   const text = (channel: number): string =>
     Buffer.concat(messages.filter(([first]) => first === channel).map((data) => data.subarray(1))).toString(
@@ -49,7 +49,7 @@ export async function openExecClient(baseUrl: string, id: string, ticket: string
   }
 }
 
-/** The answer to a request to upgrade that is refused. */
+/** The response to a rejected upgrade request. */
 export function refusedUpgrade(
   url: string,
   protocol = EXEC_SUBPROTOCOL,
@@ -58,7 +58,7 @@ export function refusedUpgrade(
     const socket = new WebSocket(url.replace(/^http/, 'ws'), protocol)
     socket.on('open', () => {
       socket.terminate()
-      reject(new Error('it was let in'))
+      reject(new Error('the upgrade was accepted'))
     })
     socket.on('error', () => {})
     socket.on('unexpected-response', (_request, response) => {

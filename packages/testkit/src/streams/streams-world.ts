@@ -1,5 +1,5 @@
-// Two server replicas, an engine of each line with a real agent process on it, one at each replica, and a deployment with a
-// container on both. The placement is written straight to the store: who places is not the question here.
+// Two server replicas, an engine of each version with a real agent process, one connected to each replica, and a deployment with a
+// container on both. The placement is written directly to the store.
 
 import { spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
@@ -28,20 +28,20 @@ const LINES: readonly DockerLine[] = ['old', 'new']
 interface AgentProcess {
   readonly nodeId: NodeId
   readonly nodeName: string
-  /** What it logged. */
+  /** Path of its log. */
   readonly logFile: string
-  /** The most memory that it ever had, in MiB. */
+  /** Peak memory in MiB. */
   peakMiB(): number
   stop(): Promise<void>
 }
 
 export interface StreamsWorld {
   readonly platform: Platform
-  /** The other server: the second agent dials it. */
+  /** The other server, to which the second agent connects. */
   readonly other: Replica
   readonly tenant: TenantId
   readonly agents: readonly AgentProcess[]
-  /** One container on each node, running the command; resolves when both run. */
+  /** Runs one container with the command on each node; resolves when both run. */
   deploy(name: string, command?: readonly string[]): Promise<Assignment[]>
   stop(): Promise<void>
 }
@@ -92,7 +92,7 @@ async function startAgent(
   const folder = makeTempFolder('agent')
   const token = await joinToken(platform.api(platform.acme.token), nodeName)
   const words = ['--server', server, '--name', nodeName, '--state', folder.path]
-  const told = await new Promise<string>((resolve, reject) => {
+  const output = await new Promise<string>((resolve, reject) => {
     const child = spawn(NODE, [AGENT, 'enroll', ...words, '--engine', `unix://${engine.socketPath}`], {
       env: { ...process.env, HOLDFAST_JOIN_TOKEN: token },
     })
@@ -107,7 +107,7 @@ async function startAgent(
   const child = spawn(NODE, [AGENT, 'run', '--state', folder.path], { stdio: ['ignore', log, log] })
   closeSync(log)
   return {
-    nodeId: (/node_[0-9A-Z]{26}/.exec(told)?.[0] ?? '') as NodeId,
+    nodeId: (/node_[0-9A-Z]{26}/.exec(output)?.[0] ?? '') as NodeId,
     nodeName,
     logFile: join(folder.path, 'agent.log'),
     peakMiB: () =>
@@ -130,7 +130,7 @@ async function deploy(
 ): Promise<Assignment[]> {
   const api = platform.api(platform.acme.token)
   const made = await api.post('/api/v1/deployments', { kind: 'Deployment', name, image: platform.image })
-  if (made.status !== 201) throw new Error(`no deployment: ${made.text}`)
+  if (made.status !== 201) throw new Error(`creating the deployment failed: ${made.text}`)
   const uid = Object(made.body['deployment']).uid as DeploymentUid
   const { store } = platform.server
   const template = (image: string) => ({
