@@ -176,7 +176,7 @@ test('rotates a credential to written values, then stages generated ones and abo
   await rotate({ phase: 'abort' })
 })
 
-test('accepts values in repeated, rejected, dry-run, updating and deleted requests', async () => {
+test('handles secret values in repeated, rejected, dry-run, update and delete requests', async () => {
   const client = besideApi()
   const once = { 'idempotency-key': randomBytes(16).toString('hex') }
   const body = deployment('once', { secrets: [entry('S', 'once', { values: canaries.document(15) })] })

@@ -1,5 +1,5 @@
-// Reads vitest's report of a run: prints "passed failed skipped", and adds to a file what failed and why, so that the end
-// of a long log says it once more. Usage: count-report.ts REPORT FAILURES
+// Reads vitest's report of a run, prints "passed failed skipped", and appends each failure with its reason to a file, which CI
+// prints at the end of its log. Usage: count-report.ts REPORT FAILURES
 
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { argv } from 'node:process'
@@ -26,7 +26,7 @@ interface Assertion {
   readonly failureMessages: readonly string[]
 }
 
-/** A run that broke off has no report. */
+/** A run that was aborted has no report. */
 const NOTHING: Report = {
   numPassedTests: 0,
   numFailedTests: 0,
@@ -43,7 +43,7 @@ const [reportPath = '', failuresPath = ''] = argv.slice(2)
 const report: Report = existsSync(reportPath) ? JSON.parse(readFileSync(reportPath, 'utf8')) : NOTHING
 
 const failedIn = (file: TestFile) => file.assertionResults.filter(({ status }) => status === 'failed')
-// A file that fails without a failed test of its own could not be loaded, or a hook of it broke: it counts as one.
+// A file that fails without a failed test could not be loaded, or one of its hooks failed. It is counted as one failed test.
 const broken = report.testResults.filter((file) => file.status === 'failed' && failedIn(file).length === 0)
 
 const head = (text: string) =>

@@ -60,7 +60,7 @@ function cpuText(seconds: number | undefined): string {
 function filesOf(report: string): { path: string; wallSeconds: number }[] {
   if (report === '' || !existsSync(report)) return []
   const text = readFileSync(report, 'utf8')
-  // A run that broke off leaves an empty report.
+  // A run that was aborted leaves an empty report.
   if (text === '') return []
   const { testResults }: { testResults: readonly TestFile[] } = JSON.parse(text)
   return testResults.map(({ name, startTime, endTime }) => ({

@@ -44,7 +44,7 @@ const UNACCEPTABLE: readonly (Json | undefined)[] = [
   Object.fromEntries(Array.from({ length: MANY }, (_, index) => [`x${index}`, 'x'])),
 ]
 
-/** Rules that depend on a sibling are run as if it asked for the field. */
+/** Rules that depend on a sibling field are run with a sibling that requires the field. */
 const SIBLINGS = { type: 'exec', operator: 'in' }
 
 export function isRequired(at: string): boolean {

@@ -81,7 +81,7 @@ function tarHeader(entry: TarEntry, size: number): Buffer {
   header.write(`        ${isLink ? '2' : '0'}`, 148)
   if (isLink) header.write(entry.linkTo, 157)
   header.write('ustar\x0000', 257)
-  // The sum is taken over the header with its own field blank.
+  // The checksum covers the header with its own field blank.
   const sum = header.reduce((total, byte) => total + byte, 0)
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
   return header

@@ -94,7 +94,7 @@ test('cutAfterBytes delivers exactly the given number of bytes', async () => {
   expect(client.text()).toBe('01234')
 })
 
-test('a delay keeps the order of bytes', async () => {
+test('a delay delivers bytes late and in order', async () => {
   const client = await open()
   proxy.delay(60, 'toClient')
   const sentMs = performance.now()
