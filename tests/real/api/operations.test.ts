@@ -298,7 +298,7 @@ describe('the server process', () => {
     for (const command of ['init', 'serve']) {
       const { code, stdout, stderr } = await main(command, '--config', lost)
       expect([code, stdout]).toEqual([1, ''])
-      expect(stderr).toMatch(/^The key-value store does not answer .*etcd.*\n$/)
+      expect(stderr).toMatch(/^The key-value store returned an error: .*etcd.*\n$/)
     }
   })
 })

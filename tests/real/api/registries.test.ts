@@ -98,13 +98,13 @@ describe('the image check', () => {
   test('accepts the deployment with a warning while the registry is down', async () => {
     const image = `${down}/shop/web:1.0`
     const answer = await create(image)
-    expectUnreachable(answer, image, /could not be asked: /)
+    expectUnreachable(answer, image, /could not be queried: /)
     // The deployment's timeline then shows the reason for the wait, after the create.
     const [first, second] = (await storyOf(answer)).toReversed()
     expect(first).toMatchObject({ type: 'deployment.created' })
     expect(second).toMatchObject({
       ...{ type: 'image.unreachable', severity: 'warning', reason: 'registry_unreachable' },
-      ...{ message: expect.stringContaining('could not be asked: '), data: { image, revision: 1 } },
+      ...{ message: expect.stringContaining('could not be queried: '), data: { image, revision: 1 } },
     })
   })
 

@@ -45,7 +45,9 @@ describe('one deployment', () => {
     expect(now.stdout).toContain('REASON')
     const data = JSON.parse((await world.cli(['why', 'big', '-o', 'json'])).stdout)
     expect(data.candidates.map(({ nodeName }: { nodeName: string }) => nodeName).sort()).toEqual(['n1', 'n2'])
-    expect((await world.cli(['why', 'big', '--at', '1h'])).stdout).toContain('Nothing is known')
+    expect((await world.cli(['why', 'big', '--at', '1h'])).stdout).toContain(
+      'No decision about this deployment is known',
+    )
     expect(await world.cli(['why', 'absent'])).toMatchObject({ code: 5 })
     expect(await world.cli(['why', 'big', '--at', 'noon'])).toMatchObject({ code: 2 })
   })

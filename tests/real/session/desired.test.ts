@@ -81,7 +81,9 @@ test('an unreadable placement makes no set complete, so that no container is rem
   const key = store.keyspace.tenantKey(tenant, placements.folder, uid)
   const success = [{ kind: 'put' as const, key, value: Buffer.from('{"v":1}') }]
   await engine.transact({ compares: [], success, failure: [] })
-  await waitUntil(() => logged.some((line) => line.includes('cannot be read')), { what: 'it is noticed' })
+  await waitUntil(() => logged.some((line) => line.includes('placement unreadable')), {
+    what: 'it is noticed',
+  })
   const { items, gone } = await agent.next('delta')
   expect(gone).toEqual([])
   expect(items.map(({ assignmentId }) => assignmentId).sort()).toEqual([sound.id, spoilt.id].sort())
