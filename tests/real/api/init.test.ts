@@ -76,7 +76,7 @@ test('init explains a token without permission and a missing file in one sentenc
   writeFileSync(wrong, 'hvs.not-a-token')
   const refused = await main('init', '--config', bare, '--operator-token-file', wrong)
   expect([refused.code, refused.stdout]).toEqual([1, ''])
-  expect(refused.stderr).toMatch(/^The secrets store refuses: .*\n$/)
+  expect(refused.stderr).toMatch(/^The secrets store rejected the token: .*\n$/)
   const missing = await main('init', '--config', bare, '--operator-token-file', join(folder.path, 'none'))
   expect([missing.code, missing.stdout]).toEqual([1, ''])
   expect(missing.stderr.trim().split('\n')).toHaveLength(1)

@@ -73,7 +73,7 @@ test.each(rows)('the returned command enrolls a machine with the %s engine', asy
     const state = makeTempFolder('agent').path
     const more = ['--state', state, '--engine', `unix://${engine.socketPath}`]
     const { stdout, stderr } = await run(process.execPath, [AGENT, ...command.split(' ').slice(1), ...more])
-    expect(stdout).toContain(`pinned-${line} is node_`)
+    expect(stdout).toContain(`Enrolled pinned-${line} as node_`)
     expect(stderr.slice(0, warning.length || undefined)).toBe(warning)
     expect((await loadNodeState(state))?.ca?.trim()).toBe(certificates.pem('ca.crt').trim())
   } finally {
