@@ -1,7 +1,7 @@
 // Which records a plan relies on. The commit compares them, so that a plan is not written if one of them has changed.
 
 import type { Assignment, AssignmentId, NodeId } from '@holdfast/contract'
-import { isHeard, type ReplicaFacts } from '../rollout/desired-replicas.ts'
+import { hasValidReports, type ReplicaFacts } from '../rollout/desired-replicas.ts'
 import { desiredCount } from './desired-deployment.ts'
 import type { PlanBasis, PlannedReplicas } from './placement-plan.ts'
 
@@ -48,7 +48,7 @@ export function observationsToCompare(
     each.replica <= count && each.desired === 'removed' && before?.assignments.includes(each) !== true
   const numbers = new Set(kept.filter(isStopped).map(({ replica }) => replica))
   const compared = kept.filter(
-    ({ nodeId, replica }) => numbers.has(replica) && isHeard(dispositionOf(nodeId)),
+    ({ nodeId, replica }) => numbers.has(replica) && hasValidReports(dispositionOf(nodeId)),
   )
   return compared.slice(0, COMPARED_AT_ONCE - nodeIds.size).map(({ id }) => id)
 }

@@ -3,7 +3,7 @@
 // node are used while it sends no heartbeats. See docs/design/residency.md#displaced-replicas
 
 import type { Assignment, NodeId } from '@holdfast/contract'
-import { isHeard, type NodeDisposition } from '../rollout/desired-replicas.ts'
+import { hasValidReports, type NodeDisposition } from '../rollout/desired-replicas.ts'
 import { displacedDisposition } from '../rollout/displaced-disposition.ts'
 import { isStateful } from '../rollout/plan-rollout-rules.ts'
 import { type NodeRefusal, type Placing, stillQualifies, type Workload } from '../scheduling/index.ts'
@@ -78,7 +78,7 @@ function findDispositions(
   const inUse = new Set(current.filter(isRunning).map(({ nodeId }) => nodeId))
   let barred = 0
   for (const [id, refusal] of refusals) {
-    if (!isHeard(snapshot.dispositionOf(id))) continue
+    if (!hasValidReports(snapshot.dispositionOf(id))) continue
     const disposition = displacedDisposition(refusal, way)
     if (disposition === 'barred' && inUse.has(id)) barred += 1
     dispositions.set(id, barred > DISPLACED_AT_ONCE ? 'stranded' : disposition)
@@ -106,16 +106,16 @@ function findWithoutSuccessor(
   { snapshot, deployment, current }: Question,
   refusals: ReadonlyMap<NodeId, NodeRefusal>,
 ): Assignment | undefined {
-  const heard = (nodeId: NodeId) => isHeard(snapshot.dispositionOf(nodeId))
+  const isReporting = (nodeId: NodeId) => hasValidReports(snapshot.dispositionOf(nodeId))
   const isWellPlaced = (each: Assignment): boolean =>
-    isRunning(each) && !refusals.has(each.nodeId) && heard(each.nodeId)
+    isRunning(each) && !refusals.has(each.nodeId) && isReporting(each.nodeId)
   const wellPlaced = new Set(current.filter(isWellPlaced).map(({ replica }) => replica))
   return current.find(
     ({ replica, nodeId }) =>
       replica <= deployment.spec.replicas &&
       refusals.has(nodeId) &&
       !wellPlaced.has(replica) &&
-      heard(nodeId),
+      isReporting(nodeId),
   )
 }
 

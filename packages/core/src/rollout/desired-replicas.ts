@@ -14,7 +14,7 @@ import type { AssignmentId, NodeId, Observation, RevisionTarget } from '@holdfas
 export type NodeDisposition = 'absent' | 'failed' | 'leaving' | 'stranded' | 'barred' | 'staying'
 
 /** Whether the reports of the node's agent are still valid. */
-export const isHeard = (disposition: NodeDisposition): boolean =>
+export const hasValidReports = (disposition: NodeDisposition): boolean =>
   disposition !== 'absent' && disposition !== 'failed'
 
 export interface ReplicaFacts {

@@ -6,7 +6,7 @@ import type { Refusal } from '@holdfast/contract'
 import { mayStayForNow } from '../scheduling/still-qualifies.ts'
 import type { NodeDisposition } from './desired-replicas.ts'
 
-interface WayOut {
+interface SuccessorConditions {
   /** Another node accepts a replica now. */
   readonly open: boolean
   /** A dependency is unmet, so no replica may be created. */
@@ -17,7 +17,7 @@ interface WayOut {
 
 export function displacedDisposition(
   refusal: Pick<Refusal, 'filter'>,
-  { open, gated, stateful }: WayOut,
+  { open, gated, stateful }: SuccessorConditions,
 ): NodeDisposition {
   if (mayStayForNow(refusal)) return open ? 'leaving' : 'stranded'
   return open && !gated && !stateful ? 'leaving' : 'barred'

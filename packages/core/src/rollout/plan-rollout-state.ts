@@ -3,7 +3,7 @@
 // the future means that a clock was set back. See docs/design/rollouts.md#watch-window
 
 import type { Assignment, RevisionTarget, Rollout } from '@holdfast/contract'
-import { isHeard, type ReplicaFacts } from './desired-replicas.ts'
+import { hasValidReports, type ReplicaFacts } from './desired-replicas.ts'
 import type { DesiredDeployment, PlacedDeployment } from './desired-rollout.ts'
 import type { ReplicaPlan } from './plan-replicas.ts'
 import { failureOf, isServing } from './replica-health.ts'
@@ -64,7 +64,7 @@ function withoutFutureTime({ now, placed, desired }: RolloutContext, rollout: Ro
 function activeAssignments({ placed, facts, count }: RolloutContext): Assignment[] {
   return placed.assignments.filter(({ id, nodeId, replica, desired }) => {
     if (desired !== 'running' || replica > count || facts.seen(id)?.gone === true) return false
-    return isHeard(facts.dispositionOf(nodeId))
+    return hasValidReports(facts.dispositionOf(nodeId))
   })
 }
 

@@ -2,7 +2,7 @@
 
 import type { Assignment } from '@holdfast/contract'
 import { isReady } from '../node/observe-replica.ts'
-import { isHeard, type ReplicaFacts } from './desired-replicas.ts'
+import { hasValidReports, type ReplicaFacts } from './desired-replicas.ts'
 
 /** The number of exits after which an update has failed. */
 const EXITS = 3
@@ -12,7 +12,7 @@ export function isServing(
   { id, nodeId }: Pick<Assignment, 'id' | 'nodeId'>,
   facts: Pick<ReplicaFacts, 'seen' | 'dispositionOf'>,
 ): boolean {
-  return isReady(facts.seen(id)) && isHeard(facts.dispositionOf(nodeId))
+  return isReady(facts.seen(id)) && hasValidReports(facts.dispositionOf(nodeId))
 }
 
 /** Why an update fails because of this replica; undefined while it may still become ready. */

@@ -31,7 +31,7 @@ const PASSED_ON = [
 ]
 
 /** Functions of these files that decide and must not be re-exported. */
-const DECIDING_NAMES = /\b(?:explainCandidates|unmetDependencies|isHeard|answersResidency)\b/
+const DECIDING_NAMES = /\b(?:explainCandidates|unmetDependencies|hasValidReports|answersResidency)\b/
 
 export function checkPlacementEntries(tree: SourceTree): Violation[] {
   return [...tree].flatMap(([path, source]) => {

@@ -36,7 +36,7 @@ export interface PlannedTurns {
 interface ReplicaCourse {
   readonly replica: number
   readonly old?: { readonly assignment: Assignment; readonly at: number }
-  readonly made?: { readonly assignment: Assignment; readonly why: string; readonly at: number }
+  readonly created?: { readonly assignment: Assignment; readonly why: string; readonly at: number }
 }
 
 export interface PlannedSteps {
@@ -52,14 +52,14 @@ export function plannedSteps(planned: PlannedTurns): PlannedSteps {
   const waiting: PlanStep[] =
     waits === undefined ? [] : [{ kind: 'wait', replicas: [], lowestReady: lowest, text: waits }]
   const { parallelism } = deployment.spec.update
-  const recreated = courses.filter(({ old, made }) => old !== undefined && made !== undefined)
+  const recreated = courses.filter(({ old, created }) => old !== undefined && created !== undefined)
   const order = recreated.some(isStopFirst) ? 'stop-first' : deployment.spec.update.order
   const summary = summaryOf(recreated.length, steps, order, lowest)
   return { steps: [...steps, ...waiting], rollout: { order, parallelism, lowestReady: lowest, summary } }
 }
 
-const isStopFirst = ({ old, made }: ReplicaCourse): boolean =>
-  old !== undefined && made !== undefined && old.at < made.at
+const isStopFirst = ({ old, created }: ReplicaCourse): boolean =>
+  old !== undefined && created !== undefined && old.at < created.at
 
 /** The lowest number of desired replicas that are ready at any of the moments. */
 function lowestOf({ spec }: PlannedTurns['deployment'], moments: readonly ReadonlySet<number>[]): number {
@@ -82,7 +82,7 @@ function coursesOf({ before, turns }: PlannedTurns): ReplicaCourse[] {
       courses.set(assignment.replica, {
         ...courses.get(assignment.replica),
         replica: assignment.replica,
-        made: { assignment, why, at },
+        created: { assignment, why, at },
       })
   })
   return [...courses.values()].sort(
@@ -90,8 +90,8 @@ function coursesOf({ before, turns }: PlannedTurns): ReplicaCourse[] {
   )
 }
 
-const startOf = ({ old, made }: ReplicaCourse): number =>
-  Math.min(old?.at ?? Number.POSITIVE_INFINITY, made?.at ?? Number.POSITIVE_INFINITY)
+const startOf = ({ old, created }: ReplicaCourse): number =>
+  Math.min(old?.at ?? Number.POSITIVE_INFINITY, created?.at ?? Number.POSITIVE_INFINITY)
 
 function groupSteps(planned: PlannedTurns, courses: readonly ReplicaCourse[]): PlanStep[] {
   const groups = Map.groupBy(courses, (course) => `${startOf(course)} ${kindOf(course)}`)
@@ -109,29 +109,29 @@ function groupSteps(planned: PlannedTurns, courses: readonly ReplicaCourse[]): P
 
 function readyDuring({ turns, deployment }: PlannedTurns, course: ReplicaCourse): number {
   const from = startOf(course)
-  const to = Math.max(course.old?.at ?? from, course.made?.at ?? from)
+  const to = Math.max(course.old?.at ?? from, course.created?.at ?? from)
   return lowestOf(
     deployment,
     turns.slice(from, to + 1).map(({ ready }) => ready),
   )
 }
 
-function kindOf({ old, made }: ReplicaCourse): PlanStep['kind'] {
-  if (made === undefined) return 'stop'
+function kindOf({ old, created }: ReplicaCourse): PlanStep['kind'] {
+  if (created === undefined) return 'stop'
   if (old === undefined) return 'start'
-  return old.assignment.templateHash === made.assignment.templateHash ? 'move' : 'replace'
+  return old.assignment.templateHash === created.assignment.templateHash ? 'move' : 'replace'
 }
 
 function plannedReplica(planned: PlannedTurns, course: ReplicaCourse): PlannedReplica {
-  const { old, made, replica } = course
+  const { old, created, replica } = course
   return {
     replica,
-    ...(made === undefined
+    ...(created === undefined
       ? {}
       : {
-          nodeId: made.assignment.nodeId,
-          nodeName: planned.nodeName(made.assignment.nodeId),
-          why: made.why,
+          nodeId: created.assignment.nodeId,
+          nodeName: planned.nodeName(created.assignment.nodeId),
+          why: created.why,
         }),
     ...(old === undefined ? {} : { from: planned.nodeName(old.assignment.nodeId) }),
     reason: reasonOf(planned, course),
@@ -158,11 +158,11 @@ const BECAUSE: { readonly [reason in PlannedReplica['reason']]?: string } = {
 }
 
 function textOf(planned: PlannedTurns, course: ReplicaCourse): string {
-  const { old, made, replica } = course
-  const to = made && `on ${planned.nodeName(made.assignment.nodeId)} (${made.why})`
+  const { old, created, replica } = course
+  const to = created && `on ${planned.nodeName(created.assignment.nodeId)} (${created.why})`
   if (old === undefined) return `Replica ${replica} starts ${to}.`
   const from = `replica ${replica} on ${planned.nodeName(old.assignment.nodeId)}${BECAUSE[reasonOf(planned, course)] ?? ''}`
-  if (made === undefined) return `R${from.slice(1)} stops.`
+  if (created === undefined) return `R${from.slice(1)} stops.`
   if (isStopFirst(course)) return `R${from.slice(1)} stops, then its successor starts ${to}.`
   return `A successor of ${from} starts ${to}; the old one stops once it is ready.`
 }
