@@ -1,4 +1,5 @@
-// The broker's image checks over the real store and the real registry: with the tenant's credential, without one, with the store away.
+// The broker's image checks with a real secrets store and a real registry: with the tenant's credential, without one, and while
+// the store is sealed.
 
 import { randomUUID } from 'node:crypto'
 import { inspect } from 'node:util'
@@ -63,7 +64,7 @@ async function tenantWith(password: string): Promise<TenantId> {
   return tenant
 }
 
-test('the credential of the tenant opens the registry, and none or a wrong one does not', async () => {
+test("an image check succeeds with the tenant's credential, and fails with none or a wrong one", async () => {
   const broker = createImageChecks({ secretsStore, registry })
   const { reference, digest } = await engine.pushSampleImage(uniqueName('app'), '1')
   const [right, wrong] = [await tenantWith(PASSWORD), await tenantWith('wrong')]
@@ -78,7 +79,7 @@ test('the credential of the tenant opens the registry, and none or a wrong one d
   })
 })
 
-test('with tag and digest the digest is asked for', async () => {
+test('an image check of a reference with tag and digest uses the digest', async () => {
   const broker = createImageChecks({ secretsStore, registry })
   const repository = uniqueName('app')
   const first = await engine.pushSampleImage(repository, '1')
@@ -108,7 +109,7 @@ test('reports unavailable credentials, makes no anonymous call instead, and does
   expect((await broker.checkImage(tenant, reference, 1)).kind).toBe('exists')
 })
 
-test('one tenant asks once in ten seconds; another tenant, or another credential, asks for itself', async () => {
+test('an image check is cached for ten seconds per tenant and credential', async () => {
   let now = 0
   let calls = 0
   const counting = {
@@ -136,7 +137,7 @@ test.each([
   'user:pw@registry.example.com/x:1',
   'registry.example.com/x:1',
   'x',
-])('the image %j reaches no registry', async (image) => {
+])('an image check of %j contacts no registry', async (image) => {
   const broker = createImageChecks({ secretsStore, registry })
   const tenant = await tenantWith(PASSWORD)
   expect(await broker.checkImage(tenant, image, undefined)).toEqual({

@@ -35,13 +35,17 @@ test('a container gets the version of its template, or the initial version of th
   expect(plan(entry(3), credential())).toEqual({
     kind: 'ok',
     entries: [{ ...named, current: 3 }],
-    made: new Map([['db', 3]]),
+    usedVersions: new Map([['db', 3]]),
   })
   expect(plan(entry(null), credential({ initial: 2 }))).toMatchObject({
     entries: [{ current: 2 }],
-    made: new Map([['db', 2]]),
+    usedVersions: new Map([['db', 2]]),
   })
-  expect(planDispatch(template(), () => undefined)).toEqual({ kind: 'ok', entries: [], made: new Map() })
+  expect(planDispatch(template(), () => undefined)).toEqual({
+    kind: 'ok',
+    entries: [],
+    usedVersions: new Map(),
+  })
 })
 
 test('a secret without a version, or in another namespace than its label, is unresolved', () => {

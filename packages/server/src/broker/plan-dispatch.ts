@@ -17,7 +17,7 @@ export interface EntryPlan {
 }
 
 export type DispatchPlan =
-  | { readonly kind: 'ok'; readonly entries: readonly EntryPlan[]; readonly made: ContainerVersions }
+  | { readonly kind: 'ok'; readonly entries: readonly EntryPlan[]; readonly usedVersions: ContainerVersions }
   | { readonly kind: 'unresolved'; readonly secret: string; readonly cause: 'missing' | 'denied' }
 
 export type FindCredential = (
@@ -35,8 +35,8 @@ export function planDispatch({ secrets = [] }: ContainerTemplate, find: FindCred
     if (current === null) return { kind: 'unresolved', secret: secret.name, cause: 'missing' }
     entries.push(planEntry(secret, current, found))
   }
-  const made = containerVersions(secrets, (label) => find(label)?.record.initial)
-  return { kind: 'ok', entries, made: made ?? new Map() }
+  const usedVersions = containerVersions(secrets, (label) => find(label)?.record.initial)
+  return { kind: 'ok', entries, usedVersions: usedVersions ?? new Map() }
 }
 
 function planEntry(

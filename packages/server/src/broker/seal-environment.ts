@@ -134,8 +134,8 @@ async function sealFor(
   const { environment, composedEnvironment = {} } = template
   const composed = composeEnvironment({ environment, entries, composedEnvironment })
   if (composed.kind === 'unresolved') return unresolved(composed.secret, composed.cause)
-  const made = plan.kind === 'ok' ? plan.made : new Map<string, number>()
-  const proof = containerProof(await proofKeyOf(store, ids), assignmentId, made)
+  const usedVersions = plan.kind === 'ok' ? plan.usedVersions : new Map<string, number>()
+  const proof = containerProof(await proofKeyOf(store, ids), assignmentId, usedVersions)
   const text = JSON.stringify({ assignmentId, attempt, environment: composed.environment, proof })
   return { sealed: sealing(text) }
 }

@@ -47,9 +47,9 @@ const publicKeys = createBoundedMap<string, KeyObject>(1_000)
 function publicKeyOf(x: string): KeyObject {
   const known = publicKeys.get(x)
   if (known !== undefined) return known
-  const made = createPublicKey({ key: { kty: 'OKP', crv: 'X25519', x }, format: 'jwk' })
-  publicKeys.set(x, made)
-  return made
+  const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'X25519', x }, format: 'jwk' })
+  publicKeys.set(x, publicKey)
+  return publicKey
 }
 
 function rawPublic(key: KeyObject): Buffer {

@@ -62,6 +62,6 @@ test.each([
   'localhost',
   '127.1',
   '',
-])('%s is never dialled', (address) => {
+])('%s is never dialed', (address) => {
   expect(classifyAddress(address)).toBe('never')
 })

@@ -42,14 +42,17 @@ test('refuses to encode a record with a missing or mistyped member', () => {
 test.each([
   [{ values: { user: 'hunter2-hunter2' } }, 'values'],
   [{ generate: { length: 32 } }, 'generate'],
-])('secret material under secrets throws even where the shape takes any JSON: %o', (entry, member) => {
-  const record = anAnswer({ spec: { secrets: [{ name: 'db', ...entry }] } })
-  const encode = () => encodeRecord(idempotentAnswers, record)
-  expect(encode).toThrow(UnstorableRecordError)
-  const material = expect.objectContaining({ field: `body.spec.secrets[0].${member}` })
-  expect(encode).toThrow(expect.objectContaining({ material }))
-  expect(encode).not.toThrow(/hunter2/)
-})
+])(
+  'refuses to encode secret material under secrets even if the shape accepts any JSON: %o',
+  (entry, member) => {
+    const record = anAnswer({ spec: { secrets: [{ name: 'db', ...entry }] } })
+    const encode = () => encodeRecord(idempotentAnswers, record)
+    expect(encode).toThrow(UnstorableRecordError)
+    const material = expect.objectContaining({ field: `body.spec.secrets[0].${member}` })
+    expect(encode).toThrow(expect.objectContaining({ material }))
+    expect(encode).not.toThrow(/hunter2/)
+  },
+)
 
 test.each(['', '{', 'null', '[]', '{"v":1}', '\u0000'])('refuses to decode %j as a record', (text) => {
   for (const collection of COLLECTIONS) expect(() => decodeRecord(collection, Buffer.from(text))).toThrow()

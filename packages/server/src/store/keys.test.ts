@@ -11,7 +11,7 @@ const id = fc.array(part, { minLength: 1, maxLength: 3 }).map((parts) => parts.j
 const isWithin = (key: string, { key: from, rangeEnd = '' }: { key: string; rangeEnd?: string }) =>
   key >= from && key < rangeEnd
 
-test('parses a key into the parts it was made of', () => {
+test('parses a key into the parts it was built from', () => {
   fc.assert(
     fc.property(part, id, (folder, name) => {
       expect(keyspace.parse(keyspace.tenantKey(tenant, folder, name))).toEqual({ tenant, folder, id: name })

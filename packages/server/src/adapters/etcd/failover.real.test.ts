@@ -79,7 +79,7 @@ async function expectHonest(
 
 describe('an etcd cluster that loses its leader', () => {
   test.each(['kill', 'pause'] as const)(
-    '%s: no acknowledged write is lost, none is made twice',
+    '%s: no acknowledged write is lost, none is applied twice',
     async (fault) => {
       const watchPulse = { quietMs: 1_000, answerMs: 1_000 }
       const engine = clientOf({ endpoints: await leaderFirst(), watchPulse })

@@ -10,7 +10,7 @@ test.each([
     { kind: 'bearer', realm: 'https://auth.example.com/token', service: 'registry.example.com' },
   ],
   ['Bearer realm="https://a/t", error="x"', { kind: 'bearer', realm: 'https://a/t', service: undefined }],
-])('%s is understood', (line, expected) => {
+])('parses the challenge %s', (line, expected) => {
   expect(parseChallenge(line)).toEqual(expected)
 })
 
@@ -31,11 +31,11 @@ test.each([
   'Bearer realm="a",,service="b"',
   'Bearer realm = "a"',
   `Bearer realm="${'a'.repeat(5000)}"`,
-])('%j is no challenge', (line) => {
+])('rejects %j as a challenge', (line) => {
   expect(parseChallenge(line)).toBeUndefined()
 })
 
-test('a Bearer line wins over a Basic one, and a bad line does not spoil a good one', () => {
+test('prefers a Bearer challenge over a Basic one, and ignores invalid lines beside valid ones', () => {
   expect(chooseChallenge(['Basic realm="x"', 'Bearer realm="https://a/t"'])?.kind).toBe('bearer')
   expect(chooseChallenge(['Bearer broken', 'Basic realm="x"'])?.kind).toBe('basic')
   expect(chooseChallenge([])).toBeUndefined()

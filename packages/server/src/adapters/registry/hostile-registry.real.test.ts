@@ -88,7 +88,7 @@ test.each([
   ['HTTPS beside a plain registry', (host: string) => `https://${host}/token`],
   ['a name that only starts like the host', (host: string) => `http://${host}.example.com/token`],
   ['an empty realm', () => ''],
-])('a realm with %s is refused before a packet is sent', async (_name, realm) => {
+])('a token realm with %s is rejected before a packet is sent', async (_name, realm) => {
   const found = await ask(challenge(realm(sinkhole.host)))
   const cause = expect.stringMatching(/^(realm_refused|challenge_invalid)$/)
   expect(found).toEqual({ kind: 'unreachable', cause })
@@ -96,7 +96,7 @@ test.each([
 })
 
 test.each(['?x=1', '#x', '/../admin', '/a b', '/%2e%2e/x'])(
-  'a realm on the own host with %j is refused',
+  'a token realm on the registry host with %j is rejected',
   async (tail) => {
     const seen: string[] = []
     const found = await ask((request, response, host) => {
@@ -108,7 +108,7 @@ test.each(['?x=1', '#x', '/../admin', '/a b', '/%2e%2e/x'])(
   },
 )
 
-test('a realm on the own host gives a token for our own scope, and only that token goes to the registry', async () => {
+test('a token realm on the registry host issues a token for the requested scope, and only that token is sent to the registry', async () => {
   const seen: { url: string | undefined; authorization: string | undefined }[] = []
   const found = await ask((request, response, host) => {
     const authorization = request.headers.authorization
@@ -129,7 +129,7 @@ test('a realm on the own host gives a token for our own scope, and only that tok
   ])
 })
 
-test('a realm that the entry lists gets the credential', async () => {
+test('a token realm that the allow-list entry names receives the credential', async () => {
   const found = await ask(
     (request, response) => {
       if (request.headers.authorization === 'Bearer granted')
@@ -166,14 +166,14 @@ test.each([
   [429, 'rate_limited'],
   [500, 'server_error'],
   [503, 'server_error'],
-])('status %i is unreachable, cause %s', async (status, cause) => {
+])('a registry that answers %i is unreachable with the cause %s', async (status, cause) => {
   expect(await ask((_request, response) => response.writeHead(status).end())).toEqual({
     kind: 'unreachable',
     cause,
   })
 })
 
-test('a 404 that no registry wrote is not absence', async () => {
+test('a 404 without a registry error code is not reported as absent', async () => {
   const page: Answer = (_request, response) => response.writeHead(404).end('<html>not here</html>')
   expect(await ask(page)).toEqual({ kind: 'unreachable', cause: 'answer_invalid' })
   const known: Answer = (_request, response) =>
@@ -183,7 +183,7 @@ test('a 404 that no registry wrote is not absence', async () => {
   expect(await ask(denied)).toEqual({ kind: 'unreachable', cause: 'answer_invalid' })
 })
 
-test('a registry that never answers, or drips, ends at the deadline', async () => {
+test('the check of a silent or very slow registry ends at the deadline', async () => {
   const silent: Answer = () => {}
   const drip: Answer = (request, response) => {
     if (request.method === 'HEAD') return response.end()
@@ -194,12 +194,12 @@ test('a registry that never answers, or drips, ends at the deadline', async () =
   for (const answer of [silent, drip]) {
     const started = performance.now()
     expect(await ask(answer, { deadlineMs: 300 })).toEqual({ kind: 'unreachable', cause: 'timeout' })
-    // Without a deadline it would not end.
+    // Without a deadline the check would never end.
     expect(performance.now() - started).toBeLessThan(8_000)
   }
 })
 
-test('the deadline is for the whole check, not for each request of it', async () => {
+test('the deadline applies to the whole check, not to each of its requests', async () => {
   const slow: Answer = (request, response, host) => {
     setTimeout(() => {
       if (request.url?.startsWith('/token')) response.end('{"token":"t"}')
@@ -208,11 +208,11 @@ test('the deadline is for the whole check, not for each request of it', async ()
       else response.end()
     }, 150)
   }
-  // Each request of it is answered in time: a deadline of their own would let all of them through.
+  // Each request is answered within 400 ms, so a deadline for each request would not expire.
   expect(await ask(slow, { deadlineMs: 400 })).toEqual({ kind: 'unreachable', cause: 'timeout' })
 })
 
-test('an endless body is cut at the cap', async () => {
+test('an endless response body is cut at the size limit', async () => {
   let sent = 0
   const flood: Answer = (request, response) => {
     if (request.method === 'HEAD') return response.end()
@@ -231,20 +231,20 @@ test('an endless body is cut at the cap', async () => {
   expect(sent).toBeLessThan(32 * 1024 * 1024)
 })
 
-test('headers without end are no answer', async () => {
+test('a response with oversized headers is invalid', async () => {
   const found = await ask((_request, response) => {
     response.writeHead(200, { 'x-long': 'a'.repeat(100_000) }).end()
   })
   expect(found).toEqual({ kind: 'unreachable', cause: 'answer_invalid' })
 })
 
-test('HEAD without a digest falls back to the hash of the body', async () => {
+test('a HEAD response without a digest falls back to the hash of the body', async () => {
   const plain: Answer = (_request, response) => response.end(MANIFEST)
   expect(await ask(plain)).toEqual({ kind: 'exists', digest: DIGEST })
   expect(await ask(plain, { reference: DIGEST })).toEqual({ kind: 'exists', digest: DIGEST })
 })
 
-test('a digest that is not the one asked for, or not that of the bytes, is a lie', async () => {
+test('a digest that differs from the requested one or from the hash of the body is a mismatch', async () => {
   const lie: Answer = (_request, response) =>
     response.setHeader('docker-content-digest', OTHER_DIGEST).end(MANIFEST)
   const mismatch = { kind: 'unreachable', cause: 'digest_mismatch' }
@@ -262,7 +262,7 @@ test('a digest that is not the one asked for, or not that of the bytes, is a lie
 })
 
 test.each(['', 'Basic realm="a", Bearer realm="b"', 'Negotiate x', 'Bearer realm="a\tb"'])(
-  'a challenge %j is answered by nothing',
+  'a registry challenge %j is not answered',
   async (line) => {
     let requests = 0
     const found = await ask((_request, response) => {
@@ -275,7 +275,7 @@ test.each(['', 'Basic realm="a", Bearer realm="b"', 'Negotiate x', 'Bearer realm
 )
 
 test.each(['{}', '[]', 'null', 'not json', '{"token":7}', '{"token":"a\\nb"}', '{"token":""}'])(
-  'a token answer %s is refused',
+  'a token response %s is rejected',
   async (body) => {
     const found = await ask((request, response, host) => {
       if (request.url?.startsWith('/token')) response.end(body)
@@ -294,7 +294,7 @@ test('retries once on a new connection if the registry has closed a kept one', a
       return request.socket.destroy()
     }
     used.add(request.socket)
-    // Without a length Node does not keep the connection of a HEAD.
+    // Node keeps the connection of a HEAD request open only if the response has a length.
     return response.writeHead(200, { 'docker-content-digest': DIGEST, 'content-length': 5 }).end()
   })
   const client = createRegistryClient({ allowList: [{ host, plainHttp: true, allowAddress: true }] })

@@ -1,4 +1,4 @@
-// The client against a real registry: three-way answers, accounts, moved tags, a registry that hangs.
+// The client against a real registry: images that exist, are absent or cannot be checked, accounts, moved tags, and a hung registry.
 
 import {
   type Registry as Engine,
@@ -43,7 +43,7 @@ test('a pushed image exists under its tag and under its digest', async () => {
   expect(await client.checkManifest({ ...query, reference: digest })).toEqual({ kind: 'exists', digest })
 })
 
-test('an unknown tag, digest or repository is absent, and so is what was deleted', async () => {
+test('an unknown tag, digest or repository is absent, and so is a deleted image', async () => {
   const repository = uniqueName('app')
   const { digest } = await open.pushSampleImage(repository, '1.0')
   const query = { host: open.host, repository }
@@ -55,7 +55,7 @@ test('an unknown tag, digest or repository is absent, and so is what was deleted
   expect(await client.checkManifest({ ...query, reference: '1.0' })).toEqual({ kind: 'absent' })
 })
 
-test('a moved tag shows its new digest', async () => {
+test('a moved tag resolves to its new digest', async () => {
   const repository = uniqueName('app')
   const before = await open.pushSampleImage(repository, '1')
   const after = await open.moveTag(repository, '1')
@@ -64,7 +64,7 @@ test('a moved tag shows its new digest', async () => {
   expect(answer).toEqual({ kind: 'exists', digest: after.digest })
 })
 
-test('an account opens a closed registry; a wrong one or none leaves it unreachable, never absent', async () => {
+test('a private registry accepts the right account; with a wrong one or none the image is unreachable, never absent', async () => {
   const repository = uniqueName('app')
   const { digest } = await closed.pushSampleImage(repository, '1')
   const query = { host: closed.host, repository, reference: '1' }
@@ -76,20 +76,20 @@ test('an account opens a closed registry; a wrong one or none leaves it unreacha
   expect(await client.checkManifest({ ...query, reference: '2' })).toEqual(refusal)
 })
 
-test('a registry that hangs is unreachable within the deadline, and answers again afterwards', async () => {
+test('a hung registry is unreachable within the deadline, and is used again afterwards', async () => {
   const repository = uniqueName('app')
   const { digest } = await closed.pushSampleImage(repository, '1')
   const query = { host: closed.host, repository, reference: '1' }
   closed.pause()
   const started = performance.now()
   expect(await client.checkManifest(query, account)).toEqual({ kind: 'unreachable', cause: 'timeout' })
-  // Its deadline is 3 s; without it this would not end.
+  // The deadline is 3 s; without it the check would never end.
   expect(performance.now() - started).toBeLessThan(8_000)
   closed.resume()
   expect(await client.checkManifest(query, account)).toEqual({ kind: 'exists', digest })
 })
 
-test('a registry that went away under a kept connection is unreachable', async () => {
+test('a registry that stopped while a connection was kept open is unreachable', async () => {
   const own = await startRegistry()
   const mine = clientFor(own.host)
   await own.pushSampleImage('app', '1')

@@ -1,5 +1,5 @@
-// Some hundreds of references that point where no tenant may point. A sinkhole listens at the end of each; nothing
-// may connect to it, and for hosts that are not on the list no socket may even be made.
+// Hundreds of references to hosts that no tenant may reach. A sinkhole listens at each of them; nothing may connect to it, and
+// for hosts that are not on the allow-list no socket may even be opened.
 
 import { execFileSync } from 'node:child_process'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
@@ -137,7 +137,7 @@ const SHAPES: readonly ((host: string) => string)[] = [
   (host) => `registry.example.com:${port}@${host}:${port}/x:1`,
 ]
 
-/** Every name leads to the sinkhole, as a hostile resolver would have it. */
+/** A hostile resolver: every name resolves to the sinkhole. */
 const toSinkhole: Resolve = async () => [{ address: '127.0.0.1', family: 4 }]
 const listed: RegistryEntry[] = [
   { host: 'only.example.net' },
@@ -151,7 +151,7 @@ async function checkText(client: Registry, text: string): Promise<ManifestAnswer
   return client.checkManifest({ host: image.host, repository: image.repository, reference })
 }
 
-test('hundreds of hostile references make no socket', async () => {
+test('hundreds of hostile references open no socket', async () => {
   const client = createRegistryClient({ allowList: listed, resolve: toSinkhole, deadlineMs: 500 })
   const texts = HOSTS.flatMap((host) => SHAPES.map((shape) => shape(host)))
   expect(new Set(texts).size).toBeGreaterThan(300)
@@ -191,7 +191,7 @@ test.each([
   ['IPv6 loopback', ['::1']],
   ['a mapped address', ['::ffff:127.0.0.1']],
   ['a public and a private address', ['93.184.216.34', '127.0.0.1']],
-])('a listed name that resolves to %s is not dialled', async (_name, addresses) => {
+])('a listed name that resolves to %s is not dialed', async (_name, addresses) => {
   const resolve: Resolve = async () =>
     addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
   const allowList = [{ host: `registry.example.com:${port}`, plainHttp: true }]
@@ -202,7 +202,7 @@ test.each([
   client.close()
 })
 
-test('an entry for private networks still never dials metadata', async () => {
+test('an entry that allows private networks still never dials a metadata address', async () => {
   const resolve: Resolve = async () => [{ address: '169.254.169.254', family: 4 }]
   const allowList = [{ host: 'registry.example.com', allowAddress: true }]
   const client = createRegistryClient({ allowList, resolve })
@@ -211,7 +211,7 @@ test('an entry for private networks still never dials metadata', async () => {
   client.close()
 })
 
-test('the address that was judged is the one that is dialled: a second resolution never happens', async () => {
+test('the checked address is the one that is dialed: the name is not resolved twice', async () => {
   let asked = 0
   const resolve: Resolve = async () => {
     asked += 1
@@ -220,7 +220,7 @@ test('the address that was judged is the one that is dialled: a second resolutio
   const allowList = [{ host: `rebind.test:${port}`, plainHttp: true, allowAddress: true }]
   const client = createRegistryClient({ allowList, resolve })
   await checkText(client, `rebind.test:${port}/x:1`)
-  // The control of this file: where the entry allows it, the sinkhole is reached.
+  // The control experiment of this file: if the entry allows the address, the sinkhole is reached.
   expect({ asked, connections }).toEqual({ asked: 1, connections: 1 })
   client.close()
 })
@@ -235,11 +235,11 @@ test.each([
   [{ host: '[::::]:5000', allowAddress: true }],
   [{ host: 'a.example.com', tokenRealms: ['10.0.0.1'] }],
   [{ host: 'a.example.com', endpoint: '10.0.0.1:443' }],
-])('the entry %j is refused at start', (entry) => {
+])('the allow-list entry %j is rejected at startup', (entry) => {
   expect(() => createRegistryClient({ allowList: [entry] })).toThrow(TypeError)
 })
 
-test('over TLS the certificate is held against the name of the entry, not the address dialled', async () => {
+test('the TLS certificate is verified against the host name of the entry, not the dialed address', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-tls-'))
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
   const subject = ['-subj', '/CN=registry.test', '-addext', 'subjectAltName=DNS:registry.test']

@@ -1,5 +1,4 @@
-// A mount that was just made refuses every call for a moment. A real store does so too briefly to be caught at it, so
-// this one does it on purpose.
+// A new mount rejects every call for a moment. A real store does so too briefly for a test, so this one does it on purpose.
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'

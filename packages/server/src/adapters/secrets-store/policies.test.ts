@@ -25,7 +25,7 @@ test('the policy of a tenant reads the granted namespaces of one mount and nothi
   })
 })
 
-test('the broker itself may mint children and look after its own token', () => {
+test('the broker may create child tokens and renew its own token', () => {
   const paths = Object.keys(JSON.parse(brokerPolicy()).path).sort()
   expect(paths).toEqual([
     'auth/token/create/holdfast-broker',

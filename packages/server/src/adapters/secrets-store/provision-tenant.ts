@@ -36,8 +36,8 @@ export async function provisionTenant(
 /** The store rejects an existing mount; its type is then checked. */
 async function ensureMount(client: SecretsStoreClient, mount: string, signal: AbortSignal): Promise<Outcome> {
   const path = `sys/mounts/${mount}`
-  const made = await client.call({ method: 'POST', path, body: MOUNT, signal })
-  if (made.kind !== 'refused') return outcome(made)
+  const created = await client.call({ method: 'POST', path, body: MOUNT, signal })
+  if (created.kind !== 'refused') return outcome(created)
   const found = await client.call({ method: 'GET', path, signal })
   if (found.kind !== 'ok') return outcome(found)
   const [type, version] = [

@@ -1,4 +1,4 @@
-// A real store set up as the platform sets it up, for the tests of this folder. Each value written is a canary.
+// For tests only: a real secrets store, provisioned as in production. Every written value is a canary that leak checks look for.
 
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -38,7 +38,7 @@ export interface RealStore {
   close(): void
 }
 
-/** Over the shared store, unless a test has one of its own. */
+/** Uses the shared store unless a test passes its own. */
 export async function openRealStore(own?: SecretsStore): Promise<RealStore> {
   const store = own ?? (await sharedSecretsStore())
   const clients: SecretsStoreClient[] = []

@@ -1,4 +1,4 @@
-// The adapter against a real store: versions and check-and-set, tokens that die, a sealed and a hung store.
+// The adapter against a real store: versions and check-and-set, revoked and expired tokens, a sealed and a hung store.
 
 import { randomUUID } from 'node:crypto'
 import { inspect } from 'node:util'
@@ -42,14 +42,14 @@ test('versions are written with check-and-set and read by their number', async (
   expect(await real.readValues(tenant, 0)).toEqual({ kind: 'denied' })
 })
 
-test('of writers that race for one version exactly one wins', async () => {
+test('exactly one of several concurrent writers of one version succeeds', async () => {
   const tenant = await real.newTenant()
   const racers = Array.from({ length: 12 }, () => real.writer.writeVersion(tenant, web, document(), 0))
   const kinds = (await Promise.all(racers)).map(({ kind }) => kind).sort()
   expect(kinds).toEqual([...Array(11).fill('conflict'), 'ok'])
 })
 
-test('keys and values of every kind come back as they went in', async () => {
+test('keys and values of every kind are read as they were written', async () => {
   const tenant = await real.newTenant()
   const odd = new Map(
     [
@@ -65,7 +65,7 @@ test('keys and values of every kind come back as they went in', async () => {
   expect(await real.readValues(tenant, 1)).toEqual(expect.arrayContaining(expected))
 })
 
-test('a destroyed version is absent for good, and numbers are never given twice', async () => {
+test('a destroyed version stays absent, and version numbers are never reused', async () => {
   const tenant = await real.newTenant()
   await real.writer.writeVersion(tenant, web, document(), 0)
   await real.writer.writeVersion(tenant, web, document({ A: 'two' }), 1)
@@ -102,7 +102,7 @@ test('platform and tenants may be provisioned again and at the same time', async
   expect(await real.readValues(tenant, 1)).toEqual([['PASSWORD', CANARY]])
 })
 
-test('a removed tenant leaves nothing behind, its neighbour keeps everything, and removal may be repeated', async () => {
+test('a removed tenant leaves nothing behind, other tenants keep everything, and removal may be repeated', async () => {
   const [gone, neighbour] = [await real.newTenant(), await real.newTenant()]
   for (const tenant of [gone, neighbour]) await real.writer.writeVersion(tenant, web, document(), 0)
   expect(await real.writer.removeTenant(gone)).toEqual({ kind: 'ok' })
@@ -113,7 +113,7 @@ test('a removed tenant leaves nothing behind, its neighbour keeps everything, an
   expect(await real.writer.currentVersion(gone, web)).toEqual({ kind: 'absent' })
 })
 
-test('a tenant that was never provisioned has no place to write to', async () => {
+test('a tenant that was never provisioned cannot be written to', async () => {
   const tenant = tenantId()
   const outcome = await real.writer.writeVersion(tenant, web, document(), 0)
   expect(outcome).toMatchObject({ kind: 'unavailable', cause: 'mount_missing', applied: 'no' })
@@ -142,7 +142,7 @@ test('revoked child tokens are replaced', async () => {
   const client = real.open(real.platform.broker)
   const mine = createSecretsReader({ client, namespaces })
   expect((await mine.readVersion(tenant, web, 1)).kind).toBe('ok')
-  // With the parent its children die.
+  // Revoking the parent token revokes its children.
   await client.within((signal) =>
     client.call({ method: 'POST', path: 'auth/token/revoke-self', body: '{}', signal }),
   )
@@ -188,7 +188,7 @@ test('a token is renewed before it expires and replaced after it expired', async
   await Promise.all([good(), good(), good()])
   expect([logins(), renewals()]).toEqual([1, 0])
   now = 2_000_000
-  // A denied call asks whether the token lives, and by that renews it.
+  // After a denied call the client checks its token by renewing it.
   expect(await look(`kv-${tenant}/data/deployments/web`)).toEqual({ kind: 'denied' })
   now = 4_500_000
   await good()
@@ -220,7 +220,7 @@ test('a sealed store is unavailable at once and works again when unsealed', asyn
   expect(await real.writer.currentVersion(tenant, web)).toMatchObject({ ...sealed, applied: 'no' })
   expect(await real.reader.readVersion(tenant, web, 1)).toMatchObject(sealed)
   expect(await real.writer.provisionTenant(tenantId())).toMatchObject(sealed)
-  // Of five calls not even two may have waited for their deadline of 5 s.
+  // Five calls together take less than two deadlines of 5 s, so they fail at once.
   expect(performance.now() - started).toBeLessThan(9_000)
   await real.store.unseal()
   expect(await real.readValues(tenant, 1)).toEqual([['PASSWORD', CANARY]])
@@ -238,7 +238,7 @@ test('a hung store ends every call at the deadline, and the outcome of a sent wr
     mine.currentVersion(tenant, web),
     mine.health(),
   ])
-  // Without a deadline they would not end.
+  // Without a deadline the calls would never end.
   expect(performance.now() - started).toBeLessThan(10_000)
   expect(write).toEqual({ kind: 'unavailable', cause: 'timeout', applied: 'unknown' })
   expect(read).toEqual({ kind: 'unavailable', cause: 'timeout', applied: 'no' })

@@ -1,4 +1,4 @@
-// How much is held for a reader that does not read, when one is let go, and that nothing which arrives is missed.
+// Backpressure of an event stream: how much is buffered for a slow reader, when it is disconnected, and that no event is missed.
 
 import type { ListedEvent } from '@holdfast/contract'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -29,7 +29,7 @@ function sourceOf(waiting: FollowedPart[]): Source {
     waiting,
     reached: '7-0',
     async take() {
-      if (source.failing) throw new Error('the store is away')
+      if (source.failing) throw new Error('the store is unavailable')
       source.taken += 1
       const next = source.waiting.shift()
       return { parts: next === undefined ? [] : [next], more: source.waiting.length > 0 }
@@ -43,22 +43,22 @@ function sourceOf(waiting: FollowedPart[]): Source {
 
 const settle = () => vi.advanceTimersByTimeAsync(0)
 
-test('a reader that takes nothing has no more made ready for it than the read-ahead and one part', async () => {
+test('an event stream buffers at most the read-ahead and one part for a reader that reads nothing', async () => {
   const source = sourceOf(Array.from({ length: 1000 }, (_, at) => event(`${at}-0`, 10_000)))
   const { stream } = openEventStream(source)
   stream.read(0)
   await vi.advanceTimersByTimeAsync(30_000)
   expect(stream.readableLength).toBeLessThan(64 * 1024 + 11_000)
   expect(source.taken).toBeLessThan(9)
-  // After a minute of that it is let go, and what it followed is closed.
+  // After a minute without a read the reader is disconnected and its source is closed.
   await vi.advanceTimersByTimeAsync(45_000)
   expect([stream.destroyed, source.closed]).toEqual([true, true])
 })
 
-test('a reader that takes little, but takes, stays', async () => {
+test('an event stream keeps a slow reader connected as long as it reads', async () => {
   const source = sourceOf(Array.from({ length: 1000 }, (_, at) => event(`${at}-0`, 10_000)))
   const { stream } = openEventStream(source)
-  for (let beat = 0; beat < 20; beat += 1) {
+  for (let turn = 0; turn < 20; turn += 1) {
     stream.read(20_000)
     await vi.advanceTimersByTimeAsync(15_000)
   }
@@ -66,14 +66,14 @@ test('a reader that takes little, but takes, stays', async () => {
   stream.destroy()
 })
 
-test('what arrives while it is looked for is found; what comes to one who waits sets it going', async () => {
+test('an event stream delivers an event that arrives during a read, and one that arrives while it is idle', async () => {
   const source = sourceOf([])
   const { stream, arrived } = openEventStream(source)
   let text = ''
   stream.on('data', (chunk) => {
     text += chunk
   })
-  // The look is under way and has found nothing yet.
+  // A read is in progress and has found nothing yet.
   const { take } = source
   let release = () => {}
   source.take = () =>
@@ -94,7 +94,7 @@ test('what arrives while it is looked for is found; what comes to one who waits 
   stream.destroy()
 })
 
-test('retries an unavailable store, and its heartbeats carry the position until then', async () => {
+test('an event stream retries an unavailable store, and its heartbeats carry the position until then', async () => {
   const source = sourceOf([event('8-0')])
   source.failing = true
   const { stream } = openEventStream(source)
@@ -110,7 +110,7 @@ test('retries an unavailable store, and its heartbeats carry the position until 
   stream.destroy()
 })
 
-test('is ended in order, once, and pushes nothing behind the end', async () => {
+test('an event stream ends once and sends nothing afterwards', async () => {
   const source = sourceOf([])
   const { stream, end, arrived } = openEventStream(source)
   let text = ''

@@ -1,4 +1,4 @@
-// The events about a node. `node.cordoned` is used for both cordon and uncordon; its reason tells them apart.
+// The events about a node. `node.cordoned` is used for both cordon and uncordon; its reason distinguishes them.
 
 import type { Infer, nodeShape } from '@holdfast/contract'
 import type { StoredNode } from '../../store/records.ts'

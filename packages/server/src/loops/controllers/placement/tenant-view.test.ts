@@ -51,8 +51,13 @@ function records() {
 const nodeId = (index: number) => `node_${index}` as NodeId
 const uidOf = (index: number) => `dep_${index}` as DeploymentUid
 const assigned = (uid: DeploymentUid, index: number, on: number): Assignment => ({
-  ...{ id: `rep_${uid}_${index}_${on}` as AssignmentId, replica: index, nodeId: nodeId(on), revision: 1 },
-  ...{ templateHash: 'h', desired: 'running', assignedAt: '' },
+  id: `rep_${uid}_${index}_${on}` as AssignmentId,
+  replica: index,
+  nodeId: nodeId(on),
+  revision: 1,
+  templateHash: 'h',
+  desired: 'running',
+  assignedAt: '',
 })
 const aNode = (index: number, cpuMillis: number, schedulable: boolean): StoredNode => ({
   ...{
@@ -64,12 +69,24 @@ const aNode = (index: number, cpuMillis: number, schedulable: boolean): StoredNo
     encryptionKey: '',
     labels: {},
   },
-  ...{ attested: {}, controlPlane: false, schedulable, capacity: { cpuMillis, memoryBytes: 10_000 } },
-  ...{ engine: { version: '', apiVersion: '' }, status: 'ready', statusSince: '', createdAt: '', slot: 0 },
+  attested: {},
+  controlPlane: false,
+  schedulable,
+  capacity: { cpuMillis, memoryBytes: 10_000 },
+  engine: { version: '', apiVersion: '' },
+  status: 'ready',
+  statusSince: '',
+  createdAt: '',
+  slot: 0,
   session: { replica: null, epoch: 0, bootId: '' },
 })
 const aPlacement = (index: number, on: readonly number[]): StoredPlacement => ({
-  ...{ v: 1, uid: uidOf(index), name: `d${index}`, revision: 1, everAssigned: true, templates: {} },
+  v: 1,
+  uid: uidOf(index),
+  name: `d${index}`,
+  revision: 1,
+  everAssigned: true,
+  templates: {},
   ...{
     reportedRefusals: '',
     reportedPhase: '',
@@ -92,8 +109,12 @@ const step = fc.oneof(
 )
 
 const workload: Workload = {
-  ...{ name: 'next', resources: { cpuMillis: 100, memoryBytes: 1 }, placement: { antiAffinity: ['d1'] } },
-  ...{ nodeId: undefined, residency: undefined, ofPlatform: false },
+  name: 'next',
+  resources: { cpuMillis: 100, memoryBytes: 1 },
+  placement: { antiAffinity: ['d1'] },
+  nodeId: undefined,
+  residency: undefined,
+  ofPlatform: false,
 }
 
 describe('a tenant view', () => {

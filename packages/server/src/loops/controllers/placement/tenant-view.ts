@@ -203,7 +203,7 @@ function leave(state: State, nodeId: NodeId, id: AssignmentId): void {
   state.scheduling.applyReleased(nodeId, known.name, known.resources)
 }
 
-/** Only this view knows the replicas on nodes that are gone, so it tells the scheduler how many containers there are. */
+/** Only this view knows the replicas on nodes that are gone, so it passes the number of containers to the scheduler. */
 function applyQuota({ scheduling, quotas, tenant, used }: State): void {
   scheduling.setContainers({ used, limit: quotas.limit(tenant, 'containers') })
 }

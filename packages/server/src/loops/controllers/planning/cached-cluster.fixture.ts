@@ -37,7 +37,14 @@ function aCluster(machines: number) {
   const ids = Array.from({ length: machines }, (_, at) => `node_${String(at).padStart(26, '0')}` as NodeId)
   for (const id of ids) {
     put(nodes, id, {
-      ...{ v: 1, id, name: id, generation: 1, publicKey: '', encryptionKey: '', labels: {}, attested: {} },
+      v: 1,
+      id,
+      name: id,
+      generation: 1,
+      publicKey: '',
+      encryptionKey: '',
+      labels: {},
+      attested: {},
       ...{
         controlPlane: false,
         schedulable: true,
@@ -46,7 +53,8 @@ function aCluster(machines: number) {
         createdAt: NOW,
         slot: 0,
       },
-      ...{ capacity: { cpuMillis: 4_000, memoryBytes: 2 ** 33 }, engine: { version: '', apiVersion: '' } },
+      capacity: { cpuMillis: 4_000, memoryBytes: 2 ** 33 },
+      engine: { version: '', apiVersion: '' },
       session: { replica: null, epoch: 1, bootId: 'boot' },
     })
     const claims = [{ tenant, nodeId: id, state: 'active' as const }]
@@ -89,16 +97,43 @@ export function aRollout(
     const id = `asg_${at}` as AssignmentId
     const nodeId = ids[at % ids.length] ?? ('' as NodeId)
     put(observations, id, {
-      ...{ v: 1, assignmentId: id, deployment: uid, nodeId, at: NOW, generation: 1, seq: 1, state: 'ready' },
-      ...{ containerId: null, startedAt: NOW, exitCode: null, restarts: 0, reason: '', gone: false },
+      v: 1,
+      assignmentId: id,
+      deployment: uid,
+      nodeId,
+      at: NOW,
+      generation: 1,
+      seq: 1,
+      state: 'ready',
+      containerId: null,
+      startedAt: NOW,
+      exitCode: null,
+      restarts: 0,
+      reason: '',
+      gone: false,
       ...seen,
     })
-    const made = { revision: 1, templateHash: 'old', desired: 'running' as const, assignedAt: NOW }
-    return { id, replica: at + 1, nodeId, ...made }
+    return {
+      id,
+      replica: at + 1,
+      nodeId,
+      revision: 1,
+      templateHash: 'old',
+      desired: 'running' as const,
+      assignedAt: NOW,
+    }
   })
   put(placements, uid, {
-    ...{ v: 1, uid, name: 'web', revision: 1, assignments, everAssigned: true, templates: {} },
-    ...{ reportedRefusals: '', reportedPhase: 'Running', ranRevision: 1 },
+    v: 1,
+    uid,
+    name: 'web',
+    revision: 1,
+    assignments,
+    everAssigned: true,
+    templates: {},
+    reportedRefusals: '',
+    reportedPhase: 'Running',
+    ranRevision: 1,
   })
   return { deps, next }
 }

@@ -9,7 +9,10 @@ test('a removed tenant is forgotten', () => {
   const store = { get: () => undefined, list: () => [] }
   const deps = { store, quotas: { limit: () => 1 }, clock: { now: () => 0 } } as unknown as Controller['deps']
   const controller: Controller = {
-    ...{ deps, tenants: new Map(), queue: { add: () => {} }, due: createDelayedQueue() },
+    deps,
+    tenants: new Map(),
+    queue: { add: () => {} },
+    due: createDelayedQueue(),
   }
   const [gone, other] = [someTenant(), someTenant()]
   tenantOf(controller, gone)
