@@ -49,7 +49,13 @@ async function administrator(store: Store, tenant: TenantId): Promise<Caller> {
   const dates = { createdAt: '2026-01-01T00:00:00.000Z', expiresAt: '2099-01-01T00:00:00.000Z' }
   await world.write(store, (transaction) =>
     transaction.put(globally(tokens, id), {
-      ...{ v: 1, id, name: 'administrator', role: 'tenant-admin', tenant, secretHash: '', ...dates },
+      v: 1,
+      id,
+      name: 'administrator',
+      role: 'tenant-admin',
+      tenant,
+      secretHash: '',
+      ...dates,
     }),
   )
   return { tenant, token: id, role: 'tenant-admin', onBehalf: false, requestId: 'req' }
@@ -91,7 +97,9 @@ test('a node is removed after its replicas have ready successors elsewhere', asy
   await expect.poll(desiredOfOld).toBe('removed')
   expect(store.get(globally(nodeNames, one))?.record.claims[0]?.state).toBe('releasing')
   await world.observe(store, tenant, uid, old === undefined ? [] : [old], {
-    ...{ gone: true, state: 'stopped', generation: 3 },
+    gone: true,
+    state: 'stopped',
+    generation: 3,
   })
   await expect.poll(() => store.get(globally(nodeNames, one))).toBeUndefined()
   const types = (await world.eventsOf(store, tenant)).map(({ type }) => type)
@@ -168,7 +176,9 @@ test('a removed tenant frees no machine on which its containers still run', asyn
   expect(added[0] && isThere(store, tenant, added[0])).toBe(true)
   await expect.poll(() => assigned()).toEqual([])
   await world.observe(store, tenant, uid, old === undefined ? [] : [old], {
-    ...{ gone: true, state: 'stopped', generation: 3 },
+    gone: true,
+    state: 'stopped',
+    generation: 3,
   })
   await expect
     .poll(async () => {

@@ -27,13 +27,21 @@ async function cellForTest() {
   let now = 1_000_000
   const holds: boolean[] = []
   const detector = createFailureDetector({
-    ...{ store, self: 'me', times: DEFAULT_TIMES, checkMs: STEP_MS, monotonic: () => now },
+    store,
+    self: 'me',
+    times: DEFAULT_TIMES,
+    checkMs: STEP_MS,
+    monotonic: () => now,
     onHold: (begins) => holds.push(begins),
   })
   onTestFinished(detector.stop)
   const tenant = await world.addTenant(store)
   return {
-    ...{ store, detector, tenant, pausable, holds },
+    store,
+    detector,
+    tenant,
+    pausable,
+    holds,
     now: () => now,
     /** Advances the clock without a check, as when the process is paused. */
     skip: (seconds: number) => {
@@ -67,7 +75,11 @@ async function aSilentNode(store: Store, tenant: TenantId): Promise<NodeId> {
 const sendHeartbeat = (store: Store, replica: string, count: number) =>
   world.write(store, (transaction) =>
     transaction.put(globally(serverReplicas, replica), {
-      ...{ v: 1, url: '', startedAt: '', heartbeat: count, leads: false },
+      v: 1,
+      url: '',
+      startedAt: '',
+      heartbeat: count,
+      leads: false,
     }),
   )
 

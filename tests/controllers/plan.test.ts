@@ -25,7 +25,10 @@ import { openTestStore, type TestStore } from '@holdfast/testkit/store/open-test
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 const UPDATE: DeploymentSpec['update'] = {
-  ...{ order: 'start-first', parallelism: 1, failureAction: 'rollback', progressDeadline: '60s' },
+  order: 'start-first',
+  parallelism: 1,
+  failureAction: 'rollback',
+  progressDeadline: '60s',
 }
 const CONTAINERS = 7
 const residency = { enforcement: true, regions: { dach: ['AT', 'CH', 'DE'] } }

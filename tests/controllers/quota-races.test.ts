@@ -141,7 +141,8 @@ async function runRound(tenant: TenantId, round: number): Promise<void> {
   await world.revise(one.store, tenant, first, { replicas: 0 })
   const left = () => assignmentsOf(two.store, tenant, [first])
   await waitUntil(() => left().length > 0 && left().every(({ desired }) => desired === 'removed'), {
-    ...{ what: 'their removal is desired', intervalMs: 2 },
+    what: 'their removal is desired',
+    intervalMs: 2,
   })
   history.expectRemovals(left().map(({ id }) => id))
   await world.observe(two.store, tenant, first.uid, left(), { state: 'stopped', gone: true })

@@ -208,8 +208,12 @@ describe('a node whose labels change', () => {
       const displaced = await eventsOfType('deployment.displaced')
       expect(displaced.map(({ reason: why }) => why)).toEqual(['labels_changed', 'labels_changed'])
       expect(displaced[0]?.data).toMatchObject({
-        ...{ nodeId: one.id, nodeName: 'berlin', filter: 'residency_country', label: COUNTRY },
-        ...{ required: { [COUNTRY]: 'DE' }, reported: { [COUNTRY]: 'FR' } },
+        nodeId: one.id,
+        nodeName: 'berlin',
+        filter: 'residency_country',
+        label: COUNTRY,
+        required: { [COUNTRY]: 'DE' },
+        reported: { [COUNTRY]: 'FR' },
       })
       const replicas = displaced.flatMap(({ data }) => (data as { replicas: { replica: number }[] }).replicas)
       expect(new Set(replicas.map(({ replica }) => replica)).size).toBe(2)
@@ -377,8 +381,10 @@ describe('a node whose labels change', () => {
     agents.fewestServed()
     await world.write(store, (transaction) =>
       transaction.put(inTenant(tenant, nodes, one.id), {
-        ...{ ...one, labels: { [COUNTRY]: 'FR' } },
-        ...{ schedulable: false, draining: true },
+        ...one,
+        labels: { [COUNTRY]: 'FR' },
+        schedulable: false,
+        draining: true,
       }),
     )
     const well = () => {
@@ -500,7 +506,8 @@ describe('a deployment whose demand changes', () => {
     await running(first)
     agents?.fewestServed()
     const second = await world.revise(store, tenant, first, {
-      ...{ placement: GERMAN, environment: { A: '2' } },
+      placement: GERMAN,
+      environment: { A: '2' },
     })
     await settledOn(second, 'berlin', 'berlin', 'berlin')
     expect(agents?.fewestServed()).toBe(3)

@@ -31,7 +31,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 const QUICK = scaledTimings(0.02)
 const REPLICAS = 2
 const UPDATE: DeploymentSpec['update'] = {
-  ...{ order: 'start-first', parallelism: 1, failureAction: 'rollback', progressDeadline: '1h' },
+  order: 'start-first',
+  parallelism: 1,
+  failureAction: 'rollback',
+  progressDeadline: '1h',
 }
 /** A watch window of 15 s is over in a tenth of a second. */
 const swift = { now: () => Date.now() * 150 - BEGAN * 149 }

@@ -80,7 +80,10 @@ function failFirst(own: ObedientAgents, [first]: readonly Assignment[]): void {
 }
 const mode = (MODE: string) => ({ environment: { MODE, VERSION: '2' } })
 const UPDATE: DeploymentSpec['update'] = {
-  ...{ order: 'start-first', parallelism: 1, failureAction: 'rollback', progressDeadline: '60s' },
+  order: 'start-first',
+  parallelism: 1,
+  failureAction: 'rollback',
+  progressDeadline: '60s',
 }
 
 const hashesOf = (uid: StoredDeployment['uid']) =>

@@ -69,7 +69,9 @@ function stageDecision(
       reason: 'unschedulable',
       summary,
     },
-    ...{ replicas: { desired: 1, placed: 0, ready: 0 }, candidates: [], cure: [] },
+    replicas: { desired: 1, placed: 0, ready: 0 },
+    candidates: [],
+    cure: [],
   }
   transaction.put(inTenant(tenant, decisions, decisionId({ uid, number, at })), record)
 }
@@ -84,8 +86,15 @@ async function decidedDaysAgo(name: string, days: readonly number[], bytes = 0):
     )
   await world.write(store, (transaction) =>
     transaction.put(inTenant(tenant, placements, stored.uid), {
-      ...{ v: 1, uid: stored.uid, name, revision: 1, everAssigned: false, assignments: [], templates: {} },
-      ...{ reportedRefusals: '', reportedPhase: 'Pending' },
+      v: 1,
+      uid: stored.uid,
+      name,
+      revision: 1,
+      everAssigned: false,
+      assignments: [],
+      templates: {},
+      reportedRefusals: '',
+      reportedPhase: 'Pending',
       decided: { number: days.length, at: new Date(now).toISOString(), reason: 'unschedulable' },
     }),
   )
@@ -194,8 +203,13 @@ describe('a stored decision', () => {
 /** Every controller is the leader at once, because only writes are checked and only one lives at a time. */
 const inCharge = (on: Store): PlacementController =>
   startPlacing({
-    ...{ store: on, clock, random: Math.random, resyncMs: 3_600_000, onError: () => {} },
-    ...{ quotas: { limit: () => 100 }, residency: { enforcement: true, regions: {} } },
+    store: on,
+    clock,
+    random: Math.random,
+    resyncMs: 3_600_000,
+    onError: () => {},
+    quotas: { limit: () => 100 },
+    residency: { enforcement: true, regions: {} },
     leadership: {
       owns: () => true,
       fenced: (_tenant, decide) => on.transact(decide),

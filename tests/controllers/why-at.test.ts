@@ -68,7 +68,10 @@ const shown = (candidates: readonly Candidate[]) =>
   candidates.map(({ nodeName, refusals }) => [
     nodeName,
     refusals.map(({ filter, code, required, reported }) => ({
-      ...{ filter, code, required, reported: MOVES.has(filter) ? null : reported },
+      filter,
+      code,
+      required,
+      reported: MOVES.has(filter) ? null : reported,
     })),
   ])
 const matrixOf = ({ data }: Event) => (data as unknown as { candidates: Candidate[] }).candidates
@@ -228,7 +231,12 @@ test('/why before the first decision knows nothing, in the future returns the ne
   expect(await whyAt(store, tenant, 'web', before)).toMatchObject({ decidedAt: null, candidates: [] })
   const [record] = await decisionsOf(store, tenant, uid)
   expect(record).toMatchObject({
-    ...{ uid, name: 'web', number: 1, revision: 1, phase: 'Pending', reason: 'unschedulable' },
+    uid,
+    name: 'web',
+    number: 1,
+    revision: 1,
+    phase: 'Pending',
+    reason: 'unschedulable',
     replicas: { desired: 2, placed: 0, ready: 0 },
   })
   const answer = await whyAt(store, tenant, 'web', clock.now() + 3_600_000)
@@ -298,7 +306,8 @@ describe('a leader that dies at a write', () => {
     await world.addNodes(store, tenant, node)
     const mortal = createMortal(atWrite, moment)
     const first = start(await stores.open({ wrap: mortal.wrap }), {
-      ...{ replica: `mortal-${atWrite}-${moment}`, timings: QUICK },
+      replica: `mortal-${atWrite}-${moment}`,
+      timings: QUICK,
     })
     stores.ends.pop()
     const { uid } = await world.put(store, tenant, world.deploymentOf('web'))
@@ -358,7 +367,9 @@ test('an owner whose clock is behind records its decision after the last one', a
 test('a matrix of many nodes is stored completely in parts, and deleted with its deployment', async () => {
   const NODES = 400
   const constraints = ['a', 'b', 'c'].map((key) => ({
-    ...{ label: `zone-${key}`, operator: 'in' as const, values: ['x'.repeat(300)] },
+    label: `zone-${key}`,
+    operator: 'in' as const,
+    values: ['x'.repeat(300)],
   }))
   const all = Array.from({ length: NODES }, (_, index) => world.aNode(`machine-number-${index}`))
   for (let from = 0; from < NODES; from += 50)

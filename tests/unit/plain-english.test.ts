@@ -7,23 +7,12 @@
 import { env } from 'node:process'
 import { describe, expect, test } from 'vitest'
 import { checkFolder, type DialectFound, findDialect, NOT_CHECKED, showDialect } from './texts/dialect.ts'
-import { isBelow, repositoryFiles } from './texts/repository-files.ts'
-
-/** Folders and files that are not rewritten yet. The list only shrinks, and ends empty. */
-const NOT_YET: readonly string[] = [
-  'docs/invariants.md',
-  'packages/agent',
-  'packages/core',
-  'packages/server',
-  'packages/simulation',
-  'scripts/seeded-bugs/bugs.ts',
-]
+import { repositoryFiles } from './texts/repository-files.ts'
 
 /** `path: phrase`, with the reason why it is right there. At most 30. */
 const ALLOWED: { readonly [pathAndPhrase: string]: string } = {}
 
 const isAllowed = ({ path, found }: DialectFound): boolean => Object.hasOwn(ALLOWED, `${path}: ${found}`)
-const isPending = (path: string): boolean => NOT_YET.some((folder) => isBelow(path, folder))
 
 describe('plain English', () => {
   test('is used in comments, texts, names and documents', () => {
@@ -31,7 +20,7 @@ describe('plain English', () => {
     const found =
       folder === undefined
         ? [...repositoryFiles()]
-            .filter(([path]) => !isPending(path) && !NOT_CHECKED.includes(path))
+            .filter(([path]) => !NOT_CHECKED.includes(path))
             .flatMap(([path, content]) => findDialect(path, content))
         : checkFolder(folder)
     expect(found.filter((each) => !isAllowed(each)).map(showDialect)).toEqual([])

@@ -51,8 +51,8 @@ export function startNodeSide(deps: NodeSideDeps): NodeSide {
   const leads = roles.includes('controllers')
   // A replica that only holds sessions or reads secrets sends heartbeats, so that the others find it, and leads no shard.
   const found = roles.includes('gateway') || roles.includes('broker') || deps.config.nodeName !== undefined
-  const beats = leads || found
-  const leadership = beats ? lead(deps, replica, leads) : undefined
+  const sendsHeartbeats = leads || found
+  const leadership = sendsHeartbeats ? lead(deps, replica, leads) : undefined
   const controllers = leadership && leads ? startControllers(deps, leadership, detector) : undefined
   return {
     callNode: (tenant, nodeId) => askContainers(gateway, tenant, nodeId),

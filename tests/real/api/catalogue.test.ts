@@ -129,11 +129,17 @@ test('anchored_secret_dropped and anchored_secret_repointed are returned when vo
   const api = platform.api(platform.acme.token)
   const volume = 'vol_01JD0000000000000000000000'
   const secret = {
-    ...{ name: 'DB', vault_path: 'resources/db', anchor: `volume(${volume})` },
+    name: 'DB',
+    vault_path: 'resources/db',
+    anchor: `volume(${volume})`,
     values: { password: 'another one' },
   }
   const created = await api.post('/api/v1/deployments', {
-    ...{ kind: 'Deployment', name: 'web', image: platform.image, replicas: 0, secrets: [secret] },
+    kind: 'Deployment',
+    name: 'web',
+    image: platform.image,
+    replicas: 0,
+    secrets: [secret],
     volumes: [{ volume, target: '/data', type: 'volume', readOnly: false }],
   })
   expect(created.status, created.text).toBe(201)

@@ -164,7 +164,8 @@ describe('lists of the client', () => {
 describe('the event stream of the client', () => {
   test('delivers each event once and in order through a hundred cut connections', async () => {
     const through = createClient({
-      ...{ baseUrl: `http://127.0.0.1:${proxy.port}`, token: platform.acme.token },
+      baseUrl: `http://127.0.0.1:${proxy.port}`,
+      token: platform.acme.token,
       runtime: { wait: async () => {} },
     })
     const { nextCursor } = await value(client.events({ limit: 1 }))

@@ -93,7 +93,11 @@ async function emit(tenant: string, messages: readonly string[], data: object = 
     for (const message of messages) {
       emitted += 1
       recordEvent(transaction, clock, tenant as TenantId, {
-        ...{ type: 'quota.reached', severity: 'warning', reason: 'test', cause: `${emitted}`, message },
+        type: 'quota.reached',
+        severity: 'warning',
+        reason: 'test',
+        cause: `${emitted}`,
+        message,
         subject: { kind: 'Deployment', name: message.split(' ')[0] ?? '', uid: `dep_${emitted}` },
         data: { ...data },
       })

@@ -122,7 +122,9 @@ test('an exec ticket does not outlive the token that requested it, nor does a co
   const api = world.platform.api(world.platform.acme.token)
   const tokens = `/api/v1/tenants/${world.tenant}/tokens`
   const created = await api.post(tokens, {
-    ...{ name: 'short', role: 'developer', expiresAt: new Date(Date.now() + 3_600_000).toISOString() },
+    name: 'short',
+    role: 'developer',
+    expiresAt: new Date(Date.now() + 3_600_000).toISOString(),
   })
   const token = String(created.body['token'])
   const first = await ticket(sh('sleep 1000'), token)

@@ -29,8 +29,13 @@ async function emit(store: Store, tenant: TenantId, names: readonly string[], by
   await world.write(store, (transaction) => {
     for (const name of names)
       recordEvent(transaction, clock, tenant, {
-        ...{ type: 'deployment.unschedulable', severity: 'warning', cause: name, reason: 'unschedulable' },
-        ...{ subject: { kind: 'Deployment', name, uid: name }, message: name, data: 'x'.repeat(bytes) },
+        type: 'deployment.unschedulable',
+        severity: 'warning',
+        cause: name,
+        reason: 'unschedulable',
+        subject: { kind: 'Deployment', name, uid: name },
+        message: name,
+        data: 'x'.repeat(bytes),
       })
   })
   await store.fresh()

@@ -34,8 +34,13 @@ beforeAll(async () => {
   const deployment = 'standing'
   await platform.api(token).post('/api/v1/deployments', { kind: 'Deployment', name: deployment, image })
   targets = {
-    ...{ token, tenant: acme.id, platformToken, victim: String(victim.body['id']) },
-    ...{ image, deployment, registryHost },
+    token,
+    tenant: acme.id,
+    platformToken,
+    victim: String(victim.body['id']),
+    image,
+    deployment,
+    registryHost,
   }
 })
 afterAll(async () => {
@@ -69,8 +74,13 @@ test('hostile requests cause no 5xx, no hang, no stored byte when rejected, no s
     const warm = from < TOTAL / 4
     const before = await revisions()
     const report = await attack(targets, {
-      ...{ port: server.port, baseUrl: server.baseUrl, seed: SEED, from, count: BLOCK },
-      ...{ refused: warm ? 0.3 : 1, huge: 0.01 },
+      port: server.port,
+      baseUrl: server.baseUrl,
+      seed: SEED,
+      from,
+      count: BLOCK,
+      refused: warm ? 0.3 : 1,
+      huge: 0.01,
     })
     const changed = changedKeys(before, await revisions())
     const stored = unexplainedChange(changed, report.accepted)

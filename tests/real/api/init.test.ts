@@ -25,7 +25,8 @@ async function configFile(identities: object, more: object = {}): Promise<string
   const { endpoints } = await sharedEtcd()
   const port = await freePort()
   const settings = {
-    ...{ listen: { host: '127.0.0.1', port }, etcd: { endpoints, root } },
+    listen: { host: '127.0.0.1', port },
+    etcd: { endpoints, root },
     secretsStore: { address, ...identities },
     ...more,
   }

@@ -107,7 +107,10 @@ test('both server replicas return all log lines of all containers in the order o
       expect(of('stdout')).toEqual(Array.from({ length: 300 }, (_, index) => `line ${index + 1}`))
       expect(of('stderr')).toEqual(['bad'])
       expect(own.find(({ text }) => text === 'line 1')).toEqual({
-        ...{ replica, node, stream: 'stdout', text: 'line 1' },
+        replica,
+        node,
+        stream: 'stdout',
+        text: 'line 1',
         time: expect.stringMatching(/^\d{4}-.*\.\d{9}Z$/),
       })
     }

@@ -113,7 +113,9 @@ const BODIES: readonly [string, (world: World) => Sent][] = [
         resources: { memoryBytes: 0.5, cpuMillis: -1 },
         dependsOn: { 'B!': 'healthy', web: 'soon' },
         placement: {
-          ...{ spread: '!', affinity: ['ok', 'No'], constraints: [{ label: '!', operator: 'x' }] },
+          spread: '!',
+          affinity: ['ok', 'No'],
+          constraints: [{ label: '!', operator: 'x' }],
           residency: { blockedCountries: ['us', 'US', 'US'], region: 'moon', country: 'Germany' },
         },
         volumes: [{ target: 'x' }],
@@ -122,7 +124,11 @@ const BODIES: readonly [string, (world: World) => Sent][] = [
           {
             generate: { charset: 'x', length: 0, keys: ['a-', 'b', 'b'] },
             values: { 'a-': 'x', b: '', c: 1 },
-            ...{ mount_path: '/x', rotation: 'x', anchor: 'x', vault_path: '/x', name: '!' },
+            mount_path: '/x',
+            rotation: 'x',
+            anchor: 'x',
+            vault_path: '/x',
+            name: '!',
           },
           { name: 'B', vault_path: 'resources/Db', generate: { bytes: 1, length: 1, keys: [] } },
         ],

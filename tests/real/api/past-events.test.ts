@@ -29,8 +29,12 @@ async function emit(store: Store, tenant: TenantId, uid: string, messages: reado
     await world.write(store, (transaction) => {
       for (const message of messages.slice(from, from + AT_ONCE))
         recordEvent(transaction, clock, tenant, {
-          ...{ type: message === BIRTH ? 'deployment.created' : 'deployment.updated', severity: 'info' },
-          ...{ cause: message, reason: '', message, data: {} },
+          type: message === BIRTH ? 'deployment.created' : 'deployment.updated',
+          severity: 'info',
+          cause: message,
+          reason: '',
+          message,
+          data: {},
           subject: { kind: 'Deployment', name: uid, uid },
         })
     })

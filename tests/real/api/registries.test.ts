@@ -103,8 +103,11 @@ describe('the image check', () => {
     const [first, second] = (await storyOf(answer)).toReversed()
     expect(first).toMatchObject({ type: 'deployment.created' })
     expect(second).toMatchObject({
-      ...{ type: 'image.unreachable', severity: 'warning', reason: 'registry_unreachable' },
-      ...{ message: expect.stringContaining('could not be queried: '), data: { image, revision: 1 } },
+      type: 'image.unreachable',
+      severity: 'warning',
+      reason: 'registry_unreachable',
+      message: expect.stringContaining('could not be queried: '),
+      data: { image, revision: 1 },
     })
   })
 

@@ -43,7 +43,10 @@ async function makeExamples(): Promise<Examples> {
     await api.post('/api/v1/deployments', { kind: 'Deployment', name, image, environment: { A: 'b' } })
   await api.put('/api/v1/secrets/resources/leaving', { generate: { keys: ['password'] } })
   await api.post('/api/v1/deployments', {
-    ...{ kind: 'Deployment', name: 'rotating', image, replicas: 0 },
+    kind: 'Deployment',
+    name: 'rotating',
+    image,
+    replicas: 0,
     secrets: [{ name: 'S', vault_path: 'resources/rotating', generate: { keys: ['password'] } }],
   })
   const expiresAt = '2099-01-01T00:00:00Z'
@@ -57,9 +60,16 @@ async function makeExamples(): Promise<Examples> {
   return {
     parameters: {
       '*': {
-        ...{ tenant: acme.id, name: 'standing', revision: '1', host: registryHost, code: 'not_found' },
-        ...{ 'X-Tenant-ID': acme.id, id, nodeName: 'released' },
-        ...{ namespace: 'resources', resource: 'standing' },
+        tenant: acme.id,
+        name: 'standing',
+        revision: '1',
+        host: registryHost,
+        code: 'not_found',
+        'X-Tenant-ID': acme.id,
+        id,
+        nodeName: 'released',
+        namespace: 'resources',
+        resource: 'standing',
       },
       'DELETE /api/v1/nodes/{id}': { id: leaving },
       'GET /api/v1/nodes/{id}/containers': { id: `node_${'0'.repeat(26)}` },
@@ -82,7 +92,8 @@ async function makeExamples(): Promise<Examples> {
       'PUT /api/v1/registries/{host}/credential': { username: 'me', password: 'mine' },
       'POST /api/v1/deployments/{name}/secrets/rotate': { phase: 'stage', generate: { keys: ['password'] } },
       'PUT /api/v1/secrets/{namespace}/{resource}': {
-        ...{ values: { user: 'me' }, generate: { keys: ['password'], length: 40, charset: 'urlsafe' } },
+        values: { user: 'me' },
+        generate: { keys: ['password'], length: 40, charset: 'urlsafe' },
       },
     },
   }

@@ -157,10 +157,14 @@ describe('help', () => {
     expect((await runCli(['help', 'rollout'])).stdout).toMatch(/^Usage: holdfast rollout /)
     expect((await runCli(['help', 'delete', 'web'])).stdout).toMatch(/^Usage: holdfast delete /)
     expect(await runCli(['help', 'aply'])).toMatchObject({
-      ...{ code: 2, stdout: '', stderr: "error: unknown command 'aply'\n(Did you mean apply?)\n" },
+      code: 2,
+      stdout: '',
+      stderr: "error: unknown command 'aply'\n(Did you mean apply?)\n",
     })
     expect(await runCli(['help', 'rollout', 'und'])).toMatchObject({
-      ...{ code: 2, stdout: '', stderr: "error: unknown command 'und'\n(Did you mean undo?)\n" },
+      code: 2,
+      stdout: '',
+      stderr: "error: unknown command 'und'\n(Did you mean undo?)\n",
     })
   })
 })

@@ -138,10 +138,13 @@ describe('holdfast secret rotate', () => {
           phase: 'cutover',
           since: '2026-01-01T00:00:00Z',
         },
-        ...{ next: ['retire', 'abort'], versions: { old: 1, new: 2 } },
+        next: ['retire', 'abort'],
+        versions: { old: 1, new: 2 },
         consumers: [
           {
-            ...{ deployment: 'shop', pinned: 2, proved: false },
+            deployment: 'shop',
+            pinned: 2,
+            proved: false,
             running: [{ version: 1, replicas: 1, since: '2026-01-01T00:00:00Z' }],
           },
           { deployment: 'jobs', pinned: 2, proved: true, running: [] },

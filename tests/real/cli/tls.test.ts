@@ -106,7 +106,9 @@ describe('a private certificate authority', () => {
   ])('with the CA file %s is a usage error', async (name, text, fault) => {
     if (text !== undefined) writeFileSync(join(home, name), text)
     expect(await get({}, '--ca-file', name)).toEqual({
-      ...{ code: 2, stdout: '', stderr: `error: the CA file ${name} ${fault}\n` },
+      code: 2,
+      stdout: '',
+      stderr: `error: the CA file ${name} ${fault}\n`,
     })
   })
 })

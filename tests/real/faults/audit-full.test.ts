@@ -66,7 +66,10 @@ test('while the audit log is full, operations with secrets fail and store nothin
   const eye = createStoreEye({ ...store, tenant: platform.acme.id })
   const create = (name: string, material?: object) =>
     api.post(DEPLOYMENTS, {
-      ...{ kind: 'Deployment', name, image: platform.image, replicas: 0 },
+      kind: 'Deployment',
+      name,
+      image: platform.image,
+      replicas: 0,
       ...(material && { secrets: [{ name: 'DB', vault_path: `deployments/${name}`, ...material }] }),
     })
   const values = { values: { PASSWORD: VALUE } }

@@ -114,7 +114,8 @@ test('no node loses a container: its running server sends nothing new, and a res
   const orphans = createOrphanWatch(pino({ enabled: false }))
   for (const [minute, set] of [...setsIn(agent), after, after].entries())
     orphans.addComplete(set.revision, {
-      ...{ assignments: new Set(idsIn(set)), receivedMs: minute * 60_000 },
+      assignments: new Set(idsIn(set)),
+      receivedMs: minute * 60_000,
     })
   const own = [aContainer('A', 'running', { assignmentId: assignment.id, generation: 1 })]
   expect(orphans.find(own, new Set())).toEqual([])

@@ -52,7 +52,10 @@ async function load(isOver: () => boolean): Promise<Outcome[]> {
     for (let turn = 0; !isOver(); turn += 1)
       outcomes.push(
         await sendUntilMade({
-          ...{ servers, token: platform.acme.token, key: `${index}-${turn}`, ...requestOf(index, turn) },
+          servers,
+          token: platform.acme.token,
+          key: `${index}-${turn}`,
+          ...requestOf(index, turn),
           // Half of the clients retry before they got a response.
           ...(index % 4 < 2 ? {} : { patienceMs: 400 }),
         }),

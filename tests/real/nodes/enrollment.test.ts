@@ -138,7 +138,11 @@ describe('an enrollment', () => {
     const id = String(created.body['nodeId'])
     const read = await acme.get(`${NODES}/${id}`)
     expect(read.body).toEqual({
-      ...{ id, name: 'first', status: 'pending', schedulable: true, controlPlane: false },
+      id,
+      name: 'first',
+      status: 'pending',
+      schedulable: true,
+      controlPlane: false,
       labels: { rack: 'a', 'holdfast.io/country': 'DE' },
       capacity: sent['capacity'],
       engine: sent['engine'],

@@ -83,7 +83,10 @@ async function connect(node: SimulatedNode, labels: Labels): Promise<Connected> 
 
 const deploy = (name: string, residency: object) =>
   acme.post(DEPLOYMENTS, {
-    ...{ kind: 'Deployment', name, image: platform.image, replicas: 1 },
+    kind: 'Deployment',
+    name,
+    image: platform.image,
+    replicas: 1,
     placement: { residency },
   })
 const statusOf = async (name: string) => (await acme.get(`${DEPLOYMENTS}/${name}/status`)).body

@@ -23,7 +23,8 @@ const TIMES = {
     sweepMs: 20,
   },
   // A twentieth, because statuses of nodes that disconnected at once may be written slowly one after another.
-  ...{ massWindowMs: massWindowMs / 20, massHoldMs: massHoldMs / 100 },
+  massWindowMs: massWindowMs / 20,
+  massHoldMs: massHoldMs / 100,
 }
 /** The last heartbeat may have arrived that long before the connection was cut. */
 const SLACK_MS = 3 * TIMES.heartbeatMs
@@ -70,7 +71,12 @@ function heartbeatFor(
   options: { leads?: boolean; nodeName?: string } = {},
 ) {
   const leadership = startLeadership({
-    ...{ store: gateway.store, clock, replica, url: gateway.url, leads: false, timings: scaledTimings(0.02) },
+    store: gateway.store,
+    clock,
+    replica,
+    url: gateway.url,
+    leads: false,
+    timings: scaledTimings(0.02),
     ...options,
     onError: () => {},
   })

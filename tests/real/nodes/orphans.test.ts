@@ -108,12 +108,22 @@ test('the agent reports orphans once it has a session, and again after each comp
   const sets: number[] = []
   const session = startSession({
     state: {
-      ...{ server: url, nodeId: node.nodeId, nodeName: 'n', tenant, generation: 1, labels: {}, engine: '' },
-      ...{ engineVersion: { version: '', apiVersion: '' }, identityKey: node.identityKey },
+      server: url,
+      nodeId: node.nodeId,
+      nodeName: 'n',
+      tenant,
+      generation: 1,
+      labels: {},
+      engine: '',
+      engineVersion: { version: '', apiVersion: '' },
+      identityKey: node.identityKey,
       encryptionKey: keys.openingKey,
     },
     machine: () => ({
-      ...{ bootId: 'b', version: '0', labels: {}, engine: { version: '29.8.0', apiVersion: '1.56' } },
+      bootId: 'b',
+      version: '0',
+      labels: {},
+      engine: { version: '29.8.0', apiVersion: '1.56' },
       capacity: { cpuMillis: 1, memoryBytes: 1 },
     }),
     onDesired: ({ revision }) => sets.push(revision),

@@ -34,7 +34,9 @@ beforeAll(async () => {
 afterAll(() => platform.stop())
 
 const bodyOf = (name: string, parts: object = {}) => ({
-  ...{ kind: 'Deployment', name, image: platform.image },
+  kind: 'Deployment',
+  name,
+  image: platform.image,
   ...parts,
 })
 const make = async (name: string, parts: object = {}): Promise<DeploymentRecord> =>
@@ -134,7 +136,10 @@ describe('rolling back a deployment', () => {
   test('stores the archived spec again: fields that it had not are cleared, and nothing else changes', async () => {
     const first = await make('back', { replicas: 2, environment: { A: '1' } })
     await api.put(`${COLLECTION}/back`, {
-      ...{ replicas: 5, environment: { B: '2' }, labels: { a: 'b' }, command: ['true'] },
+      replicas: 5,
+      environment: { B: '2' },
+      labels: { a: 'b' },
+      command: ['true'],
       healthCheck: { type: 'exec', command: ['test', '-e', '/x'] },
     })
     const answer = await rollBack('back', 1)
@@ -241,21 +246,43 @@ async function place(name: string, templateHash: string, ready: readonly boolean
   const at = '2026-01-01T00:00:00.000Z'
   const assignments = ready.map((_, index) => ({
     id: `rep_${uid.slice(4, -2)}0${index}` as AssignmentId,
-    ...{ replica: index + 1, nodeId: nodeId as NodeId, revision: 1, templateHash, assignedAt: at },
+    replica: index + 1,
+    nodeId: nodeId as NodeId,
+    revision: 1,
+    templateHash,
+    assignedAt: at,
     desired: 'running' as const,
   }))
   await store.transact((transaction) => {
     const node = transaction.get(inTenant(tenant, nodes, nodeId))
     if (node !== undefined) transaction.put(inTenant(tenant, nodes, nodeId), { ...node, status: 'ready' })
     transaction.put(inTenant(tenant, placements, uid), {
-      ...{ v: 1, uid, name, revision: 1, everAssigned: true, assignments },
-      ...{ templates: {}, reportedRefusals: '', reportedPhase: '' },
+      v: 1,
+      uid,
+      name,
+      revision: 1,
+      everAssigned: true,
+      assignments,
+      templates: {},
+      reportedRefusals: '',
+      reportedPhase: '',
     })
     assignments.forEach(({ id }, index) => {
       transaction.put(inTenant(tenant, observations, id), {
-        ...{ v: 1, assignmentId: id, generation: 1, seq: 1, state: ready[index] ? 'ready' : 'starting' },
-        ...{ containerId: null, startedAt: null, exitCode: null, restarts: 0, reason: '', gone: false },
-        ...{ deployment: uid, nodeId: nodeId as NodeId, at },
+        v: 1,
+        assignmentId: id,
+        generation: 1,
+        seq: 1,
+        state: ready[index] ? 'ready' : 'starting',
+        containerId: null,
+        startedAt: null,
+        exitCode: null,
+        restarts: 0,
+        reason: '',
+        gone: false,
+        deployment: uid,
+        nodeId: nodeId as NodeId,
+        at,
       })
     })
     return { kind: 'commit', result: undefined }

@@ -66,7 +66,11 @@ async function startReplica(id: string): Promise<Replica> {
   const test = await openTestStore({ endpoints, root, wrap: pausable.wrap })
   opened.push(test)
   const leadership = startLeadership({
-    ...{ store: test.store, clock, replica: id, url: `http://${id}`, timings: TENTH },
+    store: test.store,
+    clock,
+    replica: id,
+    url: `http://${id}`,
+    timings: TENTH,
     onError: () => {},
   })
   const held = new Set<number>()

@@ -48,14 +48,32 @@ async function deploy(name: string, nodeIds: readonly NodeId[]): Promise<void> {
   const assignments = nodeIds.map((nodeId, index) => anAssignment(nodeId, { replica: index + 1 }))
   await platform.server.store.transact((transaction) => {
     transaction.put(inTenant(tenant, placements, uid), {
-      ...{ v: 1, uid, name, revision: 1, everAssigned: true, assignments },
-      ...{ reportedRefusals: '', reportedPhase: '', templates: {} },
+      v: 1,
+      uid,
+      name,
+      revision: 1,
+      everAssigned: true,
+      assignments,
+      reportedRefusals: '',
+      reportedPhase: '',
+      templates: {},
     })
     for (const { id, nodeId } of assignments)
       transaction.put(inTenant(tenant, observations, id), {
-        ...{ v: 1, assignmentId: id, generation: 1, seq: 1, state: 'ready', containerId: 'c' },
-        ...{ startedAt: null, exitCode: null, restarts: 0, reason: '', gone: false, deployment: uid },
-        ...{ nodeId, at: '' },
+        v: 1,
+        assignmentId: id,
+        generation: 1,
+        seq: 1,
+        state: 'ready',
+        containerId: 'c',
+        startedAt: null,
+        exitCode: null,
+        restarts: 0,
+        reason: '',
+        gone: false,
+        deployment: uid,
+        nodeId,
+        at: '',
       })
     return { kind: 'commit', result: undefined }
   })
@@ -153,7 +171,9 @@ test('a node that does not answer a log request is named, and no client waits fo
   if (first === undefined) throw new Error('no token')
   const closed: string[] = []
   const openStream: OpenNodeStream = (_tenant, nodeId) => ({
-    ...{ credit() {}, room: 0, send() {} },
+    credit() {},
+    room: 0,
+    send() {},
     close: () => closed.push(nodeId),
   })
   const caller = {

@@ -231,7 +231,9 @@ describe('reading secrets', () => {
     const own = listed.find(({ resource }) => resource === withMaterial)
     const createdAt = expect.any(String)
     expect(own).toEqual({
-      ...{ path: `resources/${withMaterial}`, namespace: 'resources', resource: withMaterial },
+      path: `resources/${withMaterial}`,
+      namespace: 'resources',
+      resource: withMaterial,
       versions: [
         { version: 1, createdAt, keys: ['user', 'password'], staged: false, pinnedBy: ['reader-one'] },
         { version: 2, createdAt, keys: ['password'], staged: false, pinnedBy: ['reader-two'] },

@@ -65,8 +65,11 @@ async function startBroker(): Promise<BrokerProcess> {
   const file = join(folder.path, `${port}.json`)
   const { etcd, secretsStore, registries } = platform.config
   const settings = {
-    ...{ listen: { host: '127.0.0.1', port }, publicUrl: url, cluster: { key: KEY } },
-    ...{ etcd: { endpoints: etcd.endpoints, root: etcd.root }, registries },
+    listen: { host: '127.0.0.1', port },
+    publicUrl: url,
+    cluster: { key: KEY },
+    etcd: { endpoints: etcd.endpoints, root: etcd.root },
+    registries,
     secretsStore: { address: secretsStore.address, broker: identities.broker },
   }
   writeFileSync(file, JSON.stringify(settings), { mode: 0o600 })
@@ -94,7 +97,10 @@ async function kill({ process }: BrokerProcess): Promise<void> {
 
 const deploy = async (name: string) =>
   platform.api(platform.acme.token).post('/api/v1/deployments', {
-    ...{ kind: 'Deployment', name, image: platform.image, replicas: 0 },
+    kind: 'Deployment',
+    name,
+    image: platform.image,
+    replicas: 0,
   })
 
 /** A node of the tenant with its session, and an assignment whose container needs a secret. */

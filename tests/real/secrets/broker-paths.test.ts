@@ -53,7 +53,11 @@ test('hostile vault_path values of deployments never reach the secrets store', {
   await inTurns(hostile, async ({ namespace, label }, index) => {
     const secrets = [{ name: 'DB', vault_path: `${namespace}/${label}`, values: { key: 'value' } }]
     const { status } = await api.post('/api/v1/deployments', {
-      ...{ kind: 'Deployment', name: `d-${index}`, image: platform.image, replicas: 0, secrets },
+      kind: 'Deployment',
+      name: `d-${index}`,
+      image: platform.image,
+      replicas: 0,
+      secrets,
     })
     statuses.set(status, (statuses.get(status) ?? 0) + 1)
   })

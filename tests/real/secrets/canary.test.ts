@@ -80,7 +80,10 @@ const fullBody = () => ({
   composedEnvironment: { URL: 'postgres://{{secret.db.password}}' },
   secrets: [
     {
-      ...{ name: 'DB', vault_path: 'deployments/db', anchor: 'external', rotation: 'manual' },
+      name: 'DB',
+      vault_path: 'deployments/db',
+      anchor: 'external',
+      rotation: 'manual',
       values: { password: 'x' },
       generate: { keys: ['a'], length: 32, charset: 'ascii', bytes: 32, encoding: 'hex' },
     },
@@ -89,7 +92,9 @@ const fullBody = () => ({
   volumes: [{ volume: 'vol_1', target: '/data', type: 'volume', readOnly: false }],
   placement: {
     constraints: [{ label: 'rack', operator: 'in', values: ['a'] }],
-    ...{ affinity: ['web'], antiAffinity: ['web'], spread: 'rack' },
+    affinity: ['web'],
+    antiAffinity: ['web'],
+    spread: 'rack',
     residency: { country: 'DE', region: 'eu', blockedCountries: ['US'] },
   },
   dependsOn: { web: 'healthy' },
@@ -353,7 +358,9 @@ describe('an accepted secret', () => {
     )
     expect(await held.text()).toContain(password)
     const used = await api.post('/api/v1/deployments', {
-      ...{ kind: 'Deployment', name: 'pulled', image: platform.image },
+      kind: 'Deployment',
+      name: 'pulled',
+      image: platform.image,
     })
     expect(used.status).toBe(201)
     const seen = [written, used]

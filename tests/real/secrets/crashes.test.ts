@@ -79,7 +79,8 @@ const storedVersions = () => createStoreEye({ ...engines, tenant }).everything()
 
 const create = (deps: DeploymentDeps, sent: Json): Promise<Outcome<Written>> =>
   createDeployment(deps, caller, sent, {
-    ...{ dryRun: false, idempotency: undefined },
+    dryRun: false,
+    idempotency: undefined,
     answerOf: (body) => ({ status: 201, body }),
   })
 
@@ -92,7 +93,10 @@ const secretsOf = (name: string, value: string): Json => [
 ]
 
 const body = (name: string): Json => ({
-  ...{ kind: 'Deployment', name, image: 'registry.test/web:1.0', replicas: 0 },
+  kind: 'Deployment',
+  name,
+  image: 'registry.test/web:1.0',
+  replicas: 0,
   secrets: secretsOf(name, 'first'),
 })
 
@@ -226,7 +230,9 @@ test('no version is destroyed while the outcome of a write is unknown', async ()
   const { endpoints } = await sharedEtcd()
   const opened = await openTestStore({
     // Enough time on a busy machine for each call before the lost one.
-    ...{ endpoints, root: platform.root, deadlineMs: 3_000 },
+    endpoints,
+    root: platform.root,
+    deadlineMs: 3_000,
     wrap: (engine) => ({
       ...engine,
       async transact(request, options) {
@@ -291,7 +297,9 @@ describe('a version number', () => {
   test('of several that were staged together cannot be pinned after one of them is abandoned', async () => {
     const name = named()
     const wanted = ['a', 'b'].map((which) => ({
-      ...{ namespace: 'resources', label: `${name}-${which}`, values: new Map([['K', 'a value']]) },
+      namespace: 'resources',
+      label: `${name}-${which}`,
+      values: new Map([['K', 'a value']]),
     }))
     const created = await stageMaterial({ store, clock, ids, secrets: writer }, caller, wanted)
     const staged = created.ok ? created.value.flatMap((one) => one.stagedVersion ?? []) : []

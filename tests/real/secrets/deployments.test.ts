@@ -69,7 +69,9 @@ describe('secret material in a deployment', () => {
       { field: 'secrets[0].vault_path', from: null, to: 1 },
     ])
     expect(await deployed.credentialOf(name)).toMatchObject({
-      ...{ namespace: 'deployments', consumers: [name], initial: 1 },
+      namespace: 'deployments',
+      consumers: [name],
+      initial: 1,
       versions: [{ version: 1, keys: ['PASSWORD'] }],
       slot: expect.any(Number),
     })
@@ -120,7 +122,9 @@ describe('secret material in a deployment', () => {
     const name = named()
     const labels = Array.from({ length: 32 }, (_, index) => `${name}-${index}`)
     const secrets = labels.map((label, index) => ({
-      ...{ name: `S${index}`, vault_path: `resources/${label}`, generate: { keys: ['K'] } },
+      name: `S${index}`,
+      vault_path: `resources/${label}`,
+      generate: { keys: ['K'] },
     }))
     const answer = await deployed.create(name, secrets)
     expect(answer.status, answer.text).toBe(201)
@@ -141,10 +145,14 @@ describe('secret material in a deployment', () => {
     const dependsOn = Object.fromEntries(others.map((other) => [other, 'started']))
     const lists = (turn: string) => ({
       secrets: Array.from({ length: 32 }, (_, index) => ({
-        ...{ name: `S${index}`, vault_path: `resources/${name}-${turn}-${index}`, generate: { keys: ['K'] } },
+        name: `S${index}`,
+        vault_path: `resources/${name}-${turn}-${index}`,
+        generate: { keys: ['K'] },
       })),
       routes: Array.from({ length: 16 }, (_, index) => ({
-        ...{ host: `${turn}${index}.${name}.test`, path: '/', port: 80 },
+        host: `${turn}${index}.${name}.test`,
+        path: '/',
+        port: 80,
       })),
       dependsOn,
     })

@@ -70,8 +70,11 @@ test('a node receives its sealed environment of constants, documents and templat
   const { assignmentId, attempt, environment, proof } = opened(node, answer)
   expect([assignmentId, attempt]).toEqual([ask.assignmentId, ask.attempt])
   expect(environment).toEqual({
-    ...{ MODE: 'test', LITERAL: literal, API_token: 'new' },
-    ...{ DB_user: 'app', DB_password: `${CANARY} ${literal}` },
+    MODE: 'test',
+    LITERAL: literal,
+    API_token: 'new',
+    DB_user: 'app',
+    DB_password: `${CANARY} ${literal}`,
     URL: `db://app:${CANARY} ${literal}@host`,
   })
   const created = new Map([
@@ -141,7 +144,9 @@ test('a request for another node, another tenant, another assignment or an ended
 test('a broker that no longer follows the records returns nothing', { timeout: 60_000 }, async () => {
   let cut = false
   const cutOff = await openDispatchWorld({
-    ...{ real, address: proxy.address, nowMs: () => now },
+    real,
+    address: proxy.address,
+    nowMs: () => now,
     wrap: (engine) => ({
       ...engine,
       watch: (request) =>

@@ -51,7 +51,10 @@ function registryOf() {
   serial += 1
   const host = `registry-${serial}.example.com:443`
   const deps = (changed: Partial<SecretsWriter> = {}) => ({
-    ...{ store: observer.store, clock, secrets: { ...secrets, ...changed }, allowed: new Set([host]) },
+    store: observer.store,
+    clock,
+    secrets: { ...secrets, ...changed },
+    allowed: new Set([host]),
   })
   return {
     put: (password: string, changed?: Partial<SecretsWriter>) =>

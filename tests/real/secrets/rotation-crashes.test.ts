@@ -31,7 +31,11 @@ beforeAll(async () => {
   const token = world.store.list(tokens).find(({ record }) => record.tenant === world.tenant)?.record.id
   if (token === undefined) throw new Error('the tenant has no token')
   caller = {
-    ...{ tenant: world.tenant, token, role: 'tenant-admin', onBehalf: false, requestId: 'req_test' },
+    tenant: world.tenant,
+    token,
+    role: 'tenant-admin',
+    onBehalf: false,
+    requestId: 'req_test',
   }
 })
 afterAll(async () => {
@@ -51,7 +55,8 @@ function rotate(store: Store, secrets: StoreCalls, name: string, phase: string) 
   const deps = deploymentDeps(store, secrets)
   const { limits, namespaces } = deps.admission
   return rotateSecrets({ ...deps, limits, namespaces }, caller, name, bodyOf(phase), {
-    ...{ idempotency: undefined, answerOf: (body) => ({ status: 200, body }) },
+    idempotency: undefined,
+    answerOf: (body) => ({ status: 200, body }),
   })
 }
 
@@ -197,7 +202,8 @@ async function dieMoving(atWrite: number, moment: DeathMoment, phase: string): P
   if (phase === 'abort') {
     const helper = startMoves(world.store, soleOwner(world.store), [])
     await waitUntil(() => pins(label, names).every((pin) => pin === 2), {
-      ...{ what: 'all are moved', timeoutMs: 30_000 },
+      what: 'all are moved',
+      timeoutMs: 30_000,
     })
     await helper.stop()
     expect((await world.rotate(name, { phase })).status).toBe(200)

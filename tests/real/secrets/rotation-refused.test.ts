@@ -31,9 +31,11 @@ test('a dry run of a rotation step returns the resulting phase and stores nothin
     const answer = await world.api.post(path, body)
     expect(answer.status, answer.text).toBe(200)
     expect(answer.body).toMatchObject({
-      ...{ alterations: [], warnings: [] },
+      alterations: [],
+      warnings: [],
       plan: {
-        ...{ deployment: name, credentials: [{ phase, versions: { old: 1, new: 2 } }] },
+        deployment: name,
+        credentials: [{ phase, versions: { old: 1, new: 2 } }],
         restarts: phase === 'cutover' ? [name] : [],
       },
     })

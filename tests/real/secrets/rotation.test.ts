@@ -49,8 +49,12 @@ describe('a complete rotation', () => {
     await world.write(label, { password: 'the second one' })
     const staged = await step(world, name, 'stage')
     expect(shownIn(staged)[0]).toMatchObject({
-      ...{ secret: 'S0', vault_path: `resources/${label}`, phase: 'stage', next: ['overlap', 'abort'] },
-      ...{ versions: { old: 1, new: 2 }, blockedBy: [] },
+      secret: 'S0',
+      vault_path: `resources/${label}`,
+      phase: 'stage',
+      next: ['overlap', 'abort'],
+      versions: { old: 1, new: 2 },
+      blockedBy: [],
       consumers: [{ deployment: name, pinned: 1, proved: false, running: [{ version: 1, replicas: 2 }] }],
     })
     expect(shownIn(await step(world, name, 'overlap'))[0]).toMatchObject({

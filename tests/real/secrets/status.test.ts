@@ -27,12 +27,18 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 const DEADLINE_MS = 60_000
 const SECRETS: Partial<DeploymentSpec> = {
   secrets: ['DB', 'CACHE'].map((name) => ({
-    ...{ name, vault_path: `resources/${name.toLowerCase()}`, anchor: 'external', rotation: 'restart' },
+    name,
+    vault_path: `resources/${name.toLowerCase()}`,
+    anchor: 'external',
+    rotation: 'restart',
   })),
   update: { order: 'start-first', parallelism: 1, failureAction: 'rollback', progressDeadline: '60s' },
 }
 const waits = (about: string) => ({
-  ...{ state: 'starting' as const, reason: 'secret_unresolved', about, containerId: null },
+  state: 'starting' as const,
+  reason: 'secret_unresolved',
+  about,
+  containerId: null,
 })
 
 let opened: TestStore
@@ -123,7 +129,9 @@ test('a rollout without its secrets leaves running containers alone and fails at
   const second = await put(store, tenant, { ...first, revision: 2, pins: { db: 2 } })
   await expect.poll(phase).toBe('Degraded')
   expect(statusOf(second)).toMatchObject({
-    ...{ reason: 'secret_unresolved', replicas: { desired: 2, placed: 2, ready: 2 }, runningRevision: 1 },
+    reason: 'secret_unresolved',
+    replicas: { desired: 2, placed: 2, ready: 2 },
+    runningRevision: 1,
   })
   await settled()
   clock.advance(DEADLINE_MS)

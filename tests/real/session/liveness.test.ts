@@ -169,7 +169,10 @@ test('a node is checked again in the transaction that declares it failed', async
   const context = { store, clock, replica: 'server-1', times: DEFAULT_TIMES }
   const fail = (mayFail: boolean) =>
     recordStatus(context, session, 'failed', 0, {
-      ...{ countedFrom: 0, holding: !mayFail, isServing: () => false, mayFail: () => mayFail },
+      countedFrom: 0,
+      holding: !mayFail,
+      isServing: () => false,
+      mayFail: () => mayFail,
     })
   expect(await fail(false)).toBe('held')
   expect((await nodeRecord(store, node)).status).toBe('unreachable')

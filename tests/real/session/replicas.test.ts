@@ -13,7 +13,12 @@ import { addTenant, anAssignment, enroll, place } from '@holdfast/testkit/sessio
 import { expect, test } from 'vitest'
 
 const CONTAINER: MachineContainer = {
-  ...{ id: 'c1', name: 'web', image: 'app', state: 'running', startedAt: null, ours: true },
+  id: 'c1',
+  name: 'web',
+  image: 'app',
+  state: 'running',
+  startedAt: null,
+  ours: true,
 }
 
 function answerCalls(agent: OpenAgent, answer: object): void {

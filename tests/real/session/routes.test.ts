@@ -46,8 +46,16 @@ function route(
 }
 
 const seen = ({ id }: Assignment, state: Observation['state'], seq: number, reason = ''): Observation => ({
-  ...{ assignmentId: id, generation: 1, seq, state, reason, containerId: 'c', startedAt: null },
-  ...{ exitCode: null, restarts: 0, gone: false },
+  assignmentId: id,
+  generation: 1,
+  seq,
+  state,
+  reason,
+  containerId: 'c',
+  startedAt: null,
+  exitCode: null,
+  restarts: 0,
+  gone: false,
 })
 
 const report = (agent: OpenAgent, ...observations: Observation[]) =>

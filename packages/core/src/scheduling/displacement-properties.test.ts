@@ -93,8 +93,8 @@ function make(cluster: Cluster, each: Change): void {
 
 /** Where a deployment may run, written independently of the filters. */
 function allows({ residency }: Workload, node: NodeFacts | undefined): boolean {
-  const told = new Map(Object.entries(node?.labels ?? {}))
-  const [country, region] = [told.get('holdfast.io/country'), told.get('holdfast.io/geo-region')]
+  const labels = new Map(Object.entries(node?.labels ?? {}))
+  const [country, region] = [labels.get('holdfast.io/country'), labels.get('holdfast.io/geo-region')]
   const covered = new Set(residency?.regionCountries)
   if (residency?.country !== undefined && residency.country !== country) return false
   if (residency?.region !== undefined && residency.region !== region && !covered.has(country ?? ''))
@@ -111,8 +111,8 @@ test(`no replica is where its deployment may not be (seed ${SEED})`, { timeout: 
   const deployments = fc.tuple(wanted(1), wanted(2))
   const changes = fc.array(change, { minLength: 1, maxLength: 5 })
   fc.assert(
-    fc.property(clusters, deployments, changes, (facts, wished, made) => {
-      const cluster = aCluster(facts, wished)
+    fc.property(clusters, deployments, changes, (facts, desired, made) => {
+      const cluster = aCluster(facts, desired)
       const settled = () => {
         settle(cluster, (deployed, added) => {
           seen.assigned += added.length
@@ -144,8 +144,8 @@ type Seen = {
 }
 
 /**
- * Not enforced: what runs stays. Otherwise it is where it may be. Where only a constraint is broken, nobody else takes it, or
- * its move is stuck.
+ * Without enforcement nothing moves. Otherwise every replica is where it may be, unless only a constraint is broken and no
+ * other node accepts it, or its move is stuck.
  */
 function expectSettled(cluster: Cluster, deployed: Deployed, seen: Seen): void {
   const { workload } = deployed
@@ -161,7 +161,7 @@ function expectSettled(cluster: Cluster, deployed: Deployed, seen: Seen): void {
   }
 }
 
-/** A successor that does not become ready, or an old one of which nobody says that it is gone. */
+/** A successor that never becomes ready, or a predecessor that no agent reports as gone. */
 function isStuck({ observed }: Cluster, { placed }: Deployed): boolean {
   return placed.assignments.some(
     ({ id, desired }) => desired === 'removed' || observed.get(id)?.state !== 'ready',
@@ -169,9 +169,9 @@ function isStuck({ observed }: Cluster, { placed }: Deployed): boolean {
 }
 
 function breaksConstraint({ placement }: Workload, node: NodeFacts | undefined): boolean {
-  const told = new Map(Object.entries(node?.labels ?? {}))
+  const labels = new Map(Object.entries(node?.labels ?? {}))
   return (placement?.constraints ?? []).some(({ label, operator, values = [] }) => {
-    const listed = values.includes(told.get(label) ?? '(absent)')
-    return { in: !listed, notIn: listed, exists: !told.has(label), notExists: told.has(label) }[operator]
+    const listed = values.includes(labels.get(label) ?? '(absent)')
+    return { in: !listed, notIn: listed, exists: !labels.has(label), notExists: labels.has(label) }[operator]
   })
 }

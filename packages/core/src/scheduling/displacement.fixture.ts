@@ -1,5 +1,5 @@
-// For tests only: a cluster whose deployments are decided for as the controllers do it, from plan to scheduler, with agents
-// that obey wherever they can be heard.
+// For tests only: a cluster with the controllers' decisions, from plan to scheduler, and agents that follow them on every
+// reachable node.
 
 import type { Assignment, AssignmentId, NodeId, Observation } from '@holdfast/contract'
 import type { NodeDisposition, ReplicaFacts } from '../rollout/desired-replicas.ts'
@@ -17,15 +17,15 @@ type Seen = Pick<Observation, 'state' | 'reason' | 'restarts' | 'gone'>
 
 export interface Deployed {
   workload: Workload
-  readonly wished: DesiredDeployment
+  readonly desired: DesiredDeployment
   placed: PlacedDeployment
-  /** What is made from now on never becomes ready. */
+  /** Containers created from now on never become ready. */
   ill: boolean
 }
 
 export interface Cluster {
   readonly deployments: readonly Deployed[]
-  /** Less what the deployments of this cluster have on them. */
+  /** Capacity less the replicas of this cluster. */
   readonly nodes: Map<NodeId, NodeFacts>
   readonly containers: TenantFacts['containers']
   readonly observed: Map<AssignmentId, Seen>
@@ -41,16 +41,25 @@ export interface Wanted {
 
 export function aCluster({ nodes, containers }: TenantFacts, wanted: readonly Wanted[]): Cluster {
   return {
-    ...{ containers, observed: new Map(), now: Date.parse('2026-01-01T00:00:00.000Z'), made: 0 },
+    containers,
+    observed: new Map(),
+    now: Date.parse('2026-01-01T00:00:00.000Z'),
+    made: 0,
     nodes: new Map(nodes.map((node) => [node.id, node])),
     deployments: wanted.map(({ workload, replicas, order }) => ({
       workload,
-      wished: {
-        ...{ replicas, deleting: false, gated: false, stateful: false },
+      desired: {
+        replicas,
+        deleting: false,
+        gated: false,
+        stateful: false,
         target: { revision: 1, templateHash: 'one' },
         update: {
-          ...{ order, parallelism: 1, failureAction: 'rollback' },
-          ...{ progressDeadlineMs: 60_000, watchMs: 15_000 },
+          order,
+          parallelism: 1,
+          failureAction: 'rollback',
+          progressDeadlineMs: 60_000,
+          watchMs: 15_000,
         },
       },
       placed: { assignments: [] },
@@ -59,7 +68,7 @@ export function aCluster({ nodes, containers }: TenantFacts, wanted: readonly Wa
   }
 }
 
-/** What the scheduler is told: everything that is assigned and not gone takes room. */
+/** The facts of the scheduler: every assignment that is not gone occupies capacity. */
 export function tenantFacts(
   { nodes, deployments, containers }: Cluster,
   supposed: ReadonlyMap<Deployed, PlacedDeployment> = new Map(),
@@ -82,9 +91,9 @@ export function tenantFacts(
   return { nodes: [...known.values()], containers: { used, limit: containers.limit } }
 }
 
-/** Whether another node takes one that is there is asked as if that one were gone. */
+/** Asks whether another node accepts an existing replica as if that replica were gone. */
 function dispositionOf(cluster: Cluster, deployed: Deployed, id: NodeId): NodeDisposition {
-  const { workload, wished, placed } = deployed
+  const { workload, desired, placed } = deployed
   const node = cluster.nodes.get(id)
   if (node === undefined) return 'absent'
   const refusal = stillQualifies(workload, node)
@@ -92,15 +101,15 @@ function dispositionOf(cluster: Cluster, deployed: Deployed, id: NodeId): NodeDi
   const index = placed.assignments.findIndex(({ nodeId }) => nodeId === id)
   const others = { ...placed, assignments: placed.assignments.toSpliced(index, 1) }
   const facts = tenantFacts(cluster, new Map([[deployed, others]]))
-  const { gated, stateful } = wished
+  const { gated, stateful } = desired
   return displacedDisposition(refusal, { open: naivePick(workload, facts) !== undefined, gated, stateful })
 }
 
-/** One decision, entered at once; answers what was newly assigned. */
+/** One decision, applied at once; returns the new assignments. */
 function decide(cluster: Cluster, deployed: Deployed): Assignment[] {
-  const { wished, placed } = deployed
+  const { desired, placed } = deployed
   const facts = replicaFacts(cluster, deployed)
-  const { kept, missing, rollout, lastGood } = planRollout(wished, placed, facts, cluster.now)
+  const { kept, missing, rollout, lastGood } = planRollout(desired, placed, facts, cluster.now)
   const added: Assignment[] = []
   deployed.placed = { assignments: kept, rollout, lastGood }
   for (const replica of missing) {
@@ -136,14 +145,14 @@ function whereabouts({ nodes, observed }: Cluster, { workload }: Deployed): Wher
   }
 }
 
-/** The scheduler is asked only where it has an answer: here nobody reads why it has none. */
+/** Places without an explanation, because this fixture reads none. */
 function nodeFor(cluster: Cluster, { workload }: Deployed): NodeId | undefined {
   const facts = tenantFacts(cluster)
   if (naivePick(workload, facts) === undefined) return undefined
   return placeReplicas(workload, 1, facts).placed[0]
 }
 
-/** How the nodes stand is settled before anything moves. */
+/** Settles the state of the nodes before anything moves. */
 function replicaFacts(cluster: Cluster, deployed: Deployed): ReplicaFacts {
   const ids = new Set(deployed.placed.assignments.map(({ nodeId }) => nodeId))
   const dispositions = new Map([...ids].map((id) => [id, dispositionOf(cluster, deployed, id)]))
@@ -156,12 +165,12 @@ function replicaFacts(cluster: Cluster, deployed: Deployed): ReplicaFacts {
   }
 }
 
-/** What the agent of a node that can be heard says next; false when it has no more to say. */
+/** The next report of a reachable node's agent; false if it has none. */
 function obey({ nodes, observed }: Cluster, { ill }: Deployed, { id, nodeId, desired }: Assignment): boolean {
-  const said = observed.get(id)
-  if (nodes.get(nodeId)?.status !== 'ready' || said?.gone === true) return false
+  const report = observed.get(id)
+  if (nodes.get(nodeId)?.status !== 'ready' || report?.gone === true) return false
   const gone = desired === 'removed'
-  if (said !== undefined && !gone) return false
+  if (report !== undefined && !gone) return false
   const running = ill
     ? ({ state: 'running', reason: 'unhealthy' } as const)
     : ({ state: 'ready', reason: '' } as const)
@@ -174,19 +183,19 @@ function obey({ nodes, observed }: Cluster, { ill }: Deployed, { id, nodeId, des
 
 const MAX_TURNS = 200
 
-/** Decisions, agents and time, until nothing changes any more. */
+/** Runs decisions, agents and time until nothing changes. */
 export function settle(cluster: Cluster, judge: (deployed: Deployed, added: Assignment[]) => void): void {
   for (let turn = 0; turn < MAX_TURNS; turn += 1) {
     const before = cluster.deployments.map(({ placed }) => JSON.stringify(placed))
     for (const deployed of cluster.deployments) judge(deployed, decide(cluster, deployed))
-    const said = cluster.deployments.flatMap((deployed) =>
+    const report = cluster.deployments.flatMap((deployed) =>
       deployed.placed.assignments.filter((each) => obey(cluster, deployed, each)),
     )
     const moved = cluster.deployments.some(({ placed }, index) => JSON.stringify(placed) !== before[index])
-    if (said.length > 0 || moved) continue
+    if (report.length > 0 || moved) continue
     const ends = cluster.deployments.flatMap((each) => {
-      const { wished, placed } = each
-      return planRollout(wished, placed, replicaFacts(cluster, each), cluster.now).replanAt ?? []
+      const { desired, placed } = each
+      return planRollout(desired, placed, replicaFacts(cluster, each), cluster.now).replanAt ?? []
     })
     if (ends.length === 0) return
     cluster.now = Math.max(cluster.now, Math.min(...ends))

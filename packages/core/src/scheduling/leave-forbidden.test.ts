@@ -1,14 +1,18 @@
-// Who waits for a turn where residency forbids it to be, and who goes at once.
+// Which replicas leave a node that residency forbids at once, and which wait for their successor.
 
 import type { Assignment, AssignmentId, Observation } from '@holdfast/contract'
 import { expect, test } from 'vitest'
 import { leaveForbidden, type Whereabouts } from './leave-forbidden.ts'
 import { nodeIdOf } from './scheduling.fixture.ts'
 
-/** Node 1 is where they may be; 2 is not; 3 is not, and does not answer; 4 is allowed, and does not answer. */
+/** Node 1 is allowed; 2 is forbidden; 3 is forbidden and does not answer; 4 is allowed and does not answer. */
 const assigned = (replica: number, node: number, desired: Assignment['desired'] = 'running'): Assignment => ({
   id: `rep_${replica}_${node}` as AssignmentId,
-  ...{ replica, nodeId: nodeIdOf(node), revision: 1, templateHash: 'one', desired },
+  replica,
+  nodeId: nodeIdOf(node),
+  revision: 1,
+  templateHash: 'one',
+  desired,
   assignedAt: '2026-01-01T00:00:00.000Z',
 })
 const LONG_AGO = '2020-01-01T00:00:00.000Z'
@@ -27,11 +31,11 @@ const goingOf = (kept: Assignment[], added: Assignment[] = [], seen?: Partial<Ob
 
 const forbidden = [assigned(1, 2), assigned(2, 2)]
 
-test('nothing is on its way: they go, and only they', () => {
+test('forbidden replicas leave at once if no successor is on its way, and only they', () => {
   expect(goingOf([...forbidden, assigned(3, 1)])).toEqual(['rep_1_2', 'rep_2_2'])
 })
 
-test('where all may stay, the very list comes back', () => {
+test('the same list is returned if every replica may stay', () => {
   const kept = [assigned(1, 1), assigned(2, 4)]
   expect(leaveForbidden(kept, [], whereabouts())).toBe(kept)
 })
@@ -63,6 +67,6 @@ test.each<[string, Assignment, Partial<Observation>]>([
   expect(goingOf([...forbidden, other], [], seen)).toEqual(['rep_1_2', 'rep_2_2'])
 })
 
-test('no more at once than may go at once', () => {
+test('no more replicas leave at once than the limit allows', () => {
   expect(goingOf([...forbidden, assigned(3, 2)])).toEqual(['rep_1_2', 'rep_2_2'])
 })

@@ -48,8 +48,8 @@ export interface Filter {
   /** By code, how a summary describes the refused nodes after their number: "2 cordoned". */
   readonly phrases: { readonly [code: string]: string }
   /**
-   * Whether `reported` is a fact from the node's record. Such a refusal is news when the fact changes. What is reported of
-   * running replicas and free capacity changes all the time and is no news.
+   * Whether `reported` is a fact from the node's record. Such a refusal is news when the fact changes. Running replicas and
+   * free capacity change all the time and are no news.
    */
   readonly reportsRecordFact: boolean
   /**

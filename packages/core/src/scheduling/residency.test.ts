@@ -22,8 +22,8 @@ test.each<[ResidencyDemand | undefined, { [label: string]: string }]>([
   expect(residencyLabels(demand)).toEqual(labels)
 })
 
-describe('the wish', () => {
-  test.each([[undefined], [{}], [{ blockedCountries: [] }]])('%j wishes nothing', (demand) => {
+describe('the desired residency', () => {
+  test.each([[undefined], [{}], [{ blockedCountries: [] }]])('is absent for %j', (demand) => {
     expect(desiredResidency(demand, RULES)).toBeUndefined()
   })
 
@@ -37,7 +37,7 @@ describe('the wish', () => {
     expect(desiredResidency({ region }, RULES)?.regionCountries).toEqual(covered)
   })
 
-  test('says whether it is enforced', () => {
+  test('states whether it is enforced', () => {
     expect(desiredResidency({ country: 'DE' }, { ...RULES, enforcement: false })?.enforced).toBe(false)
   })
 })
@@ -51,6 +51,6 @@ test.each<[ResidencyDemand, { [label: string]: string }, boolean]>([
   [{ region: 'eu', blockedCountries: ['FR'] }, { [`${PREFIX}/country`]: 'FR' }, false],
   [{ blockedCountries: ['FR'] }, {}, true],
 ])('%j of a node with %j: %s', (demand, labels, answer) => {
-  const wish = desiredResidency(demand, RULES)
-  expect(wish && answersResidency(wish, { labels })).toBe(answer)
+  const desired = desiredResidency(demand, RULES)
+  expect(desired && answersResidency(desired, { labels })).toBe(answer)
 })

@@ -21,8 +21,8 @@ describe('a secret value of the request is detected', () => {
     ['in base64url', (value) => Buffer.from(value).toString('base64url')],
     ['in basic authentication', (value) => Buffer.from(`user:${value}`).toString('base64')],
     ['in base64 behind and before others', (value) => Buffer.from(`ab${value}cd`).toString('base64url')],
-  ])('%s', async (_form, tell) => {
-    expect(await withValue(VALUE, () => isTainted(`x ${tell(VALUE)} y`))).toBe(true)
+  ])('%s', async (_form, encode) => {
+    expect(await withValue(VALUE, () => isTainted(`x ${encode(VALUE)} y`))).toBe(true)
   })
 
   test('between any other bytes', async () => {

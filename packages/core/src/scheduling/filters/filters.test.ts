@@ -1,4 +1,4 @@
-// What each filter accepts and refuses at its boundaries, and both sides of each comparison. The texts are tested in
+// The boundaries of each filter, accepted and refused, and both sides of each comparison. The texts are tested in
 // explain.test.ts and remedies.test.ts.
 
 import { decode, FILTERS, type Json, refusalShape } from '@holdfast/contract'

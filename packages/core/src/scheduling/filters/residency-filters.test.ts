@@ -1,4 +1,4 @@
-// What the residency filters accept and refuse at their boundaries, with both sides of each comparison and the fix that an
+// The boundaries of the residency filters, accepted and refused, with both sides of each comparison and the fix that an
 // explanation shows for it. See docs/design/residency.md#enforcement
 
 import { decode, type Json, type ResidencyDemand, refusalShape } from '@holdfast/contract'

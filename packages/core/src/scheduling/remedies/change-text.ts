@@ -45,7 +45,7 @@ const TEXTS: { readonly [kind in ChangeKind]: TextOf } = {
   enforce_residency: () => 'Turn on residency.enforcement in the server configuration.',
 }
 
-/** What to do about a refusal, by code, that no change of the tenant ends. */
+/** Advice for refusals that no change of the tenant can end, by code. */
 const WITHOUT_REMEDY: { readonly [code: string]: (nodeName: string) => string } = {
   control_plane_node: (nodeName) =>
     `Enroll another node: ${nodeName} is reserved for the platform's own deployments.`,

@@ -105,7 +105,7 @@ describe('neighbours', () => {
       elsewhere,
     ],
     [
-      'several to keep away from',
+      'several names in anti-affinity',
       runs('db', 'cache'),
       { antiAffinity: ['cache', 'db', 'queue'] },
       'Move cache away from node-1. Move db away from node-1.',
@@ -201,9 +201,9 @@ describe('residency', () => {
     `Enroll node-1 again with a join token that attests the label ${label} as "${value}", if the machine is located there.`
 
   test.each<[string, Partial<NodeFacts>, Partial<DesiredResidency>, string | undefined]>([
-    ['it says so', stands({ country: 'DE' }, 'country'), { country: 'DE' }, undefined],
+    ['its label reports the country', stands({ country: 'DE' }, 'country'), { country: 'DE' }, undefined],
     [
-      'it may say so',
+      'the country may be added to its labels',
       stands({ country: 'DE' }),
       { country: 'DE' },
       'Set the label holdfast.io/country to "DE" on node-1.',

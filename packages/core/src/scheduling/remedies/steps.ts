@@ -84,7 +84,7 @@ function resourceSteps({ resources }: Workload, node: NodeFacts): PricedStep[] {
   return [{ kind: isTooLarge ? 'lower_request' : 'free', resources: amounts, amount }]
 }
 
-/** What has to change in the configuration and the quota, for the workload and containers as they would then be. */
+/** Changes of the configuration and the quota, for the workload and the containers after them. */
 export function tenantSteps(
   { residency }: Workload,
   { used, limit }: TenantFacts['containers'],
