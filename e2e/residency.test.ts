@@ -148,7 +148,9 @@ test('an unmet demand waits, and starts automatically once a node has the missin
   const env = { HOLDFAST_URL: cluster.platform.baseUrl, HOLDFAST_TOKEN: cluster.platform.acme.token }
   const { code, stdout } = await runCli(['why', 'states'], { env })
   expect([code, stdout]).toEqual([0, expect.stringContaining('0 of 5 nodes fit: 5 not in the required')])
-  expect(stdout).toContain(`To run it, do one of these:\n  - Set ${NODE_COUNTRY}=US on acme-4.\n`)
+  expect(stdout).toContain(
+    `To run it, do one of these:\n  - Set the label ${NODE_COUNTRY} to "US" on acme-4.\n`,
+  )
   const states = { node: 'acme-4', labels: inCountry('US'), deployment: 'states' }
   expect(await curedBy(cluster, states)).toBeLessThan(CURED_MS)
   await untilOn('states', [4])
