@@ -61,6 +61,18 @@ const seen = ({ id }: Assignment, state: Observation['state'], seq: number, reas
 const report = (agent: OpenAgent, ...observations: Observation[]) =>
   agent.send({ type: 'status', session: agent.session, observations })
 
+/** Reports once the agent has received the assignment. The gateway drops reports of assignments that it has not seen yet. */
+async function reportReceived(agent: OpenAgent, observation: Observation): Promise<void> {
+  const hasIt = () =>
+    agent.heard.some(
+      (message) =>
+        message.type === 'delta' &&
+        message.items.some(({ assignmentId }) => assignmentId === observation.assignmentId),
+    )
+  await waitUntil(hasIt, { what: 'the assignment is received' })
+  report(agent, observation)
+}
+
 /** The next route change that the agent receives. */
 function nextRoutes(agent: OpenAgent) {
   let from = 0
@@ -144,12 +156,12 @@ test('a node receives the new peer no later than the stop of its own replica', a
   const two = await openRouter(there.url, store, tenant, 2)
   const [old, fresh] = [anAssignment(one.node.nodeId), anAssignment(two.node.nodeId)]
   const uid = await place(store, tenant, [old, fresh])
-  report(one.agent, seen(old, 'ready', 1))
+  await reportReceived(one.agent, seen(old, 'ready', 1))
   await route(store, tenant, uid)
   expect((await one.nextRoutes()).routes).toMatchObject([{ peers: [] }])
   // The server replica of `one` sees all following changes at once.
   late.hold()
-  report(two.agent, seen(fresh, 'ready', 1))
+  await reportReceived(two.agent, seen(fresh, 'ready', 1))
   await waitUntil(async () => (await observationOf(store, tenant, fresh.id))?.state === 'ready', {
     what: 'the new one is ready',
   })
@@ -194,7 +206,7 @@ test('an unreachable node is a peer of no other node until it is back', async ()
   const [firstHeartbeats, secondHeartbeats] = [heartbeatOf(one), heartbeatOf(two)]
   const replica = anAssignment(one.node.nodeId)
   const uid = await place(store, tenant, [replica])
-  report(one.agent, seen(replica, 'ready', 1))
+  await reportReceived(one.agent, seen(replica, 'ready', 1))
   await route(store, tenant, uid)
   try {
     await waitUntil(async () => (await two.nextRoutes()).routes?.[0]?.peers.length === 1, {
@@ -222,7 +234,7 @@ test('two server replicas send the same routes, each to its own nodes', async ()
   const uid = await place(here.store, tenant, [replica])
   await route(here.store, tenant, uid)
   await two.nextRoutes()
-  report(one.agent, seen(replica, 'ready', 1))
+  await reportReceived(one.agent, seen(replica, 'ready', 1))
   expect((await two.nextRoutes()).routes).toMatchObject([{ deployment: uid, peers: [one.address] }])
 })
 
@@ -236,8 +248,8 @@ test('no route of one tenant is sent to the nodes of another', async () => {
   await route(store, acme, uid)
   await place(store, globex, [foreign], uid)
   await route(store, globex, uid, [{ ...ROUTE, port: 1 }])
-  report(ours.agent, seen(mine, 'ready', 1))
-  report(theirs.agent, seen(foreign, 'ready', 1))
+  await reportReceived(ours.agent, seen(mine, 'ready', 1))
+  await reportReceived(theirs.agent, seen(foreign, 'ready', 1))
   await waitUntil(() => observationOf(store, globex, foreign.id), { what: 'it is stored' })
   const later = await openRouter(url, store, globex, 3)
   expect(completeRoutes(later.agent)?.[0]?.peers).toEqual([theirs.address])
@@ -297,7 +309,7 @@ describe('the peer address of a router', () => {
     const two = await openRouter(url, store, tenant, 2)
     const replica = anAssignment(one.node.nodeId)
     const uid = await place(store, tenant, [replica])
-    report(one.agent, seen(replica, 'ready', 1))
+    await reportReceived(one.agent, seen(replica, 'ready', 1))
     await route(store, tenant, uid)
     await waitUntil(async () => (await two.nextRoutes()).routes?.[0]?.peers.length === 1, {
       what: 'it is a peer',
