@@ -58,7 +58,7 @@ async function commandFor(nodeName: string): Promise<string> {
 }
 
 const rows: readonly [DockerLine, string][] = [
-  ['old', 'Warning, engine_below_floor: The engine is 20.10.'],
+  ['old', 'Warning: engine_below_floor: The engine version is 20.10.'],
   ['new', ''],
 ]
 test.each(rows)('the returned command enrolls a machine with the %s engine', async (line, warning) => {
