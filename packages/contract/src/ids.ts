@@ -1,5 +1,5 @@
-// Branded identifiers: strings that are checked once on entry and trusted by their type afterwards. A tenant id is a UUID;
-// every other id is a prefix and a ULID.
+// Branded identifiers: strings that are validated once on entry; afterwards the type shows that they are valid. A
+// tenant id is a UUID; every other id is a prefix and a ULID.
 
 declare const brand: unique symbol
 type Brand<Name extends string> = string & { readonly [brand]: Name }
@@ -8,7 +8,7 @@ export type TenantId = Brand<'TenantId'>
 export type TokenId = Brand<'TokenId'>
 export type DeploymentUid = Brand<'DeploymentUid'>
 export type NodeId = Brand<'NodeId'>
-/** One container on one node: `rep_` and a ULID. A replacement has an id of its own. */
+/** Id of one container on one node: `rep_` and a ULID. A replacement container gets a new id. */
 export type AssignmentId = Brand<'AssignmentId'>
 /** A ULID that names one store transaction; its audit entry carries the same id. */
 export type TransactionId = Brand<'TransactionId'>
@@ -24,7 +24,7 @@ export const isDeploymentUid = (text: string): text is DeploymentUid => DEPLOYME
 export const isNodeId = (text: string): text is NodeId => NODE_ID.test(text)
 export const isTokenId = (text: string): text is TokenId => TOKEN_ID.test(text)
 
-/** For texts that the platform generated itself, such as the id in a store key. Input of a client is checked instead. */
+/** Casts a text that the platform generated, such as the id in a store key. Never for unchecked client input. */
 export const asTenantId = (text: string): TenantId => text as TenantId
 export const asTokenId = (text: string): TokenId => text as TokenId
 export const asDeploymentUid = (text: string): DeploymentUid => text as DeploymentUid
@@ -34,7 +34,7 @@ export const asTransactionId = (text: string): TransactionId => text as Transact
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
-/** 26 characters that sort by time: 48 bits of milliseconds, then 80 bits of randomness given by the caller. */
+/** A ULID: 26 characters that sort by time, from 48 bits of milliseconds and 80 random bits given by the caller. */
 export function ulid(nowMs: number, random: Uint8Array): string {
   if (nowMs !== lastMs) {
     lastMs = nowMs
@@ -43,7 +43,7 @@ export function ulid(nowMs: number, random: Uint8Array): string {
   return lastTime + base32(random)
 }
 
-// Ids are generated in bursts that share a millisecond.
+// Cache of the last time prefix, because ids are often generated in bursts within one millisecond.
 let lastMs = Number.NaN
 let lastTime = ''
 
@@ -53,7 +53,7 @@ function timePart(nowMs: number): string {
   return text
 }
 
-/** Ten bytes are sixteen characters of five bits each, with nothing left over. */
+/** Encodes ten bytes as sixteen base32 characters of five bits each. */
 function base32(random: Uint8Array): string {
   let text = ''
   let bits = 0

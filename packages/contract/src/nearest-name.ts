@@ -1,6 +1,6 @@
-// Finds the known name that an unknown one probably means, for "did you mean" in error messages.
+// Finds the known name most similar to an unknown one, for "did you mean" in error messages.
 
-/** The closest known name, if at most a third of its letters differ. Case is ignored. */
+/** The known name most similar to `name`, if at most a third of the letters differ. Case is ignored. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   let best: { readonly name: string; readonly distance: number } | undefined
   for (const candidate of known) {
@@ -13,7 +13,7 @@ export function nearestName(name: string, known: readonly string[]): string | un
   return best?.name
 }
 
-/** The number of letters to insert, remove, replace or swap with their neighbor. */
+/** The number of letters to insert, remove, replace or swap with a neighbor to turn one text into the other. */
 function editDistance(from: string, to: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: to.length + 1 }, (_, index) => index)

@@ -24,9 +24,9 @@ export const pageShape = <T>(item: Shape<T>) => object({ items: list(item), next
 
 export const eventPageShape = object({
   ...pageShape(listedEventShape).fields,
-  /** Older events exist that were not read; request them with `before` set to this cursor. */
+  /** Cursor for requesting older events with `before`. Absent if all older events were already examined. */
   earlierCursor: optional(string()),
-  /** Set if events after the requested cursor are no longer retained. */
+  /** Set if the server has already deleted events that follow the requested cursor. */
   truncated: optional(object({ after: string(), oldest: nullable(string()) })),
 })
 export type EventPage = Infer<typeof eventPageShape>
@@ -52,7 +52,7 @@ export const STEP_REASONS = [
   'new_replica',
   'template_changed',
   'restart',
-  /** Its node no longer meets the requirements of the deployment. */
+  /** The node of the replica no longer meets the requirements of the deployment. */
   'no_longer_qualifies',
   'node_leaving',
   'node_lost',
@@ -61,12 +61,12 @@ export const STEP_REASONS = [
 
 export const plannedReplicaShape = object({
   replica: integer(),
-  /** The node it is placed on; absent if it only stops. */
+  /** The node on which the planned replica will run; absent if the replica is only stopped. */
   nodeId: optional(branded<NodeId>()),
   nodeName: optional(string()),
-  /** Why the scheduler picked that node. */
+  /** Why the scheduler picked the node of the planned replica. */
   why: optional(string()),
-  /** Name of the node of the replica that it replaces. */
+  /** Name of the node from which a replaced replica is removed. */
   from: optional(string()),
   reason: oneOf(STEP_REASONS),
 })
@@ -74,7 +74,7 @@ export type PlannedReplica = Infer<typeof plannedReplicaShape>
 
 export const planStepShape = object({
   kind: oneOf(STEP_KINDS),
-  /** Handled at the same time; empty in a step that waits. */
+  /** The replicas that the step changes at the same time; empty for a step that only waits. */
   replicas: list(plannedReplicaShape),
   /** The lowest number of ready replicas during the step, if every new replica becomes ready. */
   lowestReady: integer(),
@@ -96,7 +96,7 @@ export const dryRunShape = dryRunResultShape(
     revision: integer(),
     changes: list(object({ field: string(), from: json<Json>(), to: json<Json>() })),
     placement: placementPlanShape,
-    /** The steps of the controllers in order, if every container becomes ready and nothing else changes. */
+    /** The planned steps in order, assuming that every container becomes ready and nothing else changes. */
     steps: list(planStepShape),
     rollout: optional(rolloutPlanShape),
   }),
@@ -106,7 +106,7 @@ export type DryRun = Infer<typeof dryRunShape>
 export const statusWithTimelineShape = object({
   ...deploymentStatusShape.fields,
   timeline: list(listedEventShape),
-  /** The timeline has older events; request them from /events with `before` set to this cursor. */
+  /** Cursor for requesting events older than the timeline from /events, with `before`. */
   earlierCursor: optional(string()),
 })
 export type StatusWithTimeline = Infer<typeof statusWithTimelineShape>

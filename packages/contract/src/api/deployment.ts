@@ -1,4 +1,4 @@
-// The deployment record, and the body that a client sends for it. Fields are checked in the order of the shape.
+// The deployment record, and the request body of a create or update. Fields are checked in the order of this file.
 
 import type { DeploymentUid, NodeId } from '../ids.ts'
 import {
@@ -60,8 +60,8 @@ export const secretEntryShape = object({
 export type SecretEntry = Infer<typeof secretEntryShape>
 
 /**
- * The entry as a client sends it. `values` and `generate` are never stored; `mount_path` is known only to be rejected
- * with its own code.
+ * A secret entry as a client sends it. `values` and `generate` are never stored. `mount_path` is listed only so that it
+ * can be rejected with a specific code.
  */
 const sentSecretEntryShape = object({
   ...secretEntryShape.fields,
@@ -119,7 +119,7 @@ export const updateShape = object({
   progressDeadline: duration('The update fails if no further replica becomes ready in this time'),
 })
 
-/** A host and path belong to one deployment of a tenant. */
+/** A route: within a tenant, each combination of host and path belongs to one deployment only. */
 export const routeShape = object({
   host: string({ description: 'Exact lowercase DNS name' }),
   path: string({ description: 'Path prefix; the longest matching path wins' }),
@@ -165,7 +165,7 @@ export const deploymentSpecShape = remembered(
 )
 export type DeploymentSpec = Infer<typeof deploymentSpecShape>
 
-/** The fields that a client may send, in the same order. */
+/** The fields of a deployment that a client may send, in the order of the record. */
 export const deploymentBodyShape = object({
   ...deploymentSpecShape.fields,
   secrets: described(SECRETS, list(sentSecretEntryShape)),
@@ -181,7 +181,7 @@ export const deploymentStatusShape = object({
 })
 export type DeploymentStatus = Infer<typeof deploymentStatusShape>
 
-/** The members that GET adds to the spec. A client may send them back unchanged in a PUT. */
+/** The fields that GET adds to the spec of a deployment. A client may send these fields back unchanged in a PUT. */
 export const READ_ONLY_FIELDS = [
   'uid',
   'revision',

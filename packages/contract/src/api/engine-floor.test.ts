@@ -1,4 +1,4 @@
-// Which engine versions cause a warning at enrollment.
+// Tests which Docker Engine versions cause a warning when a node enrolls.
 
 import { expect, test } from 'vitest'
 import { ENGINE_FLOOR, engineWarnings } from './node.ts'

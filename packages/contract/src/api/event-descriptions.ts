@@ -4,13 +4,13 @@
 import type { EventType, Severity } from './event.ts'
 
 export interface EventDescription {
-  /** Completes the sentence "Emitted when ...". */
+  /** Text that completes the sentence "Emitted when ...". */
   readonly when: string
-  /** Several where the severity depends on the reason. */
+  /** The severities of an event type. There are several if the severity depends on the reason of the event. */
   readonly severity: readonly Severity[]
-  /** The kinds of record that `subject` can name. */
+  /** The kinds of record that the `subject` of an event can name. */
   readonly subjects: readonly ('Deployment' | 'Node' | 'Secret' | 'Tenant')[]
-  /** The members of `data`, each with its meaning. */
+  /** The members of an event's `data`, each with its meaning. */
   readonly data: { readonly [member: string]: string }
 }
 
@@ -18,7 +18,7 @@ const REPLICA_COUNTS = 'desired, placed and ready replicas'
 const NODE_ID = 'id of the node'
 const NODE_NAME = 'name of the node'
 
-/** `null`: the type is reserved for a part of the product that does not exist yet, and is never emitted. */
+/** A description of `null` marks an event type that is reserved for a future feature and never emitted. */
 export const EVENT_DESCRIPTIONS: { readonly [type in EventType]: EventDescription | null } = {
   'deployment.created': {
     when: 'a deployment is created',

@@ -85,7 +85,7 @@ export const eventShape = object({
 })
 export type Event = Infer<typeof eventShape>
 
-/** An event in a list. Equal events are folded into one, with the cursor of the newest. */
+/** An event in a list. Repeated equal events are merged into one item, which has the cursor of the newest event. */
 export const listedEventShape = object({
   ...eventShape.fields,
   cursor: string({ description: 'Position in the event log, for paging' }),
@@ -96,7 +96,7 @@ export const listedEventShape = object({
 export type ListedEvent = Infer<typeof listedEventShape>
 
 export const auditEntryShape = object({
-  /** The transaction that the entry is part of. */
+  /** Id of the store transaction that wrote the audit entry. */
   id: string(),
   time: string(),
   tenant: branded<TenantId>(),
@@ -107,7 +107,7 @@ export const auditEntryShape = object({
   subject: object({ kind: string(), name: string() }),
   requestId: string(),
   revision: optional(integer()),
-  /** More facts about the request. Arguments of commands are left out, because they may hold secrets. */
+  /** Further facts about the audited request. Command arguments are left out, because they may contain secrets. */
   detail: optional(map(string())),
 })
 export type AuditEntry = Infer<typeof auditEntryShape>
@@ -120,7 +120,7 @@ export const archiveEntryShape = object({
   createdAt: string(),
   author: branded<TokenId>(),
   spec: deploymentSpecShape,
-  /** The digest the image was pinned to; absent if no registry had resolved it yet. */
+  /** The digest to which the revision's image was pinned; absent if no registry had resolved the image yet. */
   digest: optional(string()),
 })
 export type ArchiveEntry = Infer<typeof archiveEntryShape>

@@ -6,13 +6,13 @@ export const EXEC_SUBPROTOCOL = 'holdfast.exec.v1'
 
 export const execRequestShape = object({
   command: list(string()),
-  /** If absent, the first ready replica is used. */
+  /** Number of the replica to run the command in. If absent, the first ready replica is used. */
   replica: optional(integer({ minimum: 1 })),
   tty: optional(boolean()),
 })
 export type ExecRequest = Infer<typeof execRequestShape>
 
-/** The ticket is valid once, for 30 seconds, on any server replica: GET /exec/{id}?ticket=. */
+/** An exec ticket can be used once, within 30 seconds, on any server replica: GET /exec/{id}?ticket=. */
 export const issuedExecShape = object({ id: string(), ticket: string() })
 export type IssuedExec = Infer<typeof issuedExecShape>
 
@@ -25,13 +25,13 @@ export const logEntryShape = object({
 })
 export type LogEntry = Infer<typeof logEntryShape>
 
-/** Takes the place of lines that were dropped because the reader was too slow. */
+/** An item of a log stream that replaces lines dropped because the reader was too slow. */
 export const logSkipShape = object({
   skipped: object({ replica: integer(), lines: integer(), bytes: integer() }),
 })
 export type LogSkip = Infer<typeof logSkipShape>
 
-/** Names a replica whose log could not be read, so that it does not look as if it had logged nothing. */
+/** Names a replica whose log could not be read. Without this item the replica would appear to have logged nothing. */
 export const logGapShape = object({
   unavailable: object({ replica: integer(), node: string(), reason: string() }),
 })

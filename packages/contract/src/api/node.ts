@@ -29,7 +29,7 @@ export const engineShape = object({ version: string(), apiVersion: string() })
 export const ENGINE_FLOOR = '29.5.1'
 const ENGINE_VERSION = /^v?(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?(-?)/
 
-/** A warning about the engine of a node, if it needs one. A version that cannot be compared is warned about too. */
+/** Warnings about the Docker Engine version of a node. A version that cannot be parsed causes a warning too. */
 export function engineWarnings(version: string): Warning[] {
   const compared = compareVersions(version, ENGINE_FLOOR)
   if (compared !== undefined && compared >= 0) return []
@@ -40,7 +40,7 @@ export function engineWarnings(version: string): Warning[] {
   return [{ code: 'engine_below_floor', field: 'engine.version', why }]
 }
 
-/** Negative if the left version is older. A pre-release (with a hyphen) is older than its release. */
+/** Returns a negative number if the left version is older. A pre-release (with a hyphen) is older than the release. */
 function compareVersions(left: string, right: string): number | undefined {
   const [before, after] = [left, right].map((text) => ENGINE_VERSION.exec(text))
   if (!before || !after) return undefined
@@ -51,10 +51,10 @@ function compareVersions(left: string, right: string): number | undefined {
   return Number(before[4] === '') - Number(after[4] === '')
 }
 
-/** The location labels that a node may report. They are recorded with its join token. */
+/** The location labels that a node may report. The join token of the node records the same labels. */
 export const residencyShape = object({ country: optional(string()), region: optional(string()) })
 
-/** `own` is false for the claim of another tenant during a release. The other tenant is not named. */
+/** A tenant's claim on a node. `own` is false if another tenant, which is not named, still has to release the node. */
 export const claimShape = object({ own: boolean(), state: oneOf(CLAIM_STATES) })
 
 export const nodeShape = object({
@@ -62,7 +62,7 @@ export const nodeShape = object({
   name: string(),
   status: oneOf(NODE_STATUSES),
   schedulable: boolean(),
-  /** The node is draining. */
+  /** Whether the node is draining. */
   draining: optional(boolean()),
   controlPlane: boolean(),
   labels: map(string()),
@@ -78,17 +78,17 @@ export const newJoinTokenShape = object({
   controlPlane: optional(boolean()),
 })
 
-/** The only response that contains the token. A repeated request returns everything but the token. */
+/** The only response that contains the join token. Repeating the request returns the other fields without the token. */
 export const issuedJoinTokenShape = object({
   nodeName: string(),
   token: optional(string()),
   expiresAt: string(),
-  /** The command to run on the machine; it contains the token. */
+  /** The enrollment command to run on the machine; it contains the join token. */
   command: optional(string()),
 })
 export type IssuedJoinToken = Infer<typeof issuedJoinTokenShape>
 
-/** Keys are the base64url of the raw 32 bytes: Ed25519 identifies the node, X25519 encrypts what is sent to it. */
+/** Keys are the raw 32 bytes as base64url. Ed25519 identifies the node; X25519 encrypts data for the node. */
 export const enrollmentShape = object({
   nodeName: string(),
   joinToken: string(),
@@ -104,12 +104,12 @@ export const enrolledShape = object({
   nodeId: branded<NodeId>(),
   tenant: branded<TenantId>(),
   generation: integer(),
-  /** Problems that do not reject the machine; absent if there are none. */
+  /** Problems that were found at enrollment but do not prevent it; absent if there are none. */
   warnings: optional(list(warningShape)),
 })
 export type Enrolled = Infer<typeof enrolledShape>
 
-/** Any container on the machine, managed or not. Its environment is never included. */
+/** Any container on the machine, managed or not. The container's environment variables are never included. */
 export const machineContainerShape = object({
   id: string(),
   name: string(),

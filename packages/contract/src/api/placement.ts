@@ -21,7 +21,7 @@ import {
 import { constraintShape, healthCheckShape, limitsShape, routeShape } from './deployment.ts'
 import { RESIDENCY_DEMANDS } from './residency.ts'
 
-/** States only advance in this order. */
+/** The states of a replica. A replica only moves forward in this order. */
 export const REPLICA_STATES = [
   'pending',
   'assigned',
@@ -36,7 +36,7 @@ export const REPLICA_STATES = [
 ] as const
 export type ReplicaState = (typeof REPLICA_STATES)[number]
 
-/** In the order in which refusals are listed. */
+/** The filters that can refuse a node, in the order in which the API lists refusals. */
 export const FILTERS = [
   'readiness',
   'cordon',
@@ -61,33 +61,33 @@ export const refusalShape = object({
   code: string(),
   required: json<Json>(),
   reported: json<Json>(),
-  /** The smallest change that would remove this refusal. */
+  /** The smallest change after which the filter would no longer refuse the node. */
   fix: string(),
 })
 export type Refusal = Infer<typeof refusalShape>
 
-/** One change that would help, to the candidate's node unless the kind names something else. */
+/** Kinds of changes that help to place a replica, applied to the candidate node unless the kind says otherwise. */
 export const CHANGE_KINDS = [
   'make_ready',
   'uncordon',
-  /** In the configuration of the agent. Without `value` the label is removed. */
+  /** Set a label in the agent's configuration, or remove the label if no `value` is given. */
   'set_label',
-  /** The node is enrolled again with a join token that attests the label. */
+  /** Enroll the node again with a join token that attests the label. */
   'attest_label',
-  /** The replicas on the node request less. */
+  /** Reduce the resource requests of the replicas that already run on the node. */
   'free',
-  /** Another deployment gets one more replica on the node. */
+  /** Place one more replica of another deployment on the node. */
   'place_beside',
-  /** All replicas of another deployment leave the node. */
+  /** Move all replicas of another deployment away from the node. */
   'move_away',
-  /** The deployment names this node in `nodeId`. */
+  /** Name this node in `nodeId` of the deployment. */
   'name_node',
-  /** The constraint is removed. */
+  /** Remove the placement constraint from the deployment. */
   'change_constraint',
-  /** The name is removed. */
+  /** Remove the other deployment's name from the affinity list. */
   'change_affinity',
   'change_anti_affinity',
-  /** The residency rule is removed; of the blocked countries, this one. */
+  /** Remove the residency rule; for blocked countries, remove only the country of this node. */
   'change_residency',
   'lower_request',
   'raise_quota',
@@ -97,24 +97,24 @@ export type ChangeKind = (typeof CHANGE_KINDS)[number]
 
 export const changeShape = object({
   kind: oneOf(CHANGE_KINDS),
-  /** One sentence for people. */
+  /** The change as one sentence for people. */
   text: string(),
   label: optional(string()),
   value: optional(string()),
-  /** Only the first values of a long list. */
+  /** The placement constraint to change. A long list of values is cut to the first ones. */
   constraint: optional(constraintShape),
   demand: optional(oneOf(RESIDENCY_DEMANDS)),
-  /** The resources to free, or the most that may be requested. Absent ones stay unchanged. */
+  /** The resources to free, or the most that may be requested. An absent resource stays unchanged. */
   resources: optional(object({ cpuMillis: optional(integer()), memoryBytes: optional(integer()) })),
-  /** The other deployment. */
+  /** Name of the other deployment that the change concerns. */
   deployment: optional(string()),
   nodeId: optional(branded<NodeId>()),
-  /** The new quota of containers. */
+  /** The new quota of containers that the change sets. */
   limit: optional(integer()),
 })
 export type Change = Infer<typeof changeShape>
 
-/** All changes together make the node accept a replica; none of them can be left out. */
+/** The changes that, only if all are made, let the node accept a replica. */
 export const cureShape = object({ text: string(), changes: list(changeShape) })
 export type Cure = Infer<typeof cureShape>
 
@@ -122,7 +122,7 @@ export const candidateShape = object({
   nodeId: branded<NodeId>(),
   nodeName: string(),
   refusals: list(refusalShape),
-  /** Absent if the node accepts, or if nothing the tenant can do would make it accept. */
+  /** Changes after which the node would accept a replica; absent if it already does or the tenant cannot help. */
   cure: optional(cureShape),
 })
 export type Candidate = Infer<typeof candidateShape>
@@ -132,13 +132,14 @@ export const whyShape = object({
   phase: string(),
   summary: string(),
   candidates: list(candidateShape),
-  /** Changes that would each place a replica, cheapest first. */
+  /** Alternative changes, cheapest first. Each alone would allow a replica to be placed. */
   cure: list(string()),
 })
 export type Why = Infer<typeof whyShape>
 
 /**
- * The document that provides the variables NAME_key. The version is the pinned one, or null while the path has none.
+ * A secret document whose keys become the variables NAME_key. The version is the pinned one, or null while the secret
+ * has no version.
  */
 export const templateSecretShape = object({
   name: string(),
@@ -149,16 +150,17 @@ export const templateSecretShape = object({
 export type TemplateSecret = Infer<typeof templateSecretShape>
 
 /**
- * Everything a container is created from, except secret material. Its hash decides whether a container is recreated.
+ * Everything a container is created from, except secret values. A container is recreated if the hash of its template
+ * changes.
  */
 export const containerTemplateShape = object({
   name: string(),
-  /** `host/repository@sha256:...`: unlike a tag, a digest never changes its content. */
+  /** The image as `host/repository@sha256:...`. Unlike a tag, a digest always means the same content. */
   image: string(),
   command: optional(list(string())),
   args: optional(list(string())),
   environment: map(string()),
-  /** References only; the material is fetched when the container is created. Absent if there are none. */
+  /** References to secrets. The agent fetches the values when it creates the container. Absent without secrets. */
   secrets: optional(list(templateSecretShape)),
   composedEnvironment: optional(map(string())),
   healthCheck: optional(healthCheckShape),
@@ -171,7 +173,7 @@ export type ContainerTemplate = Infer<typeof containerTemplateShape>
 export const DESIRED_STATES = ['running', 'stopped', 'removed'] as const
 export type DesiredState = (typeof DESIRED_STATES)[number]
 
-/** Immutable except for `desired`, which only advances: running, stopped, removed. */
+/** An assignment never changes, except for `desired`, which only advances: running, stopped, removed. */
 export const assignmentShape = object({
   id: branded<AssignmentId>(),
   replica: integer(),
@@ -189,29 +191,29 @@ export const ROLLOUT_STATES = ['progressing', 'paused', 'rolling_back'] as const
 export const revisionTargetShape = object({ revision: integer(), templateHash: string() })
 export type RevisionTarget = Infer<typeof revisionTargetShape>
 
-/** An update in progress. It is absent again once the new revision has passed its watch window. */
+/** A rolling update in progress. The field is removed once the new revision has passed its watch window. */
 export const rolloutShape = object({
   ...revisionTargetShape.fields,
-  /** The revision that started it. A later revision with the same template continues it. */
+  /** The revision that started the update. A later revision with the same template continues the update. */
   since: integer(),
   startedAt: string(),
-  /** When another replica last became ready. The deadline and the watch window start here. */
+  /** When another replica last became ready. The progress deadline and the watch window start at this time. */
   progressedAt: string(),
-  /** The most replicas of this revision that were ready at the same time. */
+  /** The highest number of replicas of the new revision that were ready at the same time. */
   ready: integer(),
   state: oneOf(ROLLOUT_STATES),
-  /** Whether replicas or a good revision existed before. Only then can the update fail. */
+  /** Whether the update replaces existing replicas or a revision that worked. A first rollout cannot fail. */
   replaces: boolean(),
-  /** The quota of containers forced an old replica to stop before its successor started. */
+  /** True if the quota of containers forced an old replica to stop before its successor started. */
   quotaReached: optional(boolean()),
-  /** Why it is paused or rolled back; `nodeId` is absent if the replica had no node. */
+  /** Why the update was paused or rolled back. `nodeId` is absent if the failed replica had no node. */
   failure: optional(
     object({ reason: string(), replica: integer(), nodeId: optional(branded<NodeId>()), at: string() }),
   ),
 })
 export type Rollout = Infer<typeof rolloutShape>
 
-/** An assignment as it is sent to an agent. The template is sent once, because many items share it. */
+/** An assignment as sent to an agent, without its template. Assignments share templates, which are sent separately. */
 export const sentItemShape = object({
   assignmentId: branded<AssignmentId>(),
   deployment: branded<DeploymentUid>(),
@@ -226,8 +228,8 @@ export const desiredItemShape = object({ ...sentItemShape.fields, template: cont
 export type DesiredItem = Infer<typeof desiredItemShape>
 
 /**
- * A deployment with routes, as it is sent to each node of the tenant. The agent knows the replicas on its own node;
- * `peers` are the routers of the other nodes, as `host:port`.
+ * A deployment with routes, as the server sends it to each node of the tenant. `peers` lists the routers of the other
+ * nodes, as `host:port`; the agent already knows the replicas on its own node.
  */
 export const routedDeploymentShape = object({
   deployment: branded<DeploymentUid>(),
@@ -237,7 +239,7 @@ export const routedDeploymentShape = object({
 })
 export type RoutedDeployment = Infer<typeof routedDeploymentShape>
 
-/** The state of one assignment as its agent observed it. `seq` grows with each report of the assignment. */
+/** The state of one assignment as its agent observed it. `seq` increases with each report about the assignment. */
 export const observationShape = object({
   assignmentId: branded<AssignmentId>(),
   generation: integer(),
@@ -247,13 +249,13 @@ export const observationShape = object({
   startedAt: nullable(string()),
   exitCode: nullable(integer()),
   restarts: integer(),
-  /** One word for a state other than the desired one: image_pull_failed, unhealthy, exited, ... */
+  /** Why the observed state differs from the desired one, as one word: image_pull_failed, unhealthy, exited, ... */
   reason: string(),
-  /** For `secret_unresolved`: which entry and why, in the server's own words. */
+  /** For `secret_unresolved`: which secret entry failed and why, as text written by the server. */
   about: optional(string()),
-  /** Sent by the broker with the environment. It proves which secret versions the container was started with. */
+  /** Proves which secret versions the container was started with. The broker sends it together with the environment. */
   proof: optional(string()),
-  /** No container of the assignment exists, and none will be created. */
+  /** True if no container of the assignment exists and none will be created. */
   gone: boolean(),
 })
 export type Observation = Infer<typeof observationShape>

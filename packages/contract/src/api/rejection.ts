@@ -66,6 +66,6 @@ export const warningShape = object({
 })
 export type Warning = Infer<typeof warningShape>
 
-/** The response of a dry run. Nothing was stored; `plan` is what the write would have done or returned. */
+/** The response of a dry run, which stores nothing. `plan` is what the real write would have done or returned. */
 export const dryRunResultShape = <T>(plan: Shape<T>) =>
   object({ alterations: list(alterationShape), warnings: list(warningShape), plan })

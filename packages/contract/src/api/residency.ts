@@ -1,21 +1,21 @@
-// Data residency: what a deployment requires, the labels it is stored as, and the node labels it is compared with.
+// Data residency: the requirements of a deployment, the labels that store them, and matching node labels.
 
 import { boolean, described, type Infer, list, map, object, optional, string } from '../shapes/shape.ts'
 
-/** Labels of a deployment that hold its requirements. Only the server writes them. */
+/** Labels of a deployment that store its residency requirements. Only the server writes these labels. */
 export const RESIDENCY_LABELS = {
   country: 'holdfast.io/data-residency-country',
   region: 'holdfast.io/data-residency-region',
   blockedCountries: 'holdfast.io/blocked-countries',
 } as const
 
-/** Labels of a node with its location. Values that its join token did not attest are ignored. */
+/** Node labels for the node's location. A value that the node's join token did not attest is ignored. */
 export const NODE_COUNTRY = 'holdfast.io/country'
 export const NODE_REGION = 'holdfast.io/geo-region'
 
 export const RESIDENCY_DEMANDS = ['country', 'region', 'blockedCountries'] as const
 
-/** `placement.residency` of a deployment. */
+/** The residency requirements of a deployment: its field `placement.residency`. */
 export const residencyDemandShape = object({
   country: optional(string({ description: 'ISO 3166-1 alpha-2, two capital letters' })),
   region: optional(string({ description: 'One of GET /api/v1/scheduler/regions' })),
@@ -27,7 +27,7 @@ export type ResidencyDemand = Infer<typeof residencyDemandShape>
 export const residencyRulesShape = object({ enforcement: boolean(), regions: map(list(string())) })
 export type ResidencyRules = Infer<typeof residencyRulesShape>
 
-/** GET /scheduler/regions. */
+/** The response to GET /scheduler/regions. */
 export const regionsShape = object({
   enforcement: boolean(),
   regions: list(object({ name: string(), countries: list(string()) })),

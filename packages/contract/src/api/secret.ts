@@ -1,5 +1,5 @@
-// Secrets in the API: writes, versions, consumers and rotations. Only the shapes of a write can hold a value; nothing
-// returns one.
+// Secrets in the API: writes, versions, consumers and rotations. Only requests that write a secret can contain secret
+// values; no response contains one.
 
 import {
   boolean,
@@ -21,7 +21,7 @@ export type SecretEncoding = (typeof SECRET_ENCODINGS)[number]
 export const SECRET_CHARSETS = ['alphanumeric', 'urlsafe', 'ascii'] as const
 export type SecretCharset = (typeof SECRET_CHARSETS)[number]
 
-/** Generated material: random bytes as text, or random characters of an alphabet, never both. */
+/** How to generate secret values: either random bytes encoded as text, or random characters of an alphabet. */
 export const generateShape = object({
   keys: described('Keys to generate a value for', list(string())),
   bytes: optional(integer({ description: 'Random bytes of each value; 32 if neither pair is sent' })),
@@ -31,10 +31,10 @@ export const generateShape = object({
 })
 export type GenerateBlock = Infer<typeof generateShape>
 
-/** The body of PUT /secrets/{namespace}/{resource}: at least one of the two, with different keys. */
+/** The body of PUT /secrets/{namespace}/{resource}: `values`, `generate` or both, with different keys. */
 export const secretWriteShape = object({ values: optional(map(string())), generate: optional(generateShape) })
 
-/** The response to a write. It lists the keys, never the values. */
+/** The response to a secret write. The response lists the keys, never the values. */
 export const secretWrittenShape = object({
   path: string(),
   namespace: string(),
@@ -47,15 +47,15 @@ export type SecretWritten = Infer<typeof secretWrittenShape>
 export const secretVersionShape = object({
   version: integer(),
   createdAt: string(),
-  /** Absent for roles that may not see key names. */
+  /** Key names of the secret version. Absent if the caller's role may not see key names. */
   keys: optional(list(string())),
-  /** Staged by a rotation. No deployment uses it before the cutover. */
+  /** True if a rotation has staged this secret version. No deployment uses a staged version before the cutover. */
   staged: boolean(),
-  /** Names of the deployments that use it. */
+  /** Names of the deployments that use this secret version. */
   pinnedBy: list(string()),
 })
 
-/** An item of GET /secrets: a path with material. */
+/** An item of GET /secrets: a secret path that has stored values. */
 export const secretShape = object({
   path: string(),
   namespace: string(),
@@ -65,7 +65,7 @@ export const secretShape = object({
 })
 export type SecretSummary = Infer<typeof secretShape>
 
-/** An item of GET /secrets/resources: a path that is referenced, with or without material. */
+/** An item of GET /secrets/resources: a secret path that a deployment refers to, with or without stored values. */
 export const secretReferenceShape = object({
   path: string(),
   namespace: string(),
@@ -75,20 +75,20 @@ export const secretReferenceShape = object({
 })
 export type SecretReference = Infer<typeof secretReferenceShape>
 
-/** An item of GET /secrets/resources/{name}/consumers. */
+/** An item of GET /secrets/resources/{name}/consumers: a deployment that uses the secret. */
 export const secretConsumerShape = object({
   deployment: string(),
   uid: string(),
-  /** The entry's name: the prefix of its variables. */
+  /** Name of the secret entry, which is the prefix of its variables. */
   secret: string(),
   vault_path: string(),
   anchor: string(),
-  /** The version its containers are created with; null while the path has none. */
+  /** The secret version that the deployment's containers are created with; null while the secret has no version. */
   version: nullable(integer()),
 })
 export type SecretConsumer = Infer<typeof secretConsumerShape>
 
-/** In this order. A rotation request names one of these or `abort`. */
+/** The steps of a rotation, in order. A rotation request names one of these steps or `abort`. */
 export const ROTATION_STEPS = ['stage', 'overlap', 'cutover', 'retire'] as const
 export const ROTATION_PHASES = ['idle', 'stage', 'overlap', 'cutover'] as const
 export type RotationPhase = (typeof ROTATION_PHASES)[number]
@@ -96,7 +96,7 @@ export type RotationStep = (typeof ROTATION_STEPS)[number] | 'abort'
 
 export const rotateShape = object({
   phase: string({ description: [...ROTATION_STEPS, 'abort'].join(', ') }),
-  /** The name of an entry; if absent, every credential of the deployment. */
+  /** Name of the secret entry to rotate. If absent, every credential of the deployment is rotated. */
   secret: optional(string()),
   values: optional(map(string())),
   generate: optional(generateShape),
@@ -104,11 +104,11 @@ export const rotateShape = object({
 
 export const rotationConsumerShape = object({
   deployment: string(),
-  /** The version it should run. */
+  /** The secret version that the deployment should use. */
   pinned: nullable(integer()),
-  /** The versions its containers have proved to run, with the number of replicas of each. */
+  /** The secret versions that the deployment's containers have proved to use, with the number of replicas of each. */
   running: list(object({ version: integer(), replicas: integer(), since: string() })),
-  /** Every container runs the new version and has proved it. */
+  /** True if every container of the deployment has proved that it uses the new secret version. */
   proved: boolean(),
 })
 
@@ -117,16 +117,16 @@ export const credentialRotationShape = object({
   vault_path: string(),
   phase: oneOf(ROTATION_PHASES),
   since: nullable(string()),
-  /** The steps that may be requested now. */
+  /** The rotation steps that may be requested now. */
   next: list(string()),
   versions: object({ old: nullable(integer()), new: nullable(integer()) }),
   consumers: list(rotationConsumerShape),
-  /** Conditions that block the next phase, as sentences; empty if it may be requested now. */
+  /** Conditions that block the next rotation step, as sentences; empty if the step may be requested now. */
   blockedBy: list(string()),
 })
 export type CredentialRotation = Infer<typeof credentialRotationShape>
 
-/** GET /deployments/{name}/secrets/rotation, and the response to each step. */
+/** The state of a rotation: the response to GET /deployments/{name}/secrets/rotation and to each rotation step. */
 export const rotationShape = object({
   deployment: string(),
   secretsVersion: integer(),
@@ -134,11 +134,11 @@ export const rotationShape = object({
 })
 export type Rotation = Infer<typeof rotationShape>
 
-/** The plan is the state of the rotation after the step. */
+/** The response to the dry run of a rotation step. The plan is the state of the rotation after the step. */
 export const rotationDryRunShape = dryRunResultShape(
   object({
     ...rotationShape.fields,
-    /** Deployments whose containers the step would recreate, one deployment after another. */
+    /** Deployments whose containers the rotation step would recreate, one deployment after another. */
     restarts: list(string()),
   }),
 )

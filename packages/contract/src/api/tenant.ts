@@ -33,7 +33,7 @@ export type QuotaKind = (typeof QUOTA_KINDS)[number]
 export const tenantShape = object({
   id: branded<TenantId>(),
   name: string(),
-  /** True for the one tenant of the platform itself. */
+  /** True for the platform's own tenant, of which there is exactly one. */
   platform: boolean(),
   quotas: map(integer({ minimum: 0 })),
   revision: integer(),
@@ -51,7 +51,7 @@ export const tokenShape = object({
 })
 export type Token = Infer<typeof tokenShape>
 
-/** The only response that contains the token. It is shown once and never stored. */
+/** The only response that contains the API token. The server never stores the token itself. */
 export const issuedTokenShape = object({ ...tokenShape.fields, token: optional(string()) })
 export type IssuedToken = Infer<typeof issuedTokenShape>
 
@@ -62,7 +62,7 @@ export type QuotaList = Infer<typeof quotaListShape>
 
 export const registryShape = object({
   host: string(),
-  /** Whether this tenant has a credential for the host. The credential itself is in the secrets store only. */
+  /** Whether the tenant has a credential for the registry host. Only the secrets store contains the credential itself. */
   credential: boolean(),
   updatedAt: optional(string()),
 })

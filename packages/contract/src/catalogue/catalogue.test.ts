@@ -1,11 +1,11 @@
-// The catalogue is public: codes, their order and statuses are pinned here, and every text must be readable on its own.
+// The error catalogue is public, so this test pins all codes, their order and statuses. Every text must be clear alone.
 
 import { expect, test } from 'vitest'
 import { CATALOGUE, CATALOGUE_SECTIONS, CODES, type Code, codesIn, entryOf, isCode } from './catalogue.ts'
 
-/** Code, status, and the second status if there is one. Codes are never renamed, removed or reused. */
+/** Each code with its HTTP status, and a second status if there is one. Codes are never renamed, removed or reused. */
 const RESOURCE_CODES = [
-  // deployment
+  // Codes about deployments.
   'name_required 422',
   'deployment_name_invalid 422',
   'deployment_name_too_long 422',
@@ -19,13 +19,13 @@ const RESOURCE_CODES = [
   'replicas_out_of_range 422',
   'plaintext_credential_in_environment 422',
   'secrets_version_negative 422',
-  // health check
+  // Codes about health checks.
   'healthcheck_command_missing 422',
   'healthcheck_retries_below_floor 422',
   'healthcheck_timeout_below_floor 422',
   'healthcheck_type_inert 422',
   'healthcheck_type_unsupported 422',
-  // secrets
+  // Codes about secrets.
   'anchored_secret_dropped 409',
   'anchored_secret_repointed 409',
   'secret_anchor_invalid 422',
@@ -60,7 +60,7 @@ const RESOURCE_CODES = [
   'secret_vault_path_required 422',
   'secret_write_empty 422',
   'rotation_transition_invalid 409',
-  // placement
+  // Codes about placement.
   'node_candidates_unresolvable 422 503',
   'node_not_a_placement_candidate 422',
   'node_owned_by_another_tenant 409',
@@ -71,7 +71,7 @@ const RESOURCE_CODES = [
   'network_node_not_a_candidate 422',
   'network_node_required 422',
   'network_option_unsupported_on_agent 422',
-  // volumes
+  // Codes about volumes.
   'volume_access_mode_conflict 409',
   'volume_binding_unavailable 422',
   'volume_class_not_wired 422',
@@ -148,7 +148,7 @@ const REQUEST_CODES = [
   'registry_not_allowed 422',
 ]
 
-/** Words with underscores in the docs that are not codes: fields, actions, alterations, warnings, sample values. */
+/** Words with underscores in the docs that are not error codes: fields, actions, alterations, warnings, samples. */
 const NAMES_IN_DOCS = [
   'vault_path',
   'mount_path',

@@ -1,4 +1,4 @@
-// All rejection codes. Codes are public: they are never renamed, removed or reused, and their order is that of the pages.
+// All rejection codes, in the order of the reference pages. Public codes are never renamed, removed or reused.
 
 import { deploymentCodes } from './deployment.ts'
 import type { CatalogueEntry, CatalogueSection } from './entry.ts'
@@ -11,7 +11,7 @@ import { secretSourceCodes } from './secret-sources.ts'
 import { volumeCodes } from './volumes.ts'
 import { workloadCodes } from './workload.ts'
 
-/** The codes by the part of a request that they are about. */
+/** All rejection codes, grouped by the part of a request that they are about. */
 export const CATALOGUE_SECTIONS = {
   deployment: deploymentCodes,
   healthCheck: healthCheckCodes,
@@ -25,7 +25,7 @@ export const CATALOGUE_SECTIONS = {
 } as const satisfies { readonly [section: string]: CatalogueSection }
 export type CatalogueSectionName = keyof typeof CATALOGUE_SECTIONS
 
-/** The codes of the named sections, in order. */
+/** All rejection codes of the named catalogue sections, in order. */
 export function codesIn(...sections: readonly CatalogueSectionName[]): Code[] {
   return sections.flatMap((section) => Object.keys(CATALOGUE_SECTIONS[section])).filter(isCode)
 }
@@ -45,7 +45,7 @@ type KeyOfAny<S> = S extends unknown ? keyof S : never
 type CodeInTwo<S> = S extends [infer First, ...infer Rest]
   ? (keyof First & KeyOfAny<Rest[number]>) | CodeInTwo<Rest>
   : never
-/** Makes a code in two sections a type error. Without it the spread below would silently keep the later one. */
+/** Makes it a type error to list one code in two sections; merging the sections would silently drop one of the two. */
 type Disjoint = [CodeInTwo<Sections>] extends [never]
   ? CatalogueSection
   : { readonly codeInTwo: CodeInTwo<Sections> }
@@ -66,7 +66,7 @@ export type Code = keyof typeof CATALOGUE
 
 export const isCode = (text: string): text is Code => Object.hasOwn(CATALOGUE, text)
 
-/** Every code, in the order of the sections. */
+/** Every rejection code, in the order of the catalogue sections. */
 export const CODES: readonly Code[] = Object.keys(CATALOGUE).filter(isCode)
 
 export const entryOf = (code: Code): CatalogueEntry => CATALOGUE[code]

@@ -1,4 +1,4 @@
-// Codes of a deployment's kind, name, image, replicas and environment.
+// Error codes of a deployment's kind, name, image, replicas and environment.
 
 import { type CatalogueSection, markdown } from './entry.ts'
 

@@ -1,10 +1,10 @@
-// The reference page of one code in Markdown: the target of a rejection's `doc` link and the output of `holdfast explain`.
+// Renders the Markdown reference page of one error code, for a rejection's `doc` link and for `holdfast explain`.
 
 import { type Code, entryOf } from './catalogue.ts'
 import type { CatalogueEntry } from './entry.ts'
 import { placeholdersOf } from './fill-in.ts'
 
-/** Texts of the catalogue that are not Markdown are put into a code block. */
+/** The reference page of an error code. Catalogue texts that are not Markdown are put into a code block. */
 export function renderCodePage(code: Code): string {
   const entry = entryOf(code)
   const blocks = [
@@ -31,7 +31,7 @@ function listFacts({ status, alternativeStatus, field }: CatalogueEntry): string
   return facts.join('\n')
 }
 
-/** Shows a placeholder `{max}` as `<max>`, like the other variable parts of these texts. */
+/** Puts a catalogue text into a code block. A placeholder such as `{max}` is shown as `<max>`. */
 function fence(template: string): string {
   const text = placeholdersOf(template).reduce(
     (shown, name) => shown.replaceAll(`{${name}}`, `<${name}>`),

@@ -1,7 +1,7 @@
-// One entry of the code catalogue. It is the only source of facts about a code: HTTP status, texts, reference page, OpenAPI
-// example and the part of the product that raises it.
+// One entry of the error catalogue. The entry is the only source of facts about a code: HTTP status, texts, reference
+// page, OpenAPI example and the part of the product that raises the code.
 
-/** The part of the product that raises a code. Some parts do not exist yet; their codes are reserved. */
+/** The part of the product that raises an error code. Codes of parts that do not exist yet are reserved. */
 export type Capability =
   | 'http'
   | 'tenancy'
@@ -18,29 +18,29 @@ export type Capability =
   | 'scaling'
   | 'backups'
 
-/** A second HTTP status. It is used only where a check asks for it; otherwise the entry's `status` applies. */
+/** A second HTTP status of an error code, used only where a check selects it instead of `status`. */
 export interface AlternativeStatus {
   readonly status: number
-  /** Completes the sentence "This status when ...". */
+  /** Text that completes the sentence "This status when ...". */
   readonly when: string
 }
 
 export interface CatalogueEntry {
-  /** HTTP status of the response if this is its first rejection. */
+  /** HTTP status of a response whose first rejection has this code. */
   readonly status: number
   readonly alternativeStatus?: AlternativeStatus
-  /** Patterns of the fields that it can name: `environment.<key>`, `secrets[<i>].name`, `name | deployment_id`. */
+  /** The fields at which the code can occur: `environment.<key>`, `secrets[<i>].name`, `name | deployment_id`. */
   readonly field: string
-  /** The accepted form. The rule fills in placeholders such as `{max}`. */
+  /** The accepted form of the rejected value. Placeholders such as `{max}` are filled in for each rejection. */
   readonly expected: string
-  /** The reason in one sentence, with the same placeholders. */
+  /** The reason for the rejection in one sentence. It may contain placeholders such as `{max}`. */
   readonly why: string
-  /** Markdown for the reference page: the cause, and after "What to do." the fix. */
+  /** Markdown for the code's reference page: the cause, and after "What to do." the fix. */
   readonly doc: string
   readonly capability: Capability
 }
 
 export type CatalogueSection = { readonly [code: string]: CatalogueEntry }
 
-/** Markdown from its lines. An empty line ends a paragraph. */
+/** Joins lines into Markdown text. An empty line ends a paragraph. */
 export const markdown = (...lines: readonly string[]): string => lines.join('\n')

@@ -1,11 +1,11 @@
-// Fills numbers and names of one request into the catalogue's texts. A placeholder is `{max}`: a lowercase letter, then
-// letters. The `{{secret.<resource>.<key>}}` of a composed variable is not a placeholder and stays.
+// Fills numbers and names of one request into texts of the error catalogue. A placeholder such as `{max}` is a
+// lowercase letter, then letters. A `{{secret.<resource>.<key>}}` of a composed variable is left unchanged.
 
 const PLACEHOLDER = /\{([a-z][A-Za-z]*)\}/g
 
 export type FillInParameters = { readonly [placeholder: string]: string | number }
 
-/** Braces inside a parameter are text. A missing parameter is a bug of the caller, so it throws. */
+/** Replaces the placeholders of a text. Inserted text is not expanded again. Throws if the value of one is missing. */
 export function fillIn(template: string, parameters: FillInParameters = {}): string {
   return template.replace(PLACEHOLDER, (_, name: string) => {
     const value = Object.hasOwn(parameters, name) ? parameters[name] : undefined
@@ -14,7 +14,7 @@ export function fillIn(template: string, parameters: FillInParameters = {}): str
   })
 }
 
-/** The names of the placeholders in a template, each once, in the order of their first use. */
+/** The names of the placeholders in a catalogue text, each once, in the order of their first use. */
 export function placeholdersOf(template: string): string[] {
   return [...new Set(Array.from(template.matchAll(PLACEHOLDER), (found) => found[1] ?? ''))]
 }

@@ -1,4 +1,4 @@
-// Codes of healthCheck. A check gets at most one of: command missing, type inert, type unsupported.
+// Error codes of healthCheck. One check gets at most one of these codes: command missing, type inert, type unsupported.
 
 import { type CatalogueSection, markdown } from './entry.ts'
 

@@ -1,4 +1,4 @@
-// Codes of named nodes in deployments, jobs and networks, and of the claim on a node.
+// Error codes about nodes that deployments, jobs and networks name, and about a tenant's claim on a node.
 
 import { type CatalogueSection, markdown } from './entry.ts'
 

@@ -1,4 +1,4 @@
-// Codes that any request can get: body, fields, headers, authentication, limits, and stores that do not respond.
+// Error codes that any request can get: body, fields, headers, authentication, limits, and stores that do not respond.
 
 import { type CatalogueSection, markdown } from './entry.ts'
 

@@ -1,4 +1,4 @@
-// Codes of records that do not exist or cannot be deleted yet. Records of other tenants look like missing ones.
+// Error codes of records that do not exist or cannot be deleted yet. A record of another tenant is reported as missing.
 
 import { type CatalogueSection, markdown } from './entry.ts'
 

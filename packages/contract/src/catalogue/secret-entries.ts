@@ -1,4 +1,4 @@
-// Codes of the fields of a secret entry, of its vault_path, of values, and of rotations.
+// Error codes of a secret entry's fields, its vault_path and its values, and of rotations.
 
 import { type CatalogueSection, markdown } from './entry.ts'
 

@@ -1,4 +1,4 @@
-// Codes of anchors, composed variables and generated secrets.
+// Error codes of secret anchors, composed variables and generated secrets.
 
 import { type CatalogueSection, markdown } from './entry.ts'
 

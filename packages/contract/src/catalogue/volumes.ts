@@ -1,4 +1,4 @@
-// Codes of volume mounts, snapshots and recommendations, and of an unknown query parameter.
+// Error codes of volume mounts, snapshots and recommendations, and of an unknown query parameter.
 
 import { type CatalogueSection, markdown } from './entry.ts'
 

@@ -1,4 +1,4 @@
-// Codes of the other fields of a deployment or volume: residency, dependencies, resources, updates, labels, routes.
+// Error codes of further deployment and volume fields: residency, dependencies, resources, updates, labels, routes.
 
 import { type CatalogueSection, markdown } from './entry.ts'
 

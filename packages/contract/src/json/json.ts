@@ -1,4 +1,4 @@
-// JSON values. Whole numbers above 2^53 are bigint, so that they stay exact.
+// JSON values. Whole numbers above 2^53 are represented as bigint, because a double would round them.
 
 export type Json = null | boolean | number | bigint | string | Json[] | JsonObject
 export interface JsonObject {
@@ -9,12 +9,12 @@ export function isJsonObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The JSON text of a value. Unlike JSON.stringify it supports bigint. */
+/** The JSON text of a value. Unlike JSON.stringify, this function supports bigint. */
 export function jsonText(value: Json): string {
   return write(value, Object.keys)
 }
 
-/** For JSON.stringify, which does not support bigint: whole numbers above 2^53 become text. */
+/** Converts whole numbers above 2^53 to strings, for JSON.stringify, which does not support bigint. */
 export function withoutBigInts(value: Json): Json {
   if (typeof value === 'bigint') return value.toString()
   if (Array.isArray(value)) return value.map(withoutBigInts)
@@ -22,7 +22,7 @@ export function withoutBigInts(value: Json): Json {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, withoutBigInts(member)]))
 }
 
-/** JSON text with sorted keys at every level: equal values have equal text. The spec hash is computed from it. */
+/** JSON text with sorted keys at every level, so that equal values have equal text. Used for the spec hash. */
 export function canonicalJson(value: Json): string {
   return write(value, (object) => Object.keys(object).sort())
 }
@@ -39,6 +39,6 @@ function write(value: Json, keysOf: (object: JsonObject) => string[]): string {
   return `{${members}}`
 }
 
-/** Most texts need no escaping, and testing for that is cheaper than escaping. */
+/** Matches strings that need no JSON escaping. Most strings match, and the test is cheaper than escaping. */
 const PLAIN = /^[ !#-[\]-~]*$/
 const quote = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(text))

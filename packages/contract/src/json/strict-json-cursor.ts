@@ -1,11 +1,11 @@
-// The position of the strict JSON reader, and how it fails. The first fault is recorded once; the readers then return
-// undefined, each adding its key or index to the path. Valid bodies pay nothing for paths.
+// The position of the strict JSON reader, and how the reader fails. The first fault is recorded once. Each function
+// then returns undefined and adds its key or index to the path, so that valid bodies need no work for paths.
 
 export type StrictJsonFaultKind = 'syntax' | 'duplicate_key' | 'depth' | 'values' | 'encoding' | 'number'
 
 interface Failure {
   readonly kind: StrictJsonFaultKind
-  /** Index into the text, not yet into the bytes. */
+  /** Position of the fault as an index into the text. It is converted to a byte offset later. */
   readonly at: number
   readonly message: string
 }
@@ -15,20 +15,20 @@ export interface Cursor {
   at: number
   readonly maxDepth: number
   readonly maxValues: number
-  /** Members and elements read so far. */
+  /** Number of object members and list elements read so far. */
   values: number
   failure: Failure | undefined
-  /** Keys and indexes from the fault outward. */
+  /** Keys and indexes that lead from the fault outward to the top of the body. */
   readonly trail: (string | number)[]
 }
 
-/** The message names what was expected, never what was received, which may be a secret. */
+/** Records a fault. The message names what was expected, never what was received, because that may be a secret. */
 export function fail(cursor: Cursor, kind: StrictJsonFaultKind, at: number, message: string): undefined {
   cursor.failure = { kind, at, message }
   return undefined
 }
 
-/** Called by each reader that a failure passes through, to add its step to the path. */
+/** Adds a key or index to the path of a fault. Called by each function that the fault passes through. */
 export function unwind(cursor: Cursor, segment: string | number): undefined {
   cursor.trail.push(segment)
   return undefined

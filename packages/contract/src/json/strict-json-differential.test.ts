@@ -81,13 +81,13 @@ function judge(bytes: Uint8Array): 'accepted' | 'refusedByBoth' | 'refusedByUs' 
     expectSameAsNative(ours.value, native)
     return 'accepted'
   }
-  // JSON.parse has no objection here, so the fault must be one of the stricter rules.
+  // JSON.parse accepts this text, so the strict reader must have rejected it by one of its stricter rules.
   if (ours.fault.kind === 'syntax')
     throw new Error(`refused sound JSON: ${Buffer.from(bytes).toString('latin1')}`)
   return 'refusedByUs'
 }
 
-/** Bigint and minus zero are the two intended differences. */
+/** Compares with JSON.parse, except for the two intended differences: bigint and minus zero. */
 function expectSameAsNative(ours: Json, native: unknown): void {
   if (!sameAsNative(ours, native)) throw new Error(`${jsonText(ours)} is not ${JSON.stringify(native)}`)
 }
@@ -113,7 +113,7 @@ function sameAsNative(ours: Json, native: unknown): boolean {
 
 type Random = (below: number) => number
 
-/** A small generator with a fixed seed: the same bodies in every run. */
+/** A small random generator with a fixed seed, so that every run tests the same bodies. */
 function randomFrom(seed: number): Random {
   let state = seed
   return (below) => {

@@ -9,12 +9,12 @@ const POINT = 0x2e
 const ZERO = 0x30
 const LOWER_E = 0x65
 
-/** Far above the range of a double. Conversion to bigint is not linear, so longer digit strings are rejected first. */
+/** The most characters of a number, far above the range of a double. Converting longer ones to bigint is slow. */
 const MAX_NUMBER_LENGTH = 400
-/** Any number with this many digits is below 2^53. */
+/** A number with at most this many digits is below 2^53. */
 export const PLAIN_DIGITS = 15
 
-/** The cursor is at a minus or a digit before, and behind the number after. */
+/** Reads a number. The cursor must be at a minus or a digit, and is moved behind the number. */
 export function readNumber(cursor: Cursor): number | bigint | undefined {
   const { text, at } = cursor
   const digits = text.charCodeAt(at) === MINUS ? at + 1 : at
@@ -41,7 +41,7 @@ function isDigit(code: number): boolean {
   return code >= ZERO && code <= 0x39
 }
 
-/** Reads the fraction and the exponent. */
+/** Reads the fraction and the exponent of a number. */
 function endOfNumber(cursor: Cursor, wholeEnd: number): number | undefined {
   const { text } = cursor
   let end = wholeEnd

@@ -1,5 +1,5 @@
-// Reads a string of strict JSON (RFC 8259, section 7). Escapes that leave half a surrogate pair are rejected: such a
-// string has no UTF-8 form and could not be stored unchanged.
+// Reads a string of strict JSON (RFC 8259, section 7). Escapes that leave half a surrogate pair are rejected, because
+// such a string has no UTF-8 form and could not be stored unchanged.
 
 import { type Cursor, fail } from './strict-json-cursor.ts'
 
@@ -7,7 +7,7 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const LETTER_U = 0x75
 
-/** The cursor is at the opening quote before, and behind the closing one after. */
+/** Reads a string. The cursor must be at the opening quote, and is moved behind the closing quote. */
 export function readString(cursor: Cursor): string | undefined {
   const { text } = cursor
   const start = cursor.at + 1
@@ -17,7 +17,7 @@ export function readString(cursor: Cursor): string | undefined {
   return text.slice(start, end)
 }
 
-/** Index of the first character that cannot be copied unchanged. */
+/** Index of the first character of the string that cannot be copied unchanged. */
 function endOfRun(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at)
@@ -56,7 +56,7 @@ const SIMPLE_ESCAPES: { readonly [code: number]: string } = {
   116: '\t',
 }
 
-/** The cursor is at the backslash before, and behind the escape after. */
+/** Reads an escape sequence. The cursor must be at the backslash, and is moved behind the escape sequence. */
 function readEscape(cursor: Cursor): string | undefined {
   const at = cursor.at
   const code = cursor.text.charCodeAt(at + 1)
@@ -85,7 +85,7 @@ function readUnicodeEscape(cursor: Cursor): string | undefined {
 
 const LONE_SURROGATE = 'an escape that is half a surrogate pair stands for no character'
 
-/** Minus one if there are fewer than four hexadecimal digits. */
+/** Reads four hexadecimal digits. Minus one if there are fewer than four. */
 function hex4(text: string, from: number): number {
   let value = 0
   for (let at = from; at < from + 4; at++) {

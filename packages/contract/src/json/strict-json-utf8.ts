@@ -4,7 +4,7 @@
 interface FatalDecoder {
   decode(bytes: Uint8Array): string
 }
-// The one global of browsers and Node that this package needs; the configured type library does not declare it.
+// TextDecoder is a global of browsers and Node that the configured type library does not declare.
 declare const TextDecoder: new (
   label: string,
   options: { readonly fatal: boolean; readonly ignoreBOM: boolean },
@@ -12,7 +12,7 @@ declare const TextDecoder: new (
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Undefined when the bytes are not UTF-8. A byte order mark stays in the text. */
+/** Decodes UTF-8. Undefined if the bytes are not valid UTF-8. A byte order mark stays in the text. */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return decoder.decode(bytes)
@@ -21,7 +21,7 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** The number of valid bytes from the start: all of them, or the offset of the first invalid sequence. */
+/** The number of valid UTF-8 bytes from the start: all bytes, or the offset of the first invalid sequence. */
 export function validUtf8Length(bytes: Uint8Array): number {
   let at = 0
   while (at < bytes.length) {
@@ -32,13 +32,13 @@ export function validUtf8Length(bytes: Uint8Array): number {
   return at
 }
 
-/** Length of the sequence that starts here, 0 if it is invalid. */
+/** Length of the UTF-8 sequence that starts at this position, or 0 if the sequence is invalid. */
 function sequenceLength(bytes: Uint8Array, at: number): number {
   const lead = bytes[at] ?? 0
   if (lead < 0x80) return 1
   if (lead < 0xc2 || lead > 0xf4) return 0
   const length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4
-  // The second byte excludes overlong forms, surrogates and code points above U+10FFFF.
+  // The allowed range of the second byte excludes overlong forms, surrogates and code points above U+10FFFF.
   const lowest = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80
   const highest = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf
   if (!isBetween(bytes[at + 1], lowest, highest)) return 0
@@ -57,7 +57,7 @@ export function utf8Length(text: string): number {
     const code = text.charCodeAt(at)
     if (code < 0x80) continue
     bytes += code < 0x800 ? 1 : 2
-    // A pair is two units and four bytes; its first unit was counted as three.
+    // A surrogate pair is two UTF-16 units but four UTF-8 bytes. Its first unit was already counted as three bytes.
     if (code >= 0xd800 && code <= 0xdbff && isLowSurrogate(text.charCodeAt(at + 1))) at++
   }
   return bytes

@@ -65,7 +65,7 @@ describe('the strict JSON reader accepts', () => {
   })
 })
 
-/** Turns null-prototype objects into ordinary ones, for comparing. */
+/** Copies objects without a prototype into ordinary objects, so that they can be compared. */
 function plain(value: Json): unknown {
   if (Array.isArray(value)) return value.map(plain)
   if (typeof value !== 'object' || value === null) return value
@@ -372,7 +372,7 @@ describe('the strict JSON reader reads one hostile MiB in linear time', () => {
     ['line breaks and a fault', `${'\n'.repeat(MIB)}x`],
     ['an open string', `"${'a'.repeat(MIB)}`],
   ]
-  // A quadratic reader needs minutes here; the bound leaves room for a loaded machine.
+  // A reader of quadratic time would need minutes for these bodies. The time limit allows for a loaded machine.
   test.each(bodies)('%s', (_name, text) => {
     const bytes = bytesOf(text)
     const started = performance.now()

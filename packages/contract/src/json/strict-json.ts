@@ -11,15 +11,15 @@ import { decodeUtf8, utf8Length, validUtf8Length } from './strict-json-utf8.ts'
 
 export interface StrictJsonFault {
   readonly kind: StrictJsonFaultKind
-  /** Offset of the first byte at fault. */
+  /** Byte offset of the fault in the body. */
   readonly offset: number
-  /** Starts at 1. */
+  /** Line of the fault, starting at 1. */
   readonly line: number
-  /** Starts at 1, in characters, not bytes. */
+  /** Column of the fault, starting at 1, counted in characters and not in bytes. */
   readonly column: number
-  /** Quotes nothing of the body. */
+  /** Message for the fault. It quotes nothing of the body. */
   readonly message: string
-  /** Path of the value or of the repeated key; absent at the top. It holds keys as sent: see `safeKey` in core. */
+  /** Path of the invalid value or repeated key; absent at the top level. Keys are not redacted: see `safeKey` in core. */
   readonly path?: string
 }
 
@@ -28,18 +28,18 @@ export type StrictJsonResult =
   | { readonly ok: false; readonly fault: StrictJsonFault }
 
 export const MAX_JSON_DEPTH = 32
-/** The reader recurses once per level, so no option may exhaust the stack. */
+/** The greatest nesting depth that a caller may allow. The reader recurses per level and needs stack for each. */
 const DEPTH_CEILING = 512
-/** A longer key is named by its length in a fault's path. */
+/** In the path of a fault, a key longer than this is replaced by its length. */
 const MAX_KEY_IN_PATH = 256
 
 interface StrictJsonOptions {
   readonly maxDepth?: number
-  /** Members and elements together. A mebibyte of small values takes ten times as long to read as one of text. */
+  /** Limit on members and elements together. Many small values take ten times as long as text of the same size. */
   readonly maxValues?: number
 }
 
-/** Reads `__proto__` as an ordinary key. Time is linear in the number of bytes. */
+/** Reads a JSON body strictly. `__proto__` is an ordinary key. The time is linear in the number of bytes. */
 export function parseStrictJson(bytes: Uint8Array, options: StrictJsonOptions = {}): StrictJsonResult {
   const text = decodeUtf8(bytes)
   if (text === undefined) return { ok: false, fault: explainBadUtf8(bytes) }
@@ -64,7 +64,7 @@ function readDocument(cursor: Cursor): Json | undefined {
   return fail(cursor, 'syntax', cursor.at, 'nothing may follow the value')
 }
 
-/** Returns the code of the character at which it stops, NaN at the end. */
+/** Skips white space. Returns the code of the next character, or NaN at the end of the text. */
 function skipSpace(cursor: Cursor): number {
   const { text } = cursor
   let at = cursor.at
@@ -150,7 +150,7 @@ function readObject(cursor: Cursor, depth: number): JsonObject | undefined {
   }
 }
 
-/** Reads a key that the object does not have yet, its colon, and the space up to the value. */
+/** Reads a key, its colon, and the white space before the value. A key that the object already has is a fault. */
 function readKey(cursor: Cursor, object: JsonObject): string | undefined {
   const start = cursor.at
   if (cursor.text.charCodeAt(start) !== 0x22) {

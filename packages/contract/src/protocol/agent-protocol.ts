@@ -1,12 +1,13 @@
 // Messages between agent and server, over the WebSocket that the agent opens.
 //
-//   server  challenge                                        a fresh nonce
-//   agent   hello            signs nonce, node and generation
-//   server  welcome          the session's epoch; or refused, and the end
-//   server  complete, then delta ...; complete again each minute
-//   agent   heartbeat each 10 s; status when something changed
-// call and answer  one question to the other side => call and answer  one request to the other side
-//   server  open; both credit, end; binary frames between     a stream of bytes: logs, exec
+//   server  challenge          a fresh nonce
+//   agent   hello              a signature over nonce, node id and generation
+//   server  welcome or close   the epoch of the session, or the reason why the session ends
+//   server  complete, delta    the desired set each minute, and changes to it in between
+//   agent   heartbeat, status  a heartbeat each 10 s, and the state of containers after a change
+//   both    call, answer       one request to the other side and its response
+//   server  open               requests a stream of bytes: logs or exec
+//   both    credit, end        flow control and end of a stream; the bytes are in binary frames
 
 import { capacityShape, engineShape, machineContainerShape } from '../api/node.ts'
 import {
@@ -36,7 +37,7 @@ import {
 export const AGENT_PATH = '/api/v1/agent/session'
 export const AGENT_SUBPROTOCOL = 'holdfast.agent.v1'
 
-/** The text that a node signs with its Ed25519 key. */
+/** The text of a hello that a node signs with its Ed25519 key. */
 export const helloText = (nonce: string, nodeId: string, generation: number, bootId: string): string =>
   ['holdfast-hello-v1', nonce, nodeId, generation, bootId].join('\n')
 
@@ -53,8 +54,8 @@ export const helloShape = object({
   engine: engineShape,
   capacity: capacityShape,
   /**
-   * Address of this node's router for requests that other nodes of the tenant forward, as `host:port`. If absent, the
-   * node routes nothing.
+   * The `host:port` at which this node's router accepts requests forwarded by other nodes of the tenant. If absent, the
+   * node routes no requests.
    */
   peerAddress: optional(string()),
 })
@@ -65,35 +66,35 @@ export const welcomeShape = object({
   session: integer(),
   tenant: branded<TenantId>(),
   heartbeatMs: integer(),
-  /** The control plane runs on this node. The agent then creates new containers only for the platform's own tenant. */
+  /** Whether the control plane runs on this node. If so, only the platform's own tenant gets new containers here. */
   controlPlane: optional(boolean()),
-  /** The node belongs to the platform's own tenant. */
+  /** Whether the node belongs to the platform's own tenant. */
   platform: optional(boolean()),
 })
 
-/** The session is not opened, or ends. `code` is a code of the catalogue or a close reason of this protocol. */
+/** Rejects or ends a session. `code` is a code of the error catalogue or a close reason of this protocol. */
 export const closeShape = object({ type: oneOf(['close']), code: string(), message: string() })
 
 /**
- * By deployment and templateHash. The hash alone is not enough: it leaves out the name and the stop grace period, so
- * two deployments may share a hash and still need different containers.
+ * Container templates by deployment and templateHash. The hash alone is not a unique key: it leaves out the name and
+ * the stop grace period, so two deployments may share a hash and still need different containers.
  */
 const templatesShape = map(map(containerTemplateShape))
 type Templates = Infer<typeof templatesShape>
 
-/** The whole desired set of the node as of a store revision. Containers that are not in it are not desired. */
+/** All desired containers of the node at one store revision. The agent removes containers that are not listed. */
 export const completeShape = object({
   type: oneOf(['complete']),
   session: integer(),
   revision: integer(),
   items: list(sentItemShape),
   templates: templatesShape,
-  /** Every routed deployment of the tenant. */
+  /** Every deployment of the tenant that has routes. */
   routes: optional(list(routedDeploymentShape)),
 })
 export type Complete = Infer<typeof completeShape>
 
-/** Changes since the last complete or delta. */
+/** Changes to the desired containers since the last `complete` or `delta` message. */
 export const deltaShape = object({
   type: oneOf(['delta']),
   session: integer(),
@@ -101,14 +102,14 @@ export const deltaShape = object({
   items: list(sentItemShape),
   templates: templatesShape,
   gone: list(string()),
-  /** Routed deployments that are new or have changed. */
+  /** Deployments with routes that are new or have changed. */
   routes: optional(list(routedDeploymentShape)),
-  /** Uids of deployments that are no longer routed. */
+  /** Uids of deployments that no longer have routes. */
   unrouted: optional(list(string())),
 })
 export type Delta = Infer<typeof deltaShape>
 
-/** Adds its template to each item. Throws if one is missing, because such a set cannot be applied. */
+/** Adds its container template to each item. Throws if a template is missing, because such items are useless. */
 export function joinTemplates({ items, templates }: Pick<Complete, 'items' | 'templates'>): DesiredItem[] {
   const found = new Map<string, Map<string, ContainerTemplate>>()
   for (const [deployment, byHash] of Object.entries(templates))
@@ -120,7 +121,7 @@ export function joinTemplates({ items, templates }: Pick<Complete, 'items' | 'te
   })
 }
 
-/** The reverse: each template once, even if many items share it. */
+/** Separates items and container templates, the inverse of joinTemplates. Each shared template is listed once. */
 export function splitTemplates(desired: readonly DesiredItem[]): Pick<Complete, 'items' | 'templates'> {
   const templates: Templates = {}
   const items = desired.map(({ template, ...item }): SentItem => {
@@ -138,20 +139,20 @@ export const statusShape = object({
   type: oneOf(['status']),
   session: integer(),
   observations: list(observationShape),
-  /** Names of containers that belong to no assignment and are too many to remove; absent if there are none. */
+  /** Names of containers without an assignment that are too many to remove safely; absent if there are none. */
   orphans: optional(list(string())),
 })
 export type Status = Infer<typeof statusShape>
 
-/** The server calls `containers`, the agent calls `registry` and `environment`. */
+/** Methods of a call between server and agent. The server calls `containers`; the agent calls the other methods. */
 export const CALL_METHODS = ['containers', 'registry', 'environment'] as const
 export const callShape = object({
   type: oneOf(['call']),
   id: string(),
   method: oneOf(CALL_METHODS),
-  /** For `registry`: the host of the credential. */
+  /** For the method `registry`: the registry host whose credential is requested. */
   host: optional(string()),
-  /** For `environment`: which container, and which attempt to create it. Each attempt is answered once. */
+  /** For the method `environment`: the container and the attempt to create it. Each attempt is answered once. */
   assignmentId: optional(branded<AssignmentId>()),
   attempt: optional(string()),
 })
@@ -161,56 +162,56 @@ export const answerShape = object({
   type: oneOf(['answer']),
   id: string(),
   containers: optional(list(machineContainerShape)),
-  /** Sealed to the node's encryption key; absent if the tenant has no credential for the host. */
+  /** A registry credential encrypted to the node's key; absent if the tenant has no credential for the host. */
   sealed: optional(string()),
   error: optional(string()),
-  /** For `environment`: which entry was not resolved and why, in the server's own words. */
+  /** For the method `environment`: which secret entry was not resolved and why, as text written by the server. */
   about: optional(string()),
 })
 export type Answer = Infer<typeof answerShape>
 
-/** Sealed to the node that creates a container. It names the container, so that it cannot be used for another one. */
+/** A container environment encrypted to its node. It names the container, so that it cannot be used for another one. */
 export const sealedEnvironmentShape = object({
   assignmentId: branded<AssignmentId>(),
   attempt: string(),
   environment: map(string()),
-  /** Returned with each report of the container. */
+  /** Proof of the secret versions used. The agent includes the proof in each report about the container. */
   proof: string(),
 })
 
 export const STREAM_KINDS = ['logs', 'exec'] as const
-/** The server requests a stream of bytes. It lasts until either side sends `end`. */
+/** A request of the server to open a stream of bytes. The stream lasts until either side sends `end`. */
 export const openShape = object({
   type: oneOf(['open']),
-  /** A number that this session has not used yet. */
+  /** Number of the stream. A session uses each number once. */
   stream: integer(),
   kind: oneOf(STREAM_KINDS),
   assignmentId: branded<AssignmentId>(),
-  /** For `logs`. */
+  /** For log streams: whether to send new lines as they are written. */
   follow: optional(boolean()),
   tail: optional(integer()),
   since: optional(string()),
-  /** For `exec`. */
+  /** For exec streams: the command to run. */
   command: optional(list(string())),
   tty: optional(boolean()),
 })
 export type Open = Infer<typeof openShape>
 
 /**
- * Lets the sender transmit so many more bytes of frames, headers included. Nothing is sent beyond the credit, so a
- * slow reader slows the source. Both sides start with none.
+ * Allows the peer to send `bytes` more bytes of stream frames, headers included. A sender without credit must wait, so
+ * a slow reader slows the source. Both sides start without credit.
  */
 export const creditShape = object({ type: oneOf(['credit']), stream: integer(), bytes: integer() })
 export const endShape = object({
   type: oneOf(['end']),
   stream: integer(),
   exitCode: optional(integer()),
-  /** One of STREAM_ERRORS. */
+  /** Why the stream failed: one of STREAM_ERRORS. */
   error: optional(string()),
 })
 export type End = Infer<typeof endShape>
 
-/** Why a stream could not be opened or ended early. */
+/** Why a stream could not be opened, or why it ended early. */
 export const STREAM_ERRORS = [
   'node_unreachable',
   'container_not_found',
@@ -222,15 +223,15 @@ export const STREAM_ERRORS = [
 ] as const
 export type StreamError = (typeof STREAM_ERRORS)[number]
 
-/** Bytes of a stream travel as binary frames: channel (1 byte), stream (4 bytes, big endian), payload. */
+/** Length of the header of a binary frame: channel (1 byte) and stream number (4 bytes, big endian). */
 export const STREAM_HEADER_BYTES = 5
-/** Limits a frame, so that other messages never wait long behind it. */
+/** The largest payload of a stream frame. It is small so that other messages never wait long behind a frame. */
 export const STREAM_PAYLOAD_BYTES = 16 * 1024
-/** Open at the same time on one node. */
+/** Maximum number of streams that may be open on one node at the same time. */
 export const STREAMS_PER_NODE = 32
 /**
- * The first five are also those of the exec subprotocol. An empty stdin frame ends the input. `skipped` is for logs
- * only: the `{lines, bytes}` dropped because the reader was too slow, sent in their place.
+ * Channels of a stream frame. The exec subprotocol uses the first five too. An empty stdin frame ends the input.
+ * `skipped` reports log lines that were dropped because the reader was too slow, as `{lines, bytes}`.
  */
 export const STREAM_CHANNELS = { stdin: 0, stdout: 1, stderr: 2, resize: 3, exit: 4, skipped: 5 } as const
 

@@ -15,7 +15,7 @@ export type PathStep = string | number
 
 const STEP = /\["((?:[^"\\]|\\.)*)"\]|\[([0-9]{1,15})\]|([^.[\]]+)/g
 
-/** The steps of a path such as `secrets[0].values["a b"]`: the inverse of childPath and elementPath. */
+/** Splits a path such as `secrets[0].values["a b"]` into steps: the inverse of childPath and elementPath. */
 export function stepsOf(field: string): PathStep[] {
   return Array.from(field.matchAll(STEP), ([whole, quoted, index, bare]) => {
     if (index !== undefined) return Number(index)

@@ -1,10 +1,10 @@
-// Reads messages of a peer that may be one minor version ahead: unknown fields are ignored, known ones are checked
-// strictly. Only for messages; in a request or a record an unknown field is an error.
+// Reads messages of a peer that may be one minor version ahead: unknown fields are ignored, known fields are checked
+// strictly. Only for protocol messages; in an API request or a stored record an unknown field is an error.
 
 import type { Shape, ShapeNode } from './shape.ts'
 import { decode } from './shape-faults.ts'
 
-/** Changes `value` in place, so it must belong to the caller. */
+/** Decodes a message and ignores unknown fields. Removes these fields from `value`, so the caller must own `value`. */
 export function decodeKnown<T>(shape: Shape<T>, value: unknown): T {
   dropUnknown(shape, value)
   return decode(shape, value)

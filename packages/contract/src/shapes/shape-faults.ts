@@ -1,5 +1,5 @@
-// Checks a value against a shape. Records are checked on every read and write of the store, so valid values take a
-// fast path compiled once for each shape; only an invalid one is walked to find the paths of its faults.
+// Checks a value against a shape. Records are checked on every read and write of the store, so each shape is compiled
+// once into a fast check. Only a value that fails this check is walked to find the paths of its faults.
 
 import { childPath, elementPath } from './field-path.ts'
 import { durationMs, type ObjectNode, type Shape, type ShapeNode } from './shape.ts'
@@ -21,8 +21,8 @@ export function findShapeFaults(shape: ShapeNode, value: unknown, path = ''): Sh
 }
 
 /**
- * The only place where an unknown value becomes a typed one. Throws on a fault, because an unreadable stored record is
- * a bug.
+ * Checks an unknown value and returns it with the type of the shape. Throws if the value does not match, because an
+ * unreadable stored record is a bug.
  */
 export function decode<T>(shape: Shape<T>, value: unknown): T {
   const [fault] = findShapeFaults(shape, value)
@@ -30,7 +30,7 @@ export function decode<T>(shape: Shape<T>, value: unknown): T {
   throw new TypeError(`${fault.path || 'value'}: ${fault.kind}, expected ${fault.expected}`)
 }
 
-/** At most this many faults are listed, so that a large value cannot make a huge message. */
+/** Maximum number of faults that are listed, so that a large value cannot cause a huge message. */
 const MAX_FAULTS = 100
 
 function collectFaults(shape: ShapeNode, value: unknown, path: string, faults: ShapeFault[]): void {
@@ -79,7 +79,7 @@ function collectFields(
   }
 }
 
-/** Checks the node itself, not its members. */
+/** Whether a value has the type of the shape. The members of the value are not checked. */
 export function isOfType(shape: ShapeNode, value: unknown): boolean {
   switch (shape.kind) {
     case 'string':

@@ -4,7 +4,7 @@ import { defined } from '../defined.ts'
 import type { JsonObject } from '../json/json.ts'
 import { DURATION, type ObjectNode, type ShapeNode } from './shape.ts'
 
-/** The accepted form in words, for a rejection's `expected`. */
+/** The form that a shape accepts, in words, for the field `expected` of a rejection. */
 export function describeShape(shape: ShapeNode): string {
   switch (shape.kind) {
     case 'string':

@@ -1,6 +1,6 @@
 // The schema language. TypeScript types, decoders (shape-faults.ts), the field allow-list of the store and the JSON
-// Schema of the OpenAPI document (shape-schema.ts) all come from these nodes. A shape describes types only; rules with
-// codes are in packages/core/src/admission.
+// Schema of the OpenAPI document (shape-schema.ts) are all derived from shapes. A shape describes types only; rules
+// that reject with an error code are in packages/core/src/admission.
 
 declare const inferred: unique symbol
 
@@ -9,7 +9,7 @@ interface Described {
 }
 interface StringNode extends Described {
   readonly kind: 'string'
-  /** Only documents the accepted form. A rule with its own code rejects other values. */
+  /** The accepted strings, for documentation only. An admission rule rejects other strings with a specific code. */
   readonly values?: readonly string[]
   readonly pattern?: string
 }
@@ -33,7 +33,7 @@ interface MapNode extends Described {
 }
 export interface ObjectNode extends Described {
   readonly kind: 'object'
-  /** An object found valid once is not checked again. For large records that several others share. */
+  /** Whether an object that was valid once is not checked again. For large records that other records share. */
   readonly remembered?: boolean
   readonly fields: { readonly [name: string]: ShapeNode }
 }
@@ -45,7 +45,7 @@ interface NullableNode extends Described {
   readonly kind: 'nullable'
   readonly inner: ShapeNode
 }
-/** Any JSON value: the data of an event, a response kept for an Idempotency-Key. */
+/** Any JSON value, such as the data of an event or a response stored for an Idempotency-Key. */
 interface AnyNode extends Described {
   readonly kind: 'json'
 }
@@ -79,7 +79,7 @@ export const oneOf = <const V extends readonly string[]>(values: V): Shape<V[num
   kind: 'string',
   values,
 })
-/** A string whose brand was checked before it was stored. */
+/** A string with a branded type. The value was validated before it was stored. */
 export const branded = <T extends string>(about: Omit<StringNode, 'kind'> = {}): Shape<T> => ({
   kind: 'string',
   ...about,
@@ -106,19 +106,19 @@ export const object = <F extends Fields>(
   fields,
 })
 
-/** The same shape with a description for the OpenAPI document and the reference pages. */
+/** Adds a description to a shape, for the OpenAPI document and the reference pages. */
 export const described = <S extends Shape<unknown>>(description: string, shape: S): S => ({
   ...shape,
   description,
 })
 
-/** Records are immutable, so a record that was valid once stays valid. */
+/** Marks a shape whose objects are checked only once. Records are immutable, so a valid record stays valid. */
 export const remembered = <S extends Shape<unknown> & { readonly kind: 'object' }>(shape: S): S => ({
   ...shape,
   remembered: true,
 })
 
-/** A whole number and a unit. */
+/** The text of a duration: a whole number and a unit. */
 export const DURATION = /^(\d{1,9})(ms|s|m|h)$/
 const UNIT_MS: { readonly [unit: string]: number } = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 
