@@ -1,4 +1,4 @@
-// For tests only: valid bodies and records to start from.
+// For tests only: valid request bodies and records that tests modify.
 
 import {
   type DeploymentRecord,
@@ -17,7 +17,7 @@ const REGIONS = ['eu', 'eea', 'dach', 'nordics', 'na', 'apac']
 export const IMAGE = 'registry.example.com/shop/web:1.4.2'
 export const DIGEST = `sha256:${'a'.repeat(64)}`
 
-/** The smallest body that a POST accepts, with parts replaced; `undefined` removes a part. */
+/** The smallest deployment body that a POST accepts. `parts` replaces fields; `undefined` removes a field. */
 export function aBody(parts: { [field: string]: unknown } = {}): JsonObject {
   const body: { [field: string]: unknown } = { kind: 'Deployment', name: 'web', image: IMAGE, ...parts }
   return JSON.parse(JSON.stringify(body))
@@ -34,7 +34,7 @@ export function forUpdate(
   return forCreate({ mode: 'update', pathName: current.name, current, ...overrides })
 }
 
-/** The record that a POST of a valid body creates. */
+/** The deployment record that a POST of a valid body creates. */
 export function aRecord(body: JsonObject = aBody()): DeploymentRecord {
   const verdict = admitDeployment(body, forCreate())
   if (!verdict.accepted) throw new Error(`not a sound body: ${JSON.stringify(verdict.rejections)}`)
@@ -50,10 +50,10 @@ export function aRecord(body: JsonObject = aBody()): DeploymentRecord {
   })
 }
 
-/** Rejections as `code field`, which tests compare instead of texts. */
+/** Rejections as `code field`, so that tests need not compare texts. */
 export function summary(rejections: readonly Rejection[]): string[] {
   return rejections.map(({ code, field }) => `${code} ${field}`)
 }
 
-/** Parts of a body, and the `code field` of each rejection in order. */
+/** A test row: parts of a body, and the expected `code field` of each rejection in order. */
 export type Row = [about: string, parts: { [field: string]: unknown }, ...expected: string[]]

@@ -1,5 +1,5 @@
-// Checks a body and reports all faults at once, in the public order: forbidden fields, unknown and read-only fields,
-// single fields, rules across fields, configuration (docs/design/admission.md#order).
+// Checks a deployment body and reports all faults at once, in the public order: forbidden fields, unknown and read-only
+// fields, single fields, rules across fields, configuration (docs/design/admission.md#order).
 
 import { isJsonObject, type Json, type JsonObject, type Rejection } from '@holdfast/contract'
 import { reject } from '../reject.ts'
@@ -19,8 +19,8 @@ const NO_MATERIAL = accepted('a role that may write secrets; any role may refer 
 const MATERIAL_FIELDS = ['values', 'generate']
 
 /**
- * Returns no rejections for a valid body. A body that is not an object gets one rejection with an empty field. A
- * document of another kind is not checked as a deployment.
+ * Returns no rejections for a valid deployment body. A body that is not an object gets one rejection with an empty
+ * field. A document of another kind is not checked as a deployment.
  */
 export function checkBody(sent: Json, context: AdmissionContext): Rejection[] {
   if (!isJsonObject(sent)) {
@@ -46,7 +46,7 @@ function findForbiddenFields(sent: JsonObject, context: AdmissionContext, faults
   }
 }
 
-/** A caller that may not write secrets may not do so through a deployment either. */
+/** Rejects secret values in a deployment body if the caller may not write secrets. */
 function findForbiddenMaterial(sent: JsonObject, faults: FaultList): void {
   for (const [index, entry] of entriesOf(sent)) {
     for (const field of MATERIAL_FIELDS) {

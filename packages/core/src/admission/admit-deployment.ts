@@ -1,4 +1,4 @@
-// Checks a body and returns all its faults, or the spec to store with every alteration.
+// Checks a deployment body and returns all its faults, or the spec to store with every alteration.
 
 import { isJsonObject, type Json, type Rejection } from '@holdfast/contract'
 import { checkBody } from './admit-body.ts'
@@ -10,8 +10,8 @@ export type BodyVerdict =
   | ({ readonly accepted: true } & Normalised)
 
 /**
- * For an update the context must hold the current record. Without one only checkBody can be used; the facts then
- * reject with deployment_not_found.
+ * Checks a deployment body and builds the spec to store. For an update the context must contain the current record; if
+ * there is no record, call checkBody instead, and the fact checks reject with deployment_not_found.
  */
 export function admitDeployment(sent: Json, context: AdmissionContext): BodyVerdict {
   const rejections = checkBody(sent, context)

@@ -1,5 +1,5 @@
-// Checks the body of PUT /secrets and of a rotation. The rules are those of an entry of a deployment, at paths without
-// a prefix.
+// Checks the body of PUT /secrets and of a rotation by the rules for a secret entry of a deployment. Field paths have
+// no `secrets[i]` prefix.
 
 import {
   isJsonObject,
@@ -28,7 +28,7 @@ export type SecretWriteVerdict =
 
 export interface SecretWriteRules {
   readonly limits: Limits
-  /** Fields of the body that another check covers: `phase` and `secret` of a rotation. */
+  /** Fields of the body that are checked elsewhere: `phase` and `secret` of a rotation. */
   readonly beside?: readonly string[]
 }
 
@@ -51,12 +51,12 @@ export function checkSecretWrite(body: Json, { limits, beside = [] }: SecretWrit
     : { accepted: true, material: materialIn(write, limits) }
 }
 
-/** A write has no read-only fields. */
+/** The read-only fields of a secret write: there are none. */
 const NONE: ReadonlySet<string> = new Set()
 
 const refused = (rejections: readonly Rejection[]): SecretWriteVerdict => ({ accepted: false, rejections })
 
-/** An unknown field is most likely a misspelled `values`, so only its type and size are quoted. */
+/** An unknown field is most likely a misspelled `values`, so its rejection quotes only type and size. */
 function judgedPart(body: JsonObject, beside: readonly string[]): JsonObject {
   const judged = Object.entries(body).filter(([key]) => !beside.includes(key))
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-// The order of rejections is public behavior (docs/design/admission.md#order). This file pins it.
+// Pins the order of rejections, which is public behavior (docs/design/admission.md#order).
 
 import { describe, expect, test } from 'vitest'
 import { aBody, forCreate, summary } from './admission.fixture.ts'

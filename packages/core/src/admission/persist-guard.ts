@@ -1,5 +1,5 @@
-// The last check before a write: no record, archive, backup or event may hold secret material under `secrets`, at any
-// depth. A hit is a bug of the server, so the status is 500 (docs/design/admission.md#persist-guard).
+// The last check before a write: no record, archive, backup or event may contain secret values under `secrets`, at any
+// depth. A match is a bug of the server, so the status is 500 (docs/design/admission.md#persist-guard).
 
 import { childPath, elementPath, isJsonObject, type Json, type Rejection } from '@holdfast/contract'
 import { reject } from '../reject.ts'

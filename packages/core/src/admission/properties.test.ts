@@ -1,5 +1,5 @@
-// Over generated bodies, the stored record is what was sent plus the reported alterations. Nothing is altered
-// silently.
+// Tests with generated bodies that the stored record is the sent body plus the reported alterations, so that nothing is
+// altered silently.
 
 import { isDeepStrictEqual } from 'node:util'
 import {
@@ -28,12 +28,12 @@ const OPTIONS = {
 }
 const bodies = arbitraryDeployment(OPTIONS)
 const changes = arbitraryChange(OPTIONS)
-/** Generous, because the machine may be busy; a run alone takes seconds. */
+/** Test timeout, generous because the machine may be busy. On an idle machine a test takes seconds. */
 const PATIENCE_MS = 600_000
 const WHOLE = { numRuns: 10_000 }
 const SHORT = { numRuns: 2_000 }
 
-/** Deliberately written without normalize code: it knows only the sent body, the kept record and the alterations. */
+/** Computes the expected spec from sent body, kept record and alterations only, without the code under test. */
 function expectedSpec(sent: JsonObject, kept: JsonObject, alterations: readonly Alteration[]): JsonObject {
   const result: JsonObject = structuredClone({ ...kept, ...sent })
   for (const field of READ_ONLY_FIELDS) delete result[field]
@@ -45,10 +45,10 @@ function expectedSpec(sent: JsonObject, kept: JsonObject, alterations: readonly 
   return result
 }
 
-/** Reported for members that the record adds to the spec. */
+/** Codes of alterations that do not concern the spec, but other members of the record. */
 const BESIDE_THE_SPEC: ReadonlySet<string> = new Set(['read_only_ignored', 'residency_stored_as_label'])
 
-/** The labels of the record: those of the kept fields and those that the write reported. */
+/** The expected labels of the record: those that are kept and those that the alterations report. */
 function expectedLabels(
   { placement }: DeploymentSpec,
   kept: JsonObject,
@@ -66,7 +66,7 @@ function expectedLabels(
   return labels
 }
 
-/** `secrets[0].values`: removed from the stored record. */
+/** Removes a field such as `secrets[0].values` from a body. */
 function takeOut({ secrets }: JsonObject, field: string): void {
   const [, index, key = ''] = /^secrets\[(\d+)\]\.(\w+)$/.exec(field) ?? []
   const entry = Array.isArray(secrets) ? secrets[Number(index)] : undefined
@@ -74,7 +74,7 @@ function takeOut({ secrets }: JsonObject, field: string): void {
   delete entry[key]
 }
 
-/** The matcher is slow, so it runs only after a comparison failed. */
+/** Fails if two objects differ. The matcher of the test library is slow, so it is used only after a fast comparison. */
 function expectSame(actual: object, expected: object): void {
   if (!isDeepStrictEqual(actual, expected)) expect(actual).toStrictEqual(expected)
 }
@@ -103,7 +103,7 @@ describe('the stored record is the sent body plus the reported alterations', () 
     fc.assert(
       fc.property(bodies, changes, (body, sent) => {
         const current = aRecord(body)
-        // A generated change may depend on this deployment itself, which is not allowed.
+        // Skips generated changes in which the deployment depends on itself, because these are rejected.
         fc.pre(!Object.hasOwn(Object(sent.dependsOn), current.name))
         const { spec, alterations } = accepted(sent, current)
         expectSame(spec, expectedSpec(sent, { ...current }, alterations))
@@ -158,7 +158,7 @@ const FIELDS = [
   ],
 ]
 
-/** A valid body with some parts replaced by arbitrary values. */
+/** Generates valid bodies with some parts replaced by arbitrary values. */
 const damaged = (base: fc.Arbitrary<JsonObject>): fc.Arbitrary<Json> =>
   fc
     .tuple(base, fc.dictionary(fc.constantFrom(...FIELDS), fc.jsonValue({ maxDepth: 4 }), { maxKeys: 3 }))

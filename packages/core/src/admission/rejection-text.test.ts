@@ -1,4 +1,4 @@
-// Texts of rejections: what they quote and what they must never quote.
+// Tests what the texts of rejections quote and what they must never quote.
 
 import { describe, expect, test } from 'vitest'
 import { aBody, forCreate } from './admission.fixture.ts'

@@ -1,4 +1,4 @@
-// Every rule has a catalogue entry, and the entry names every field at which the rule can reject.
+// Tests that every rule has a catalogue entry, and that the entry names every field at which the rule can reject.
 
 import { CODES, type Code, codesIn, entryOf, placeholdersOf } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
@@ -8,7 +8,7 @@ import { CROSS_RULES, FIELD_RULES } from './rule-list.ts'
 
 const RULES: readonly { code: Code; at: string }[] = [...FIELD_RULES, ...CROSS_RULES]
 
-/** Codes that are raised outside the rules: by the walker, the facts and the persist guard. */
+/** Codes that no admission rule raises, but the body walker, the fact checks or the persist guard. */
 const ELSEWHERE: readonly Code[] = [
   'manifest_wrong_kind',
   'field_unknown',
@@ -70,8 +70,8 @@ function rulesOf(node: CompiledNode): unknown[] {
 }
 
 /**
- * Compares `labels["<label>"]`, `dependsOn.<name>` and `<field>` of the catalogue with `labels.*` and `a[*].b` of a
- * rule.
+ * Whether a field pattern of the catalogue, such as `labels["<label>"]` or `dependsOn.<name>`, matches the path of a
+ * rule, such as `labels.*` or `a[*].b`.
  */
 function covers(pattern: string, at: string): boolean {
   const source = pattern

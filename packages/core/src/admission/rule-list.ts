@@ -1,5 +1,5 @@
-// All rules on a body: first those on one field, then those across fields and on configuration. Rejections are ordered
-// by field, then by stage, then by this list (docs/design/admission.md#order).
+// All rules on a deployment body: first those on one field, then those across fields and on configuration. Rejections
+// are ordered by field, then by stage, then by this list (docs/design/admission.md#order).
 
 import type { CrossRule } from './rule-engine/cross-rule.ts'
 import type { Rule } from './rule-engine/rule.ts'

@@ -1,4 +1,4 @@
-// A secret value appears in no rejection, alteration or warning, whatever else is wrong with a body.
+// Tests that no rejection, alteration or warning contains a secret value, whatever else is wrong with a body.
 
 import { type Code, codesIn, type Json } from '@holdfast/contract'
 import fc from 'fast-check'
@@ -9,11 +9,11 @@ import { admitDeployment } from './admit-deployment.ts'
 import { checkSecretWrite } from './check-secret-write.ts'
 import { CROSS_RULES, FIELD_RULES } from './rule-list.ts'
 
-/** Has no known credential shape: only its position marks it as a secret. */
+/** A test secret without the form of a known credential, so that only its position marks it as a secret. */
 const CANARY = 'quiet-otter-7'
 const LONG = CANARY.repeat(6000)
 
-/** One of the choices, or absent. */
+/** Generates one of the choices, or an absent value. */
 const any = (...choices: readonly unknown[]): fc.Arbitrary<unknown> => fc.constantFrom(undefined, ...choices)
 
 const values = any(
@@ -61,7 +61,7 @@ const bodies = fc.record({
 })
 
 const SECRET_CODES: ReadonlySet<Code> = new Set(codesIn('secretSources', 'secretEntries'))
-/** Codes of secrets that a body alone can cause. */
+/** Codes about secrets that a body alone can cause. */
 const WANTED = new Set(
   [...FIELD_RULES, ...CROSS_RULES].map(({ code }) => code).filter((code) => SECRET_CODES.has(code)),
 )

@@ -1,5 +1,5 @@
-// Checks dependencies: they exist, have a health check if `healthy` is required, and form no cycle and no chain above
-// the limit. Also checks that a deployment keeps the health check that others wait for.
+// Checks the dependencies of a deployment: they exist, have a health check if `healthy` is required, and form no cycle
+// and no chain above the limit. Also checks that a deployment keeps the health check that others wait for.
 
 import { type Code, childPath, type DeploymentSpec, type Rejection } from '@holdfast/contract'
 import { safeKey } from '../../credentials/index.ts'
@@ -25,19 +25,19 @@ export function checkDependencies(spec: DeploymentSpec, graph: Graph, limits: Li
   }
 }
 
-/** Without a health check the deployment would always be healthy for those that wait for it. */
+/** Rejects removing a health check while other deployments wait for this one to be healthy. */
 export function checkDependents(spec: DeploymentSpec, dependents: readonly string[]): Rejection[] {
   if (spec.healthCheck !== undefined || dependents.length === 0) return []
   const accepted = `a health check, because these deployments wait until ${spec.name} is healthy: ${dependents.join(', ')}`
   return [reject('dependency_has_no_health_check', 'healthCheck', undefined, { accepted })]
 }
 
-/** Levels from the root to the end of the longest chain; infinite for a cycle. */
+/** Number of levels in the longest dependency chain below a deployment; infinite for a cycle. */
 function depthOf(name: string, root: string, graph: Graph, known: Map<string, number>): number {
   if (name === root) return Number.POSITIVE_INFINITY
   const before = known.get(name)
   if (before !== undefined) return before
-  // A name has infinite depth while its own chains are followed, so that a cycle further down is found too.
+  // A name has infinite depth while its dependencies are visited, so that a cycle among them is found too.
   known.set(name, Number.POSITIVE_INFINITY)
   let deepest = 0
   for (const next of graph.get(name)?.dependsOn ?? []) {

@@ -14,7 +14,7 @@ const update = (parts: JsonObject, facts: Facts) =>
   checkFacts(specOf(parts), facts, { mode: 'update', limits: DEFAULT_LIMITS })
 const existing = { record: aRecord(), deleting: false }
 
-/** `a>b` means that a depends on b. Every name has a health check unless it ends in x. */
+/** Builds a dependency graph. `a>b` means that a depends on b. A name that ends in x has no health check. */
 function graph(...edges: string[]): Map<string, DependencyFact> {
   const found = new Map<string, DependencyFact>()
   for (const edge of edges) {
@@ -28,7 +28,7 @@ function graph(...edges: string[]): Map<string, DependencyFact> {
   return found
 }
 
-/** c1>c2>...>cN. */
+/** A dependency chain of the given length: c1>c2>...>cN. */
 const chain = (length: number) =>
   graph(...Array.from({ length: length - 1 }, (_, at) => `c${at + 1}>c${at + 2}`), `c${length}`)
 

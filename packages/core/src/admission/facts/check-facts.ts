@@ -1,5 +1,5 @@
-// Checks that need the store or a registry. All rejections at once, in the order name, dependsOn, image, nodeId,
-// secrets, routes, quota (docs/design/admission.md#order).
+// Checks that need the store or a registry. Returns all rejections at once, in the order name, dependsOn, image,
+// nodeId, secrets, routes, quota (docs/design/admission.md#order).
 
 import {
   type Alteration,
@@ -20,11 +20,11 @@ import type { ExistingFact, Facts, ImageFact, NodeFact, QuotaFact } from './fact
 
 export interface FactsVerdict {
   readonly rejections: Rejection[]
-  /** The first rejection uses the second status of its catalogue entry. */
+  /** Whether the response uses the second HTTP status of the first rejection's catalogue entry. */
   readonly alternative: boolean
   readonly alterations: Alteration[]
   readonly warnings: Warning[]
-  /** The digest that replicas are pinned to; null until a registry has answered. */
+  /** The image digest to which replicas are pinned; null until a registry has answered. */
   readonly imageDigest: string | null
 }
 
@@ -65,12 +65,12 @@ export function checkFacts(
   }
 }
 
-/** How the path names the deployment. */
+/** How the URL path names the deployment. */
 export type Addressed = { readonly name: string } | { readonly uid: string }
 
 /**
- * For PUT and DELETE. A deployment that is being deleted cannot be changed. Exported for callers that have no record,
- * and therefore no spec to check.
+ * Checks that the deployment of a PUT or DELETE exists and is not being deleted. Exported for callers without a record,
+ * which have no spec to check.
  */
 export function checkFound(
   addressed: Addressed,
@@ -94,7 +94,7 @@ function checkImage(reference: string, image: ImageFact | undefined): Rejection[
   return []
 }
 
-/** A deployment that already names a control-plane node may keep it; only naming it newly is rejected. */
+/** Rejects a `nodeId` that newly names a control-plane node. A deployment that already names one may keep it. */
 function checkNode(
   { nodeId }: DeploymentSpec,
   node: NodeFact | undefined,
@@ -117,7 +117,7 @@ function checkNode(
 const notACandidate = (nodeId: string | undefined): Rejection =>
   reject('node_not_a_placement_candidate', 'nodeId', nodeId)
 
-/** A host and path belong to one deployment of the tenant, also while that one is being deleted. */
+/** Rejects a route whose host and path another deployment of the tenant owns, even while that one is being deleted. */
 function checkRoutes({ routes = [] }: DeploymentSpec, holders: Facts['routeHolders']): Rejection[] {
   return routes.flatMap((route, index) => {
     const deployment = holders?.get(index)
@@ -135,12 +135,12 @@ export function checkQuotas(quotas: readonly QuotaFact[]): Rejection[] {
     )
 }
 
-/** The digest is resolved again only if the image string changes. */
+/** The stored digest if the image string is unchanged. A changed image string is resolved again. */
 function keptImageDigest(spec: DeploymentSpec, existing: ExistingFact | undefined): string | null {
   return existing?.record.image === spec.image ? existing.record.status.image.digest : null
 }
 
-/** A reference that already holds the digest is not altered. */
+/** Reports the resolved digest as an alteration, unless the image reference already contains the digest. */
 function explainDigest(reference: string, digest: string | null): Alteration[] {
   if (digest === null || parseImageReference(reference)?.digest === digest) return []
   const why = 'The tag was resolved once; every replica runs this image.'

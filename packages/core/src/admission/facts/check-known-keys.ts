@@ -1,5 +1,5 @@
-// Checks whether a key of a stored secret defines a variable that something else defines too. The rules on the body
-// compare only keys that were sent. A container with such a conflict could never be created, so the write is rejected.
+// Rejects a deployment if a key of a stored secret defines a variable that another source defines too, because such a
+// container could never be created. The rules on the body compare only keys that were sent.
 
 import {
   canonicalJson,
@@ -26,8 +26,8 @@ export interface KnownKeys {
 }
 
 /**
- * `before`: entries that an update leaves unchanged are not checked again, so that a later version never blocks
- * scaling.
+ * Rejects variables that two sources define. If the update leaves all sources of `before` unchanged, nothing is
+ * checked, so that a newer secret version never blocks scaling.
  */
 export function checkKnownKeys(spec: Sources, before: Sources | undefined, known: KnownKeys): Rejection[] {
   if (spec.secrets.length === 0 || (before !== undefined && sourcesOf(before) === sourcesOf(spec))) return []
@@ -41,7 +41,7 @@ export function checkKnownKeys(spec: Sources, before: Sources | undefined, known
 const sourcesOf = ({ environment, composedEnvironment = {}, secrets }: Sources): string =>
   canonicalJson([{ ...environment }, { ...composedEnvironment }, secrets.map((entry) => ({ ...entry }))])
 
-/** Each entry with its known keys, in the form that the rules on the body use. */
+/** Each secret entry with its known keys, in the form that the rules on the body use. */
 function withKeys({ environment, composedEnvironment = {}, secrets }: Sources, known: KnownKeys): JsonObject {
   const keysOf = (label: string): readonly string[] =>
     known.credentials?.get(label)?.keys ?? sentKeys(label, known)

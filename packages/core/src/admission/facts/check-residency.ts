@@ -1,4 +1,4 @@
-// Warns if no node can satisfy the residency rule of a deployment now. The rule is stored anyway.
+// Warns if no node can satisfy the residency rule of a deployment at present. The rule is stored nevertheless.
 
 import { NODE_COUNTRY, NODE_REGION, type ResidencyDemand, type Warning } from '@holdfast/contract'
 import { answersResidency, desiredResidency } from '../../scheduling/residency.ts'
@@ -7,10 +7,10 @@ import type { ResidencyFact } from './facts.ts'
 const FIELD = 'placement.residency'
 const ENFORCEMENT_OFF =
   'This control plane does not enforce residency (residency.enforcement is off), so a deployment with residency rules gets no new replica, even if a node matches.'
-/** Of each kind, so that the response stays readable. */
+/** Maximum number of countries, and of regions, that a warning lists, so that the response stays readable. */
 const MOST_LISTED = 250
 
-/** Checks the spec as it is stored, whichever part of it was sent. */
+/** Warns about the residency rule of the spec to be stored, even if the request did not send the rule. */
 export function explainResidency(
   demand: ResidencyDemand | undefined,
   { rules, reachable }: ResidencyFact,

@@ -1,5 +1,5 @@
-// Checks references to secrets: a label has one namespace in a tenant, and a credential that a mounted volume depends
-// on must stay.
+// Checks references to secrets: within a tenant a label belongs to one namespace, and a credential on which a mounted
+// volume depends must not be removed.
 
 import {
   type DeploymentSpec,
@@ -35,7 +35,7 @@ function checkNamespaces({ secrets }: DeploymentSpec, credentials: Credentials):
   })
 }
 
-/** Entries are matched by name. If the volume is removed in the same update, the anchor is released. */
+/** Rejects removing a secret entry on which a volume depends, unless the same update removes the volume. */
 function checkAnchored(spec: DeploymentSpec, stored: readonly SecretEntry[]): Rejection[] {
   const mounted = new Set(spec.volumes?.map(({ volume }) => volume))
   return stored.flatMap((before) => {
@@ -54,7 +54,7 @@ function checkAnchored(spec: DeploymentSpec, stored: readonly SecretEntry[]): Re
   })
 }
 
-/** `generate` only creates material where there is none, because existing material may be in use. */
+/** Reports `generate` blocks without effect: existing secret values are kept, because they may be in use. */
 export function explainExisting(
   { secrets }: DeploymentSpec,
   credentials: Credentials,

@@ -1,5 +1,5 @@
-// Facts from the store and the registry that admission needs, read at one revision. Facts that were not read are
-// absent and are not checked.
+// Facts from the store and the registry that admission needs, read at one store revision. A fact that was not read is
+// absent, and its check is skipped.
 
 import type { DeploymentRecord, ResidencyRules } from '@holdfast/contract'
 import type { Stand } from '../../scheduling/residency.ts'
@@ -10,61 +10,61 @@ export interface ExistingFact {
   readonly deleting: boolean
 }
 
-/** A deployment that others may depend on, and its own dependencies. */
+/** A deployment that may be a dependency of others, with its own dependencies. */
 export interface DependencyFact {
   readonly hasHealthCheck: boolean
   readonly dependsOn: readonly string[]
 }
 
-/** The registry's response for the exact reference. `cause` is written by the server, never by the registry. */
+/** The registry's response for the exact image reference. The server writes the text `cause`, never the registry. */
 export type ImageFact =
   | { readonly answer: 'exists'; readonly digest: string }
   | { readonly answer: 'absent' }
   | { readonly answer: 'unreachable'; readonly cause: string }
   | { readonly answer: 'credentials_unavailable' }
 
-/** The node that a `nodeId` names. */
+/** What is known about the node that `nodeId` names. */
 export type NodeFact =
   | { readonly answer: 'candidate' }
   /** The control plane runs on the node, and the caller is not the platform tenant. */
   | { readonly answer: 'control_plane' }
-  /** The tenant has nodes, but not this one. */
+  /** The tenant has nodes, but none with this id. */
   | { readonly answer: 'unknown' }
   | { readonly answer: 'none_enrolled' }
   | { readonly answer: 'unreadable' }
 
-/** The residency configuration and the nodes it can be satisfied with. */
+/** The residency configuration and the nodes that may satisfy a residency rule. */
 export interface ResidencyFact {
   readonly rules: ResidencyRules
-  /** Each node of the tenant that has a live session. */
+  /** Each node of the tenant whose agent is connected. */
   readonly reachable: readonly Stand[]
 }
 
 export interface QuotaFact {
   readonly kind: string
   readonly used: number
-  /** The number that this request would add. */
+  /** The amount by which this request would raise the usage of the quota. */
   readonly requested: number
   readonly limit: number
 }
 
 export interface Facts {
   readonly existing: ExistingFact | undefined
-  /** Read if `dependsOn` is sent: every deployment reachable from it, by name. A missing name does not exist. */
+  /** Direct and indirect dependencies, by name; those not in the map do not exist. Read if `dependsOn` is sent. */
   readonly dependencies?: ReadonlyMap<string, DependencyFact>
-  /** Read if the health check is removed: names of the deployments that wait until this one is healthy. */
+  /** Names of the deployments that wait for this one to be healthy. Read if the request removes the health check. */
   readonly dependents?: readonly string[]
-  /** Read if `image` is sent. */
+  /** The registry's response for the image. Read if the request contains `image`. */
   readonly image?: ImageFact
-  /** For a rollback: the digest of the archived revision, whatever its tag resolves to now. */
+  /** For a rollback: the image digest of the archived revision, which is used even if the tag has moved. */
   readonly archivedDigest?: string
-  /** Read if `nodeId` is sent. */
+  /** What is known about the requested node. Read if the request contains `nodeId`. */
   readonly node?: NodeFact
-  /** Read for new routes: names of the deployments that own them, by index in the list. */
+  /** Names of the deployments that own a requested route, by index of the route. Read if routes are new. */
   readonly routeHolders?: ReadonlyMap<number, string>
-  /** Read for the labels of all entries: those that are bound to a namespace. */
+  /** Stored credentials by label, for the labels of all secret entries. A label without a namespace is absent. */
   readonly credentials?: ReadonlyMap<string, CredentialFact>
-  /** Read if the spec has a residency rule. */
+  /** Facts about data residency. Read if the spec has a residency rule. */
   readonly residency?: ResidencyFact
   readonly quotas?: readonly QuotaFact[]
 }

@@ -2,12 +2,12 @@
 
 import type { Route } from '@holdfast/contract'
 
-/** The default path of a route, which matches all paths of its host. */
+/** The default path of a route, which matches every path of the host. */
 export const ROOT_PATH = '/'
 
 /**
- * A key for the host and path, equal for equal routes. Paths that differ only in case are equal, because routers
- * disagree on whether case matters. Neither part can hold a space.
+ * A key made of host and path, equal for equal routes. Paths that differ only in case are equal, because routers
+ * disagree on whether case matters. Host and path contain no space, so a space separates them.
  */
 export function routeIdentity({ host, path }: Pick<Route, 'host' | 'path'>): string {
   return `${host} ${path.toLowerCase()}`

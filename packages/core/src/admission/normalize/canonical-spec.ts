@@ -1,5 +1,5 @@
-// The text whose SHA-256 is specHash: the stored spec with sorted keys, secretsVersion included. This package has no
-// hash function, so the caller computes the hash.
+// The text whose SHA-256 is specHash: the stored spec with sorted keys, including secretsVersion. This package has no
+// hash function, so the caller computes the hash from this text.
 
 import { canonicalJson, type DeploymentSpec } from '@holdfast/contract'
 

@@ -1,4 +1,4 @@
-// Defaults of fields that were not sent. Each one is reported as an alteration.
+// Defaults of deployment fields that were not sent. Each default is reported as an alteration.
 
 import type { Alteration, Json, JsonObject } from '@holdfast/contract'
 import { ROOT_PATH } from '../facts/route-identity.ts'
@@ -11,7 +11,7 @@ const USUAL_UPDATE: JsonObject = {
   progressDeadline: '300s',
 }
 
-/** For absent top-level fields. */
+/** Defaults of absent top-level fields of a deployment. */
 export const FIELD_DEFAULTS: ReadonlyMap<string, Json> = new Map<string, Json>([
   ['replicas', 1],
   ['secrets', []],
@@ -21,20 +21,20 @@ export const FIELD_DEFAULTS: ReadonlyMap<string, Json> = new Map<string, Json>([
   ['stopGracePeriod', '10s'],
 ])
 
-/** For fields missing in an object that was sent. `retries` and `timeout` of a health check have no default. */
+/** Defaults of fields missing in a sent object. `retries` and `timeout` of a health check have no default. */
 export const INNER_DEFAULTS: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
   ['healthCheck', { interval: '30s', startPeriod: '0s' }],
   ['resources', NO_RESOURCES],
   ['update', USUAL_UPDATE],
 ])
 
-/** For fields missing in an object of a list. */
+/** Defaults of fields missing in an object that is an element of a sent list. */
 export const ELEMENT_DEFAULTS: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
   ['volumes', { readOnly: false }],
   ['routes', { path: ROOT_PATH }],
 ])
 
-/** For fields missing in an entry of `secrets`. */
+/** Defaults of fields missing in a sent entry of `secrets`. */
 export const SECRET_ENTRY_DEFAULTS: { readonly [field: string]: string } = {
   anchor: 'external',
   rotation: 'restart',

@@ -1,18 +1,18 @@
-// Warnings about generated material: an external anchor, and characters that may break the template they are inserted
-// into.
+// Warnings about generated secret values: an entry with an external anchor, or characters that may break the template
+// into which the value is inserted.
 
 import { type DeploymentSpec, elementPath, isJsonObject, type Json, type Warning } from '@holdfast/contract'
 import { keysOf } from '../../secrets/generate-plan.ts'
 import { parseTemplate } from '../../secrets/placeholders.ts'
 import { credentialPath } from '../../secrets/vault-path.ts'
 
-/** Parameters that produce characters other than letters, digits and those that a URL does not encode. */
+/** Parameters of `generate` that can produce characters which must be encoded in a URL. */
 const UNSAFE: readonly [field: string, value: string][] = [
   ['charset', 'ascii'],
   ['encoding', 'base64'],
 ]
 
-/** `sent` are the received entries, `spec` is what will be stored of them. */
+/** Warns about `generate` blocks. `sent` are the secret entries of the request; `spec` is what will be stored. */
 export function explainGenerated(sent: Json | undefined, spec: DeploymentSpec): Warning[] {
   if (!Array.isArray(sent)) return []
   const composed = placeholdersIn(spec)
@@ -31,7 +31,7 @@ export function explainGenerated(sent: Json | undefined, spec: DeploymentSpec): 
   })
 }
 
-/** Each as `label.key`. */
+/** All placeholders in the templates of a deployment, each as `label.key`. */
 function placeholdersIn({ composedEnvironment = {} }: DeploymentSpec): Set<string> {
   const parts = Object.values(composedEnvironment).flatMap((template) => parseTemplate(template) ?? [])
   return new Set(parts.flatMap((part) => (typeof part === 'string' ? [] : [`${part.resource}.${part.key}`])))

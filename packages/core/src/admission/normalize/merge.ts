@@ -1,10 +1,10 @@
-// Merges an update: a top-level field that was sent replaces the stored one, null clears it, and all others are kept.
+// Merges an update: a sent top-level field replaces the stored one, null clears the field, and absent fields are kept.
 
 import { type DeploymentRecord, deploymentSpecShape, type JsonObject } from '@holdfast/contract'
 
 export const SPEC_FIELDS: readonly string[] = Object.keys(deploymentSpecShape.fields)
 
-/** The spec that would be stored, before defaults. Without a current record it is the sent body without nulls. */
+/** The spec to store, before defaults are added. Without a current record it is the sent body without nulls. */
 export function mergeSent(sent: JsonObject, current: DeploymentRecord | undefined): JsonObject {
   const merged: JsonObject = {}
   const stored: JsonObject = current ?? {}

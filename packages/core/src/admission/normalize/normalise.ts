@@ -1,5 +1,5 @@
-// Builds the spec to store: the sent fields, the kept fields and defaults. Every other difference from what was sent
-// is reported as an alteration (docs/design/admission.md#normalization).
+// Builds the spec to store from the sent fields, the kept fields and defaults. Every difference between the sent and
+// the stored fields is reported as an alteration (docs/design/admission.md#normalization).
 
 import {
   type Alteration,
@@ -29,11 +29,11 @@ export interface Normalised {
   readonly spec: DeploymentSpec
   readonly alterations: Alteration[]
   readonly warnings: Warning[]
-  /** Material that was sent with the entries and is not part of the spec, in the order of the entries. */
+  /** Secret values that were sent with the entries, in the order of the entries. They are not part of the stored spec. */
   readonly material: readonly SentMaterial[]
 }
 
-/** Only for a body without faults. Throws otherwise, so that a rejected body never becomes a spec. */
+/** Builds the spec of a valid body. Throws for an invalid body, so that a rejected body never becomes a spec. */
 export function normalise(
   sent: JsonObject,
   current: DeploymentRecord | undefined,
@@ -81,7 +81,7 @@ function withDefaults(field: string, value: Json | undefined, alterations: Alter
   return complete(field, value, INNER_DEFAULTS.get(field) ?? {}, alterations)
 }
 
-/** Returns the sent object if nothing is missing, else a copy. The sent body is never changed. */
+/** Fills in defaults. Returns the sent object if nothing is missing, else a copy. The sent body is never changed. */
 function complete(path: string, sent: JsonObject, usual: JsonObject, alterations: Alteration[]): JsonObject {
   let object = sent
   for (const [key, value] of Object.entries(usual)) {
@@ -92,7 +92,7 @@ function complete(path: string, sent: JsonObject, usual: JsonObject, alterations
   return object
 }
 
-/** Only a rotation raises the counter. A create stores 0, an update keeps the stored number. */
+/** Sets secretsVersion, which only a rotation raises. A create stores 0, an update keeps the stored number. */
 function keepSecretsVersion(
   merged: JsonObject,
   { secretsVersion: sent }: JsonObject,

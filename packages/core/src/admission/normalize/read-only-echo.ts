@@ -1,5 +1,5 @@
-// Reports read-only fields of a sent record that differ from the stored one, so that the client knows they had no
-// effect.
+// Reports read-only fields of a request that differ from the stored record, so that the client knows that these fields
+// had no effect.
 
 import {
   type Alteration,
@@ -13,7 +13,7 @@ import { describeReceived } from '../../credentials/index.ts'
 
 const WHY = 'Only the server writes this field; the sent value was ignored.'
 
-/** A different `uid` is rejected before. */
+/** Reports ignored read-only fields. A different `uid` is not among them, because an earlier check rejects it. */
 export function explainIgnoredReadOnly(sent: JsonObject, current: DeploymentRecord): Alteration[] {
   const stored: JsonObject = current
   return READ_ONLY_FIELDS.flatMap((field): Alteration[] => {
@@ -24,8 +24,8 @@ export function explainIgnoredReadOnly(sent: JsonObject, current: DeploymentReco
 }
 
 /**
- * Alterations are logged and an ignored field may hold anything, so text is redacted. Whole numbers that are too large
- * for JSON become text too.
+ * The quoted value of an ignored field. Text is redacted, because alterations are logged and the field may contain a
+ * secret. Whole numbers that are too large for JSON become text.
  */
 function quoted(field: string, value: Json): Json {
   const isPlain = value === null || typeof value === 'number' || typeof value === 'boolean'

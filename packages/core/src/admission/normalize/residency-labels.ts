@@ -1,4 +1,4 @@
-// Residency is declared as a block and stored as labels. Each label that a write adds is reported as an alteration.
+// Residency requirements are sent as a block and stored as labels. Each new label is reported as an alteration.
 
 import {
   type Alteration,
@@ -11,7 +11,7 @@ import { residencyLabels } from '../../scheduling/residency.ts'
 
 const WHY = 'Residency is stored as this label, which the server writes and residencyLabels shows.'
 
-/** Labels that the deployment already has are not reported, so that a PUT may repeat what GET returned. */
+/** Reports added residency labels. Existing labels are not reported, so a PUT of what GET returned reports none. */
 export function explainResidencyLabels(
   { placement }: DeploymentSpec,
   current: DeploymentRecord | undefined,

@@ -1,4 +1,4 @@
-// A sent list replaces the stored one. References that get lost this way are reported as a warning.
+// A sent list replaces the stored list. A warning names the stored references that the new list no longer contains.
 
 import {
   type DeploymentRecord,
@@ -8,7 +8,7 @@ import {
   type Warning,
 } from '@holdfast/contract'
 
-/** How entries of each checked field are identified. */
+/** Fields whose lists are compared, each with a function that returns the names of its entries. */
 const NAMES_OF: readonly [string, (value: Json | undefined) => string[]][] = [
   ['secrets', (value) => namesIn(value, 'name')],
   ['volumes', (value) => namesIn(value, 'volume')],

@@ -1,4 +1,4 @@
-// Turns sent entries of `secrets` into stored ones: references with defaults. Material is removed and returned
+// Turns sent entries of `secrets` into stored ones: references with defaults. Secret values are removed and returned
 // separately; each removal is reported as an alteration.
 
 import { type Alteration, elementPath, isJsonObject, type Json, type JsonObject } from '@holdfast/contract'
@@ -16,7 +16,7 @@ export interface StoredSecrets {
 
 const WRITE_TIME = ['values', 'generate']
 
-/** Only for entries without faults. Entries of a record stay unchanged. */
+/** Converts valid sent entries of `secrets`. Entries kept from the current record stay unchanged. */
 export function storeSecrets(
   sent: readonly Json[],
   limits: Limits,
@@ -46,7 +46,7 @@ function withDefaults(path: string, sent: JsonObject, alterations: Alteration[])
   return entry
 }
 
-/** Generation parameters are not repeated either, because alterations may be stored. */
+/** Reports that `values` and `generate` were removed, without their content, because alterations may be stored. */
 function explainStripped(path: string, entry: JsonObject): Alteration[] {
   return WRITE_TIME.flatMap((field): Alteration[] => {
     const sent = entry[field]

@@ -1,11 +1,11 @@
-// Warns about a health check that cannot fail. It is accepted, although it would always report healthy.
+// Warns about a health check that cannot fail. Such a check is accepted, although it always reports healthy.
 
 import { isJsonObject, type Json, type JsonObject, type Warning } from '@holdfast/contract'
 
 const ALWAYS_TRUE = /^(?:(?:\/usr)?\/bin\/)?true$|^:$|^exit 0$/
-/** Longer lines are not checked: a trivial line is short. */
+/** Command lines longer than this are not tested for being trivial: a trivial line is short. */
 const LONGEST_LINE = 512
-/** A command line whose last part always succeeds: `curl ... || true`. */
+/** Matches the last part of a command line, to find a part that always succeeds: `curl ... || true`. */
 const LAST_PART = /(?:\|\||;)([^|;&]*)$/
 const SHELLS: ReadonlySet<Json> = new Set(['sh', 'bash', '/bin/sh', '/bin/bash', '/bin/ash', 'ash'])
 const TRUE_PROGRAMS: ReadonlySet<Json> = new Set(['true', '/bin/true', '/usr/bin/true'])
@@ -17,7 +17,7 @@ export function explainTrivialCheck(sent: JsonObject): Warning[] {
   return [{ code: 'health_check_trivial', field: 'healthCheck.command', why }]
 }
 
-/** One element is a shell line, several are a program and its arguments. */
+/** Whether a command always succeeds. A single element is a shell line, several are a program with arguments. */
 function isTrivialCommand(command: Json | undefined): boolean {
   if (!Array.isArray(command)) return false
   const [program, option, line] = command

@@ -1,34 +1,34 @@
-// Compiles a shape and its rules into one tree at start, so that no request has to match path patterns.
+// Compiles a shape and its rules into one tree at startup, so that no request has to match path patterns.
 
 import { deploymentBodyShape, describeShape, type ShapeNode } from '@holdfast/contract'
 import { FIELD_RULES } from '../rule-list.ts'
 import { type Rule, STAGES } from './rule.ts'
 
-/** Known only so that a rule can reject it with its own code; never listed as accepted. */
+/** A field that is listed in the shape only so that a rule can reject it with a specific code. Never accepted. */
 const ALWAYS_REJECTED = 'secrets[*].mount_path'
 
 export interface CompiledNode {
-  /** The shape without `optional` or `nullable`. */
+  /** The shape of the field without `optional` or `nullable`. */
   readonly shape: ShapeNode
-  /** The accepted form in words, for a wrong type. */
+  /** The accepted form in words, for the rejection of a value of the wrong type. */
   readonly described: string
-  /** Run before the type check, on any value that was sent. */
+  /** Rules that run before the type check, on any value that was sent. */
   readonly typeRules: readonly Rule[]
-  /** Run after the type check, also on absent values. */
+  /** Rules that run after the type check, also on absent values. */
   readonly requiredRules: readonly Rule[]
-  /** Run on present values of the right type, in the order of their stages. */
+  /** Rules that run on present values of the right type, in the order of STAGES. */
   readonly rules: readonly Rule[]
   /** Fields of an object, in the order in which they are checked. */
   readonly fields: ReadonlyMap<string, CompiledNode>
-  /** The same as a list, which is cheaper to walk. */
+  /** The fields of an object as a list, which is cheaper to iterate than the map. */
   readonly fieldList: readonly (readonly [string, CompiledNode])[]
-  /** The element of a list or the value of a map. */
+  /** The compiled rules for the elements of a list or the values of a map. */
   readonly element: CompiledNode | undefined
-  /** Names of the accepted fields, for field_unknown. */
+  /** Names of the accepted fields, for the text of a field_unknown rejection. */
   readonly accepted: string
 }
 
-/** `at` is the path as rules write it: '' for the root, `a.b` in objects, `a.*` in maps, `a[*]` in lists. */
+/** Compiles a shape. `at` is its path: '' for the root, `a.b` in objects, `a.*` in maps, `a[*]` in lists. */
 export function compileRules(shape: ShapeNode, rules: readonly Rule[], at = ''): CompiledNode {
   if (shape.kind === 'optional' || shape.kind === 'nullable') return compileRules(shape.inner, rules, at)
   const here = rules.filter((rule) => rule.at === at)

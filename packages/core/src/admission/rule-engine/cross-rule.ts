@@ -1,5 +1,5 @@
-// A rule that needs several fields or the configuration. It also runs if single fields were rejected, so that all
-// faults are reported at once; it must therefore accept any shape of input.
+// A rule that needs several fields or the configuration. The rule runs even if single fields were rejected, so that all
+// faults are reported at once; it must therefore cope with fields of any type.
 
 import type { Code, Json, JsonObject } from '@holdfast/contract'
 import type { Params } from '../../reject.ts'
@@ -14,15 +14,15 @@ export interface CrossRefusal {
 
 export interface CrossRule {
   readonly code: Code
-  /** The path it can reject, for the test against the code catalogue. */
+  /** The field path that the rule can reject, for the test against the error catalogue. */
   readonly at: string
-  /** Top-level fields that must have no faults for this rule to run. */
+  /** Top-level fields that must have no faults, otherwise the rule does not run. */
   readonly needs: readonly string[]
-  /** `sent` is the received body, `merged` what would be stored before defaults. */
+  /** Finds faults. `sent` is the received body, `merged` is what would be stored, before defaults. */
   readonly refusals: (merged: JsonObject, sent: JsonObject, context: AdmissionContext) => CrossRefusal[]
 }
 
-/** Paths that a rule on one field has rejected are not rejected again. */
+/** Runs rules across fields. A path that was already rejected is not rejected a second time. */
 export function applyCrossRules(
   rules: readonly CrossRule[],
   merged: JsonObject,
@@ -39,7 +39,7 @@ export function applyCrossRules(
   }
 }
 
-/** Returns a function that reports whether it saw a key before. */
+/** Returns a function that reports whether it was called with the same key before. */
 export function createRepeatCheck(): (key: Json) => boolean {
   const seen = new Set<Json>()
   return (key) => {

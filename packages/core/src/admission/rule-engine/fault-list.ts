@@ -1,4 +1,4 @@
-// Collects the faults of one body, in order, with their paths.
+// Collects the faults of one request body, in order, with their paths.
 
 import { type Code, childPath, elementPath, type Json, type Rejection } from '@holdfast/contract'
 import { boundedKey } from '../../bounded.ts'
@@ -6,12 +6,12 @@ import { safeKey } from '../../credentials/index.ts'
 import { reject } from '../../reject.ts'
 import type { Verdict } from './rule.ts'
 
-/** From the body to a value: field names and map keys as strings, positions as numbers. */
+/** Steps from the body to a value: field names and map keys as strings, list positions as numbers. */
 export type Path = readonly (string | number)[]
 
 export interface FaultList {
   readonly rejections: Rejection[]
-  /** Rejected paths. Rules across fields skip them. */
+  /** Field paths that were rejected. Rules across fields skip these paths. */
   readonly fields: Set<string>
   readonly topLevel: Set<string | number>
   readonly most: number
@@ -44,7 +44,7 @@ export function addFault(
   faults.rejections.push(reject(code, field, value, typeof verdict === 'boolean' ? {} : verdict.params))
 }
 
-/** Keys come from the client and may be a misplaced credential, so they are redacted too. */
+/** A path as text. Its keys are redacted, because a client may have put a credential into a key. */
 function pathText(path: Path): string {
   return path.reduce<string>(
     (text, step) =>

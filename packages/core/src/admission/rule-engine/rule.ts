@@ -1,24 +1,24 @@
-// A rule as data: its code, path, stage and check. The walker decides when it runs.
+// An admission rule as data: its code, path, stage and check. walk.ts decides when the rule runs.
 
 import type { Code, Json, JsonObject } from '@holdfast/contract'
 import type { Params } from '../../reject.ts'
 import type { AdmissionContext } from '../context.ts'
 
-/** Of several rules on one value, only the first failing one in this order is reported. */
+/** The stages of rules, in order. If several rules reject one value, only the first in this order is reported. */
 export const STAGES = ['type', 'required', 'length', 'form', 'range'] as const
 export type Stage = (typeof STAGES)[number]
 
-/** The parameters of the catalogue's text. */
+/** Why a rule rejects a value: parameters for the text in the error catalogue. */
 export interface Refusal {
   readonly params: Params
 }
 
-/** `true` rejects with the catalogue's text as it is. */
+/** The result of a rule. `true` rejects with the text of the error catalogue, without parameters. */
 export type Verdict = boolean | Refusal
 
 /** The position of the checked value in the body. */
 export interface Place {
-  /** The field, the map key, or the index as text. */
+  /** The field name, the map key, or the list index as text. */
   readonly key: string
   readonly parent: JsonObject | Json[]
   readonly sent: JsonObject
@@ -26,11 +26,11 @@ export interface Place {
 
 export interface Rule {
   readonly code: Code
-  /** `healthCheck.timeout`, `environment.*`, `placement.constraints[*].operator`. */
+  /** Path of the checked field: `healthCheck.timeout`, `environment.*`, `placement.constraints[*].operator`. */
   readonly at: string
   /**
-   * `type` runs before the type check of the shape, so that a rule can report a wrong type with its own code. Only
-   * `type` and `required` see absent values; later stages see values of the right type.
+   * When the rule runs. Rules of stage `type` run before the type check, so that they can report a wrong type with a
+   * specific code. Absent values are passed only to the stages `type` and `required`.
    */
   readonly stage: Stage
   readonly refuses: (value: Json | undefined, context: AdmissionContext, place: Place) => Verdict
@@ -53,7 +53,7 @@ export const onObject =
   (value, context, place) =>
     typeof value === 'object' && value !== null && !Array.isArray(value) && judge(value, context, place)
 
-/** Fills `{accepted}` in codes whose accepted form depends on the field. */
+/** Parameters for codes whose text contains `{accepted}`, the accepted form of the field. */
 export function accepted(form: string): Refusal {
   return { params: { accepted: form } }
 }
@@ -62,7 +62,7 @@ export function isAbsent(value: Json | undefined): value is null | undefined {
   return value === undefined || value === null
 }
 
-/** Another field of the object that holds the checked one. */
+/** The value of another field in the object that contains the checked field. */
 export function sibling(place: Place, key: string): Json | undefined {
   return Array.isArray(place.parent) ? undefined : place.parent[key]
 }

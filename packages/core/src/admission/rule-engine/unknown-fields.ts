@@ -1,4 +1,4 @@
-// Finds unknown and read-only fields, in the order in which they were sent. They are rejected, never ignored
+// Finds unknown and read-only fields, in the order in which they were sent. Unknown fields are rejected, never ignored
 // (docs/design/admission.md#strict-bodies).
 
 import { isJsonObject, type Json, type JsonObject, READ_ONLY_FIELDS } from '@holdfast/contract'
@@ -27,7 +27,7 @@ export function findUnknownFields(
   }
 }
 
-/** A PUT may repeat what GET returned, but never the uid of another deployment. */
+/** Checks a read-only field. A PUT may repeat what GET returned, but never with the uid of another deployment. */
 function judgeReadOnly(key: string, value: Json, context: AdmissionContext, faults: FaultList): void {
   const isForeignUid = key === 'uid' && context.current !== undefined && value !== context.current.uid
   if (context.mode === 'create' || isForeignUid) addFault(faults, 'field_read_only', [key], value, true)

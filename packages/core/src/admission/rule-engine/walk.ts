@@ -1,4 +1,4 @@
-// Walks a body once, in the order of the shape, and reports for each value the first rule that rejects it.
+// Walks a request body once, in the order of the shape, and reports for each value the first rule that rejects it.
 
 import { isOfType, type Json, type JsonObject } from '@holdfast/contract'
 import type { AdmissionContext } from '../context.ts'
@@ -10,7 +10,7 @@ interface Walk {
   readonly sent: JsonObject
   readonly context: AdmissionContext
   readonly faults: FaultList
-  /** Grows and shrinks with the descent; it is rendered only for a fault. */
+  /** Path of the value being checked. The path is converted to text only for a fault. */
   readonly path: (string | number)[]
 }
 
@@ -48,13 +48,13 @@ function visit(
   walk.path.pop()
 }
 
-/** Checks type and presence. False if the value was rejected or is absent; then no other rule runs. */
+/** Checks type and presence of a value. False if the value was rejected or is absent; then no other rule runs. */
 function hasRightType(node: CompiledNode, value: Json | undefined, place: Place, walk: Walk): boolean {
   if (value !== undefined && refuseFirst(node.typeRules, value, place, walk)) return false
   const isPresent = value !== undefined && value !== null
   if (isPresent && !isOfType(node.shape, value)) return refuseType(node, value, walk)
   if (refuseFirst(node.requiredRules, value, place, walk)) return false
-  // A top-level null clears the field; inside a field it is a value of the wrong type.
+  // At the top level, null clears the field. Inside a field, null is a value of the wrong type.
   if (value === null && walk.path.length > 1) return refuseType(node, value, walk)
   return isPresent
 }

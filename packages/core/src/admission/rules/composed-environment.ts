@@ -1,4 +1,4 @@
-// The form of a composed variable's template. Whether its labels are declared is a rule across fields.
+// Rules for the template of a composed variable. A rule across fields checks whether its labels are declared.
 
 import { isEnvironmentKey } from '../../grammar.ts'
 import { parseTemplate } from '../../secrets/placeholders.ts'

@@ -1,4 +1,4 @@
-// Checks what the configuration disables or does not allow. Only sent fields are checked, so that a changed
+// Rejects fields that the configuration disables or does not allow. Only sent fields are checked, so that a changed
 // configuration never stops a tenant from scaling down.
 
 import type { JsonObject } from '@holdfast/contract'

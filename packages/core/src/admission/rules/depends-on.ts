@@ -1,4 +1,4 @@
-// The form of a dependency: a deployment name and a known condition. Whether it exists is checked with the facts.
+// Rules for the form of a dependency: a deployment name and a known condition. Fact checks test whether it exists.
 
 import { DEPENDENCY_CONDITIONS } from '@holdfast/contract'
 import { isDeploymentName } from '../../grammar.ts'

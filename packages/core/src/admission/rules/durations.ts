@@ -1,4 +1,4 @@
-// The longest accepted durations. The shortest ones are checked with their fields.
+// Maximum values of all duration fields. Minimum values are in the rule files of the individual fields.
 
 import { durationMs } from '@holdfast/contract'
 import { accepted, onText, type Rule, type Verdict } from '../rule-engine/rule.ts'

@@ -1,4 +1,4 @@
-// Constant variables: their names, their total size, and that none is a credential.
+// Rules for constant environment variables: their names, their total size, and that none is a credential.
 
 import { type JsonObject, utf8Length } from '@holdfast/contract'
 import { describeReceived, detectCredential } from '../../credentials/index.ts'
@@ -33,7 +33,7 @@ export const environmentRules: readonly Rule[] = [
   },
 ]
 
-/** Size of keys and values, without what the engine adds. */
+/** Size of the keys and values in bytes, without what the container engine adds. */
 export function environmentBytes(variables: JsonObject): number {
   let bytes = 0
   for (const key of Object.keys(variables)) {
@@ -43,7 +43,7 @@ export function environmentBytes(variables: JsonObject): number {
   return bytes
 }
 
-/** The label to propose in the rejection: the deployment's own name, if it is valid. */
+/** The secret label that a rejection proposes: the deployment's own name, if that is a valid label. */
 function secretLabel(context: AdmissionContext, place: Place): string {
   const name = place.sent.name ?? context.pathName
   return typeof name === 'string' && isDeploymentName(name) ? describeReceived('name', name) : '<name>'

@@ -1,5 +1,5 @@
-// A health check must run a command. It gets one of three codes for its type or command, then the minimum values are
-// checked.
+// Rules for health checks, which must run a command. A wrong type or command is reported with one of three codes; after
+// that the minimum values are checked.
 
 import { durationMs, type Json } from '@holdfast/contract'
 import {
@@ -12,7 +12,7 @@ import {
   type Verdict,
 } from '../rule-engine/rule.ts'
 
-/** The engine stores retries in 32 bits. */
+/** The most retries of a health check, because the container engine stores the number in 32 bits. */
 const MAX_RETRIES = 2_147_483_647
 
 export const healthCheckRules: readonly Rule[] = [
@@ -77,7 +77,7 @@ function firstElement(command: Json | undefined): Json | undefined {
   return Array.isArray(command) ? command[0] : undefined
 }
 
-/** No program to run: absent, empty, or a first element of blanks. */
+/** Whether a command has no program to run: absent, empty, or a blank first element. */
 function isBlankCommand(command: Json | undefined): boolean {
   if (isAbsent(command)) return true
   if (!Array.isArray(command)) return false

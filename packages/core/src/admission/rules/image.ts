@@ -13,7 +13,7 @@ export const imageRules: readonly Rule[] = [
   { code: 'image_required', at: 'image', stage: 'form', refuses: onText((image) => !isPinned(image)) },
 ]
 
-/** `latest` changes its content, so it is rejected even with a digest. */
+/** Whether an image is pinned. The tag `latest` never is, even with a digest, because its content changes. */
 function isPinned(image: string): boolean {
   const reference = parseImageReference(image)
   if (reference === undefined || reference.tag === 'latest') return false

@@ -1,4 +1,4 @@
-// The tenant's own labels: printable ASCII, no prefix that controls an engine or a proxy, and no residency labels.
+// Rules for the tenant's own labels: printable ASCII, no prefix that controls an engine or proxy, no residency labels.
 
 import { type Json, type JsonObject, RESIDENCY_LABELS, type ResidencyDemand } from '@holdfast/contract'
 import { describeReceived } from '../../credentials/index.ts'
@@ -11,7 +11,7 @@ import { blockOf, isDeclared, residencyKeyOf } from './residency.ts'
 
 const LABEL_KEY =
   'a label key: name or prefix/name, letters, digits, ".", "_" and "-", at most 253 and 63 characters'
-/** No list of two-letter countries is longer. */
+/** The most entries in a list of countries: the number of two-letter combinations. */
 const MOST_COUNTRIES = 26 * 26
 const RESERVED_PREFIXES = ['holdfast.io/', 'traefik.', 'caddy', 'com.docker.']
 
@@ -49,13 +49,13 @@ export const labelsRules: readonly Rule[] = [
 
 const isResidencyLabel = (key: string): boolean => residencyKeyOf(key) !== undefined
 
-/** Prefixes are compared without case, because some proxies read labels in any case. */
+/** Whether a label has a reserved prefix. Case is ignored, because some proxies ignore the case of labels. */
 function isReserved(key: string): boolean {
   const lower = key.toLowerCase()
   return RESERVED_PREFIXES.some((prefix) => lower.startsWith(prefix))
 }
 
-/** If placement.residency declares the same, a rule across fields reports residency_declared_twice instead. */
+/** Rejects a residency label. If placement.residency declares the same, another rule reports it instead. */
 function handwritten({ current }: AdmissionContext, { key, parent, sent }: Place): Verdict {
   const merged = mergeSent(sent, current)
   return !isDeclared(merged, key) && accepted(filledBlock(parent, blockOf(merged)))
@@ -73,7 +73,7 @@ function filledBlock(labels: Place['parent'], block: { readonly [key: string]: J
   return JSON.stringify({ placement: { residency } })
 }
 
-/** Redacts, because a submitted value may be a misplaced credential. */
+/** The value that a submitted label proposes, redacted because it may be a misplaced credential. */
 function submitted(key: keyof ResidencyDemand, label: string, text: string): Json {
   const shown = describeReceived(`labels[${JSON.stringify(label)}]`, text)
   return key === 'blockedCountries' ? shown.split(',').map((country) => country.trim()) : shown

@@ -1,4 +1,4 @@
-// How many elements a list or map may have.
+// Rules for how many elements each list or map of a deployment may have.
 
 import { isJsonObject, type Json } from '@holdfast/contract'
 import type { Limits } from '../../limits.ts'

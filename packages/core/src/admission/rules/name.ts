@@ -1,4 +1,4 @@
-// The name of a deployment: present, short enough, well-formed and not reserved.
+// Rules for the name of a deployment: present, short enough, well-formed and not reserved.
 
 import { hasNameCharacters } from '../../grammar.ts'
 import { isAbsent, onText, type Rule } from '../rule-engine/rule.ts'

@@ -1,4 +1,4 @@
-// The form of placement. Whether a node satisfies it is decided by the scheduler.
+// Rules for the form of `placement`. The scheduler decides whether a node satisfies the placement.
 
 import { CONSTRAINT_OPERATORS } from '@holdfast/contract'
 import { isDeploymentName, isLabelKey, isLabelValue } from '../../grammar.ts'

@@ -1,4 +1,4 @@
-// The number of replicas.
+// Rules for the number of replicas of a deployment.
 
 import { onNumber, type Rule } from '../rule-engine/rule.ts'
 

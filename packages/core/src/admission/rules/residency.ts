@@ -1,5 +1,5 @@
-// The form of placement.residency: readable, without contradictions, and declared only there. Whether a node satisfies
-// it is decided by the scheduler.
+// Rules for placement.residency: well-formed, without contradictions, and not also declared by labels. The scheduler
+// decides whether a node satisfies the requirements.
 
 import {
   isJsonObject,
@@ -57,7 +57,7 @@ export const residencyConfigurationRules: readonly CrossRule[] = [
   },
 ]
 
-/** A country that is required and blocked leaves no place to run; a country listed twice is a mistake. */
+/** Rejects blocked countries that are listed twice, or that are required as well and so leave no place to run. */
 function blockedInVain(merged: JsonObject): CrossRefusal[] {
   const { country, blockedCountries } = blockOf(merged)
   if (!Array.isArray(blockedCountries)) return []
@@ -80,7 +80,7 @@ function declaredTwice(merged: JsonObject): CrossRefusal[] {
     .map((label) => ({ path: ['labels', label], value: labels[label] }))
 }
 
-/** Checked only when sent, like everything that depends on the configuration. */
+/** Rejects a region that the configuration does not declare. Checked only if the region was sent. */
 function regionUndeclared(
   _merged: JsonObject,
   sent: JsonObject,
@@ -94,12 +94,12 @@ function regionUndeclared(
   ]
 }
 
-/** The part of the block that a label stores. */
+/** The field of placement.residency that a residency label stores. */
 export function residencyKeyOf(label: string): keyof ResidencyDemand | undefined {
   return RESIDENCY_KEYS.find((key) => RESIDENCY_LABELS[key] === label)
 }
 
-/** Whether the block declares the same as this label. */
+/** Whether placement.residency declares the requirement that a residency label stores. */
 export function isDeclared(spec: JsonObject, label: string): boolean {
   const key = residencyKeyOf(label)
   const value = key === undefined ? undefined : blockOf(spec)[key]

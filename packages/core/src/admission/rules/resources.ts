@@ -1,12 +1,12 @@
-// Resource requests and limits: whole, not negative, and small enough to be exact.
+// Rules for resource requests and limits: whole numbers, not negative, and small enough to be exact.
 
 import { onNumber, type Rule } from '../rule-engine/rule.ts'
 
 const FIELDS = ['resources.cpuMillis', 'resources.memoryBytes', 'limits.cpuMillis', 'limits.memoryBytes']
 
 /**
- * A fraction also has the wrong type. It is rejected here, before the type check, so that the code is
- * resources_invalid.
+ * Rules of stage `type`. They reject a fraction before the type check does, so that the code is resources_invalid and
+ * not that of a wrong type.
  */
 export const resourcesRules: readonly Rule[] = FIELDS.flatMap((at): Rule[] => [
   {

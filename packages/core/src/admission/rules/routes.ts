@@ -1,5 +1,5 @@
-// The form of a route: an exact host, a normalized path and a container port. Whether another deployment owns it is
-// checked with the facts.
+// Rules for the form of a route: an exact host, a normalized path and a container port. The fact checks test whether
+// another deployment owns the route.
 
 import { accepted, isAbsent, onNumber, onText, type Rule, type Stage } from '../rule-engine/rule.ts'
 
@@ -8,7 +8,7 @@ const HOST_LABEL_CHARACTERS = 63
 const HOST_LABEL = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/
 const DIGITS = /^[0-9]+$/
 const PATH_CHARACTERS = 1024
-/** Characters that a URL never encodes, so that a path has only one spelling. */
+/** Matches a path segment of characters that a URL never encodes, so that each path has only one spelling. */
 const PATH_SEGMENT = /^[A-Za-z0-9._~-]+$/
 const MAX_PORT = 65_535
 
@@ -48,7 +48,7 @@ function routeRule(field: string, stage: Stage, refuses: Rule['refuses']): Rule 
   }
 }
 
-/** A name whose last label is a number would be read as an IP address. */
+/** Whether a text is a host name. A last label that is a number is not allowed: it would mean an IP address. */
 function isHost(host: string): boolean {
   if (host.length > HOST_CHARACTERS) return false
   const labels = host.split('.')

@@ -1,5 +1,5 @@
-// Values and generated keys form one document: each key has one source and is listed once, and the total size is
-// limited. Used for an entry of a deployment, a secret write and a rotation.
+// Rules for a secret document, made of `values` and generated keys: each key occurs once, and the total size is
+// limited. Used for a secret entry of a deployment, a secret write and a rotation.
 
 import { isJsonObject, type Json, type JsonObject, utf8Length } from '@holdfast/contract'
 import type { Limits } from '../../limits.ts'
@@ -9,7 +9,7 @@ import type { Path } from '../rule-engine/fault-list.ts'
 import { entriesOf } from './secret-lists.ts'
 import { documentBytes, exceeds } from './secret-material.ts'
 
-/** `holder` is the object with `values` and `generate`, `path` its position. */
+/** Checks one document. `holder` is the object with `values` and `generate`, `path` is the position of the object. */
 type Judge = (holder: JsonObject, path: Path, limits: Limits) => CrossRefusal[]
 
 const JUDGES: readonly { code: CrossRule['code']; field: string; judge: Judge }[] = [
@@ -26,7 +26,7 @@ export const secretDocumentsRules: readonly CrossRule[] = JUDGES.map(({ code, fi
     entriesOf(merged).flatMap(([index, entry]) => judge(entry, ['secrets', index], limits)),
 }))
 
-/** For a body that itself holds them. */
+/** Document rules for a body with `values` and `generate` at its top level. */
 export const writtenDocumentRules: readonly CrossRule[] = JUDGES.map(({ code, field, judge }) => ({
   code,
   at: field,
@@ -50,10 +50,10 @@ function eachKey(generate: Json | undefined, path: Path, isRefused: (key: Json) 
   )
 }
 
-/** Quotes, colon and comma around a member. */
+/** Bytes that JSON adds to each member of an object: quotes, colon and comma. */
 const MEMBER_BYTES = 6
 
-/** The size of values alone is checked at their own field; this checks them together with the generated ones. */
+/** Rejects sent and generated values that together are too large. Another rule limits the sent values alone. */
 function tooLarge({ values, generate }: JsonObject, path: Path, limits: Limits): CrossRefusal[] {
   if (!isJsonObject(generate)) return []
   const perKey =

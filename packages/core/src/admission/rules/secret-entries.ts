@@ -1,4 +1,4 @@
-// The form of an entry of `secrets`: name, path, anchor and rotation. Its material has rules of its own.
+// Rules for an entry of `secrets`: name, path, anchor and rotation. Rules for secret values are in secret-material.ts.
 
 import { isAnchor } from '../../secrets/anchor.ts'
 import { faultOfPath, type PathFault } from '../../secrets/vault-path.ts'

@@ -42,7 +42,7 @@ export const composedListsRules: readonly CrossRule[] = [
   },
 ]
 
-/** The entries that are objects, with their index. */
+/** The entries of `secrets` that are objects, each with its index. */
 export function entriesOf({ secrets }: JsonObject): [number, JsonObject][] {
   if (!Array.isArray(secrets)) return []
   return secrets.flatMap((entry, index): [number, JsonObject][] =>
@@ -70,7 +70,7 @@ function labelsInTwoNamespaces(merged: JsonObject): CrossRefusal[] {
   })
 }
 
-/** Anchors to volumes whose mount types match; a volume that is not mounted has none. */
+/** Finds secret entries anchored to a volume by the types of its mounts. A volume that is not mounted has no types. */
 function anchorsWhere(
   merged: JsonObject,
   asked: (types: readonly (Json | undefined)[]) => boolean,
@@ -87,7 +87,7 @@ function mountTypes({ volumes }: JsonObject, id: string): (Json | undefined)[] {
   return mounts.filter(({ volume }) => volume === id).map(({ type }) => type)
 }
 
-/** A write creates one version of a credential, so all its material must be in one entry. */
+/** Rejects values for one credential in two secret entries, because a write creates one version per credential. */
 function materialTwice(merged: JsonObject): CrossRefusal[] {
   const isRepeat = createRepeatCheck()
   return entriesOf(merged).flatMap(([index, { vault_path, values, generate }]) => {

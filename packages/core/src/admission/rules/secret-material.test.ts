@@ -1,4 +1,4 @@
-// The same rows for an entry of a deployment and for a secret write; only the prefix of the field differs.
+// Runs the same test rows for a secret entry of a deployment and for a secret write; only the field prefix differs.
 
 import { defined } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'

@@ -1,5 +1,5 @@
-// Material of a write: `values`, and `generate` with bytes or characters. The rules are the same for an entry of a
-// deployment, a secret write and a rotation; only the path differs.
+// Rules for secret values: `values`, and `generate` with bytes or characters. The rules are the same for a secret entry
+// of a deployment, a secret write and a rotation; only the field path differs.
 
 import { isJsonObject, type Json, type JsonObject, jsonText, utf8Length } from '@holdfast/contract'
 import { isEnvironmentKey } from '../../grammar.ts'
@@ -23,7 +23,7 @@ import {
   sibling,
 } from '../rule-engine/rule.ts'
 
-/** `prefix` is the path of the object: `secrets[*].` in a deployment, empty in a write. */
+/** Rules for secret values. `prefix` is the path of their object: `secrets[*].`, or empty in a secret write. */
 export function secretMaterialRules(prefix: string): readonly Rule[] {
   return [...valuesRules(`${prefix}values`), ...generateRules(`${prefix}generate`)]
 }
@@ -143,12 +143,12 @@ function belowFloor(length: number, { limits }: AdmissionContext, place: Place) 
   return bits < floor && { params }
 }
 
-/** Bytes and characters together have a code of their own; then only the keys are checked further. */
+/** Whether a `generate` block asks for both bytes and characters. In that case only its keys are checked further. */
 function isAxisOpen({ parent }: Place): boolean {
   return isJsonObject(parent) && choosesBytes(parent) && choosesLength(parent)
 }
 
-/** The encoding or charset beside the number; undefined if both pairs are sent, so that neither is checked. */
+/** The encoding or charset to check; undefined if a `generate` block asks for both bytes and characters. */
 function chosen(place: Place, field: string, usual: string): Json | undefined {
   if (isAxisOpen(place)) return undefined
   const value = sibling(place, field)
@@ -157,7 +157,7 @@ function chosen(place: Place, field: string, usual: string): Json | undefined {
 
 const isEmpty = (values: JsonObject): boolean => Object.keys(values).length === 0
 
-/** Size of the document as the store keeps it, as JSON. */
+/** Size in bytes of a secret document as the store keeps it, in JSON. */
 export function documentBytes(values: JsonObject): number {
   return utf8Length(jsonText(values))
 }

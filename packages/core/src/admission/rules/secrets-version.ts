@@ -1,4 +1,4 @@
-// Only a rotation raises secretsVersion. A negative one is rejected; any other is replaced, with an alteration.
+// Rules for secretsVersion, which only a rotation raises. A negative number is rejected, any other ignored.
 
 import { onNumber, type Rule } from '../rule-engine/rule.ts'
 

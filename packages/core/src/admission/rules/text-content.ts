@@ -1,4 +1,4 @@
-// Strings passed to a process may not hold NUL, because the kernel would cut them there.
+// Rejects NUL in strings that are passed to a process, because the kernel would cut the string at the NUL.
 
 import { accepted, onText, type Rule } from '../rule-engine/rule.ts'
 

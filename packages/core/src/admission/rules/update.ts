@@ -1,4 +1,4 @@
-// The settings of a rolling update.
+// Rules for the settings of a rolling update.
 
 import { durationMs, FAILURE_ACTIONS, UPDATE_ORDERS } from '@holdfast/contract'
 import { accepted, onNumber, onText, type Rule, type Verdict } from '../rule-engine/rule.ts'

@@ -1,6 +1,6 @@
-// Every variable has one source: a constant, a template or a key of a secret. Known keys are compared here; for
-// unknown ones the container is not created. NAME_key_NEXT and NAME_key_PREVIOUS stay reserved for rotations of
-// declared secrets.
+// Every environment variable has one source: a constant, a template or a key of a secret. These rules compare the known
+// keys; a conflict with an unknown key prevents the creation of the container. NAME_key_NEXT and NAME_key_PREVIOUS
+// are reserved for rotations of declared secrets.
 
 import { isJsonObject, type JsonObject } from '@holdfast/contract'
 import { safeKey } from '../../credentials/index.ts'
@@ -40,11 +40,11 @@ export const templateConflictsRules: readonly CrossRule[] = [
 interface Declared {
   readonly index: number
   readonly name: string
-  /** Keys that were sent with this body. The store may hold more. */
+  /** Keys of the secret that this body contains. The stored secret may have further keys. */
   readonly keys: ReadonlySet<string>
 }
 
-/** By variable: its source, as a path in the body. */
+/** The source of each variable, as a path in the body. */
 type Given = ReadonlyMap<string, string>
 
 function declaredOf(merged: JsonObject): Declared[] {
@@ -88,7 +88,7 @@ function mapConflicts(merged: JsonObject, field: string, beside: Given): CrossRe
   })
 }
 
-/** The entry that would define this variable during a rotation. */
+/** The secret entry that would define the given variable during a rotation. */
 function keeperOf(variable: string, declared: readonly Declared[]): string | undefined {
   const keeper = declared.find(({ name }) => rotatedKey(variable, name) !== undefined)
   return keeper === undefined ? undefined : `a rotation of secrets[${keeper.index}]`
@@ -96,7 +96,7 @@ function keeperOf(variable: string, declared: readonly Declared[]): string | und
 
 const SUFFIXES = ['_NEXT', '_PREVIOUS']
 
-/** The key in `NAME_key_NEXT` or `NAME_key_PREVIOUS`. */
+/** The key in a variable name such as `NAME_key_NEXT` or `NAME_key_PREVIOUS`. */
 function rotatedKey(variable: string, name: string): string | undefined {
   if (!variable.startsWith(`${name}_`)) return undefined
   const suffix = SUFFIXES.find((each) => variable.endsWith(each))
@@ -104,7 +104,7 @@ function rotatedKey(variable: string, name: string): string | undefined {
   return isEnvironmentKey(key) ? key : undefined
 }
 
-/** Compares each entry with those before it: `DB` with `X_Y` and `DB_X` with `Y` define the same variable. */
+/** Finds secret entries that define one variable: key `X_Y` of `DB` and key `Y` of `DB_X` both define `DB_X_Y`. */
 function entryConflicts(merged: JsonObject): CrossRefusal[] {
   const declared = declaredOf(merged)
   const earlier = new Map<string, string>()
@@ -128,7 +128,7 @@ function firstConflict(entry: Declared, earlier: Given, declared: readonly Decla
   return undefined
 }
 
-/** The limit covers all variables of a container. The size of secrets is known only to the store. */
+/** Rejects an environment that is too large. Secret values are left out: only the store knows their size. */
 function tooLarge(merged: JsonObject, _sent: JsonObject, { limits }: AdmissionContext): CrossRefusal[] {
   const { environment, composedEnvironment } = merged
   if (!isJsonObject(composedEnvironment)) return []

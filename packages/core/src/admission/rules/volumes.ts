@@ -1,4 +1,4 @@
-// The form of a mount. Every fault inside it, also a wrong type, has the code volume_mount_shape.
+// Rules for volume mounts. Every fault inside a mount, even a wrong type, has the code volume_mount_shape.
 
 import { MOUNT_TYPES } from '@holdfast/contract'
 import { accepted, isAbsent, onText, type Rule, type Stage } from '../rule-engine/rule.ts'
