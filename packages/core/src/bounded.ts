@@ -1,15 +1,15 @@
-// Bounds the work on hostile input: only the first values of a tree and the first characters of a key are processed,
+// Limits the work on hostile input. Only the first values of a tree and the first characters of a key are processed,
 // because a rejection quotes no more than 256 characters.
 
 import { isJsonObject, type Json, type JsonObject } from '@holdfast/contract'
 
-/** Each value is at least two characters of JSON text, so this many fill more than a quote. */
+/** Number of values that are kept. Each is at least two characters of JSON, so these fill more than 256 characters. */
 const QUOTED_VALUES = 256
 const QUOTED_KEY = 128
-/** A key is checked for credentials up to this length before it is cut, so that none is cut in half. */
+/** Number of characters of a key that are searched for credentials before the key is cut to its final length. */
 const JUDGED_KEY = 512
 
-/** A value whose JSON text begins the same, at a bounded size. */
+/** A smaller value whose JSON text begins like that of the given value. */
 export function boundedValue(value: Json | undefined, budget = { left: QUOTED_VALUES }): Json | undefined {
   budget.left--
   if (Array.isArray(value)) return boundedList(value, budget)
@@ -34,7 +34,7 @@ function boundedObject(object: JsonObject, budget: { left: number }): JsonObject
   return first
 }
 
-/** `redact` sees enough of the key to recognize a credential. */
+/** Shortens a key. `redact` gets enough of the key to recognize a credential. */
 export function boundedKey(key: string, redact: (key: string) => string): string {
   const safe = redact(key.length <= JUDGED_KEY ? key : key.slice(0, JUDGED_KEY))
   return key.length <= QUOTED_KEY || safe.length <= QUOTED_KEY ? safe : `${safe.slice(0, QUOTED_KEY)}...`

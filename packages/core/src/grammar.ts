@@ -1,5 +1,5 @@
-// Text forms that several rules share. Each pattern is anchored, has no nested quantifier and is used after a length
-// check.
+// Text patterns that several admission rules share. Each pattern is anchored, has no nested quantifier and is used only
+// after a length check.
 
 const NAME = /^[a-z](?:[a-z0-9-]*[a-z0-9])?$/
 const ENVIRONMENT_KEY = /^[A-Za-z_][A-Za-z0-9_]*$/
@@ -13,7 +13,7 @@ const LABEL_NAME_CHARACTERS = 63
 const LABEL_PREFIX_CHARACTERS = 253
 const LABEL_VALUE_CHARACTERS = 253
 
-/** Whether a deployment name has only allowed characters. Its length has a code of its own. */
+/** Whether a deployment name has only allowed characters. Another rule checks the length. */
 export function hasNameCharacters(text: string): boolean {
   return NAME.test(text)
 }
@@ -26,7 +26,7 @@ export function isEnvironmentKey(text: string): boolean {
   return ENVIRONMENT_KEY.test(text)
 }
 
-/** `name` or `prefix/name`, ASCII only, because labels are printed in logs, events and terminals. */
+/** Whether a text is a label key: `name` or `prefix/name`, in ASCII, because labels appear in logs and terminals. */
 export function isLabelKey(text: string): boolean {
   if (text.length > LABEL_PREFIX_CHARACTERS + 1 + LABEL_NAME_CHARACTERS) return false
   const slash = text.indexOf('/')
@@ -35,12 +35,12 @@ export function isLabelKey(text: string): boolean {
   return slash === -1 || (slash <= LABEL_PREFIX_CHARACTERS && LABEL_PREFIX.test(text.slice(0, slash)))
 }
 
-/** Has the form of an ISO 3166-1 alpha-2 code. */
+/** Whether a value has the form of an ISO 3166-1 alpha-2 country code. */
 export function isCountry(value: unknown): boolean {
   return typeof value === 'string' && COUNTRY.test(value)
 }
 
-/** Printable ASCII, possibly empty. */
+/** Whether a text is a label value: printable ASCII, possibly empty. */
 export function isLabelValue(text: string): boolean {
   return text.length <= LABEL_VALUE_CHARACTERS && LABEL_VALUE.test(text)
 }

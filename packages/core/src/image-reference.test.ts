@@ -10,7 +10,7 @@ test.each([
   ['docker.io/nginx:1', { host: 'docker.io:443', repository: 'library/nginx', tag: '1' }],
   ['index.docker.io/nginx:1', { host: 'docker.io:443', repository: 'library/nginx', tag: '1' }],
   ['acme/web:1', { host: 'docker.io:443', repository: 'acme/web', tag: '1' }],
-  // Without a slash there is no registry: what follows the colon is a tag.
+  // Without a slash, the reference names no registry, and the part after the colon is a tag.
   ['localhost:5000', { host: 'docker.io:443', repository: 'library/localhost', tag: '5000' }],
   ['localhost/web:1', { host: 'localhost:443', repository: 'web', tag: '1' }],
   ['localhost:5000/web:1', { host: 'localhost:5000', repository: 'web', tag: '1' }],

@@ -1,11 +1,11 @@
 // Parses an image reference by the grammar of OCI distribution. Nothing is decoded or repaired: a text outside the
-// grammar is not a reference. A text without a registry means docker.io, where a name of one component gets
-// `library/`, as in Docker.
+// grammar is not a reference. As in Docker, the default registry is docker.io, where a name of one component gets the
+// prefix `library/`.
 
 import { remember } from './remember.ts'
 
 export interface ImageReference {
-  /** Canonical, like entries of the allow-list: lower case and always with a port (443 by default). */
+  /** The registry host in canonical form: lower case and always with a port (443 by default). */
   readonly host: string
   readonly repository: string
   readonly tag?: string
@@ -13,7 +13,7 @@ export interface ImageReference {
 }
 
 const MAX_NAME = 255
-/** The longest possible reference; longer texts are rejected without parsing. */
+/** Length of the longest possible image reference; longer texts are rejected without parsing. */
 const MAX_REFERENCE = MAX_NAME + 1 + 128 + 1 + 7 + 128
 const MAX_HOST = 253 + 6
 
@@ -21,7 +21,7 @@ const DEFAULT_HOSTS: readonly string[] = ['docker.io', 'index.docker.io']
 const DEFAULT_HOST = 'docker.io:443'
 const DEFAULT_PORT = '443'
 
-// No two neighboring patterns can match the same character, so they run in linear time.
+// In these patterns no two neighboring parts can match the same character, so matching takes linear time.
 const REPOSITORY = /^[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*)*$/
 const TAG = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/
 const DIGEST = /^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/
@@ -30,16 +30,17 @@ const BRACKETED = /^(\[[0-9a-f:]{2,39}\])(?::(.*))?$/
 const PORT = /^[1-9][0-9]{0,4}$/
 const NUMERIC_LABEL = /^(?:[0-9]+|0x[0-9a-f]*)$/
 const OCTET = /^(?:0|[1-9][0-9]{0,2})$/
-/** Matches what an engine would read as the id of a local image. */
+/** Matches a text that a container engine would read as the id of a local image. */
 const IMAGE_ID = /^[0-9a-f]{64}$/
 
 export const isRepository = (text: string): boolean => text.length <= MAX_NAME && REPOSITORY.test(text)
 export const isTag = (text: string): boolean => TAG.test(text)
-/** Only algorithms that can be verified; a digest that is never checked pins nothing. */
+/** Whether a text is a digest of an algorithm that can be verified. Other digests would pin nothing. */
 export const isDigest = (text: string): boolean => DIGEST.test(text)
 
 /**
- * Undefined for a text outside the grammar: a scheme, userinfo, white space, an upper-case repository, a bad digest.
+ * Parses an image reference. Undefined for a text outside the grammar: a scheme, userinfo, white space, an upper-case
+ * repository, a bad digest.
  */
 export const parseImageReference: (text: string) => ImageReference | undefined = remember(readReference)
 
@@ -54,7 +55,7 @@ function readReference(text: string): ImageReference | undefined {
   return { ...place, ...(tag === undefined ? {} : { tag }), ...(digest === undefined ? {} : { digest }) }
 }
 
-/** The canonical `host:port` of a registry, or undefined. `registry.example.com` means port 443. */
+/** The canonical `host:port` of a registry; undefined for an invalid text. `registry.example.com` means port 443. */
 export function parseRegistryHost(text: string): string | undefined {
   if (text.length === 0 || text.length > MAX_HOST) return undefined
   const lower = text.toLowerCase()
@@ -70,7 +71,7 @@ function splitTag(named: string): { name: string; tag?: string } {
   return colon === -1 ? { name: named } : { name: named.slice(0, colon), tag: named.slice(colon + 1) }
 }
 
-/** The first component is a registry if it could not be part of a repository on docker.io. */
+/** Splits off the registry host: the first component, if it could not be part of a repository on docker.io. */
 function splitHost(name: string): { host: string; repository: string } | undefined {
   const slash = name.indexOf('/')
   const first = slash === -1 ? '' : name.slice(0, slash)
@@ -95,8 +96,8 @@ function withPort(name: string, port: string | undefined): string | undefined {
 }
 
 /**
- * A resolver reads `127.1`, `0x7f.1` or `2130706433` as an address, so a name that ends in a number must be a plain
- * IPv4 address.
+ * Whether a text is a host name. A name that ends in a number must be a plain IPv4 address, because a resolver would
+ * read `127.1`, `0x7f.1` or `2130706433` as an address.
  */
 function isHostName(name: string): boolean {
   const labels = name.split('.')

@@ -1,13 +1,13 @@
-// Creates every rejection: texts come from the catalogue, and the received value is redacted.
+// Creates every rejection. The texts come from the error catalogue, and the received value is redacted.
 
 import { type Code, entryOf, fillIn, type Json, type Rejection } from '@holdfast/contract'
 import { boundedValue } from './bounded.ts'
 import { describeReceived } from './credentials/index.ts'
 
-/** Values for the placeholders of a catalogue text. */
+/** Values for the placeholders of a text in the error catalogue. */
 export type Params = { readonly [name: string]: string | number }
 
-/** `doc` is a path; the API prefixes its own address. */
+/** Creates a rejection. Its `doc` is a path, to which the API adds its own address. */
 export function reject(
   code: Code,
   field: string,

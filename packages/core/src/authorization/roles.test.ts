@@ -1,4 +1,4 @@
-// The complete role table: every action with every role.
+// Tests the complete role table: every action with every role.
 
 import { ROLES } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'

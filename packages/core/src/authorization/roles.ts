@@ -3,7 +3,7 @@
 
 import { ROLES, type Role } from '@holdfast/contract'
 
-/** Every role may read these in its own tenant. */
+/** Read actions that every role may perform in its own tenant. */
 const READS = [
   'deployments:read',
   'jobs:read',
@@ -19,7 +19,7 @@ const READS = [
   'scheduler:read',
   'tenants:read',
   'tokens:read',
-  /** Paths and versions; the names of keys need secrets:read-keys. */
+  /** Read secret paths and versions. Reading key names needs secrets:read-keys. */
   'secrets:read',
 ] as const
 
@@ -35,7 +35,7 @@ const WORKLOAD_WRITES = [
 
 const SECRET_WRITES = [
   'secrets:read-keys',
-  /** Also `values` and `generate` inside a deployment. */
+  /** Write secret values, also through `values` and `generate` inside a deployment. */
   'secrets:write',
   'secrets:rotate',
   'registries:write',
@@ -48,7 +48,7 @@ const PLATFORM_WRITES = [
   'quotas:write',
   'control-plane-nodes:write',
   'metrics:read',
-  /** Act in another tenant than the token's own, selected by X-Tenant-ID. Audited as such. */
+  /** Act in a tenant other than the token's own, selected by X-Tenant-ID. The audit entry records this. */
   'tenants:choose',
 ] as const
 
@@ -75,7 +75,7 @@ export function may(role: Role, action: Action): boolean {
   return TABLE[role].has(action)
 }
 
-/** For the accepted form of permission_denied. */
+/** The roles that may perform an action, for the text of a permission_denied rejection. */
 export function rolesThatMay(action: Action): Role[] {
   return ROLES.filter((role) => may(role, action))
 }

@@ -1,4 +1,4 @@
-// The part of the corpus that must be detected: tokens, keys and headers by their form, passwords by their name.
+// Test corpus of credentials that must be detected: tokens, keys and headers by their form, passwords by their name.
 
 import { alnum, type CorpusEntry, digits, hex, labelled, letters, upper, uuid } from './corpus.fixture.ts'
 
@@ -19,7 +19,7 @@ const url = (scheme: string, user: string, word: string, rest: string): string =
   [scheme, '://', user, ':', word, '@', rest].join('')
 const join = (...parts: string[]): string => parts.join('')
 
-/** With neutral names: only the form identifies them. */
+/** Credentials with neutral variable names, so that only the form of the value identifies them. */
 const byShape = labelled(true, [
   ['SETTING_A', join('AK', 'IA', upper(16)), 'AWS access key'],
   ['SETTING_B', join('AS', 'IA', upper(16)), 'AWS temporary access key'],
@@ -207,7 +207,7 @@ const byShape = labelled(true, [
   ],
 ])
 
-/** Identified by their name; the value is arbitrary. */
+/** Credentials that only the variable name identifies; their values have no special form. */
 const byName = labelled(
   true,
   [
@@ -325,7 +325,7 @@ const byNameAndPlainValue = labelled(true, [
   ['SECRET_TOKEN_URLSAFE', alnum(22), 'an unknown ending is no excuse'],
 ])
 
-/** Cannot be detected by name or form; kept so that the recall figure stays honest. */
+/** Credentials that cannot be detected by name or form, included so that the recall figure stays honest. */
 const hopeless = labelled(true, [
   ['ADMIN_LOGIN', 'admin/hunter2', 'a pair in one value'],
   ['TWILIO_SID_AND_KEY', hex(32), 'hexadecimal under a vague name'],

@@ -1,4 +1,4 @@
-// The part of the corpus that must be accepted: ordinary settings, and some that only look dangerous.
+// Test corpus of variables that must be accepted: ordinary settings, and some that only look like credentials.
 
 import { type CorpusEntry, labelled } from './corpus.fixture.ts'
 import { LOOKALIKES } from './corpus-lookalikes.fixture.ts'
@@ -295,7 +295,7 @@ const aboutCredentials = labelled(
   ),
 )
 
-/** Rejected by name although they are harmless; kept so that the precision figure stays honest. */
+/** Harmless variables that are rejected because of their name, included so that the precision figure stays honest. */
 const regrettable = labelled(false, [
   [
     'DEFAULT_CONNECTION_STRING',

@@ -1,5 +1,4 @@
-// The part of the corpus that must be accepted although it looks like a credential: digests, ids, certificates, URLs,
-// prose.
+// Test corpus of values that look like credentials but must be accepted: digests, ids, certificates, URLs, prose.
 
 import { alnum, type CorpusEntry, digits, hex, labelled, upper, uuid } from './corpus.fixture.ts'
 

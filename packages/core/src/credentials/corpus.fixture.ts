@@ -1,10 +1,10 @@
 // Labelled examples for measuring the credential detector. Every credential is invented and assembled at run time, so
-// that no source file contains one.
+// that no source file contains a credential.
 
 export interface CorpusEntry {
   readonly key: string
   readonly value: string
-  /** Would a careful reviewer want it in the secrets store? */
+  /** Whether a careful reviewer would want the value in the secrets store. */
   readonly credential: boolean
   readonly note: string
 }
@@ -21,7 +21,7 @@ const DIGITS = '0123456789'
 
 let state = 20_240_817
 
-/** A fixed sequence: the same corpus in every run. */
+/** A fixed pseudo-random text, so that every run uses the same corpus. */
 function fill(length: number, alphabet: string): string {
   let text = ''
   while (text.length < length) {

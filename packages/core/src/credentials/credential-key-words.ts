@@ -1,8 +1,8 @@
-// Words that mark a variable name as that of a credential, or of a setting about one.
+// Words that show that a variable contains a credential, or only a setting about a credential.
 
 const words = (text: string): string[] => text.split(' ')
 
-/** Alone, or at the end of a run-together word such as PGPASSWORD. */
+/** Words that mark a credential, alone or at the end of a compound such as PGPASSWORD. */
 export const CREDENTIAL_ENDINGS: readonly string[] = [
   ...words('password passwords passwd passphrase passcode bindpw requirepass secret secrets token tokens'),
   ...words('credential credentials apikey apikeys privatekey secretkey accesskey authkey'),
@@ -11,19 +11,19 @@ export const CREDENTIAL_ENDINGS: readonly string[] = [
 
 export const CREDENTIAL_WORDS: ReadonlySet<string> = new Set(words('pwd psw creds cred mnemonic pepper'))
 
-/** Too common elsewhere; they match only at the end of a name: REDIS_AUTH, not AUTH_MODE. */
+/** Words that mark a credential only at the end of a name: REDIS_AUTH is a credential, AUTH_MODE is not. */
 export const LAST_WORDS: ReadonlySet<string> = new Set(
   words('pass pw pat auth authorization dsn salt jwt bearer'),
 )
 
-/** Words before `key` that make it a credential. A cache key or a public key is none. */
+/** Words before `key` that mark a credential, such as API_KEY. CACHE_KEY and PUBLIC_KEY are not credentials. */
 export const KEY_KINDS: ReadonlySet<string> = new Set([
   ...words('api private access secret encryption encrypt signing sign signature master auth account license'),
   ...words('session cookie hmac shared ssh jwt app service crypto cipher aes rsa tls ssl gpg pgp age unseal'),
   ...words('storage webhook'),
 ])
 
-/** A name with this ending describes a credential and does not hold one. */
+/** Last words of names that describe a credential without containing one, such as PASSWORD_LENGTH. */
 export const ABOUT_WORDS: ReadonlySet<string> = new Set([
   ...words('file files filename path paths dir directory folder mount volume location url uri endpoint host'),
   ...words(
@@ -54,7 +54,7 @@ export const ABOUT_WORDS: ReadonlySet<string> = new Set([
   ...words('operator ref'),
 ])
 
-/** A name with one of these words is a flag, a count, or public. */
+/** Words that mark a name as that of a flag, a count or a public value. */
 export const SWITCH_WORDS: ReadonlySet<string> = new Set([
   ...words('max min num number count total enable enabled disable disabled use uses require requires has is'),
   ...words(

@@ -43,7 +43,7 @@ test('checks a hostile name in linear time', () => {
   const started = process.cpuUsage()
   for (const unit of ['a', 'A', 'aA', 'A_', '_', '0', 'password', 'KEY_'])
     namesCredential(unit.repeat(100_000))
-  // CPU time, so that other processes do not matter. A backtracking pattern would need minutes.
+  // Measures CPU time, which other processes do not affect. A backtracking pattern would need minutes.
   const { user, system } = process.cpuUsage(started)
   expect((user + system) / 1000).toBeLessThan(2000)
 })

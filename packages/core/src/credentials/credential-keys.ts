@@ -1,5 +1,5 @@
 // Detects credentials by the name of a variable. Names are split into words, so that AUTHOR, KEYBOARD and SECRETARY do
-// not match, and DB_PASSWORD_MIN_LENGTH is a length.
+// not match, and DB_PASSWORD_MIN_LENGTH is recognized as a length.
 
 import { remember } from '../remember.ts'
 import {
@@ -11,7 +11,7 @@ import {
   SWITCH_WORDS,
 } from './credential-key-words.ts'
 
-/** Checks the name alone; `detectCredential` also checks the value. */
+/** Whether a variable name suggests a credential. `detectCredential` also checks the value. */
 export const namesCredential = remember(judgeName)
 
 function judgeName(key: string): boolean {
@@ -26,7 +26,7 @@ function judgeName(key: string): boolean {
   )
 }
 
-/** Lower-case words, split at `_`, `-`, `.` and changes of case. Trailing numbers are ignored. */
+/** Splits a name into lower-case words at `_`, `-`, `.` and changes of case. Trailing numbers are ignored. */
 export function wordsOf(key: string): string[] {
   const words = key
     .slice(0, 512)
@@ -44,7 +44,7 @@ function isCredentialWord(word: string): boolean {
   return CREDENTIAL_WORDS.has(bare) || CREDENTIAL_ENDINGS.some((ending) => bare.endsWith(ending))
 }
 
-/** ACCESS_KEY_ID and SECRET_ID look like ids, but are one half of a key pair. */
+/** Whether a name such as ACCESS_KEY_ID or SECRET_ID looks like an id, but is one half of a key pair. */
 function isIdentityHalf(words: readonly string[]): boolean {
   const end = words.slice(-3).join(' ')
   return end.endsWith('access key id') || end.endsWith('secret id')

@@ -1,9 +1,9 @@
-// Known credential shapes. A row has a name, a prefix, the alphabet of the rest and its minimum length. No pattern has
-// an open-ended or nested quantifier, so a search is linear in the value.
+// Known forms of credentials. A row has a name, a prefix, the alphabet of the rest and its minimum length. No pattern
+// has an open-ended or nested quantifier, so the search time is linear in the length of the value.
 
 export interface CredentialShape {
   readonly name: string
-  /** A shorter value cannot be of this shape. */
+  /** Minimum length of a value of this form. */
   readonly minLength: number
   readonly pattern: RegExp
 }
@@ -16,7 +16,7 @@ const HEX = '0-9a-f'
 
 type PrefixRow = readonly [name: string, prefix: string, characters: string, atLeast: number]
 
-/** The provider's prefix, then a number of characters of its alphabet. */
+/** Credentials that start with a provider's prefix, followed by a number of characters of one alphabet. */
 const PREFIXED: readonly PrefixRow[] = [
   ['holdfast_token', `hf[a-z]?_(?:tok_)?[${ALNUM}]{16,64}_`, URL64, 16],
   ['github_token', 'gh[pousr]_', ALNUM, 36],
@@ -97,7 +97,7 @@ const PREFIXED: readonly PrefixRow[] = [
 
 type PatternRow = readonly [name: string, minLength: number, pattern: RegExp]
 
-/** Shapes that a prefix alone does not identify. */
+/** Credentials that a prefix alone does not identify. */
 const PATTERNS: readonly PatternRow[] = [
   [
     'aws_access_key',

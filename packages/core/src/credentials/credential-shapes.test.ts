@@ -140,14 +140,14 @@ describe('the table of credential shapes', () => {
   })
 })
 
-/** The literal start of a pattern, repeated, so that a search starts over at every position. */
+/** The literal start of a pattern. In a text that repeats this start, the search begins again at every position. */
 function prefixOf(pattern: RegExp): string {
   return (
     /[A-Za-z0-9_.:/-]{2,}/.exec(pattern.source.replace(/^\(\?<![^)]*\)/, '').replaceAll('\\', ''))?.[0] ?? 'a'
   )
 }
 
-/** The fastest of several runs, so that a loaded machine does not make a linear pattern look slow. */
+/** Time of the fastest of several runs, so that a loaded machine does not make a linear pattern seem slow. */
 function fastest(enough: number, run: () => unknown): number {
   let best = Number.POSITIVE_INFINITY
   for (let round = 0; round < 40 && best >= enough; round++) {

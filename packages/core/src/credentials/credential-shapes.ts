@@ -4,7 +4,7 @@ import { CREDENTIAL_SHAPES, type CredentialShape } from './credential-shape-tabl
 
 const SHORTEST = Math.min(...CREDENTIAL_SHAPES.map((shape) => shape.minLength))
 
-// One combined search rules out most values; the single patterns only name a hit.
+// One combined pattern excludes most values fast. The individual patterns then find the name of a match.
 const GATES = ['', 'i'].map((flags) =>
   anyOf(
     CREDENTIAL_SHAPES.filter((shape) => shape.pattern.flags === flags),
@@ -16,7 +16,7 @@ function anyOf(shapes: readonly CredentialShape[], flags: string): RegExp {
   return new RegExp(shapes.map((shape) => `(?:${shape.pattern.source})`).join('|'), flags)
 }
 
-/** The name of the first known shape anywhere in the value, never the value. Linear in its length. */
+/** The name of the first known credential form found anywhere in the value. The time is linear in the length. */
 export function credentialShapeOf(value: string): string | undefined {
   if (value.length < SHORTEST) return undefined
   if (!GATES.some((gate) => gate.test(value))) return undefined

@@ -1,5 +1,5 @@
-// Makes text safe for logs and terminals: no line break, no escape sequence, no invisible character and none that
-// changes the reading direction. They are written as JSON escapes, so nothing is lost.
+// Makes text safe for logs and terminals. Line breaks, escape sequences, invisible characters and those that change the
+// reading direction are written as JSON escapes, so nothing is lost.
 
 type Range = readonly [first: number, last: number]
 
@@ -18,7 +18,7 @@ const UNPRINTABLE: readonly Range[] = [
   [0xfeff, 0xfeff],
   [0xffa0, 0xffa0],
   [0xfff0, 0xfffb],
-  // Surrogates: halves of a visible character are kept, see isShown.
+  // Surrogates. Those that form a visible character are kept, see isShown.
   [0xd800, 0xdfff],
 ]
 const ALL = unitsIn([CONTROLS, ...UNPRINTABLE])
@@ -35,12 +35,12 @@ function unicodeEscape(unit: number): string {
   return `\\u${unit.toString(16).padStart(4, '0')}`
 }
 
-/** Backslashes stay, because the text is for people and not for parsers. */
+/** Escapes unprintable characters. Backslashes are not escaped, because the text is for people and not for parsers. */
 export function printable(text: string): string {
   return replaceHidden(text, ALL)
 }
 
-/** For `childPath`, which writes control characters as escapes itself. */
+/** Makes a map key printable for `childPath`, which escapes control characters itself. */
 export function printableKey(key: string): string {
   return replaceHidden(key, ALL_BUT_CONTROLS)
 }
@@ -59,7 +59,7 @@ function escapeUnit(unit: string): string {
   return SHORT_ESCAPES.get(unit) ?? unicodeEscape(unit.charCodeAt(0))
 }
 
-/** Either half of a surrogate pair of a visible character. Plane 14 holds only invisible tags. */
+/** Whether a surrogate is half of a visible character. Unicode plane 14 contains only invisible characters. */
 function isShown(text: string, at: number): boolean {
   const code = text.charCodeAt(at)
   const point = text.codePointAt(code >= 0xdc00 && code <= 0xdfff ? at - 1 : at) ?? 0

@@ -6,7 +6,7 @@ import { CREDENTIALS } from './corpus-credentials.fixture.ts'
 import { credentialShapeOf } from './credential-shapes.ts'
 import { describeReceived, safeField, safeKey } from './redact.ts'
 
-/** Has no known shape: only its position marks it as a secret. */
+/** A test secret without the form of a known credential, so that only its position marks it as a secret. */
 const CANARY = 'canary8341'
 
 describe('describeReceived quotes', () => {

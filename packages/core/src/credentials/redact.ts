@@ -1,4 +1,4 @@
-// Decides what a rejection, an alteration or a log line may quote of received values
+// Decides which parts of a received value a rejection, an alteration or a log line may quote
 // (docs/design/secrets.md#redaction).
 
 import {
@@ -17,8 +17,8 @@ import { type FieldPath, isSensitivePath } from './sensitive-field.ts'
 const MAX_QUOTED = 256
 
 /**
- * The value as JSON text, strings without quotes, at most 256 characters, unprintable ones escaped; empty if absent. A
- * value that is or contains a possible secret is described by type and size only.
+ * A received value as JSON text of at most 256 printable characters, strings without quotes; empty if absent. A value
+ * that is or contains a possible secret is described by type and size only.
  */
 export function describeReceived(field: string, value: Json | undefined): string {
   if (value === undefined) return ''
@@ -26,17 +26,17 @@ export function describeReceived(field: string, value: Json | undefined): string
   return cut(printable(cut(textOf(value))))
 }
 
-/** Type and size only, for values that are never quoted. */
+/** Describes a value by type and size only, for values that are never quoted. */
 export function describeHidden(value: Json): string {
   return redacted(typeName(value), textOf(value))
 }
 
-/** A map key for `childPath`: unchanged, unless it is a misplaced credential. */
+/** Makes a map key safe for `childPath`. The key is unchanged unless it looks like a misplaced credential. */
 export function safeKey(key: string): string {
   return isSecretKey(key) ? redacted('key', key) : printableKey(key)
 }
 
-/** A field path whose keys are made safe. For paths built from keys of a body. */
+/** Makes the keys in a field path safe, for paths built from keys of a request body. */
 export function safeField(field: string): string {
   return stepsOf(field).reduce<string>(
     (parent, step) =>
@@ -59,7 +59,7 @@ function typeName(value: Json): string {
   return typeof value === 'bigint' ? 'number' : typeof value
 }
 
-/** Checks the leaves: null and empty objects hide nothing. */
+/** Whether a value contains a possible secret. Null and empty objects cannot contain one. */
 function holdsSecret(path: FieldPath, value: Json): boolean {
   if (Array.isArray(value)) return value.some((element, index) => holdsSecret([...path, index], element))
   if (isJsonObject(value)) {
@@ -71,7 +71,7 @@ function holdsSecret(path: FieldPath, value: Json): boolean {
   return value !== null && isSensitivePath(path)
 }
 
-/** Only the first 256 characters are quoted, so the search ends soon after them. */
+/** Number of characters that are searched for secrets. A rejection quotes at most the first 256 characters. */
 const MAX_JUDGED = 4096
 const judgedPart = (text: string): string => (text.length > MAX_JUDGED ? text.slice(0, MAX_JUDGED) : text)
 
@@ -86,7 +86,7 @@ function isSecretText(name: string | number | undefined, whole: string): boolean
   return (name === 'image' || name === 'reference') && withoutDigest(text).includes('@')
 }
 
-/** Also accepts an invalid reference, which a rejection must quote; but not `user:secret@host:5000`. */
+/** Matches the digest of an image, even an invalid one, but not the userinfo in `user:secret@host:5000`. */
 const DIGEST = /@sha(?:256|384|512):[0-9A-Za-z]{0,160}$/
 
 function withoutDigest(text: string): string {
@@ -95,7 +95,8 @@ function withoutDigest(text: string): string {
 }
 
 /**
- * `user:password@host` with or without a scheme. Wider than the known shapes, because a false alarm is harmless here.
+ * Whether a text contains `user:password@host`, with or without a scheme. More texts match than the known credential
+ * forms, because needless redaction is harmless.
  */
 function hasUserinfo(text: string): boolean {
   const parts = withoutDigest(text).split('@')

@@ -1,11 +1,11 @@
-// Decides by its position whether a field may hold a secret. The rules are wide on purpose: a redacted constant is a
-// nuisance, a quoted password is a leak.
+// Decides by its position whether a field may contain a secret. The rules are broad on purpose: a redacted constant is
+// a nuisance, a quoted password is a leak.
 
 import { namesCredential } from './credential-keys.ts'
 
 export type FieldPath = readonly (string | number)[]
 
-/** Everything below these fields is material, also if the field was misspelled. */
+/** Names of fields whose whole content is treated as secret, including common misspellings. */
 const MATERIAL = new Set([
   ...[
     'values',
@@ -19,11 +19,11 @@ const MATERIAL = new Set([
   ],
   ...['data', 'stringdata', 'authorization', 'proxy-authorization', 'cookie', 'set-cookie', 'ticket'],
 ])
-/** Values of the API that only refer to a secret. */
+/** Names of API fields that only refer to a secret. */
 const POINTERS = new Set(['secret', 'secrets'])
-/** Fields of a secret entry that may be quoted. An unknown field is most likely a misspelled `values`. */
+/** Fields of a secret entry that may be quoted. An unknown field may be a misspelled `values`. */
 const QUOTABLE_SECRET_FIELDS = new Set(['name', 'vault_path', 'anchor', 'rotation', 'mount_path', 'generate'])
-/** Fields of a generate block that may be quoted, for the same reason. */
+/** Fields of a `generate` block that may be quoted. An unknown field may contain a misplaced secret. */
 const QUOTABLE_GENERATE_FIELDS = new Set(['keys', 'bytes', 'encoding', 'length', 'charset'])
 
 export function isSensitivePath(path: FieldPath): boolean {
@@ -39,7 +39,7 @@ function isMaterial(path: FieldPath, step: string, at: number): boolean {
   return MATERIAL.has(name) || (!POINTERS.has(name) && namesCredential(step))
 }
 
-/** `secrets: "hunter2"`, `secrets: {DB: "hunter2"}`, `secrets[0].vaule: "hunter2"`. In a secret write `generate` comes first. */
+/** Whether a path is a misplaced secret, such as the paths of `secrets: "hunter2"` or `secrets[0].vaule: "hunter2"`. */
 function isLooseSecret(path: FieldPath): boolean {
   const at = path.indexOf('secrets')
   if (at < 0) return path[0] === 'generate' && !isQuotable(path[1], QUOTABLE_GENERATE_FIELDS)

@@ -1,4 +1,4 @@
-// Alphabets and encodings of generated material, and the entropy they provide.
+// Alphabets and encodings of generated secret values, and the entropy that each provides.
 
 import {
   type Json,
@@ -14,7 +14,7 @@ const LETTERS_AND_DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 export const ALPHABETS: { readonly [charset in SecretCharset]: string } = {
   alphanumeric: LETTERS_AND_DIGITS,
   urlsafe: `${LETTERS_AND_DIGITS}-._~`,
-  /** Every printable ASCII character except the blank. */
+  /** Every printable ASCII character except the space. */
   ascii: `${LETTERS_AND_DIGITS}!"#$%&'()*+,-./:;<=>?@[\\]^_\`{|}~`,
 }
 
@@ -25,14 +25,14 @@ export const isEncoding = (value: Json | undefined): value is SecretEncoding =>
 
 export const bitsPerCharacter = (charset: SecretCharset): number => Math.log2(ALPHABETS[charset].length)
 
-/** The shortest text of an alphabet with enough entropy. */
+/** The minimum number of random characters of an alphabet that gives enough entropy. */
 export function shortestLength(charset: SecretCharset, { generateEntropyBits }: Limits): number {
   return Math.ceil(generateEntropyBits / bitsPerCharacter(charset))
 }
 
 const BITS_PER_BYTE = 8
 
-/** The fewest bytes with enough entropy, and the most that are allowed and fit as text. */
+/** The allowed number of random bytes: enough for the entropy, and within the limits on bytes and encoded text. */
 export function byteRange(
   encoding: SecretEncoding,
   limits: Limits,
@@ -49,7 +49,7 @@ function bytesWithin(encoding: SecretEncoding, characters: number): number {
   return encoding === 'base64' ? Math.floor(characters / 4) * 3 : Math.floor((characters * 3) / 4)
 }
 
-/** Length of the text of so many bytes. */
+/** Length of the text that encodes the given number of bytes. */
 export function encodedLength(encoding: SecretEncoding, bytes: number): number {
   if (encoding === 'hex') return bytes * 2
   return encoding === 'base64' ? Math.ceil(bytes / 3) * 4 : Math.ceil((bytes * 4) / 3)

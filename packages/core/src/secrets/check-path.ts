@@ -1,10 +1,10 @@
-// Checks the path parameters of PUT and DELETE /secrets/{namespace}/{resource} by the rules of a vault_path.
+// Checks the path parameters of PUT and DELETE /secrets/{namespace}/{resource} by the rules for a vault_path.
 
 import type { Rejection } from '@holdfast/contract'
 import { reject } from '../reject.ts'
 import { isCredentialLabel } from './vault-path.ts'
 
-/** `bound` is the namespace that the label is bound to in this tenant, if it is. Returns at most one rejection. */
+/** Checks a secret path. `bound` is the namespace that already owns the label in this tenant. At most one rejection. */
 export function checkSecretPath(
   namespace: string,
   label: string,

@@ -9,7 +9,7 @@ import { parseTemplate } from './placeholders.ts'
 
 type Document = ReadonlyMap<string, string>
 
-/** An entry of the deployment with the documents for its container. */
+/** A secret entry of the deployment with the secret documents for its container. */
 export interface EntryDocuments {
   readonly name: string
   readonly label: string
@@ -24,23 +24,23 @@ export interface EnvironmentParts {
   readonly composedEnvironment: { readonly [variable: string]: string }
 }
 
-/** `malformed`: a document that Holdfast did not write, with a key or value that no variable can have. */
+/** Why no environment was built. `malformed`: another program wrote a document with an unusable key or value. */
 type UnresolvedCause = 'missing_key' | 'conflict' | 'too_large' | 'malformed'
 
 export type ComposedEnvironment =
   | { readonly kind: 'ok'; readonly environment: { readonly [variable: string]: string } }
-  /** `secret` is the name of the entry, or the variable of a template that names none. */
+  /** `secret` is the name of the secret entry, or the variable of a template that names no entry. */
   | { readonly kind: 'unresolved'; readonly secret: string; readonly cause: UnresolvedCause }
 
-/** The kernel's limit for one `variable=value`, less one byte for the terminating zero. */
+/** The kernel's limit for one `variable=value`, minus one byte for the terminating zero. */
 const MAX_VARIABLE_BYTES = 128 * 1024 - 1
-/** Half of what the kernel allows for arguments and environment together. */
+/** Half of the bytes that the kernel allows for arguments and environment together. */
 const MAX_ENVIRONMENT_BYTES = 1024 * 1024
 
-/** One variable and the entry or template that defines it. */
+/** One variable and the secret entry or template that defines it. */
 interface Variable {
   readonly variable: string
-  /** Undefined if a key that its template names is missing. */
+  /** Value of the variable; undefined if its template refers to a missing key. */
   readonly value: string | undefined
   readonly secret: string
 }
@@ -63,7 +63,7 @@ const unresolved = (secret: string, cause: UnresolvedCause): ComposedEnvironment
 function variablesOf({ name, current, next, previous }: EntryDocuments): Variable[] {
   const named = (document: Document | undefined, suffix: string): Variable[] =>
     [...(document ?? [])].map(([key, value]) => ({
-      // An invalid key yields a variable without a name, which is rejected below.
+      // An invalid key gives a variable with an empty name, which is rejected later.
       variable: isEnvironmentKey(key) ? `${name}_${key}${suffix}` : '',
       value,
       secret: name,
@@ -71,7 +71,7 @@ function variablesOf({ name, current, next, previous }: EntryDocuments): Variabl
   return [...named(current, ''), ...named(next, '_NEXT'), ...named(previous, '_PREVIOUS')]
 }
 
-/** Expands the template once; inserted values are not expanded again. */
+/** Expands a template once. Placeholders inside inserted values are not expanded. */
 function expand(
   [variable, template]: readonly [string, string],
   entries: readonly EntryDocuments[],
@@ -91,7 +91,7 @@ function expand(
   }
 }
 
-/** Has no prototype, so that `__proto__` is an ordinary variable. */
+/** Joins variables into one object. The object has no prototype, so that `__proto__` is an ordinary variable. */
 function join(variables: readonly Variable[]): ComposedEnvironment {
   const environment: { [variable: string]: string } = Object.create(null)
   let bytes = 0

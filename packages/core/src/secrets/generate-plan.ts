@@ -1,4 +1,4 @@
-// A generate block with its defaults: 32 bytes as base64url if nothing is chosen.
+// Fills in the defaults of a `generate` block: 32 bytes as base64url if the block specifies nothing.
 
 import type { Json, JsonObject } from '@holdfast/contract'
 import type { Limits } from '../limits.ts'
@@ -8,13 +8,13 @@ import type { GeneratePlan } from './material.ts'
 const USUAL_BYTES = 32
 const USUAL_LENGTH = 32
 
-/** Whether a block chooses bytes, characters, both or neither. */
+/** Whether a `generate` block asks for random bytes. */
 export const choosesBytes = ({ bytes, encoding }: JsonObject): boolean =>
   bytes !== undefined || encoding !== undefined
 export const choosesLength = ({ length, charset }: JsonObject): boolean =>
   length !== undefined || charset !== undefined
 
-/** For a block without faults. A default is raised to the configured minimum. */
+/** Fills in the defaults of a valid `generate` block. A default is raised to the configured minimum. */
 export function planOf(block: JsonObject, limits: Limits): GeneratePlan {
   const keys = keysOf(block)
   if (choosesLength(block)) {

@@ -1,4 +1,4 @@
-// Every character of an alphabet must be equally likely at every position.
+// Tests that every character of an alphabet is equally likely at every position of a generated value.
 
 import { randomBytes } from 'node:crypto'
 import { SECRET_CHARSETS, SECRET_ENCODINGS } from '@holdfast/contract'

@@ -1,14 +1,14 @@
-// Generates random values by a plan. Characters are drawn by rejection sampling, because a modulo would make some of
-// them more likely.
+// Generates random secret values. Characters are drawn by rejection sampling, because taking a random number modulo the
+// size of the alphabet would make some characters more likely.
 
 import type { SecretEncoding } from '@holdfast/contract'
 import { ALPHABETS } from './alphabets.ts'
 import type { GeneratePlan } from './material.ts'
 
-/** Uniformly random bytes from a cryptographic source. */
+/** A source of uniformly random bytes that is safe for cryptography. */
 export type RandomBytes = (count: number) => Uint8Array
 
-/** One value for each key, in the order of the keys. */
+/** Generates one secret value for each key, in the order of the keys. */
 export function generateValues(plan: GeneratePlan, randomBytes: RandomBytes): Map<string, string> {
   const values = new Map<string, string>()
   for (const key of plan.keys) {
@@ -44,7 +44,7 @@ function encode(bytes: Uint8Array, encoding: SecretEncoding): string {
   return text.padEnd(Math.ceil(text.length / 4) * 4, '=')
 }
 
-/** Three bytes are four characters; a shorter rest gives as many as it needs. */
+/** Encodes each group of three bytes as four characters. An incomplete last group gives fewer characters. */
 function sextets(bytes: Uint8Array, alphabet: string): string {
   let text = ''
   for (let at = 0; at < bytes.length; at += 3) {

@@ -1,13 +1,13 @@
-// Material of a write, which only the secrets store keeps: values, and how to generate more.
+// Secret values of a write, sent or to be generated. Only the secrets store keeps these values.
 
 import type { SecretCharset, SecretEncoding } from '@holdfast/contract'
 
-/** Valid and complete: defaults are filled in. */
+/** How to generate secret values: a valid `generate` block with all defaults filled in. */
 export type GeneratePlan =
   | { readonly keys: readonly string[]; readonly bytes: number; readonly encoding: SecretEncoding }
   | { readonly keys: readonly string[]; readonly length: number; readonly charset: SecretCharset }
 
-/** Material that one write brings for one credential. Keys of `values` and of `generate` differ. */
+/** The secret values that one write sends for one credential. A key is in `values` or in `generate`, never in both. */
 export interface SentMaterial {
   readonly namespace: string
   readonly label: string

@@ -1,9 +1,9 @@
 // Splits a composed template into text and placeholders {{secret.<resource>.<key>}}. Double braces are allowed in
 // placeholders only, so that a typo is found at the write and not at the start of a container.
 
-/** Names a key of a declared document. */
+/** A placeholder in a template. It names one key of a declared secret document. */
 export interface Placeholder {
-  /** The label of its vault_path. */
+  /** The label of the secret, which is the last part of its vault_path. */
   readonly resource: string
   readonly key: string
 }
@@ -11,7 +11,7 @@ export interface Placeholder {
 const PLACEHOLDER = /\{\{secret\.([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)\.([A-Za-z_][A-Za-z0-9_]*)\}\}/g
 const STRAY = /\{\{|\}\}/
 
-/** Undefined if double braces are outside a well-formed placeholder. */
+/** Parses a template. Undefined if double braces appear outside a well-formed placeholder. */
 export function parseTemplate(text: string): readonly (string | Placeholder)[] | undefined {
   const parts: (string | Placeholder)[] = []
   let end = 0

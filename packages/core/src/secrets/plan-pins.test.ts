@@ -17,7 +17,7 @@ const fact = (newest: number | null, initial: number | null): CredentialFact => 
 interface Row {
   readonly about: string
   readonly anchor?: string
-  /** The label was referenced before. */
+  /** Whether the current record already refers to the label. */
   readonly before?: boolean
   readonly pin?: number
   readonly credential?: CredentialFact

@@ -1,5 +1,5 @@
-// Decides which version of each credential the containers of a deployment get: the newest that no rotation has staged.
-// For volume(<id>) entries the pin moves only by a cutover.
+// Decides which version of each credential the containers of a deployment get: the newest version that is not staged by
+// a rotation. If a volume depends on the credential, only the cutover of a rotation changes the version.
 
 import { type Alteration, elementPath, type SecretEntry } from '@holdfast/contract'
 import type { Pins } from '../node/container-template.ts'
@@ -9,29 +9,29 @@ import { credentialPath } from './vault-path.ts'
 /** The stored state of the credential that a label names. */
 export interface CredentialFact {
   readonly namespace: string
-  /** The newest version that no rotation has staged; null while there is none. */
+  /** The newest version that is not staged by a rotation; null while the credential has no such version. */
   readonly newest: number | null
-  /** The version that a deployment without a pin uses. */
+  /** The version used by a deployment whose record pins no version. */
   readonly initial: number | null
-  /** Keys of the version that the containers of this write would use; absent if the write brings it. */
+  /** Keys of the version that the containers would use; absent if this write creates that version. */
   readonly keys?: readonly string[]
 }
 
 export interface PinQuestion {
-  /** The spec to store. */
+  /** Secret entries of the spec to store. */
   readonly entries: readonly SecretEntry[]
-  /** Entries of the current record; none for a create. */
+  /** Secret entries of the current record; empty for a create. */
   readonly before: readonly SecretEntry[]
-  /** Pins of the current record. */
+  /** Pinned versions of the current record. */
   readonly pins: Pins
-  /** By label: the stored state. */
+  /** The stored state of each credential, by label. */
   readonly credentials: ReadonlyMap<string, CredentialFact>
-  /** By label: the version that this write brings. */
+  /** The version that this write creates for a credential, by label. */
   readonly staged: ReadonlyMap<string, number>
 }
 
 export interface PinPlan {
-  /** A label without a pin uses the credential's initial version. */
+  /** The pinned version of each label. A label without a pin uses the credential's initial version. */
   readonly pins: Pins
   readonly alterations: Alteration[]
 }
@@ -48,7 +48,7 @@ export function planPins(question: PinQuestion): PinPlan {
     const used = referenced.has(label) ? (pin ?? initial) : null
     const staged = question.staged.get(label)
     const next = anchored.has(label) ? (used ?? staged ?? newest) : (staged ?? newer(used, newest))
-    // The initial version needs no pin. Writing one would change the template and recreate containers for nothing.
+    // The initial version needs no pin. Adding a pin would change the template and recreate containers needlessly.
     const isImplied = pin === undefined && staged === undefined && next === initial
     if (next !== null && !isImplied) planned[label] = next
     if (next !== null && !isImplied && next !== used) alterations.push(pinned(index, used, next))
@@ -58,7 +58,7 @@ export function planPins(question: PinQuestion): PinPlan {
 
 const labelOf = ({ vault_path }: SecretEntry): string => credentialPath(vault_path).label
 
-/** Several entries may name one credential; it is reported at the first of them. */
+/** Index of the first secret entry for each credential. Changes of the credential are reported at this entry. */
 function firstPlaces(entries: readonly SecretEntry[]): Map<string, number> {
   const places = new Map<string, number>()
   entries.forEach((entry, index) => {
@@ -68,7 +68,7 @@ function firstPlaces(entries: readonly SecretEntry[]): Map<string, number> {
   return places
 }
 
-/** A pin above the newest version was set by a cutover and stays. */
+/** The newer of two versions. A pin above the newest unstaged version was set by a cutover and is kept. */
 function newer(used: number | null, newest: number | null): number | null {
   if (used === null || newest === null) return used ?? newest
   return Math.max(used, newest)

@@ -1,5 +1,5 @@
-// The servers of the model. Each decides with the functions of rotation.ts on what it read, and commits later or
-// never. A guard is removed by forging the facts it checks, so that the functions stay unchanged.
+// Model of the servers during a rotation, for an exhaustive search. Each server decides with the functions of
+// rotation.ts and commits later or never. To remove a guard, the model falsifies the facts that the guard checks.
 
 import { defined } from '@holdfast/contract'
 import {
@@ -31,7 +31,7 @@ export function successors(world: World, rules: Rules): World[] {
     ...operatorSteps(world),
   ]
   if (rules.without === 'the transaction compares the record') return all
-  // A stale decision is rejected and has no effect.
+  // A transaction with a stale decision is rejected, so stale decisions are dropped.
   return all.map((each) =>
     each.flights.length === 0 ? each : { ...each, flights: each.flights.filter(({ stale }) => !stale) },
   )
@@ -63,7 +63,8 @@ const STEPS = ['stage', 'overlap', 'cutover', 'retire', 'abort'] as const
 type Step = (typeof STEPS)[number]
 
 /**
- * At most two servers are between their read and their transaction. One that dies there leaves the world unchanged.
+ * Decisions that a server can start in this state of the model. At most two decisions are uncommitted at a time. A
+ * server that dies before its transaction leaves the state unchanged.
  */
 function decisions(world: World, rules: Rules): World[] {
   const { flights, pending, nextVersion } = world
@@ -89,14 +90,14 @@ function decideStep(world: World, rules: Rules, facts: RotationFacts, step: Step
   if (turn.kind !== 'turned') return []
   const early = rules.without === 'destroyed only after the transaction' ? turn.destroyed : []
   const store = world.store.filter((each) => !early.includes(each))
-  // The requesting deployment matters only if the step pins it.
+  // Which deployment requests the step matters only if the step changes that deployment's pin.
   const askers = turn.pin === undefined ? [0] : [...world.consumers.keys()]
   return askers
     .filter((asker) => world.consumers[asker] !== undefined)
     .map((asker) => withFlight({ ...world, store }, { turn, asker, ...defined({ written }) }))
 }
 
-/** The order in which two decisions began does not matter. */
+/** Adds an uncommitted decision. Decisions are sorted, because the order in which two of them began does not matter. */
 function withFlight(world: World, decided: Decided): World {
   const flight = { ...decided, label: JSON.stringify(decided), stale: false }
   return { ...world, flights: [...world.flights, flight].toSorted((a, b) => (a.label < b.label ? -1 : 1)) }
@@ -105,7 +106,7 @@ function withFlight(world: World, decided: Decided): World {
 const writtenOf = ({ pending }: World) => (pending?.written === true ? pending.version : undefined)
 const acceptsNew = ({ rotation, accepts }: World) => rotation !== undefined && accepts.includes(rotation.new)
 
-/** The facts for a step, with one of them forged. */
+/** The facts for a rotation step. If a guard is removed, the fact that it checks is falsified. */
 function turnFacts(facts: RotationFacts, { without: guard }: Rules, step: string): RotationFacts {
   const { rotation } = facts
   if (rotation === undefined) return facts

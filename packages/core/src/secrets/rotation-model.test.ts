@@ -1,5 +1,5 @@
-// Walks every reachable state of a rotation and checks its promise in each. Without any one of the guards, a state
-// that breaks the promise must be found.
+// Visits every reachable state of a model of rotations and checks that no credential in use becomes invalid. If any one
+// guard is removed, the search must find a state in which this fails.
 
 import { describe, expect, test } from 'vitest'
 import { successors } from './rotation-model.fixture.ts'
@@ -12,7 +12,7 @@ import {
   worldText,
 } from './rotation-world.fixture.ts'
 
-/** Describes what is broken in this state; undefined if nothing is. */
+/** Describes the broken invariant of a model state; undefined if all invariants are met. */
 function fault(world: World, { mistaken = false }: Rules): string | undefined {
   const { versions, store, accepts, rotation } = world
   if (rotation !== undefined && !(store.includes(rotation.old) && accepts.includes(rotation.old)))
@@ -40,7 +40,7 @@ interface Walk {
   readonly states: number
   readonly ms: number
   readonly fault?: string
-  /** Steps from the first state to the fault. */
+  /** Number of steps from the first state to the broken state. */
   readonly depth: number
 }
 
@@ -84,7 +84,7 @@ describe('the rotation keeps its promise in every state with', () => {
   })
 })
 
-/** The settings in which a guard matters: a target that was not updated, two consumers, or a second rotation. */
+/** Model settings in which a guard matters: a target that was not updated, two consumers, or a second rotation. */
 const WORLDS: { readonly [guard in Guard]?: Partial<Rules> } = {
   'one rotation at a time': { mistaken: true, maxVersion: 3 },
   'retire: every pin is moved': { joiner: true },

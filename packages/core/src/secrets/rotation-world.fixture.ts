@@ -1,5 +1,5 @@
-// The environment of a rotation for the exhaustive search: consumers that roll, crash, restart and join, the secrets
-// store with its cleanup, and an operator who updates the target. The servers are in rotation-model.fixture.ts.
+// Model of everything around a rotation except the servers: consumers that roll, crash, restart and join, the secrets
+// store, and an operator who updates the target system. The servers are in rotation-model.fixture.ts.
 
 import type { Rotating, RotationMove, RotationTurn } from './rotation.ts'
 
@@ -7,18 +7,18 @@ type SlotState = 'assigned' | 'made' | 'ready'
 
 export interface ModelConsumer {
   readonly pin: number
-  /** The version that a failed update restores; undefined before the first good one. */
+  /** The secret version that a failed update restores; undefined until an update has succeeded. */
   readonly lastGood: number | undefined
-  /** It has no replicas at the moment. */
+  /** True if the consumer has no replicas at the moment. */
   readonly stopped: boolean
-  /** It was rolled back: its pin is not the version it runs. */
+  /** True if the consumer was rolled back, so that its pin differs from the version that it runs. */
   readonly back: boolean
   readonly slots: readonly { readonly version: number; readonly state: SlotState }[]
 }
 
-/** A decision that is not committed yet. It is stale if the credential's record has changed since it was read. */
+/** An uncommitted decision of a server. It is stale if the credential's record has changed since the server read it. */
 export type Flight = Decided & {
-  /** The whole decision as text. */
+  /** The whole decision as text, for sorting and comparing. */
   readonly label: string
   readonly stale: boolean
 }
@@ -29,11 +29,11 @@ export type Decided =
 export interface World {
   readonly rotation: Rotating | undefined
   readonly versions: readonly number[]
-  /** Versions that the secrets store has. */
+  /** Versions that exist in the secrets store. */
   readonly store: readonly number[]
-  /** To be destroyed, decided by the transaction that removed them from the record. */
+  /** Versions to destroy in the secrets store, because a transaction removed them from the credential's record. */
   readonly pendingDestruction: readonly number[]
-  /** A version that is being written before the transaction that lists it. */
+  /** A version that is written to the secrets store before a transaction lists it in the credential's record. */
   readonly pending?: {
     readonly version: number
     readonly written: boolean
@@ -42,14 +42,14 @@ export interface World {
   readonly nextVersion: number
   readonly accepts: readonly number[]
   readonly consumers: readonly (ModelConsumer | undefined)[]
-  /** At most two at the same time. */
+  /** Uncommitted decisions, at most two at the same time. */
   readonly flights: readonly Flight[]
 }
 
 export interface Rules {
-  /** A second consumer may join at any time. */
+  /** Whether a second consumer may join at any time. */
   readonly joiner?: boolean
-  /** The operator requests `overlap` without updating the target. */
+  /** Whether the operator requests `overlap` without updating the target system. */
   readonly mistaken?: boolean
   readonly maxVersion: number
   readonly without?: Guard
@@ -83,7 +83,7 @@ export const FIRST_WORLD: World = {
   consumers: [{ ...fresh(1), stopped: false }, undefined],
 }
 
-/** Equal texts mean equal states. */
+/** The state of the model as text. Equal texts mean equal states. */
 export function worldText(world: World): string {
   const { rotation: at, pending, consumers, flights } = world
   const own = consumers.map((each) =>
@@ -115,13 +115,13 @@ export function consumerSteps(world: World, rules: Rules): World[] {
   })
 }
 
-/** A new consumer is written to the credential's record. */
+/** Records a new consumer in the credential's record, unless this guard is removed. */
 const noted = (world: World, { without }: Rules): World =>
   without === 'a new consumer is noted in the record' ? world : changed(world, world.rotation, [])
 
 /**
- * A consumer without replicas has nothing to prove and would move without any check, so the mistaken operator is not
- * combined with one.
+ * A consumer that joins. It has no replicas, unless the operator may be mistaken: a consumer without replicas would
+ * change to a new version without any proof, and the mistake would not be detected.
  */
 const joining = (pin: number, { mistaken = false }: Rules): ModelConsumer => ({
   ...fresh(pin),
@@ -132,7 +132,7 @@ function fresh(pin: number): ModelConsumer {
   return { pin, lastGood: undefined, stopped: true, back: false, slots: [] }
 }
 
-/** The newest version that no rotation has staged. */
+/** The newest version that is not staged by a rotation. */
 function newestUnstaged({ rotation, versions }: World, { without }: Rules): number | undefined {
   const free = without === 'a staged version is taken by cutover only' ? undefined : rotation?.new
   return versions.findLast((each) => each !== free)
@@ -143,14 +143,14 @@ function joins(world: World, rules: Rules): number[] {
   return pin === undefined ? [] : [pin]
 }
 
-/** An update, rollback or restart by any client. */
+/** The consumer after an update, rollback or restart that a client requests. */
 function restarts(consumer: ModelConsumer, world: World, rules: Rules): ModelConsumer[] {
   const pin = consumer.pin === world.rotation?.new ? consumer.pin : newestUnstaged(world, rules)
   if (pin === undefined || (pin === consumer.pin && !consumer.back)) return []
   return [{ ...consumer, pin, back: false }]
 }
 
-/** One step of the rollout, or one failure. */
+/** All states of a consumer after one step of its rollout or one failure. */
 function rollSteps(consumer: ModelConsumer, { store, accepts }: World): ModelConsumer[] {
   const { slots, pin, lastGood, back } = consumer
   if (consumer.stopped) return [{ ...consumer, stopped: false }]
@@ -163,7 +163,7 @@ function rollSteps(consumer: ModelConsumer, { store, accepts }: World): ModelCon
     if (slot.state === 'assigned' && store.includes(slot.version)) steps.push(as('made'))
     if (slot.state === 'made' && accepts.includes(slot.version)) steps.push(as('ready'))
     if (slot.state === 'ready') steps.push(as('assigned'))
-    // Replaced by a ready successor, stopped first, or lost with its node.
+    // The replica was replaced by a ready successor, stopped before its successor started, or lost with its node.
     steps.push({ ...consumer, slots: slots.toSpliced(at, 1) })
   }
   const [only] = slots
@@ -202,7 +202,7 @@ export function storeSteps(world: World): World[] {
   return steps
 }
 
-/** The operator adds the staged version to the target, and removes versions that the record no longer lists. */
+/** Steps of the operator: adding the staged version to the target system, and removing versions no longer recorded. */
 export function operatorSteps(world: World): World[] {
   const { rotation, accepts, versions } = world
   const steps: World[] = []
@@ -218,7 +218,7 @@ export function withoutPending({ pending: _ended, ...rest }: World): World {
   return rest
 }
 
-/** The record has changed, so decisions based on the old one are stale. */
+/** Changes the credential's record, so that decisions based on the old record become stale. */
 export function changed(world: World, rotation: Rotating | undefined, destroyed: readonly number[]): World {
   return {
     ...world,

@@ -1,4 +1,4 @@
-// The phases of one credential's rotation, step by step. rotation-model.test.ts checks them together.
+// Tests the phases of one credential's rotation one by one. rotation-model.test.ts tests combinations of steps.
 
 import { describe, expect, test } from 'vitest'
 import {

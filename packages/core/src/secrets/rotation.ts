@@ -1,6 +1,6 @@
-// The phases of one credential's rotation: allowed steps, their effect and what blocks them. At every moment the
-// target accepts some version that the store still has, and no container keeps a destroyed version. The functions are
-// pure; rotation-model.test.ts checks them exhaustively (docs/design/secrets.md#rotation).
+// The phases of one credential's rotation: allowed steps, their effect and what blocks them. At any time the target
+// system, such as a database, accepts a version that is still stored, and no container has a destroyed version. The
+// functions are pure; rotation-model.test.ts checks them exhaustively (docs/design/secrets.md#rotation).
 
 import type { RotationPhase, RotationStep } from '@holdfast/contract'
 
@@ -8,30 +8,30 @@ export interface Rotating {
   readonly phase: Exclude<RotationPhase, 'idle'>
   readonly old: number
   readonly new: number
-  /** The cutover is being rolled back. It ends when no container uses the new version. */
+  /** True while the cutover is being rolled back. The rollback ends when no container uses the new version. */
   readonly aborting?: boolean
 }
 
 /** The state of one deployment that uses the credential. */
 export interface RotationConsumer {
   readonly name: string
-  /** The version that its record pins; null if none. */
+  /** The secret version that the deployment's record pins; null if it pins none. */
   readonly pin: number | null
-  /** How many replicas it should have. */
+  /** The desired number of replicas of the deployment. */
   readonly desired: number
-  /** Versions of containers that may still exist, and of the revision that a failed update would restore. */
+  /** Secret versions of containers that may still exist, and of the revision that a failed update would restore. */
   readonly held: readonly number[]
-  /** By version: ready replicas that have proved to use it. */
+  /** Number of ready replicas that have proved to use a secret version, by version. */
   readonly proved: ReadonlyMap<number, number>
-  /** It is being deleted or no longer refers to the path. It blocks until its last container is gone. */
+  /** The deployment is being deleted or no longer uses the secret. It blocks a step until its last container is gone. */
   readonly leaving: boolean
-  /** A volume depends on the credential, so the pin moves only by a cutover. */
+  /** True if a volume depends on the credential; then only a cutover changes the pinned version. */
   readonly anchored?: boolean
 }
 
 export interface RotationFacts {
   readonly rotation: Rotating | undefined
-  /** Versions that are not destroyed, ascending. */
+  /** Versions of the credential that are not destroyed, ascending. */
   readonly versions: readonly number[]
   readonly consumers: readonly RotationConsumer[]
 }
@@ -39,18 +39,18 @@ export interface RotationFacts {
 export type RotationTurn =
   | {
       readonly kind: 'turned'
-      /** Undefined when the rotation is idle again. */
+      /** The state of the rotation after the step; undefined if the rotation has ended. */
       readonly rotation: Rotating | undefined
-      /** The new pin of the deployment that requested the step. */
+      /** The version to pin in the deployment that requested the step. */
       readonly pin?: number
-      /** Versions removed from the record now and from the store afterwards. */
+      /** Versions to destroy: removed from the credential's record now, and from the secrets store afterwards. */
       readonly destroyed: readonly number[]
     }
   | { readonly kind: 'refused'; readonly blockedBy: readonly string[] }
-  /** `stage` without material, and no version is newer than the used one. */
+  /** The step `stage` has no secret values, and no stored version is newer than the version in use. */
   | { readonly kind: 'empty' }
 
-/** The steps that may be requested now. */
+/** The rotation steps that may be requested now. */
 export function nextSteps(rotation: Rotating | undefined): readonly RotationStep[] {
   if (rotation === undefined) return ['stage']
   if (rotation.aborting === true) return []
@@ -59,7 +59,7 @@ export function nextSteps(rotation: Rotating | undefined): readonly RotationStep
 
 const FOLLOWS = { stage: 'overlap', overlap: 'cutover', cutover: 'retire' } as const
 
-/** `written` is the version written for this step. Without it, `stage` uses the newest unused version. */
+/** Decides a rotation step. `written` is the new version; if absent, `stage` uses the newest unused version. */
 export function turnRotation(facts: RotationFacts, step: string, written?: number): RotationTurn {
   const { rotation } = facts
   if (!nextSteps(rotation).some((each) => each === step)) return refuse(blockers(facts))
@@ -71,7 +71,7 @@ export function turnRotation(facts: RotationFacts, step: string, written?: numbe
   return phase === 'cutover' ? { ...turned, pin: rotation.new } : turned
 }
 
-/** Conditions that block the step after the current phase, as sentences. */
+/** Conditions that block the next rotation step, as sentences. */
 export function blockers(facts: RotationFacts): string[] {
   const { rotation, consumers } = facts
   if (rotation === undefined) return stageBlockers(facts)
@@ -79,14 +79,14 @@ export function blockers(facts: RotationFacts): string[] {
   return rotation.phase === 'cutover' ? consumers.flatMap((each) => retireBlockers(each, rotation)) : []
 }
 
-/** Never empty: the rotation ends shortly after the last consumer has moved back. */
+/** Why no step is possible during an abort. Never empty, because the abort ends the rotation without a further step. */
 function abortBlockers(consumers: readonly RotationConsumer[], { new: version }: Rotating): string[] {
   const left = consumers.filter((each) => has(each, version))
   if (left.length === 0) return ['the cutover is being rolled back; no action is needed']
   return left.map(({ name }) => `the cutover is being rolled back; ${name} still uses version ${version}`)
 }
 
-/** Whether every replica serves with the new version and nothing can restore the old one. */
+/** Whether every replica uses the new secret version and no update can restore the old one. */
 export function hasProved(consumer: RotationConsumer, { new: version }: Rotating): boolean {
   const { pin, held, proved, desired } = consumer
   return pin === version && held.every((each) => each === version) && (proved.get(version) ?? 0) >= desired
@@ -97,8 +97,8 @@ function stage(facts: RotationFacts, written: number | undefined): RotationTurn 
   if (old === undefined || others.length > 0) return refuse(stageBlockers(facts))
   const version = written ?? facts.versions.findLast((each) => each > old)
   if (version === undefined) return { kind: 'empty' }
-  // Versions between the old one and the newest are unused and are destroyed, so that no update picks one of them. The
-  // newest listed one stays, because a deployment may be pinning it at this moment.
+  // Unused versions between the old and the newest version are destroyed, so that no update uses one of them. The newest
+  // version is kept, because an update in progress may be pinning it.
   const held = new Set(facts.consumers.flatMap((each) => each.held))
   const newest = facts.versions.at(-1) ?? old
   const destroyed = facts.versions.filter((each) => each > old && each < newest && !held.has(each))
@@ -109,7 +109,7 @@ function usedVersions({ consumers }: RotationFacts): number[] {
   return [...new Set(consumers.flatMap(({ pin, leaving }) => (leaving ? [] : (pin ?? []))))]
 }
 
-/** With two versions in use there is no single one to return to. */
+/** Blocks `stage` while two versions are in use, because an abort could not restore both. */
 function stageBlockers(facts: RotationFacts): string[] {
   const used = usedVersions(facts)
   if (used.length === 1) return []
@@ -126,7 +126,7 @@ function stageBlockers(facts: RotationFacts): string[] {
     })
 }
 
-/** Both versions stay until no container uses the new one; if none ever did, it is destroyed at once. */
+/** Aborts a rotation. If no container uses the new version, it is destroyed at once; otherwise both versions stay. */
 function abort({ consumers }: RotationFacts, rotation: Rotating): RotationTurn {
   if (rotation.phase !== 'cutover' && !consumers.some((each) => has(each, rotation.new)))
     return { kind: 'turned', rotation: undefined, destroyed: [rotation.new] }
@@ -161,15 +161,15 @@ const has = ({ pin, held, leaving }: RotationConsumer, version: number): boolean
 
 const refuse = (blockedBy: readonly string[]): RotationTurn => ({ kind: 'refused', blockedBy })
 
-/** The controller's next action during a cutover; undefined if it waits. */
+/** The controller's next action during a cutover; undefined if the controller must wait. */
 export type RotationMove =
   | { readonly kind: 'pin'; readonly consumers: readonly string[]; readonly version: number }
-  /** The rollback of the cutover is complete. */
+  /** Ends the rotation, because the rollback of the cutover is complete. */
   | { readonly kind: 'end'; readonly destroyed: readonly number[] }
 
 /**
- * Moves consumers forward one at a time, `first` before the others, and back all at once, because the old version is
- * known to work.
+ * The next move of a cutover. Deployments change to the new version one at a time, beginning with `first`. An abort
+ * changes all of them back at once, because the old version is known to work.
  */
 export function nextMove({ rotation, consumers }: RotationFacts, first: string): RotationMove | undefined {
   if (rotation?.phase !== 'cutover') return undefined

@@ -1,5 +1,5 @@
-// Parses a vault_path: a granted namespace and a DNS label, in the tenant's own mount. The path is never decoded;
-// clients of the store build their path from these two parts.
+// Parses a vault_path: a granted namespace and a DNS label, in the tenant's own mount. The path is never URL-decoded;
+// requests to the secrets store are built from these two parts.
 
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
@@ -14,7 +14,7 @@ export type PathFault =
   | 'secret_path_namespace'
   | 'secret_path_name'
 
-/** The first fault in the order of the codes. */
+/** The first fault of a vault_path, in the order of the error codes. */
 export function faultOfPath(path: string, namespaces: readonly string[]): PathFault | undefined {
   const [namespace = '', label = '', ...more] = path.split('/')
   if (path.startsWith('/') || isOutward(path)) return 'secret_vault_path_not_relative'
@@ -29,7 +29,7 @@ export function isCredentialLabel(text: string): boolean {
   return LABEL.test(text)
 }
 
-/** The parts of a valid path; for an invalid one its first two segments. */
+/** Namespace and label of a valid vault_path; for an invalid path, its first two segments. */
 export function credentialPath(path: string): CredentialPath {
   const [namespace = '', label = ''] = path.split('/')
   return { namespace, label }

@@ -1,11 +1,11 @@
-// The material in `values` and `generate` of an entry or a write without faults.
+// Reads the secret values of a valid secret entry or write, from `values` and `generate`.
 
 import { isJsonObject, type JsonObject } from '@holdfast/contract'
 import type { Limits } from '../limits.ts'
 import { planOf } from './generate-plan.ts'
 import type { SentMaterial } from './material.ts'
 
-/** Which credential it belongs to is known from the path. */
+/** Secret values without their credential, which the request path names. */
 export type WrittenMaterial = Pick<SentMaterial, 'values' | 'generate'>
 
 export function materialIn({ values, generate }: JsonObject, limits: Limits): WrittenMaterial {

@@ -23,7 +23,7 @@ export type ImageFact =
   | { readonly answer: 'unreachable'; readonly cause: string }
   | { readonly answer: 'credentials_unavailable' }
 
-/** What is known about the node that `nodeId` names. */
+/** Facts about the node that `nodeId` names. */
 export type NodeFact =
   | { readonly answer: 'candidate' }
   /** The control plane runs on the node, and the caller is not the platform tenant. */
@@ -58,7 +58,7 @@ export interface Facts {
   readonly image?: ImageFact
   /** For a rollback: the image digest of the archived revision, which is used even if the tag has moved. */
   readonly archivedDigest?: string
-  /** What is known about the requested node. Read if the request contains `nodeId`. */
+  /** Facts about the requested node. Read if the request contains `nodeId`. */
   readonly node?: NodeFact
   /** Names of the deployments that own a requested route, by index of the route. Read if routes are new. */
   readonly routeHolders?: ReadonlyMap<number, string>
