@@ -38,7 +38,7 @@ export const writtenShape = object({
 })
 
 export const placementPlanShape = object({
-  /** Names of nodes, one for each replica that fits. */
+  /** Names of the chosen nodes, one for each replica that can be placed. */
   placed: list(string()),
   unplaced: integer(),
   summary: string(),

@@ -253,7 +253,7 @@ export const observationShape = object({
   reason: string(),
   /** For `secret_unresolved`: which secret entry failed and why, as text written by the server. */
   about: optional(string()),
-  /** Proves which secret versions the container was started with. The broker sends it together with the environment. */
+  /** Proves which secret versions the container was started with. The server sends the proof with the environment. */
   proof: optional(string()),
   /** True if no container of the assignment exists and none will be created. */
   gone: boolean(),

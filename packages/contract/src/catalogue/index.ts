@@ -1,4 +1,4 @@
-// The public part of the code catalogue.
+// The public exports of the error catalogue.
 
 export { CATALOGUE, CODES, type Code, codesIn, entryOf, isCode } from './catalogue.ts'
 export { renderCodePage } from './doc-page.ts'

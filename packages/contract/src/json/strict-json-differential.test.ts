@@ -1,4 +1,4 @@
-// The strict reader compared with JSON.parse: both read the same value from every text that the strict reader accepts.
+// Compares the strict JSON reader with JSON.parse: both return the same value for every text that the strict one accepts.
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

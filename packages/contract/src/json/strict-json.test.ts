@@ -65,7 +65,7 @@ describe('the strict JSON reader accepts', () => {
   })
 })
 
-/** Copies objects without a prototype into ordinary objects, so that they can be compared. */
+/** Converts objects that have no prototype into ordinary objects, for comparison. */
 function plain(value: Json): unknown {
   if (Array.isArray(value)) return value.map(plain)
   if (typeof value !== 'object' || value === null) return value

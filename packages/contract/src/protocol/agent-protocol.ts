@@ -3,7 +3,7 @@
 //   server  challenge          a fresh nonce
 //   agent   hello              a signature over nonce, node id and generation
 //   server  welcome or close   the epoch of the session, or the reason why the session ends
-//   server  complete, delta    the desired set each minute, and changes to it in between
+//   server  complete, delta    all desired containers each minute, and changes in between
 //   agent   heartbeat, status  a heartbeat each 10 s, and the state of containers after a change
 //   both    call, answer       one request to the other side and its response
 //   server  open               requests a stream of bytes: logs or exec
@@ -37,7 +37,7 @@ import {
 export const AGENT_PATH = '/api/v1/agent/session'
 export const AGENT_SUBPROTOCOL = 'holdfast.agent.v1'
 
-/** The text of a hello that a node signs with its Ed25519 key. */
+/** The text that a node signs with its Ed25519 key for the `hello` message. */
 export const helloText = (nonce: string, nodeId: string, generation: number, bootId: string): string =>
   ['holdfast-hello-v1', nonce, nodeId, generation, bootId].join('\n')
 
@@ -109,7 +109,7 @@ export const deltaShape = object({
 })
 export type Delta = Infer<typeof deltaShape>
 
-/** Adds its container template to each item. Throws if a template is missing, because such items are useless. */
+/** Adds its container template to each item. Throws if a template is missing, because the item needs it. */
 export function joinTemplates({ items, templates }: Pick<Complete, 'items' | 'templates'>): DesiredItem[] {
   const found = new Map<string, Map<string, ContainerTemplate>>()
   for (const [deployment, byHash] of Object.entries(templates))

@@ -44,7 +44,7 @@ function isCredentialWord(word: string): boolean {
   return CREDENTIAL_WORDS.has(bare) || CREDENTIAL_ENDINGS.some((ending) => bare.endsWith(ending))
 }
 
-/** Whether a name such as ACCESS_KEY_ID or SECRET_ID looks like an id, but is one half of a key pair. */
+/** Whether a name ends like ACCESS_KEY_ID or SECRET_ID, which look like ids but are half of a key pair. */
 function isIdentityHalf(words: readonly string[]): boolean {
   const end = words.slice(-3).join(' ')
   return end.endsWith('access key id') || end.endsWith('secret id')

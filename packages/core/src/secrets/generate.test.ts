@@ -9,8 +9,8 @@ import { generateValues } from './generate.ts'
 import { generatedLength } from './generate-plan.ts'
 
 /**
- * The chi-square value that a fair source exceeds once in a million runs (Wilson-Hilferty approximation). A modulo
- * bias would be hundreds above it.
+ * The chi-square value that a fair source exceeds once in a million runs (Wilson-Hilferty approximation). A biased
+ * source would exceed the value by hundreds.
  */
 function critical(freedom: number): number {
   const part = 2 / (9 * freedom)

@@ -126,7 +126,10 @@ function stageBlockers(facts: RotationFacts): string[] {
     })
 }
 
-/** Aborts a rotation. If no container uses the new version, it is destroyed at once; otherwise both versions stay. */
+/**
+ * Aborts a rotation. Before the cutover an unused new version is destroyed at once. Otherwise both versions are kept
+ * until no container uses the new one.
+ */
 function abort({ consumers }: RotationFacts, rotation: Rotating): RotationTurn {
   if (rotation.phase !== 'cutover' && !consumers.some((each) => has(each, rotation.new)))
     return { kind: 'turned', rotation: undefined, destroyed: [rotation.new] }

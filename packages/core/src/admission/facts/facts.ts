@@ -26,7 +26,7 @@ export type ImageFact =
 /** Facts about the node that `nodeId` names. */
 export type NodeFact =
   | { readonly answer: 'candidate' }
-  /** The control plane runs on the node, and the caller is not the platform tenant. */
+  /** The control plane runs on the named node, which only the platform tenant may use. */
   | { readonly answer: 'control_plane' }
   /** The tenant has nodes, but none with this id. */
   | { readonly answer: 'unknown' }

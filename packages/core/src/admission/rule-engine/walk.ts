@@ -23,7 +23,7 @@ export function walkFields(
   const walk: Walk = { sent, context, faults, path: [] }
   for (const [name, node] of root.fieldList) {
     const value = sent[name]
-    // An update keeps the fields that it does not send.
+    // An update keeps the stored value of each field that was not sent, so absent fields need no check.
     if (value === undefined && context.mode === 'update') continue
     visit(node, value, name, sent, walk)
   }

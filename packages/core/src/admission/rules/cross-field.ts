@@ -1,4 +1,4 @@
-// Rules between fields: no dependency on itself, no two mounts with one target, no two routes with one host and path.
+// Rules across fields: no deployment depends on itself, no two mounts share a target, no two routes share host and path.
 
 import { isJsonObject, type JsonObject } from '@holdfast/contract'
 import { ROOT_PATH, routeIdentity } from '../facts/route-identity.ts'

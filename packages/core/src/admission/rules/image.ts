@@ -13,7 +13,7 @@ export const imageRules: readonly Rule[] = [
   { code: 'image_required', at: 'image', stage: 'form', refuses: onText((image) => !isPinned(image)) },
 ]
 
-/** Whether an image is pinned. The tag `latest` never is, even with a digest, because its content changes. */
+/** Whether an image is pinned. The tag `latest` is rejected even beside a digest, because its content changes. */
 function isPinned(image: string): boolean {
   const reference = parseImageReference(image)
   if (reference === undefined || reference.tag === 'latest') return false

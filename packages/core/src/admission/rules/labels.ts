@@ -55,13 +55,13 @@ function isReserved(key: string): boolean {
   return RESERVED_PREFIXES.some((prefix) => lower.startsWith(prefix))
 }
 
-/** Rejects a residency label. If placement.residency declares the same, another rule reports it instead. */
+/** Rejects a residency label, unless placement.residency declares the same; another rule rejects that case. */
 function handwritten({ current }: AdmissionContext, { key, parent, sent }: Place): Verdict {
   const merged = mergeSent(sent, current)
   return !isDeclared(merged, key) && accepted(filledBlock(parent, blockOf(merged)))
 }
 
-/** The placement.residency block to send instead: the submitted label values added to the existing block. */
+/** The placement.residency block that a rejection proposes: the existing block with the submitted label values added. */
 function filledBlock(labels: Place['parent'], block: { readonly [key: string]: Json }): string {
   const residency: JsonObject = {}
   for (const key of RESIDENCY_KEYS) {

@@ -70,7 +70,7 @@ function labelsInTwoNamespaces(merged: JsonObject): CrossRefusal[] {
   })
 }
 
-/** Finds secret entries anchored to a volume by the types of its mounts. A volume that is not mounted has no types. */
+/** Finds secret entries whose anchor names a volume with certain mount types. An unmounted volume has no types. */
 function anchorsWhere(
   merged: JsonObject,
   asked: (types: readonly (Json | undefined)[]) => boolean,
