@@ -8,7 +8,10 @@ import { type CellNode, detectMassFailure, type MassFailureFacts } from './detec
 const TIMES = { failedMs: 120_000, massWindowMs: 60_000, massHoldMs: 600_000 }
 const NEVER = { countedFrom: Number.NEGATIVE_INFINITY, massSeenAt: undefined }
 
-/** `a0` is a node of tenant a that is silent since second 0, `b` is a connected one of tenant b; `A0` is a control-plane node. */
+/**
+ * Notation of the tests: `a0` is a node of tenant a without heartbeats since second 0, `b` is a connected node of tenant
+ * b, and `A0` is a control-plane node.
+ */
 function cell(text: string): CellNode[] {
   return text.split(' ').map((word, index) => ({
     id: `${word}#${index}` as NodeId,
@@ -86,7 +89,10 @@ const aCell = fc
   )
 const aMoment = fc.integer({ min: 0, max: 1_000_000 })
 
-/** The rule of a mass failure written differently from the code: tries each node as the first of a minute. */
+/**
+ * The definition of a mass failure, written independently of the tested code: each node is tried as the first node of a
+ * one-minute window.
+ */
 function fellSilentTogether(nodes: readonly CellNode[], now: number): boolean {
   const counting = nodes.filter(({ controlPlane }) => !controlPlane)
   const needed = Math.min(2, new Set(counting.map(({ tenant }) => tenant)).size)

@@ -4,45 +4,48 @@
 
 import type { NodeId, TenantId } from '@holdfast/contract'
 
-/** A node that has sent a heartbeat before and is not declared failed yet. Other nodes are left out. */
+/** A node that has sent at least one heartbeat and is not declared failed yet. Other nodes are not evaluated. */
 export interface CellNode {
   readonly id: NodeId
   readonly tenant: TenantId
-  /** May be declared failed like the others, but does not count towards a mass failure. */
+  /** A control-plane node may be declared failed like any other node, but does not count towards a mass failure. */
   readonly controlPlane: boolean
-  /** When its heartbeats stopped, on the clock of the caller. Undefined while they arrive. */
+  /** Time when the node's heartbeats stopped, on the caller's clock. Undefined while heartbeats arrive. */
   readonly silentSince: number | undefined
 }
 
 export interface MassTimes {
-  /** A node is failed after so long without a heartbeat. */
+  /** A node may be declared failed after this many milliseconds without a heartbeat. */
   readonly failedMs: number
-  /** Nodes that fall silent within this time belong to one mass failure. */
+  /** Nodes whose heartbeats stop within this many milliseconds of each other belong to one mass failure. */
   readonly massWindowMs: number
-  /** The most that a mass failure adds to `failedMs`. */
+  /** The longest extra time, on top of `failedMs`, by which a mass failure delays declaring a node failed. */
   readonly massHoldMs: number
 }
 
 export interface MassFailureFacts {
-  /** Every such node of the cell, of all tenants. */
+  /** All nodes of the cell that have sent a heartbeat and are not declared failed, of all tenants. */
   readonly nodes: Iterable<CellNode>
   readonly now: number
-  /** When the control plane last came back from an outage of its own. Silence before that is ignored. */
+  /**
+   * Time when the control plane last recovered from an outage of its own. Missing heartbeats before this time are
+   * ignored.
+   */
   readonly countedFrom: number
-  /** From the last verdict: when a mass failure was last detected. */
+  /** Time when a mass failure was last detected, from the previous evaluation. */
   readonly massSeenAt: number | undefined
 }
 
 export interface MassFailureVerdict {
   readonly massSeenAt: number | undefined
-  /** Whether a mass failure delays the verdict on each node. */
+  /** Whether a mass failure delays declaring nodes failed. */
   readonly holding: boolean
   readonly mayFail: ReadonlySet<NodeId>
 }
 
 const LEAST_NODES = 3
 const LEAST_TENANTS = 2
-/** More than 30 percent. */
+/** Whether more than 30 percent of the nodes are silent. */
 const isLargeShare = (silent: number, all: number): boolean => silent * 10 > all * 3
 
 interface Silent {
@@ -63,16 +66,16 @@ export function detectMassFailure(
     if (node.silentSince !== undefined) silent.push({ node, since: node.silentSince })
   }
   const dueAt = ({ since }: Silent) => Math.max(since, countedFrom) + times.failedMs
-  // A node whose hold has ended no longer counts towards a mass failure.
+  // A node whose extra delay has ended no longer counts towards a mass failure.
   const members = silent.filter((each) => !each.node.controlPlane && now < dueAt(each) + times.massHoldMs)
   const seenAt = isMass(members, counted, tenants.size, times.massWindowMs) ? now : massSeenAt
-  // Nodes return one after another, so the hold lasts for some time after the mass failure.
+  // After a mass failure nodes return one after another, so the delay continues for some time.
   const holding = seenAt !== undefined && now - seenAt < times.failedMs
   const isDue = (each: Silent) => now >= dueAt(each) + (holding ? times.massHoldMs : 0)
   return { massSeenAt: seenAt, holding, mayFail: new Set(silent.filter(isDue).map(({ node }) => node.id)) }
 }
 
-/** Whether enough nodes fell silent within some period of the window's length. */
+/** Whether the heartbeats of enough nodes stopped within one mass-failure window. */
 function isMass(members: readonly Silent[], counted: number, tenants: number, windowMs: number): boolean {
   const inOrder = members.toSorted((left, right) => left.since - right.since)
   const within = new Map<TenantId, number>()

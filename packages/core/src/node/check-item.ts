@@ -7,7 +7,7 @@ import { isDeploymentName } from '../grammar.ts'
 const BY_DIGEST = /^[^@\s]{1,512}@sha256:[0-9a-f]{64}$|^[^@\s]{1,512}@sha512:[0-9a-f]{128}$/
 const RESERVED_LABELS = ['holdfast.io/', 'traefik.', 'caddy', 'com.docker.']
 
-/** A sentence that describes the first fault, or undefined for a valid item. */
+/** Returns a sentence that describes the first fault of a desired item, or undefined for a valid item. */
 export function findItemFault({ template }: DesiredItem): string | undefined {
   if (!isDeploymentName(template.name)) return 'Its name is not a valid deployment name.'
   if (!BY_DIGEST.test(template.image)) return 'Its image is not pinned by a digest.'

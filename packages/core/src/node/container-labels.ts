@@ -1,4 +1,4 @@
-// The labels that identify Holdfast's containers. Identity is by label alone, never by name.
+// The labels that identify Holdfast's containers. A container is identified by its labels alone, never by its name.
 
 import { type AssignmentId, type DesiredItem, defined, type TenantId } from '@holdfast/contract'
 
@@ -36,7 +36,10 @@ export interface OwnLabels {
 const ASSIGNMENT = /^rep_[0-9A-Za-z]{1,64}$/
 const isAssignmentId = (text: string): text is AssignmentId => ASSIGNMENT.test(text)
 
-/** Undefined for a container that does not belong to an assignment of this tenant; the agent never touches those. */
+/**
+ * Returns undefined for a container that belongs to no assignment of this tenant. The agent never changes such a
+ * container.
+ */
 export function readOwnLabels(labels: Labels, tenant: TenantId): OwnLabels | undefined {
   const assignmentId = labels[ASSIGNMENT_LABEL] ?? ''
   const generation = Number(labels[GENERATION_LABEL])

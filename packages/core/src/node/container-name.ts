@@ -1,6 +1,8 @@
-// Names a new container: the first free one of <name>, <name>.1, <name>.2 ... on its node.
+// Names a new container: the first name of <name>, <name>.1, <name>.2 ... that no container on the node has.
 
-/** Docker requires at least two characters, so a name of one letter starts at .1. */
+/**
+ * Docker requires names of at least two characters, so for a deployment name of one letter the first choice is <name>.1.
+ */
 export function lowestFreeName(name: string, taken: ReadonlySet<string>): string {
   if (name.length > 1 && !taken.has(name)) return name
   let index = 1

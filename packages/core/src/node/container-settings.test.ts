@@ -1,4 +1,5 @@
-// No deployment or template can give a container more than the constant settings, and any unsafe change is found.
+// No deployment or template can give a container more privileges than the fixed settings allow, and any unsafe change of
+// a setting is detected.
 
 import type { JsonObject } from '@holdfast/contract'
 import { arbitraryDeployment } from '@holdfast/testkit/arbitrary-deployment'
@@ -64,7 +65,7 @@ describe('a container with secrets', () => {
   })
 })
 
-/** An engine's inspect answer for one of Holdfast's containers, in the parts that matter. */
+/** The part of Docker's inspect response for a Holdfast container that these tests read. */
 const inspected = () => ({
   HostConfig: {
     ...containerSettings(anItem('A'), TENANT).HostConfig,

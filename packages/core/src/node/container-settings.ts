@@ -17,10 +17,13 @@ export const PIDS_LIMIT = 1024
 export const NO_NEW_PRIVILEGES = 'no-new-privileges'
 export const LOG_ROTATION = { 'max-size': '10m', 'max-file': '3' } as const
 
-/** Docker's defaults, sent explicitly: Docker fills an omitted value from the image's own health check. */
+/**
+ * Docker's default times of a health check. They are sent explicitly, because Docker fills omitted times from the image's
+ * own health check.
+ */
 const DEFAULT_TIMEOUT_MS = 30_000
 export const DEFAULT_RETRIES = 3
-/** Docker reads zero as "use the image's start period", so 1 ms stands for none. */
+/** Docker reads a start period of zero as "use the image's start period", so 1 ms is sent for no start period. */
 const NO_START_PERIOD_MS = 1
 const SHELL = ['/bin/sh', '-c']
 
@@ -52,7 +55,7 @@ type HostConfigBody = {
   readonly CpuQuota?: number
 }
 
-/** The body of Docker's container create. */
+/** The request body of Docker's "create container" call. */
 export interface CreateBody {
   readonly Image: string
   readonly Entrypoint?: readonly string[]
@@ -71,10 +74,15 @@ interface EndpointBody {
   readonly IPAMConfig?: { readonly IPv4Address: string }
 }
 
-/** The name of a tenant's bridge network. In it, a deployment's name resolves to its replicas on the same node. */
+/**
+ * The name of a tenant's bridge network. On this network, a deployment's name resolves to its replicas on the same node.
+ */
 export const tenantNetwork = (tenant: TenantId): string => `hf-${tenant}`
 
-/** The complete environment of a container with secrets, resolved by the broker for one create; it is never stored. */
+/**
+ * The complete environment of a container with secrets. The broker resolves it for one container creation, and it is
+ * never stored.
+ */
 export interface ResolvedEnvironment {
   readonly environment: { readonly [variable: string]: string }
   readonly proof: string
@@ -85,8 +93,8 @@ export const needsEnvironment = ({ template }: DesiredItem): boolean =>
   template.secrets !== undefined || template.composedEnvironment !== undefined
 
 /**
- * `address`: the container's fixed IP address on the tenant's network, so that a request routed to it never reaches
- * another container. If undefined, Docker assigns one at each start.
+ * `address` is the container's fixed IP address on the tenant's network, so that a request routed to this container never
+ * reaches another one. If `address` is undefined, Docker assigns an address at each start.
  */
 export function containerSettings(
   item: DesiredItem,
@@ -131,14 +139,14 @@ function hostConfig({ template }: DesiredItem, network: string): HostConfigBody 
   }
 }
 
-/** A quota per period, because Docker rejects NanoCpus above the number of cores. */
+/** The CPU limit is sent as a quota per scheduling period, because Docker rejects NanoCpus above the number of cores. */
 function cpuLimit(cpuMillis: number): { CpuPeriod?: number; CpuQuota?: number } {
   if (cpuMillis === 0) return {}
   const CpuPeriod = cpuMillis < SMALL_CPU_MILLIS ? LONG_CPU_PERIOD_US : CPU_PERIOD_US
   return { CpuPeriod, CpuQuota: (cpuMillis * CpuPeriod) / 1000 }
 }
 
-/** Without a check in the spec, the image's own check is disabled. */
+/** Docker's health check settings. If the spec has no health check, the image's own health check is disabled. */
 function healthcheck(check: HealthCheck | undefined): HealthcheckBody {
   if (check === undefined) return { Test: ['NONE'] }
   return {
@@ -150,7 +158,7 @@ function healthcheck(check: HealthCheck | undefined): HealthcheckBody {
   }
 }
 
-/** The command that the agent runs itself until the check passes for the first time. */
+/** The health check command. The agent runs it until the check passes for the first time. */
 export const probeCommand = ({ command }: HealthCheck): readonly string[] =>
   command.length === 1 ? [...SHELL, ...command] : command
 
@@ -159,7 +167,7 @@ export const probeTimeoutMs = ({ timeout }: HealthCheck): number =>
 
 export const probeIntervalMs = ({ interval }: HealthCheck): number => milliseconds(interval)
 
-/** The stop grace period, rounded up: Docker takes whole seconds. */
+/** The stop grace period in seconds, rounded up because Docker accepts only whole seconds. */
 export const graceSeconds = ({ template }: DesiredItem): number =>
   Math.ceil(milliseconds(template.stopGracePeriod) / 1000)
 

@@ -13,7 +13,7 @@ import {
 import { parseImageReference } from '../image-reference.ts'
 import { credentialPath } from '../secrets/vault-path.ts'
 
-/** The pinned version of each credential, by its label. */
+/** By label of a credential, the pinned version of the credential. */
 export type Pins = { readonly [label: string]: number }
 
 export function containerTemplate(spec: DeploymentSpec, digest: string, pins: Pins = {}): ContainerTemplate {
@@ -30,7 +30,10 @@ export function containerTemplate(spec: DeploymentSpec, digest: string, pins: Pi
   }
 }
 
-/** The text to hash; callers hash it, because this package has no hash function. A restart changes the text. */
+/**
+ * The canonical text of a template. Callers hash the text, because this package has no hash function. A requested restart
+ * changes the text.
+ */
 export function canonicalTemplate(
   spec: DeploymentSpec,
   digest: string,
@@ -46,7 +49,7 @@ function templateSecret({ name, vault_path }: SecretEntry, pins: Pins): Template
   return { name, ...credentialPath(vault_path), version: pinOf(pins, vault_path) }
 }
 
-/** The version that a path is pinned to; null means the credential's first version. */
+/** The version that a credential path is pinned to; null means the credential's first version. */
 export function pinOf(pins: Pins = {}, path: string): number | null {
   const { label } = credentialPath(path)
   return Object.hasOwn(pins, label) ? (pins[label] ?? null) : null
@@ -54,7 +57,10 @@ export function pinOf(pins: Pins = {}, path: string): number | null {
 
 const IMPLIED_PORT = ':443'
 
-/** Docker accepts `docker.io` but not `docker.io:443`, so the default HTTPS port is omitted. */
+/**
+ * The image reference with its digest. The default HTTPS port is omitted, because Docker accepts `docker.io` but not
+ * `docker.io:443`.
+ */
 function pinnedImage(reference: string, digest: string): string {
   const parsed = parseImageReference(reference)
   if (parsed === undefined) throw new TypeError('a stored image reference does not parse')

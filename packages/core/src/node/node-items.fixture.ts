@@ -1,4 +1,4 @@
-// For tests only: valid desired items, containers and plan inputs to vary.
+// For tests only: valid desired items, containers and plan inputs, which each test modifies.
 
 import {
   type AssignmentId,

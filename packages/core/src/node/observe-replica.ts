@@ -1,6 +1,6 @@
-// Derives the observation that the agent reports for one assignment, only from what it saw on the engine.
-// States only move forward: a replica that was ready and no longer serves stays `ready` and gets a reason. So a replica
-// serves exactly when it is `ready` with an empty reason. See docs/design/agent.md#observations.
+// Derives the observation that the agent reports for one assignment, only from what the engine reported. States only move
+// forward: a replica that was ready and no longer serves keeps the state `ready` and gets a reason. A replica serves
+// exactly when its state is `ready` and its reason is empty. See docs/design/agent.md#observations.
 
 import { type DesiredItem, defined, type Observation, type ReplicaState } from '@holdfast/contract'
 import type { ContainerState } from './plan-node.ts'
@@ -12,36 +12,45 @@ export interface SeenContainer {
   readonly startedAt: string | null
   readonly exitCode: number | null
   readonly restarts: number
-  /** The result of Docker's health check; `none` if it has none. */
+  /** The result of Docker's health check; `none` for a container without a health check. */
   readonly health: 'none' | 'starting' | 'healthy' | 'unhealthy'
-  /** Its IP address on the tenant's network; null if it has none at the moment. */
+  /** The container's IP address on the tenant's network; null while the container has no address. */
   readonly address: string | null
-  /** For a container with secrets: the proof label it was created with. */
+  /**
+   * The container's proof label, which proves the secret versions that it was created with. Only for a container with
+   * secrets.
+   */
   readonly proof?: string | undefined
 }
 
 export interface ReplicaView {
   readonly item: DesiredItem
-  /** `unknown` until the engine was listed; `absent` if the list did not have it. */
+  /**
+   * `unknown` until the engine's containers have been listed; `absent` if the list did not include the assignment's
+   * container.
+   */
   readonly container: SeenContainer | 'unknown' | 'absent'
-  /** The agent's action in progress. */
+  /** The agent's action in progress for the assignment. */
   readonly activity: 'pulling' | 'starting' | 'stopping' | undefined
-  /** A container may have been created since the engine was last listed, so `absent` proves nothing. */
+  /** True if a container may have been created since the engine was last listed: `absent` then proves nothing. */
   readonly creating: boolean
-  /** Why the agent's last action for it failed; empty if it succeeded. */
+  /** Why the agent's last action for the assignment failed; empty if the action succeeded. */
   readonly trouble: string
-  /** Which secret is unavailable and why, if `trouble` is secret_unresolved; else empty. */
+  /** Names the unavailable secret and the cause, if `trouble` is secret_unresolved; otherwise empty. */
   readonly about: string
-  /** The container was running when the agent started, and its readiness is not verified yet. */
+  /** True if the container was already running when the agent started, and its readiness is not verified yet. */
   readonly unverified: boolean
-  /** The start time of the container for which it became ready: its check passed, or it ran for five seconds. */
+  /**
+   * The start time of the container that became ready, either because its health check passed or because it ran for five
+   * seconds.
+   */
   readonly readySince: string | undefined
 }
 
-/** An observation before it gets its sequence number. */
+/** An observation that has no sequence number yet. */
 export type UnnumberedObservation = Omit<Observation, 'seq'>
 
-/** Later states never go back to earlier ones. */
+/** The order of replica states: a report never goes from a later state back to an earlier one. */
 const ORDER: readonly ReplicaState[] = [
   'pulling',
   'starting',
@@ -52,7 +61,7 @@ const ORDER: readonly ReplicaState[] = [
   'failed',
 ]
 
-/** Undefined if the agent has not seen enough to report a state. */
+/** Returns undefined if the agent has not seen enough to report a state of the replica. */
 export function observeReplica(
   view: ReplicaView,
   before: Observation | undefined,
@@ -64,7 +73,8 @@ export function observeReplica(
 function currentState(view: ReplicaView): UnnumberedObservation | undefined {
   const { container, item, activity } = view
   if (typeof container === 'object') return observeContainer(view, container)
-  // A failed create no longer matters once the item is not desired: otherwise it would never be reported as gone.
+  // A failed create is ignored once the item is no longer desired. Otherwise the assignment would never be reported as
+  // gone.
   const trouble = item.desired === 'running' ? view.trouble : ''
   const nothing = { ...identity(item), containerId: null, startedAt: null, exitCode: null, restarts: 0 }
   if (activity === 'pulling' || trouble === 'image_pull_failed')
@@ -76,7 +86,7 @@ function currentState(view: ReplicaView): UnnumberedObservation | undefined {
   return { ...nothing, state: 'stopped', reason: '', gone: item.desired === 'removed' }
 }
 
-/** Whether a replica serves: one that was ready and no longer serves stays `ready` and has a reason. */
+/** Whether a replica serves. A replica that was ready and no longer serves keeps the state `ready`, but has a reason. */
 export const isReady = (seen: Pick<Observation, 'state' | 'reason'> | undefined): boolean =>
   seen?.state === 'ready' && seen.reason === ''
 
@@ -107,7 +117,8 @@ function observeContainer(view: ReplicaView, container: SeenContainer): Unnumber
     case 'restarting':
       return view.activity === 'stopping' ? observed('stopping', '') : observed('running', 'exited')
     case 'removing':
-      // A desired container is being removed by an outsider. The agent will recreate it, so the replica is not ending.
+      // Something other than the agent is removing a desired container. The agent will recreate the container, so the
+      // replica is not reported as ending.
       return isDesired ? observed('starting', 'removed') : observed('stopping', '')
     case 'created':
       return isDesired ? observed('starting', view.trouble) : observed('stopped', '')
@@ -128,7 +139,7 @@ function runningState(
 
 const identity = ({ assignmentId, generation }: DesiredItem) => ({ assignmentId, generation })
 
-/** An earlier state is not reported again; the reason shows that the replica got worse. */
+/** A state earlier than the reported one is replaced by the reported one, with a reason that shows what got worse. */
 function moveForward(before: Observation | undefined, seen: UnnumberedObservation): UnnumberedObservation {
   if (before === undefined || rank(seen.state) >= rank(before.state)) return seen
   const reason = seen.reason || (before.state === 'ready' ? 'not_ready' : '')
@@ -137,7 +148,7 @@ function moveForward(before: Observation | undefined, seen: UnnumberedObservatio
 
 const rank = (state: ReplicaState): number => ORDER.indexOf(state)
 
-/** Whether an observation differs from the one reported before. */
+/** Whether an observation differs from the observation that was last reported. */
 export function hasChanged(before: Observation | undefined, seen: UnnumberedObservation): boolean {
   return before === undefined || JSON.stringify(compared(before)) !== JSON.stringify(compared(seen))
 }

@@ -1,6 +1,6 @@
-// Decides which orphans to remove: Holdfast's containers whose assignment is no longer desired. A desired set may be stale,
-// or come from a restored store, so an assignment must be missing from two complete sets a minute apart, and most of a
-// node's containers are never removed at once. See docs/design/agent.md#orphans.
+// Decides which orphans to remove. An orphan is a Holdfast container whose assignment is no longer desired. A desired set
+// may be stale or come from a restored store, so an assignment must be missing from two complete sets a minute apart, and
+// most of a node's containers are never removed at once. See docs/design/agent.md#orphans.
 
 import type { AssignmentId } from '@holdfast/contract'
 import type { OwnContainer } from './plan-node.ts'
@@ -9,16 +9,16 @@ const APART_MS = 60_000
 /** Up to this many orphans are removed even if they are most of the node's containers. */
 const ALWAYS_ALLOWED = 3
 
-/** When each assignment was first and last missing from a complete set. */
+/** By assignment, the times when it was first and last missing from a complete desired set. */
 export type MissingMarks = ReadonlyMap<AssignmentId, { readonly firstMs: number; readonly lastMs: number }>
 
 export interface CompleteSet {
   readonly assignments: ReadonlySet<AssignmentId>
-  /** Time of receipt on a monotonic clock. */
+  /** Time when the desired set was received, on a monotonic clock. */
   readonly receivedMs: number
 }
 
-/** Call this for each complete set. An assignment that is in the set loses its mark. */
+/** Must be called for each complete desired set. An assignment in the set is no longer marked as missing. */
 export function markMissing(
   marks: MissingMarks,
   set: CompleteSet,
@@ -35,11 +35,14 @@ export function markMissing(
 
 interface ClassifiedOrphans {
   readonly remove: readonly OwnContainer[]
-  /** Too many to remove at once: the agent keeps and reports them. */
+  /** Orphans that are too many to remove at once: the agent keeps and reports them. */
   readonly leave: readonly OwnContainer[]
 }
 
-/** `desired` is the current set: an item that arrived after the marks were taken protects its container. */
+/**
+ * `desired` is the current desired set. An item that arrived after assignments were marked as missing protects its
+ * container.
+ */
 export function classifyOrphans(
   marks: MissingMarks,
   containers: readonly OwnContainer[],

@@ -1,4 +1,5 @@
-// A node's plan leaves at most one container per assignment, touches no others, and is empty once carried out.
+// After a node's plan at most one container per assignment is left, other containers are unchanged, and the next plan is
+// empty.
 
 import type { DesiredItem } from '@holdfast/contract'
 import fc from 'fast-check'
@@ -108,7 +109,7 @@ describe('container names', () => {
   })
 })
 
-/** The engine's containers after the actions. */
+/** The engine's containers after the actions of a plan. */
 function carryOut(containers: readonly OwnContainer[], actions: readonly NodeAction[]): OwnContainer[] {
   let now = [...containers]
   const become = (id: string, state: ContainerState): void => {
@@ -166,8 +167,8 @@ test('carrying out plans leaves one container per assignment and then an empty p
           containers = carryOut(containers, actions)
           return actions.length
         }
-        // Crashes between actions first, then three complete passes: a surplus container is removed one pass before the
-        // remaining one is started.
+        // First come passes that crash between actions, then three complete passes: a surplus container is removed one
+        // pass before the remaining container is started.
         for (const cut of cuts) step(cut)
         for (let pass = 0; pass < 3; pass += 1) step(Number.POSITIVE_INFINITY)
         expect(step(Number.POSITIVE_INFINITY)).toBe(0)
@@ -178,7 +179,7 @@ test('carrying out plans leaves one container per assignment and then an empty p
             desired === 'running' || (desired === 'stopped' && mine.length === 1),
           )
         }
-        // Containers without a desired item are unchanged.
+        // Containers without a desired item are unchanged by the plan.
         const desired = new Set(items.map(({ assignmentId }) => assignmentId))
         const others = (all: readonly OwnContainer[]) => all.filter((one) => !desired.has(one.assignmentId))
         expect(others(containers)).toEqual(others(given))

@@ -1,18 +1,18 @@
-// Plans the actions that bring a node's containers to the desired state: one container per assignment.
-// The plan is computed from the engine's own list, so an agent that crashed at any point resumes from there, and a plan
-// that was carried out in full is followed by an empty one. See docs/design/agent.md#convergence.
+// Plans the actions that bring a node's containers to the desired state: one container per assignment. The plan is
+// computed from the engine's own list of containers, so an agent that crashed at any point resumes correctly, and a plan
+// that was carried out in full is followed by an empty plan. See docs/design/agent.md#convergence.
 
 import type { AssignmentId, DesiredItem } from '@holdfast/contract'
 import { lowestFreeName } from './container-name.ts'
 
 export type ContainerState = 'created' | 'running' | 'paused' | 'restarting' | 'removing' | 'exited' | 'dead'
 
-/** A container with Holdfast's labels for this node's tenant; others are never part of a plan. */
+/** A container with Holdfast's labels for this node's tenant. Other containers are never part of a plan. */
 export interface OwnContainer {
   readonly id: string
   readonly name: string
   readonly state: ContainerState
-  /** Seconds since 1970. */
+  /** Time when the container was created, in seconds since 1970. */
   readonly createdAt: number
   readonly assignmentId: AssignmentId
   readonly generation: number
@@ -21,15 +21,21 @@ export interface OwnContainer {
 export interface PlanFacts {
   /** Every container name in use on the machine, including containers that Holdfast did not create. */
   readonly names: ReadonlySet<string>
-  /** Names of creates in progress or with an unknown outcome; a retry for the same assignment uses the same name. */
+  /**
+   * By assignment, the container name of a create that is in progress or has an unknown outcome. A retry uses the same
+   * name.
+   */
   readonly pendingNames: ReadonlyMap<AssignmentId, string>
-  /** Assignments with an action in progress, or backing off. */
+  /** Assignments that the plan skips, because an action is in progress or a retry is backing off. */
   readonly skip: ReadonlySet<AssignmentId>
-  /** False for an item known only from disk: its container may be started, but a server must confirm the item first. */
+  /**
+   * False for an assignment that is known only from disk: an existing container may be started, but a new one is created
+   * only after a server has confirmed the assignment.
+   */
   mayCreate(id: AssignmentId): boolean
-  /** Ids of containers with unsafe settings; they are removed. */
+  /** Ids of containers with unsafe settings. The plan removes these containers. */
   readonly unsafe: ReadonlySet<string>
-  /** Containers whose assignment is no longer desired (orphans.ts). */
+  /** Containers whose assignment is no longer desired, as classified by orphans.ts. */
   readonly orphans: readonly OwnContainer[]
 }
 
@@ -40,7 +46,7 @@ export type NodeAction =
   | {
       readonly kind: 'remove'
       readonly assignmentId: AssignmentId
-      /** Absent for an orphan. */
+      /** The desired item that the action is for. Absent for an orphaned container. */
       readonly item?: DesiredItem
       readonly containers: readonly OwnContainer[]
     }
@@ -68,7 +74,7 @@ function planItem(item: DesiredItem, all: readonly OwnContainer[], facts: PlanFa
   if (item.desired === 'removed') return removal(all)
   const [container, ...surplus] = all.filter((one) => !isUnusable(one, facts)).toSorted(byPreference)
   const unusable = all.filter((one) => isUnusable(one, facts))
-  // Removals come first, so that the next plan sees at most one container.
+  // Removals come first, so that the next plan sees at most one container for each assignment.
   if (surplus.length + unusable.length > 0) return removal([...surplus, ...unusable])
   if (container === undefined) return []
   if (item.desired === 'stopped') return isUp(container) ? [{ kind: 'stop', item, container }] : []
@@ -80,7 +86,7 @@ const isUnusable = ({ id, state }: OwnContainer, { unsafe }: PlanFacts): boolean
 const isUp = ({ state }: OwnContainer): boolean => ['running', 'paused', 'restarting'].includes(state)
 const isDown = ({ state }: OwnContainer): boolean => state === 'created' || state === 'exited'
 
-/** Of several containers for one assignment, the running one is kept, then the oldest. */
+/** Sorts the containers of one assignment by which to keep: a running container first, then the oldest. */
 function byPreference(a: OwnContainer, b: OwnContainer): number {
   if (isUp(a) !== isUp(b)) return isUp(a) ? -1 : 1
   return a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)
@@ -96,7 +102,7 @@ function planOrphans({ orphans, skip }: PlanFacts): NodeAction[] {
   })
 }
 
-/** Names are assigned in the order of assignment ids, so that a repeated plan assigns the same ones. */
+/** Container names are assigned in the order of assignment ids, so that a repeated plan assigns the same names. */
 function planCreates(items: readonly DesiredItem[], { names, pendingNames }: PlanFacts): NodeAction[] {
   const taken = new Set([...names, ...pendingNames.values()])
   const inOrder = items.toSorted((a, b) => (a.assignmentId < b.assignmentId ? -1 : 1))

@@ -1,6 +1,7 @@
-// Finds unsafe settings in a create body or in an inspected container. A setting that is not listed here must be empty, so
-// a new engine option is unsafe until it is reviewed. An existing container is removed only for the settings in DANGERS:
-// an operator may pin it to a core, or a new engine may report more. See docs/design/agent.md#container-settings.
+// Finds unsafe settings in the body of a create call or in an inspected container. A setting that is not listed here must
+// be empty, so a new engine option is unsafe until it is reviewed. An existing container is removed only for the settings
+// in DANGERS: other differences are harmless, for example if an operator pins the container to a core. See
+// docs/design/agent.md#container-settings.
 
 import { CAPABILITIES, LOG_ROTATION, NO_NEW_PRIVILEGES, PIDS_LIMIT } from './container-settings.ts'
 
@@ -9,10 +10,10 @@ interface Settings {
   readonly [name: string]: unknown
 }
 
-/** The part of an inspect answer, or of a create body, that determines what a container may do. */
+/** The part of Docker's inspect response, or of a create body, that determines what a container may do. */
 export interface InspectedSettings {
   readonly HostConfig: Settings
-  /** Absent in a create body. */
+  /** The container's mounts, from an inspect response. Absent in a create body. */
   readonly Mounts?: readonly unknown[]
   readonly NetworkSettings?: { readonly Networks?: Settings }
 }
@@ -30,7 +31,7 @@ const amount: Check = (value) => typeof value === 'number' && Number.isInteger(v
 const MASKED = ['/proc/kcore', '/proc/keys', '/proc/timer_list', '/sys/firmware']
 const READ_ONLY = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger']
 
-/** These settings must be present and pass their check. */
+/** Settings that must be present and pass their check. */
 const REQUIRED: { readonly [name: string]: Check } = {
   CapDrop: (value) => isList(value) && value.includes('ALL'),
   SecurityOpt: (value) =>
@@ -40,7 +41,7 @@ const REQUIRED: { readonly [name: string]: Check } = {
   LogConfig: isRotatedLog,
 }
 
-/** These settings may be present and must then pass their check. */
+/** Settings that may be absent, but must pass their check if they are present. */
 const ALLOWED: { readonly [name: string]: Check } = {
   CapAdd: (value) => isEmpty(value) || listOf(CAPABILITIES.flatMap((name) => [name, `CAP_${name}`]))(value),
   RestartPolicy: (value) => isSettings(value) && one('', 'no', 'unless-stopped')(value.Name),
@@ -54,7 +55,7 @@ const ALLOWED: { readonly [name: string]: Check } = {
   ShmSize: amount,
   MaskedPaths: hasAll(MASKED),
   ReadonlyPaths: hasAll(READ_ONLY),
-  // Docker chooses this itself: host on a machine with cgroups v1.
+  // Docker chooses the mode of the cgroup namespace: `host` on a machine with cgroups v1.
   CgroupnsMode: one('', 'host', 'private'),
   Runtime: one('', 'runc', 'io.containerd.runc.v2'),
   ConsoleSize: isConsole,
@@ -62,7 +63,10 @@ const ALLOWED: { readonly [name: string]: Check } = {
   MemorySwappiness: one(null, -1),
 }
 
-/** Settings that reach beyond a container: privileges, namespaces, devices, mounts and Docker's own protections. */
+/**
+ * Settings that can affect the machine outside of a container: privileges, namespaces, devices, mounts and Docker's own
+ * protections.
+ */
 const DANGERS: readonly string[] = [
   'Privileged',
   'CapAdd',
@@ -81,15 +85,15 @@ const DANGERS: readonly string[] = [
   'Mounts',
   'VolumesFrom',
   'SecurityOpt',
-  // Docker shows a security option that unmasks paths only in these two lists.
+  // A security option that unmasks paths is visible only in these two lists of an inspect response.
   'MaskedPaths',
   'ReadonlyPaths',
 ]
 
-/** Whether a setting found by findUnsafeSettings is reason enough to remove a container that exists. */
+/** Whether an unsafe setting is reason enough to remove a container that exists. */
 export const isDanger = (setting: string): boolean => DANGERS.includes(setting)
 
-/** The names of the unsafe settings; empty for a safe container. */
+/** Returns the names of a container's unsafe settings; empty for a safe container. */
 export function findUnsafeSettings(container: InspectedSettings, network: string): string[] {
   const { HostConfig } = container
   const missing = Object.entries(REQUIRED)
@@ -114,7 +118,9 @@ function findForeignParts({ Mounts = [], NetworkSettings }: InspectedSettings, n
   ]
 }
 
-/** For a volume that the image declares, Docker creates an anonymous volume for this container alone. */
+/**
+ * Whether a mount is an anonymous volume, which Docker creates for one container alone if the image declares a volume.
+ */
 function isOwnVolume(mount: unknown): boolean {
   if (!isSettings(mount)) return false
   const name = mount.Name
@@ -133,7 +139,7 @@ function isRotatedLog(value: unknown): boolean {
 }
 
 function hasAll(paths: readonly string[]): Check {
-  // Absent in a create body: Docker then uses its own list.
+  // A create body has no such list: Docker then uses its own.
   return (value) => value === undefined || (isList(value) && paths.every((path) => value.includes(path)))
 }
 

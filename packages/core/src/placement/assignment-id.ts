@@ -1,13 +1,13 @@
-// The id of an assignment is derived from the deployment, the replica number and the revision of the placement record that
-// it was decided on. Two controllers that decide on the same state create the same id, so they cannot create two containers;
-// an id is never used twice, because each write changes the revision. See docs/design/leadership.md#fencing
+// Derives the id of an assignment from the deployment, the replica number and the revision of the placement record that
+// the decision is based on. Two controllers that decide on the same state create the same id, so they cannot create two
+// containers. An id is never used twice, because each write changes the revision. See docs/design/leadership.md#fencing
 
 import type { AssignmentId, DeploymentUid } from '@holdfast/contract'
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const CHARACTERS = 26
 
-/** `placementRevision` is the modification revision of the placement record, 0 where there was none. */
+/** `placementRevision` is the modification revision of the placement record; 0 if there is no record yet. */
 export function assignmentId(
   uid: DeploymentUid,
   replica: number,

@@ -1,4 +1,4 @@
-// A node for each replica that a rollout plan misses, as far as nodes accept one.
+// Chooses a node for each replica that a rollout plan has to create, as long as nodes accept replicas.
 
 import type { RolloutPlan } from '../rollout/plan-rollout.ts'
 import type { Placing } from '../scheduling/index.ts'
@@ -7,15 +7,21 @@ import { placeIgnoringOutgoing } from './ignore-outgoing.ts'
 import type { DeploymentRecord, PlacementSnapshot } from './snapshot.ts'
 import { stopForSelfAntiAffinity } from './stop-for-self-anti-affinity.ts'
 
-/** A commit compares each node that is chosen, and a transaction holds at most 120 compares. */
+/**
+ * The most nodes that one plan chooses. The commit compares the record of each chosen node, and a transaction can hold at
+ * most 120 compares.
+ */
 const NODES_AT_ONCE = 100
-/** A displaced replica is compared with the node that it leaves as well. */
+/**
+ * The most nodes that one plan chooses if replicas are displaced. For a displaced replica the commit also compares the
+ * node that the replica leaves.
+ */
 const NODES_AT_ONCE_IF_DISPLACED = (NODES_AT_ONCE - DISPLACED_AT_ONCE) / 2
 
 const NOTHING_PLACED: Placing = { placed: [], unplaced: 0, candidates: [], cures: [] }
 
 export interface ChosenNodes {
-  /** The given plan, or one that stops predecessors first. */
+  /** The given rollout plan, or a changed plan that first stops the replicas to be replaced. */
   readonly plan: RolloutPlan
   /** Nodes for the first replicas of `plan.missing`, and why the others have none. */
   readonly placing: Placing

@@ -8,16 +8,19 @@ import type { PlanBasis, PlannedReplicas } from './placement-plan.ts'
 type Planned = Pick<PlanBasis, 'deployment' | 'before'> &
   Pick<PlannedReplicas, 'rollout' | 'kept' | 'added' | 'displacement'>
 
-/** Nodes and observations together; the rest of a transaction is for the records of the deployment and for the fence. */
+/**
+ * The most nodes and observations together that one commit compares. The rest of a transaction is for the records of the
+ * deployment and for the fence.
+ */
 const COMPARED_AT_ONCE = 110
 
 /**
- * The nodes that are chosen, and the nodes whose state makes a replica move: a release can be withdrawn, a lost node can
- * return, and a label can be restored.
+ * The nodes that the plan chooses, and the nodes whose state makes a replica move: until the commit, a release can be
+ * withdrawn, a lost node can return, and a label can be restored.
  */
 export function nodesToCompare({ dispositionOf }: ReplicaFacts, planned: Planned): Set<NodeId> {
   const { rollout, kept, added, before, deployment, displacement } = planned
-  // A surplus replica goes whatever the state of its node.
+  // A surplus replica is removed whatever the state of its node.
   const count = desiredCount(deployment)
   const absent = rollout.dropped.filter(({ nodeId }) => dispositionOf(nodeId) === 'absent')
   const moved = kept.filter(
@@ -34,9 +37,10 @@ export function nodesToCompare({ dispositionOf }: ReplicaFacts, planned: Planned
 }
 
 /**
- * The assignments of every number of which the plan stops one. A replica that is stopped because it does not serve may serve
- * by now, and the one that stays may have failed: a controller with an outdated cache must not leave a number without a
- * replica. Replicas on silent nodes are judged by their node instead.
+ * For every replica number of which the plan stops an assignment: all assignments of the number. A replica that is
+ * stopped because it does not serve may serve by now, and the replica that stays may have failed. A controller with an
+ * outdated cache must not leave a number without a replica. For replicas on silent nodes the commit compares the node
+ * instead.
  */
 export function observationsToCompare(
   { dispositionOf }: ReplicaFacts,

@@ -1,4 +1,4 @@
-// The difference between the replicas that a view holds and those that a decision assumes.
+// The difference between a deployment's replicas in a scheduling view and the replicas that a decision assumes.
 
 import { describe, expect, test } from 'vitest'
 import { nodeIdOf } from '../scheduling/scheduling.fixture.ts'

@@ -1,4 +1,4 @@
-// The change from the replicas that a scheduling view holds of one deployment to those that a decision assumes.
+// The difference between one deployment's replicas in a scheduling view and the replicas that a decision assumes.
 
 import type { HypotheticalChange } from '../scheduling/index.ts'
 import type { CountedReplicas } from './snapshot.ts'
@@ -31,7 +31,7 @@ export function hasSameRequests(
 
 type Place = CountedReplicas['assignments'][number]
 
-/** The usual case, which needs no set: the decision keeps every assignment in its order. */
+/** Whether a decision keeps every assignment in its order. In this usual case no set of assignments has to be built. */
 function hasSamePlaces(before: CountedReplicas, after: CountedReplicas): boolean {
   return (
     before.assignments.length === after.assignments.length &&
@@ -42,5 +42,8 @@ function hasSamePlaces(before: CountedReplicas, after: CountedReplicas): boolean
 const isSamePlace = (one: Place, other: Place | undefined): boolean =>
   one.id === other?.id && one.nodeId === other.nodeId
 
-/** A decision that is repeated on the same state gives an assignment the same id, but maybe another node. */
+/**
+ * A decision that is repeated on the same state gives an assignment the same id, but possibly another node. The key
+ * therefore includes both.
+ */
 export const placeOf = ({ id, nodeId }: Place): string => `${nodeId}/${id}`

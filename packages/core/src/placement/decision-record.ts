@@ -1,5 +1,5 @@
-// When is a decision recorded, and with which matrix of candidates? A decision that equals the last one is not recorded
-// again, however often it is made. See docs/design/placement.md#decision-records
+// Decides when a placement decision is recorded, and with which matrix of candidate nodes. A decision that equals the
+// last recorded decision is not recorded again. See docs/design/placement.md#decision-records
 
 import { type Candidate, utf8Length } from '@holdfast/contract'
 import { DEPENDENCY_UNHEALTHY } from '../rollout/derive-status.ts'
@@ -7,7 +7,9 @@ import type { Explanation } from '../scheduling/index.ts'
 import type { PlacementPlan, PlanBasis, PlannedReplicas } from './placement-plan.ts'
 import type { PlacementRecord } from './snapshot.ts'
 
-/** `decided` of the next record: the last one's where the decision is the same. */
+/**
+ * The value of `decided` in the next placement record. It is unchanged if the decision equals the last recorded decision.
+ */
 export function decidedNext(
   { before, now }: Pick<PlanBasis, 'before' | 'now'>,
   { added }: Pick<PlannedReplicas, 'added'>,
@@ -20,7 +22,9 @@ export function decidedNext(
   return { number: (last?.number ?? 0) + 1, at: laterThan(last?.at, now), reason }
 }
 
-/** The numbers that nodes report change all the time and make no new decision; the progress of a dependency does. */
+/**
+ * Changed amounts that nodes report, such as free capacity, do not make a new decision. Progress of a dependency does.
+ */
 function isSameDecision(before: PlacementRecord, next: PlacementRecord): boolean {
   const [last, now] = [before.shortfall, next.shortfall]
   return (
@@ -33,7 +37,10 @@ function isSameDecision(before: PlacementRecord, next: PlacementRecord): boolean
   )
 }
 
-/** The clock of a new owner may be behind the last one's; a later decision still gets a later time. */
+/**
+ * Returns a time after the last decision, even if the clock of a new controller is behind the clock of the previous
+ * controller.
+ */
 function laterThan(last: string | undefined, now: string): string {
   if (last === undefined || now > last) return now
   return new Date(Date.parse(last) + 1).toISOString()
@@ -48,10 +55,13 @@ export function recordedParts({
   return refused === undefined ? [[]] : partsOf(refused)
 }
 
-/** The most bytes of candidates in one event or record. Every node must be named, so a larger matrix is divided. */
+/** The most bytes of candidate nodes in one event or record. Every node must be named, so a larger matrix is divided. */
 const MAX_BYTES = 256 * 1024
 
-/** By explanation: the matrix of thousands of nodes is reported and recorded, and divided once. */
+/**
+ * Caches the divided matrix of each explanation, because the matrix of thousands of nodes is needed both for events and
+ * for the decision record.
+ */
 const divided = new WeakMap<object, Candidate[][]>()
 
 export function partsOf(explanation: Pick<Explanation, 'candidates'>): Candidate[][] {

@@ -1,4 +1,5 @@
-// The input of rollout planning, from a snapshot: what the deployment desires, and what is known of its replicas.
+// Builds the input of rollout planning from a snapshot: what the deployment desires, and what is known about its
+// replicas.
 
 import { DEPENDENCY_UNHEALTHY } from '../rollout/derive-status.ts'
 import type { ReplicaFacts } from '../rollout/desired-replicas.ts'
@@ -36,7 +37,7 @@ export function placedDeployment({ placement, graceUntil }: PlacementSnapshot): 
     rollout: placement?.rollout,
     lastGood: placement?.lastGood,
     graceUntil,
-    // Time spent waiting for a dependency is no delay of the update.
+    // Time spent waiting for a dependency does not count towards the deadline of the update.
     waited: placement?.shortfall?.reason === DEPENDENCY_UNHEALTHY,
   }
 }

@@ -1,5 +1,6 @@
-// The entry point for readers of placement: where replicas of a workload would go now, and why they would not. The answer
-// comes from the same filters and remedies as a placement plan. Nothing is reserved, so it may be outdated a moment later.
+// The entry point for code that only explains placement: where replicas of a workload would go now, and why a node would
+// refuse them. The answer comes from the same filters and remedies as a placement plan. Nothing is reserved, so the
+// answer may be outdated a moment later.
 
 import type { Candidate } from '@holdfast/contract'
 import {
@@ -10,11 +11,11 @@ import {
 } from '../scheduling/index.ts'
 
 export interface PlacementExplanation {
-  /** The name of a node for each replica that fits. */
+  /** For each replica that fits, the name of its node. */
   readonly placed: readonly string[]
   readonly unplaced: number
   readonly summary: string
-  /** Every node of the tenant with every refusal. */
+  /** Every node of the tenant, with every reason why it refuses a replica. */
   readonly candidates: readonly Candidate[]
   /** Changes that would make a node accept a replica, the smallest first; empty if all replicas are placed. */
   readonly cure: readonly string[]
@@ -22,7 +23,7 @@ export interface PlacementExplanation {
 
 const ALL_PLACED = 'Every replica has a node.'
 
-/** `missing` is the number of replicas to place beside those that `facts` hold. */
+/** `missing` is the number of replicas to place in addition to the replicas that `facts` include. */
 export function explainPlacement(
   workload: Workload,
   facts: TenantFacts,

@@ -1,4 +1,4 @@
-// Which nodes no longer qualify for the replicas on them, and what becomes of those replicas.
+// Which nodes no longer qualify for the replicas on them, and what happens to those replicas.
 
 import type { DeploymentSpec } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
@@ -25,7 +25,7 @@ interface Row {
   readonly nodes: readonly Partial<NodeFacts>[]
   readonly gated?: boolean
   readonly stateful?: boolean
-  /** Of node 1, which has the replica; undefined where it still qualifies. */
+  /** The disposition of the replica on node 1; undefined if node 1 still qualifies. */
   readonly disposition: string | undefined
   readonly isNowhere?: boolean
 }

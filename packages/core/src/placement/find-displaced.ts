@@ -1,6 +1,6 @@
-// Which nodes with replicas of a deployment no longer qualify for it, and does another node accept those replicas? Both the
-// labels of a node and the demands of the deployment may have changed; the stored state decides. The last known labels of a
-// node are used while it sends no heartbeats. See docs/design/residency.md#displaced-replicas
+// Finds the nodes that no longer qualify for a deployment whose replicas they run, and whether another node accepts those
+// replicas. The labels of a node or the demands of the deployment may have changed; the stored state decides. While a
+// node sends no heartbeats, its last known labels are used. See docs/design/residency.md#displaced-replicas
 
 import type { Assignment, NodeId } from '@holdfast/contract'
 import { hasValidReports, type NodeDisposition } from '../rollout/desired-replicas.ts'
@@ -11,19 +11,22 @@ import { countedChanges } from './counted-changes.ts'
 import type { DeploymentRecord, PlacementSnapshot } from './snapshot.ts'
 
 export interface Displacement {
-  /** The hash of what the deployment demands of a node, by name or by labels; undefined where it demands nothing. */
+  /** The hash of the deployment's demands on a node, by name or by labels; undefined if the deployment has no demands. */
   readonly demands: string | undefined
-  /** By node with a replica of the deployment, why it no longer qualifies. */
+  /** By node with a replica of the deployment, why the node no longer qualifies. */
   readonly refusals: ReadonlyMap<NodeId, NodeRefusal>
-  /** Whether the replicas on those nodes stay, leave or are stopped. */
+  /** By node that no longer qualifies, whether its replicas stay, leave or are stopped. */
   readonly dispositions: ReadonlyMap<NodeId, NodeDisposition>
-  /** The refusals of all nodes, where no node accepts a displaced replica. */
+  /** The refusals of all nodes, if no node accepts a displaced replica; otherwise undefined. */
   readonly nowhere: Placing | undefined
 }
 
 const NONE_DISPLACED = { refusals: new Map(), dispositions: new Map(), nowhere: undefined }
 
-/** The most displaced replicas that one plan stops or replaces: the commit compares the node of each. */
+/**
+ * The most displaced replicas that one plan stops or replaces, because the commit compares the node of each displaced
+ * replica.
+ */
 export const DISPLACED_AT_ONCE = 25
 
 interface Question {
@@ -31,7 +34,7 @@ interface Question {
   readonly deployment: DeploymentRecord
   /** The assignments whose container may still exist. */
   readonly current: readonly Assignment[]
-  /** A dependency is unmet, so no replica can be created. */
+  /** True while a dependency is not ready, so that no replica can be created. */
   readonly gated: boolean
 }
 
@@ -56,7 +59,10 @@ export function findDisplaced(
 const demandsNothing = ({ residency, placement, nodeId }: Workload): boolean =>
   residency === undefined && placement?.constraints === undefined && nodeId === undefined
 
-/** The countries of a region are included: they are configuration and may change as well. */
+/**
+ * Hashes the deployment's demands. The countries of a demanded region are included, because they are configuration and
+ * may change as well.
+ */
 function hashDemands({ workload, sha256 }: PlacementSnapshot): string {
   const { residency, placement, nodeId } = workload
   const demands = JSON.stringify([residency ?? null, placement?.constraints ?? null, nodeId ?? null])
@@ -99,8 +105,8 @@ function findRefusals({ snapshot, current }: Question): Map<NodeId, NodeRefusal>
 }
 
 /**
- * The first displaced assignment whose number runs nowhere it may be. An assignment that is already being removed needs a
- * successor as well.
+ * The first displaced assignment whose replica number has no replica on a node that qualifies. An assignment that is
+ * already being removed needs a successor as well.
  */
 function findWithoutSuccessor(
   { snapshot, deployment, current }: Question,
@@ -119,7 +125,7 @@ function findWithoutSuccessor(
   )
 }
 
-/** Where one replica fits once `affected` is gone. */
+/** Finds a node for one replica, as if the `affected` replicas were gone. */
 function placeElsewhere(
   { snapshot: { scheduling, workload, counted }, current }: Question,
   affected: Assignment,

@@ -1,4 +1,4 @@
-// Outgoing replicas keep their capacity, but do not push their successors to other nodes.
+// Outgoing replicas, which are about to be replaced, keep their capacity but do not push their successors to other nodes.
 
 import { describe, expect, test } from 'vitest'
 import { aWorkload } from '../scheduling/scheduling.fixture.ts'

@@ -1,14 +1,14 @@
-// Outgoing replicas do not influence where their successors are spread. An outgoing replica keeps its capacity until it is
-// gone; but if spread counted it, an update would push successors away from the nodes that it is about to free, and three
-// replicas on three nodes would end up on two.
+// Spread ignores outgoing replicas, which are about to be replaced, when it places their successors. An outgoing replica
+// keeps its capacity until its container is gone. If spread counted outgoing replicas, an update would push successors
+// away from the nodes that are about to become free, and three replicas on three nodes would end up on two nodes.
 
 import type { Assignment } from '@holdfast/contract'
 import type { RolloutPlan } from '../rollout/plan-rollout.ts'
 import { NO_DEPLOYMENT, type Placing, type SchedulingView, type Workload } from '../scheduling/index.ts'
 
 /**
- * The assignments that go once their successors are ready. None where the deployment has affinity or anti-affinity to
- * itself: these are hard rules, and every replica matters to them.
+ * The assignments that are removed once their successors are ready. Empty if the deployment has affinity or anti-affinity
+ * to itself: those are hard rules that apply to every replica.
  */
 export function outgoingReplicas(
   { name, placement }: Workload,
@@ -21,7 +21,7 @@ export function outgoingReplicas(
   return kept.filter(({ desired, replica }) => desired === 'removed' || numbers.has(replica))
 }
 
-/** Places `count` replicas as if the outgoing ones belonged to no deployment. */
+/** Places `count` replicas as if the outgoing replicas belonged to no deployment. */
 export function placeIgnoringOutgoing(
   scheduling: Pick<SchedulingView, 'place' | 'hypothetically'>,
   workload: Workload,

@@ -1,5 +1,6 @@
-// The entry point of the controllers: planning a placement, the scheduling view that a plan asks, and the steps of a dry
-// run. Only loops/controllers may import it; every other reader of placement asks ../explain. See docs/design/packages.md#import-rules
+// The entry point for controllers: planning a placement, the scheduling view that a plan queries, and the steps of a dry
+// run. Only loops/controllers may import this file; other code that needs placement imports ../explain. See
+// docs/design/packages.md#import-rules
 
 export { createPickDescriber, createSchedulingView, type SchedulingView } from '../scheduling/index.ts'
 export { createPickReasons, type PickReasons } from './ahead/pick-reasons.ts'

@@ -1,4 +1,4 @@
-// A serving replica is stopped before its successor starts only where a successor can start afterwards.
+// A serving replica is stopped before its successor starts only if some node will accept the successor afterwards.
 
 import type { AssignmentId } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
@@ -29,7 +29,7 @@ const updating: ExampleTenant = {
 interface Row {
   readonly changes: Partial<ExampleTenant>
   readonly kept: readonly string[]
-  /** The explanation names the nodes that refuse the successor. */
+  /** Whether the explanation names the nodes that refuse the successor. */
   readonly isRefused: boolean
 }
 

@@ -1,5 +1,5 @@
-// A serving replica is stopped before its successor starts only where a successor can start afterwards. Otherwise a full or
-// cordoned node would turn an update into an outage that even a rollback could not end.
+// A serving replica is stopped before its successor starts only if some node will accept the successor afterwards.
+// Otherwise a full or cordoned node would turn an update into an outage that even a rollback could not end.
 
 import type { Assignment } from '@holdfast/contract'
 import type { ReplicaFacts } from '../rollout/desired-replicas.ts'
@@ -11,7 +11,7 @@ export interface ServingQuestion {
   readonly scheduling: Pick<SchedulingView, 'place' | 'hypothetically'>
   readonly workload: Workload
   readonly facts: ReplicaFacts
-  /** The stored assignments, before the plan. */
+  /** The assignments that are stored before the plan is applied. */
   readonly assignments: readonly Assignment[]
   /** The number of desired replicas. */
   readonly count: number
@@ -19,7 +19,7 @@ export interface ServingQuestion {
 
 interface KeptServing {
   readonly plan: RolloutPlan
-  /** The refusals of all nodes, where a replica keeps serving because no node accepts its successor. */
+  /** The refusals of all nodes, if a replica keeps serving because no node accepts its successor; otherwise undefined. */
   readonly nowhere: Placing | undefined
 }
 
@@ -37,8 +37,8 @@ export function keepServing(question: ServingQuestion, plan: RolloutPlan): KeptS
 }
 
 /**
- * The stored form of an assignment that serves, is stopped by the plan, and is the last of its number that runs. Undefined
- * for any other, and on a node where the replica must not be.
+ * The stored form of an assignment that serves, that the plan stops, and that is the last running one of its replica
+ * number. Undefined for any other assignment, and for a replica on a node where it must not run.
  */
 function findStoppedFirst(
   { assignments, count, facts }: ServingQuestion,
@@ -52,7 +52,7 @@ function findStoppedFirst(
   return hasOther ? undefined : stored
 }
 
-/** Where one more replica fits once `released` are gone. */
+/** Finds a node for one more replica, as if the `released` replicas were gone. */
 export function placeWithout(
   scheduling: Pick<SchedulingView, 'place' | 'hypothetically'>,
   workload: Workload,

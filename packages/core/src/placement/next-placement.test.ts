@@ -1,4 +1,5 @@
-// The record that follows a plan: reasons of a shortfall, what is remembered, and when a decision is a new one.
+// The placement record that follows a plan: why replicas have no node, which facts are kept, and when a decision is a new
+// one.
 
 import type { Candidate, FilterName } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'

@@ -1,5 +1,5 @@
-// The placement record that follows a decision, the status that it gives the deployment, and whether it differs from the
-// stored record.
+// Builds the placement record and the deployment status that follow from a decision, and checks whether the new record
+// differs from the stored one.
 
 import type { AssignmentId, ContainerTemplate, FilterName, NodeId } from '@holdfast/contract'
 import { containerTemplate } from '../node/container-template.ts'
@@ -46,7 +46,8 @@ export function nextPlacement(
   if (assignments.length === 0 && (deleting || (before === undefined && shortfall === undefined)))
     return { next: undefined, status, unreportedSecrets: [] }
   const { demands, refusals } = planned.displacement
-  // The old hash stays until every displaced replica has moved, so that events can name the cause: labels or demands.
+  // The old hash of the demands stays until every displaced replica has moved, so that events can name the cause: labels
+  // or demands.
   const metDemands = refusals.size === 0 ? demands : before?.metDemands
   const ranRevision = status.phase === 'Running' ? revision : before?.ranRevision
   const next: PlacementRecord = {
@@ -81,8 +82,8 @@ const RESIDENCY: ReadonlySet<FilterName> = new Set([
 ])
 
 /**
- * Residency comes before all other reasons: demands are not enforced, or no reachable node meets them. The quota is the
- * reason where some node refuses for nothing else.
+ * The reason why a replica has no node. Residency comes before all other reasons: enforcement is off, or no reachable
+ * node meets the demands. The quota is the reason if some node refuses the replica only because of the quota.
  */
 export function shortfallReason(
   { candidates }: Pick<Explanation, 'candidates'>,
@@ -99,7 +100,9 @@ export function shortfallReason(
   return byQuota ? 'quota_reached' : 'unschedulable'
 }
 
-/** The templates of every assignment, and of the revision that a failed update is rolled back to. */
+/**
+ * The container templates of all assignments, and the template of the revision that a failed update is rolled back to.
+ */
 function templatesOf(
   { target }: Pick<PlacementSnapshot, 'target'>,
   { deployment: { spec, digest, pins }, before }: PlanBasis,
@@ -112,14 +115,15 @@ function templatesOf(
       templateHash === target?.templateHash && digest !== null
         ? containerTemplate(spec, digest, pins)
         : undefined
-    // The hash leaves out fields that need no restart, so the current form of a template replaces the stored one.
+    // The template hash omits fields that need no restart, so the current template replaces a stored one with the same
+    // hash.
     const template = current ?? before?.templates[templateHash]
     if (template !== undefined) templates[templateHash] = template
   }
   return templates
 }
 
-/** Whether the records agree in everything but their assignments. */
+/** Whether two placement records are equal in everything but their assignments. */
 export function isSameRecord(
   before: PlacementRecord | undefined,
   next: PlacementRecord | undefined,

@@ -1,5 +1,5 @@
-// The output of a placement plan: the next placement record, what it was decided on, and everything that the controller
-// needs to reserve, compare, write and report.
+// The output of a placement plan: the next placement record, the state that the decision is based on, and everything that
+// the controller needs to reserve, compare, write and report.
 
 import type {
   Assignment,
@@ -18,58 +18,67 @@ import type { Explanation, RetryTrigger } from '../scheduling/index.ts'
 import type { Displacement } from './find-displaced.ts'
 import type { DeploymentRecord, PlacementRecord } from './snapshot.ts'
 
-/** The state that a plan was decided on. */
+/** The state that a placement plan is based on. */
 export interface PlanBasis {
   readonly deployment: DeploymentRecord
   readonly before: PlacementRecord | undefined
-  /** The modification revision of `before`, 0 where there is none. */
+  /** The modification revision of the placement record `before`; 0 if there is no record. */
   readonly placementRevision: number
-  /** The time of the decision, as records write it. */
+  /** The time of the decision, in the format of stored records. */
   readonly now: string
 }
 
-/** Which replicas stay, go and come, and why others have no node. */
+/** The replicas that stay, leave and are added, and why other replicas have no node. */
 export interface PlannedReplicas {
   readonly rollout: RolloutPlan
-  /** The assignments that remain in the record, each with its new `desired`. */
+  /** The assignments that remain in the placement record, each with its new value of `desired`. */
   readonly kept: readonly Assignment[]
   readonly added: readonly Assignment[]
   readonly displacement: Displacement
-  /** The explanation, where a replica fits on no node. */
+  /** Why a replica fits on no node; undefined if every replica has a node. */
   readonly refused: Explanation | undefined
-  /** The kinds of change after which the deployment is worth planning again; empty where nothing is refused. */
+  /** The kinds of change after which the deployment should be planned again; empty if no replica is refused. */
   readonly cures: readonly RetryTrigger[]
-  /** The dependencies that hold back replicas; empty where none is to be created. */
+  /** The dependencies that are not ready and so prevent new replicas; empty if no replica has to be created. */
   readonly unmet: readonly UnmetDependency[]
 }
 
-/** The record that follows, with what is derived from it. */
+/** The placement record that follows a decision, and facts derived from it. */
 export interface NextPlacement {
-  /** Undefined: the deployment is being deleted and no assignment is left, so the record goes. */
+  /**
+   * The next placement record. Undefined if the deployment is being deleted and has no assignments left: the record is
+   * then deleted.
+   */
   readonly next: PlacementRecord | undefined
   readonly status: DeploymentStatus
-  /** The unresolved secrets that no event has reported for this revision. */
+  /** The unresolved secrets that no event has reported yet for the current revision. */
   readonly unreportedSecrets: readonly SecretTrouble[]
 }
 
 export interface PlacementPlan extends PlanBasis, PlannedReplicas, NextPlacement {
-  /** The stored record is as it should be: there is nothing to write. */
+  /** True if the stored placement record is up to date, so that nothing has to be written. */
   readonly isSettled: boolean
-  /** The assignments of `before` that serve. */
+  /** The assignments in the record `before` that serve. */
   readonly ready: ReadonlySet<AssignmentId>
-  /** The failed nodes that have an assignment of `before`. */
+  /** The failed nodes that have an assignment in the record `before`. */
   readonly lostNodes: ReadonlySet<NodeId>
-  /** Nodes whose record the plan relies on: the commit compares them. */
+  /** Nodes whose record the plan relies on. The commit fails if one of these records has changed. */
   readonly nodesToCompare: ReadonlySet<NodeId>
-  /** Assignments whose observation the plan relies on: the commit compares them. */
+  /** Assignments whose observation the plan relies on. The commit fails if one of these observations has changed. */
   readonly observationsToCompare: readonly AssignmentId[]
-  /** The assignments whose capacity is to be reserved until the store has the plan; those that leave the record included. */
+  /**
+   * The assignments whose capacity stays reserved until the plan is stored, including those that the plan removes from
+   * the record.
+   */
   readonly reserved: readonly Assignment[]
-  /** The events of the plan. They are worded at the first call, since most plans are settled and a dry run reads none. */
+  /**
+   * The events of the plan. Their texts are built at the first call, because most plans change nothing and a dry run
+   * reads no events.
+   */
   events(): PlacementEvents
   /**
-   * The matrix of candidates that the decision record holds, divided as its events are. Empty where the decision equals the
-   * recorded one and is not recorded again.
+   * The matrix of candidate nodes for the decision record, divided in the same way as in the events. Empty if the
+   * decision equals the recorded decision and is not recorded again.
    */
   recordedParts(): readonly (readonly Candidate[])[]
 }
@@ -78,19 +87,24 @@ export interface PlacementEvent {
   readonly type: EventType
   readonly severity: Event['severity']
   readonly subject: Event['subject']
-  /** With type and subject, the identity of the event: a decision that is written twice is reported once. */
+  /**
+   * Identifies the event together with its type and subject, so that a decision that is written twice is reported once.
+   */
   readonly cause: string
   readonly reason: string
   readonly message: string
   readonly data: Json
-  /** The place among the events of one transaction, where the order of the list does not give it. */
+  /** The position of the event among the events of one transaction, if it differs from the position in the list. */
   readonly place?: number
 }
 
-/** In the order in which they are to be written. */
+/** The events of a plan, in the order in which they must be written. */
 export interface PlacementEvents {
-  /** Parts of a matrix that is too large for the transaction of the placement record. */
+  /**
+   * Events with parts of a matrix that is too large for the transaction of the placement record. They are written before
+   * that transaction.
+   */
   readonly before: readonly PlacementEvent[]
-  /** Written in the transaction of the placement record. */
+  /** The events that are written in the transaction of the placement record. */
   readonly within: readonly PlacementEvent[]
 }

@@ -1,4 +1,4 @@
-// For tests only: a snapshot of a small tenant with one deployment, from nodes, assignments and observations.
+// For tests only: builds a snapshot of a small tenant with one deployment from nodes, assignments and observations.
 
 import type {
   Assignment,
@@ -75,11 +75,11 @@ export interface ExampleTenant {
   readonly spec?: Partial<DeploymentSpec>
   readonly deployment?: Partial<DeploymentRecord>
   readonly target?: RevisionTarget
-  /** Node 1, node 2 and so on; ready and empty unless changed here. */
+  /** Node 1, node 2 and so on. Each node is ready and empty, except for the properties that are set here. */
   readonly nodes: readonly Partial<NodeFacts>[]
   readonly dispositions?: { readonly [node: number]: NodeDisposition }
   readonly placement?: PlacementRecord
-  /** By assignment id; a stored assignment that is not listed is ready. */
+  /** By assignment id, the observation of the replica. A stored assignment without an observation here is ready. */
   readonly seen?: { readonly [id: string]: SeenReplica }
   readonly limit?: number
   readonly enforcement?: boolean
@@ -154,7 +154,7 @@ function withAssigned(node: NodeFacts, spec: DeploymentSpec, assignments: readon
   }
 }
 
-/** Sixty-four hexadecimal digits that differ where the texts do. */
+/** A fake digest of 64 hexadecimal digits. Different texts have different digests. */
 function fakeDigest(text: string): string {
   let state = 17
   for (const character of text) state = (state * 31 + (character.codePointAt(0) ?? 0)) % 2_147_483_647
@@ -171,7 +171,7 @@ export function planOf(tenant: ExampleTenant, now = NOW): PlacementPlan {
   return planPlacement(snapshot, deployment, now)
 }
 
-/** "2 on node-1 running" for each assignment. */
+/** Describes each assignment, for example as "2 on node-1 running". */
 export const shown = (assignments: readonly Assignment[]): string[] =>
   assignments.map(
     ({ replica, nodeId, desired }) => `${replica} on node-${Number(nodeId.slice('node_'.length))} ${desired}`,

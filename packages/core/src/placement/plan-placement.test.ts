@@ -1,4 +1,5 @@
-// One decision about one deployment: which replicas stay, go and come, on which nodes, and what follows for the record.
+// One decision about one deployment: which replicas stay, leave and are added, on which nodes, and the placement record
+// that follows.
 
 import type { AssignmentId } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'

@@ -1,6 +1,6 @@
-// Everything that is decided about one deployment at one moment: which replicas stay, go and come, on which nodes, what is
-// refused and why, the status, the next record and the events. A pure function: equal snapshots give equal plans, and nothing
-// is changed. See docs/design/placement.md and docs/design/rollouts.md
+// Plans everything about one deployment at one moment: which replicas stay, leave and are added, on which nodes, which
+// replicas are refused and why, the status, the next placement record and the events. A pure function: equal snapshots
+// give equal plans, and nothing is changed. See docs/design/placement.md and docs/design/rollouts.md
 
 import type { Assignment, AssignmentId, NodeId } from '@holdfast/contract'
 import { unmetDependencies } from '../rollout/dependency-gate.ts'
@@ -29,7 +29,7 @@ import { isSameRecord, nextPlacement } from './next-placement.ts'
 import type { PlacementPlan, PlanBasis, PlannedReplicas } from './placement-plan.ts'
 import type { DeploymentRecord, PlacementSnapshot } from './snapshot.ts'
 
-/** `now` is in milliseconds since 1970. */
+/** `now` is the current time in milliseconds since 1970. */
 export function planPlacement(
   snapshot: PlacementSnapshot,
   deployment: DeploymentRecord,
@@ -65,7 +65,7 @@ export function planPlacement(
   return complete(snapshot, facts, basis, replicas, isUnmoved)
 }
 
-/** Asked as if the view held exactly the assignments that the rollout keeps. */
+/** Chooses nodes as if the scheduling view held exactly the assignments that the rollout keeps. */
 function chooseReplicas(
   snapshot: PlacementSnapshot,
   deployment: DeploymentRecord,
@@ -106,7 +106,8 @@ function complete(
     lostNodes: lostAmong(before?.assignments ?? [], facts),
     nodesToCompare: nodeIds,
     observationsToCompare: observationsToCompare(facts, { ...basis, ...replicas }, nodeIds),
-    // A dropped assignment keeps its capacity until the store has forgotten it: no other may get it before.
+    // An assignment that leaves the record keeps its capacity until the record is stored: no other replica may use that
+    // capacity earlier.
     reserved: [...(next?.assignments ?? []), ...replicas.rollout.dropped],
     events: once(() => placementEvents(plan, nodeName)),
     recordedParts: () => recordedParts(plan),

@@ -1,5 +1,5 @@
-// The input of a placement plan: the deployment, its placement record, and read-only views of what the controller knows of
-// the tenant. The controller maps stored records to these types; nothing is copied per decision.
+// The input of a placement plan: the deployment, its placement record, and read-only views of what the controller knows
+// about the tenant. The controller maps stored records to these types without a copy for each decision.
 
 import type {
   Assignment,
@@ -21,32 +21,35 @@ export interface DeploymentRecord {
   readonly uid: DeploymentUid
   readonly spec: DeploymentSpec
   readonly revision: number
-  /** The digest of the image; null until a registry has resolved the reference. */
+  /** The digest of the image; null until a registry has resolved the image reference. */
   readonly digest: string | null
   readonly deleting: boolean
-  /** By label, the version of each credential that containers are created with. */
+  /** By label of a credential, the version that containers are created with. */
   readonly pins?: { readonly [label: string]: number }
 }
 
-/** All replicas of one deployment, as the placement record stores them. */
+/** All assignments of one deployment, as the placement record stores them. */
 export interface PlacementRecord {
   readonly uid: DeploymentUid
   readonly name: string
-  /** The deployment revision that the record was planned for. */
+  /** The deployment revision that the placement record was planned for. */
   readonly revision: number
-  /** Whether a replica was ever assigned: a shortfall is reported as `unschedulable` before that and as `stalled` later. */
+  /**
+   * Whether the deployment ever had an assignment. A replica without a node is reported as `unschedulable` before the
+   * first assignment and as `stalled` later.
+   */
   readonly everAssigned: boolean
   readonly assignments: Assignment[]
-  /** By template hash; those that an assignment or `lastGood` names. */
+  /** By template hash, the container templates that an assignment or `lastGood` refers to. */
   readonly templates: { [templateHash: string]: ContainerTemplate }
-  /** The hash of the refusals that were last reported in an event; empty where there are none. */
+  /** The hash of the refusals that were last reported in an event; empty if there are none. */
   readonly reportedRefusals: string
   readonly reportedPhase: string
-  /** The unresolved secrets that were reported for this revision, each with its cause. */
+  /** The unresolved secrets that were reported for the current revision, each with its cause. */
   readonly reportedSecrets?: string[]
-  /** The hash of the demands that every replica's node last met; absent where the deployment has no demands. */
+  /** The hash of the demands that the nodes of all replicas last met; absent if the deployment has no demands. */
   readonly metDemands?: string
-  /** Why a replica has no node, for the status; absent while all are placed. */
+  /** Why a replica has no node, for the status; absent while all replicas are placed. */
   readonly shortfall?: { reason: string; summary: string }
   /** The newest deployment revision of which every replica was once ready. */
   readonly ranRevision?: number
@@ -57,7 +60,7 @@ export interface PlacementRecord {
   readonly decided?: { number: number; at: string; reason: string }
 }
 
-/** The replicas of one deployment that a scheduling view holds, with what each of them requests. */
+/** The replicas of one deployment in a scheduling view, with the resources that each replica requests. */
 export interface CountedReplicas {
   readonly name: string
   readonly resources: Capacity
@@ -71,23 +74,29 @@ export interface PlacementSnapshot {
   /** The revision and template hash of the stored spec; undefined until the image is resolved. */
   readonly target: RevisionTarget | undefined
   readonly placement: PlacementRecord | undefined
-  /** The modification revision of `placement`, 0 where there is none. */
+  /** The modification revision of the placement record; 0 if there is no record. */
   readonly placementRevision: number
-  /** The tenant's nodes and everything that is assigned to them. A plan leaves the view exactly as it was. */
+  /** The tenant's nodes and the replicas assigned to them. A plan leaves this view exactly as it was. */
   readonly scheduling: Pick<SchedulingView, 'place' | 'hypothetically'>
-  /** The replicas of this deployment that `scheduling` holds. */
+  /** The replicas of this deployment that the scheduling view includes. */
   readonly counted: CountedReplicas
-  /** The quota of containers, less the containers of other deployments. */
+  /**
+   * The number of containers that the tenant's quota allows for this deployment: the quota less the containers of other
+   * deployments.
+   */
   readonly room: number
-  /** In milliseconds since 1970. A controller that has just taken over may lack reports: no replica is overdue before. */
+  /**
+   * Time in milliseconds since 1970 before which no replica is overdue, because a controller that has just taken over may
+   * lack reports.
+   */
   readonly graceUntil: number
-  /** Undefined where the node is not enrolled, or its record is unreadable. */
+  /** Returns undefined if the node is not enrolled or its record is unreadable. */
   nodeOf(id: NodeId): NodeFacts | undefined
-  /** The disposition that follows from the node's own record and claim, whatever the deployment demands. */
+  /** The disposition of replicas on a node because of the node's own record and claim, whatever the deployment demands. */
   dispositionOf(id: NodeId): NodeDisposition
   seen(id: AssignmentId): SeenReplica | undefined
-  /** Undefined where no deployment of that name exists. */
+  /** Returns undefined if no deployment of that name exists. */
   dependency(name: string): Dependency | undefined
-  /** SHA-256 in hexadecimal. */
+  /** Returns the SHA-256 hash of a text in hexadecimal. */
   sha256(text: string): string
 }

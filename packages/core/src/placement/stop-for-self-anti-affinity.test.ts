@@ -1,4 +1,5 @@
-// A deployment with anti-affinity to itself stops the predecessor of a replica first, where nothing else is in its way.
+// A deployment with anti-affinity to itself stops a replica before its successor starts, if nothing else prevents the
+// successor.
 
 import { describe, expect, test } from 'vitest'
 import {

@@ -1,6 +1,6 @@
-// A deployment with anti-affinity to itself wants each replica on a node of its own. Where every node has one, a successor is
-// refused only because of the replica that it replaces. The two can never run side by side, so the old one is stopped
-// first. See docs/design/rollouts.md#self-anti-affinity
+// A deployment with anti-affinity to itself runs each replica on a different node. If every node has a replica, a
+// successor is refused only because of the replica that it replaces. The two can never run side by side, so the old
+// replica is stopped first. See docs/design/rollouts.md#self-anti-affinity
 
 import type { Assignment } from '@holdfast/contract'
 import type { RolloutPlan } from '../rollout/plan-rollout.ts'
@@ -10,8 +10,8 @@ import { placeWithout } from './keep-serving.ts'
 import type { DeploymentRecord, PlacementSnapshot } from './snapshot.ts'
 
 /**
- * The plan without the replicas that wait for their own predecessor to be gone. Where every missing number still runs, the
- * predecessors of those are stopped; otherwise the plan waits.
+ * Removes from the plan the replicas that wait until their own predecessor is gone. If every missing replica number still
+ * runs, the predecessors of those replicas are stopped; otherwise the plan waits.
  */
 export function stopForSelfAntiAffinity(
   {
@@ -36,7 +36,7 @@ export function stopForSelfAntiAffinity(
   if (waiting.size === 0) return plan
   const runs = ({ replica }: { readonly replica: number }) =>
     plan.kept.some((each) => each.replica === replica && isRunning(each))
-  // A replica that was placed just now may occupy the node that was found: the next decision will show.
+  // A replica that was placed just now may occupy the node that was found, so the next decision checks again.
   const mayStop = placing.placed.length === 0 && plan.missing.every(runs)
   const kept = plan.kept.map((each): Assignment => {
     const stops = mayStop && waiting.has(each.replica) && isRunning(each)

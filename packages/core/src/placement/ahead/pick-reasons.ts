@@ -1,5 +1,6 @@
-// Why each replica of a dry-run plan goes to its node, as of the moment when it was chosen. Replicas of earlier decisions and
-// those before it in the same decision are counted; outgoing replicas only occupy capacity, as when the node was chosen.
+// Explains why each replica of a dry-run plan goes to its node, with the state at the moment when the node was chosen.
+// Replicas of earlier decisions, and replicas placed earlier in the same decision, are included. Replicas that are being
+// replaced only occupy capacity.
 
 import type { Assignment, AssignmentId } from '@holdfast/contract'
 import type { PickDescriber, Workload } from '../../scheduling/index.ts'
@@ -8,7 +9,7 @@ import type { PlacementPlan } from '../placement-plan.ts'
 import type { PlannedTurn } from './planned-steps.ts'
 
 export interface PickReasons {
-  /** To be asked once for each decision, in their order. */
+  /** Must be called once for each decision of the dry run, in the order of the decisions. */
   of(plan: Pick<PlacementPlan, 'added' | 'kept' | 'rollout'>): PlannedTurn['added']
 }
 
@@ -16,7 +17,7 @@ interface CountedPick extends Pick<Assignment, 'nodeId'> {
   readonly unnamed: boolean
 }
 
-/** The facts of `describer` must hold the replicas in `placed`. */
+/** The facts of `describer` must include the replicas in `placed`. */
 export function createPickReasons(
   workload: Workload,
   describer: PickDescriber,

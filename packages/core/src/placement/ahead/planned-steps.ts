@@ -1,5 +1,5 @@
-// The decisions of a dry run as the steps that a person reads: which replica goes where and why, which one it replaces, and
-// how few replicas are ready on the way. See docs/design/rollouts.md#dry-run-plans
+// Turns the decisions of a dry run into steps for a person to read: where each replica goes and why, which replica is
+// replaced, and the lowest number of ready replicas during the rollout. See docs/design/rollouts.md#dry-run-plans
 
 import type { Assignment, NodeId, PlannedReplica, PlanStep, RolloutPlanned } from '@holdfast/contract'
 import type { NodeDisposition } from '../../rollout/desired-replicas.ts'
@@ -10,9 +10,9 @@ export interface PlannedTurn {
   readonly added: readonly { readonly assignment: Assignment; readonly why: string }[]
   /** The assignments that the decision stops. */
   readonly removed: readonly Assignment[]
-  /** By node with a replica before the decision. */
+  /** By node that had a replica before the decision, what happens to the replicas on the node. */
   readonly dispositions: ReadonlyMap<NodeId, NodeDisposition | 'displaced'>
-  /** The numbers that serve right after the decision, before any agent has acted on it. */
+  /** The replica numbers that serve right after the decision, before any agent has acted on the decision. */
   readonly ready: ReadonlySet<number>
   /** The condition that the rollout waits for after the decision. */
   readonly waits: string | undefined
@@ -27,12 +27,15 @@ export interface PlannedTurns {
   readonly turns: readonly PlannedTurn[]
   /** The condition that the rollout still waits for after the last decision. */
   readonly waits: string | undefined
-  /** A restart is all that was requested. */
+  /** True if the only requested change is a restart. */
   readonly restart: boolean
   nodeName(id: NodeId): string
 }
 
-/** How one replica number moves from its old assignment to its new one, each with the index of its decision. */
+/**
+ * How one replica number moves from its old assignment to its new one. Each assignment has the index of the decision that
+ * removes or adds it.
+ */
 interface ReplicaCourse {
   readonly replica: number
   readonly old?: { readonly assignment: Assignment; readonly at: number }
@@ -61,12 +64,12 @@ export function plannedSteps(planned: PlannedTurns): PlannedSteps {
 const isStopFirst = ({ old, created }: ReplicaCourse): boolean =>
   old !== undefined && created !== undefined && old.at < created.at
 
-/** The lowest number of desired replicas that are ready at any of the moments. */
+/** The lowest number of desired replicas that are ready at any moment of the dry run. */
 function lowestOf({ spec }: PlannedTurns['deployment'], moments: readonly ReadonlySet<number>[]): number {
   return Math.min(...moments.map((ready) => [...ready].filter((replica) => replica <= spec.replicas).length))
 }
 
-/** If a replica is replaced twice on the way, only its final assignment is shown. */
+/** If a replica is replaced twice during a dry run, only its final assignment is shown. */
 function coursesOf({ before, turns }: PlannedTurns): ReplicaCourse[] {
   const courses = new Map<number, ReplicaCourse>()
   const first = new Map(

@@ -1,5 +1,5 @@
-// Events for nodes that no longer qualify for the replicas on them: the label, what is required and what the node reports,
-// and what becomes of each replica. Emitted once for each replica, by the plan that decides it.
+// Events for nodes that no longer qualify for the replicas on them. An event names the label, the required and the
+// reported value, and what happens to each replica. The plan that decides about a replica emits its event, once.
 
 import { type Assignment, isJsonObject, type Json, type NodeId } from '@holdfast/contract'
 import { mayStayForNow, type NodeRefusal } from '../../scheduling/index.ts'
@@ -19,14 +19,15 @@ export function displacedEvents(plan: PlacementPlan, nodeName: NodeName): EventD
     if (fates.length > 0) moved.push(displacedEvent(node, reason, refusal, fates))
     if (stays.length > 0) staying.push(displacedEvent(node, reason, refusal, stays))
   }
-  // The matrix of refusals, which is reported with them, names all nodes; a transaction holds no more events.
+  // The events are limited because a transaction cannot hold more. The matrix of refusals, which is reported with the
+  // events, names all nodes.
   return [...moved, ...staying.slice(0, DISPLACED_AT_ONCE)]
 }
 
 /** The outcome for one replica on a node that no longer qualifies. */
 interface Fate {
   readonly replica: number
-  /** Null where it has no successor yet. */
+  /** The name of the successor's node; null if the replica has no successor yet. */
   readonly to: string | null
   readonly text: string
 }
@@ -55,11 +56,14 @@ function displacedEvent(
   }
 }
 
-/** Filters that read labels report them by name. */
+/** The name of the label in a refusal. Filters that read labels report the label by name. */
 const labelIn = (reported: Json): string | null =>
   (isJsonObject(reported) ? Object.keys(reported)[0] : undefined) ?? null
 
-/** The replicas that get a successor by this plan, and those that it stops without one. */
+/**
+ * The fate of the replicas that get a successor by this plan, and of the replicas that the plan stops without a
+ * successor.
+ */
 function fatesOn(plan: PlacementPlan, nodeId: NodeId, nodeName: NodeName): Fate[] {
   const { before, added, kept, displacement, deployment } = plan
   const isHere = (each: Assignment) => each.nodeId === nodeId && each.desired === 'running'
@@ -82,7 +86,10 @@ function fatesOn(plan: PlacementPlan, nodeId: NodeId, nodeName: NodeName): Fate[
   })
 }
 
-/** Reported again whenever the refusals change; lists fold equal events. */
+/**
+ * The fate of displaced replicas that stay. Their events are emitted again whenever the refusals change; event lists
+ * fold equal events.
+ */
 function fatesOfStaying({ before, next, kept, displacement }: PlacementPlan, nodeId: NodeId): Fate[] {
   const isReported = before?.reportedRefusals === next?.reportedRefusals
   const { dispositions, refusals } = displacement

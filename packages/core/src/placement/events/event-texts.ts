@@ -5,13 +5,13 @@ import type { PlacementEvent } from '../placement-plan.ts'
 
 export type NodeName = (id: NodeId) => string
 
-/** An event before it has its subject and its identity. */
+/** An event without its subject and its cause. */
 export type EventDraft = Omit<PlacementEvent, 'subject' | 'cause'>
 
-/** "1 replica", "3 replicas". */
+/** A number of replicas in words: "1 replica", "3 replicas". */
 export const replicasText = (count: number): string => (count === 1 ? '1 replica' : `${count} replicas`)
 
-/** "1 replica is", "3 replicas are". */
+/** A number of replicas with the verb: "1 replica is", "3 replicas are". */
 export const replicasAre = (count: number): string => `${replicasText(count)} ${count === 1 ? 'is' : 'are'}`
 
 /** The most replicas or nodes that one message names. */

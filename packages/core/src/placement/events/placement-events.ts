@@ -1,6 +1,6 @@
-// The events of a placement plan: where replicas were placed, why one has no node with every candidate and reason, and the
-// new phase of the deployment. The id of an event is derived from the state that was decided on, so a plan that is written
-// twice is reported once. See docs/design/events.md#events
+// The events of a placement plan: where replicas were placed, why a replica has no node, with every candidate and its
+// refusals, and the new phase of the deployment. The id of an event is derived from the state that the decision is based
+// on, so a plan that is written twice is reported once. See docs/design/events.md#events
 
 import type { DeploymentStatus, EventType } from '@holdfast/contract'
 import { DEPENDENCY_UNHEALTHY } from '../../rollout/derive-status.ts'
@@ -57,7 +57,7 @@ function scheduledEvents(plan: PlacementPlan, nodeName: NodeName): PlacementEven
   ]
 }
 
-/** Where each replica starts, which one it replaces, and whether that one serves until then. */
+/** For each new replica: its node, the replica that it replaces, and whether the replaced replica serves until then. */
 function startedText({ added, kept, rollout, ready }: PlacementPlan, nodeName: NodeName): string {
   const texts = added.map(({ replica, nodeId, revision }) => {
     const others = [...kept, ...rollout.dropped].filter((each) => each.replica === replica)
@@ -110,7 +110,7 @@ const EVENT_OF_PHASE: { readonly [phase in DeploymentStatus['phase']]?: EventTyp
   Stopped: 'deployment.stopped',
 }
 
-/** The reason of a refusal is gone, and no replica had to be placed for it: no other event reports that. */
+/** Whether the reason of a refusal is gone without a replica being placed. No other event reports this case. */
 function isRefusalOver({ before, next, added }: PlacementPlan): boolean {
   return (before?.reportedRefusals ?? '') !== '' && next?.reportedRefusals === '' && added.length === 0
 }
@@ -137,14 +137,17 @@ function isPhaseReported(plan: PlacementPlan): boolean {
   const isOver = isRefusalOver(plan)
   const isNew = before?.reportedPhase !== status.phase || isOver
   if (next === undefined || !isNew || isFailing(plan)) return false
-  // Other events report progress before the first running, and the steps of a rollout.
+  // Before the deployment runs for the first time, and during the steps of a rollout, other events report the progress.
   const isCovered = before?.ranRevision === undefined || next.rollout?.replaces === true
   if (status.phase === 'Progressing' && isCovered && !isOver) return false
-  // A deployment that waits for a node is reported with the matrix of all nodes.
+  // For a deployment that waits for a node, another event reports the matrix of all nodes.
   return status.phase !== 'Waiting' || status.reason === DEPENDENCY_UNHEALTHY
 }
 
-/** Only in the event of the plan that ends the last step, and not again when a replica returns later. */
+/**
+ * The duration of a rollout. Only the event of the plan that ends the last step has it, and not a later event when a
+ * replica returns.
+ */
 function durationText({ before, next, status, deployment, now }: PlacementPlan): string {
   const { rollout } = next ?? {}
   if (status.phase !== 'Running' || rollout?.replaces !== true) return ''

@@ -1,5 +1,5 @@
-// Events for the steps of a rollout: what changes, which replica went where and how long it took, and which replicas were
-// displaced. At most one event of each kind per plan, written with it.
+// Events for the steps of a rollout: what changes, which replica went where and how long the step took, and which
+// replicas were displaced. A plan has at most one event of each kind, written in the same transaction as the plan.
 
 import type { Assignment, ContainerTemplate, Json, Rollout } from '@holdfast/contract'
 import { containerTemplate } from '../../node/container-template.ts'
@@ -54,7 +54,10 @@ function startedEvents(plan: PlacementPlan): EventDraft[] {
   ]
 }
 
-/** The effective order: a read-write mount is never shared by two replicas, whatever the spec asks for. */
+/**
+ * The effective update order. Two replicas never share a read-write mount, so the order is then stop-first, whatever the
+ * spec requests.
+ */
 const orderOf = ({ deployment: { spec } }: PlacementPlan) =>
   isStateful(spec) ? 'stop-first' : updateRulesOf(spec).order
 
@@ -85,7 +88,7 @@ const PARTS = [
   'labels',
 ] as const
 
-/** The names of the changed parts of the container template; never a value. */
+/** The names of the changed parts of the container template. Values are never included. */
 function changedParts(
   { before, deployment: { spec, digest, pins } }: PlacementPlan,
   { templateHash }: Rollout,
@@ -104,7 +107,7 @@ function changedParts(
 const wasRunning = ({ before }: PlacementPlan, id: string): boolean =>
   before?.assignments.some((each) => each.id === id && each.desired === 'running') === true
 
-/** The assignments of desired numbers that this plan stops. */
+/** The assignments that this plan stops although their replica number is still desired. */
 function stoppedBy(plan: PlacementPlan): Assignment[] {
   const { kept, deployment } = plan
   const count = desiredCount(deployment)
@@ -170,7 +173,7 @@ function stepText(plan: PlacementPlan, old: Assignment, nodeName: NodeName): str
     return `Replica ${old.replica}: the quota of containers is reached, so ${oldText} is stopped first.`
   if (successor === undefined && ready.has(old.id))
     return `Replica ${old.replica}: ${oldText} is stopped first.`
-  // Assignments keep the order in which they were created.
+  // Assignments are listed in the order in which they were created.
   const isReplaced =
     successor !== undefined && ready.has(successor.id) && kept.indexOf(successor) >= kept.indexOf(old)
   if (!isReplaced)
@@ -200,7 +203,10 @@ function progressText({ next, deployment, ready }: PlacementPlan): string[] {
   return [`${count} of ${desired} replicas of revision ${aim?.revision} ${verb} ready${end}.`]
 }
 
-/** Once for each rollout, and whenever the quota becomes the reason of a shortfall. */
+/**
+ * Reports that the quota is reached: once for each rollout, and whenever the quota becomes the reason why a replica has
+ * no node.
+ */
 function quotaReachedEvents({ before, next, rollout, deployment }: PlacementPlan): EventDraft[] {
   const isFirst = next?.rollout?.quotaReached === true && before?.rollout?.quotaReached !== true
   const isShort = next?.shortfall?.reason === 'quota_reached'

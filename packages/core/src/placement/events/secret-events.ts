@@ -1,19 +1,25 @@
-// A container is not created because one of its secrets cannot be resolved. The event is emitted once for each revision,
-// secret and cause; the placement record keeps which ones were reported, so retries of an agent emit nothing new.
+// Events for containers that are not created because a secret cannot be resolved. An event is emitted once for each
+// revision, secret and cause. The placement record lists the reported causes, so retries of an agent emit no further
+// events.
 
 import type { Observation } from '@holdfast/contract'
 import { type SecretTrouble, secretTroubleText, unresolvedSecrets } from '../../rollout/secret-trouble.ts'
 import type { PlacementEvent, PlacementPlan } from '../placement-plan.ts'
 import type { DeploymentRecord, PlacementRecord } from '../snapshot.ts'
 
-/** Bounds the record, whatever agents report. */
+/**
+ * The most causes that the placement record lists, so that reports of agents cannot make the record grow without limit.
+ */
 const MOST_REPORTED = 64
-/** The id of an event depends on its place, so a retried transaction must use the same one: after all others. */
+/**
+ * The position of secret events in a transaction: after all others. An event id depends on the position, so a retried
+ * transaction must use the same position.
+ */
 const LAST_PLACE = 0xff
 
 const keyOf = ({ secret, cause }: SecretTrouble): string => `${secret ?? ''}: ${cause}`
 
-/** `seen` holds the newest observation of each desired replica whose node is not lost. */
+/** `seen` is the newest observation of each desired replica whose node is not lost. */
 export function findUnreportedSecrets(
   { spec, revision }: Pick<DeploymentRecord, 'spec' | 'revision'>,
   before: PlacementRecord | undefined,
