@@ -1,5 +1,4 @@
-// After a node's plan at most one container per assignment is left, other containers are unchanged, and the next plan is
-// empty.
+// Repeated plans leave at most one container per assignment, change no other containers, and end with an empty plan.
 
 import type { DesiredItem } from '@holdfast/contract'
 import fc from 'fast-check'
@@ -167,7 +166,7 @@ test('carrying out plans leaves one container per assignment and then an empty p
           containers = carryOut(containers, actions)
           return actions.length
         }
-        // First come passes that crash between actions, then three complete passes: a surplus container is removed one
+        // First come passes that stop after a few actions, then three complete passes: a surplus container is removed one
         // pass before the remaining container is started.
         for (const cut of cuts) step(cut)
         for (let pass = 0; pass < 3; pass += 1) step(Number.POSITIVE_INFINITY)
@@ -179,7 +178,7 @@ test('carrying out plans leaves one container per assignment and then an empty p
             desired === 'running' || (desired === 'stopped' && mine.length === 1),
           )
         }
-        // Containers without a desired item are unchanged by the plan.
+        // Containers without a desired item are unchanged by all plans.
         const desired = new Set(items.map(({ assignmentId }) => assignmentId))
         const others = (all: readonly OwnContainer[]) => all.filter((one) => !desired.has(one.assignmentId))
         expect(others(containers)).toEqual(others(given))

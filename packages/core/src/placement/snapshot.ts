@@ -92,7 +92,7 @@ export interface PlacementSnapshot {
   readonly graceUntil: number
   /** Returns undefined if the node is not enrolled or its record is unreadable. */
   nodeOf(id: NodeId): NodeFacts | undefined
-  /** The disposition of replicas on a node because of the node's own record and claim, whatever the deployment demands. */
+  /** The disposition of replicas on a node, from the node's own record and claim alone, whatever the deployment demands. */
   dispositionOf(id: NodeId): NodeDisposition
   seen(id: AssignmentId): SeenReplica | undefined
   /** Returns undefined if no deployment of that name exists. */

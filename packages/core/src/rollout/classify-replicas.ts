@@ -1,21 +1,24 @@
-// The class of each assignment of one replica number. The decision table in plan-replicas-number.ts decides by class.
+// Assigns a class to each assignment of one replica number. The decision table in plan-replicas-number.ts then decides by
+// class.
 
 import type { Assignment } from '@holdfast/contract'
 import type { DesiredReplicas, ReplicaFacts } from './desired-replicas.ts'
 import { failureOf, isServing } from './replica-health.ts'
 
 /**
- * `serving`, `coming`: the one assignment that fits, with or without serving. It has the desired template, its node may keep
- * it, and it is no failed attempt of an earlier revision.
- * `surplus`: fits as well, but one is enough.
- * `standby`: stays as it is while an update is paused or the image is unresolved, for inspection or for lack of better.
+ * The classes of the assignments of one replica number. An assignment fits if it has the desired template, its node may
+ * keep it, and it is no failed attempt of an earlier revision.
+ * `serving`: the one assignment that fits, and it serves.
+ * `coming`: the one assignment that fits, but it does not serve yet.
+ * `surplus`: fits, but another assignment that fits is enough.
+ * `standby`: is left unchanged while an update is paused or the image is unresolved.
  * `outgoing`: does not fit, and is needed until its successor serves.
- * `duplicate`: an outgoing replica that serves beside another outgoing one, which is enough.
+ * `duplicate`: an outgoing replica that serves beside another outgoing replica, which is enough.
  * `barred`: does not fit, and must not run on its node.
  * `failed`: does not fit, and no client depends on it: it was never ready, or has failed for good.
- * `lost`: its node is lost, and another assignment of the number is alive.
- * `sole`: its node is lost, and no other assignment of the number is alive.
- * `going`: is being removed.
+ * `lost`: its node is lost, and another assignment of the replica number is alive.
+ * `sole`: its node is lost, and no other assignment of the replica number is alive.
+ * `going`: is already being removed.
  */
 export type ReplicaClass =
   | 'serving'
@@ -37,7 +40,8 @@ export function classifyReplicas(
 ): Map<Assignment, ReplicaClass> {
   const classes = new Map<Assignment, ReplicaClass>()
   const running = group.filter((each) => each.desired === 'running')
-  // Two replicas with a read-write mount must never exist, so a lost one counts as alive: it may still write.
+  // Two replicas with a read-write mount must never exist at once, so a replica on a lost node counts as alive: it may
+  // still write.
   const isLost = ({ nodeId }: Assignment) => !desired.stateful && facts.dispositionOf(nodeId) === 'failed'
   const alive = running.filter((each) => !isLost(each))
   for (const each of group) {
@@ -93,7 +97,10 @@ function isOfFormerAttempt(desired: DesiredReplicas, each: Assignment, facts: Re
   )
 }
 
-/** While the update is on hold everything fits where it is; a failed replica does only if there is nothing else. */
+/**
+ * The assignments that fit while the update is on hold: all of them where they are. A failed replica fits only if there
+ * is no other replica.
+ */
 function fittingInHold(
   desired: DesiredReplicas,
   alive: readonly Assignment[],
@@ -107,7 +114,10 @@ function fittingInHold(
 const isFailedInHold = (desired: DesiredReplicas, each: Assignment, facts: ReplicaFacts): boolean =>
   each.templateHash === desired.failedHash && !isServing(each, facts)
 
-/** A failed replica does not keep a node from being drained: it leaves with the others that leave. */
+/**
+ * Whether a replica is left unchanged while the update is on hold. A failed replica does not prevent a node from being
+ * drained, unless it is the only one.
+ */
 function isLeftAsItIs(
   desired: DesiredReplicas,
   { nodeId }: Assignment,
@@ -119,7 +129,10 @@ function isLeftAsItIs(
   return hasOthers ? disposition === 'staying' : disposition !== 'barred'
 }
 
-/** A good revision is spared: a single observation may be misleading. */
+/**
+ * Whether no client depends on a replica. Replicas of the last good revision are kept, because a single observation may
+ * be misleading.
+ */
 function isUseless(desired: DesiredReplicas, each: Assignment, facts: ReplicaFacts): boolean {
   if (desired.hold || each.templateHash === desired.goodHash || isServing(each, facts)) return false
   if (facts.dispositionOf(each.nodeId) === 'stranded') return false
@@ -127,8 +140,9 @@ function isUseless(desired: DesiredReplicas, each: Assignment, facts: ReplicaFac
 }
 
 /**
- * A revision that is superseded at the moment when it becomes ready serves beside the one before it. One of them is enough,
- * preferably the good one; the other would occupy the capacity that the newest may wait for.
+ * Finds surplus serving replicas among the outgoing ones. A replica whose revision is superseded just when it becomes
+ * ready serves beside the replica that it should have replaced. One of the two is enough, preferably that of the last
+ * good revision; the other would occupy capacity that the newest revision may need.
  */
 function findDuplicates(
   { aim, goodHash }: DesiredReplicas,

@@ -1,6 +1,6 @@
-// May replicas of a deployment be created now? `dependsOn` is checked when a replica starts or is recreated, not all the time.
-// `healthy` requires every desired replica of the dependency to be ready, `started` to be running or ready; both require at
-// least one. See docs/design/rollouts.md#dependencies
+// Decides whether replicas of a deployment may be created now. `dependsOn` is checked when a replica is created or
+// recreated, not all the time. `healthy` requires that every desired replica of the dependency is ready, `started` that
+// every desired replica is running or ready; both require at least one replica. See docs/design/rollouts.md#dependencies
 
 import type { Assignment, AssignmentId, DeploymentSpec, NodeId, Observation } from '@holdfast/contract'
 import { isReady } from '../node/observe-replica.ts'
@@ -10,13 +10,13 @@ export interface Dependency {
   readonly deleting: boolean
   readonly assignments: readonly Assignment[]
   seen(id: AssignmentId): Pick<Observation, 'state' | 'reason'> | undefined
-  /** The node is lost, so the last observations of its replicas are no longer valid. */
+  /** Whether a node is lost, so that the last observations of its replicas are no longer valid. */
   isLost(nodeId: NodeId): boolean
 }
 
 export interface UnmetDependency {
   readonly name: string
-  /** One clause that names the deployment, what is required of it and what it has. */
+  /** A clause that names the deployment that is depended on, its required state and its actual state. */
   readonly text: string
 }
 

@@ -1,5 +1,6 @@
-// The status of a deployment, from the desired replicas, their assignments and the observations of agents. A desired state is
-// never reported as a fact: a replica is ready once its agent has reported it. See docs/design/rollouts.md#status
+// Derives the status of a deployment from the desired replicas, their assignments and the observations of agents. Desired
+// state is never reported as a fact: a replica is ready only once its agent has reported it as ready. See
+// docs/design/rollouts.md#status
 
 import type {
   Assignment,
@@ -16,7 +17,7 @@ import { type SecretTrouble, secretTroubleText, unresolvedSecrets } from './secr
 
 export interface PlacedFacts {
   readonly assignments: readonly Assignment[]
-  /** The newest revision of which all replicas were ready at some time. */
+  /** The newest deployment revision of which all replicas were ready at some time. */
   readonly ranRevision?: number | undefined
   /** Why a replica has no node, according to the last decision. */
   readonly shortfall?: { readonly reason: string; readonly summary: string } | undefined
@@ -24,23 +25,26 @@ export interface PlacedFacts {
   readonly lastGood?: RevisionTarget | undefined
 }
 
-/** The reason of a shortfall that has nothing to do with nodes: the deployment waits for another one. */
+/** The reason for missing replicas if the deployment waits for another deployment and not for a node. */
 export const DEPENDENCY_UNHEALTHY = 'dependency_unhealthy'
 
-/** Residency leaves no node for now: the deployment waits and starts without another request. */
+/**
+ * The reason for missing replicas while residency enforcement is off: the deployment waits, and starts without another
+ * request.
+ */
 export const RESIDENCY_OFF = 'residency_enforcement_off'
 export const RESIDENCY_NO_MATCH = 'residency_no_match'
 const WAITS: ReadonlySet<string> = new Set([RESIDENCY_OFF, RESIDENCY_NO_MATCH])
 
 export interface StatusFacts {
   readonly deleting: boolean
-  /** Null until a registry has resolved the reference. */
+  /** The digest of the image; null until a registry has resolved the image reference. */
   readonly imageDigest: string | null
   readonly revision?: number
-  /** Absent until a controller has planned the deployment. */
+  /** Facts from the placement record; absent until a controller has planned the deployment. */
   readonly placed?: PlacedFacts | undefined
   observed?(id: AssignmentId): Pick<Observation, 'state' | 'reason' | 'about'> | undefined
-  /** The node is lost, so the last observations of its replicas are no longer valid. */
+  /** Whether a node is lost, so that the last observations of its replicas are no longer valid. */
   isLost?(nodeId: NodeId): boolean
 }
 
@@ -67,17 +71,17 @@ function runningRevision(placed: PlacedFacts | undefined): number | null {
 }
 
 interface ReplicaCount extends Readonly<DeploymentStatus['replicas']> {
-  /** Assignments that are being removed and are not confirmed gone. */
+  /** The number of assignments that are being removed and whose container is not confirmed gone. */
   readonly leaving: number
-  /** Numbers with a serving replica of the revision that is being rolled out. */
+  /** The number of replica numbers with a serving replica of the revision that is being rolled out. */
   readonly updated: number
-  /** The reason of the first replica with a problem; undefined where there is none. */
+  /** The reason of the first replica with a problem; undefined if no replica has a problem. */
   readonly trouble: string | undefined
-  /** The secrets that a replica waits for, each cause once. */
+  /** The secrets that replicas wait for; each secret and cause is listed once. */
   readonly unresolved: readonly SecretTrouble[]
 }
 
-/** Each number is counted once, also while it has two replicas during a replacement. */
+/** Counts each replica number once, even while it has two replicas during a replacement. */
 function countReplicas(spec: DeploymentSpec, facts: StatusFacts): ReplicaCount {
   const { replicas } = spec
   const { assignments = [], rollout } = facts.placed ?? {}
@@ -109,7 +113,7 @@ function isTrouble({ state, reason }: Pick<Observation, 'state' | 'reason'>): bo
   return state === 'failed' || state === 'lost' || reason !== ''
 }
 
-/** If several phases apply, deletion comes first, then the worst. */
+/** Derives the phase. If several phases apply, deletion takes precedence, then the most severe phase. */
 function derivePhase(spec: DeploymentSpec, facts: StatusFacts, count: ReplicaCount): PhaseText {
   if (facts.deleting)
     return { phase: 'Deleting', reason: '', message: `The deployment is being deleted.${leavingText(count)}` }
@@ -129,7 +133,10 @@ function derivePhase(spec: DeploymentSpec, facts: StatusFacts, count: ReplicaCou
     : { phase: 'Progressing', reason: '', message }
 }
 
-/** A problem of a running revision is worse than a new one that waits. */
+/**
+ * The phase while a dependency is not ready. A problem of the running revision is more severe than a new revision that
+ * waits.
+ */
 function atGate({ placed }: StatusFacts, count: ReplicaCount, summary: string): PhaseText {
   const { trouble, ready, desired } = count
   return placed?.ranRevision !== undefined && trouble !== undefined && ready < desired
@@ -144,7 +151,10 @@ const readyText = ({ ready, desired }: ReplicaCount): string =>
 
 const SECRETS_NAMED = 3
 
-/** Degraded even before the first run, and while the previous revision serves: an operator has to act. */
+/**
+ * The phase while secrets are unresolved: Degraded even before the first run or while the previous revision serves,
+ * because an operator has to act.
+ */
 const withoutSecrets = (spec: DeploymentSpec, count: ReplicaCount): PhaseText => ({
   phase: 'Degraded',
   reason: SECRET_UNRESOLVED,
@@ -167,7 +177,10 @@ function allReady(
   return { phase: 'Progressing', reason: 'rollout', message }
 }
 
-/** Both states last until another revision is stored, whatever happens to the replicas. */
+/**
+ * The phase after a failed update, paused or rolled back. The phase lasts until another revision is stored, whatever
+ * happens to the replicas.
+ */
 function failedUpdate(
   spec: DeploymentSpec,
   { revision, state, failure }: Rollout,
@@ -212,7 +225,10 @@ function stopped(count: ReplicaCount): PhaseText {
   }
 }
 
-/** A deployment that never ran is pending or waits; later it is degraded. The reason is that of the last decision. */
+/**
+ * The phase while replicas have no node. A deployment that never ran is pending or waiting; a deployment that ran before
+ * is degraded. The reason is that of the last decision.
+ */
 function short({ imageDigest, placed }: StatusFacts, count: ReplicaCount): PhaseText {
   if (count.placed === 0 && imageDigest === null) return UNRESOLVED
   const verb = count.placed === 1 ? 'is' : 'are'
@@ -241,7 +257,10 @@ const UNRESOLVED: PhaseText = {
   message: 'No registry has resolved the image yet, so no replica can be placed.',
 }
 
-/** The replicas of an earlier revision must not be reported as this one, which cannot be created yet. */
+/**
+ * The phase while the image of a new revision is unresolved. The ready replicas of the previous revision must not be
+ * reported as the new revision.
+ */
 const formerRuns = (count: ReplicaCount): PhaseText => ({
   phase: 'Progressing',
   reason: UNRESOLVED.reason,

@@ -1,49 +1,64 @@
-// The input of replica planning: the desired replicas, and what is known of their nodes and containers.
+// The input of replica planning: the desired replicas, and what is known about their nodes and containers.
 
 import type { AssignmentId, NodeId, Observation, RevisionTarget } from '@holdfast/contract'
 
 /**
  * What happens to the replicas of one deployment on a node.
- * `absent`: the node is no longer enrolled, and neither are they.
- * `failed`: the node is lost; they are replaced.
- * `leaving`: each goes once its successor serves.
- * `stranded`: they should go, but no other node accepts them, so they stay until one does.
- * `barred`: they must not be there, and no other node accepts them, so they are stopped at once.
- * `staying`: they stay.
+ * `absent`: the node is no longer enrolled, so its replicas no longer exist.
+ * `failed`: the node is lost; its replicas are replaced.
+ * `leaving`: each replica is removed once its successor serves.
+ * `stranded`: the replicas should leave, but stay until another node accepts them.
+ * `barred`: the replicas must not run on the node and no other node accepts them, so they are stopped at once.
+ * `staying`: the replicas stay.
  */
 export type NodeDisposition = 'absent' | 'failed' | 'leaving' | 'stranded' | 'barred' | 'staying'
 
-/** Whether the reports of the node's agent are still valid. */
+/** Whether the reports of a node's agent are still valid, given what happens to the replicas on the node. */
 export const hasValidReports = (disposition: NodeDisposition): boolean =>
   disposition !== 'absent' && disposition !== 'failed'
 
 export interface ReplicaFacts {
   dispositionOf(nodeId: NodeId): NodeDisposition
   seen(id: AssignmentId): Pick<Observation, 'state' | 'reason' | 'restarts' | 'gone'> | undefined
-  /** The quota of containers, less the containers of other deployments. */
+  /**
+   * The number of containers that the tenant's quota allows for this deployment: the quota less the containers of other
+   * deployments.
+   */
   readonly room: number
 }
 
 export interface DesiredReplicas {
   readonly count: number
-  /** The revision that new replicas are created from; undefined while none is known. */
+  /** The revision that new replicas are created from; undefined while no such revision is known. */
   readonly aim: RevisionTarget | undefined
-  /** Running replicas keep their revision: only lost and leaving ones are replaced, each by one like itself. */
+  /**
+   * While true, running replicas keep their revision: only lost and leaving replicas are replaced, each by a replica of
+   * the same revision.
+   */
   readonly hold: boolean
   readonly stopFirst: boolean
-  /** A read-write mount: two replicas must never exist at once, so not even a lost one is replaced. */
+  /**
+   * Whether the deployment has a read-write mount: two replicas must never exist at once, so not even a lost replica is
+   * replaced.
+   */
   readonly stateful: boolean
-  /** How many numbers may be replaced at once. */
+  /** The number of replica numbers that may be replaced at the same time. */
   readonly parallelism: number
-  /** An update proceeds only while every replica it has created serves; other moves do not wait for a replica that failed. */
+  /**
+   * True for an update: it proceeds only while every replica that it created serves. Other replacements do not wait for a
+   * failed replica.
+   */
   readonly careful: boolean
-  /** A dependency is unmet, so no replica may be created. */
+  /** True while a dependency is not ready, so that no replica may be created. */
   readonly gated: boolean
-  /** Replicas of this good revision stay until their successors are ready, whatever is observed of them. */
+  /**
+   * The template hash of the last good revision. Its replicas stay until their successors are ready, whatever is observed
+   * of them.
+   */
   readonly goodHash: string | undefined
-  /** A failed replica of the desired template is recreated if its revision is lower than this one. */
+  /** A failed replica of the desired template is recreated if its revision is lower than this revision. */
   readonly recreatedBefore: number
-  /** The template of the paused revision: its failed replicas stay for inspection. */
+  /** The template hash of the paused revision, whose failed replicas stay for inspection. */
   readonly failedHash: string | undefined
 }
 

@@ -1,4 +1,5 @@
-// The input of rollout planning: the rules and target of the spec, and the placement record.
+// The input of rollout planning: the update rules and the target revision of the spec, and facts from the placement
+// record.
 
 import type { Assignment, RevisionTarget, Rollout } from '@holdfast/contract'
 
@@ -14,11 +15,11 @@ export interface UpdateRules {
 export interface DesiredDeployment {
   readonly replicas: number
   readonly deleting: boolean
-  /** The revision and template of the stored spec; undefined until a registry has resolved the image. */
+  /** The revision and template hash of the stored spec; undefined until a registry has resolved the image. */
   readonly target: RevisionTarget | undefined
   readonly update: UpdateRules
   readonly stateful: boolean
-  /** A dependency is unmet: no replica is created. */
+  /** True while a dependency is not ready, so that no replica is created. */
   readonly gated: boolean
 }
 
@@ -26,8 +27,8 @@ export interface PlacedDeployment {
   readonly assignments: readonly Assignment[]
   readonly rollout?: Rollout | undefined
   readonly lastGood?: RevisionTarget | undefined
-  /** The last decision was held back by a dependency. */
+  /** True if a dependency that was not ready prevented new replicas in the last decision. */
   readonly waited?: boolean
-  /** No replica is overdue before this time: a new controller may still lack reports of agents. */
+  /** Time before which no replica is overdue, because a new controller may still lack reports of agents. */
   readonly graceUntil?: number
 }

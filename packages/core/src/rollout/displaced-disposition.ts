@@ -1,17 +1,21 @@
-// The fate of replicas on a node that no longer qualifies, because its labels or the demands of the deployment changed. A
-// successor starts first wherever a node accepts one. Otherwise residency is a hard rule and stops the replica; for a label
-// constraint or a named node it keeps running. See docs/design/residency.md#displaced-replicas
+// Decides what happens to replicas on a node that no longer qualifies, because its labels or the demands of the
+// deployment changed. A successor starts first if another node accepts one. Otherwise a replica that violates residency
+// is stopped, and a replica that violates a label constraint or a named node keeps running. See
+// docs/design/residency.md#displaced-replicas
 
 import type { Refusal } from '@holdfast/contract'
 import { mayStayForNow } from '../scheduling/still-qualifies.ts'
 import type { NodeDisposition } from './desired-replicas.ts'
 
 interface SuccessorConditions {
-  /** Another node accepts a replica now. */
+  /** Whether another node accepts a replica now. */
   readonly open: boolean
-  /** A dependency is unmet, so no replica may be created. */
+  /** True while a dependency is not ready, so that no replica may be created. */
   readonly gated: boolean
-  /** Two replicas must never exist at once, so no successor can start first. */
+  /**
+   * Whether the deployment has a read-write mount: two replicas must never exist at once, so no successor can start
+   * first.
+   */
   readonly stateful: boolean
 }
 

@@ -1,5 +1,5 @@
-// The decision table of one replica number: the header comment shows the table that the code uses, every cell is reached by
-// some number and decides as it says, and no other cell can be reached.
+// Tests the decision table for one replica number: the table in the header comment equals the table in the code, every
+// cell is reached by some combination of assignments and decides as stated, and no empty cell can be reached.
 
 import { readFileSync } from 'node:fs'
 import type { Assignment, AssignmentId, NodeId, Observation } from '@holdfast/contract'
@@ -14,7 +14,7 @@ const READY: Seen = { state: 'ready', reason: '', restarts: 0, gone: false }
 const UNHEALTHY: Seen = { ...READY, state: 'running', reason: 'unhealthy' }
 const STARTING: Seen = { ...READY, state: 'starting' }
 
-/** Everything that distinguishes one assignment of a number from another. */
+/** Everything that distinguishes one assignment of a replica number from another. */
 interface ExampleReplica {
   readonly desired: Assignment['desired']
   readonly templateHash: 'aim' | 'good' | 'failed'
@@ -78,7 +78,10 @@ const numbers = [
   ...REPLICAS.flatMap((one) => REPLICAS.map((other) => [one, other])),
 ]
 
-/** Three assignments of one number: a superseded one that has just become ready, beside one that fits or one that does not. */
+/**
+ * Three assignments of one replica number: a superseded one that has just become ready, together with one that fits or
+ * one that does not fit.
+ */
 const STAYING = { desired: 'running', disposition: 'staying' } as const
 const superseded = { ...STAYING, templateHash: 'failed', seen: READY } as const
 const good = { ...STAYING, templateHash: 'good', seen: READY } as const

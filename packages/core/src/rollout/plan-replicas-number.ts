@@ -23,7 +23,10 @@ import { classifyReplicas, type ReplicaClass } from './classify-replicas.ts'
 import type { DesiredReplicas, MissingReplica, ReplicaFacts } from './desired-replicas.ts'
 import { isServing } from './replica-health.ts'
 
-/** The assignment that fits: it serves, it does not serve yet, or there is none. */
+/**
+ * The state of the assignment that fits the desired state: it serves, it does not serve yet (`coming`), or there is no
+ * such assignment.
+ */
 export type FittingState = 'serving' | 'coming' | 'none'
 
 export const DECISION_TABLE: {
@@ -44,26 +47,29 @@ export const DECISION_TABLE: {
 
 export interface NumberPlan {
   readonly leaving: readonly Assignment[]
-  /** The number has no replica and is to get this one. */
+  /** The replica to create, because the replica number has no replica. */
   readonly empty?: MissingReplica
-  /** The number has only replicas that do not fit: in its turn it gets a successor, or its old replica is stopped first. */
+  /**
+   * Set if the replica number has only replicas that do not fit. When parallelism allows, it gets a successor, or its old
+   * replica is stopped first.
+   */
   readonly outdated?: OutdatedNumber
-  /** A successor is starting, has failed again, or waits until the old replica is gone. */
+  /** True while a successor is starting, has failed again, or waits until the old replica is gone. */
   readonly moving: boolean
 }
 
 interface OutdatedNumber {
   readonly successor: MissingReplica
   readonly old: readonly Assignment[]
-  /** No node accepts a successor: the old replica is not stopped for one. */
+  /** True if no node accepts a successor, so that the old replica is not stopped. */
   readonly stranded: boolean
 }
 
 export interface NumberedGroup {
   readonly replica: number
-  /** All assignments of the number whose container may exist, those that are being removed included. */
+  /** All assignments of the replica number whose container may exist, including those that are being removed. */
   readonly group: readonly Assignment[]
-  /** How many containers the quota leaves. */
+  /** Number of further containers that the quota allows. */
   readonly room: number
 }
 
@@ -82,7 +88,8 @@ export function planNumber(
     return found !== undefined && DECISION_TABLE[found][fitting] === 'leave'
   })
   if (serving !== undefined) return { leaving, moving: false }
-  // An update waits for every replica that it has created; other moves only for those that were never ready.
+  // An update waits for every replica that it has created. Other replacements wait only for replicas that were never
+  // ready.
   if (coming !== undefined)
     return { leaving, moving: desired.careful || facts.seen(coming.id)?.state !== 'ready' }
   return { leaving, ...planSuccessor(desired, numbered, facts, inClass('outgoing'), leaving) }
@@ -93,7 +100,7 @@ const fittingState = (serving: Assignment | undefined, coming: Assignment | unde
   return coming !== undefined ? 'coming' : 'none'
 }
 
-/** The next step of a number that has no fitting assignment. */
+/** The next step for a replica number that has no fitting assignment. */
 function planSuccessor(
   desired: DesiredReplicas,
   { replica, group, room }: NumberedGroup,
@@ -101,14 +108,15 @@ function planSuccessor(
   old: readonly Assignment[],
   leaving: readonly Assignment[],
 ): Omit<NumberPlan, 'leaving'> {
-  // On hold a replica is replaced by one like itself.
+  // While updates are on hold, a replica is replaced by a replica of the same revision.
   const like = desired.hold ? (old.find((each) => isServing(each, facts)) ?? old[0]) : undefined
   const aim = like ?? desired.aim
   if (aim === undefined) return { moving: false }
   const successor = { replica, revision: aim.revision, templateHash: aim.templateHash }
   const stranded = old.every(({ nodeId }) => facts.dispositionOf(nodeId) === 'stranded')
   if (old.length > 0) return { outdated: { successor, old, stranded }, moving: false }
-  // The removal of a replica on a lost node may never be confirmed, so it is not awaited, unless it may still write.
+  // The removal of a replica on a lost node may never be confirmed. A successor waits for the removal only if the lost
+  // replica may still write.
   const isAwaited = ({ nodeId }: Assignment) => desired.stateful || facts.dispositionOf(nodeId) !== 'failed'
   const awaitsRemoval = group.some((each) => leaving.includes(each) && isAwaited(each))
   return awaitsRemoval && (desired.stopFirst || room <= 0)

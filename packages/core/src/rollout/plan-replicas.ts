@@ -1,20 +1,21 @@
-// Compares desired replicas with assignments: which stay, which go, and which are missing. An assignment never changes except
-// that `desired` becomes `removed`, for good. It leaves the record only once its agent has confirmed that its container is
-// gone, or once its node is no longer enrolled. See docs/design/rollouts.md#desired-replicas
+// Compares desired replicas with assignments: which assignments stay, which are removed, and which replicas are missing.
+// An assignment never changes, except that `desired` becomes `removed` for good. An assignment leaves the record only
+// once its agent has confirmed that the container is gone, or once its node is no longer enrolled. See
+// docs/design/rollouts.md#desired-replicas
 
 import type { Assignment, AssignmentId } from '@holdfast/contract'
 import type { DesiredReplicas, MissingReplica, ReplicaFacts } from './desired-replicas.ts'
 import { type NumberPlan, planNumber } from './plan-replicas-number.ts'
 
 export interface ReplicaPlan {
-  /** The assignments that remain in the record, in their order, each with its new `desired`. */
+  /** The assignments that remain in the placement record, in their order, each with its new value of `desired`. */
   readonly kept: readonly Assignment[]
   readonly dropped: readonly Assignment[]
-  /** The replicas to create now, lowest number first; numbers start at 1. */
+  /** The replicas to create now, sorted by replica number. Replica numbers start at 1. */
   readonly missing: readonly MissingReplica[]
-  /** An unmet dependency holds back a replica that would be created or replaced. */
+  /** True if a dependency that is not ready prevents a replica from being created or replaced. */
   readonly held: boolean
-  /** The numbers whose old replica is stopped first, because the quota leaves no room for a successor beside it. */
+  /** The replica numbers whose old replica is stopped first, because the quota does not allow a successor beside it. */
   readonly forcedByQuota: readonly number[]
 }
 
@@ -39,7 +40,7 @@ export function planReplicas(
   return { kept, dropped, ...steps }
 }
 
-/** The most assignments dropped by one plan: the commit deletes the observation of each. */
+/** The most assignments that one plan drops from the record, because the commit deletes the observation of each. */
 const DROPPED_AT_ONCE = 80
 
 function groupByNumber(left: readonly Assignment[], count: number): Map<number, Assignment[]> {
@@ -53,11 +54,12 @@ type ReplicaSteps = Pick<ReplicaPlan, 'missing' | 'held' | 'forcedByQuota'> & {
   readonly leaving: ReadonlySet<AssignmentId>
 }
 
-/** Empty numbers get a replica at once; outdated ones wait for their turn. */
+/** Replica numbers without a replica get one at once. Outdated replicas are replaced as parallelism allows. */
 function planSteps(desired: DesiredReplicas, numbers: readonly NumberPlan[], room: number): ReplicaSteps {
   const leaving = new Set(numbers.flatMap((each) => each.leaving.map(({ id }) => id)))
   const missing = numbers.flatMap(({ empty }) => empty ?? [])
-  // A stranded replica must not use up the turn of one that can move.
+  // A replica that cannot move, because no node accepts a successor, must not use up the parallelism of replicas that can
+  // move.
   const waiting = numbers.flatMap(({ outdated }) => (outdated?.stranded === false ? outdated : []))
   if (desired.gated)
     return { leaving, missing: [], held: missing.length + waiting.length > 0, forcedByQuota: [] }
@@ -71,10 +73,11 @@ function planSteps(desired: DesiredReplicas, numbers: readonly NumberPlan[], roo
       missing.push(successor)
       free -= 1
     } else if (room + old.length <= 0) {
-      // The quota is exceeded, so stopping the old one frees nothing. The request fails, and its explanation names the quota.
+      // The quota is already exceeded, so stopping the old replica would allow no new one. Placing the successor fails,
+      // and the explanation names the quota.
       missing.push(successor)
     } else if (desired.aim !== undefined && taken + empty < budget) {
-      // Only if no other number lacks a replica, and a successor can be created.
+      // The old replica is stopped only if no other replica number lacks a replica and a successor can be created.
       for (const { id } of old) leaving.add(id)
       if (!desired.stopFirst) forcedByQuota.push(successor.replica)
     }
@@ -87,8 +90,8 @@ const markRemoved = (assignment: Assignment): Assignment =>
   assignment.desired === 'removed' ? assignment : { ...assignment, desired: 'removed' }
 
 /**
- * Removes lost replicas whose successor has a node, and no others: if the lost node returns before, they serve again. `added`
- * are the missing replicas that found a node.
+ * Removes only those lost replicas whose successor has found a node. The other lost replicas serve again if their node
+ * returns. `added` are the missing replicas that found a node.
  */
 export function removeReplacedLost(
   kept: readonly Assignment[],
@@ -101,7 +104,7 @@ export function removeReplacedLost(
   )
 }
 
-/** Whether every assignment stays as it is. An unchanged assignment is the same object in `kept`. */
+/** Whether a plan changes no assignment. An unchanged assignment is the same object in `kept`. */
 export function isUnchanged(
   { kept, dropped }: Pick<ReplicaPlan, 'kept' | 'dropped'>,
   assignments: readonly Assignment[],

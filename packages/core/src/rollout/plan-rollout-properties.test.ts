@@ -1,5 +1,6 @@
-// Random histories of agents, nodes, revisions, time, and decisions that are lost or repeated. In each of them a number that
-// is served stays served, planning again changes nothing, and in the end the desired state is reached.
+// Random histories with agents, nodes, revisions, time, and decisions that are lost or repeated. In each history a
+// replica number that is served stays served, repeated planning changes nothing, and in the end the desired state is
+// reached.
 
 import type { Assignment } from '@holdfast/contract'
 import fc from 'fast-check'
@@ -128,7 +129,7 @@ function play(world: World, each: Step, checkDecision: (world: World, fitting: n
 
 const DESIRED = ['running', 'stopped', 'removed']
 
-/** Makes one decision and checks everything that must be true of it. */
+/** Makes one decision and checks every property that must hold for a decision. */
 function checkDecision(world: World, fitting: number): void {
   const { desired, placed } = world
   const before = placed.assignments
@@ -138,7 +139,7 @@ function checkDecision(world: World, fitting: number): void {
   const count = desired.replicas
   const stopFirst = desired.stateful || desired.update.order === 'stop-first'
   const served = servedNumbers(world, world.placed.assignments)
-  // Only a replica that must not run on its node may stop serving before its successor does.
+  // Only a replica that must not run on its node may stop serving before its successor serves.
   const mayKeepServing = servedNumbers(
     world,
     before.filter(({ nodeId }) => factsOf(world).dispositionOf(nodeId) !== 'barred'),
@@ -160,14 +161,18 @@ function checkDecision(world: World, fitting: number): void {
   expect(isUnchanged(again, world.placed.assignments)).toBe(true)
   expect(again.rollout).toBe(world.placed.rollout)
   expect(again.lastGood).toBe(world.placed.lastGood)
-  // A replica that was placed is not requested again. One that found no node is, unless it waits for its old replica to be
-  // gone. One whose old replica was stopped for the quota is requested too if no node fits it.
+  // A replica that was placed is not requested again. A replica that found no node is requested again, unless it waits
+  // until its old replica is gone. A replica whose old replica was stopped because of the quota is also requested again
+  // if no node accepts it.
   const unplaced = plan.missing.slice(added.length)
   const requested = again.missing.filter(({ replica }) => !plan.forcedByQuota.includes(replica))
   expect(unplaced).toEqual(expect.arrayContaining([...requested]))
 }
 
-/** A barred replica keeps running only while its successor starts; a stranded one is stopped for no successor. */
+/**
+ * A replica that must not run on its node keeps running only while its successor starts. A replica that no other node
+ * accepts is not stopped for a successor.
+ */
 function expectPlaced(world: World, { kept }: Pick<RolloutPlan, 'kept'>): void {
   const { dispositionOf } = factsOf(world)
   const left = kept.filter(({ desired }) => desired === 'running')
@@ -186,7 +191,10 @@ function expectForward(before: readonly Assignment[], now: Assignment): void {
   expect(DESIRED.indexOf(now.desired)).toBeGreaterThanOrEqual(DESIRED.indexOf(was?.desired ?? ''))
 }
 
-/** With stop-first no other replica of the number may run on a reachable node; with a read-write mount, on no node at all. */
+/**
+ * With stop-first no other replica of the same number may run on a reachable node; with a read-write mount, on no node at
+ * all.
+ */
 function expectAlone(world: World, kept: readonly Assignment[], added: Assignment): void {
   const { dispositionOf } = factsOf(world)
   const mayRun = ({ nodeId }: Assignment) => world.desired.stateful || dispositionOf(nodeId) !== 'failed'
@@ -194,7 +202,9 @@ function expectAlone(world: World, kept: readonly Assignment[], added: Assignmen
   expect(others).toEqual([])
 }
 
-/** All nodes are back, no dependency is unmet, the image is resolved, and all agents are healthy. */
+/**
+ * Ends all disturbances: all nodes are back, no dependency is unmet, the image is resolved, and all agents are healthy.
+ */
 function calm(world: World): void {
   world.dispositions.clear()
   world.quota = 100

@@ -1,11 +1,11 @@
-// The rules of an update from its spec: order, parallelism, what happens when it fails, and the watch window.
-// See docs/design/rollouts.md#update-strategy
+// Reads the rules of an update from the spec: order, parallelism, failure action and watch window. See
+// docs/design/rollouts.md#update-strategy
 
 import { type DeploymentSpec, durationMs, type HealthCheck } from '@holdfast/contract'
 import { DEFAULT_RETRIES, probeIntervalMs, probeTimeoutMs } from '../node/container-settings.ts'
 import type { UpdateRules } from './desired-rollout.ts'
 
-/** The watch window without a health check: long enough to observe a third exit. */
+/** The watch window of a deployment without a health check: long enough to observe that a container exits three times. */
 const UNCHECKED_WATCH_MS = 15_000
 
 export function updateRulesOf({
@@ -22,13 +22,13 @@ export function updateRulesOf({
   }
 }
 
-/** The longest time that the engine needs to report a container as unhealthy that was ready once. */
+/** The watch window: the longest time that the engine needs to report a container that was ready as unhealthy. */
 function watchMs(check: HealthCheck | undefined): number {
   if (check === undefined) return UNCHECKED_WATCH_MS
   const { retries = DEFAULT_RETRIES, startPeriod } = check
   return (durationMs(startPeriod) ?? 0) + retries * (probeIntervalMs(check) + probeTimeoutMs(check))
 }
 
-/** Whether a mount is read-write: two replicas of one number must never have it at once. */
+/** Whether a deployment has a read-write mount, which two replicas must never have at once. */
 export const isStateful = ({ volumes = [] }: Pick<DeploymentSpec, 'volumes'>): boolean =>
   volumes.some(({ type, readOnly }) => type !== 'tmpfs' && !readOnly)

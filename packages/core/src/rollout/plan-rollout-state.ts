@@ -1,6 +1,7 @@
-// The record of a rollout: a new target or revision starts it, its watch window ends it, and a failed replica or a missed
-// deadline fails it. All times are stored in the record, so a new controller continues where the last one stopped; a time in
-// the future means that a clock was set back. See docs/design/rollouts.md#watch-window
+// Starts, ends and fails a rollout in the placement record: a new target or revision starts it, the end of its watch
+// window ends it, and a failed replica or a missed deadline fails it. All times are stored in the record, so a new
+// controller continues where the last controller stopped. A stored time in the future means that a clock was set back.
+// See docs/design/rollouts.md#watch-window
 
 import type { Assignment, RevisionTarget, Rollout } from '@holdfast/contract'
 import { hasValidReports, type ReplicaFacts } from './desired-replicas.ts'
@@ -18,7 +19,7 @@ export interface RolloutContext {
 
 const timeOf = (now: number): string => new Date(now).toISOString()
 
-/** The rollout in progress, or the one that has to start now; undefined where the desired revision runs already. */
+/** The rollout in progress, or a rollout that has to start now; undefined if the desired revision already runs. */
 export function currentRollout(context: RolloutContext): Rollout | undefined {
   const { desired, placed, count } = context
   const { target } = desired
@@ -44,7 +45,10 @@ export function currentRollout(context: RolloutContext): Rollout | undefined {
   }
 }
 
-/** Another revision of the same template, for example with more replicas: its deadline starts again. */
+/**
+ * Continues a rollout with another revision of the same template, for example with more replicas. The progress deadline
+ * starts again.
+ */
 const continueRollout = (context: RolloutContext, before: Rollout, target: RevisionTarget): Rollout => ({
   ...before,
   revision: target.revision,
@@ -60,7 +64,7 @@ function withoutFutureTime({ now, placed, desired }: RolloutContext, rollout: Ro
     : rollout
 }
 
-/** Desired assignments whose node is not known to be lost. */
+/** Desired assignments whose container is not gone and whose node is not lost. */
 function activeAssignments({ placed, facts, count }: RolloutContext): Assignment[] {
   return placed.assignments.filter(({ id, nodeId, replica, desired }) => {
     if (desired !== 'running' || replica > count || facts.seen(id)?.gone === true) return false
@@ -68,13 +72,16 @@ function activeAssignments({ placed, facts, count }: RolloutContext): Assignment
   })
 }
 
-/** The numbers with a serving replica of the target. */
+/** The replica numbers with a serving replica of the target revision. */
 function readyOf(context: RolloutContext, { templateHash }: RevisionTarget): Set<number> {
   const own = activeAssignments(context).filter((each) => each.templateHash === templateHash)
   return new Set(own.filter((each) => isServing(each, context.facts)).map(({ replica }) => replica))
 }
 
-/** A failed rollout is paused or rolled back to the good revision; one that replaces nothing keeps trying. */
+/**
+ * A failed rollout is paused or rolled back to the last good revision. A rollout that replaces nothing never fails and
+ * keeps trying.
+ */
 export function failRollout(context: RolloutContext, rollout: Rollout): Rollout {
   const { desired, placed } = context
   if (rollout.state !== 'progressing' || !rollout.replaces || desired.target === undefined) return rollout
@@ -98,7 +105,10 @@ function failedReplica(context: RolloutContext, rollout: Rollout): FoundFailure 
   return undefined
 }
 
-/** The lowest number that is not ready, once the progress deadline has passed. Time spent waiting for a dependency is free. */
+/**
+ * Returns the lowest replica number that is not ready, once the progress deadline has passed. Time spent waiting for a
+ * dependency does not count towards the deadline.
+ */
 function overdueReplica(context: RolloutContext, rollout: Rollout): FoundFailure | undefined {
   const { desired, facts, count, now } = context
   if (desired.gated || now < deadlineOf(context, rollout)) return undefined
@@ -119,7 +129,10 @@ interface AdvancedRollout {
   readonly lastGood: RevisionTarget | undefined
 }
 
-/** Records the time when another replica became ready. Once all are and the watch window is over, the revision is good. */
+/**
+ * Records the time when a further replica became ready. Once all replicas are ready and the watch window is over, the
+ * revision is recorded as good.
+ */
 export function advanceRollout(
   context: RolloutContext,
   rollout: Rollout | undefined,
@@ -131,7 +144,8 @@ export function advanceRollout(
   const isNewlyForced = forcedByQuota.length > 0 && rollout.quotaReached !== true
   const noted = isNewlyForced ? { ...rollout, quotaReached: true } : rollout
   const ready = readyOf(context, rollout).size
-  // A rollout that replaces nothing records only its last replica, to avoid a write for each replica of a new deployment.
+  // A rollout that replaces nothing records progress only for its last replica, to avoid a write for each replica of a
+  // new deployment.
   if (ready > rollout.ready && (rollout.replaces || ready === count))
     return { rollout: { ...noted, ready, progressedAt: timeOf(now) }, lastGood }
   const { revision, templateHash } = rollout
@@ -140,7 +154,7 @@ export function advanceRollout(
   return { rollout: undefined, lastGood: { revision, templateHash } }
 }
 
-/** A later revision of the same template is good as well. */
+/** The last good revision. A later revision with the same template is good as well. */
 function lastGoodOf(lastGood: RevisionTarget | undefined, target: RevisionTarget | undefined) {
   const later = lastGood?.templateHash === target?.templateHash && lastGood?.revision !== target?.revision
   return later && target !== undefined ? target : lastGood

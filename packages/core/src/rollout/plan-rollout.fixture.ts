@@ -1,4 +1,5 @@
-// For tests only: a deployment with its agents and nodes, reduced to what rollout planning reads, advanced step by step.
+// For tests only: a deployment with its agents and nodes, reduced to the data that rollout planning reads, and advanced
+// step by step.
 
 import type { Assignment, AssignmentId, NodeId, Observation } from '@holdfast/contract'
 import type { NodeDisposition, ReplicaFacts } from './desired-replicas.ts'
@@ -9,7 +10,7 @@ import { isServing } from './replica-health.ts'
 
 export type Seen = Pick<Observation, 'state' | 'reason' | 'restarts' | 'gone'>
 const UNSEEN: Seen = { state: 'assigned', reason: '', restarts: 0, gone: false }
-/** Templates whose replicas never become ready. */
+/** Whether a template is broken, so that its replicas never become ready. */
 export const isBroken = (hash: string): boolean => hash.startsWith('broken')
 export const NODES = ['node_1', 'node_2', 'node_3'].map((id) => id as NodeId)
 export const DEADLINE_MS = 60_000
@@ -20,7 +21,7 @@ export interface World {
   desired: DesiredDeployment
   placed: PlacedDeployment
   quota: number
-  /** The newest stored revision. */
+  /** The number of the newest stored revision. */
   revision: number
   readonly dispositions: Map<NodeId, NodeDisposition>
   readonly observed: Map<AssignmentId, Seen>
@@ -64,7 +65,7 @@ export const factsOf = (world: World): ReplicaFacts => ({
 export const planOf = (world: World): RolloutPlan =>
   planRollout(world.desired, world.placed, factsOf(world), world.now)
 
-/** Stores a plan. Only the first `fitting` missing replicas find a node. */
+/** Stores a rollout plan. Only the first `fitting` missing replicas find a node. */
 export function commit(world: World, plan: RolloutPlan, fitting = Number.POSITIVE_INFINITY): Assignment[] {
   const open = NODES.filter((id) => factsOf(world).dispositionOf(id) === 'staying')
   const room = Math.max(0, world.quota - plan.kept.length)
@@ -91,7 +92,9 @@ export function see(world: World, { id }: Assignment, seen: Partial<Seen>): void
   world.observed.set(id, { ...(world.observed.get(id) ?? UNSEEN), ...seen })
 }
 
-/** The next report of a healthy agent about an assignment; false when it has nothing new to report. */
+/**
+ * Applies the next report of a healthy agent about an assignment. Returns false if the agent has nothing new to report.
+ */
 export function reportNext(world: World, assignment: Assignment): boolean {
   const { state } = world.observed.get(assignment.id) ?? UNSEEN
   const disposition = factsOf(world).dispositionOf(assignment.nodeId)
@@ -104,7 +107,7 @@ export function reportNext(world: World, assignment: Assignment): boolean {
   return true
 }
 
-/** Stores another revision. Keep the old hash to change only the replica count. */
+/** Stores another revision of the deployment. Pass the old template hash to change only the replica count. */
 export function put(
   world: World,
   templateHash: string,

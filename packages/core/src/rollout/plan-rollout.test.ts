@@ -20,7 +20,7 @@ const hashes = (world: World) =>
     .toSorted((one, other) => one.replica - other.replica)
     .map(({ replica, templateHash }) => `${replica} ${templateHash}`)
 const all = (hash: string, count = 3) => Array.from({ length: count }, (_, at) => `${at + 1} ${hash}`)
-/** A settled deployment whose template `one` has passed its watch window; three replicas by default. */
+/** A settled deployment whose template `one` has passed its watch window. It has three replicas by default. */
 function aGoodWorld(changes: Parameters<typeof aWorld>[0] = {}): World {
   const world = aWorld(changes)
   settle(world)
@@ -167,7 +167,8 @@ describe('a failed update', () => {
       state: 'rolling_back',
       failure: { reason, replica, nodeId },
     })
-    // Replica 1, which was already replaced, is rolled back under the same rules; the failed replica is removed at once.
+    // Replica 1, which was already updated, is rolled back under the rules of an update; the failed replica is removed at
+    // once.
     expect(hashes(world)).toEqual(['1 two', '1 one', '2 one', '3 one'])
     settle(world)
     expect(hashes(world)).toEqual(all('one'))

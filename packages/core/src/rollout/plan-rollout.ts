@@ -1,6 +1,6 @@
-// How replicas move to another revision: started, advanced, watched, paused or rolled back. Planning is idempotent: a plan that
-// is stored gives an empty plan. Only the template hash decides what is recreated, so scaling restarts nothing.
-// See docs/design/rollouts.md#update-strategy
+// Plans how replicas move to another revision: an update is started, advanced, watched, paused or rolled back. Planning
+// is idempotent: after a plan is stored, the next plan is empty. Only a changed template hash recreates replicas, so
+// scaling restarts nothing. See docs/design/rollouts.md#update-strategy
 
 import type { RevisionTarget, Rollout } from '@holdfast/contract'
 import type { DesiredReplicas, ReplicaFacts } from './desired-replicas.ts'
@@ -11,7 +11,7 @@ import { advanceRollout, currentRollout, endsAt, failRollout } from './plan-roll
 export interface RolloutPlan extends ReplicaPlan {
   readonly rollout: Rollout | undefined
   readonly lastGood: RevisionTarget | undefined
-  /** When the plan has to be repeated because of time alone, in milliseconds since 1970. */
+  /** Time when the plan has to be repeated even if nothing changes, in milliseconds since 1970. */
   readonly replanAt: number | undefined
 }
 
@@ -29,7 +29,7 @@ export function planRollout(
   const plan = planReplicas(desiredReplicasOf(desired, placed, failed, count), assignments, facts)
   const { rollout, lastGood } = advanceRollout(context, failed, plan)
   const end = rollout && endsAt(context, rollout)
-  // A deadline in the past has been evaluated above.
+  // A deadline in the past has already been evaluated and needs no further plan.
   return { ...plan, rollout, lastGood, replanAt: end !== undefined && end > now ? end : undefined }
 }
 
@@ -48,7 +48,7 @@ function desiredReplicasOf(
     gated,
     parallelism: update.parallelism,
     aim: paused || isRollingBack || target === undefined ? (lastGood ?? target) : target,
-    // A rollback proceeds, whatever the next revision waits for.
+    // A rollback proceeds even while the image of the next revision is unresolved.
     hold: paused || (target === undefined && !isRollingBack),
     stopFirst: stateful || update.order === 'stop-first',
     goodHash: lastGood?.templateHash,

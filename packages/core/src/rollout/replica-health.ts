@@ -1,10 +1,11 @@
-// Does a replica serve, or has it failed? Both follow from the last observation of its agent and the state of its node.
+// Decides whether a replica serves and whether it has failed, from the last observation of its agent and the state of its
+// node.
 
 import type { Assignment } from '@holdfast/contract'
 import { isReady } from '../node/observe-replica.ts'
 import { hasValidReports, type ReplicaFacts } from './desired-replicas.ts'
 
-/** The number of exits after which an update has failed. */
+/** The number of container exits after which an update has failed. */
 const EXITS = 3
 
 /** Whether a replica accepts requests, according to an agent that still sends heartbeats. */
@@ -15,7 +16,7 @@ export function isServing(
   return isReady(facts.seen(id)) && hasValidReports(facts.dispositionOf(nodeId))
 }
 
-/** Why an update fails because of this replica; undefined while it may still become ready. */
+/** Why a replica makes its update fail; undefined while the replica may still become ready. */
 export function failureOf(
   { id }: Pick<Assignment, 'id'>,
   facts: Pick<ReplicaFacts, 'seen'>,

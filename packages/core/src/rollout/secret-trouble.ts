@@ -4,7 +4,7 @@
 import type { DeploymentSpec, Observation } from '@holdfast/contract'
 import { SECRET_UNRESOLVED } from '../node/observe-replica.ts'
 
-/** Each completes a sentence that names the secret. */
+/** Causes why one secret cannot be resolved. Each text completes a sentence that names the secret. */
 const CAUSES = {
   denied: 'cannot be read: the policy of the secrets store denies access',
   missing: 'has no material',
@@ -15,7 +15,7 @@ const CAUSES = {
   malformed: 'has a key or value that is not valid for a variable',
 } as const
 
-/** Causes that concern all secrets of a container: none of them was read. */
+/** Causes that concern all secrets of a container, because no secret was read. */
 const GENERAL = {
   broker_unavailable: 'no server that reads secrets can be reached',
   no_answer: 'the server did not answer in time',
@@ -30,7 +30,7 @@ type Cause = keyof typeof CAUSES
 type GeneralCause = keyof typeof GENERAL
 
 export interface SecretTrouble {
-  /** The name of the entry, or the variable of a template; null where all of them are concerned. */
+  /** The name of the secret entry in the spec, or the variable of a template; null if all secrets are concerned. */
   readonly secret: string | null
   readonly cause: Cause | GeneralCause
 }
@@ -39,7 +39,7 @@ const isCause = (text: string): text is Cause => Object.hasOwn(CAUSES, text)
 const isGeneral = (text: string): text is GeneralCause => Object.hasOwn(GENERAL, text)
 const ABOUT = /^([A-Za-z0-9_]+): ([a-z_]+)$/
 
-/** Undefined where the observation is about something else. */
+/** Returns undefined if the observation is not about an unresolved secret. */
 function secretTroubleOf(
   spec: DeploymentSpec,
   seen: Pick<Observation, 'reason' | 'about'> | undefined,
@@ -58,7 +58,7 @@ function isNamed({ secrets, composedEnvironment, environment }: DeploymentSpec, 
   )
 }
 
-/** One sentence, and what to do where that is known. */
+/** One sentence about an unresolved secret, followed by what to do if a fix is known. */
 export function secretTroubleText(
   { secrets, name }: Pick<DeploymentSpec, 'secrets' | 'name'>,
   { secret, cause }: SecretTrouble,
@@ -68,7 +68,7 @@ export function secretTroubleText(
   if (path === undefined) return `The variable ${secret} ${CAUSES[cause]}.`
   const text = `Secret ${secret} (${path}) ${CAUSES[cause]}.`
   if (cause !== 'missing' && cause !== 'missing_key') return text
-  // The first version of a path is used without a restart; a later one needs a request.
+  // The first version of a secret path is used without a restart; a later version needs a requested restart.
   const write = `${text} Write it with \`holdfast secret set ${path}\``
   const restart = `\`holdfast rollout restart ${name}\``
   return cause === 'missing'

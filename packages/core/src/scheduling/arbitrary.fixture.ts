@@ -14,26 +14,26 @@ import { nodeIdOf } from './scheduling.fixture.ts'
 
 const NAMES = ['web', 'db', 'cache']
 const VALUES = ['a', 'b', 'c']
-/** Includes names of properties that every object inherits. */
+/** Label keys for random nodes. Some are names of properties that every object inherits. */
 const KEYS = ['zone', 'disk', 'constructor', '__proto__']
 const COUNTRIES = ['DE', 'FR', 'US']
 const REGIONS = ['eu', 'na', 'constructor', '__proto__']
-/** `constructor` is deliberately not declared. */
+/** The declared labels. `constructor` is deliberately not declared. */
 const DECLARED = Object.fromEntries([
   ['eu', ['DE', 'FR']],
   ['na', ['US']],
   ['__proto__', ['FR']],
 ])
-/** The most nodes of one tenant. */
+/** The most nodes of one random tenant. */
 const MAX_NODES = 9
 
-/** Rare values; otherwise hardly any node would be accepted. */
+/** Makes values rare, because otherwise hardly any node would be accepted. */
 const seldom = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.oneof({ weight: 5, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary })
 const mostly = <T>(usual: T, ...rare: T[]): fc.Arbitrary<T> =>
   fc.oneof({ weight: 7, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom(...rare) })
 
-/** Few values, so that requests often fit exactly. */
+/** Random capacities from few different values, so that requests often fit exactly. */
 const amounts = (max: number): fc.Arbitrary<Capacity> =>
   fc.record({ cpuMillis: fc.integer({ min: 0, max }), memoryBytes: fc.integer({ min: 0, max }) })
 
@@ -53,7 +53,10 @@ const attested: fc.Arbitrary<NodeFacts['attested']> = fc.oneof(
   { weight: 1, arbitrary: fc.record(places, { requiredKeys: [] }) },
 )
 
-/** A node reports its attested location or a part of it. The country behind a false report is known. */
+/**
+ * Random labels and attested location of a node. The node reports its attested location or a part of it, and the true
+ * country of a false report is known.
+ */
 export const arbitraryStanding = fc
   .tuple(ownLabels, attested, mostly(true, false), mostly(true, false), fc.boolean())
   .map(([own, ofToken, reportsCountry, reportsRegion, lies]) => ({
@@ -82,7 +85,7 @@ export const arbitraryNode = (number: number): fc.Arbitrary<NodeFacts> =>
     })
     .map(({ standing: stands, ...rest }) => ({ ...rest, ...stands }))
 
-/** `first` is the number of the first node, so that two tenants have no node in common. */
+/** A random tenant. `first` is the number of its first node, so that two tenants have no node in common. */
 export const arbitraryTenant = (first = 1, min = 0, max = MAX_NODES): fc.Arbitrary<TenantFacts> =>
   fc.record({
     nodes: fc
@@ -120,7 +123,7 @@ export const arbitraryResidency: fc.Arbitrary<Workload['residency']> = fc
   .tuple(demand, rules)
   .map(([wanted, known]) => desiredResidency(wanted, known))
 
-/** May name a node that the tenant does not have. */
+/** A random workload. It may name a node that the tenant does not have. */
 export const arbitraryWorkload: fc.Arbitrary<Workload> = fc.record({
   name: fc.constantFrom(...NAMES),
   resources: fc.oneof(amounts(4), fc.constant({ cpuMillis: 0, memoryBytes: 0 })),

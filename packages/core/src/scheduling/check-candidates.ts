@@ -1,10 +1,11 @@
-// Applies the filters: to the first refusal where a yes or no is enough, and all of them where a person wants to know why.
+// Applies the filters to nodes: up to the first refusal if a yes or no is enough, and all filters if a person needs the
+// reasons.
 
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
 import { PLACEMENT_FILTERS } from './filters/index.ts'
 import type { CheckedCandidate, Filter, NodeRefusal } from './refusal.ts'
 
-/** Stops at the first filter that refuses. */
+/** Returns the first refusal of a node, without running the remaining filters. */
 export function firstRefusal(
   filters: readonly Filter[],
   workload: Workload,
@@ -33,7 +34,10 @@ function refusalBy(
 /** Every refusal of a node. */
 type RefusalsOf = (node: NodeFacts) => NodeRefusal[]
 
-/** For one question: nodes that a filter cannot tell apart share its answer. */
+/**
+ * Finds the refusals of nodes for one workload. Nodes that are equal in everything a filter reads share the answer of the
+ * filter.
+ */
 export function createRefusalFinder(workload: Workload, facts: TenantFacts): RefusalsOf {
   const askers = PLACEMENT_FILTERS.map((filter) => createAsker(filter, workload, facts))
   return (node) => {
@@ -63,10 +67,10 @@ function createAsker(filter: Filter, workload: Workload, facts: TenantFacts): As
   }
 }
 
-/** Stored in place of undefined, which a map returns for unknown keys. */
+/** Represents "accepted" in a cache of answers, because a map returns undefined for unknown keys. */
 const ACCEPTED = null
 
-/** Every filter on every node of the tenant, whatever its status, in the order of the names. */
+/** Runs every filter on every node of the tenant, whatever the node's status. The result is sorted by node name. */
 export function checkCandidates(workload: Workload, facts: TenantFacts): CheckedCandidate[] {
   const refusalsOf = createRefusalFinder(workload, facts)
   return sortedByName(facts.nodes).map((node) => ({
@@ -78,7 +82,7 @@ export function checkCandidates(workload: Workload, facts: TenantFacts): Checked
 
 export const sortedByName = (nodes: readonly NodeFacts[]): NodeFacts[] => [...nodes].sort(byName)
 
-/** By code units, because the order must not depend on the locale of the server. */
+/** Compares node names by code units, because the order must not depend on the locale of the server. */
 function byName(left: NodeFacts, right: NodeFacts): number {
   if (left.name !== right.name) return left.name < right.name ? -1 : 1
   return left.id < right.id ? -1 : 1

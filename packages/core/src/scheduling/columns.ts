@@ -1,5 +1,6 @@
-// One tenant's nodes as arrays, one for each value that a decision compares, indexed by slot. Slots are in the order of the
-// node ids. Decisions read little memory this way, so their cost depends on the tenant's own nodes only.
+// One tenant's nodes as arrays, one array for each value that a decision compares. Arrays are indexed by slot, and slots
+// are in the order of the node ids. Decisions read little memory with this layout, so their cost depends on the tenant's
+// own nodes only.
 
 import { firstRefusal } from './check-candidates.ts'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
@@ -11,17 +12,17 @@ import { labelOf } from './labels.ts'
 import { memoizeByObject } from './memoize.ts'
 import type { KeyPart } from './refusal.ts'
 
-/** The nodes that the cached filters accept for one kind of workload. */
+/** The nodes that the filters with cached answers accept for one kind of workload. */
 export interface Candidates {
   readonly slots: Int32Array
   readonly has: Uint8Array
 }
 
-/** The groups of nodes that replicas are spread over. Nodes without the label form one group. */
+/** The groups of nodes that replicas are spread over. Nodes without the spread label form one group. */
 export interface Groups {
   /** By slot, the number of the node's group. */
   readonly of: Int32Array
-  /** By group, the replicas of the deployment that is being placed. All zero between decisions. */
+  /** By group, the number of replicas of the deployment that is being placed. All zero between decisions. */
   readonly crowd: Int32Array
 }
 
@@ -30,15 +31,17 @@ export interface Columns {
   readonly freeCpu: Float64Array
   readonly freeMemory: Float64Array
   readonly byShare: FreeOrder
-  /** By slot, the replicas of the deployment that is being placed. All zero between decisions. */
+  /** By slot, the number of replicas of the deployment that is being placed. All zero between decisions. */
   readonly crowd: Int32Array
-  /** By deployment name, the slots of the nodes that run it with the number of replicas. */
+  /** By deployment name, the slots of the nodes that run it, each with the number of replicas. */
   readonly running: Map<string, Map<number, number>>
   readonly candidates: Map<string, Candidates>
   readonly groups: Map<string, Groups>
 }
 
-/** More kinds of workload than a tenant has at once. The cache is cleared when it is full. */
+/**
+ * The most kinds of workload in the cache, more than a tenant usually has at once. The cache is cleared when it is full.
+ */
 const MAX_CACHED = 128
 
 const CACHED_FILTERS = PLACEMENT_FILTERS.filter(({ cacheKey }) => cacheKey !== undefined)
@@ -63,7 +66,7 @@ export function createColumns(held: Iterable<HeldNode>): Columns {
   return columns
 }
 
-/** Must be called after each change of the node's capacity or replicas. */
+/** Updates the arrays for one node. Must be called after each change of the node's capacity or replicas. */
 export function refreshSlot(columns: Columns, node: HeldNode): void {
   columns.nodes[node.slot] = node
   columns.freeCpu[node.slot] = freeOn(node, 'cpuMillis')
@@ -79,7 +82,7 @@ export function setRunning({ running }: Columns, name: string, slot: number, cou
   else running.delete(name)
 }
 
-/** Clears all cached answers when the record of a node changes, which is rare compared with decisions. */
+/** Replaces the record of a node and clears all cached answers. This is rare compared with decisions. */
 export function replaceNode(columns: Columns, before: HeldNode, node: HeldNode): void {
   for (const name of before.replicas.keys()) setRunning(columns, name, before.slot, 0)
   for (const [name, count] of node.replicas) setRunning(columns, name, node.slot, count)
@@ -98,7 +101,7 @@ export function candidatesFor(columns: Columns, workload: Workload, facts: Tenan
   })
 }
 
-/** Each text with its length before it, so that no two kinds of workload share a key. */
+/** The cache key of a workload. Each text is preceded by its length, so that no two kinds of workload share a key. */
 function kindOf(workload: Workload): string {
   let kind = ''
   for (const keyOf of CACHE_KEYS) {
@@ -119,7 +122,7 @@ function keyOfPart(part: KeyPart): string {
 
 const textOfList = memoizeByObject((list: readonly unknown[]) => JSON.stringify(list))
 
-/** Without a label each node is its own group, and replicas are spread over nodes. */
+/** Groups the nodes by a label. Without a label each node is its own group, and replicas are spread over nodes. */
 export function groupsBy(columns: Columns, label: string | undefined): Groups {
   return cached(columns.groups, label === undefined ? '' : `=${label}`, () => {
     const each = columns.nodes.length

@@ -1,5 +1,6 @@
-// Describes why a node was picked: the ranks of pick-node.ts that set it apart from the other nodes that fit. It is updated
-// replica by replica, because a plan asks for every replica; only the node that changed is checked again.
+// Describes why a node was picked: the ranks of pick-node.ts in which the node differs from the other nodes that fit. The
+// describer is updated replica by replica, because a plan needs a description for every replica; only the changed node is
+// checked again.
 
 import type { NodeId } from '@holdfast/contract'
 import { firstRefusal } from './check-candidates.ts'
@@ -13,8 +14,8 @@ export interface PickDescriber {
   /** Why the scheduler picked this node for the next replica. */
   describe(chosen: NodeId): string
   /**
-   * A replica of the workload was added to the node (1) or removed (-1). `unnamed`: it uses capacity but spread ignores it,
-   * as for a replica that leaves once its successor is ready.
+   * Must be called after a replica of the workload was added to a node (1) or removed from it (-1). `unnamed`: the
+   * replica uses capacity but spread ignores it, as for a replica that leaves once its successor is ready.
    */
   count(nodeId: NodeId, by: 1 | -1, unnamed?: boolean): void
 }
@@ -38,14 +39,14 @@ interface Describing {
   readonly crowd: Map<string | undefined, number>
 }
 
-/** The quota gives the same answer for all nodes, so it sets none apart. */
+/** All filters except the quota, which gives the same answer for every node and so distinguishes none. */
 const NODE_FILTERS = PLACEMENT_FILTERS.filter((filter) => filter !== quota)
 
 export function createPickDescriber(workload: Workload, { nodes, containers }: TenantFacts): PickDescriber {
   const held = nodes.map((node) => holdNode(node, 0))
   const ownOn = ({ replicas }: NodeFacts) => replicas.get(workload.name) ?? 0
   const own = { total: held.reduce((sum, node) => sum + ownOn(node), 0) }
-  // Filters only ask whether the deployment itself runs on any node.
+  // Filters only need to know whether the deployment itself runs on any node.
   const facts = { nodes: held, containers, runs: () => own.total > 0 }
   const ranked = rankedOf(workload, facts)
   const crowd: Describing['crowd'] = new Map()
@@ -59,7 +60,8 @@ export function createPickDescriber(workload: Workload, { nodes, containers }: T
       const ran = own.total > 0
       enter(describing, known, by, unnamed)
       if (!unnamed) own.total += by
-      // With affinity to itself the first replica rules out all other nodes, so all of them are checked again.
+      // With affinity to itself, the first replica of a deployment rules out all other nodes, so all nodes are checked
+      // again.
       for (const each of ran === own.total > 0 ? [known] : ranked.values()) judge(workload, facts, each)
     },
   }
@@ -114,7 +116,7 @@ function describePick(describing: Describing, chosen: NodeId): string {
     : `${among}: ${reasons.join(', then ')}`
 }
 
-/** Only ranks that ruled out nodes are described; each compares the nodes that were equal in the ranks before it. */
+/** Describes only ranks that ruled out nodes. Each rank compares the nodes that were equal in all previous ranks. */
 function decidingRanks(
   { workload: { name, placement }, crowd }: Describing,
   own: Ranked,

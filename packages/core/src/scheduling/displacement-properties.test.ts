@@ -1,5 +1,5 @@
-// Residency over random clusters and label changes: no replica is ever assigned to a node where its deployment may not run, and
-// in the end none is left on such a node. The demands are written here independently of the filters.
+// Residency with random clusters and label changes: no replica is ever assigned to a node where its deployment may not
+// run, and in the end no replica is left on such a node. The tests define residency demands independently of the filters.
 
 import type { Assignment, NodeId } from '@holdfast/contract'
 import fc from 'fast-check'
@@ -91,7 +91,7 @@ function make(cluster: Cluster, each: Change): void {
   }
 }
 
-/** Where a deployment may run, written independently of the filters. */
+/** Whether a deployment may run on a node, written independently of the filters. */
 function allows({ residency }: Workload, node: NodeFacts | undefined): boolean {
   const labels = new Map(Object.entries(node?.labels ?? {}))
   const [country, region] = [labels.get('holdfast.io/country'), labels.get('holdfast.io/geo-region')]
@@ -144,8 +144,8 @@ type Seen = {
 }
 
 /**
- * Without enforcement nothing moves. Otherwise every replica is where it may be, unless only a constraint is broken and no
- * other node accepts it, or its move is stuck.
+ * Without residency enforcement no replica moves. Otherwise every replica ends on an allowed node, unless only a label
+ * constraint is violated and no other node accepts the replica, or its move is stuck.
  */
 function expectSettled(cluster: Cluster, deployed: Deployed, seen: Seen): void {
   const { workload } = deployed
@@ -161,7 +161,7 @@ function expectSettled(cluster: Cluster, deployed: Deployed, seen: Seen): void {
   }
 }
 
-/** A successor that never becomes ready, or a predecessor that no agent reports as gone. */
+/** Whether a move is stuck: the successor never becomes ready, or no agent reports the predecessor as gone. */
 function isStuck({ observed }: Cluster, { placed }: Deployed): boolean {
   return placed.assignments.some(
     ({ id, desired }) => desired === 'removed' || observed.get(id)?.state !== 'ready',

@@ -1,5 +1,5 @@
-// For tests only: a cluster with the controllers' decisions, from plan to scheduler, and agents that follow them on every
-// reachable node.
+// For tests only: a cluster that applies the controllers' decisions, from plan to scheduler, with agents that carry them
+// out on every reachable node.
 
 import type { Assignment, AssignmentId, NodeId, Observation } from '@holdfast/contract'
 import type { NodeDisposition, ReplicaFacts } from '../rollout/desired-replicas.ts'
@@ -19,13 +19,13 @@ export interface Deployed {
   workload: Workload
   readonly desired: DesiredDeployment
   placed: PlacedDeployment
-  /** Containers created from now on never become ready. */
+  /** True if containers of the deployment that are created from now on never become ready. */
   ill: boolean
 }
 
 export interface Cluster {
   readonly deployments: readonly Deployed[]
-  /** Capacity less the replicas of this cluster. */
+  /** The nodes. Their free capacity is reduced by the replicas of this cluster. */
   readonly nodes: Map<NodeId, NodeFacts>
   readonly containers: TenantFacts['containers']
   readonly observed: Map<AssignmentId, Seen>
@@ -68,7 +68,7 @@ export function aCluster({ nodes, containers }: TenantFacts, wanted: readonly Wa
   }
 }
 
-/** The facts of the scheduler: every assignment that is not gone occupies capacity. */
+/** The facts for the scheduler. Every assignment whose container is not gone occupies capacity. */
 export function tenantFacts(
   { nodes, deployments, containers }: Cluster,
   supposed: ReadonlyMap<Deployed, PlacedDeployment> = new Map(),
@@ -91,7 +91,10 @@ export function tenantFacts(
   return { nodes: [...known.values()], containers: { used, limit: containers.limit } }
 }
 
-/** Asks whether another node accepts an existing replica as if that replica were gone. */
+/**
+ * Decides what happens to replicas on a node, from whether another node would accept an existing replica if that replica
+ * were gone.
+ */
 function dispositionOf(cluster: Cluster, deployed: Deployed, id: NodeId): NodeDisposition {
   const { workload, desired, placed } = deployed
   const node = cluster.nodes.get(id)
@@ -105,7 +108,7 @@ function dispositionOf(cluster: Cluster, deployed: Deployed, id: NodeId): NodeDi
   return displacedDisposition(refusal, { open: naivePick(workload, facts) !== undefined, gated, stateful })
 }
 
-/** One decision, applied at once; returns the new assignments. */
+/** Makes one decision and applies it at once. Returns the new assignments. */
 function decide(cluster: Cluster, deployed: Deployed): Assignment[] {
   const { desired, placed } = deployed
   const facts = replicaFacts(cluster, deployed)
@@ -145,14 +148,14 @@ function whereabouts({ nodes, observed }: Cluster, { workload }: Deployed): Wher
   }
 }
 
-/** Places without an explanation, because this fixture reads none. */
+/** Finds a node for a replica without building an explanation, because this fixture reads none. */
 function nodeFor(cluster: Cluster, { workload }: Deployed): NodeId | undefined {
   const facts = tenantFacts(cluster)
   if (naivePick(workload, facts) === undefined) return undefined
   return placeReplicas(workload, 1, facts).placed[0]
 }
 
-/** Settles the state of the nodes before anything moves. */
+/** Evaluates all nodes once, before any replica moves. */
 function replicaFacts(cluster: Cluster, deployed: Deployed): ReplicaFacts {
   const ids = new Set(deployed.placed.assignments.map(({ nodeId }) => nodeId))
   const dispositions = new Map([...ids].map((id) => [id, dispositionOf(cluster, deployed, id)]))
@@ -165,7 +168,7 @@ function replicaFacts(cluster: Cluster, deployed: Deployed): ReplicaFacts {
   }
 }
 
-/** The next report of a reachable node's agent; false if it has none. */
+/** Applies the next report of a reachable node's agent; false if the agent has nothing to report. */
 function obey({ nodes, observed }: Cluster, { ill }: Deployed, { id, nodeId, desired }: Assignment): boolean {
   const report = observed.get(id)
   if (nodes.get(nodeId)?.status !== 'ready' || report?.gone === true) return false

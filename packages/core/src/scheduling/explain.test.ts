@@ -20,7 +20,7 @@ const ssd = { labels: { disk: 'ssd' } }
 const busy = (cpuMillis: number) => ({ requested: { cpuMillis, memoryBytes: 0 } })
 const runs = (...names: string[]) => ({ replicas: new Map(names.map((name) => [name, 1])) })
 
-/** Five nodes, each refused for another reason, some for several. */
+/** Five nodes that refuse a replica, each for a different reason and some for several reasons. */
 const FIVE: readonly NodeFacts[] = [
   aNode(1, { ...ssd, ...runs('db'), schedulable: false }),
   aNode(2, { ...ssd, ...runs('db'), status: 'failed', schedulable: false }),

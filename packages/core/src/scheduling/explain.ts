@@ -1,5 +1,5 @@
-// The explanation of a deployment that fits nowhere: a one-sentence summary, every node with its refusals and their fixes,
-// the remedies, and a text by which two explanations are compared. See docs/design/placement.md#explanations
+// Explains why a deployment fits on no node: a one-sentence summary, every node with its refusals and their fixes, the
+// remedies, and a text by which two explanations are compared. See docs/design/placement.md#explanations
 
 import type { Candidate, Change, Cure, Refusal } from '@holdfast/contract'
 import { PLACEMENT_FILTERS } from './filters/index.ts'
@@ -18,11 +18,14 @@ import type { ExplainedCandidate, Remedy } from './remedies/find-remedies.ts'
 
 export interface Explanation {
   readonly summary: string
-  /** As the API returns them. */
+  /** The candidate nodes in the form of the API. */
   readonly candidates: Candidate[]
-  /** Remedies, the cheapest first. Any one of them places a replica. */
+  /** Remedies, the cheapest first. Any one of the remedies makes some node accept a replica. */
   readonly cure: string[]
-  /** Equal while the same nodes refuse for the same reasons. Only a change of this text is worth an event. */
+  /**
+   * A text that is equal while the same nodes refuse for the same reasons. A new event is emitted only when this text
+   * changes.
+   */
   readonly canonical: string
 }
 
@@ -33,8 +36,9 @@ export function explainCandidates(explained: readonly ExplainedCandidate[]): Exp
 }
 
 /**
- * Candidates and canonical text are made when they are read, because most explanations are never read in full. It is a class
- * because V8 gives every object literal with getters a hidden class of its own, which keeps all candidates alive.
+ * An explanation whose candidates and canonical text are built when they are read, because most explanations are never
+ * read in full. A class is used because V8 gives every object literal with getters a hidden class of its own, which keeps
+ * all candidates in memory.
  */
 class LazyExplanation implements Explanation {
   readonly summary: string
@@ -65,7 +69,10 @@ function toCandidate(explained: ExplainedCandidate): Candidate {
   return cure === undefined ? { nodeId, nodeName, refusals } : { nodeId, nodeName, refusals, cure }
 }
 
-/** The fix is the text of the refusal's own changes; it is the same text as in the remedy of the node. */
+/**
+ * Converts a refusal to the form of the API. Its fix is the text of the changes that end the refusal, worded as in the
+ * remedy of the node.
+ */
 function toRefusal(
   { filter, code, required, reported }: NodeRefusal,
   at: number,
@@ -81,7 +88,7 @@ function toRefusal(
   return { filter, code, required, reported, fix: fix === '' ? textWithoutRemedy(code, explained) : fix }
 }
 
-/** The text of a step that was made already, for the remedy. */
+/** The text of a step, if it was already built for the remedy of the node. */
 function textIn(
   cure: Cure | undefined,
   step: PricedStep,
@@ -95,7 +102,10 @@ export function toCure({ steps }: Remedy, node: ExplainedCandidate): Cure {
   return { text: changes.map(({ text }) => text).join(' '), changes }
 }
 
-/** Member by member and without the amount, because an explanation has thousands of changes. */
+/**
+ * Converts a step to the form of the API without its amount. Properties are copied one by one for speed, because an
+ * explanation has thousands of changes.
+ */
 function toChange(step: PricedStep, node: ExplainedCandidate): Change {
   const { kind, label, value, constraint, demand, resources, deployment, nodeId, limit } = step
   const change: Change = { kind, text: textOfStep(step, node) }
@@ -118,7 +128,10 @@ function summaryOf(explained: readonly ExplainedCandidate[]): string {
   return reasons.length === 0 ? `${heading}.` : `${heading}: ${reasons.join(', ')}.`
 }
 
-/** The most frequent reason first, otherwise in the order of the filters. A node is counted for each of its reasons. */
+/**
+ * The reasons with the number of refused nodes, most frequent first and otherwise in the order of the filters. A node is
+ * counted for each of its reasons.
+ */
 function countedReasons(explained: readonly ExplainedCandidate[]): [string, number][] {
   const counted = memoizeByValue((_code: string) => ({ count: 0 }))
   for (const { refusals } of explained) for (const { code } of refusals) counted(code).count += 1
@@ -130,7 +143,10 @@ function countedReasons(explained: readonly ExplainedCandidate[]): [string, numb
     .sort(([, left], [, right]) => right - left)
 }
 
-/** The cheapest first, and of equally cheap ones that of the first node. A text that several nodes share appears once. */
+/**
+ * The texts of the remedies, cheapest first. Equally cheap remedies are in the order of the nodes, and a text that
+ * several nodes share appears once.
+ */
 function remedyTexts(explained: readonly ExplainedCandidate[]): string[] {
   if (explained.length === 0) return [FIRST_NODE]
   const texts = new Set<string>()
@@ -154,7 +170,9 @@ const hasRemedy = (candidate: ExplainedCandidate): candidate is RemediedCandidat
 
 const ABOUT_TENANT = new Set<string>(['residency_enforcement', 'quota'])
 
-/** No node can be changed so that it fits. A new node does, unless the tenant itself is refused too. */
+/**
+ * Advice for the case that no change makes a node fit: a new node would, unless the refusal is about the tenant itself.
+ */
 function enrollmentText([first]: readonly ExplainedCandidate[]): string {
   if (first === undefined) return ANOTHER_NODE
   const others = first.refusals.flatMap(({ filter }, at) =>
@@ -164,8 +182,8 @@ function enrollmentText([first]: readonly ExplainedCandidate[]): string {
 }
 
 /**
- * Each different refusal is written once, and each node with the numbers of its refusals. Nothing has to be sorted: filters
- * list the members of a value in one order, and nodes are sorted by name.
+ * Writes each different refusal once, and each node with the numbers of its refusals. No sorting is needed: filters list
+ * the members of a value in a fixed order, and nodes are already sorted by name.
  */
 function canonicalOf(explained: readonly ExplainedCandidate[]): string {
   const { numberOf, texts } = createRefusalNumbers()
@@ -183,8 +201,9 @@ const RECORD_FILTERS = new Set<string>(
 )
 
 /**
- * Refusals of record facts differ by what is required and reported. All others differ by their code: what they report
- * changes all the time and is no new reason, and what they require is the same for the whole explanation.
+ * Numbers the different refusals. Refusals about facts in a node's record are distinguished by the required and reported
+ * values. All other refusals are distinguished by their code alone: their reported values change all the time and are no
+ * new reason, and their required values are the same in the whole explanation.
  */
 function createRefusalNumbers() {
   const texts: string[] = []

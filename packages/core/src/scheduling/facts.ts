@@ -1,5 +1,5 @@
-// The facts for a scheduling decision. They cover one tenant and its own nodes.
-// See docs/design/placement.md#candidates
+// The facts that a scheduling decision is based on. They cover one tenant and its own nodes. See
+// docs/design/placement.md#candidates
 
 import type { Capacity, DeploymentSpec, NodeId, NodeStatus, ResidencyDemand } from '@holdfast/contract'
 
@@ -10,23 +10,26 @@ export interface NodeFacts {
   readonly schedulable: boolean
   readonly controlPlane: boolean
   readonly labels: { readonly [key: string]: string }
-  /** The location that its join token attests. The node may report this location and no other. */
+  /** The location that the node's join token attests. The node may report this location and no other. */
   readonly attested: { readonly country?: string; readonly region?: string }
-  /** The attested country of a node that reports another one. It is still used for blocked countries, so a false report gains nothing. */
+  /**
+   * The attested country of a node that reports another country. Blocked countries are still checked against it, so a
+   * false report gains nothing.
+   */
   readonly hiddenCountry?: string | undefined
   /** `sole`: only this tenant claims the machine, and the claim is active. Otherwise the node accepts no new replicas. */
   readonly claim: 'sole' | 'releasing' | 'shared'
   readonly capacity: Capacity
   /** The sum of the requests of all replicas assigned to the node. */
   readonly requested: Capacity
-  /** By deployment name, the number of its replicas assigned to the node. */
+  /** By deployment name, the number of replicas of the deployment that are assigned to the node. */
   readonly replicas: ReadonlyMap<string, number>
 }
 
-/** The demands of `placement.residency`, with what the configuration says about them. */
+/** The demands of `placement.residency`, together with the configuration of residency. */
 export interface DesiredResidency extends ResidencyDemand {
   readonly enforced: boolean
-  /** The countries that `region` covers. Empty where no region is demanded, or where the region is no longer declared. */
+  /** The countries that `region` covers. Empty if no region is demanded, or if the region is no longer declared. */
   readonly regionCountries: readonly string[]
 }
 
@@ -35,16 +38,16 @@ export interface Workload {
   readonly resources: Capacity
   readonly placement: DeploymentSpec['placement']
   readonly nodeId: NodeId | undefined
-  /** Undefined where the deployment has no residency demands. */
+  /** The residency demands; undefined if the deployment has none. */
   readonly residency: DesiredResidency | undefined
-  /** Whether it belongs to the platform itself, whose replicas may run on control-plane nodes. */
+  /** Whether the workload belongs to the platform itself, whose replicas may run on control-plane nodes. */
   readonly ofPlatform: boolean
 }
 
 export interface TenantFacts {
   readonly nodes: readonly NodeFacts[]
-  /** The containers quota. It is enforced by the scheduler and not at admission. */
+  /** The quota of containers and the number in use. The scheduler enforces this quota, not admission. */
   readonly containers: { readonly used: number; readonly limit: number }
-  /** Whether any node runs a replica of the deployment. Optional: without it all nodes are searched. */
+  /** Whether any node runs a replica of the named deployment. Without this optional function all nodes are searched. */
   readonly runs?: (name: string) => boolean
 }

@@ -1,9 +1,9 @@
-// Slots sorted by free share, the freest first and the lower slot among equals. A change moves one slot, so decisions find the
-// freest nodes without sorting.
+// Node slots sorted by free share, the largest share first and the lower slot first among equals. A change moves one
+// slot, so decisions find the freest nodes without sorting.
 
 export interface FreeOrder {
   readonly slots: Int32Array
-  /** By slot. */
+  /** By slot, the free share of the node. */
   readonly share: Float64Array
 }
 
@@ -29,7 +29,7 @@ export function setShare({ slots, share }: FreeOrder, slot: number, now: number)
   share[slot] = now
 }
 
-/** The position, from `low` to `high`, at which a slot with this share belongs. */
+/** The position, from `low` to `high`, at which a slot with the given free share belongs. */
 function positionOf(
   { slots, share }: FreeOrder,
   ofShare: number,

@@ -1,4 +1,4 @@
-// A node as a scheduling view keeps it: its facts, with sums that change with each replica, and its slot in the columns.
+// A node in a scheduling view: its facts, sums that change with each replica, and the node's slot in the columns.
 
 import type { Capacity } from '@holdfast/contract'
 import type { NodeFacts } from './facts.ts'
@@ -9,7 +9,7 @@ export interface HeldNode extends NodeFacts {
   readonly replicas: Map<string, number>
   /** The number of replicas of all deployments on the node. */
   total: number
-  /** Index in the columns of the view. */
+  /** The node's index in the columns of the view. */
   slot: number
 }
 
@@ -19,7 +19,7 @@ export function holdNode(facts: NodeFacts, slot: number): HeldNode {
   return { ...facts, requested: { ...facts.requested }, replicas, total, slot }
 }
 
-/** False where a filter that reads only the node's record may answer differently than before. */
+/** Whether two versions of a node's record are equal for all filters that read only the record. */
 export function sameRecord(before: NodeFacts, after: NodeFacts): boolean {
   return (
     before.name === after.name &&
@@ -31,7 +31,10 @@ export function sameRecord(before: NodeFacts, after: NodeFacts): boolean {
   )
 }
 
-/** The least that a replica weighs in ranking. Otherwise all replicas without requests would go to one node. */
+/**
+ * The least capacity that a replica is ranked with. Otherwise all replicas without resource requests would go to one
+ * node.
+ */
 const NOMINAL: Capacity = { cpuMillis: 50, memoryBytes: 64 * 1024 * 1024 }
 
 /** The free share of CPU or memory, whichever is smaller. A node that reported no capacity ranks last. */

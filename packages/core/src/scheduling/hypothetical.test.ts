@@ -1,4 +1,4 @@
-// Hypothetical questions see their changes, and leave nothing behind: not after an answer, and not after an error.
+// Hypothetical questions see their assumed changes and leave the view unchanged, both after an answer and after an error.
 
 import type { Capacity } from '@holdfast/contract'
 import fc from 'fast-check'
@@ -27,7 +27,7 @@ const renamed = (node: number): HypotheticalChange => ({
   to: NO_DEPLOYMENT,
 })
 
-/** Answers that depend on everything a view knows: nodes, capacity, replicas, quota and ranks. */
+/** Answers that depend on everything in a view: nodes, capacity, replicas, quota and ranks. */
 function everythingOf(view: SchedulingView): unknown {
   const questions = [
     aWorkload(),
@@ -106,7 +106,7 @@ describe('a hypothetical question', () => {
 
 const FAILURE = new Error('a filter failed')
 
-/** A workload whose filters throw when its properties are read for the `last` time. */
+/** A workload that throws at every read of a property after the first `last` reads. */
 function failingAfter(workload: Workload, last: number): Workload {
   let reads = 0
   return new Proxy(workload, {
@@ -118,7 +118,7 @@ function failingAfter(workload: Workload, last: number): Workload {
   })
 }
 
-/** Whether the question failed; any other error is a fault of the test. */
+/** Whether a hypothetical question failed with the planned error; any other error fails the test. */
 function fails(ask: () => unknown): boolean {
   try {
     ask()
@@ -147,7 +147,7 @@ test('a filter that throws at any moment leaves the view exactly as it was', () 
   fc.assert(property, { numRuns: RUNS })
 })
 
-/** Every replica released or renamed, one more on every node, and some that are not there. */
+/** Changes that release or rename every replica, add one on every node, and name some replicas that do not exist. */
 function changesOf({ nodes }: TenantFacts): HypotheticalChange[] {
   return nodes.flatMap(({ id, replicas }, index): HypotheticalChange[] => {
     const [name = 'web'] = replicas.keys()

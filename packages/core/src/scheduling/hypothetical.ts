@@ -1,27 +1,31 @@
 // Hypothetical questions about a tenant: replicas are released, entered or renamed for one question, and the state is
-// restored before the answer is returned, whatever the question throws. See docs/design/placement.md#hypothetical-questions
+// restored before the answer is returned, even if the question throws. See
+// docs/design/placement.md#hypothetical-questions
 
 import type { Capacity, NodeId } from '@holdfast/contract'
 import { dropReplica, enterReplica, type TenantState } from './tenant-state.ts'
 
-/** One replica of a deployment on a node, with what it requests. */
+/** One replica of a deployment on a node, with the resources that it requests. */
 interface AssignedReplica {
   readonly nodeId: NodeId
-  /** Of the deployment. */
+  /** The name of the deployment. */
   readonly name: string
   readonly resources: Capacity
 }
 
 /**
- * `release`: the replica is gone, with its requests and its share of the quota. Ignored where the view has no such replica.
- * `enter`: one more replica is there.
- * `rename`: the replica keeps its requests and its share of the quota, but spread, affinity and anti-affinity see it under
- * the name `to`. Ignored where the view has no such replica.
+ * An assumed change for a hypothetical question.
+ * `release`: the replica is gone, with its requests and its share of the quota. Ignored if the view has no such replica.
+ * `enter`: the replica is added.
+ * `rename`: the replica keeps its requests and its share of the quota, but spread, affinity and anti-affinity see it
+ * under the name `to`. Ignored if the view has no such replica.
  */
 export type HypotheticalChange = AssignedReplica &
   ({ readonly kind: 'release' | 'enter' } | { readonly kind: 'rename'; readonly to: string })
 
-/** The name `to` of a replica that spread, affinity and anti-affinity must ignore: no deployment can have this name. */
+/**
+ * The value of `to` for a replica that spread, affinity and anti-affinity must ignore. No deployment can have this name.
+ */
 export const NO_DEPLOYMENT = ''
 
 export function hypothetically<Answer>(
@@ -35,7 +39,10 @@ export function hypothetically<Answer>(
   })
 }
 
-/** Undoes every change that `ask` applied, the last one first, also when `ask` throws. `ask` must be synchronous. */
+/**
+ * Calls `ask` and then undoes every change that it applied, the last change first, even if `ask` throws. `ask` must be
+ * synchronous.
+ */
 export function restoring<Answer>(
   state: TenantState,
   ask: (apply: (change: HypotheticalChange) => void) => Answer,

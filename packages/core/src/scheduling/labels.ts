@@ -1,17 +1,24 @@
-// Labels of nodes and the constraints on them: when a constraint is met, and how much of a long one is quoted.
+// Node labels and the constraints on them: when a constraint is met, and how much of a long constraint an explanation
+// quotes.
 
 import type { Constraint } from '@holdfast/contract'
 import type { NodeFacts } from './facts.ts'
 
 type Labels = NodeFacts['labels']
 
-/** An own label only: a node may have a label `constructor`, and a property that every object inherits is no label. */
+/**
+ * The value of a node's label. A node may have a label named `constructor`, so properties that every object inherits are
+ * ignored.
+ */
 export function labelOf(label: string, labels: Labels): string | undefined {
   const value = labels[label]
   return typeof value === 'string' ? value : undefined
 }
 
-/** A label that the node does not report fails `in` and `exists`, and satisfies `notIn` and `notExists`. */
+/**
+ * Whether a constraint is met. A label that the node does not report fails `in` and `exists`, and satisfies `notIn` and
+ * `notExists`.
+ */
 export function isMet({ label, operator, values = [] }: Constraint, labels: Labels): boolean {
   const value = labelOf(label, labels)
   switch (operator) {
@@ -26,11 +33,13 @@ export function isMet({ label, operator, values = [] }: Constraint, labels: Labe
   }
 }
 
-/** An explanation repeats a constraint for thousands of nodes, and a list of values may be long. */
+/**
+ * The most values of a constraint that an explanation quotes, because it repeats the constraint for thousands of nodes.
+ */
 const MOST_QUOTED = 8
 const QUOTED_CHARACTERS = 256
 
-/** The constraint with the first of its values, and the number of values left out. */
+/** The constraint with only its first values, and the number of values left out. */
 export function quoteConstraint(constraint: Constraint): { constraint: Constraint; more: number } {
   const { values = [] } = constraint
   let left = QUOTED_CHARACTERS
@@ -42,13 +51,15 @@ export function quoteConstraint(constraint: Constraint): { constraint: Constrain
   return { constraint: more === 0 ? constraint : { ...constraint, values: quoted }, more }
 }
 
-/** Equal for two nodes only where they report the same values of these labels. */
+/** A key of a node's values of the given labels. Two nodes have the same key only if they report the same values. */
 export function keyOfLabels(named: readonly { readonly label: string }[], labels: Labels): string {
   let key = ''
   for (const { label } of named) key += keyOfValue(labelOf(label, labels))
   return key
 }
 
-/** A value as a part of a key. No value of a label contains the characters that end it or mark its absence. */
+/**
+ * A label value as a part of a key. No label value contains the characters that mark the end or the absence of a value.
+ */
 export const keyOfValue = (value: string | undefined): string =>
   value === undefined ? '\u0001' : `${value}\u0000`

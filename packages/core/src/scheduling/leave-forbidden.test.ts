@@ -1,11 +1,14 @@
-// Which replicas leave a node that residency forbids at once, and which wait for their successor.
+// Which replicas are removed at once from a node that residency forbids, and which wait for their successor.
 
 import type { Assignment, AssignmentId, Observation } from '@holdfast/contract'
 import { expect, test } from 'vitest'
 import { leaveForbidden, type Whereabouts } from './leave-forbidden.ts'
 import { nodeIdOf } from './scheduling.fixture.ts'
 
-/** Node 1 is allowed; 2 is forbidden; 3 is forbidden and does not answer; 4 is allowed and does not answer. */
+/**
+ * An assignment on one of four nodes: 1 is allowed; 2 is forbidden; 3 is forbidden and not connected; 4 is allowed and
+ * not connected.
+ */
 const assigned = (replica: number, node: number, desired: Assignment['desired'] = 'running'): Assignment => ({
   id: `rep_${replica}_${node}` as AssignmentId,
   replica,

@@ -1,6 +1,7 @@
-// The last step of a decision: stops replicas where residency forbids them. Such a replica may wait only while a successor is
-// starting or another replica is being stopped. It is stopped at once where nothing makes progress: a node that does not
-// answer, a successor that fails, or a quota without room. See docs/design/residency.md#displaced-replicas
+// The last step of a decision: stops replicas on nodes that residency forbids. Such a replica may keep running only while
+// a successor is starting or another replica is being stopped. It is stopped at once if nothing makes progress, because a
+// node is not connected, a successor fails, or the quota allows no successor. See
+// docs/design/residency.md#displaced-replicas
 
 import type { Assignment, AssignmentId, NodeId, Observation } from '@holdfast/contract'
 
@@ -10,13 +11,19 @@ export interface Whereabouts {
   /** Whether the agent of the node is connected and carries out changes. */
   answers(nodeId: NodeId): boolean
   seen(id: AssignmentId): Pick<Observation, 'state' | 'reason'> | undefined
-  /** Whether the replica should be ready by now. */
+  /** Whether the replica has had enough time to become ready. */
   isOverdue(assignment: Assignment): boolean
-  /** How many replicas are stopped by one decision, because a transaction compares every node that loses one. The others follow. */
+  /**
+   * The most replicas that one decision stops, because a transaction compares every node that loses a replica. Later
+   * decisions stop the others.
+   */
   readonly most: number
 }
 
-/** `kept`, with the forbidden replicas marked as removed; the same array where all stay. `added` is what the decision places. */
+/**
+ * Returns `kept` with the forbidden replicas marked as removed, or `kept` itself if all replicas stay. `added` are the
+ * new assignments of the decision.
+ */
 export function leaveForbidden(
   kept: readonly Assignment[],
   added: readonly Assignment[],

@@ -1,7 +1,8 @@
-// Picks the best node for one replica. Rank: the group of the spread with the fewest replicas of the deployment, then the
-// node with the fewest, then the largest free share, then the lowest id. A short walk that starts at the freest node finds
-// the best node in most cases; otherwise all nodes are compared. The checks on columns only leave out nodes that a filter
-// would refuse, and every filter has accepted the chosen node. See docs/design/placement.md#ranking
+// Picks the best node for one replica. Rank: first the spread group with the fewest replicas of the deployment, then the
+// node with the fewest replicas of the deployment, then the largest free share, then the lowest id. Checking a few nodes
+// from the freest on finds the best node in most cases; otherwise all nodes are compared. The checks on columns only
+// exclude nodes that a filter would refuse, and every filter has accepted the chosen node. See
+// docs/design/placement.md#ranking
 
 import type { NodeId } from '@holdfast/contract'
 import { firstRefusal } from './check-candidates.ts'
@@ -47,7 +48,7 @@ interface Search {
   readonly accepts: (node: HeldNode | undefined) => boolean
 }
 
-/** Runs the filters whose answers are not cached, after cheap checks that refuse most nodes. */
+/** Runs the filters whose answers are not cached, after cheap checks that exclude most refused nodes. */
 function acceptance({ running }: Columns, workload: Workload, facts: TenantFacts): Search['accepts'] {
   const { antiAffinity = [], affinity = [] } = workload.placement ?? {}
   const excluded = antiAffinity.flatMap((name) => running.get(name) ?? [])
@@ -61,7 +62,7 @@ function acceptance({ running }: Columns, workload: Workload, facts: TenantFacts
     firstRefusal(UNCACHED_FILTERS, workload, node, facts) === undefined
 }
 
-/** With affinity only the nodes that run the first named deployment have to be compared. */
+/** The nodes to compare. With affinity these are only the nodes that run the first deployment in placement.affinity. */
 function slotsToScan({ columns, candidates }: Search, workload: Workload): Int32Array {
   const other = workload.placement?.affinity?.find((name) => name !== workload.name)
   if (other === undefined) return candidates.slots
@@ -74,7 +75,10 @@ function slotsToScan({ columns, candidates }: Search, workload: Workload): Int32
 
 const NOWHERE: ReadonlyMap<number, number> = new Map()
 
-/** Adds the deployment's own replicas to the crowds, or subtracts them. The crowds must be zero again after each decision. */
+/**
+ * Adds the deployment's own replicas to the counts per node and group, or subtracts them. All counts must be zero again
+ * after each decision.
+ */
 function tally({ columns: { running, crowd }, groups }: Search, name: string, times: 1 | -1): void {
   for (const [slot, count] of running.get(name) ?? NOWHERE) {
     const group = groups.of[slot] ?? 0
@@ -84,10 +88,13 @@ function tally({ columns: { running, crowd }, groups }: Search, name: string, ti
 }
 
 const NO_SLOT = -1
-/** After so many nodes comparing all of them is faster. */
+/** The most nodes checked one by one from the freest on; beyond this number, comparing all nodes is faster. */
 const MAX_WALKED = 64
 
-/** Starts at the freest node. The first node without a replica in a group with the fewest replicas is the best of all. */
+/**
+ * Checks nodes from the freest on. The first node that has no replica of the deployment and is in a group with the fewest
+ * replicas is the best node.
+ */
 function walk({ columns, groups, candidates, leastCpu, leastMemory, accepts }: Search): number {
   const { nodes, byShare, freeCpu, freeMemory, crowd } = columns
   const fewest = fewestIn(groups.crowd)
@@ -109,7 +116,7 @@ function fewestIn(crowd: Int32Array): number {
   return fewest
 }
 
-/** Compares all slots. The filters run only for a node that would be the best so far. */
+/** Compares all given slots. The filters run only for a node that would be the best so far. */
 function scan(search: Search, slots: Int32Array): number {
   const { columns, groups, leastCpu, leastMemory, accepts } = search
   const { nodes, byShare, freeCpu, freeMemory, crowd } = columns

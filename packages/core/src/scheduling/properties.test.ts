@@ -1,6 +1,6 @@
-// Properties over random clusters: no placement uses another tenant's node, overcommits a node or breaks a filter; every
-// replica that fits is placed; fast and full filtering agree; a view that was updated equals a fresh one. The demands of each
-// filter are written here independently, so that a fault in a filter shows.
+// Properties of placement in random clusters: no placement uses another tenant's node, overcommits a node or violates a
+// filter; every replica that fits is placed; fast and full filtering agree; an updated view equals a new one. The tests
+// define each filter's demands independently, so that a fault in a filter is detected.
 
 import type { FilterName, NodeId } from '@holdfast/contract'
 import fc from 'fast-check'
@@ -22,7 +22,7 @@ type Demands = { readonly [name in FilterName]?: (w: Workload, n: NodeFacts, f: 
 const reported = ({ labels }: NodeFacts, label: string): string | undefined =>
   new Map(Object.entries(labels)).get(label)
 
-/** By filter, whether the node satisfies it. */
+/** By filter, a function that decides whether a node satisfies the filter. */
 const DEMANDS: Demands = {
   readiness: (_w, n) => n.status === 'ready',
   cordon: (_w, n) => n.schedulable,
@@ -202,7 +202,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('containers'), used: fc.nat(6), limit: fc.constantFrom(6, 100) }),
 )
 
-/** A view, and next to it plain facts that are replaced at each step. */
+/** A scheduling view together with plain facts that are replaced at each step, for comparison. */
 function createModel(facts: TenantFacts, view: SchedulingView) {
   let now = facts
   let assigned: { readonly id: NodeId; readonly workload: Workload }[] = []

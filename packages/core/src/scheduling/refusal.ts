@@ -1,9 +1,12 @@
-// A filter, and why a node is refused: data only. Texts for people are made from it in explain.ts and remedies/change-text.ts.
+// Types of filters and refusals: data only. explain.ts and remedies/change-text.ts build the texts for people from this
+// data.
 
 import type { FilterName, Json, NodeId } from '@holdfast/contract'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
 
-/** The changes after which a refusal may be gone. A waiting deployment is retried after them, and not before. */
+/**
+ * The kinds of change after which a refusal may be gone. A waiting deployment is retried only after one of these changes.
+ */
 export const RETRY_TRIGGERS = [
   'node_enrolled',
   'node_status',
@@ -20,7 +23,7 @@ export const RETRY_TRIGGERS = [
 ] as const
 export type RetryTrigger = (typeof RETRY_TRIGGERS)[number]
 
-/** Both sides of the comparison that failed, as values. The code says which comparison it was. */
+/** The required and the reported value of a comparison that failed. The code states which comparison failed. */
 export interface Mismatch {
   readonly code: string
   readonly required: Json
@@ -45,21 +48,24 @@ export interface Filter {
   readonly name: FilterName
   /** The changes after which a refusal by this filter may be gone. */
   readonly retryOn: readonly RetryTrigger[]
-  /** By code, how a summary describes the refused nodes after their number: "2 cordoned". */
+  /** By code, the words that follow the number of refused nodes in a summary, for example "2 cordoned". */
   readonly phrases: { readonly [code: string]: string }
   /**
-   * Whether `reported` is a fact from the node's record. Such a refusal is news when the fact changes. Running replicas and
-   * free capacity change all the time and are no news.
+   * Whether the reported value is a fact from the node's record. A change of such a fact is worth a new event. Running
+   * replicas and free capacity change all the time, so their changes are not.
    */
   readonly reportsRecordFact: boolean
   /**
-   * Everything the filter reads of a workload. Present only where it reads nothing else but the node's record (not its
-   * capacity or replicas): decisions then reuse the answer until the record changes. Lists come from a stored spec or the
-   * configuration and are never changed in place.
+   * Everything that the filter reads of a workload. Present only if the filter otherwise reads nothing but the node's
+   * record, without capacity and replicas: decisions then reuse the answer until the record changes. Lists in the key
+   * come from a stored spec or the configuration and are never changed in place.
    */
   readonly cacheKey?: (workload: Workload) => readonly KeyPart[]
-  /** Everything the filter reads of a node, for this workload. An explanation asks once for all nodes with the same key. */
+  /**
+   * Everything that the filter reads of a node for this workload. An explanation runs the filter once for all nodes with
+   * the same key.
+   */
   readonly nodeKey?: (node: NodeFacts, workload: Workload) => string | boolean | undefined
-  /** Undefined where the node is accepted. */
+  /** Returns why the node is refused, or undefined if the node is accepted. */
   refuse(workload: Workload, node: NodeFacts, facts: TenantFacts): Mismatch | undefined
 }

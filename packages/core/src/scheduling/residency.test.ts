@@ -1,4 +1,5 @@
-// The labels that a demand is stored as, the demand with the configuration applied, and the nodes that satisfy it.
+// The labels that a residency demand is stored as, the demand with the configuration applied, and the nodes that satisfy
+// it.
 
 import type { ResidencyDemand } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'

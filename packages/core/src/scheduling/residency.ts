@@ -23,7 +23,7 @@ export function residencyLabels({ country, region, blockedCountries }: Residency
   }
 }
 
-/** Undefined for a block without any demand. */
+/** Returns undefined for a residency block without any demand. */
 export function desiredResidency(
   demand: ResidencyDemand | undefined,
   { enforcement, regions }: ResidencyRules,
@@ -36,11 +36,11 @@ export function desiredResidency(
 
 type Labels = NodeFacts['labels']
 
-/** A node that reports no country is in no demanded country. */
+/** Whether a node reports the demanded country. A node that reports no country is in no demanded country. */
 export const isInCountry = ({ country }: DesiredResidency, labels: Labels): boolean =>
   country === undefined || labelOf(NODE_COUNTRY, labels) === country
 
-/** The node reports the region, or a country that the region covers. */
+/** Whether a node reports the region, or a country that the region covers. */
 export function isInRegion({ region, regionCountries }: DesiredResidency, labels: Labels): boolean {
   if (region === undefined || labelOf(NODE_REGION, labels) === region) return true
   const country = labelOf(NODE_COUNTRY, labels)
@@ -50,7 +50,7 @@ export function isInRegion({ region, regionCountries }: DesiredResidency, labels
 /** The part of a node's facts that location filters and label filters read. */
 export type Stand = Pick<NodeFacts, 'labels' | 'hiddenCountry'>
 
-/** Whether every filter on labels and location gives the same answer for both. */
+/** Whether every filter on labels and location gives the same answer for two nodes. */
 export function sameStand(left: Stand, right: Stand): boolean {
   const keys = Object.keys(left.labels)
   const sameKeys = keys.length === Object.keys(right.labels).length
@@ -58,16 +58,19 @@ export function sameStand(left: Stand, right: Stand): boolean {
   return keys.every((key) => left.labels[key] === right.labels[key])
 }
 
-/** The country used for blocked countries: the reported one, or else the attested one behind a false report. */
+/**
+ * The country that is compared with blocked countries: the reported country, or the attested country of a node with a
+ * false report.
+ */
 export const countryOf = ({ labels, hiddenCountry }: Stand): string | undefined =>
   labelOf(NODE_COUNTRY, labels) ?? hiddenCountry
 
-/** A node that reports no country is in no blocked country. */
+/** Whether a node is in a blocked country. A node that reports no country is in no blocked country. */
 export function isBlocked({ blockedCountries = [] }: DesiredResidency, node: Stand): boolean {
   const country = countryOf(node)
   return country !== undefined && blockedCountries.includes(country)
 }
 
-/** Whether the node is where the deployment may run, whether or not residency is enforced. */
+/** Whether the node's location satisfies the residency demands, whether or not residency is enforced. */
 export const answersResidency = (desired: DesiredResidency, node: Stand): boolean =>
   isInCountry(desired, node.labels) && isInRegion(desired, node.labels) && !isBlocked(desired, node)

@@ -1,4 +1,5 @@
-// Which node is picked, and how the replicas of one call affect each other. properties.test.ts checks that no pick breaks a filter.
+// Which node is picked, and how replicas placed by one call affect each other. properties.test.ts checks that no pick
+// violates a filter.
 
 import type { Capacity } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'

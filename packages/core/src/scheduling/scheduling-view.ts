@@ -1,5 +1,6 @@
-// One tenant's nodes and replicas, ready for decisions: created once from facts and then updated with each change. Each tenant
-// has its own view, so a placement can never use another tenant's node, nor pay for its size.
+// One tenant's nodes and replicas, ready for decisions: created once from facts and then updated with each change. Each
+// tenant has its own view, so a placement can never use another tenant's node, and its cost does not depend on other
+// tenants.
 
 import type { Capacity, FilterName, NodeId } from '@holdfast/contract'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
@@ -19,32 +20,31 @@ import {
 } from './tenant-state.ts'
 
 export interface Placing {
-  /** A node for each replica that fits. The same node may appear several times. */
+  /** A node for each replica that fits. A node with several replicas is listed several times. */
   readonly placed: readonly NodeId[]
   readonly unplaced: number
-  /** Every node of the tenant with every refusal, sorted by name, where a replica fits nowhere. Empty otherwise. */
+  /** Every node of the tenant with every refusal, sorted by name, if some replica fits on no node. Empty otherwise. */
   readonly candidates: readonly ExplainedCandidate[]
   /** The kinds of change after which placing should be retried. Empty when every replica is placed. */
   readonly cures: readonly RetryTrigger[]
 }
 
 export interface SchedulingView {
-  /** Decides without changing the view. A caller that acts on the answer enters it with applyAssigned. */
+  /** Decides without changing the view. A caller that carries out the decision enters it with applyAssigned. */
   place(workload: Workload, count: number): Placing
-  /** Every node with every refusal, also where a replica would fit. */
+  /** Every node of the tenant with every refusal, even if a replica would fit. */
   candidates(workload: Workload): ExplainedCandidate[]
   /**
-   * Asks `place` or `candidates` what they would answer if these changes were so, in this order. It is the only way to ask
-   * such a question: afterwards the view is exactly as it was, also when `ask` throws. `ask` must be synchronous, may ask
-   * further hypothetical questions, and must not change the view (the mutators throw).
-   *
-   * To place as if some replicas were gone: `{ kind: 'release', nodeId, name, resources }` for each of them. To place
-   * successors as if outgoing replicas did not matter to spread: `{ kind: 'rename', ..., to: NO_DEPLOYMENT }`.
+   * Calls `ask` as if the changes were made, in the given order, and returns its answer. Afterwards the view is exactly
+   * as before, even if `ask` throws. `ask` must be synchronous, may ask further hypothetical questions, and must not
+   * change the view (methods that change the view throw).
+   * To place as if some replicas were gone, pass `{ kind: 'release', nodeId, name, resources }` for each of them. To
+   * place successors while spread ignores outgoing replicas, pass `{ kind: 'rename', ..., to: NO_DEPLOYMENT }`.
    */
   hypothetically<Answer>(changes: readonly HypotheticalChange[], ask: () => Answer): Answer
   applyAssigned(nodeId: NodeId, name: string, resources: Capacity): void
   applyReleased(nodeId: NodeId, name: string, resources: Capacity): void
-  /** Replaces everything known of the node, including its replicas. */
+  /** Replaces everything that the view holds about a node, including the node's replicas. */
   setNode(node: NodeFacts): void
   removeNode(nodeId: NodeId): void
   setContainers(containers: TenantFacts['containers']): void
@@ -84,18 +84,23 @@ function checkMutable({ openQuestions }: TenantState): void {
     throw new Error('A scheduling view cannot be changed while a hypothetical question is asked.')
 }
 
-/** The live facts of the state. They show replicas that are entered during a decision; the set of nodes does not change. */
+/**
+ * Facts that read the current state. They include replicas that are entered during a decision; the set of nodes does not
+ * change.
+ */
 function factsNow(state: TenantState): TenantFacts {
   const { nodes, running } = columnsOf(state)
   return { nodes, containers: state.containers, runs: (name) => running.has(name) }
 }
 
-/** Decides once, for callers without a view. */
+/** Makes one decision for callers that have no scheduling view. */
 export function placeReplicas(workload: Workload, count: number, facts: TenantFacts): Placing {
   return createSchedulingView(facts).place(workload, count)
 }
 
-/** Each placed replica is entered while the next ones are placed: in capacity, anti-affinity, spread and quota. */
+/**
+ * Places replicas one by one. Each placed replica affects the next ones: in capacity, anti-affinity, spread and quota.
+ */
 function place(state: TenantState, facts: TenantFacts, workload: Workload, count: number): Placing {
   const { name, resources } = workload
   return restoring(state, (apply) => {
@@ -107,13 +112,16 @@ function place(state: TenantState, facts: TenantFacts, workload: Workload, count
       if (placed.length < count) apply({ kind: 'enter', nodeId, name, resources })
     }
     const unplaced = count - placed.length
-    // Explained inside the scope, because remedies depend on the replicas that are entered now.
+    // The explanation is built before the placed replicas are undone, because remedies depend on them.
     const candidates = unplaced > 0 ? explainNodes(workload, facts) : []
     return { placed, unplaced, candidates, cures: unplaced > 0 ? retryTriggersOf(candidates) : [] }
   })
 }
 
-/** A new node may always accept what the others refuse. */
+/**
+ * The kinds of change after which a refused replica may fit. A new node is always included, because it may accept the
+ * replica.
+ */
 function retryTriggersOf(candidates: readonly ExplainedCandidate[]): RetryTrigger[] {
   const refuses = (name: FilterName): boolean =>
     candidates.some(({ refusals }) => refusals.some(({ filter }) => filter === name))

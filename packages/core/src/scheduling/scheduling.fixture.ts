@@ -1,4 +1,4 @@
-// For tests and benches only: default facts, and a naive scheduler as a reference for the fast one.
+// For tests and benches only: default facts, and a slow reference scheduler to compare the real scheduler with.
 
 import { isNodeId, type NodeId } from '@holdfast/contract'
 import { checkCandidates } from './check-candidates.ts'
@@ -8,14 +8,14 @@ import { labelOf } from './labels.ts'
 
 const CROCKFORD_DIGITS = 26
 
-/** Sorts like its number. */
+/** A node id. Node ids sort in the order of their numbers. */
 export function nodeIdOf(number: number): NodeId {
   const id = `node_${String(number).padStart(CROCKFORD_DIGITS, '0')}`
   if (!isNodeId(id)) throw new Error(`not a node id: ${id}`)
   return id
 }
 
-/** A node with 4 cores and 8 GiB that accepts everything that fits. */
+/** A node with 4 cores and 8 GiB of memory that accepts every workload that fits. */
 export function aNode(number: number, parts: Partial<NodeFacts> = {}): NodeFacts {
   return {
     id: nodeIdOf(number),
@@ -49,7 +49,9 @@ export function someFacts(nodes: readonly NodeFacts[], used = 0, limit = 500): T
   return { nodes, containers: { used, limit } }
 }
 
-/** Runs every filter on every node and sorts the accepting nodes by rank: obviously right, and slow. */
+/**
+ * The reference scheduler: runs every filter on every node and sorts the accepting nodes by rank. It is simple and slow.
+ */
 export function naivePick(workload: Workload, facts: TenantFacts): NodeId | undefined {
   const accepting = new Set(
     checkCandidates(workload, facts)

@@ -1,4 +1,4 @@
-// Which changes let a replica stay on its node, and which move it.
+// Which changes of labels or demands let a replica stay on its node, and which changes move it.
 
 import type { ResidencyDemand } from '@holdfast/contract'
 import { expect, test } from 'vitest'

@@ -11,18 +11,27 @@ import type { NodeRefusal } from './refusal.ts'
 
 const NO_FACTS: TenantFacts = { nodes: [], containers: { used: 0, limit: 0 } }
 
-/** Undefined where the replica may stay. A refusal by residency comes before one by a preference. */
+/**
+ * Returns undefined if the replica may stay on its node. A refusal by residency is returned before a refusal by a
+ * preference.
+ */
 export function stillQualifies(workload: Workload, node: NodeFacts): NodeRefusal | undefined {
   return firstRefusal(filtersFor(workload), workload, node, NO_FACTS)
 }
 
-/** Filters by which the deployment prefers a place; they do not forbid the others. */
+/** Filters by which a deployment prefers some nodes. A replica may stay for now on a node that these filters refuse. */
 const PREFERENCES = [namedNode, labelConstraint]
 const ALL_FILTERS = [...RESIDENCY_FILTERS, ...PREFERENCES]
 
-/** While residency is not enforced, no replica is moved for it. */
+/**
+ * The filters that decide whether a replica may stay. While residency is not enforced, no replica is moved because of
+ * residency.
+ */
 const filtersFor = ({ residency }: Workload) => (residency?.enforced === false ? PREFERENCES : ALL_FILTERS)
 
-/** A replica that only prefers another node keeps running until another node accepts it. */
+/**
+ * Whether a replica keeps running on a refused node until another node accepts it: true if only a preference refuses the
+ * node.
+ */
 export const mayStayForNow = ({ filter }: Pick<NodeRefusal, 'filter'>): boolean =>
   PREFERENCES.some(({ name }) => name === filter)

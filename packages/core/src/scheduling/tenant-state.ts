@@ -1,5 +1,5 @@
-// The state of a scheduling view and the changes to it. A watch may deliver changes twice or out of order, so entering the same
-// facts again is harmless.
+// The state of a scheduling view and the changes to it. A watch may deliver changes twice or out of order, so entering
+// the same facts twice is harmless.
 
 import type { Capacity, NodeId } from '@holdfast/contract'
 import { type Columns, createColumns, refreshSlot, replaceNode, setRunning } from './columns.ts'
@@ -9,9 +9,9 @@ import { type HeldNode, holdNode } from './held-node.ts'
 export interface TenantState {
   readonly held: Map<NodeId, HeldNode>
   readonly containers: { used: number; limit: number }
-  /** Undefined after a node was added or removed; the next decision rebuilds them. */
+  /** The node arrays for decisions. Undefined after a node was added or removed; the next decision rebuilds them. */
   columns: Columns | undefined
-  /** How many hypothetical questions are being asked; while there are any, the view accepts no changes. */
+  /** The number of hypothetical questions in progress. While it is above 0, the view rejects changes. */
   openQuestions: number
 }
 
@@ -33,7 +33,7 @@ export function columnsOf(state: TenantState): Columns {
   return state.columns
 }
 
-/** Replaces everything known of the node, including its sums. */
+/** Replaces everything that the state holds about a node, including the sums of its replicas. */
 export function enterNode(state: TenantState, facts: NodeFacts): void {
   const before = state.held.get(facts.id)
   const node = holdNode(facts, before?.slot ?? NO_SLOT)
@@ -46,14 +46,17 @@ export function dropNode(state: TenantState, id: NodeId): void {
   if (state.held.delete(id)) state.columns = undefined
 }
 
-/** On an unknown node the replica only uses quota. The facts of the node include it once the node is entered. */
+/**
+ * Adds a replica to a node. If the node is unknown, the replica only uses quota; the facts of the node will include it
+ * once the node is entered.
+ */
 export function enterReplica(state: TenantState, id: NodeId, name: string, resources: Capacity): void {
   state.containers.used += 1
   const node = state.held.get(id)
   if (node !== undefined) changeReplicas(state, node, name, resources, 1)
 }
 
-/** False where the node has no such replica; nothing changes then. */
+/** Removes a replica from a node. Returns false and changes nothing if the node has no such replica. */
 export function dropReplica(state: TenantState, id: NodeId, name: string, resources: Capacity): boolean {
   const node = state.held.get(id)
   if (node !== undefined && !node.replicas.has(name)) return false

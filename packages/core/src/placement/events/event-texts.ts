@@ -5,7 +5,7 @@ import type { PlacementEvent } from '../placement-plan.ts'
 
 export type NodeName = (id: NodeId) => string
 
-/** An event without its subject and its cause. */
+/** A placement event before its subject and its cause are filled in. */
 export type EventDraft = Omit<PlacementEvent, 'subject' | 'cause'>
 
 /** A number of replicas in words: "1 replica", "3 replicas". */

@@ -173,7 +173,7 @@ function stepText(plan: PlacementPlan, old: Assignment, nodeName: NodeName): str
     return `Replica ${old.replica}: the quota of containers is reached, so ${oldText} is stopped first.`
   if (successor === undefined && ready.has(old.id))
     return `Replica ${old.replica}: ${oldText} is stopped first.`
-  // Assignments are listed in the order in which they were created.
+  // Assignments in `kept` are in the order of their creation, so a successor comes after the replica it replaces.
   const isReplaced =
     successor !== undefined && ready.has(successor.id) && kept.indexOf(successor) >= kept.indexOf(old)
   if (!isReplaced)

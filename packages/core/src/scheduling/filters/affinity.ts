@@ -1,5 +1,5 @@
-// Requires a replica of each deployment in placement.affinity on the node, because the tenant network does not span nodes.
-// A deployment that names itself may start on any node; its further replicas then go to the same node.
+// Requires a replica of each deployment in placement.affinity on the node, because the tenant network does not span
+// nodes. A deployment that lists its own name may start on any node; its further replicas then go to the same node.
 
 import type { TenantFacts, Workload } from '../facts.ts'
 import type { Filter } from '../refusal.ts'

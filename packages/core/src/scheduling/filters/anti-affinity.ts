@@ -1,5 +1,5 @@
-// Refuses nodes that run a replica of a deployment in placement.antiAffinity. A deployment that names itself gets each of
-// its replicas on a different node.
+// Refuses nodes that run a replica of a deployment in placement.antiAffinity. A deployment that lists its own name gets
+// each of its replicas on a different node.
 
 import type { Filter } from '../refusal.ts'
 

@@ -1,5 +1,5 @@
-// Refuses nodes in a country that the deployment must not run in. A node that reports no country is in none of the list and
-// passes; a node that reports another country than its join token attests is judged by the attested one.
+// Refuses nodes in a country where the deployment must not run. A node that reports no country passes. A node that
+// reports another country than its join token attests is judged by the attested country.
 
 import { NODE_COUNTRY } from '@holdfast/contract'
 import type { Filter } from '../refusal.ts'

@@ -1,4 +1,4 @@
-// Reserves control-plane nodes for the platform's own deployments. No field of a deployment overrides this.
+// Reserves control-plane nodes for the platform's own deployments. No field of a deployment overrides this rule.
 
 import type { Filter } from '../refusal.ts'
 

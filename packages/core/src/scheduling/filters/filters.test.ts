@@ -1,5 +1,5 @@
-// The boundaries of each filter, accepted and refused, and both sides of each comparison. The texts are tested in
-// explain.test.ts and remedies.test.ts.
+// The boundaries of each filter: accepted and refused nodes, with the required and the reported value of each refusal.
+// The texts are tested in explain.test.ts and remedies.test.ts.
 
 import { decode, FILTERS, type Json, refusalShape } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
@@ -19,7 +19,7 @@ import { quota } from './quota.ts'
 import { readiness } from './readiness.ts'
 import { resources } from './resources.ts'
 
-/** Nothing expected: the node is accepted. */
+/** A test case of a filter. A case without an expected refusal means that the node is accepted. */
 type Row = [
   about: string,
   workload: Partial<Workload>,
@@ -248,7 +248,7 @@ checkTable(antiAffinity, [
 ])
 
 const asks = (cpuMillis: number, memoryBytes: number) => ({ resources: { cpuMillis, memoryBytes } })
-/** Of 1,000 millicores 300 are free, of 500 bytes 100. */
+/** A node with 300 of 1,000 millicores and 100 of 500 bytes free. */
 const partly = {
   capacity: { cpuMillis: 1000, memoryBytes: 500 },
   requested: { cpuMillis: 700, memoryBytes: 400 },

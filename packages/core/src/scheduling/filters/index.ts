@@ -1,4 +1,4 @@
-// All filters, in the order of FILTERS in the contract. How to add one: docs/checklists/new-filter.md
+// All filters, in the order of FILTERS in the contract. docs/checklists/new-filter.md describes how to add a filter.
 
 import type { Filter } from '../refusal.ts'
 import { affinity } from './affinity.ts'
@@ -16,7 +16,7 @@ import { residencyEnforcement } from './residency-enforcement.ts'
 import { residencyRegion } from './residency-region.ts'
 import { resources } from './resources.ts'
 
-/** The filters on the location of a node. Whether residency is enforced is decided by another filter. */
+/** The filters on the location of a node. Another filter checks whether residency is enforced. */
 export const RESIDENCY_FILTERS: readonly Filter[] = [residencyCountry, residencyRegion, blockedCountry]
 
 export const PLACEMENT_FILTERS: readonly Filter[] = [

@@ -1,5 +1,5 @@
-// Refuses every node while the tenant has as many containers as its quota allows. A quota stops new containers and removes
-// none that run.
+// Refuses every node while the tenant has as many containers as its quota allows. A quota prevents new containers and
+// removes no running ones.
 
 import type { Filter } from '../refusal.ts'
 

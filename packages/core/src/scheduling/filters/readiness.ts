@@ -1,5 +1,5 @@
-// Refuses nodes that are not ready. The newest status decides; for a control-plane node the caller has already filled it in
-// from the platform's own record.
+// Refuses nodes that are not ready, according to their newest status. For a control-plane node the caller fills in the
+// status from the platform's own record.
 
 import type { Filter } from '../refusal.ts'
 

@@ -1,5 +1,5 @@
-// Refuses every node to deployments with residency demands while the configuration switches enforcement off, because their
-// demands could not be kept. Replicas that run stay where they are.
+// Refuses every node to deployments with residency demands while the configuration switches enforcement off, because the
+// demands could not be guaranteed. Running replicas stay where they are.
 
 import type { Filter } from '../refusal.ts'
 

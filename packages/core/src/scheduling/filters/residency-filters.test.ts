@@ -1,5 +1,5 @@
-// The boundaries of the residency filters, accepted and refused, with both sides of each comparison and the fix that an
-// explanation shows for it. See docs/design/residency.md#enforcement
+// The boundaries of the residency filters: accepted and refused nodes, with the required and the reported value of each
+// refusal and the fix that an explanation shows. See docs/design/residency.md#enforcement
 
 import { decode, type Json, type ResidencyDemand, refusalShape } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
@@ -31,7 +31,7 @@ interface Expected {
   readonly reported: Json
   readonly fix: string
 }
-/** Nothing expected: the node is accepted. */
+/** A test case of a residency filter. A case without an expected refusal means that the node is accepted. */
 type Row = [about: string, demand: ResidencyDemand, node: Partial<NodeFacts>, expected?: Expected]
 
 function checkTable(filter: Filter, code: string, rows: readonly Row[]): void {

@@ -1,11 +1,11 @@
-// Requires that the request fits into the free capacity of this one node: what it reported, less the requests of the
-// replicas assigned to it. A request is never split over nodes, and a request of 0 always fits.
+// Requires that the resource request fits into the free capacity of the node: the capacity that the node reported, less
+// the requests of the replicas assigned to it. A request is never split over nodes, and a request of 0 always fits.
 
 import type { Capacity } from '@holdfast/contract'
 import type { NodeFacts } from '../facts.ts'
 import type { Filter } from '../refusal.ts'
 
-/** The least free capacity that a request fits into; a request of 0 fits on an overcommitted node too. */
+/** The least free capacity that a request fits into. A request of 0 fits even on an overcommitted node. */
 export const leastFree = (request: number): number => (request === 0 ? Number.NEGATIVE_INFINITY : request)
 
 export const freeOn = (node: NodeFacts, kind: keyof Capacity): number =>
@@ -38,7 +38,7 @@ export const resources: Filter = {
   },
 }
 
-/** The kinds of resource that the node has too little of. */
+/** The kinds of resource of which the node has less free capacity than requested. */
 export function shortOn(node: NodeFacts, request: Capacity): Kinds {
   const lacksCpu = freeOn(node, 'cpuMillis') < leastFree(request.cpuMillis)
   const lacksMemory = freeOn(node, 'memoryBytes') < leastFree(request.memoryBytes)

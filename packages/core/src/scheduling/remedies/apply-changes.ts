@@ -1,22 +1,22 @@
-// The facts as they would be after a change, with nothing else changed. The facts do not include the requests of other
-// deployments, so a replica of another deployment that comes or goes neither needs nor frees capacity.
+// Computes the facts after a change, with everything else unchanged. The facts do not include the requests of other
+// deployments, so adding or removing a replica of another deployment neither uses nor frees capacity.
 
 import { type Change, type ChangeKind, type Constraint, NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
 import type { DesiredResidency, NodeFacts, TenantFacts, Workload } from '../facts.ts'
 import { memoizeByObject } from '../memoize.ts'
 import { residencyLabels } from '../residency.ts'
 
-/** A workload, a node it may be placed on, and the facts of the tenant. */
+/** A workload, a candidate node, and the facts of the tenant. */
 export interface Situation {
   readonly workload: Workload
   readonly node: NodeFacts
   readonly facts: TenantFacts
 }
 
-/** A change without its text. */
+/** A change of the tenant or node, without the text that describes it. */
 export type Step = Omit<Change, 'text'>
 
-/** The facts so far. A step replaces a member of the draft and never changes the object that was given. */
+/** The facts while steps are applied. A step replaces properties of the draft and never changes the original objects. */
 interface Draft {
   workload: Workload
   node: NodeFacts
@@ -38,7 +38,7 @@ export const draftOf = (workload: Workload, node: NodeFacts, { containers }: Ten
   containers,
 })
 
-/** Applies the steps in order, and changes the draft itself. */
+/** Applies the steps to the draft in order. The draft is changed in place. */
 export function applySteps(draft: Draft, steps: readonly Step[]): Draft {
   for (const step of steps) APPLIED[step.kind](draft, step)
   return draft
@@ -69,7 +69,7 @@ const APPLIED: { readonly [kind in ChangeKind]: (draft: Draft, change: Step) => 
     }
     draft.node = { ...draft.node, requested: left }
   },
-  /** The replica that comes is one more container of the tenant. */
+  /** The replica that is placed on the node uses one more container of the quota. */
   place_beside(draft, { deployment = '' }) {
     const replicas = new Map(draft.node.replicas)
     replicas.set(deployment, (replicas.get(deployment) ?? 0) + 1)
@@ -135,12 +135,12 @@ function isNot(constraint: Constraint | undefined): (other: Constraint) => boole
   return (other) => constraintKey(other) !== text
 }
 
-/** Equal for constraints that are written twice. */
+/** A key of a constraint. Two constraints that state the same have the same key. */
 export const constraintKey = memoizeByObject(({ label, operator, values = [] }: Constraint): string =>
   JSON.stringify([label, operator, values]),
 )
 
-/** Undefined once no demand is left. */
+/** The residency demands without one demand; undefined once no demand is left. */
 function relaxed(
   { demand, value }: Step,
   desired: DesiredResidency | undefined,

@@ -1,10 +1,10 @@
-// The one place where the text of a remedy is made: one sentence for each change. Amounts of memory use the largest unit
-// that is exact, because the amount is the least that helps and a rounded one might not.
+// Builds the texts of remedies, and is the only file that does: one sentence for each change. Amounts of memory use the
+// largest unit that is exact, because a remedy states the least amount that helps and a rounded amount might not help.
 
 import type { Capacity, ChangeKind, Constraint, NodeStatus } from '@holdfast/contract'
 import type { Step } from './apply-changes.ts'
 
-/** The node that a change is about, as far as its text names it. */
+/** The names of the node that a change is about, for the text of the change. */
 export interface ChangedNode {
   readonly nodeName: string
   readonly nodeStatus: NodeStatus
@@ -45,7 +45,7 @@ const TEXTS: { readonly [kind in ChangeKind]: TextOf } = {
   enforce_residency: () => 'Turn on residency.enforcement in the server configuration.',
 }
 
-/** Advice for refusals that no change of the tenant can end, by code. */
+/** By refusal code, advice for refusals that no change by the tenant can end. */
 const WITHOUT_REMEDY: { readonly [code: string]: (nodeName: string) => string } = {
   control_plane_node: (nodeName) =>
     `Enroll another node: ${nodeName} is reserved for the platform's own deployments.`,

@@ -1,13 +1,14 @@
-// Which of two remedies is cheaper. The dearest kind of change decides, by the number of changes of that kind, then the next
-// dearest kind. Between remedies with the same kinds of change the smaller amount decides: less to free, fewer replicas to
-// move.
+// Decides which of two remedies is cheaper. First the most expensive kind of change is compared, by the number of changes
+// of that kind, then the next most expensive kind. Between remedies with the same kinds of change, the smaller amount is
+// cheaper: less to free, or fewer replicas to move.
 
 import type { ChangeKind } from '@holdfast/contract'
 import type { Step } from './apply-changes.ts'
 
 /**
- * From a change that takes a moment and affects nothing else, over changes to nodes and neighbors, over a deployment that
- * asks for less, over another enrollment, to residency, which must not be weakened for convenience.
+ * The kinds of change from cheap to expensive: changes that take a moment and affect nothing else, changes to nodes and
+ * to other deployments, lower requests of the deployment, a new enrollment, and last residency, which must not be
+ * weakened for convenience.
  */
 const CHEAPEST_FIRST = [
   'uncordon',
@@ -31,13 +32,15 @@ const RANKS: { readonly [kind: string]: number } = Object.fromEntries(
   CHEAPEST_FIRST.map((kind, rank) => [kind, rank]),
 )
 
-/** `amount` grows with the size of the change; it is 1 where there is nothing to measure. */
+/** A change with its size. `amount` grows with the size of the change; it is 1 if the change has no size. */
 export interface PricedStep extends Step {
   readonly amount: number
 }
 
 export interface Cost {
-  /** The rank of every change, the dearest first. It says how many changes of each kind there are. */
+  /**
+   * The rank of every change, the most expensive first. The number of equal ranks is the number of changes of one kind.
+   */
   readonly ranks: readonly number[]
   /** The sum of the amounts of all changes. */
   readonly amount: number
@@ -61,7 +64,7 @@ function insertSorted(ranks: number[], rank: number): void {
 
 const NOTHING_LEFT = -1
 
-/** Negative where the left remedy is cheaper, 0 where both cost the same. */
+/** Returns a negative number if the left remedy is cheaper, and 0 if both cost the same. */
 export function compareCosts(left: Cost, right: Cost): number {
   const length = Math.max(left.ranks.length, right.ranks.length)
   for (let at = 0; at < length; at += 1) {

@@ -1,6 +1,6 @@
-// The smallest set of changes that makes a node accept a replica, as data. A remedy is reported only after the filters
-// accepted the node as it would be then: a remedy that does not help is worse than none.
-// See docs/design/placement.md#remedies
+// Finds the smallest set of changes that makes a node accept a replica, as data. A remedy is reported only if the filters
+// accept the node with all changes applied, because a remedy that does not help is worse than none. See
+// docs/design/placement.md#remedies
 
 import type { ChangeKind, NodeStatus } from '@holdfast/contract'
 import { createRefusalFinder, firstRefusal, sortedByName } from '../check-candidates.ts'
@@ -13,24 +13,27 @@ import { type Cost, costOf, type PricedStep } from './cost.ts'
 import { createLabelAdvisor, type LabelAnswer } from './label-steps.ts'
 import { STEPS, tenantStepKind, tenantSteps } from './steps.ts'
 
-/** All changes together make the node accept a replica, and none of them can be left out. */
+/** A set of changes that together make the node accept a replica. No change of the set can be left out. */
 export interface Remedy {
   readonly steps: readonly PricedStep[]
   readonly cost: Cost
 }
 
-/** Texts are made from this only when they are read, because most of a thousand remedies never are. */
+/**
+ * A candidate node with its refusals and remedy as data. Texts are built only when they are read, because most remedies
+ * are never read.
+ */
 export interface ExplainedCandidate extends CheckedCandidate {
   readonly nodeStatus: NodeStatus
-  /** For each refusal the changes that end it; none where the tenant can change nothing about it. */
+  /** For each refusal, the changes that end the refusal; empty if no change by the tenant can end it. */
   readonly fixes: readonly Steps[]
-  /** Undefined where the node accepts a replica, and where no change of the tenant makes it accept one. */
+  /** Undefined if the node already accepts a replica, or if no change by the tenant makes the node accept one. */
   readonly remedy: Remedy | undefined
 }
 
 type Advice = Pick<ExplainedCandidate, 'fixes' | 'remedy'>
 
-/** Every filter on every node of the tenant, with the remedy of every refused node. */
+/** Runs every filter on every node of the tenant, and finds the remedy of every refused node. */
 export function explainNodes(workload: Workload, facts: TenantFacts): ExplainedCandidate[] {
   const refusalsOf = createRefusalFinder(workload, facts)
   const adviseOn = createAdvisor(workload, facts)
@@ -45,7 +48,7 @@ const ACCEPTED: Advice = { fixes: [], remedy: undefined }
 type Steps = readonly PricedStep[]
 const NO_STEPS: Steps = []
 
-/** For one question: steps that many nodes have in common are found once. */
+/** Finds remedies for one workload. Steps that many nodes have in common are computed once. */
 export function createAdvisor(
   workload: Workload,
   facts: TenantFacts,
@@ -75,7 +78,8 @@ export function createAdvisor(
       steps.push(...others)
       replaceTenantFixes(fixes, refusals, others)
     }
-    // The other nodes stay as they are: filters ask of them only whether the deployment itself runs, which no step changes.
+    // The other nodes need no change: filters only check whether the deployment itself runs on them, which no step
+    // changes.
     const then = { nodes, containers: draft.containers, runs }
     const helps = firstRefusal(PLACEMENT_FILTERS, draft.workload, draft.node, then) === undefined
     return { fixes, remedy: helps ? { steps, cost: costOf(steps) } : undefined }
@@ -86,7 +90,10 @@ const isOnLabels = ({ filter }: NodeRefusal): boolean => STEPS[filter] === 'labe
 
 const NO_LABELS: LabelAnswer = { steps: NO_STEPS, neededBy: new Map() }
 
-/** The steps of all refusals but the tenant's. Those on labels come once, where the first filter on labels refuses. */
+/**
+ * The steps for all refusals except those about the tenant. Steps for labels are listed once, at the first refusal by a
+ * filter on labels.
+ */
 function stepsOf(
   refusals: readonly NodeRefusal[],
   fixes: readonly Steps[],
@@ -103,7 +110,10 @@ function stepsOf(
   return steps
 }
 
-/** The other steps of a remedy may change what the tenant needs; its fix is then the step of the remedy. */
+/**
+ * The other steps of a remedy may change what the quota or configuration needs. The fix of such a refusal is then the
+ * step in the remedy.
+ */
 function replaceTenantFixes(fixes: Steps[], refusals: readonly NodeRefusal[], ofRemedy: Steps): void {
   refusals.forEach(({ filter }, at) => {
     if (STEPS[filter] !== 'tenant') return

@@ -1,9 +1,8 @@
-// Which labels of the node, or else which demands of the deployment, have to change so that no filter on labels refuses the
-// node. All that reads one label is answered together, because a value that satisfies one constraint may break another.
-// Country and region are one such question, because either of them satisfies a demanded region.
-//
-// A node may only report the location that its join token attests, so any other value needs another enrollment. Hiding the
-// location is never a remedy. See docs/design/residency.md#attestation
+// Finds the labels of a node, or else the demands of a deployment, that have to change so that no filter on labels
+// refuses the node. All demands on one label are solved together, because a value that satisfies one constraint may
+// violate another. Country and region are solved together too, because either of them satisfies a demanded region.
+// A node may only report the location that its join token attests, so any other location needs another enrollment. Hiding
+// the location is never a remedy. See docs/design/residency.md#attestation
 
 import { type Constraint, type FilterName, NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
 import type { NodeFacts, TenantFacts, Workload } from '../facts.ts'
@@ -16,20 +15,20 @@ import { countryOf } from '../residency.ts'
 import { applySteps, constraintKey, draftOf, type Step } from './apply-changes.ts'
 import { type Cost, compareCosts, costOf, type PricedStep } from './cost.ts'
 
-/** Only the platform sets labels below its own domain. */
+/** The prefix of labels that only the platform may set. */
 const RESERVED = 'holdfast.io/'
 const LOCATION: readonly string[] = [NODE_COUNTRY, NODE_REGION]
 const LABEL_FILTERS: readonly Filter[] = [...RESIDENCY_FILTERS, labelConstraint]
 const NO_FACTS: TenantFacts = { nodes: [], containers: { used: 0, limit: 0 } }
 
 export interface LabelAnswer {
-  /** After these steps no filter refuses the node for its labels. */
+  /** The changes after which no filter refuses the node because of its labels. */
   readonly steps: readonly PricedStep[]
-  /** By filter, those of the steps that end its refusal. */
+  /** By filter, the steps that are needed to end the refusal by the filter. */
   readonly neededBy: ReadonlyMap<FilterName, readonly PricedStep[]>
 }
 
-/** Nodes with the same values share their answer. */
+/** Finds the changes for nodes and one workload. Nodes with the same label values share the result. */
 export function createLabelAdvisor(workload: Workload): (node: NodeFacts) => LabelAnswer {
   const questions = questionsOf(workload)
   const answers = new Map<string, LabelAnswer>()
@@ -53,16 +52,19 @@ function combined(answers: readonly LabelAnswer[]): LabelAnswer {
 }
 
 interface Question {
-  /** Equal for nodes that the question cannot tell apart. */
+  /** A key of a node. Nodes with the same key get the same answer to this question. */
   readonly keyOf: (node: NodeFacts) => string
   readonly answers: Map<string, LabelAnswer>
-  /** The workload with only those demands that the question is about. */
+  /** The workload, reduced to the demands that this question is about. */
   readonly workload: Workload
-  /** For each label its possible settings; the first one leaves it as it is. There are few, however long the lists are. */
+  /**
+   * For each label, its possible settings; the first setting leaves the label unchanged. There are few settings, even for
+   * constraints with long lists.
+   */
   readonly settings: (node: NodeFacts) => readonly (readonly Setting[])[]
 }
 
-/** The steps that give a label its value. */
+/** The changes that give a label one possible value. */
 type Setting = readonly PricedStep[]
 
 function answerTo(question: Question, node: NodeFacts): LabelAnswer {
@@ -89,7 +91,7 @@ function neededSteps(
   return needed
 }
 
-/** Leaves out every step without which the filter accepts the node too. */
+/** Leaves out every step that the filter does not need to accept the node. */
 function withoutUseless(
   steps: readonly PricedStep[],
   filter: Filter,
@@ -121,7 +123,10 @@ function questionsOf(workload: Workload): Question[] {
   ]
 }
 
-/** Of equally cheap answers the first one wins, and the region varies first: its own name comes before a country of it. */
+/**
+ * The question about country and region. Of equally cheap answers the first wins. Regions vary first, so the name of the
+ * region comes before a country of the region.
+ */
 function locationQuestion(workload: Workload): Question {
   const { country, region, regionCountries = [], blockedCountries = [] } = workload.residency ?? {}
   const wanted = lazy(() => {
@@ -171,7 +176,7 @@ function locationsOf(
 
 const UNCHANGED: Setting = []
 
-/** The best value does not depend on the value that the node has. */
+/** The question about one other label. The best value of the label does not depend on its current value. */
 function labelQuestion(label: string, workload: Workload): Question {
   const settings = lazy(() => [
     label.startsWith(RESERVED) ? [UNCHANGED] : [UNCHANGED, bestSetting(label, workload)],
@@ -191,7 +196,10 @@ function bestSetting(label: string, workload: Workload): Setting {
   return [{ kind: 'set_label', label, ...(value === undefined ? {} : { value }), amount: 1 }]
 }
 
-/** Tries every combination of settings, and removes from the deployment the demands that are then still unmet. */
+/**
+ * Tries every combination of settings, and for each removes the demands of the deployment that are still unmet. Returns
+ * the cheapest.
+ */
 function cheapestOf({ workload, settings }: Question, node: NodeFacts): readonly PricedStep[] {
   let best: { readonly steps: readonly PricedStep[]; readonly cost: Cost } | undefined
   for (const chosen of combinationsOf(settings(node))) {
@@ -203,7 +211,7 @@ function cheapestOf({ workload, settings }: Question, node: NodeFacts): readonly
   return best?.steps ?? []
 }
 
-/** Every choice of one setting for each label; the last label varies first. */
+/** All combinations with one setting for each label; the last label varies first. */
 function combinationsOf(choices: readonly (readonly Setting[])[]): Setting[] {
   return choices.reduce<Setting[]>(
     (chosen, each) => chosen.flatMap((before) => each.map((setting) => [...before, ...setting])),
@@ -213,13 +221,13 @@ function combinationsOf(choices: readonly (readonly Setting[])[]): Setting[] {
 
 const constraintsOf = ({ placement }: Workload): readonly Constraint[] => placement?.constraints ?? []
 
-/** The values that `in` constraints list for a label. */
+/** The values that constraints with the operator `in` list for a label. */
 const valuesIn = (label: string, workload: Workload): string[] =>
   constraintsOf(workload).flatMap((each) =>
     each.label === label && each.operator === 'in' ? (each.values ?? []) : [],
   )
 
-/** A value that no constraint lists, for labels that only have to be set. */
+/** A value that no constraint lists, for a label that needs any value. */
 function unlistedValue(workload: Workload): string {
   const listed = new Set(constraintsOf(workload).flatMap(({ values = [] }) => values))
   for (let number = 1; ; number += 1) {
@@ -231,7 +239,7 @@ function unlistedValue(workload: Workload): string {
 const unmetWith = (workload: Workload, labels: NodeFacts['labels']): readonly Constraint[] =>
   constraintsOf(workload).filter((constraint) => !isMet(constraint, labels))
 
-/** The constraints that a node with this one label would not meet. */
+/** The constraints that a node with only this label value would not meet. */
 const unmetBy = (workload: Workload, label: string, value: string | undefined) =>
   unmetWith(workload, value === undefined ? {} : { [label]: value })
 

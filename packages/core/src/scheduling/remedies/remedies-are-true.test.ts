@@ -1,5 +1,5 @@
-// Over random clusters with every filter at work: a remedy makes its node accept a replica, no part of it does, and no
-// cheaper change would have done.
+// In random clusters with every filter in use: a remedy makes its node accept a replica, no part of the remedy does, and
+// no cheaper change does.
 
 import { CHANGE_KINDS, type Change, type Cure, defined, NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
 import fc from 'fast-check'
@@ -20,7 +20,7 @@ const PATIENCE = { timeout: 240_000 }
 const after = (changes: readonly Step[], situation: Situation): Situation =>
   changes.reduce((so, change) => applyChange(change, so), situation)
 
-/** Whether the filters accept the node as it would be then. */
+/** Whether the filters accept the node in a situation after changes. */
 function accepts({ workload, node, facts }: Situation): boolean {
   const found = checkCandidates(workload, facts).find(({ nodeId }) => nodeId === node.id)
   return found?.refusals.length === 0
@@ -29,12 +29,12 @@ function accepts({ workload, node, facts }: Situation): boolean {
 interface Refused {
   readonly situation: Situation
   readonly filters: readonly string[]
-  /** For each filter the steps that end its refusal. */
+  /** For each filter that refuses the node, the steps that end the refusal. */
   readonly fixes: readonly (readonly Step[])[]
   readonly cure: (Cure & Pick<Remedy, 'cost'>) | undefined
 }
 
-/** Each refused node of `count` and more random ones. */
+/** Calls `check` for each refused node of random clusters, until at least `count` nodes are checked. */
 function eachRefused(count: number, check: (refused: Refused) => void): number {
   let seen = 0
   const facts = arbitraryTenant(1, 1, 4)
@@ -75,7 +75,7 @@ test(
   },
 )
 
-/** All proper subsets of a small remedy; of a large one those that lack one change. */
+/** All proper subsets of a small remedy. Of a large remedy, the subsets that lack one change. */
 function partsOf(changes: readonly Change[]): Change[][] {
   if (changes.length > 4) return changes.map((_change, left) => changes.filter((_other, at) => at !== left))
   const parts = changes.reduce<Change[][]>(
@@ -85,7 +85,7 @@ function partsOf(changes: readonly Change[]): Change[][] {
   return parts.filter((part) => part.length < changes.length)
 }
 
-/** The same changes with one amount smaller by one. */
+/** Variants of the changes in which one amount is smaller by one. */
 function lessOf(changes: readonly Change[]): Change[][] {
   return changes.flatMap((change, at) =>
     smaller(change).map((less) => changes.map((other, index) => (index === at ? less : other))),
@@ -122,7 +122,7 @@ test(`no cheaper change helps, nor do two cheaper changes (seed ${SEED})`, PATIE
   })
 })
 
-/** Every change there is, except hiding the location of a machine and moving a replica of the deployment itself. */
+/** Every possible change, except hiding the location of a machine and moving a replica of the deployment itself. */
 function everyChange({ workload, node, facts }: Situation): Step[] {
   const { constraints = [], affinity = [], antiAffinity = [] } = workload.placement ?? {}
   const named = [...new Set([...affinity, ...antiAffinity])]

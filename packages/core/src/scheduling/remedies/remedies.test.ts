@@ -13,7 +13,7 @@ import { createAdvisor, explainNodes } from './find-remedies.ts'
 const GIB = 1024 ** 3
 const MIB = 1024 ** 2
 
-/** The remedy of `node-1`, among other nodes that may run something. */
+/** The text of the remedy for `node-1`, among other nodes that may run replicas. */
 function remedyOf(
   node: Partial<NodeFacts>,
   workload: Partial<Workload> = {},
@@ -186,7 +186,7 @@ describe('residency', () => {
   const demanding = (parts: Partial<DesiredResidency>): Partial<Workload> => ({
     residency: { enforced: true, regionCountries: parts.region === 'eu' ? ['FR', 'DE'] : [], ...parts },
   })
-  /** `attested` is what the join token attests; the node reports only the parts in `reported`. */
+  /** A node whose join token attests the location `attested`; the node reports only the parts in `reported`. */
   const stands = (
     attested: NodeFacts['attested'],
     ...reported: ('country' | 'region')[]
@@ -343,7 +343,7 @@ describe('the fix of a refusal', () => {
       ['label_mismatch', `${attest} ${set}`],
       ['affinity_unmet', 'Place a replica of db on node-1.'],
       ['insufficient_cpu', 'Free 100 millicores on node-1.'],
-      // The replica of db needs a container too.
+      // The replica of db that has to be placed also uses a container of the quota.
       ['containers_quota_reached', 'Raise the containers quota to 502.'],
     ])
     expect(remedyOf(node, workload, { used: 500 })).toBe(

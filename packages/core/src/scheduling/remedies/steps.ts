@@ -1,5 +1,5 @@
-// For each filter, the least change that ends its refusal. Filters without an entry have no remedy: the tenant can change
-// neither which nodes run the control plane nor another tenant's claim.
+// For each filter, the smallest change that ends a refusal by the filter. Filters without an entry have no remedy: the
+// tenant can change neither which nodes run the control plane nor another tenant's claim.
 
 import type { Capacity, ChangeKind, FilterName } from '@holdfast/contract'
 import type { NodeFacts, TenantFacts, Workload } from '../facts.ts'
@@ -10,14 +10,17 @@ import type { PricedStep } from './cost.ts'
 const MAKE_READY: readonly PricedStep[] = [{ kind: 'make_ready', amount: 1 }]
 const UNCORDON: readonly PricedStep[] = [{ kind: 'uncordon', amount: 1 }]
 
-/** `runs` answers whether any node of the tenant runs a replica of the deployment. */
+/** `runs` returns whether any node of the tenant runs a replica of the named deployment. */
 type StepsOnNode = (
   workload: Workload,
   node: NodeFacts,
   runs: (name: string) => boolean,
 ) => readonly PricedStep[]
 
-/** `labels`: all filters on labels are answered together. `tenant`: answered by tenantSteps, once the other steps are known. */
+/**
+ * By filter, how the changes are found. `labels`: label-steps.ts finds the changes for all filters on labels together.
+ * `tenant`: tenantSteps finds them, once the other steps are known.
+ */
 export const STEPS: { readonly [filter in FilterName]?: StepsOnNode | 'labels' | 'tenant' } = {
   readiness: () => MAKE_READY,
   cordon: () => UNCORDON,
@@ -33,7 +36,10 @@ export const STEPS: { readonly [filter in FilterName]?: StepsOnNode | 'labels' |
   quota: 'tenant',
 }
 
-/** A deployment cannot be placed next to itself before it runs there, nor next to a deployment that it excludes. */
+/**
+ * Changes for affinity. A deployment cannot be placed next to itself before it runs there, nor next to a deployment that
+ * it excludes.
+ */
 function affinitySteps(
   { name, placement }: Workload,
   { replicas }: NodeFacts,
@@ -49,7 +55,10 @@ function affinitySteps(
   return steps
 }
 
-/** Moving a replica of the deployment itself gains nothing, because that replica needs another node too. */
+/**
+ * Changes for anti-affinity. Moving a replica of the deployment itself does not help, because that replica needs another
+ * node too.
+ */
 function antiAffinitySteps({ name, placement }: Workload, { replicas }: NodeFacts) {
   const { affinity = [], antiAffinity = [] } = placement ?? {}
   const steps: PricedStep[] = []
@@ -66,8 +75,8 @@ function antiAffinitySteps({ name, placement }: Workload, { replicas }: NodeFact
 const distinct = memoizeByObject((names: readonly string[]): readonly string[] => [...new Set(names)])
 
 /**
- * Freeing capacity does not help on a machine that is too small for the request. Once the request has to be lowered, it is
- * lowered in everything that is short.
+ * Changes for lacking resources. Freeing capacity does not help on a machine that is too small for the request. If the
+ * request has to be lowered for one resource, it is lowered for every resource that is short.
  */
 function resourceSteps({ resources }: Workload, node: NodeFacts): PricedStep[] {
   const short = shortOn(node, resources)
@@ -84,7 +93,7 @@ function resourceSteps({ resources }: Workload, node: NodeFacts): PricedStep[] {
   return [{ kind: isTooLarge ? 'lower_request' : 'free', resources: amounts, amount }]
 }
 
-/** Changes of the configuration and the quota, for the workload and the containers after them. */
+/** Changes of the configuration and the quota, for the workload and the number of containers after all other changes. */
 export function tenantSteps(
   { residency }: Workload,
   { used, limit }: TenantFacts['containers'],
@@ -95,7 +104,7 @@ export function tenantSteps(
   return steps
 }
 
-/** The kind of step by which tenantSteps ends the filter's refusal; undefined where the refusal is about the node. */
+/** The kind of change by which tenantSteps ends a refusal by the filter; undefined if the refusal is about the node. */
 export function tenantStepKind(filter: FilterName): ChangeKind | undefined {
   if (filter === 'quota') return 'raise_quota'
   return filter === 'residency_enforcement' ? 'enforce_residency' : undefined
