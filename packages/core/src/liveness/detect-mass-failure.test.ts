@@ -1,4 +1,4 @@
-// Which nodes may be declared failed, for small cells and for random ones.
+// Tests which nodes may be declared failed, in small cells with a known result and in random cells.
 
 import type { NodeId, TenantId } from '@holdfast/contract'
 import fc from 'fast-check'

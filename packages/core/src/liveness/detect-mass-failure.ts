@@ -1,6 +1,6 @@
-// Which nodes without heartbeats may be declared failed now. When many nodes of several tenants stop sending heartbeats at
-// once, the network or the control plane is the likely cause, so no node is declared failed for a while.
-// See docs/design/liveness.md#mass-failures
+// Decides which nodes without heartbeats may be declared failed now. When many nodes of several tenants stop sending
+// heartbeats at the same time, the network or the control plane is the likely cause, so no node is declared failed for a
+// while. See docs/design/liveness.md#mass-failures
 
 import type { NodeId, TenantId } from '@holdfast/contract'
 

@@ -9,12 +9,12 @@ const DEPLOYMENT_NAME_LABEL = `${PREFIX}deployment-name`
 const GENERATION_LABEL = `${PREFIX}generation`
 const TEMPLATE_LABEL = `${PREFIX}template`
 export const TENANT_LABEL = `${PREFIX}tenant`
-/** The broker's proof of the secret versions that the container was created with. */
+/** The label with the broker's proof of the secret versions that the container was created with. */
 export const PROOF_LABEL = `${PREFIX}proof`
 
 type Labels = { readonly [key: string]: string }
 
-/** Holdfast's labels override those of the template, so no user can forge them. */
+/** The labels of a new container. Holdfast's labels override those of the template, so no user can forge them. */
 export function containerLabels(item: DesiredItem, tenant: TenantId, proof?: string): Labels {
   return {
     ...item.template.labels,

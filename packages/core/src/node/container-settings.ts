@@ -1,5 +1,6 @@
-// Builds the body of Docker's "create container" call. Every setting that could reach beyond the container is a constant
-// here, so no template can request a privilege. Field names are Docker's. See docs/design/agent.md#container-settings.
+// Builds the body of Docker's "create container" call. Every setting that could affect the machine outside of the
+// container is a constant, so no template can request a privilege. Field names are Docker's. See
+// docs/design/agent.md#container-settings.
 
 import { type DesiredItem, durationMs, type HealthCheck, type TenantId } from '@holdfast/contract'
 import { containerLabels } from './container-labels.ts'
@@ -28,7 +29,10 @@ const NO_START_PERIOD_MS = 1
 const SHELL = ['/bin/sh', '-c']
 
 const NANOSECONDS = 1_000_000
-/** Docker's smallest CPU quota is 1 ms, so limits below a hundredth of a core need a longer scheduling period. */
+/**
+ * The CPU scheduling period. Docker's smallest CPU quota is 1 ms, so limits below a hundredth of a core need a longer
+ * period.
+ */
 const CPU_PERIOD_US = 100_000
 const LONG_CPU_PERIOD_US = 1_000_000
 const SMALL_CPU_MILLIS = 10

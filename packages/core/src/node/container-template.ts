@@ -1,5 +1,5 @@
-// Builds the container template of a deployment, and the canonical text whose SHA-256 is the template hash.
-// A changed hash recreates containers, so the text holds only fields that a running container cannot adopt: digest, command,
+// Builds the container template of a deployment, and the canonical text whose SHA-256 is the template hash. A changed
+// hash recreates containers, so the text contains only fields that a running container cannot adopt: digest, command,
 // args, environment, secrets, secretsVersion, healthCheck, volumes, limits and labels.
 
 import {
@@ -13,7 +13,7 @@ import {
 import { parseImageReference } from '../image-reference.ts'
 import { credentialPath } from '../secrets/vault-path.ts'
 
-/** By label of a credential, the pinned version of the credential. */
+/** Maps the label of each credential to its pinned version. */
 export type Pins = { readonly [label: string]: number }
 
 export function containerTemplate(spec: DeploymentSpec, digest: string, pins: Pins = {}): ContainerTemplate {

@@ -9,7 +9,7 @@ const APART_MS = 60_000
 /** Up to this many orphans are removed even if they are most of the node's containers. */
 const ALWAYS_ALLOWED = 3
 
-/** By assignment, the times when it was first and last missing from a complete desired set. */
+/** Maps each missing assignment to the times when it was first and last missing from a complete desired set. */
 export type MissingMarks = ReadonlyMap<AssignmentId, { readonly firstMs: number; readonly lastMs: number }>
 
 export interface CompleteSet {

@@ -22,8 +22,8 @@ export interface PlanFacts {
   /** Every container name in use on the machine, including containers that Holdfast did not create. */
   readonly names: ReadonlySet<string>
   /**
-   * By assignment, the container name of a create that is in progress or has an unknown outcome. A retry uses the same
-   * name.
+   * Maps an assignment to the container name of a create that is in progress or has an unknown outcome. A retry uses the
+   * same name.
    */
   readonly pendingNames: ReadonlyMap<AssignmentId, string>
   /** Assignments that the plan skips, because an action is in progress or a retry is backing off. */

@@ -23,7 +23,7 @@ const NOTHING_PLACED: Placing = { placed: [], unplaced: 0, candidates: [], cures
 export interface ChosenNodes {
   /** The given rollout plan, or a changed plan that first stops the replicas to be replaced. */
   readonly plan: RolloutPlan
-  /** Nodes for the first replicas of `plan.missing`, and why the others have none. */
+  /** Nodes for the first replicas of `plan.missing`, and why the remaining replicas have no node. */
   readonly placing: Placing
 }
 

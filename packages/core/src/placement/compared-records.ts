@@ -1,4 +1,5 @@
-// Which records a plan relies on. The commit compares them, so that a plan is not written if one of them has changed.
+// Lists the records that a placement plan relies on. The commit compares these records and fails if one has changed
+// since.
 
 import type { Assignment, AssignmentId, NodeId } from '@holdfast/contract'
 import { hasValidReports, type ReplicaFacts } from '../rollout/desired-replicas.ts'

@@ -17,7 +17,7 @@ export interface PlacementExplanation {
   readonly summary: string
   /** Every node of the tenant, with every reason why it refuses a replica. */
   readonly candidates: readonly Candidate[]
-  /** Changes that would make a node accept a replica, the smallest first; empty if all replicas are placed. */
+  /** Remedies, the cheapest first. Each one would make a node accept a replica. Empty if all replicas are placed. */
   readonly cure: readonly string[]
 }
 

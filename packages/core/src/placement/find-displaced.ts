@@ -13,9 +13,9 @@ import type { DeploymentRecord, PlacementSnapshot } from './snapshot.ts'
 export interface Displacement {
   /** The hash of the deployment's demands on a node, by name or by labels; undefined if the deployment has no demands. */
   readonly demands: string | undefined
-  /** By node with a replica of the deployment, why the node no longer qualifies. */
+  /** Maps each node that no longer qualifies for its replicas to the reason. */
   readonly refusals: ReadonlyMap<NodeId, NodeRefusal>
-  /** By node that no longer qualifies, whether its replicas stay, leave or are stopped. */
+  /** Maps each node that no longer qualifies to whether its replicas stay, leave or are stopped. */
   readonly dispositions: ReadonlyMap<NodeId, NodeDisposition>
   /** The refusals of all nodes, if no node accepts a displaced replica; otherwise undefined. */
   readonly nowhere: Placing | undefined
@@ -32,7 +32,7 @@ export const DISPLACED_AT_ONCE = 25
 interface Question {
   readonly snapshot: PlacementSnapshot
   readonly deployment: DeploymentRecord
-  /** The assignments whose container may still exist. */
+  /** The assignments of the deployment whose container may still exist. */
   readonly current: readonly Assignment[]
   /** True while a dependency is not ready, so that no replica can be created. */
   readonly gated: boolean

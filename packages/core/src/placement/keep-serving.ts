@@ -13,7 +13,7 @@ export interface ServingQuestion {
   readonly facts: ReplicaFacts
   /** The assignments that are stored before the plan is applied. */
   readonly assignments: readonly Assignment[]
-  /** The number of desired replicas. */
+  /** The number of desired replicas of the deployment. */
   readonly count: number
 }
 

@@ -39,7 +39,7 @@ export function aSpec(changes: Partial<DeploymentSpec> = {}): DeploymentSpec {
   }
 }
 
-/** The assignment of replica `number` on node `node`; its id is `rep_<number>`. */
+/** The assignment of replica `number` on node `node`. The id of the assignment is `rep_<number>`. */
 export function assigned(number: number, node: number, changes: Partial<Assignment> = {}): Assignment {
   return {
     id: `rep_${number}` as AssignmentId,
@@ -79,7 +79,7 @@ export interface ExampleTenant {
   readonly nodes: readonly Partial<NodeFacts>[]
   readonly dispositions?: { readonly [node: number]: NodeDisposition }
   readonly placement?: PlacementRecord
-  /** By assignment id, the observation of the replica. A stored assignment without an observation here is ready. */
+  /** Maps assignment ids to observations. The replica of a stored assignment that is not listed here is ready. */
   readonly seen?: { readonly [id: string]: SeenReplica }
   readonly limit?: number
   readonly enforcement?: boolean

@@ -24,7 +24,7 @@ export interface DeploymentRecord {
   /** The digest of the image; null until a registry has resolved the image reference. */
   readonly digest: string | null
   readonly deleting: boolean
-  /** By label of a credential, the version that containers are created with. */
+  /** Maps the label of each credential to the version that containers are created with. */
   readonly pins?: { readonly [label: string]: number }
 }
 
@@ -40,7 +40,7 @@ export interface PlacementRecord {
    */
   readonly everAssigned: boolean
   readonly assignments: Assignment[]
-  /** By template hash, the container templates that an assignment or `lastGood` refers to. */
+  /** Maps template hashes to container templates, for all that an assignment or `lastGood` refers to. */
   readonly templates: { [templateHash: string]: ContainerTemplate }
   /** The hash of the refusals that were last reported in an event; empty if there are none. */
   readonly reportedRefusals: string
@@ -56,7 +56,7 @@ export interface PlacementRecord {
   readonly rollout?: Rollout
   /** The revision that a failed update is rolled back to. */
   readonly lastGood?: RevisionTarget
-  /** The decision that was last recorded. */
+  /** The placement decision that was last recorded. */
   readonly decided?: { number: number; at: string; reason: string }
 }
 
@@ -92,7 +92,7 @@ export interface PlacementSnapshot {
   readonly graceUntil: number
   /** Returns undefined if the node is not enrolled or its record is unreadable. */
   nodeOf(id: NodeId): NodeFacts | undefined
-  /** The disposition of replicas on a node, from the node's own record and claim alone, whatever the deployment demands. */
+  /** The disposition of replicas on a node, from the node's record and claim alone, whatever the deployment demands. */
   dispositionOf(id: NodeId): NodeDisposition
   seen(id: AssignmentId): SeenReplica | undefined
   /** Returns undefined if no deployment of that name exists. */

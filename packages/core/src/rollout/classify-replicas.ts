@@ -85,7 +85,10 @@ function fittingAim(
   )
 }
 
-/** A replica with a read-write mount stays with its data, unless a demand forbids the node. */
+/**
+ * Whether a replica may stay on its node. A replica with a read-write mount stays with its data, unless residency forbids
+ * the node.
+ */
 function mayStay({ stateful }: DesiredReplicas, { nodeId }: Assignment, facts: ReplicaFacts): boolean {
   const disposition = facts.dispositionOf(nodeId)
   return disposition === 'staying' || (stateful && disposition !== 'barred')

@@ -211,7 +211,7 @@ const FAILURES: { readonly [reason: string]: string } = {
   progress_deadline: 'was not ready in time',
 }
 
-/** Why a replica made an update fail; completes a sentence that names the replica. */
+/** Why a replica made an update fail, as words that follow the name of the replica in a sentence. */
 export const failureText = (reason = ''): string => FAILURES[reason] ?? `failed with ${reason}`
 
 function stopped(count: ReplicaCount): PhaseText {

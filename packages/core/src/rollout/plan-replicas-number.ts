@@ -1,5 +1,6 @@
-// Decides which assignments of one replica number leave, and what the number needs next. Each assignment gets a class
-// (classify-replicas.ts); the columns say whether the number has an assignment that fits, and whether that one serves:
+// Decides which assignments of one replica number leave, and what the replica number needs next. Each assignment gets a
+// class (classify-replicas.ts). The columns are the state of the assignment that fits the desired state: the assignment is
+// serving, it is coming (not serving yet), or there is none:
 //
 //   class      | serving | coming | none
 //   -----------|---------|--------|------
@@ -15,7 +16,8 @@
 //   sole       |         |        | stay
 //   going      | leave   | leave  | leave
 //
-// An empty cell cannot occur. So a replica that serves leaves only once another of its number serves, or where it must not be.
+// An empty cell cannot occur. A serving replica therefore leaves only once another replica of the same number serves, or
+// if it must not run on its node.
 // See docs/design/rollouts.md#desired-replicas
 
 import type { Assignment } from '@holdfast/contract'

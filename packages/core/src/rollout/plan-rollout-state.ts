@@ -24,7 +24,7 @@ export function currentRollout(context: RolloutContext): Rollout | undefined {
   const { desired, placed, count } = context
   const { target } = desired
   if (count === 0) return undefined
-  // Until the image is resolved, no rollout starts and none is evaluated.
+  // Until the image is resolved, no rollout starts, and the rollout in progress is not evaluated.
   if (target === undefined) return placed.rollout
   const before = placed.rollout
   const same = before?.templateHash === target.templateHash

@@ -8,7 +8,7 @@ import { hasValidReports, type ReplicaFacts } from './desired-replicas.ts'
 /** The number of container exits after which an update has failed. */
 const EXITS = 3
 
-/** Whether a replica accepts requests, according to an agent that still sends heartbeats. */
+/** Whether a replica accepts requests, as reported by an agent that still sends heartbeats. */
 export function isServing(
   { id, nodeId }: Pick<Assignment, 'id' | 'nodeId'>,
   facts: Pick<ReplicaFacts, 'seen' | 'dispositionOf'>,

@@ -1,5 +1,5 @@
-// Which secret of a deployment cannot be resolved, and why, from the report of an agent. The report came over a network, so
-// only names that the spec has and causes that are listed here are used. See docs/design/secrets.md#dispatch
+// Finds out from an agent's report which secret of a deployment cannot be resolved, and why. The report came over a
+// network, so only secret names in the spec and known causes are accepted. See docs/design/secrets.md#dispatch
 
 import type { DeploymentSpec, Observation } from '@holdfast/contract'
 import { SECRET_UNRESOLVED } from '../node/observe-replica.ts'

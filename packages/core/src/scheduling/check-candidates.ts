@@ -31,7 +31,7 @@ function refusalBy(
   return { filter: filter.name, code, required, reported }
 }
 
-/** Every refusal of a node. */
+/** Returns every refusal of a node. */
 type RefusalsOf = (node: NodeFacts) => NodeRefusal[]
 
 /**

@@ -20,9 +20,9 @@ export interface Candidates {
 
 /** The groups of nodes that replicas are spread over. Nodes without the spread label form one group. */
 export interface Groups {
-  /** By slot, the number of the node's group. */
+  /** For each slot (array index of a node), the number of the node's group. */
   readonly of: Int32Array
-  /** By group, the number of replicas of the deployment that is being placed. All zero between decisions. */
+  /** For each group, the number of replicas of the deployment that is being placed. All zero between decisions. */
   readonly crowd: Int32Array
 }
 
@@ -31,9 +31,9 @@ export interface Columns {
   readonly freeCpu: Float64Array
   readonly freeMemory: Float64Array
   readonly byShare: FreeOrder
-  /** By slot, the number of replicas of the deployment that is being placed. All zero between decisions. */
+  /** For each slot (array index of a node), replicas of the deployment being placed. All zero between decisions. */
   readonly crowd: Int32Array
-  /** By deployment name, the slots of the nodes that run it, each with the number of replicas. */
+  /** Maps a deployment name to the slots of the nodes that run it, and each slot to the number of replicas. */
   readonly running: Map<string, Map<number, number>>
   readonly candidates: Map<string, Candidates>
   readonly groups: Map<string, Groups>

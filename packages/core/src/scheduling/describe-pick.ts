@@ -35,7 +35,7 @@ interface Describing {
   readonly workload: Workload
   readonly facts: HeldFacts
   readonly ranked: ReadonlyMap<NodeId, Ranked>
-  /** By group, the number of replicas of the deployment. */
+  /** Maps each spread group of nodes to the number of replicas of the deployment. */
   readonly crowd: Map<string | undefined, number>
 }
 

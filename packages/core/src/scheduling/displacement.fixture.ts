@@ -25,7 +25,7 @@ export interface Deployed {
 
 export interface Cluster {
   readonly deployments: readonly Deployed[]
-  /** The nodes. Their free capacity is reduced by the replicas of this cluster. */
+  /** The nodes, without the replicas of this cluster's deployments and their requests. */
   readonly nodes: Map<NodeId, NodeFacts>
   readonly containers: TenantFacts['containers']
   readonly observed: Map<AssignmentId, Seen>
@@ -186,7 +186,7 @@ function obey({ nodes, observed }: Cluster, { ill }: Deployed, { id, nodeId, des
 
 const MAX_TURNS = 200
 
-/** Runs decisions, agents and time until nothing changes. */
+/** Repeats decisions and agent reports, and advances the clock, until nothing changes. */
 export function settle(cluster: Cluster, judge: (deployed: Deployed, added: Assignment[]) => void): void {
   for (let turn = 0; turn < MAX_TURNS; turn += 1) {
     const before = cluster.deployments.map(({ placed }) => JSON.stringify(placed))

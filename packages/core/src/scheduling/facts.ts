@@ -20,9 +20,9 @@ export interface NodeFacts {
   /** `sole`: only this tenant claims the machine, and the claim is active. Otherwise the node accepts no new replicas. */
   readonly claim: 'sole' | 'releasing' | 'shared'
   readonly capacity: Capacity
-  /** The sum of the requests of all replicas assigned to the node. */
+  /** The sum of the resource requests of all replicas assigned to the node. */
   readonly requested: Capacity
-  /** By deployment name, the number of replicas of the deployment that are assigned to the node. */
+  /** Maps a deployment name to the number of its replicas that are assigned to the node. */
   readonly replicas: ReadonlyMap<string, number>
 }
 

@@ -3,7 +3,7 @@
 
 export interface FreeOrder {
   readonly slots: Int32Array
-  /** By slot, the free share of the node. */
+  /** For each slot (array index of a node), the free share of the node. */
   readonly share: Float64Array
 }
 

@@ -22,7 +22,7 @@ type Demands = { readonly [name in FilterName]?: (w: Workload, n: NodeFacts, f: 
 const reported = ({ labels }: NodeFacts, label: string): string | undefined =>
   new Map(Object.entries(labels)).get(label)
 
-/** By filter, a function that decides whether a node satisfies the filter. */
+/** Maps the name of a filter to a function that decides whether a node satisfies the filter. */
 const DEMANDS: Demands = {
   readiness: (_w, n) => n.status === 'ready',
   cordon: (_w, n) => n.schedulable,
@@ -61,7 +61,7 @@ const DEMANDS: Demands = {
 const broken = (workload: Workload, node: NodeFacts, facts: TenantFacts): string[] =>
   Object.entries(DEMANDS).flatMap(([name, holds]) => (holds(workload, node, facts) ? [] : [name]))
 
-/** A copy of the facts with one replica more or less. */
+/** A copy of the tenant's facts with one replica added or removed. */
 function changed(facts: TenantFacts, id: NodeId, { name, resources }: Workload, by: 1 | -1): TenantFacts {
   const { used, limit } = facts.containers
   return {

@@ -15,9 +15,9 @@ export const RETRY_TRIGGERS = [
   'node_claims',
   'node_labels',
   'node_capacity',
-  /** A replica of any deployment of the tenant was placed or removed. */
+  /** Trigger: a replica of any deployment of the tenant was placed or removed. */
   'placements',
-  /** The spec of the deployment changed. */
+  /** Trigger: the spec of the waiting deployment changed. */
   'deployment',
   'quota',
 ] as const
@@ -34,21 +34,21 @@ export interface NodeRefusal extends Mismatch {
   readonly filter: FilterName
 }
 
-/** A node with every refusal it has, in the order of the filters. A node without refusals accepts a replica. */
+/** A node with all of its refusals, in the order of the filters. A node without refusals accepts a replica. */
 export interface CheckedCandidate {
   readonly nodeId: NodeId
   readonly nodeName: string
   readonly refusals: readonly NodeRefusal[]
 }
 
-/** A value that is part of a cache key. */
+/** A value that is part of the cache key of a filter. */
 export type KeyPart = string | boolean | undefined | readonly unknown[]
 
 export interface Filter {
   readonly name: FilterName
-  /** The changes after which a refusal by this filter may be gone. */
+  /** The kinds of change after which a refusal by this filter may be gone. */
   readonly retryOn: readonly RetryTrigger[]
-  /** By code, the words that follow the number of refused nodes in a summary, for example "2 cordoned". */
+  /** Maps a refusal code to the words after the number of refused nodes in a summary: "2 cordoned". */
   readonly phrases: { readonly [code: string]: string }
   /**
    * Whether the reported value is a fact from the node's record. A change of such a fact is worth a new event. Running

@@ -47,7 +47,7 @@ export function isInRegion({ region, regionCountries }: DesiredResidency, labels
   return country !== undefined && regionCountries.includes(country)
 }
 
-/** The part of a node's facts that location filters and label filters read. */
+/** The part of a node's facts that the filters on location and labels read. */
 export type Stand = Pick<NodeFacts, 'labels' | 'hiddenCountry'>
 
 /** Whether every filter on labels and location gives the same answer for two nodes. */

@@ -25,7 +25,7 @@ export interface Placing {
   readonly unplaced: number
   /** Every node of the tenant with every refusal, sorted by name, if some replica fits on no node. Empty otherwise. */
   readonly candidates: readonly ExplainedCandidate[]
-  /** The kinds of change after which placing should be retried. Empty when every replica is placed. */
+  /** The kinds of change after which placing should be retried. Empty if every replica is placed. */
   readonly cures: readonly RetryTrigger[]
 }
 

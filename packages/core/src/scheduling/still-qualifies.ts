@@ -1,6 +1,6 @@
-// Whether a replica may stay on its node after the node's labels or the demands of its deployment changed. Only filters that
-// decide where a deployment may run are used: a cordoned or full node accepts nothing new and keeps its replicas.
-// See docs/design/residency.md#displaced-replicas
+// Decides whether a replica may stay on its node after the node's labels or the demands of its deployment changed. Only
+// the filters on location, labels and named node are used: a cordoned or full node accepts no new replicas but keeps its
+// own. See docs/design/residency.md#displaced-replicas
 
 import { firstRefusal } from './check-candidates.ts'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'

@@ -10,13 +10,13 @@ export interface PlannedTurn {
   readonly added: readonly { readonly assignment: Assignment; readonly why: string }[]
   /** The assignments that the decision stops. */
   readonly removed: readonly Assignment[]
-  /** By node that had a replica before the decision, what happens to the replicas on the node. */
+  /** Maps each node that had a replica before the decision to the disposition of the replicas on the node. */
   readonly dispositions: ReadonlyMap<NodeId, NodeDisposition | 'displaced'>
   /** The replica numbers that serve right after the decision, before any agent has acted on the decision. */
   readonly ready: ReadonlySet<number>
   /** The condition that the rollout waits for after the decision. */
   readonly waits: string | undefined
-  /** The number of replicas that no node accepts. */
+  /** The number of replicas that no node accepts in this decision. */
   readonly unplaced: number
 }
 

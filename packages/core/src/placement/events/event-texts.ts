@@ -1,4 +1,4 @@
-// Wording that the events of a placement plan share.
+// Wording that several events of a placement plan use.
 
 import type { NodeId } from '@holdfast/contract'
 import type { PlacementEvent } from '../placement-plan.ts'
@@ -14,5 +14,5 @@ export const replicasText = (count: number): string => (count === 1 ? '1 replica
 /** A number of replicas with the verb: "1 replica is", "3 replicas are". */
 export const replicasAre = (count: number): string => `${replicasText(count)} ${count === 1 ? 'is' : 'are'}`
 
-/** The most replicas or nodes that one message names. */
+/** The most replicas or nodes that one event message names. */
 export const MOST_NAMED = 5

@@ -80,7 +80,10 @@ function namesOf(replicas: readonly { readonly nodeName: string }[]): string {
   return `${names.slice(0, MOST_NAMED).join(', ')} and ${more} more ${more === 1 ? 'node' : 'nodes'}`
 }
 
-/** Equal refusals are reported once: as `unschedulable` while no replica was ever assigned, later as `stalled`. */
+/**
+ * Events for replicas that no node accepts. Equal refusals are reported once: as `unschedulable` if no replica was ever
+ * assigned, otherwise as `stalled`.
+ */
 function refusalEvents(plan: PlacementPlan): PlacementEvent[] {
   const { refused, before, next, placementRevision } = plan
   if (refused === undefined || next === undefined || before?.reportedRefusals === next.reportedRefusals)

@@ -1,4 +1,4 @@
-// Events for an update that has failed: which replica and why, what happens to the update, and what the reader can do.
+// Events for a failed update: which replica failed and why, what happens to the update, and what an operator can do.
 
 import type { DeploymentSpec, Json, Rollout } from '@holdfast/contract'
 import { failureText } from '../../rollout/derive-status.ts'

@@ -1,5 +1,5 @@
-// Requires that the node is in the region the deployment demands: it reports that region, or a country that the region
-// covers. A node that reports neither is refused.
+// Requires that the node is in the region the deployment demands: the node reports that region, or a country that the
+// region covers. A node that reports neither is refused.
 
 import { NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
 import { keyOfLabels, labelOf } from '../labels.ts'

@@ -4,13 +4,13 @@
 import type { Capacity, ChangeKind, Constraint, NodeStatus } from '@holdfast/contract'
 import type { Step } from './apply-changes.ts'
 
-/** The names of the node that a change is about, for the text of the change. */
+/** The node that a change is about, with the facts that the text of the change needs. */
 export interface ChangedNode {
   readonly nodeName: string
   readonly nodeStatus: NodeStatus
 }
 
-/** The texts of all changes, in one paragraph. */
+/** The texts of all changes of a remedy, in one paragraph. */
 export const textOfSteps = (steps: readonly Step[], node: ChangedNode): string =>
   steps.map((step) => textOfStep(step, node)).join(' ')
 
@@ -45,7 +45,7 @@ const TEXTS: { readonly [kind in ChangeKind]: TextOf } = {
   enforce_residency: () => 'Turn on residency.enforcement in the server configuration.',
 }
 
-/** By refusal code, advice for refusals that no change by the tenant can end. */
+/** Maps a refusal code to advice, for refusals that no change by the tenant can end. */
 const WITHOUT_REMEDY: { readonly [code: string]: (nodeName: string) => string } = {
   control_plane_node: (nodeName) =>
     `Enroll another node: ${nodeName} is reserved for the platform's own deployments.`,

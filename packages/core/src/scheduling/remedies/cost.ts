@@ -42,7 +42,7 @@ export interface Cost {
    * The rank of every change, the most expensive first. The number of equal ranks is the number of changes of one kind.
    */
   readonly ranks: readonly number[]
-  /** The sum of the amounts of all changes. */
+  /** The sum of the amounts of all changes of a remedy. */
   readonly amount: number
 }
 

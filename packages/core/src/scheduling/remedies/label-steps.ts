@@ -24,7 +24,7 @@ const NO_FACTS: TenantFacts = { nodes: [], containers: { used: 0, limit: 0 } }
 export interface LabelAnswer {
   /** The changes after which no filter refuses the node because of its labels. */
   readonly steps: readonly PricedStep[]
-  /** By filter, the steps that are needed to end the refusal by the filter. */
+  /** Maps a filter to the changes that are needed to end the refusal by the filter. */
   readonly neededBy: ReadonlyMap<FilterName, readonly PricedStep[]>
 }
 

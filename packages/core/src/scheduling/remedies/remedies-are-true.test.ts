@@ -34,7 +34,7 @@ interface Refused {
   readonly cure: (Cure & Pick<Remedy, 'cost'>) | undefined
 }
 
-/** Calls `check` for each refused node of random clusters, until at least `count` nodes are checked. */
+/** Calls `check` for each refused node in `count` random clusters. Returns the number of refused nodes. */
 function eachRefused(count: number, check: (refused: Refused) => void): number {
   let seen = 0
   const facts = arbitraryTenant(1, 1, 4)

@@ -18,7 +18,7 @@ type StepsOnNode = (
 ) => readonly PricedStep[]
 
 /**
- * By filter, how the changes are found. `labels`: label-steps.ts finds the changes for all filters on labels together.
+ * How the changes for a filter are found. `labels`: label-steps.ts finds the changes for all filters on labels together.
  * `tenant`: tenantSteps finds them, once the other steps are known.
  */
 export const STEPS: { readonly [filter in FilterName]?: StepsOnNode | 'labels' | 'tenant' } = {
