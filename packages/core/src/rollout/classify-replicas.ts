@@ -101,8 +101,8 @@ function isOfFormerAttempt(desired: DesiredReplicas, each: Assignment, facts: Re
 }
 
 /**
- * The assignments that fit while the update is on hold: all of them where they are. A failed replica fits only if there
- * is no other replica.
+ * While the update is on hold, the assignments that need no replacement, whatever their revision. A failed replica is
+ * included only if there is no other replica.
  */
 function fittingInHold(
   desired: DesiredReplicas,

@@ -1,6 +1,6 @@
 // Decides which assignments of one replica number leave, and what the replica number needs next. Each assignment gets a
-// class (classify-replicas.ts). The columns are the state of the assignment that fits the desired state: the assignment is
-// serving, it is coming (not serving yet), or there is none:
+// class (classify-replicas.ts). The columns are the state of the assignment that fits the desired state: the assignment
+// is serving, it is coming (not serving yet), or there is none:
 //
 //   class      | serving | coming | none
 //   -----------|---------|--------|------

@@ -85,8 +85,8 @@ function checkMutable({ openQuestions }: TenantState): void {
 }
 
 /**
- * Facts that read the current state. They include replicas that are entered during a decision; the set of nodes does not
- * change.
+ * The tenant's facts as a live view of the state: they include replicas that are entered during a decision. The set of
+ * nodes does not change.
  */
 function factsNow(state: TenantState): TenantFacts {
   const { nodes, running } = columnsOf(state)

@@ -12,8 +12,8 @@ import type { NodeRefusal } from './refusal.ts'
 const NO_FACTS: TenantFacts = { nodes: [], containers: { used: 0, limit: 0 } }
 
 /**
- * Returns undefined if the replica may stay on its node. A refusal by residency is returned before a refusal by a
- * preference.
+ * Checks whether a replica may stay on its node, and returns undefined if so. A refusal by residency is returned before a
+ * refusal by a preference.
  */
 export function stillQualifies(workload: Workload, node: NodeFacts): NodeRefusal | undefined {
   return firstRefusal(filtersFor(workload), workload, node, NO_FACTS)

@@ -28,7 +28,10 @@ export interface LabelAnswer {
   readonly neededBy: ReadonlyMap<FilterName, readonly PricedStep[]>
 }
 
-/** Finds the changes for nodes and one workload. Nodes with the same label values share the result. */
+/**
+ * Creates a function that finds the label changes a node needs to accept a workload. Nodes with the same label values
+ * share the result.
+ */
 export function createLabelAdvisor(workload: Workload): (node: NodeFacts) => LabelAnswer {
   const questions = questionsOf(workload)
   const answers = new Map<string, LabelAnswer>()
@@ -52,10 +55,10 @@ function combined(answers: readonly LabelAnswer[]): LabelAnswer {
 }
 
 interface Question {
-  /** A key of a node. Nodes with the same key get the same answer to this question. */
+  /** A key of a node. Nodes with the same key need the same label changes. */
   readonly keyOf: (node: NodeFacts) => string
   readonly answers: Map<string, LabelAnswer>
-  /** The workload, reduced to the demands that this question is about. */
+  /** The workload, reduced to the demands on the labels that are solved together. */
   readonly workload: Workload
   /**
    * For each label, its possible settings; the first setting leaves the label unchanged. There are few settings, even for
@@ -124,7 +127,7 @@ function questionsOf(workload: Workload): Question[] {
 }
 
 /**
- * The question about country and region. Of equally cheap answers the first wins. Regions vary first, so the name of the
+ * The problem of country and region. Of equally cheap answers the first wins. Regions vary first, so the name of the
  * region comes before a country of the region.
  */
 function locationQuestion(workload: Workload): Question {
@@ -176,7 +179,10 @@ function locationsOf(
 
 const UNCHANGED: Setting = []
 
-/** The question about one other label. The best value of the label does not depend on its current value. */
+/**
+ * The problem of one label other than country and region. The best value of the label does not depend on its current
+ * value.
+ */
 function labelQuestion(label: string, workload: Workload): Question {
   const settings = lazy(() => [
     label.startsWith(RESERVED) ? [UNCHANGED] : [UNCHANGED, bestSetting(label, workload)],
