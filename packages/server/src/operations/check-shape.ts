@@ -10,17 +10,20 @@ import {
 } from '@holdfast/contract'
 import { reject, safeField } from '@holdfast/core'
 
-/** Checks a field beyond its type, only for values of the right type. Each rejection is about another value. */
+/** Checks a value that already has the right type. Each rejection it returns is about a different value. */
 export type FieldCheck = (value: Json) => Rejection | readonly Rejection[] | undefined
 export type FieldChecks = { readonly [field: string]: FieldCheck }
 
 export interface ShapeCheck {
   readonly checks?: FieldChecks
-  /** The body contains a credential. Unknown fields are not quoted, because one may be a misspelled `password`. */
+  /**
+   * True if the body contains a credential. Names of unknown fields are then not quoted: one may be a misspelled
+   * `password`.
+   */
   readonly secret?: boolean
 }
 
-/** Unknown fields come first, then the others in the order of the shape, with the first failed rule of each value. */
+/** Rejections: unknown fields first, then one per wrong value (the first rule it breaks), in the order of the shape. */
 export function checkShape(
   shape: ObjectNode,
   body: Json,
@@ -55,7 +58,7 @@ function rejectFault({ kind, path, value, expected }: ShapeFault, secret: boolea
 const MAX_JUDGED = 1024
 const MAX_QUOTED = 256
 
-/** The path contains the client's keys, so it is shortened, and keys that look like credentials are redacted. */
+/** A field path for an error message: shortened, and with keys that look like credentials redacted. */
 function quotedField(path: string): string {
   const safe = safeField(path.slice(0, MAX_JUDGED))
   return safe.length <= MAX_QUOTED ? safe : `${safe.slice(0, MAX_QUOTED)}...`

@@ -16,22 +16,25 @@ export interface KeptAnswer {
   readonly etag?: string
 }
 
-/** The id under which a response is stored, and a hash of its request. */
+/** Identifies a request with an Idempotency-Key: the id of the stored response, and a hash of the request. */
 export interface Idempotency {
   readonly id: string
   readonly requestHash: string
 }
 
 export interface IdempotentAnswers {
-  /** The response to an earlier request with this key; a rejection if that request was a different one. */
+  /** The stored response of an earlier request with this key; a rejection if the earlier request was a different one. */
   recall(caller: Caller, idempotency: Idempotency): Promise<Outcome<KeptAnswer> | undefined>
-  /** False when a response is already stored: the work must not be repeated. */
+  /** Stores the response of a request. False if a response is already stored: the request must not be executed again. */
   keep(transaction: Transaction, caller: Caller, idempotency: Idempotency, answer: KeptAnswer): boolean
 }
 
 const DAY_MS = 24 * 3_600_000
 
-/** Keyed, because a body may contain secrets and a plain hash of a short one can be guessed by a reader of the store. */
+/**
+ * Id and hash of a request. The hash is keyed with the Idempotency-Key, which is not stored, because a reader of the
+ * store could guess a short secret in the body from a plain hash.
+ */
 export function idempotencyOf(key: string, method: string, path: string, body: string): Idempotency {
   const requestHash = createHmac('sha256', key).update(`${method} ${path}\n${body}`).digest('hex')
   return { id: hash('sha256', key, 'hex'), requestHash }
@@ -62,15 +65,15 @@ export function createIdempotentAnswers(
   }
 }
 
-/** How the response of a request is stored, if it has an Idempotency-Key. */
+/** How to store the response of a request, if the request has an Idempotency-Key. */
 export interface Kept<T> {
   readonly idempotency: Idempotency | undefined
   answerOf(value: T): KeptAnswer
 }
 
 /**
- * Ends the decision of a POST: commits with the stored response, or aborts because the same request was committed first.
- * The caller then recalls that response.
+ * Ends the decision of a POST: commits with the stored response, or aborts because a request with the same key was
+ * committed first. After an abort, the caller of this function returns the response of that first request.
  */
 export function keepOnce<T>(
   answers: IdempotentAnswers,
@@ -84,7 +87,7 @@ export function keepOnce<T>(
   return { kind: 'abort', result: refused(reject('idempotency_key_reused', 'Idempotency-Key', undefined)) }
 }
 
-/** For a request that changes nothing: succeeds without a write, unless its response must be stored for its key. */
+/** Ends a request that changes nothing: no write is needed, unless the response must be stored for an Idempotency-Key. */
 export function keepUnchanged<T>(
   answers: IdempotentAnswers,
   transaction: Transaction,

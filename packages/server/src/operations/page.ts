@@ -1,4 +1,4 @@
-// Lists in pages: `{items, nextCursor}` with an opaque cursor. See docs/design/api.md#lists.
+// Splits lists into pages: `{items, nextCursor}` with an opaque cursor. See docs/design/api.md#lists.
 
 import type { Rejection } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
@@ -12,11 +12,13 @@ export interface PageRequest {
 
 export interface Page<T> {
   readonly items: readonly T[]
-  /** Null on the last page. */
+  /** The cursor of the next page; null on the last page. */
   readonly nextCursor: string | null
 }
 
-/** One page of the items that `find` returns once the store is fresh. `keyOf` is unique; the list is sorted by it. */
+/**
+ * One page of the items that `find` returns after the cache is up to date. Items are sorted by `keyOf`, which is unique.
+ */
 export async function listPage<T>(
   store: Pick<Store, 'fresh'>,
   { limit, cursor }: PageRequest,
@@ -30,13 +32,13 @@ export async function listPage<T>(
   return done(pageOf(sorted, keyOf, limit, from.after))
 }
 
-/** The page with another view of each item. A rejection stays as it is. */
+/** Converts each item of a page with `show`. A rejection is returned unchanged. */
 export function mapPage<T, U>(page: Outcome<Page<T>>, show: (item: T) => U): Outcome<Page<U>> {
   if (!page.ok) return page
   return done({ items: page.value.items.map(show), nextCursor: page.value.nextCursor })
 }
 
-/** Reads the records of a page of keys. A record that was removed in the meantime is left out. */
+/** Reads the records of a page of keys. A record that was removed after its key was listed is left out. */
 export async function readPage<T, U>(
   page: Outcome<Page<{ readonly key: string }>>,
   read: (keys: string[]) => Promise<readonly (T | undefined)[]>,

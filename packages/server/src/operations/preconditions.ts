@@ -7,7 +7,7 @@ import { tenants, tokens } from '../store/records.ts'
 import { globally, type Transaction } from '../store/transaction.ts'
 import type { Caller } from './caller.ts'
 
-/** Rejects a revoked token, and a tenant that is being deleted. */
+/** Rejects a caller whose token was revoked or whose tenant is being deleted. */
 export function requireLiveCaller(
   transaction: Transaction,
   { tenant, token }: Caller,
@@ -18,7 +18,7 @@ export function requireLiveCaller(
   return record === undefined || record.deleting ? reject('tenant_not_found', 'tenant', tenant) : undefined
 }
 
-/** A mismatch is 412 revision_conflict. */
+/** Rejects a write with 412 revision_conflict if `If-Match` names another revision than the stored one. */
 export function checkIfMatch(ifMatch: string | undefined, revision: number): Rejection | undefined {
   if (ifMatch === undefined || ifMatch === '*' || ifMatch === `"${revision}"`) return undefined
   return reject('revision_conflict', 'If-Match', ifMatch, { etag: `"${revision}"` })

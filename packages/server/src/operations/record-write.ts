@@ -1,5 +1,5 @@
-// Records every accepted write in its own transaction: the audit entry, which is also the transaction's receipt, and the
-// event (docs/design/events.md#audit).
+// Records every accepted write in the transaction of that write: the audit entry, which also proves that the transaction
+// was committed, and the event (docs/design/events.md#audit).
 
 import { hash } from 'node:crypto'
 import type { Event, EventType, Json } from '@holdfast/contract'
@@ -39,12 +39,12 @@ export interface NewEvent {
   readonly type: EventType
   readonly severity: Event['severity']
   readonly subject: Event['subject']
-  /** Together with type and subject it identifies the event. */
+  /** The cause of the event; type, subject and cause together identify an event. */
   readonly cause: string
   readonly reason: string
   readonly message: string
   readonly data: Json
-  /** Position among the events of its transaction, which are listed by id; absent where the order does not matter. */
+  /** Position of the event among the events of its transaction; absent if their order does not matter. */
   readonly place?: number
 }
 
@@ -59,7 +59,7 @@ export function recordEvent(
   transaction.put(inTenant(tenant, events, id), { v: 1, id, tenant, time: timestamp(clock), ...shown })
 }
 
-/** For events that may be reported again: false if the event exists, and then there is nothing to commit. */
+/** Records an event that may be reported repeatedly. False if the event exists already: there is nothing to commit. */
 export function recordEventOnce(
   transaction: Transaction,
   clock: Clock,
@@ -71,7 +71,7 @@ export function recordEventOnce(
   return true
 }
 
-/** The same event reported twice has the same id. */
+/** The id of an event. An event that is reported twice gets the same id. */
 function eventId({ type, subject, cause, place }: NewEvent): string {
   const digest = hash('sha256', JSON.stringify([type, subject.kind, subject.uid, cause]), 'hex').slice(0, 32)
   if (place === undefined) return `evt_${digest}`

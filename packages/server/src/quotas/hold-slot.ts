@@ -1,4 +1,5 @@
-// Holds one quota slot for a request: a new one after each conflict, none after its end.
+// Holds one quota slot for a request. After a conflict another slot is chosen; at the end of the
+// request the slot is released.
 
 import type { QuotaKind, TenantId } from '@holdfast/contract'
 import { slots as slotRecords } from '../store/records.ts'
@@ -33,7 +34,7 @@ export function holdSlot({ slots, quotas }: SlotDeps, tenant: TenantId, kind: Qu
   }
 }
 
-/** Called in the transaction of the record that needs the slot; of two that chose the same slot, one commits. */
+/** Claims the slot in the transaction of the record that needs it; of two requests with the same slot, one commits. */
 export function claimSlot(
   transaction: Transaction,
   tenant: TenantId,
@@ -46,7 +47,7 @@ export function claimSlot(
   transaction.put(address, { v: 1, holder })
 }
 
-/** Called in the transaction that deletes the record with the slot. */
+/** Frees a slot in the transaction that deletes the record which holds the slot. */
 export function freeSlot(transaction: Transaction, tenant: TenantId, kind: QuotaKind, slot: number): void {
   transaction.delete(inTenant(tenant, slotRecords, slotId(kind, slot)))
 }

@@ -14,7 +14,7 @@ export type SlotsChoice =
   | { readonly kind: 'busy'; readonly until: Promise<void> }
 
 export interface HeldSlots {
-  /** Releases the held slots and chooses `count` new ones. */
+  /** Releases the slots held so far and chooses `count` new ones. */
   choose(count: number): SlotsChoice
   release(): void
 }
@@ -30,14 +30,15 @@ export function holdCredentialSlots(deps: SlotDeps, tenant: TenantId): HeldSlots
       release()
       const slots: number[] = []
       const quota = credentialQuota(deps, tenant, count)
-      // Checked first: once the last free slots are held here, they would look busy.
+      // The quota is checked before slots are chosen: slots held by this request itself would look busy.
       if (count > 0 && quota.used + count > quota.limit) return { kind: 'full', quota }
       while (slots.length < count) {
         const one = holdSlot(deps, tenant, KIND)
         held.push(one)
         const choice = one.choose()
         if (choice.kind === 'busy') {
-          // Two writes that wait for each other's slots would wait forever.
+          // Held slots are released before waiting, because two writes that wait for each other's slots would
+          // wait forever.
           release()
           return { kind: 'busy', until: sleep(PAUSE_MS * Math.random()) }
         }
@@ -50,7 +51,7 @@ export function holdCredentialSlots(deps: SlotDeps, tenant: TenantId): HeldSlots
   }
 }
 
-/** The quota of credentials with material, for `requested` more. */
+/** The quota of credentials that have secret values, for `requested` further credentials. */
 export function credentialQuota({ slots, quotas }: SlotDeps, tenant: TenantId, requested: number): QuotaFact {
   return { kind: KIND, used: slots.used(tenant, KIND), requested, limit: quotas.limit(tenant, KIND) }
 }

@@ -1,5 +1,5 @@
-// The quotas of a tenant and their use (docs/design/admission.md#quotas). Records are limited exactly, by slot keys. Bytes are
-// measured by the cache, so concurrent writes may exceed the limit slightly.
+// The quotas of a tenant and their use (docs/design/admission.md#quotas). The number of records is limited exactly, by
+// slot keys. Bytes are measured by the cache, so concurrent writes may exceed a byte quota slightly.
 
 import { QUOTA_KINDS, type QuotaKind, type QuotaList, type TenantId } from '@holdfast/contract'
 import { placements, tenants } from '../store/records.ts'
@@ -14,7 +14,7 @@ export interface Quotas {
   list(tenant: TenantId): QuotaList
 }
 
-/** Kinds that are limited by slot keys, one per record. */
+/** Quota kinds that are limited by slot keys, one per record. */
 const SLOTTED: ReadonlySet<QuotaKind> = new Set([
   'nodes',
   'deployments',
@@ -25,8 +25,8 @@ const SLOTTED: ReadonlySet<QuotaKind> = new Set([
 ])
 
 /**
- * `pressure` is how full etcd is, 0 to 1. Above 70 % every byte quota shrinks, down to zero at 100 %. So the largest
- * tenants are rejected first, and etcd never becomes full for all.
+ * `pressure` is the fill level of etcd, from 0 to 1. Above 0.7 every byte quota shrinks, down to zero at 1. The largest
+ * tenants are therefore rejected first, and etcd never becomes full for all tenants.
  */
 export function createQuotas(
   store: Store,
@@ -57,7 +57,9 @@ function roomLeft(pressure: number): number {
   return pressure <= TIGHT ? 1 : Math.max(0, (1 - pressure) / (1 - TIGHT))
 }
 
-/** Includes containers that are being stopped, until they are confirmed gone, like the scheduler does. */
+/**
+ * Number of a tenant's containers. Like in the scheduler, containers being stopped count until they are confirmed gone.
+ */
 function countContainers(store: Pick<Store, 'list'>, tenant: TenantId): number {
   return store.list(placements, tenant).reduce((sum, { record }) => sum + record.assignments.length, 0)
 }

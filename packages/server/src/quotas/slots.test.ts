@@ -74,7 +74,7 @@ test('counts records in higher slots under a lowered limit, also for concurrent 
 })
 
 test('counts a held slot beyond a lowered limit once', () => {
-  // Limit 5, slots 3 and 9 held: one is beyond the limit, so four slots are open and one of them is held.
+  // Limit 5, slots 3 and 9 in use: slot 9 is beyond the limit, so four slots are open, and slot 3 is one of those.
   const { choose } = allocator({ used: [`${KIND}/3`, `${KIND}/9`] })
   expect([choose(5), choose(5), choose(5), choose(5)].map(slotOf)).toEqual([0, 1, 2, 'busy'])
 })

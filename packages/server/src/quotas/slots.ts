@@ -1,5 +1,5 @@
 // Record quotas without a counter: a quota of N records is N slot keys, and each record holds one. The cache shows which
-// slots are free; the transaction compares that the key is absent, so no slot is used twice.
+// slots are free; the transaction checks that the chosen key is absent, so no slot is used twice.
 
 import type { QuotaKind, TenantId } from '@holdfast/contract'
 import { slots } from '../store/records.ts'
@@ -8,11 +8,11 @@ import type { Store } from '../store/store.ts'
 export type SlotChoice =
   | { readonly kind: 'free'; readonly slot: number }
   | { readonly kind: 'full' }
-  /** All free slots are held by concurrent requests: wait until one of them is decided. */
+  /** Concurrent requests hold all free slots: wait until one of those requests ends. */
   | { readonly kind: 'busy'; readonly until: Promise<void> }
 
 export interface SlotAllocator {
-  /** A free slot, reserved in this process until `release`. */
+  /** Chooses a free slot and reserves it in this process until `release`. */
   choose(tenant: TenantId, kind: QuotaKind, limit: number): SlotChoice
   release(tenant: TenantId, kind: QuotaKind, slot: number): void
   used(tenant: TenantId, kind: QuotaKind): number
@@ -25,7 +25,7 @@ interface Pool {
   readonly reserved: Set<number>
   readonly waiting: (() => void)[]
   hint: number
-  /** The result of `openSlots` for this limit; undefined when it must be computed again. */
+  /** The cached result of `openSlots` for a limit; undefined if it must be computed again. */
   open: { readonly limit: number; readonly slots: number } | undefined
 }
 
@@ -96,8 +96,8 @@ function chooseFrom(pool: Pool, limit: number): SlotChoice {
 }
 
 /**
- * How many of the first slots may be used, so that they and the used slots beyond them are at most the limit. Less than
- * the limit only if it was lowered while records hold higher slots.
+ * Number of slots, from the first on, that may be used: together with the used slots of higher number they are at most
+ * the limit. The number is less than the limit only if the limit was lowered while records hold higher slots.
  */
 function openSlots(used: ReadonlySet<number>, limit: number): number {
   let open = limit

@@ -1,14 +1,16 @@
-// The target of a deployment's replicas: its revision, and the template hash that decides which replicas are recreated.
+// The target of a deployment's replicas: the revision, and the template hash that decides which replicas are recreated.
 
 import { hash } from 'node:crypto'
 import type { RevisionTarget } from '@holdfast/contract'
 import { canonicalTemplate } from '@holdfast/core'
 import type { StoredDeployment } from '../store/records.ts'
 
-/** Cached per record object, which is replaced and never changed: a deployment is reconciled several times per write. */
+/**
+ * Targets by deployment record. A record object never changes, and a deployment is reconciled several times per write.
+ */
 const targets = new WeakMap<StoredDeployment, RevisionTarget>()
 
-/** Undefined until a registry has resolved the image's digest. */
+/** The target of a deployment; undefined until a registry has resolved the digest of the image. */
 export function targetOf(stored: StoredDeployment): RevisionTarget | undefined {
   const { spec, digest, revision } = stored
   if (digest === null) return undefined

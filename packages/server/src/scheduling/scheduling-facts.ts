@@ -1,5 +1,5 @@
-// Gathers the scheduler's input from stored records: the tenant's nodes with their assigned work, and the workload of a
-// deployment. Controllers update it change by change; an explanation gathers it once.
+// Gathers the scheduler's input from stored records: the tenant's nodes with their assigned replicas, and the workload of
+// a deployment. Controllers update this input with each change; an explanation gathers it once.
 
 import type { Assignment, Capacity, NodeId, ResidencyRules, TenantId } from '@holdfast/contract'
 import { desiredResidency, type NodeFacts, type TenantFacts, type Workload } from '@holdfast/core'
@@ -46,11 +46,11 @@ export function nodeFacts(
   return { ...known, hiddenCountry: hiddenCountry(node), claim, requested, replicas }
 }
 
-/** The attested country of a node that advertised refused labels. */
+/** The country that a node's join token attested, if the node advertised labels that were refused. */
 export const hiddenCountry = ({ refusedMark, attested }: StoredNode): string | undefined =>
   refusedMark === undefined ? undefined : attested.country
 
-/** A machine without a known claim is treated as one that is being released. */
+/** The tenant's claim on a machine. A machine without a known claim is treated as being released. */
 function claimOn(store: Pick<Store, 'get'>, tenant: TenantId, { id, name }: StoredNode): NodeFacts['claim'] {
   const claims = store.get(globally(nodeNames, name))?.record.claims ?? []
   const own = claims.find((claim) => claim.tenant === tenant && claim.nodeId === id)
@@ -69,7 +69,7 @@ export function workloadOf(
   return { name, resources, placement, nodeId, residency, ofPlatform }
 }
 
-/** The resource requests of a placement's deployment; zero if the deployment is gone. */
+/** The resource requests of a placement's deployment; zero if the deployment no longer exists. */
 export function requestsOf(
   store: Pick<Store, 'get'>,
   tenant: TenantId,
@@ -79,7 +79,7 @@ export function requestsOf(
   return stored?.uid === placement.uid ? stored.spec.resources : NOTHING
 }
 
-/** Gathers all facts of a tenant from the cache. */
+/** Gathers the scheduler's input for a whole tenant from the cache. */
 export function gatherTenantFacts(
   store: ReadStore,
   quotas: Pick<Quotas, 'limit'>,

@@ -1,5 +1,5 @@
-// Encodes and decodes every stored record. Encoding is by allow-list: a key that the shape does not name is a fault of the
-// server and throws, so that nothing unexpected is stored (docs/design/admission.md#persist-guard).
+// Encodes and decodes every stored record. Encoding is by allow-list: a field that the shape does not name is a fault of
+// the server and throws, so that nothing unexpected is stored (docs/design/admission.md#persist-guard).
 
 import { decode, findShapeFaults, type Json, type Rejection } from '@holdfast/contract'
 import { checkPersistable, reject } from '@holdfast/core'
@@ -7,7 +7,7 @@ import { isTainted } from '../ports/taint.ts'
 import type { Collection } from './records.ts'
 
 const SUSPECT = /"(?:values|generate)"/
-/** For a record that contains a secret value of the request under a harmless name. */
+/** The rejection of a record that contains a secret value of the request under a harmless field name. */
 const VALUE_WOULD_PERSIST = reject('secret_material_would_persist', 'values', null, {}, '<redacted>')
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
@@ -16,7 +16,8 @@ export function encodeRecord<T>(collection: Collection<T>, record: T): Buffer {
   if (fault !== undefined)
     throw new UnstorableRecordError(`${collection.folder}: ${fault.kind} at ${fault.path}`)
   const text = JSON.stringify(record)
-  // Most records cannot contain material, and a search in their text is cheaper than a walk.
+  // Most records cannot contain secret values, and a search in the encoded text is cheaper than a walk
+  // through the record.
   const [found] = SUSPECT.test(text) ? checkPersistable(record as Json) : []
   const material = found ?? (isTainted(text) ? VALUE_WOULD_PERSIST : undefined)
   if (material !== undefined)
@@ -28,10 +29,10 @@ export function decodeRecord<T>(collection: Collection<T>, bytes: Uint8Array): T
   return decode(collection.shape, JSON.parse(decoder.decode(bytes)))
 }
 
-/** The server tried to store an invalid record. The message names the place, never the value. */
+/** The server tried to store an invalid record. The message names the field, never the value. */
 export class UnstorableRecordError extends Error {
   override readonly name = 'UnstorableRecordError'
-  /** The rejection, where secret material would have been stored; undefined for other faults. */
+  /** The rejection, if secret values would have been stored; undefined for other faults. */
   readonly material: Rejection | undefined
 
   constructor(message: string, material?: Rejection) {

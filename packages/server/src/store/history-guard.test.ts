@@ -6,7 +6,7 @@ import { putDeployment, someTenant } from './records.fixture.ts'
 import { audit } from './records.ts'
 import { openStore, type Store } from './store.ts'
 
-/** An empty etcd that answers with the revision it is set to; its watch reports only what the test passes on. */
+/** An empty etcd that answers with the revision set by the test; its watch reports only events that the test sends. */
 function scriptedEngine(revision: number) {
   const script = { revision, watched: undefined as WatchRequest | undefined }
   const engine: KeyValueEngine = {
@@ -48,7 +48,7 @@ describe('the history guard', () => {
     const reported: number[][] = []
     const guard = guardHistory(engine, (known, found) => reported.push([known, found]))
     await guard.engine.range(READ)
-    // The last revision has caught up in number, and is of another history all the same.
+    // The revision number has caught up with the old one, but it belongs to another history.
     for (const revision of [4, 5, 12]) {
       script.revision = revision
       await guard.engine.range(READ)

@@ -1,6 +1,7 @@
-// Notices an etcd that was restored from a backup while this server runs (docs/design/store.md#restored-store).
-// A linearizable response must not be older than the highest revision that this process knew when it sent the request.
-// If it is older, the cache describes a history that no longer exists and the server must neither answer nor write.
+// Detects that etcd was restored from a backup while this server runs
+// (docs/design/store.md#restored-store). A linearizable response must not be older than the highest
+// revision that this process knew when it sent the request. If the response is older, the cache
+// describes a history that no longer exists, and the server must neither answer nor write.
 
 import type { KeyValueEngine } from '../ports/key-value.ts'
 import { StoreUnavailableError } from './unavailable.ts'
@@ -8,13 +9,13 @@ import { StoreUnavailableError } from './unavailable.ts'
 export type OnWentBack = (known: number, found: number) => void
 
 export interface HistoryGuard {
-  /** The same engine; each response and each watched revision passes through the guard. */
+  /** The given engine, with a check of the revision of each response and each watch event. */
   readonly engine: KeyValueEngine
-  /** Throws once etcd has answered with an older revision; only a restart of the server clears this. */
+  /** Throws if etcd has ever answered with an older revision; only a restart of the server ends this state. */
   require(): void
 }
 
-/** `onWentBack` is called once. */
+/** `onWentBack` is called once, when etcd first answers with an older revision. */
 export function guardHistory(engine: KeyValueEngine, onWentBack: OnWentBack = () => {}): HistoryGuard {
   let known = 0
   let fault: string | undefined
@@ -27,7 +28,9 @@ export function guardHistory(engine: KeyValueEngine, onWentBack: OnWentBack = ()
     fault = `etcd went back from revision ${before} to ${found}, as after a restore from a backup; restart this server`
     onWentBack(before, found)
   }
-  /** `known` is read before the request is sent: responses to concurrent requests may arrive in any order. */
+  /**
+   * Checks a response. The known revision is read before the request is sent, because responses may arrive in any order.
+   */
   const checked = async <T extends { readonly revision: number }>(call: () => Promise<T>): Promise<T> => {
     const before = known
     const response = await call()
@@ -36,7 +39,7 @@ export function guardHistory(engine: KeyValueEngine, onWentBack: OnWentBack = ()
   }
   return {
     engine: {
-      // A serializable read may be answered by a member that lags behind, so it proves nothing.
+      // A serializable read may be answered by an etcd member that lags behind, so an older revision proves nothing.
       range: (request, options) =>
         request.serializable === true
           ? engine.range(request, options)

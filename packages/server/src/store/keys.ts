@@ -1,11 +1,12 @@
-// The layout of keys (docs/design/store.md#keys). The tenant comes first, so one range is one tenant. Every key ends in `/`, so
-// no prefix scan matches a longer name. Global records are few and have a prefix of their own.
+// The layout of keys in etcd (docs/design/store.md#keys). A key begins with the tenant, so the records
+// of a tenant are one range. Every key ends in `/`, so no prefix scan matches a longer name. Global
+// records are few and have a separate prefix.
 
 import { isTenantId, type TenantId } from '@holdfast/contract'
 import type { KeyRange } from '../ports/key-value.ts'
 
 export interface ParsedKey {
-  /** Absent for a global record. */
+  /** The tenant that owns the record; absent for a global record. */
   readonly tenant?: TenantId
   readonly folder: string
   readonly id: string
@@ -21,7 +22,7 @@ export interface Keyspace {
   folderOf(tenant: TenantId, folder: string, within?: string): KeyRange
 }
 
-/** `root` is `/hf` in production; tests that share an engine use a root of their own. */
+/** `root` is the first part of all keys: `/hf` in production; tests that share an etcd each use another root. */
 export function createKeyspace(root = '/hf'): Keyspace {
   return {
     root,
@@ -35,7 +36,9 @@ export function createKeyspace(root = '/hf'): Keyspace {
   }
 }
 
-/** All keys with a prefix that ends in `/`; the range ends at the same text with `0`, the next character. */
+/**
+ * The range of all keys with a prefix that ends in `/`. The range ends before the prefix with `0` instead of that `/`.
+ */
 export function prefixRange(prefix: string): KeyRange {
   return { key: prefix, rangeEnd: `${prefix.slice(0, -1)}0` }
 }

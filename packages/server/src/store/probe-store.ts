@@ -1,18 +1,18 @@
-// Health probes: whether etcd answers, and whether this replica has caught up with it. Any client may ask, so concurrent
-// requests share one probe, and a probe is shorter than the deadline of a write (docs/design/api.md#health).
+// Health probes: whether etcd answers, and whether this server replica has caught up with etcd. Any client may ask, so
+// concurrent requests share one probe, and a probe is shorter than the deadline of a write (docs/design/api.md#health).
 
 import { withDeadline } from '../lib/with-deadline.ts'
 import type { KeyValueEngine } from '../ports/key-value.ts'
 import type { Store } from './store.ts'
 
 export interface StoreProbe {
-  /** Whether the engine answers a linearizable read now. */
+  /** Whether etcd answers a linearizable read now. */
   connected(): Promise<boolean>
-  /** Whether the cache also contains every write acknowledged before. */
+  /** Whether etcd answers and the cache contains every write that was acknowledged before this call. */
   caughtUp(): Promise<boolean>
 }
 
-/** Enough to try three members in turn, two of which do not answer. */
+/** Deadline of a probe: enough to try three etcd members one after another if two of them do not answer. */
 const PROBE_MS = 2_500
 
 export function createStoreProbe(
@@ -33,7 +33,7 @@ function isDone(work: Promise<unknown>): Promise<boolean> {
   )
 }
 
-/** Calls made while a probe runs get its result. */
+/** Shares a probe: calls made while a probe is in progress get the result of that probe. */
 function shared(ask: () => Promise<boolean>): () => Promise<boolean> {
   let running: Promise<boolean> | undefined
   return () => {

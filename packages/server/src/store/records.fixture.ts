@@ -48,7 +48,7 @@ export const anAuditEntry = (tenant: TenantId, transaction: TransactionId, reque
   requestId,
 })
 
-/** Writes a deployment, and an audit entry that names its state as the receipt. */
+/** Writes a deployment, and an audit entry that serves as the receipt of the transaction. */
 export function putDeployment(
   transaction: Transaction,
   tenant: TenantId,

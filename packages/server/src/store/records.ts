@@ -1,4 +1,4 @@
-// Every stored record, by subject. All of them are exported here; COLLECTIONS lists every collection.
+// Exports all kinds of stored records; each file in records/ describes one subject. COLLECTIONS lists every collection.
 
 import { audit, cancels, events, idempotentAnswers } from './records/activity.ts'
 import type { Collection } from './records/collection.ts'

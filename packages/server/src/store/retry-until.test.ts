@@ -4,7 +4,7 @@ import { retryUntil, withEngineDeadline } from './retry-until.ts'
 
 const soon = () => performance.now() + 5_000
 
-/** Fails with the given errors, one per attempt, then succeeds. */
+/** A call that fails with the given errors, one per attempt, and then succeeds. */
 function failing(...errors: Error[]) {
   let tries = 0
   const attempt = async () => {

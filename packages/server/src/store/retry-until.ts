@@ -1,4 +1,4 @@
-// Retries calls while the engine is unavailable, until a deadline.
+// Retries calls while etcd is unavailable, until a deadline.
 
 import { sleep } from '../lib/sleep.ts'
 import { withDeadline } from '../lib/with-deadline.ts'
@@ -7,8 +7,8 @@ import { EngineError } from '../ports/key-value.ts'
 const RETRY_MS = 20
 
 /**
- * Retries while the engine reports that nothing was applied. An unknown outcome is thrown at once, unless the call is
- * repeatable. There is at least one attempt, even if `until`, on the monotonic clock, has passed.
+ * Retries a call while etcd reports that nothing was applied. An unknown outcome is thrown at once, unless the call may
+ * be repeated. There is at least one attempt, even if `until`, on the monotonic clock, has passed.
  */
 export async function retryUntil<R>(
   attempt: () => Promise<R>,
@@ -31,7 +31,7 @@ function isTransient(error: unknown, mode: 'once' | 'repeatable'): boolean {
   return away && (mode === 'repeatable' || error.applied === 'no')
 }
 
-/** Waits for a read, or for shared work, until `until` on the monotonic clock, then throws a deadline error. */
+/** Waits for a read or for shared work. Throws a deadline error at `until` on the monotonic clock. */
 export function withEngineDeadline<R>(until: number, work: Promise<R>): Promise<R> {
   return withDeadline(until - performance.now(), work, () => {
     throw new EngineError('deadline', 'no', 'no answer in time')

@@ -1,5 +1,5 @@
-// The store: typed records of tenants, optimistic transactions over the cache, and group commit. Operations and loops use
-// etcd only through it (docs/design/store.md).
+// The store: typed records of tenants, optimistic transactions over the cache, and group commit. Operations and loops
+// access etcd only through this store (docs/design/store.md).
 
 import { asTransactionId, type TenantId } from '@holdfast/contract'
 import { sleep } from '../lib/sleep.ts'
@@ -21,9 +21,9 @@ import { asUnavailable, StoreUnavailableError } from './unavailable.ts'
 export { StoreUnavailableError } from './unavailable.ts'
 
 /**
- * The result of a transaction callback, which may be called several times and must have no other effect. `commit` writes.
- * `abort` writes nothing and returns its result, be it a rejection or a success without changes, once a current view
- * confirms it. `wait` retries when something local has passed.
+ * The result of a transaction callback, which may be called several times and must have no side effects. `commit` writes.
+ * `abort` writes nothing and returns its result, either a rejection or a success without changes, after a current view of
+ * etcd confirms it. `wait` retries when its promise is settled.
  */
 export type TransactionDecision<R> =
   | { readonly kind: 'commit'; readonly result: R }
@@ -32,18 +32,18 @@ export type TransactionDecision<R> =
 
 export interface Store {
   readonly keyspace: Keyspace
-  /** The revision of the cache. */
+  /** The etcd revision up to which the cache is complete. */
   readonly revision: number
-  /** Reads the cache, which may lag; call `fresh` first where the result must be current. */
+  /** Reads a record from the cache, which may lag; call `fresh` first if the result must be current. */
   get<T>(address: Address<T>): CachedRecord<T> | undefined
   list<T>(collection: Collection<T>, tenant?: TenantId): CachedRecord<T>[]
   /** The records of a global collection with their ids. */
   listWithIds<T>(collection: Collection<T>): (CachedRecord<T> & { readonly id: string })[]
   keysOf(collection: Collection<unknown>, tenant: TenantId): readonly SizedKey[]
   storedBytes(tenant: TenantId): number
-  /** Resolves when the cache contains every write that any server acknowledged before this call. */
+  /** Resolves when the cache contains every write that any server replica acknowledged before this call. */
   fresh(): Promise<void>
-  /** Reads from the engine, for collections without cached values; undefined where absent or unreadable. */
+  /** Reads records from etcd, for collections without cached values; undefined for absent or unreadable records. */
   read<T>(collection: Collection<T>, keys: readonly string[]): Promise<(T | undefined)[]>
   transact<R>(decide: (transaction: Transaction) => TransactionDecision<R>): Promise<R>
   subscribe(listener: (changes: readonly Change[]) => void): () => void
@@ -55,16 +55,16 @@ export interface StoreOptions {
   readonly clock: Clock
   readonly ids: IdSource
   readonly onUnreadable: OnUnreadable
-  /** Called once, when etcd was restored to an older state; from then on every call throws StoreUnavailableError. */
+  /** Called once, when etcd was restored to an older state. All later calls of the store throw StoreUnavailableError. */
   readonly onWentBack?: OnWentBack
   readonly root?: string
   readonly groupCommit?: Partial<GroupCommitOptions>
-  /** How long one transaction or one fresh read may retry. Settling an unknown outcome may take longer. */
+  /** How many milliseconds a transaction or a fresh read may retry. Settling an unknown outcome may take longer. */
   readonly deadlineMs?: number
 }
 
 const MAX_BACKOFF_MS = 200
-/** Enough for an election and one attempt that is lost in it. */
+/** Time to settle an unknown outcome: enough for an etcd election and one attempt that is lost during it. */
 const SETTLE_MS = 5_000
 const READ_AT_ONCE = 100
 
@@ -136,7 +136,9 @@ interface StoreContext {
   fresh(until: number): Promise<void>
 }
 
-/** After a conflict the cache is brought past the write that won, and the callback decides again. */
+/**
+ * Runs a transaction. After a conflict, waits until the cache contains the winning write, and calls the callback again.
+ */
 async function transact<R>(
   context: StoreContext,
   decide: (transaction: Transaction) => TransactionDecision<R>,
@@ -159,7 +161,8 @@ async function transact<R>(
       const verdict = await context.committer.commit(transaction.staged(), until)
       if (verdict.kind === 'committed') return decision.result
       await context.cache.waitFor(verdict.revision, until - performance.now()).catch(asUnavailable)
-      // The engine compared after the request was sent, so the cache at that revision is current enough to abort.
+      // etcd made the comparison after the request was sent, so the cache at that revision is current enough
+      // for an abort.
       current = verdict.kind === 'refused'
       if (attempt > 1) await sleep(Math.random() * Math.min(MAX_BACKOFF_MS, 2 ** attempt))
     }

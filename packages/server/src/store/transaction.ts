@@ -1,5 +1,5 @@
-// The handle of a transaction callback, the only one that can write. Each read registers its compare, so that no caller can
-// forget one and write skew is impossible (docs/design/store.md#transactions).
+// The handle that a transaction callback gets; all writes go through it. Each read through the handle is compared at
+// commit, so no caller can forget a compare, and write skew is impossible (docs/design/store.md#transactions).
 
 import { defined, type TenantId, type TransactionId } from '@holdfast/contract'
 import type { Compare } from '../ports/key-value.ts'
@@ -9,7 +9,7 @@ import { encodeRecord } from './encode.ts'
 import type { Keyspace } from './keys.ts'
 import { audit, type Collection, cancels } from './records.ts'
 
-/** A tenant's record, or a global one where the tenant is absent. */
+/** The address of a tenant's record, or of a global record if the tenant is absent. */
 export interface Address<T> {
   readonly collection: Collection<T>
   readonly tenant?: TenantId
@@ -26,23 +26,23 @@ export const globally = <T>(collection: Collection<T>, id: string): Address<T> =
 export interface Transaction {
   readonly id: TransactionId
   /**
-   * Reads the cache; the record is compared at commit. Only for cached collections, and never shows what this
-   * transaction has put. Throws UnreadableRecordError for a record that exists but cannot be decoded.
+   * Reads a record from the cache; the record is compared at commit. Only for cached collections. Writes of this
+   * transaction are not visible. Throws UnreadableRecordError for a record that exists but cannot be decoded.
    */
   get<T>(address: Address<T>): T | undefined
-  /** For a collection without cached values: commits only if there is no such record. False where one is known. */
+  /** For a collection without cached values: commits only if the record does not exist. False if it is known to exist. */
   requireAbsent(address: Address<unknown>): boolean
   put<T>(address: Address<T>, record: T): void
   delete(address: Address<unknown>): void
-  /** Deletes all records of a folder whose id begins with `within` and a slash. */
+  /** Deletes all records of a collection whose id begins with `within` and a slash. */
   deleteWithin(tenant: TenantId, collection: Collection<unknown>, within: string): void
-  /** Deletes every record of the tenant. */
+  /** Deletes all records under the keys of a tenant; global records remain. */
   deleteTenant(tenant: TenantId): void
 }
 
 export interface StagedTransaction extends PreparedTransaction {
   readonly id: TransactionId
-  /** The key whose presence proves the commit: the audit entry, which only this transaction writes. */
+  /** The key whose presence proves the commit: the key of the audit entry, which only this transaction writes. */
   readonly receipt?: string
 }
 
@@ -50,12 +50,12 @@ export interface OpenTransaction extends Transaction {
   staged(): StagedTransaction
 }
 
-/** The stored value is no record of its collection; only a manual change in etcd can cause this. */
+/** The stored value does not have the shape of its collection; only a manual change in etcd can cause this. */
 export class UnreadableRecordError extends Error {
   override readonly name = 'UnreadableRecordError'
 }
 
-/** `get` for a caller that skips unreadable records; such a record is not compared. */
+/** Like `get`, for a caller that skips unreadable records; an unreadable record is not compared at commit. */
 export function getOr<T, U>(transaction: Transaction, address: Address<T>, otherwise: U): T | U | undefined {
   try {
     return transaction.get(address)

@@ -1,4 +1,4 @@
-// The error of a store that could not decide: the engine is unavailable, or this replica lags behind it.
+// The error of a store that could not decide: etcd is unavailable, or the cache of this server replica lags behind etcd.
 
 import { EngineError } from '../ports/key-value.ts'
 import { CacheBehindError } from './cache/revision-gate.ts'
@@ -8,7 +8,10 @@ export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError'
 }
 
-/** Rethrows transient errors as StoreUnavailableError. An invalid request is a fault of the server and is rethrown as is. */
+/**
+ * Rethrows transient errors as StoreUnavailableError. An invalid request is a fault of the server and
+ * is rethrown as it is.
+ */
 export function asUnavailable(error: unknown): never {
   if (isTransient(error)) throw new StoreUnavailableError(error.message, { cause: error })
   throw error

@@ -1,5 +1,5 @@
-// A store for dry runs: transactions read and decide on a current view, and a commit becomes an abort with the same result
-// (docs/design/admission.md#dry-runs).
+// A store for dry runs: transactions read and decide on current records, and a commit becomes an abort that returns the
+// same result (docs/design/admission.md#dry-runs).
 
 import type { Store, TransactionDecision } from './store.ts'
 

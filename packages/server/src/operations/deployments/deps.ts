@@ -29,8 +29,8 @@ export interface DeploymentDeps {
   readonly planAhead: PlanDeps['planAhead']
   readonly archiveRevisions: number
   /**
-   * Replaces the step that separates a body's secret material from its spec. Only a test sets it: with a step that leaves
-   * the material in, it proves that the guards behind that step refuse to store it, without mocking modules.
+   * Replaces the step that separates the secret values of a body from the spec. Only a test sets this: with a step that
+   * leaves secret values in the spec, the test proves that later guards refuse to store them.
    */
   readonly normalise?: typeof normalise
 }

@@ -1,5 +1,5 @@
-// Explains where replicas of a deployment would be placed now and why not: gathers the tenant's facts from the cache for
-// core's explainPlacement (docs/design/placement.md#explanations).
+// Explains where replicas of a deployment would be placed now, and why not on other nodes. The tenant's facts for core's
+// explainPlacement come from the cache (docs/design/placement.md#explanations).
 
 import type { ResidencyRules, TenantId } from '@holdfast/contract'
 import { explainPlacement, type PlacementExplanation } from '@holdfast/core/placement/explain-placement'
@@ -14,7 +14,7 @@ export interface PlacementDeps {
   readonly residency: ResidencyRules
 }
 
-/** `missing` is the number of replicas to place beside those that are assigned. */
+/** `missing` is the number of replicas to place in addition to those that already have a node. */
 export function explainTenantPlacement(
   { store, quotas, residency }: PlacementDeps,
   tenant: TenantId,

@@ -1,4 +1,4 @@
-// The order of events, and when the event of a cursor is no longer kept.
+// The order of events, and how the server detects that the event of a cursor was removed by retention.
 
 import { expect, test } from 'vitest'
 import { isAfter, placeEvents, readEventCursor, truncationAt } from './event-cursor.ts'

@@ -1,5 +1,5 @@
-// The position of an event among those of its tenant: its create revision, and its ordinal among the events of that
-// revision, because a batch shares one (docs/design/events.md#events).
+// The position of an event among the events of a tenant: the revision of the transaction that created it, and its ordinal
+// among the events of that transaction (docs/design/events.md#events).
 
 import type { Event, ListedEvent } from '@holdfast/contract'
 import type { IndexedKey } from '../../store/cache/record-index.ts'
@@ -21,7 +21,7 @@ export function readEventCursor(text: string): EventPosition | undefined {
   return found === null ? undefined : { revision: Number(found[1]), ordinal: Number(found[2]) }
 }
 
-/** Sorts keys by cursor. The keys of a revision must be complete. */
+/** Sorts event keys by cursor. All keys of a revision must be passed, because ordinals are counted within a revision. */
 export function placeEvents(keys: readonly IndexedKey[]): PlacedEvent[] {
   const sorted = [...keys].sort(
     (left, right) => left.createRevision - right.createRevision || (left.key < right.key ? -1 : 1),
@@ -37,16 +37,17 @@ export function isAfter(placed: EventPosition, { revision, ordinal }: EventPosit
   return placed.revision > revision || (placed.revision === revision && placed.ordinal > ordinal)
 }
 
-/** Reports that retention removed events behind a cursor. */
+/** Reports that retention removed events after a cursor, before the client read them. */
 export interface Truncated {
   readonly after: string
-  /** The oldest event that is kept; null where there is none. */
+  /** Cursor of the oldest event that is kept; null if no event is kept. */
   readonly oldest: string | null
 }
 
 /**
- * Retention removes the oldest events first, so if the event of a cursor is missing, later ones may be missing too.
- * Revision 0 requests everything that is kept. A revision in the future belongs to another store.
+ * Reports whether events after a cursor may be missing. Retention removes the oldest events first, so if the event of the
+ * cursor is missing, later ones may be missing too. Revision 0 requests all events that are kept. A cursor with a future
+ * revision belongs to another store.
  */
 export function truncationAt(
   from: EventPosition,

@@ -1,5 +1,5 @@
-// Follows the events of a tenant from a cursor on. Readers fetch events from the store at their own speed; for a slow reader
-// only its position is kept. Events that retention removed in between are reported (docs/design/events.md#delivery).
+// Follows the events of a tenant from a cursor on. Each reader fetches events from the store at its own speed; the server
+// keeps only the reader's position. Events removed before they were read are reported (docs/design/events.md#delivery).
 
 import type { ListedEvent, TenantId } from '@holdfast/contract'
 import type { Change } from '../../store/cache/record-index.ts'
@@ -22,24 +22,26 @@ export type FollowedPart =
   | { readonly kind: 'truncated'; readonly truncated: Truncated }
 
 export interface EventFollower {
-  /** The cursor of the last event that was read, shown or not; undefined while a gap is not reported yet. */
+  /**
+   * Cursor of the last event read, whether or not the filter matched; undefined while lost events are not yet reported.
+   */
   readonly reached: string | undefined
-  /** The next few events; `more` if the next call can return others at once. */
+  /** Returns the next few events; `more` is true if another call can return further events at once. */
   take(): Promise<{ readonly parts: readonly FollowedPart[]; readonly more: boolean }>
   close(): void
 }
 
 export interface FollowOptions {
-  /** Undefined to follow only new events. */
+  /** Position after which to follow events; undefined to follow only new events. */
   readonly from: EventPosition | undefined
   readonly filter: EventFilter
-  /** Called after new events arrived; `take` returns them. */
+  /** Called when new events have arrived; `take` returns them. */
   onArrival(): void
 }
 
-/** Few, because one event may have 256 KiB. */
+/** The most events per call of `take`; the number is small, because one event may have 256 KiB. */
 const AT_ONCE = 10
-/** Collects a burst of events into one call. */
+/** Time in which a burst of new events is collected into one call of `onArrival`. */
 const GATHER_MS = 20
 
 export async function followEvents(
@@ -95,7 +97,7 @@ export async function followEvents(
 
 const ORIGIN: EventPosition = { revision: 0, ordinal: 0 }
 
-/** The newest keys are last, so only the end of the list is scanned. */
+/** The events after a position. The newest keys are last, so only the end of the list of keys is scanned. */
 function eventsAfter(store: Store, tenant: TenantId, position: EventPosition): PlacedEvent[] {
   const keys = store.keysOf(events, tenant)
   let from = keys.length
@@ -104,7 +106,7 @@ function eventsAfter(store: Store, tenant: TenantId, position: EventPosition): P
 }
 
 interface Arrivals {
-  /** An event was removed while some were unread; it may have been one of those. */
+  /** True if an event was removed while events were unread; the removed event may be one of the unread ones. */
   readonly removedUnread: boolean
   caughtUp(isDone: boolean): void
   close(): void

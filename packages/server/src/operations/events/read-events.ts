@@ -33,7 +33,7 @@ export interface EventQuery extends EventFilter {
   readonly before: string | undefined
 }
 
-/** With `after` the events that follow it; otherwise the newest ones, or those before `before`. Always oldest first. */
+/** Lists the events after `after`, the events before `before`, or the newest events; always oldest first. */
 export async function listEvents(
   store: Store,
   tenant: TenantId,
@@ -69,7 +69,7 @@ async function listForward(
   return { items: foldRepeats(found), nextCursor: last?.cursor ?? query.after ?? null }
 }
 
-/** Older events than the scanned ones are before `earlierCursor`, whether or not any of them matches. */
+/** Lists the newest matching events. `earlierCursor` is the position before which events were not scanned. */
 async function listBackward(
   store: Store,
   past: readonly PlacedEvent[],
@@ -101,7 +101,7 @@ export function badCursor(parameter: 'after' | 'before', given: string): Rejecti
 const bothWays = (before: string): Rejection =>
   reject('query_parameter_invalid', 'before', before, { accepted: 'one of after and before' })
 
-/** Consecutive identical events about the same subject are shown once, with their count and first time. */
+/** Folds consecutive identical events about the same subject into one item with a count and the time of the first. */
 export function foldRepeats(items: readonly ListedEvent[]): ListedEvent[] {
   const folded: ListedEvent[] = []
   for (const item of items) {
@@ -118,7 +118,7 @@ function isRepeat(left: Event, right: Event): boolean {
     left.subject.uid === right.subject.uid &&
     left.reason === right.reason &&
     left.message === right.message &&
-    // Events with the same text may be about different replicas.
+    // The data is compared too, because events with the same text may be about different replicas.
     canonicalJson(left.data) === canonicalJson(right.data)
   )
 }

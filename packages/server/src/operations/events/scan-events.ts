@@ -1,12 +1,12 @@
-// Reads events in the given order, forwards or backwards. One request scans a limited number, and the result says where it
-// stopped, so that the client can continue from there.
+// Reads events in the given order, forwards or backwards. One request scans a limited number of events; the result
+// contains the last scanned event, so that the client can continue after it.
 
 import type { Event } from '@holdfast/contract'
 import { events } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import type { PlacedEvent } from './event-cursor.ts'
 
-/** Events per read; MAX_SCANNED is the most that one request scans. */
+/** Number of events per read from the store; MAX_SCANNED is the most that one request scans. */
 const CHUNK = 100
 export const MAX_SCANNED = 2000
 
@@ -15,11 +15,11 @@ type StoredEvent = Event & { readonly v: number }
 export interface ScanResult {
   /** The last event that was scanned. */
   readonly last: PlacedEvent | undefined
-  /** All events were scanned. */
+  /** True if all events were scanned. */
   readonly complete: boolean
 }
 
-/** `visit` returns whether to continue. Events that retention removed in the meantime are skipped. */
+/** Calls `visit` for each event until it returns false. Events that retention has just removed are skipped. */
 export async function scanEvents(
   store: Pick<Store, 'read'>,
   positions: readonly PlacedEvent[],

@@ -1,5 +1,5 @@
-// Decides which labels of a machine are accepted. Labels about its location must equal what its join token attested, or the
-// machine could attract data that must not be there (docs/design/residency.md#attestation).
+// Decides which labels of a machine are accepted. Location labels must equal the values in the machine's join token, or
+// the machine could attract data that must not be stored there (docs/design/residency.md#attestation).
 
 import { hash } from 'node:crypto'
 import { type Infer, NODE_COUNTRY, NODE_REGION, type residencyShape } from '@holdfast/contract'
@@ -11,7 +11,7 @@ const RESERVED = 'holdfast.io/'
 export interface RefusedLabel {
   readonly label: string
   readonly advertised: string
-  /** Null where nothing was attested. */
+  /** The label's value in the join token; null if the token has none. */
   readonly attested: string | null
 }
 
@@ -20,7 +20,9 @@ export interface AttestedLabels {
   readonly refused: RefusedLabel[]
 }
 
-/** Labels under the platform's own domain are attested or refused, even unknown ones. */
+/**
+ * Accepts or refuses the labels of a machine. Labels under the platform's own domain must be attested, even unknown ones.
+ */
 export function attestLabels(
   advertised: Labels,
   { country, region }: Infer<typeof residencyShape>,
@@ -36,7 +38,7 @@ export function attestLabels(
     if (!label.startsWith(RESERVED) || value === known) labels.push([label, value])
     else refused.push({ label, advertised: value, attested: known })
   }
-  // Built from entries, because assigning to `__proto__` would silently set nothing.
+  // The object is built from entries, because assigning a label named `__proto__` would silently set nothing.
   return { labels: Object.fromEntries(labels), refused }
 }
 

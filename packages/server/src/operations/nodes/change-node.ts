@@ -26,7 +26,7 @@ export async function setSchedulable(
   return store.transact<Outcome<Node>>((transaction) => {
     const found = findToChange(transaction, caller, id)
     if (!found.ok) return { kind: 'abort', result: found }
-    // Uncordoning ends a drain; cordoning again does not.
+    // Uncordoning ends a drain; cordoning a node that is being drained does not.
     const { draining, ...rest } = found.value
     const node = { ...rest, schedulable, ...(draining === true && !schedulable ? { draining } : {}) }
     const view = nodeView(node, caller.tenant, readClaims(transaction, node.name))
@@ -59,7 +59,7 @@ export async function changeNode(
     if (conflict !== undefined) return { kind: 'abort', result: refused(conflict) }
     const node = { ...found.value, ...patch }
     const view = nodeView(node, caller.tenant, readClaims(transaction, node.name))
-    // Nothing changes: succeed without a write.
+    // A request that changes nothing succeeds without a write.
     if (found.value.controlPlane === patch.controlPlane) return { kind: 'abort', result: done(view) }
     transaction.put(inTenant(caller.tenant, nodes, node.id), node)
     recordAudit(transaction, clock, caller, {
@@ -70,7 +70,7 @@ export async function changeNode(
   })
 }
 
-/** A node of the caller's tenant; rejects a caller whose token was revoked. */
+/** Finds a node of the caller's tenant; rejects a caller whose token was revoked. */
 export function findToChange(transaction: Transaction, caller: Caller, id: string): Outcome<StoredNode> {
   const gone = requireLiveCaller(transaction, caller)
   if (gone !== undefined) return refused(gone)

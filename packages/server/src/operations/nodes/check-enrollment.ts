@@ -1,5 +1,5 @@
-// Checks the body of an enrollment. It contains a credential, so unknown fields are not quoted. Values are limited, because
-// they appear in events, logs and terminals.
+// Checks the body of an enrollment. The body contains a credential, so unknown fields are not quoted. Values have a
+// length limit, because they appear in events, logs and terminals.
 
 import { childPath, enrollmentShape, isJsonObject, type Json, type Rejection } from '@holdfast/contract'
 import { isLabelKey, isLabelValue, reject, safeKey } from '@holdfast/core'
@@ -25,7 +25,10 @@ export function checkEnrollment(sent: Json): Rejection[] {
 
 const KEY_BYTES = 32
 
-/** Rejects encodings that a lenient decoder would accept, so that each key has exactly one text. */
+/**
+ * Checks the encoding of a public key. Encodings that only a lenient decoder accepts are rejected, so
+ * that a key has only one text form.
+ */
 function checkKey(field: string): FieldCheck {
   return (key) => {
     const bytes = Buffer.from(String(key), 'base64url')

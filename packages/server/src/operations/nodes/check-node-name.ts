@@ -1,4 +1,4 @@
-// Checks a node's name. It has the form of a deployment's name, which is safe in paths, keys and log lines.
+// Checks a node's name. The rules are those of a deployment's name, which is safe in paths, keys and log lines.
 
 import type { Json, Rejection } from '@holdfast/contract'
 import { isDeploymentName, reject } from '@holdfast/core'

@@ -1,5 +1,5 @@
-// The claims on a machine's name: one tenant owns it, and a second one may claim it only while the first releases it
-// (docs/design/agent.md#claims).
+// The claims on a machine's name: one tenant owns the name, and a second tenant may claim it only while the first tenant
+// releases it (docs/design/agent.md#claims).
 
 import type { Infer, NodeId, TenantId } from '@holdfast/contract'
 import { type nodeNameShape, nodeNames } from '../../store/records.ts'
@@ -11,7 +11,7 @@ export function readClaims(transaction: Transaction, nodeName: string): readonly
   return transaction.get(globally(nodeNames, nodeName))?.claims ?? []
 }
 
-/** A name without claims has no record, so that its next owner finds it free. */
+/** Writes the claims on a name. If no claim remains, the record is deleted, so that another tenant can claim the name. */
 export function writeClaims(transaction: Transaction, nodeName: string, claims: readonly Claim[]): void {
   const address = globally(nodeNames, nodeName)
   if (claims.length === 0) transaction.delete(address)
@@ -21,7 +21,7 @@ export function writeClaims(transaction: Transaction, nodeName: string, claims: 
 export const claimOf = (claims: readonly Claim[], tenant: TenantId): Claim | undefined =>
   claims.find((claim) => claim.tenant === tenant)
 
-/** The claims with this tenant's active one added; undefined where another tenant owns the name. */
+/** The claims on a name with an active claim of this tenant added; undefined if another tenant owns the name. */
 export function claimName(
   claims: readonly Claim[],
   tenant: TenantId,

@@ -7,7 +7,7 @@ import type { Store } from '../../store/store.ts'
 import { globally } from '../../store/transaction.ts'
 import { readClaims, withoutClaim, writeClaims } from './claims.ts'
 
-/** Deletes per transaction. */
+/** The most records that one transaction deletes. */
 const AT_ONCE = 80
 
 export async function sweepJoinTokens({ store, clock }: { store: Store; clock: Clock }): Promise<void> {
@@ -15,7 +15,7 @@ export async function sweepJoinTokens({ store, clock }: { store: Store; clock: C
   await dropJoinTokens(store, (expiresAt) => Date.parse(expiresAt) <= now)
 }
 
-/** Runs before the tenant's own keys are deleted, so that a failure is retried. */
+/** Deletes the node names and join tokens of a deleted tenant. Runs before the tenant's own keys are deleted. */
 export async function freeNodeNames(store: Store, tenant: TenantId): Promise<void> {
   await dropJoinTokens(store, (_expiresAt, owner) => owner === tenant)
   const claimed = store

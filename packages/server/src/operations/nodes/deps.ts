@@ -6,7 +6,7 @@ import type { SlotDeps } from '../../quotas/hold-slot.ts'
 import type { Store } from '../../store/store.ts'
 import type { IdempotentAnswers } from '../idempotency.ts'
 
-/** Lists the containers of a node through its agent. `unreachable` means that they are unknown, not that there are none. */
+/** Lists the containers of a node through its agent. `unreachable` means that the containers are unknown, not absent. */
 export type CallNode = (
   tenant: TenantId,
   nodeId: NodeId,
@@ -18,6 +18,6 @@ export interface NodeDeps extends SlotDeps {
   readonly ids: IdSource
   readonly answers: IdempotentAnswers
   readonly callNode: CallNode
-  /** The URL at which agents reach this platform. */
+  /** The URL at which agents reach the servers of this platform. */
   readonly publicUrl: string
 }

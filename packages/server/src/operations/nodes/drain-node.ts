@@ -1,5 +1,5 @@
-// POST /api/v1/nodes/{id}/drain: cordons the node. The controllers then move its replicas, each after its successor is ready;
-// stageDrained records the end.
+// POST /api/v1/nodes/{id}/drain: cordons the node. The controllers then move each replica away; the old one stops when
+// the new one is ready. stageDrained records the end of the drain.
 
 import type { Node, NodeId, TenantId } from '@holdfast/contract'
 import type { Clock } from '../../ports/clock.ts'
@@ -28,9 +28,10 @@ export async function drainNode(
     return decideDrain(deps, transaction, caller, found.value, kept)
   })
   if (!outcome.ok) return outcome
-  // A second transaction: only a cache that shows the node as unschedulable shows every earlier placement.
+  // The drain ends in a second transaction: a cache that shows the node as unschedulable also shows all
+  // earlier placements.
   await deps.store.transact((transaction) => stageDrained(deps, transaction, caller.tenant, outcome.value.id))
-  // The response equals the one kept for a repeated request, even if there was nothing to move.
+  // The response to a repeated request must be identical, so it does not depend on whether there were replicas to move.
   return outcome
 }
 
@@ -51,7 +52,7 @@ function decideDrain(
   return keepOnce(answers, transaction, caller, kept, view)
 }
 
-/** Part of a fenced transaction. False while a replica is assigned to the node, or when it is not being drained. */
+/** Records the end of a drain. False while a replica is assigned to the node, or if the node is not being drained. */
 export function stageDrained(
   { store, clock }: { readonly store: Pick<Store, 'get' | 'keysOf'>; readonly clock: Clock },
   transaction: Transaction,
@@ -66,13 +67,13 @@ export function stageDrained(
   return { kind: 'commit', result: true }
 }
 
-/** An uncordoned node is not drained: its replicas would only return to it. */
+/** Whether a node is being drained. An uncordoned node is not: its replicas would only return to it. */
 export const isDraining = ({
   draining,
   schedulable,
 }: Pick<StoredNode, 'draining' | 'schedulable'>): boolean => draining === true && !schedulable
 
-/** The node stays cordoned until the operator uncordons it. */
+/** The record of a node after a drain; the node is cordoned until an operator uncordons it. */
 function withoutDraining(node: StoredNode): StoredNode {
   const { draining: _over, ...rest } = node
   return rest

@@ -48,7 +48,7 @@ export async function enrollNode(deps: NodeDeps, sent: Json, requestId: string):
   }
 }
 
-/** The tenant whose quota applies, before the token is proved. Another server may have issued the token a moment ago. */
+/** The tenant whose quota applies to an enrollment, looked up before the secret half of the token is checked. */
 async function tenantOf({ store }: NodeDeps, { id }: PresentedToken): Promise<TenantId | undefined> {
   const find = () => store.get(globally(joinTokens, id))?.record.tenant
   if (find() === undefined) await store.fresh()
@@ -95,12 +95,12 @@ function decideEnrollment(
   return { kind: 'commit', result: done(warnings.length === 0 ? enrolled : { ...enrolled, warnings }) }
 }
 
-/** A tenant that is being deleted accepts no machines. */
+/** Whether the tenant accepts nodes; a tenant that is being deleted does not. */
 function acceptsNodes(transaction: Transaction, { tenant }: StoredJoinToken): boolean {
   return transaction.get(globally(tenants, tenant))?.deleting === false
 }
 
-/** Claims the quota slot of a new node; a machine that enrolls again keeps its slot. */
+/** Claims the quota slot of a new node; a machine that enrolls again keeps the slot it has. */
 function claimRoom(
   { quotas, slots: allocator, store: { storedBytes } }: NodeDeps,
   transaction: Transaction,
@@ -121,7 +121,7 @@ function claimRoom(
   return slot.slot
 }
 
-/** Approximate size of a node's record with its events and audit entry. */
+/** Approximate size in bytes of a node's record with its events and audit entry. */
 const RECORD_BYTES = 4096
 
 interface NodeParts {
@@ -135,8 +135,8 @@ interface NodeParts {
 }
 
 /**
- * A machine that enrolls again keeps its id and its settings. The new generation and epoch invalidate its old key and
- * session. Only a platform administrator can clear its control-plane mark.
+ * The record of an enrolled node. A machine that enrolls again keeps its id and settings; the new generation and epoch
+ * invalidate its old key and session. Only a platform administrator can clear its control-plane mark.
  */
 function nodeFrom({ clock }: NodeDeps, parts: NodeParts): StoredNode {
   const { enrollment, token, labels, nodeId, known, slot, own } = parts
@@ -156,7 +156,7 @@ function nodeFrom({ clock }: NodeDeps, parts: NodeParts): StoredNode {
     attested: token.residency,
     ...defined({ refusedMark }),
     controlPlane: token.controlPlane || known?.controlPlane === true,
-    // A release had cordoned it; enrolling again ends the release.
+    // Releasing a node cordons it; enrolling it again ends the release and the cordon.
     schedulable: own?.state === 'releasing' || (known?.schedulable ?? true),
     ...(known?.draining === true && own?.state !== 'releasing' ? { draining: true } : {}),
     status: 'pending',
@@ -193,7 +193,7 @@ function storeNode(
   })
 }
 
-/** No API token made this request: the audit names the join token, with the only role that could have issued it. */
+/** The caller for the audit entry: no API token made this request, so the entry names the join token. */
 function joiner(
   { tenant, controlPlane }: StoredJoinToken,
   { id }: PresentedToken,

@@ -1,4 +1,4 @@
-// POST /api/v1/nodes/join-tokens: issues the permission to enroll one machine under one name.
+// POST /api/v1/nodes/join-tokens: issues a token with which one machine can enroll under one node name.
 
 import {
   decode,
@@ -23,7 +23,7 @@ import type { NodeDeps } from './deps.ts'
 import { JOIN_TOKEN_MS, joinCommand, mintJoinToken } from './join-token.ts'
 
 export interface JoinTokenDeps extends Pick<NodeDeps, 'store' | 'clock' | 'ids' | 'answers' | 'publicUrl'> {
-  /** The fingerprint of the certificate that agents must trust; absent where this server has no TLS. */
+  /** The fingerprint of the certificate that agents must trust; absent if this server has no TLS. */
   readonly caPin?: string
 }
 
@@ -55,19 +55,19 @@ export async function issueJoinToken(
   })
 }
 
-/** Unused tokens of one tenant: far more than are needed in a quarter of an hour, and about 300 KiB. */
+/** The most unused join tokens of a tenant: far more than 15 minutes of enrollments need, and about 300 KiB. */
 const MAX_UNUSED = 1_000
-/** The most tokens that one transaction deletes. */
+/** The most join tokens that one transaction deletes. */
 const MAX_DROPPED = 100
 
-/** The oldest tokens, which make room for a new one. They expire first, and their ids sort by time. */
+/** The oldest join tokens, which are deleted to make room for a new one. Token ids sort by time. */
 function surplusTokens(store: Pick<Store, 'listWithIds'>, tenant: TenantId): string[] {
   const own = store.listWithIds(joinTokens).filter(({ record }) => record.tenant === tenant)
   const ids = own.map(({ id }) => id).sort()
   return ids.slice(0, Math.min(MAX_DROPPED, Math.max(0, ids.length - MAX_UNUSED + 1)))
 }
 
-/** A field that the role may not send is rejected first. */
+/** Checks the body of a new join token. Fields that the caller's role may not send are rejected first. */
 function checkNewJoinToken(sent: Json, { role }: Caller): Rejection[] {
   const controlPlane = isJsonObject(sent) && sent.controlPlane === true
   return [
@@ -85,7 +85,7 @@ function notForTenants(): Rejection {
 
 const COUNTRY = /^[A-Z]{2}$/
 
-/** Values must be valid in a label; only the scheduler interprets them. */
+/** Checks residency values. They must be valid label values; their meaning is only known to the scheduler. */
 function checkResidency(residency: Json): Rejection[] {
   const { country, region } = isJsonObject(residency) ? residency : {}
   return [

@@ -1,4 +1,4 @@
-// The join command: server, name and certificate pin.
+// The command with which a machine joins: server URL, node name and certificate pin.
 
 import { hash, X509Certificate } from 'node:crypto'
 import { makeCertificates } from '@holdfast/testkit'
@@ -11,7 +11,7 @@ test('pins the last certificate of the server chain', async () => {
   made.remove()
   const pinOf = (pem = ''): string => `sha256:${hash('sha256', new X509Certificate(pem).raw, 'hex')}`
   expect(caPinOf(`${server}${ca}`)).toBe(pinOf(ca))
-  // A file with a private key and comments around the certificate, as some tools write it.
+  // Some tools write a private key and comments around the certificate in one file.
   expect(caPinOf(`subject=x\n${server}\n${key}`)).toBe(pinOf(server))
   expect(() => caPinOf('')).toThrow('contains no certificate')
 })

@@ -12,7 +12,7 @@ export const JOIN_TOKEN_MS = 15 * 60_000
 
 const FORM = /^hfj_([0-9A-HJKMNP-TV-Z]{26})_([A-Za-z0-9_-]{43})$/
 
-/** A token as an agent presents it: the id of its record and the hash that proves it. */
+/** A join token as an agent presents it: the id of the token's record, and the hash of the secret half. */
 export interface PresentedToken {
   readonly id: string
   readonly secretHash: string
@@ -29,7 +29,7 @@ export function readJoinToken(text: string): PresentedToken | undefined {
   return id === undefined || secret === undefined ? undefined : { id, secretHash: hashSecret(secret) }
 }
 
-/** Unknown, wrong and expired tokens and those for another name get the same answer, which reveals nothing. */
+/** Whether a join token is valid for a node name. The answer does not reveal why a token is invalid. */
 export function isValidJoinToken(
   stored: StoredJoinToken | undefined,
   { secretHash }: PresentedToken,
@@ -51,7 +51,7 @@ function isSame(known: string, presented: string): boolean {
 
 const hashSecret = (secret: string): string => hash('sha256', secret, 'hex')
 
-/** The command that enrolls the machine. `caPin` is absent where the server has no TLS. */
+/** The command that enrolls a machine. `caPin` is absent if the server has no TLS. */
 export function joinCommand(publicUrl: string, nodeName: string, token: string, caPin?: string): string {
   const pinned = caPin === undefined ? '' : ` --ca-pin ${caPin}`
   return `holdfast-agent enroll --server ${publicUrl}${pinned} --token ${token} --name ${nodeName}`
@@ -60,8 +60,8 @@ export function joinCommand(publicUrl: string, nodeName: string, token: string, 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
 
 /**
- * The fingerprint that a joining machine must trust: of the last certificate in the server's chain, which is the
- * authority if the file contains it and otherwise the certificate nearest to it.
+ * The certificate fingerprint that a joining machine must trust. It belongs to the last certificate in the server's
+ * chain: the certificate authority if the file contains it, and otherwise the certificate nearest to the authority.
  */
 export function caPinOf(chainPem: string): string {
   const last = chainPem.match(CERTIFICATE)?.at(-1)

@@ -1,4 +1,5 @@
-// The events about a node. `node.cordoned` is used for both cordon and uncordon; its reason distinguishes them.
+// The events about a node. `node.cordoned` is used for both cordon and uncordon; the event's reason
+// distinguishes the two.
 
 import type { Infer, nodeShape } from '@holdfast/contract'
 import type { StoredNode } from '../../store/records.ts'
@@ -7,7 +8,7 @@ import type { RefusedLabel } from './attest-labels.ts'
 
 type NodeIdentity = Pick<Infer<typeof nodeShape>, 'id' | 'name'>
 
-/** A node as the subject of an event. */
+/** Identifies a node as the subject of an event. */
 export const nodeSubject = ({ id, name }: NodeIdentity) => ({ kind: 'Node', name, uid: id })
 
 export function enrolledEvent(node: StoredNode): NewEvent {
@@ -22,7 +23,9 @@ export function enrolledEvent(node: StoredNode): NewEvent {
   }
 }
 
-/** Emitted at an enrollment or a new session, if the refused labels differ from the last ones. */
+/**
+ * The event of refused labels, emitted at an enrollment or new session if other labels are refused than the last time.
+ */
 export function labelsRefusedEvent(
   node: Pick<StoredNode, 'id' | 'name' | 'session'>,
   refused: readonly RefusedLabel[],
@@ -78,10 +81,10 @@ export function drainedEvent(node: NodeIdentity, cause: string): NewEvent {
   }
 }
 
-/** The most container names in an event; GET /nodes/{id}/containers lists all. */
+/** The most container names in an event; GET /nodes/{id}/containers lists all containers. */
 const NAMED = 20
 
-/** `names` are the sorted names of unmanaged containers. The same names again make the same event. */
+/** `names` are the sorted names of unmanaged containers. Equal names produce an equal event, which is not repeated. */
 export function orphansFoundEvent(node: StoredNode, names: readonly string[]): NewEvent {
   const { name, generation } = node
   return {

@@ -1,4 +1,4 @@
-// A stored node as its tenant sees it. Another tenant's claim is shown without its owner.
+// A stored node as its tenant sees it. If another tenant also claims the machine, that tenant's identity is not shown.
 
 import type { Node, TenantId } from '@holdfast/contract'
 import { nodeNames, type StoredNode } from '../../store/records.ts'
@@ -22,7 +22,7 @@ export function nodeView(node: StoredNode, tenant: TenantId, claims: readonly Cl
   }
 }
 
-/** Reads the cache, which may lag. */
+/** The claims on a node's name, from the cache, which may lag behind the store. */
 export function claimsOf(store: Pick<Store, 'get'>, nodeName: string): readonly Claim[] {
   return store.get(globally(nodeNames, nodeName))?.record.claims ?? []
 }

@@ -44,7 +44,7 @@ export async function listNodes(
   return mapPage(page, (node) => nodeView(node, tenant, claimsOf(store, node.name)))
 }
 
-/** A node that cannot be reached is rejected, because its containers are unknown. */
+/** Lists the containers of a node. Rejects the request if the node is unreachable, because its containers are unknown. */
 export async function listContainers(
   { store, callNode }: Pick<NodeDeps, 'store' | 'callNode'>,
   tenant: TenantId,
@@ -59,7 +59,7 @@ export async function listContainers(
     const rejection = reject('job_node_candidates_unresolvable', 'id', id)
     return refusedBy({ rejections: [rejection], alternative: true })
   }
-  // While two tenants claim the machine, each sees only its own containers.
+  // While two tenants claim the machine, each tenant sees only the containers of its own deployments.
   const isShared = claimsOf(store, record.name).length > 1
   return done({ items: isShared ? containers.filter(({ ours }) => ours) : containers })
 }

@@ -1,6 +1,7 @@
-// Removes a node from its tenant: DELETE /nodes/{id} and DELETE /nodes/{nodeName}/claim. A node without replicas is removed at
-// once with its record, name and quota slot. Otherwise its claim becomes `releasing`, it gets no new work, and finishRelease
-// removes it after the last assignment. `force` is for a machine that will never answer again.
+// Removes a node from its tenant: DELETE /nodes/{id} and DELETE /nodes/{nodeName}/claim. A node
+// without replicas is removed at once with its record, name and quota slot. Otherwise the node's claim
+// becomes `releasing`, the node gets no new replicas, and finishRelease removes it after the last
+// assignment ends. `force` is for a machine that will never answer again.
 
 import type { Node, NodeId, TenantId } from '@holdfast/contract'
 import { reject, rolesThatMay } from '@holdfast/core'
@@ -38,8 +39,8 @@ export async function removeNode(
     if (!found.ok) return { kind: 'abort', result: found }
     const conflict = checkIfMatch(ifMatch, findNode(deps.store, caller.tenant, id)?.modRevision ?? 0)
     if (conflict !== undefined) return { kind: 'abort', result: refused(conflict) }
-    // NOTE force is allowed while the machine answers: it revokes the key of a compromised machine at once. Its
-    // containers keep running unmanaged, and the owner must stop them.
+    // NOTE `force` is allowed even if the machine answers, to revoke the key of a compromised machine at once. The
+    // machine's containers keep running unmanaged, and the owner of the machine must stop them.
     return decideRelease(deps, transaction, caller, { node: found.value, force, action: 'nodes:removed' })
   })
   return force ? outcome : removeIfUnused(deps, caller.tenant, outcome, 'removed')
@@ -64,7 +65,9 @@ export async function releaseClaim(
   return removeIfUnused(deps, caller.tenant, outcome, 'released')
 }
 
-/** A second transaction: only a cache that shows the node as unschedulable shows every earlier placement. */
+/**
+ * Removes an unused node in a second transaction: only a cache that shows the node as unschedulable shows all placements.
+ */
 async function removeIfUnused(
   deps: ReleaseDeps,
   tenant: TenantId,
@@ -95,7 +98,7 @@ function decideRelease(
   const closed = { ...node, schedulable: false }
   const result = done(nodeView(closed, tenant, claims))
   const isUnderWay = !force && claimOf(before, tenant)?.state === 'releasing'
-  // A release under way succeeds again without a change.
+  // A release that is already in progress succeeds again without a change.
   if (isUnderWay) return { kind: 'abort', result }
   if (force) dropNode(transaction, clock, tenant, { node, claims: before, reason: 'forced' })
   else {
@@ -106,15 +109,15 @@ function decideRelease(
   return { kind: 'commit', result }
 }
 
-/** Otherwise a tenant could clear a machine's control-plane mark by removing and enrolling it again. */
+/** The rejection for removing a control-plane node: enrolling it again could otherwise clear its control-plane mark. */
 function platformOnly() {
   const accepted = `a token of role ${rolesThatMay('control-plane-nodes:write').join(', ')}`
   return reject('permission_denied', 'Authorization', undefined, { accepted })
 }
 
 /**
- * The last step of a release: true when the node is removed, false while a replica is assigned to it or when no release
- * is under way. Call it whenever an assignment of the tenant ends; repeated calls are safe.
+ * The last step of a release: true if the node was removed, false while a replica is assigned to it or if no release is
+ * in progress. Must be called whenever an assignment of the tenant ends; repeated calls are safe.
  */
 export async function finishRelease(
   deps: ReleaseDeps,
@@ -135,7 +138,7 @@ export function stageRelease(
   const claims = readClaims(transaction, nodeName)
   const own = claimOf(claims, tenant)
   const node = own && transaction.get(inTenant(tenant, nodes, own.nodeId))
-  // Nothing to finish, or not yet: nothing to commit.
+  // Without a release in progress there is nothing to commit.
   if (own?.state !== 'releasing' || node === undefined) return { kind: 'abort', result: false }
   if (isInUse(store, tenant, node.id)) return { kind: 'abort', result: false }
   dropNode(transaction, clock, tenant, { node, claims, reason })
@@ -161,8 +164,8 @@ function dropNode(
 }
 
 /**
- * Reads a cache that shows the node as unschedulable: earlier placements are visible, and later ones on this node fail
- * at commit. A placement that cannot be read may be on any node, so it counts as use.
+ * Whether replicas are assigned to a node. The cache must show the node as unschedulable: then it shows all earlier
+ * placements, and later ones fail at commit. A placement that cannot be read may be on any node, so it counts as use.
  */
 export function isInUse(store: Pick<Store, 'get' | 'keysOf'>, tenant: TenantId, nodeId: NodeId): boolean {
   return store.keysOf(placements, tenant).some(({ id }) => {

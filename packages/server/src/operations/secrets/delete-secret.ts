@@ -1,5 +1,5 @@
-// DELETE /secrets/{namespace}/{resource}: destroys every listed version. A version that a concurrent write has staged is not
-// listed and stays that write's own.
+// DELETE /secrets/{namespace}/{resource}: destroys every version in the credential's record. A version of a concurrent
+// write that is not committed yet is not in the record and is not destroyed.
 
 import type { SecretSummary } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
@@ -71,8 +71,8 @@ function decideDelete(
 }
 
 /**
- * Deployments that refer to the credential, and those with replicas or a rollback target of a revision that did. A new
- * reference changes the credential's record, which is compared at commit.
+ * Deployments that refer to the credential, and deployments with replicas or a rollback target of a revision that
+ * referred to it. A new reference changes the credential's record, which is compared at commit.
  */
 function usersOf(store: Store, { tenant }: Caller, credential: StoredCredential): string[] {
   const running = [...gatherUses(store, tenant)(credential).values()].flat()

@@ -1,5 +1,5 @@
-// Decides from stored records whether a credential may get one more version: the namespace of its label, versions that are
-// in use, and quotas.
+// Decides from stored records whether a credential may get another version. Checks the namespace of the credential's
+// label, versions that are in use, and quotas.
 
 import type { Rejection } from '@holdfast/contract'
 import { checkQuotas, checkSecretPath, type QuotaFact, reject } from '@holdfast/core'
@@ -18,23 +18,25 @@ export interface JudgeDeps extends SlotDeps {
   readonly namespaces: readonly string[]
 }
 
-/** A secret as the path of a request names it. */
+/** Namespace and resource of a secret, from the path of a request. */
 export interface SecretAddress {
   readonly namespace: string
   readonly resource: string
 }
 
-/** A write to a path that is valid. */
+/** A write of a secret whose path is valid. */
 export interface SecretWrite {
   readonly caller: Caller
   readonly namespace: string
   readonly label: string
   readonly keys: readonly string[]
-  /** Names the version that the writer believes to be the newest. */
+  /** The version that the client believes to be the newest. */
   readonly ifMatch?: string | undefined
 }
 
-/** Runs before anything is staged. A rejection based on the cache is confirmed on a current view. */
+/**
+ * Runs before secret values are written to the secrets store. A rejection based on the cache is confirmed on fresh data.
+ */
 export async function judgeBeforeStaging(deps: JudgeDeps, write: SecretWrite): Promise<Rejection[]> {
   if (judgeNow(deps, write).length === 0) return []
   await deps.store.fresh()
@@ -47,10 +49,10 @@ function judgeNow(deps: JudgeDeps, write: SecretWrite): Rejection[] {
   return judgeSecretWrite(deps, write, stored, needsSlot(stored) ? [credentialQuota(deps, tenant, 1)] : [])
 }
 
-/** A credential claims its quota slot with its first version. */
+/** Whether a credential needs a quota slot, which it claims with its first version. */
 export const needsSlot = (stored: StoredCredential | undefined): boolean => (stored?.slot ?? null) === null
 
-/** `stored` is the record that the transaction compares; `slots` are quotas that it found exhausted. */
+/** `stored` is the record that the transaction compares; `slots` are the quotas that the transaction found exhausted. */
 export function judgeSecretWrite(
   deps: JudgeDeps,
   write: SecretWrite,
@@ -68,14 +70,16 @@ export function judgeSecretWrite(
   return [...faults.filter((fault) => fault !== undefined), ...checkQuotas([...slots, bytes])]
 }
 
-/** The number in the secret's ETag; 0 where no version is listed. */
+/** The newest version number, which is the secret's ETag; 0 if no version is listed. */
 export const newestVersion = (stored: Pick<StoredCredential, 'versions'> | undefined): number =>
   Math.max(0, ...(stored?.versions.map(({ version }) => version) ?? []))
 
-/** Records share one etcd request, which is limited to 1.5 MiB; many long key names make them large. */
+/**
+ * The most bytes of credential records per write: an etcd request is limited to 1.5 MiB, and long key names need room.
+ */
 const MAX_RECORD_BYTES = 400 * 1024
 
-/** Takes the new keys and the stored record of all credentials that are written together. */
+/** Rejects a write if the records of all its credentials, with their new keys, are too large together. */
 export function checkRecordSize(
   written: readonly (readonly [readonly string[], StoredCredential | undefined])[],
   max = MAX_RECORD_BYTES,
@@ -87,7 +91,7 @@ export function checkRecordSize(
   return reject('body_too_large', 'body', undefined, { max })
 }
 
-/** Bytes that a version stores beside its keys: its entry in the record, the event and the audit entry. */
+/** Bytes that a version stores in addition to its key names: its entry in the record, the event and the audit entry. */
 const OVERHEAD_BYTES = 2048
 
 function bytesQuota({ store, quotas }: JudgeDeps, write: SecretWrite): QuotaFact {
@@ -100,5 +104,5 @@ function bytesQuota({ store, quotas }: JudgeDeps, write: SecretWrite): QuotaFact
   }
 }
 
-/** Keys become names of environment variables and are ASCII, so characters are bytes. */
+/** Size of the key names in bytes. Keys become names of environment variables and are ASCII, so characters are bytes. */
 const keyBytes = (keys: readonly string[]): number => JSON.stringify(keys).length

@@ -1,4 +1,4 @@
-// Lists a tenant's secrets without their material: paths, versions and the deployments that use them.
+// Lists a tenant's secrets without secret values: paths, versions and the deployments that use them.
 
 import {
   defined,
@@ -21,7 +21,7 @@ import type { Caller, Outcome } from '../caller.ts'
 import { listPage, mapPage, type Page, type PageRequest } from '../page.ts'
 import { gatherUses, pathOf, type VersionUses } from './versions/version-uses.ts'
 
-/** Paths with material. Key names are shown only to roles that may read them. */
+/** Lists the paths that have secret values. Key names are shown only to roles that may read them. */
 export async function listSecrets(
   store: Store,
   { tenant, role }: Caller,
@@ -33,7 +33,7 @@ export async function listSecrets(
   return mapPage(stored, (one) => secretView(one, usesOf(one), showKeys))
 }
 
-/** Paths that a deployment refers to, with or without material. */
+/** Lists the secret paths that any deployment refers to, with or without stored values. */
 export async function listReferences(
   store: Store,
   tenant: TenantId,
@@ -78,7 +78,7 @@ function referenceView({ namespace, label, versions, consumers }: StoredCredenti
   return { path, namespace, resource: label, hasMaterial: versions.length > 0, consumers: consumers.length }
 }
 
-/** Every entry of a deployment that refers to the label, in any namespace; empty for an unknown label. */
+/** Lists the secret entries, of all deployments, that refer to the label in any namespace; empty for an unknown label. */
 export function listConsumers(
   store: Store,
   tenant: TenantId,

@@ -1,6 +1,6 @@
-// A tenant's credential for an image registry: staged in the secrets store, pinned by a record here, read only by the broker
-// (docs/design/secrets.md#registry-credentials). A replaced version gets an intent again, by which the sweep destroys it;
-// a version is never destroyed by its number alone, because a slow write may be about to pin it.
+// A tenant's credential for an image registry: written to the secrets store, pinned by a record in etcd, read only by the
+// broker (docs/design/secrets.md#registry-credentials). A replaced version gets an intent record again, and the sweep of
+// intents destroys it. A version is never destroyed by its number alone, because a slow write may be about to pin it.
 
 import { decode, defined, type Json, object, type Registry, type Rejection, string } from '@holdfast/contract'
 import { parseRegistryHost, reject } from '@holdfast/core'
@@ -24,7 +24,7 @@ export interface RegistryDeps {
   readonly store: Store
   readonly clock: Clock
   readonly secrets: SecretsWriter
-  /** Canonical hosts of the allow-list. */
+  /** Canonical host names of the allowed registries. */
   readonly allowed: ReadonlySet<string>
 }
 
@@ -78,7 +78,7 @@ async function pinCredential(
       return { kind: 'abort', result: refused(reject('store_unavailable', 'store', undefined)) }
     const updatedAt = timestamp(clock)
     const address = inTenant(caller.tenant, registryCredentials, host)
-    // A later version may have been pinned first. Then this one is never used and its intent stays for the sweep.
+    // If a later version was pinned first, this version is never used, and its intent is left to the sweep.
     const newest = transaction.get(address)?.version ?? 0
     if (newest < staged.version) {
       transaction.put(address, { v: 1, host, version: staged.version, updatedAt })
@@ -121,7 +121,7 @@ export async function removeRegistryCredential(
   return outcome
 }
 
-/** The version is destroyed later: a broker that read the record a moment ago may be about to fetch it. */
+/** Leaves a replaced version to the sweep: a broker that has just read the record may be about to fetch that version. */
 function leaveToSweep(
   transaction: Transaction,
   { tenant }: Caller,
@@ -142,7 +142,7 @@ function notAllowed({ allowed }: Pick<RegistryDeps, 'allowed'>, host: string) {
   return reject('registry_not_allowed', 'host', host, { allowed: [...allowed].sort().join(', ') || 'none' })
 }
 
-/** Rejections do not quote the received value, which may be the credential. */
+/** The rules for a registry credential. Rejections do not quote the received value, which may be the password. */
 const CREDENTIAL_CHECKS: FieldChecks = {
   username: (name) =>
     typeof name === 'string' && /^[^:]+$/.test(name)

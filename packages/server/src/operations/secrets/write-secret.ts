@@ -1,5 +1,6 @@
-// PUT /secrets/{namespace}/{resource}: adds a version to a credential. The write is judged first, then the version is staged,
-// then one transaction lists it, so a rejected write leaves no version behind (docs/design/secrets.md#two-store-writes).
+// PUT /secrets/{namespace}/{resource}: adds a version to a credential. The write is checked, then the version is written
+// to the secrets store, then one transaction lists it. A rejected write leaves no version
+// (docs/design/secrets.md#two-store-writes).
 
 import type { Json, SecretWritten } from '@holdfast/contract'
 import { checkSecretPath, checkSecretWrite, type Limits, reject } from '@holdfast/core'
@@ -111,7 +112,7 @@ const writtenView = (write: SecretWrite, { version, keys }: StagedMaterial): Sec
   keys: [...keys],
 })
 
-/** The audit entry, like the event, names no keys: readers without access to key names may see it. */
+/** Records the event and audit entry of a new version. Neither contains key names, which not every reader may see. */
 function recordWritten(
   { clock }: WriteSecretDeps,
   transaction: Transaction,

@@ -1,5 +1,5 @@
-// `holdfast-server init`: creates the platform tenant and its first token, once; `--reissue` replaces a lost token. The secrets
-// mount is created first, as for every tenant.
+// `holdfast-server init`: creates the platform tenant and its first token, once; `--reissue` replaces a lost token. As
+// for every tenant, the secrets mount is created before the tenant's record.
 
 import { asTenantId, type TenantId } from '@holdfast/contract'
 import { type Clock, type IdSource, timestamp } from '../../ports/clock.ts'
@@ -38,7 +38,7 @@ export async function initialize(
   const mounted = await deps.secrets.provisionTenant(tenant)
   if (mounted.kind !== 'ok') return { kind: 'secrets_store_unavailable' }
   return store.transact<Initialized>((transaction) => {
-    // The marker has one fixed key, so of two concurrent `init` runs one commits and the other finds that platform.
+    // The record of the platform's id has one fixed key, so of two concurrent `init` runs only one creates a platform.
     const marker = transaction.get(globally(platform, 'id'))
     if (marker !== undefined && marker.tenant !== tenant) {
       return { kind: 'abort', result: { kind: 'already', tenant: marker.tenant } }
@@ -57,7 +57,9 @@ export async function initialize(
   })
 }
 
-/** Updates the secrets policies of all tenants after a change of namespaces. Returns their number, undefined on failure. */
+/**
+ * Updates the secrets policies of all tenants after a change of namespaces. Returns the number of tenants, or undefined.
+ */
 export async function provisionTenants({
   store,
   secrets,
@@ -91,12 +93,12 @@ function newToken({ ids, clock }: InitializeDeps, tenant: TenantId) {
   return mintToken(ids, timestamp(clock), tenant, { name: TOKEN_NAME, role: 'platform-admin', expiresAt })
 }
 
-/** Only the token that `init` created is replaced; tokens issued by administrators stay. */
+/** Whether a token is the one that `init` created; only that token is replaced, not tokens issued by administrators. */
 function isFirst({ tenant, name }: StoredToken, platformId: TenantId): boolean {
   return tenant === platformId && name === TOKEN_NAME
 }
 
-/** There is no caller yet, so the audit entry names the new token. */
+/** The caller for the audit entry of `init`: no caller exists yet, so the entry names the new token. */
 function initCaller({ tenant, id, role }: StoredToken): Caller {
   return { tenant, token: id, role, onBehalf: false, requestId: 'init' }
 }

@@ -130,7 +130,7 @@ export async function changeTenant(
     const stored = found.value
     const quotas = { ...stored.quotas, ...patch.quotas }
     const changed = { ...tenantView(stored), name: patch.name ?? stored.name, quotas }
-    // Nothing changes: succeed without a new revision.
+    // A request that changes nothing succeeds without a new revision.
     if (canonicalJson(changed) === canonicalJson(tenantView(stored)))
       return { kind: 'abort', result: done(changed) }
     const tenant = { ...changed, revision: stored.revision + 1 }
@@ -144,7 +144,7 @@ export async function changeTenant(
   })
 }
 
-/** Marks the tenant as deleting, which voids its tokens; a loop finishes the deletion. */
+/** Marks the tenant as being deleted, which invalidates its tokens; a background loop finishes the deletion. */
 export async function removeTenant(
   { store, clock }: TenantDeps,
   caller: Caller,
@@ -171,7 +171,7 @@ export async function removeTenant(
   })
 }
 
-/** The caller's tenant; rejects a revoked token and an outdated If-Match. */
+/** Finds the caller's tenant; rejects a revoked token and an outdated If-Match. */
 function findToChange(
   transaction: Transaction,
   caller: Caller,
@@ -185,13 +185,13 @@ function findToChange(
   return conflict === undefined ? done(stored) : refused(conflict)
 }
 
-/** The most characters of an unknown kind that are quoted. */
+/** The most characters of an unknown quota kind that a rejection quotes. */
 const MAX_KIND = 256
 
 function checkQuotaLimits(quotas: Json): Rejection[] {
   const given = Object.entries(isJsonObject(quotas) ? quotas : {})
   const [unknown] = given.filter(([kind]) => !QUOTA_KINDS.some((each) => each === kind))
-  // One rejection names the valid kinds, so only the first unknown kind is reported.
+  // Only the first unknown quota kind is reported, because its rejection already lists the valid kinds.
   if (unknown !== undefined) return [unknownQuota(...unknown)]
   return given
     .filter(([, limit]) => !Number.isSafeInteger(limit) || Number(limit) < 0)

@@ -1,5 +1,5 @@
-// Issues, lists and revokes tokens. A token belongs to one tenant, has a role and must expire; its secret half is shown
-// once and only its hash is stored.
+// Issues, lists and revokes tokens. A token belongs to one tenant, has a role and must expire. The secret half of a token
+// is shown once, and only its hash is stored.
 
 import { hash } from 'node:crypto'
 import {
@@ -41,7 +41,7 @@ export function tokenView({ id, name, role, createdAt, expiresAt }: StoredToken)
   return { id, name, role, createdAt, expiresAt }
 }
 
-/** Creates the record and the token text, which is returned once. */
+/** Creates a token's record and the text of the token, which is returned to the client once. */
 export function mintToken(
   ids: IdSource,
   now: string,
@@ -95,7 +95,7 @@ const MAX_NAME = 63
 const NAME = new RegExp(`^[\\x20-\\x7e]{1,${MAX_NAME}}$`)
 const RFC3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/
 
-/** A role that the caller may not grant is rejected first. */
+/** Checks the body of a new token. A role that the caller may not grant is rejected first. */
 function checkNewToken(body: Json, { role }: Caller, clock: Clock): Rejection[] {
   const requested = isJsonObject(body) ? body.role : undefined
   return [

@@ -1,6 +1,6 @@
-// The cache of all records: listed once at one revision, then updated by one watch (docs/design/store.md#cache). Stale reads are
-// safe, because transactions compare what they read. If etcd compacts the history while the watch is cut off, everything is
-// listed again and listeners receive the difference.
+// The cache of all records: listed once at one revision, then updated by one watch (docs/design/store.md#cache). Stale
+// reads are safe, because transactions compare the records they read. If etcd compacts the history while the watch is
+// disconnected, all records are listed again, and listeners receive the difference.
 
 import type { KeyValueEngine, Watch, WatchEvent } from '../../ports/key-value.ts'
 import type { Keyspace } from '../keys.ts'
@@ -17,12 +17,12 @@ import { createRevisionGate } from './revision-gate.ts'
 const RELIST_RETRY_MS = 250
 
 export interface Cache {
-  /** The newest revision whose events are all applied. */
+  /** The newest etcd revision up to which the cache has applied all events. */
   readonly revision: number
-  /** The current index; a relist replaces it, so do not keep a reference. */
+  /** The current index of records. A relist replaces the index object, so callers must not keep a reference to it. */
   readonly index: RecordIndex
   waitFor(revision: number, deadlineMs: number): Promise<void>
-  /** Listeners are called after the changes are applied. They must only note the work and do it later. */
+  /** Listeners are called after changes are applied. They must return quickly: note what changed, and handle it later. */
   subscribe(listener: Listener): () => void
   close(): void
 }
@@ -61,7 +61,7 @@ export async function startCache(
     gate.advance(listed.revision)
     notify(listeners, difference(before, index))
   }
-  // A failed listing is retried: until it succeeds the cache lags, and fresh reads fail as unavailable.
+  // A failed listing is retried. Until a listing succeeds, the cache lags, and fresh reads fail as unavailable.
   const relist = (): void => {
     if (!closed) load().catch(() => setTimeout(relist, RELIST_RETRY_MS))
   }
@@ -88,7 +88,9 @@ export async function startCache(
 
 type Listener = (changes: readonly Change[]) => void
 
-/** A listener that throws is a fault of the server and ends the process, but only after the others were called. */
+/**
+ * Calls all listeners. A listener that throws is a fault of the server; the process ends after all others were called.
+ */
 function notify(listeners: ReadonlySet<Listener>, changes: readonly Change[]): void {
   if (changes.length === 0) return
   for (const listener of listeners) {
@@ -102,7 +104,7 @@ function notify(listeners: ReadonlySet<Listener>, changes: readonly Change[]): v
   }
 }
 
-/** In the order of creation, which the watch continues. Page by page, so that only one page of responses is in memory. */
+/** Lists all records in the order of creation, which the watch continues. Only one page of responses is in memory. */
 async function listEverything(
   engine: KeyValueEngine,
   keyspace: Keyspace,

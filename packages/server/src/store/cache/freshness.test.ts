@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { KeyValueEngine } from '../../ports/key-value.ts'
 import { createCurrentRevision } from './freshness.ts'
 
-/** An engine whose reads the test answers. */
+/** A simulated etcd client whose reads are answered by the test. */
 function handMade() {
   const reads: ((outcome: number | Error) => void)[] = []
   const range = (() =>

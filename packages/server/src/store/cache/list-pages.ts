@@ -1,13 +1,15 @@
-// Lists a range page by page at one revision, with at most one page in memory.
+// Lists a range of etcd keys page by page at one revision, with at most one page in memory.
 
 import type { KeyRange, KeyValueEngine, RangeResult } from '../../ports/key-value.ts'
 
-/** Some megabytes of records. For each page etcd counts all remaining keys, so smaller pages cost more. */
+/**
+ * Records per page, which are a few megabytes. For each page etcd counts all remaining keys, so smaller pages cost more.
+ */
 const PAGE = 5_000
 
 /**
- * All pages are read at the revision of the first one, so a watch from `revision + 1` misses nothing. Throws `compacted`
- * when the listing takes longer than etcd keeps its history.
+ * Lists all pages at the revision of the first page, so a watch from `revision + 1` misses nothing. Throws `compacted` if
+ * the listing takes longer than etcd keeps its history.
  */
 export async function* listPages(
   engine: Pick<KeyValueEngine, 'range'>,
@@ -20,7 +22,7 @@ export async function* listPages(
     yield { ...page, revision }
     const last = page.kvs.at(-1)
     if (!page.more || !last) return
-    // The smallest key after the last one.
+    // A key with `\\0` appended is the smallest key after that key, so the next page starts there.
     page = await engine.range({ ...range, key: `${last.key}\0`, limit: pageSize, revision })
   }
 }

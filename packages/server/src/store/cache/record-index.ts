@@ -1,5 +1,5 @@
-// The records in memory, by tenant, folder and id. Values are kept as bytes and decoded at the first read; collections without
-// cached values keep only keys and sizes.
+// The records in memory, by tenant, folder and id. Values are kept as bytes and decoded at the first read. For
+// collections without cached values only keys and sizes are kept.
 
 import type { TenantId } from '@holdfast/contract'
 import type { KeyValue } from '../../ports/key-value.ts'
@@ -13,7 +13,7 @@ interface Entry {
   readonly createRevision: number
   readonly modRevision: number
   readonly bytes: number
-  /** Dropped once it is decoded or found unreadable, so that only one form is in memory. */
+  /** The undecoded bytes of a record; removed after decoding, so that only one form is in memory. */
   value?: Uint8Array | undefined
   decoded?: unknown
 }
@@ -30,7 +30,7 @@ export interface IndexedKey {
 }
 
 export interface SizedKey extends IndexedKey {
-  /** Size of key and value together. */
+  /** Size of key and value together, in bytes. */
   readonly bytes: number
 }
 
@@ -39,7 +39,7 @@ export interface Change {
   readonly key: ParsedKey
 }
 
-/** `undefined` is the owner of global records. */
+/** The tenant that owns a record; `undefined` for global records. */
 type Owner = TenantId | undefined
 type Folders = Map<string, Map<string, Entry>>
 
@@ -48,20 +48,20 @@ export interface RecordIndex {
   delete(key: string): ParsedKey | undefined
   get<T>(collection: Collection<T>, owner: Owner, id: string): CachedRecord<T> | undefined
   list<T>(collection: Collection<T>, owner: Owner): CachedRecord<T>[]
-  /** Every key of a folder in the order of creation, with or without a cached value. */
+  /** Every key of a collection in the order of creation, with or without a cached value. */
   keysOf(collection: Collection<unknown>, owner: Owner): readonly SizedKey[]
-  /** Size of all keys and values of the tenant, as its byte quota measures them. */
+  /** Size of all keys and values of a tenant in bytes, for the byte quota. */
   storedBytes(owner: Owner): number
-  /** The entry under the key, readable or not. */
+  /** The entry under a key, whether or not its value can be decoded. */
   find(key: ParsedKey): { readonly modRevision: number } | undefined
   keys(): Iterable<ParsedKey>
-  /** Restores the order of creation after entries were put in another order. */
+  /** Sorts the entries by creation, after entries were put in another order. */
   sortByCreation(): void
 }
 
 const CACHED_FOLDERS = new Set(COLLECTIONS.filter(({ cached }) => cached).map(({ folder }) => folder))
 
-/** Called for a value that cannot be decoded. Other records are not affected. */
+/** Called for a record whose value cannot be decoded. Other records are not affected. */
 export type OnUnreadable = (key: string, error: unknown) => void
 
 export function createRecordIndex(keyspace: Keyspace, onUnreadable: OnUnreadable): RecordIndex {
@@ -105,7 +105,7 @@ export function createRecordIndex(keyspace: Keyspace, onUnreadable: OnUnreadable
   }
 }
 
-/** The changes that listeners missed while the history was unavailable. */
+/** The changes between two indexes, for listeners that missed them while etcd's history was unavailable. */
 export function difference(before: RecordIndex, after: RecordIndex): Change[] {
   const changes: Change[] = []
   for (const key of after.keys()) {
@@ -130,7 +130,7 @@ function sorted(folder: ReadonlyMap<string, Entry>): Map<string, Entry> {
   return new Map(entries.map((entry) => [entry.id, entry]))
 }
 
-/** Copies the value: it is a slice of a larger buffer, which must not stay in memory. */
+/** Makes an index entry. The value is copied, because it is a slice of a larger buffer that must not stay in memory. */
 function entryOf({ key, value, createRevision, modRevision }: KeyValue, { folder, id }: ParsedKey): Entry {
   const entry = { id, key, createRevision, modRevision, bytes: key.length + value.length }
   return CACHED_FOLDERS.has(folder) ? { ...entry, value: new Uint8Array(value) } : entry

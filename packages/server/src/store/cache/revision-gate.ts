@@ -1,11 +1,13 @@
-// Lets callers wait until the cache has reached a revision, for example that of their own write.
+// Lets callers wait until the cache has reached a revision, for example the revision of the caller's own write.
 
 const NUDGE_EVERY_MS = 10
 
 export interface RevisionGate {
   readonly revision: number
   advance(reached: number): void
-  /** `nudge` requests a progress notification: writes outside the keyspace raise etcd's revision without an event. */
+  /**
+   * `nudge` asks etcd for its current revision, because writes of other keys raise the revision without an event here.
+   */
   waitFor(awaited: number, deadlineMs: number, nudge: () => void): Promise<void>
 }
 
@@ -17,7 +19,7 @@ export function createRevisionGate(): RevisionGate {
   let revision = 0
   const waiters = new Map<() => void, number>()
   let nudging: NodeJS.Timeout | undefined
-  // One timer for all waiters, of which there may be thousands.
+  // One timer serves all waiting callers, of which there may be thousands.
   const enter = (release: () => void, awaited: number, nudge: () => void): void => {
     waiters.set(release, awaited)
     nudging ??= setInterval(nudge, NUDGE_EVERY_MS)

@@ -1,5 +1,5 @@
-// Commits a staged transaction through group commit. If the response is lost, it finds out whether the transaction was applied
-// (docs/design/store.md#unknown-outcomes).
+// Commits a prepared transaction through group commit. If the response is lost, determines whether the transaction was
+// applied (docs/design/store.md#unknown-outcomes).
 
 import { type Clock, timestamp } from '../../ports/clock.ts'
 import { EngineError, type KeyValueEngine } from '../../ports/key-value.ts'
@@ -11,7 +11,7 @@ import { createGroupCommit, type GroupCommitOptions, type Verdict } from './grou
 import { settleUnknown } from './settle-unknown.ts'
 
 export interface Committer {
-  /** Throws StoreUnavailableError if nothing was written, or if an unknown outcome could not be settled. */
+  /** Throws StoreUnavailableError if nothing was written, or if it is unknown whether the transaction was applied. */
   commit(staged: StagedTransaction, until: number): Promise<Verdict>
 }
 
@@ -20,7 +20,7 @@ export interface CommitterDeps {
   readonly clock: Clock
   readonly keyspace: Keyspace
   readonly groupCommit?: Partial<GroupCommitOptions>
-  /** How long settling an unknown outcome may take, beyond the transaction's own deadline. */
+  /** How many milliseconds, after the transaction's own deadline, may be spent on settling an unknown outcome. */
   readonly settleMs: number
 }
 

@@ -1,5 +1,5 @@
-// On real etcd a batch equals some serial order of its transactions. Without the conflict rule it does not, which shows that
-// this test can find a violation.
+// On real etcd a batch has the result of some serial order of its transactions. A case without the conflict rule shows
+// that this test can find a violation.
 
 import { put, textOf, unconditionally, under } from '@holdfast/simulation/conformance/fixtures'
 import { sharedEtcd, uniquePrefix } from '@holdfast/testkit'
@@ -13,7 +13,7 @@ import { type ConflictRule, createGroupCommit, type GroupCommitOptions, type Wri
 const KEYS = ['a', 'b', 'c', 'd'] as const
 type Key = (typeof KEYS)[number]
 
-/** `untouched` compares with the revision at the start; `empty` compares that the key is absent. */
+/** `untouched` compares a key with its revision at the start of the test; `empty` compares that the key is absent. */
 type Condition = { readonly key: Key; readonly is: 'absent' | 'present' | 'untouched' } | 'empty'
 type Change = { readonly key: Key; readonly kind: 'put' | 'delete' } | 'clear'
 interface Sketch {
@@ -51,7 +51,9 @@ beforeAll(async () => {
 })
 afterAll(() => engine.close())
 
-/** The outcome of each transaction, and each key's version and value, which names its writer. */
+/**
+ * The outcome of each transaction, and the version and value of each key; the value names the transaction that wrote it.
+ */
 interface Outcome {
   readonly committed: readonly boolean[]
   readonly state: { readonly [key: string]: string }
@@ -196,7 +198,7 @@ test('fails only the invalid transaction of a batch on real etcd', async () => {
   const prefix = uniquePrefix()
   const group = createGroupCommit(engine)
   const good = (name: string) => group.submit({ compares: [], writes: [put(`${prefix}${name}/`) as Write] })
-  // More operations than etcd accepts in one transaction.
+  // 200 writes are more operations than etcd accepts in one transaction.
   const writes = Array.from({ length: 200 }, (_, index) => put(`${prefix}bad/${index}/`) as Write)
   const submitted = [good('a'), group.submit({ compares: [], writes }), good('b')]
   const huge = { kind: 'put', key: `${prefix}huge/`, value: new Uint8Array(2_000_000) } as const

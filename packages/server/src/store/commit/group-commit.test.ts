@@ -1,4 +1,4 @@
-// The requests that group commit builds, on a scripted engine. The real test shows how etcd applies them.
+// The requests that group commit builds, on a scripted engine. group-commit.real.test.ts shows how etcd applies them.
 
 import { absent, put } from '@holdfast/simulation/conformance/fixtures'
 import { describe, expect, test } from 'vitest'
@@ -46,7 +46,7 @@ const transaction = (compares: string[], writes: string[]): PreparedTransaction 
 })
 const writing = (...keys: string[]) => transaction([], keys)
 
-/** The keys that each transaction of a request writes; a single transaction is not nested. */
+/** The keys that each transaction of a request writes. A transaction that is alone in its request is not nested. */
 const shapeOf = ({ request }: Sent): string[][] => {
   const keys = (operations: readonly Operation[]) => operations.map((one) => ('key' in one ? one.key : '?'))
   const inner = request.success.flatMap((one) =>

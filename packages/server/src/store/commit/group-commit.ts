@@ -1,9 +1,9 @@
 // Group commit: transactions that wait at the same time are sent as nested transactions of one etcd transaction, each with
 // its own compares and its own verdict (docs/design/store.md#group-commit).
 //
-// etcd evaluates all nested compares before any nested write. Two transactions may therefore share a batch only if neither
-// writes a key that the other compares or writes; a conflicting one waits for the next batch. Then no transaction depends
-// on another of its batch, and the batch equals each of its serial orders.
+// etcd evaluates all nested compares before any nested write. Two transactions may therefore share a batch only if
+// neither writes a key that the other compares or writes; a conflicting transaction waits for the next batch. No
+// transaction then depends on another one of its batch, so every serial order of the batch has the same result.
 
 import type { Compare, KeyValueEngine, Operation, OperationResult } from '../../ports/key-value.ts'
 import { EngineError } from '../../ports/key-value.ts'
@@ -16,9 +16,9 @@ export interface PreparedTransaction {
 }
 
 /**
- * `refused`: a compare failed in the engine, after the transaction was submitted. `overtaken`: the transaction was not
- * sent, because another one of this process changed a key that it compares; the engine may be past `revision` by now.
- * Neither wrote anything.
+ * `refused`: etcd received the transaction, and a compare failed. `overtaken`: the transaction was not sent, because
+ * another transaction of this process changed a key that it compares; etcd may be past `revision` by now. In both cases
+ * nothing was written.
  */
 export interface Verdict {
   readonly kind: 'committed' | 'refused' | 'overtaken'
@@ -26,25 +26,27 @@ export interface Verdict {
 }
 
 export interface GroupCommitOptions {
-  /** 1 disables grouping: every transaction is sent alone. */
+  /** The most transactions in a batch; 1 disables group commit, so that every transaction is sent alone. */
   readonly maxTransactions: number
   readonly maxBytes: number
   readonly maxInFlight: number
-  /** With this many waiting transactions a batch is sent at once, so the engine works while others are prepared. */
+  /** Number of waiting transactions at which a batch is sent at once, so that etcd works while others are prepared. */
   readonly flushAt: number
-  /** Limit for outer plus largest inner operations; etcd allows 128 of both together. */
+  /**
+   * The most operations of a batch: outer ones plus those of the largest nested transaction. etcd allows 128 in total.
+   */
   readonly maxOperations: number
   /**
-   * Deadline of one request to the engine. It is short, because a batch that a lost leader delays occupies a place in
-   * flight: after an election of two seconds, writes succeed again within five.
+   * Deadline of one request to etcd. The deadline is short, because a batch that waits for a lost leader blocks later
+   * batches: after an election of two seconds, writes succeed again within five.
    */
   readonly deadlineMs: number
-  /** Creates the rule for each batch. A test replaces it to show that it is needed. */
+  /** Creates the conflict rule for a batch. A test replaces the rule to show that it is needed. */
   readonly conflictRule: () => ConflictRule
 }
 
 export interface ConflictRule {
-  /** Adds the transaction to the batch, unless it conflicts with one already in it. */
+  /** Adds the transaction to the batch and returns true, unless it conflicts with another transaction of the batch. */
   admit(transaction: PreparedTransaction): boolean
 }
 
@@ -60,8 +62,8 @@ export const GROUP_COMMIT_DEFAULTS: GroupCommitOptions = {
 
 export interface GroupCommit {
   /**
-   * Rejects with an EngineError when the engine gave no verdict; its `applied` says whether the write may have happened.
-   * A transaction that still waits at `until`, on the monotonic clock, is not sent.
+   * Rejects with an EngineError if etcd returned no verdict; `applied` of the error shows whether the write may have
+   * happened. A transaction that still waits at `until`, on the monotonic clock, is not sent.
    */
   submit(transaction: PreparedTransaction, until?: number): Promise<Verdict>
 }
@@ -72,7 +74,7 @@ interface QueuedTransaction {
   readonly transaction: PreparedTransaction
   readonly bytes: number
   readonly operations: number
-  /** The conflict rule compares single keys, so a transaction with a range is sent alone. */
+  /** True if the transaction must be sent alone: it has a key range, and the conflict rule compares only single keys. */
   readonly alone: boolean
   readonly until: number
   resolve(verdict: Verdict): void
@@ -131,7 +133,7 @@ function measure(
   return { bytes, operations, alone: ranged }
 }
 
-/** Takes as many as fit together, in the order of arrival; the others keep their places. */
+/** Removes from the queue as many transactions as fit into one batch, in the order of arrival; the others stay queued. */
 function takeBatch(
   queue: readonly QueuedTransaction[],
   options: GroupCommitOptions,
@@ -156,7 +158,7 @@ function takeBatch(
   return { batch, rest }
 }
 
-/** No transaction writes a key that another one compares or writes. */
+/** The conflict rule: no transaction of a batch writes a key that another one compares or writes. */
 export function disjointKeys(): ConflictRule {
   const written = new Set<string>()
   const compared = new Set<string>()
@@ -171,7 +173,7 @@ export function disjointKeys(): ConflictRule {
   }
 }
 
-/** Never rejects: each caller gets its own verdict or error. Resolves to the committed writes with their revision. */
+/** Sends a batch; each caller gets its own verdict or error. Resolves to the committed writes with their revision. */
 async function send(
   engine: Engine,
   batch: readonly QueuedTransaction[],
@@ -207,8 +209,8 @@ async function sendAlone(
 }
 
 /**
- * Sends a batch that was refused as a whole again one by one, so that one invalid request does not fail the others. Only
- * if the engine certainly did not apply it: otherwise the same writes could happen twice.
+ * After etcd rejected a whole batch, sends its transactions one by one, so that one invalid request does not fail the
+ * others. This is safe only if etcd certainly did not apply the batch: otherwise writes could happen twice.
  */
 async function afterFailure(
   engine: Engine,
@@ -258,8 +260,8 @@ function rejectLate(queue: QueuedTransaction[], now: number): QueuedTransaction[
 }
 
 /**
- * Many callers may race for one key. Once one has won, a queued transaction that compares the key with its old state
- * cannot succeed; it gets its verdict here, at the winner's revision, without a request to the engine.
+ * Ends queued transactions that can no longer succeed: they compare a key with a state that a committed transaction has
+ * just changed. Each gets its verdict here, at the revision of that commit, without a request to etcd.
  */
 function rejectOvertaken(queue: QueuedTransaction[], committed: readonly Committed[]): QueuedTransaction[] {
   const changed = new Map<string, Committed>()
@@ -277,7 +279,7 @@ function rejectOvertaken(queue: QueuedTransaction[], committed: readonly Committ
 function isOvertaken(compare: Compare, by: Committed): boolean {
   if (compare.is !== 'equal' || compare.rangeEnd !== undefined) return false
   const put = by.writes.some((write) => write.kind === 'put' && write.key === compare.key)
-  // A compare with a newer revision may succeed: another process wrote after the winner.
+  // A compare with a newer revision may succeed, because another process wrote the key after the committed transaction.
   if (compare.target === 'modRevision') return compare.value < by.revision && (put || compare.value !== 0)
   return compare.target === 'version' && compare.value === 0 && put
 }

@@ -1,6 +1,7 @@
-// Finds out whether a transaction whose response was lost has been applied (docs/design/store.md#unknown-outcomes). Its receipt
-// proves that it was. Without a receipt a cancel mark is written atomically; every transaction compares that its mark is
-// absent, so the lost one cannot be applied later. Repeating this is safe.
+// Determines whether a transaction whose response was lost has been applied
+// (docs/design/store.md#unknown-outcomes). The receipt of the transaction proves that it was. If there
+// is no receipt, a cancel mark is written atomically; every transaction compares that its cancel mark
+// is absent, so the lost one cannot be applied later. Repeating these steps is safe.
 
 import type { KeyValueEngine } from '../../ports/key-value.ts'
 import { encodeRecord } from '../encode.ts'
@@ -9,7 +10,10 @@ import { cancels } from '../records.ts'
 import type { StagedTransaction } from '../transaction.ts'
 import type { Verdict } from './group-commit.ts'
 
-/** Deadline of one request. A follower that has not noticed the loss of its leader would hold it for much longer. */
+/**
+ * Deadline of one request. An etcd follower that has not noticed the loss of its leader would delay
+ * the answer much longer.
+ */
 const ASK_MS = 1_500
 
 export async function settleUnknown(

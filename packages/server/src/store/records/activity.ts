@@ -1,4 +1,4 @@
-// Traces of writes: events, audit entries, kept responses, and cancel marks.
+// Records that writes leave behind: events, audit entries, responses kept for an Idempotency-Key, and cancel marks.
 
 import { auditEntryShape, eventShape, integer, json, nullable, object, string } from '@holdfast/contract'
 import { globalCollection, tenantCollection, v } from './collection.ts'

@@ -1,5 +1,5 @@
-// A collection of stored records: where its keys are and which shape its records have. The shape is the allow-list of the
-// encoder (docs/design/store.md#records).
+// A collection of stored records: the folder of their keys and the shape of the records. The shape is the allow-list of
+// the encoder (docs/design/store.md#records).
 
 import { integer, type Shape } from '@holdfast/contract'
 
@@ -7,11 +7,11 @@ export interface Collection<T> {
   readonly folder: string
   readonly scope: 'tenant' | 'global'
   readonly shape: Shape<T>
-  /** Whether the cache holds the values, or only keys and sizes. */
+  /** Whether the cache contains the values of the records, or only keys and sizes. */
   readonly cached: boolean
 }
 
-/** The version of a record's form; a stored form changes only with it. */
+/** The format version of a stored record; a change of the stored format needs a new version. */
 export const v = integer({ minimum: 1 })
 
 export const tenantCollection = <T>(folder: string, shape: Shape<T>, cached: boolean): Collection<T> => ({

@@ -1,4 +1,4 @@
-// Deployments: the record of each, its archived revisions, the routes it owns, and deletions under way.
+// Deployments: the record of each deployment, its archived revisions, the routes it owns, and deletions in progress.
 
 import {
   archiveEntryShape,
@@ -26,23 +26,23 @@ export const storedDeploymentShape = object({
   specHash: string(),
   createdAt: string(),
   updatedAt: string(),
-  /** The image's digest as the registry resolved it; null until that succeeds. */
+  /** The image's digest from the registry; null until the registry has resolved it. */
   digest: nullable(string()),
-  /** The quota slot that this record occupies. */
+  /** The number of the quota slot that the deployment occupies. */
   slot: integer(),
   tx: branded<TransactionId>(),
   deleting: boolean(),
-  /** The revision of the last restart, if there was one; a part of the container template. */
+  /** The revision of the last restart, if there was one; it is part of the container template. */
   restartRevision: optional(integer()),
   /**
-   * The version of each credential that the containers use, by label. A path that had no version at the last decision
-   * has no pin and uses the credential's initial version.
+   * The version of each credential that the containers use, by label. A credential that had no version when the
+   * deployment was written has no pin; its initial version is used.
    */
   pins: optional(map(integer())),
 })
 export type StoredDeployment = Infer<typeof storedDeploymentShape>
 
-/** Which deployment of the tenant owns a host and path. The key is a hash of both. */
+/** The deployment of a tenant that owns a host and path. The key is a hash of host and path. */
 export const routeClaimShape = object({
   v,
   host: string(),
@@ -53,7 +53,7 @@ export const routeClaimShape = object({
 
 export const storedArchiveShape = object({ v, ...archiveEntryShape.fields, tx: branded<TransactionId>() })
 
-/** A deletion that a loop must finish; `name` is the deployment's, or null for a whole tenant. */
+/** A deletion that a loop must finish; `name` is the name of the deployment, or null for the deletion of a tenant. */
 export const removalShape = object({ v, tenant: branded<TenantId>(), name: nullable(string()) })
 
 export const deployments = tenantCollection('dep', storedDeploymentShape, true)

@@ -1,4 +1,4 @@
-// Nodes, the names they claim, and the tokens they join with.
+// Nodes, the claims on node names, and the join tokens with which machines enroll.
 
 import {
   boolean,
@@ -22,7 +22,7 @@ import {
 } from '@holdfast/contract'
 import { globalCollection, tenantCollection, v } from './collection.ts'
 
-/** A tenant's machine. `generation` counts enrollments under this id; a session must prove the newest one's key. */
+/** A tenant's machine. `generation` counts enrollments under this id; a session must prove the key of the newest one. */
 export const storedNodeShape = object({
   v,
   id: branded<NodeId>(),
@@ -30,30 +30,36 @@ export const storedNodeShape = object({
   generation: integer(),
   publicKey: string(),
   encryptionKey: string(),
-  /** The labels last advertised, without those that are not attested. */
+  /** The labels that the node advertised last, without labels that are not attested. */
   labels: map(string()),
   attested: residencyShape,
-  /** A hash of the labels that were refused last, so that a repeated refusal emits no event; absent where none was. */
+  /**
+   * A hash of the labels that were refused last, so that a repeated refusal emits no event; absent if none were refused.
+   */
   refusedMark: optional(string()),
   controlPlane: boolean(),
   schedulable: boolean(),
-  /** Replicas are being moved away, each after its successor runs; the node gets no new work. */
+  /**
+   * True during a drain: replicas move to other nodes, each after its replacement runs, and the node gets no new ones.
+   */
   draining: optional(boolean()),
-  /** The address at which its router accepts requests forwarded by the tenant's nodes; absent if it routes nothing. */
+  /**
+   * The address at which the node's router accepts requests from the tenant's other nodes; absent if it routes nothing.
+   */
   peerAddress: optional(string()),
   capacity: capacityShape,
   engine: engineShape,
   status: oneOf(NODE_STATUSES),
   statusSince: string(),
-  /** The server replica with the node's connection; each new session raises the epoch. */
+  /** The server replica to which the node is connected; each new session raises the epoch. */
   session: object({ replica: nullable(string()), epoch: integer(), bootId: string() }),
   createdAt: string(),
-  /** The quota slot that this record occupies. */
+  /** The number of the quota slot that the node occupies. */
   slot: integer(),
 })
 export type StoredNode = Infer<typeof storedNodeShape>
 
-/** The tenants that claim a node's name. One key for all tenants, so that two cannot both own it. */
+/** The tenants that claim a node's name. All tenants share one key per name, so that two cannot both own a name. */
 export const nodeNameShape = object({
   v,
   claims: list(

@@ -21,60 +21,65 @@ import {
 } from '@holdfast/contract'
 import { tenantCollection, v } from './collection.ts'
 
-/** All replicas of one deployment with their container templates: everything that agents need. */
+/** All replicas of one deployment with their container templates, which is everything that agents need. */
 export const storedPlacementShape = object({
   v,
   uid: branded<DeploymentUid>(),
   name: string(),
   /** The deployment revision that this placement implements. */
   revision: integer(),
-  /** Whether a replica was ever assigned. Before that a shortfall is `unschedulable`, later it is `stalled`. */
+  /**
+   * Whether a replica was ever assigned to a node. Before the first assignment a shortfall is
+   * `unschedulable`, later `stalled`.
+   */
   everAssigned: boolean(),
   assignments: list(assignmentShape),
-  /** By templateHash: the templates that an assignment or `lastGood` names. */
+  /** Container templates by templateHash, only those that an assignment or `lastGood` names. */
   templates: map(containerTemplateShape),
-  /** A hash of the refusals in the last event about them; empty when there was none. */
+  /** A hash of the placement refusals in the last event about refusals; empty if there was none. */
   reportedRefusals: string(),
-  /** The phase in the last event about it. */
+  /** The phase of the deployment in the last event about a phase. */
   reportedPhase: string(),
-  /** Secrets of this revision that were reported as unavailable, each with its cause; absent where none was. */
+  /** Secrets of this revision that were reported as unavailable, each with its cause; absent if there are none. */
   reportedSecrets: optional(list(string())),
-  /** A hash of the residency labels under which all replicas last met their demands; absent without demands. */
+  /** A hash of the node labels with which all replicas last met their residency demands; absent without demands. */
   metDemands: optional(string()),
-  /** Why a replica has no node, for the status; absent while all are placed. */
+  /** Why a replica has no node, for the deployment's status; absent while all replicas are placed. */
   shortfall: optional(object({ reason: string(), summary: string() })),
-  /** The newest deployment revision whose replicas were all ready at once. */
+  /** The newest deployment revision whose replicas were all ready at the same time. */
   ranRevision: optional(integer()),
-  /** Present while a rollout is under way, watched, paused or rolling back. */
+  /** Present while a rollout is in progress, in its watch window, paused or rolling back. */
   rollout: optional(rolloutShape),
-  /** The last revision that passed its watch window; a failed update rolls back to it. */
+  /** The last revision that passed the watch window of its rollout; a failed update rolls back to it. */
   lastGood: optional(revisionTargetShape),
-  /** The last recorded decision: its number, starting at 1, its time, and the reason in its status. */
+  /** The last recorded placement decision: its number, starting at 1, its time, and the reason shown in the status. */
   decided: optional(object({ number: integer(), at: string(), reason: string() })),
 })
 export type StoredPlacement = Infer<typeof storedPlacementShape>
 
-/** A placement decision. It is in force from `decidedAt` until the next one. */
+/** A placement decision, in force from `decidedAt` until the next decision. */
 export const storedDecisionShape = object({
   v,
   uid: branded<DeploymentUid>(),
   name: string(),
   number: integer(),
   decidedAt: string(),
-  /** The deployment revision of the decision. */
+  /** The deployment revision for which the decision was made. */
   revision: integer(),
   phase: string(),
   reason: string(),
   summary: string(),
   replicas: object({ desired: integer(), placed: integer(), ready: integer() }),
-  /** The end of the candidate list; earlier candidates that do not fit into one record are in `parts`, in order. */
+  /**
+   * The end of the list of candidate nodes; earlier candidates that do not fit into one record are in `parts`, in order.
+   */
   candidates: list(candidateShape),
   parts: optional(list(string())),
   cure: list(string()),
 })
 export type StoredDecision = Infer<typeof storedDecisionShape>
 
-/** A part of a long candidate list; it is used once a decision names it. */
+/** A part of a long list of candidate nodes; it has no effect until a decision names it. */
 export const decisionPartShape = object({ v, candidates: list(candidateShape) })
 
 export const storedObservationShape = object({

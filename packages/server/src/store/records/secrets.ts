@@ -1,4 +1,4 @@
-// Secrets without their material: credentials, registry credentials, and writes to the secrets store under way.
+// Secrets without their values: credentials, registry credentials, and writes to the secrets store that are in progress.
 
 import {
   boolean,
@@ -18,22 +18,23 @@ import {
 import { globalCollection, tenantCollection, v } from './collection.ts'
 
 /**
- * A credential without its material: the namespace of its label, the deployments that refer to it, its versions and its
- * rotation. They share one key, so one compare covers them all. The record exists while it has a version or a reference.
+ * A credential without secret values: the namespace of its label, the deployments that refer to it,
+ * its versions and its rotation. All of these share one key, so one compare covers them. The record
+ * exists while it has a version or reference.
  */
 export const storedCredentialShape = object({
   v,
   label: string(),
   namespace: string(),
-  /** Sorted names of deployments. */
+  /** Sorted names of the deployments that refer to the credential. */
   consumers: list(string()),
-  /** Versions that are not destroyed, ascending. */
+  /** Versions that are not destroyed, in ascending order. */
   versions: list(object({ version: integer(), keys: list(string()), createdAt: string() })),
-  /** The first version; a deployment that was admitted before it uses it. */
+  /** The first version of the credential, used by deployments that were created before the credential had a version. */
   initial: nullable(integer()),
-  /** The quota slot, held from the first version on. */
+  /** The quota slot of the credential, held since its first version; null before. */
   slot: nullable(integer()),
-  /** Absent while no rotation is under way. */
+  /** The rotation in progress; absent if there is none. */
   rotation: optional(
     object({
       phase: oneOf(['stage', 'overlap', 'cutover']),
@@ -42,9 +43,9 @@ export const storedCredentialShape = object({
       since: string(),
       /** The name of the deployment that the rotation was requested for; its containers are replaced first. */
       startedBy: string(),
-      /** A cutover that is being aborted; it ends when no container uses the new version. */
+      /** True while a cutover is being aborted; the abort ends when no container uses the new version. */
       aborting: optional(boolean()),
-      /** The caller of the last step; revisions of the other consumers are recorded under this caller. */
+      /** The caller of the last rotation step; revisions of the other consumers are recorded under this caller. */
       askedBy: optional(
         object({ token: branded<TokenId>(), role: oneOf(ROLES), onBehalf: boolean(), requestId: string() }),
       ),
@@ -53,10 +54,13 @@ export const storedCredentialShape = object({
 })
 export type StoredCredential = Infer<typeof storedCredentialShape>
 
-/** The version of a registry credential that is in use; the credential itself is in the secrets store. */
+/** The version number of a registry credential in use; the credential itself is in the secrets store. */
 export const registryCredentialShape = object({ v, host: string(), version: integer(), updatedAt: string() })
 
-/** A version number on its way into or out of the secrets store; operations/secrets/versions/intents.ts draws its states. */
+/**
+ * A version being written to or destroyed in the secrets store; operations/secrets/versions/intents.ts
+ * describes the states.
+ */
 export const intentShape = object({
   v,
   tenant: branded<TenantId>(),
@@ -64,13 +68,15 @@ export const intentShape = object({
   resource: string(),
   version: integer(),
   createdAt: string(),
-  /** The version can no longer be pinned and must be destroyed. */
+  /** True if the version can no longer be pinned and must be destroyed. */
   pendingDestruction: optional(boolean()),
-  /** The first intent of a group that is pinned together; abandoning any of them abandons the leader. */
+  /** The first intent of a group of versions that are pinned together; abandoning any of the group abandons the first. */
   leader: optional(string()),
 })
 
-/** The key with which containers prove their secret versions. One fixed key, generated at its first use. */
+/**
+ * The HMAC key with which containers prove their secret versions. There is one for the platform, generated at first use.
+ */
 export const proofKeyShape = object({ v, key: string() })
 
 export const credentials = tenantCollection('cred', storedCredentialShape, true)

@@ -1,22 +1,22 @@
-// Server processes and the shards they lead.
+// Server replicas and the shards they lead.
 
 import { boolean, integer, object, optional, string } from '@holdfast/contract'
 import { globalCollection, v } from './collection.ts'
 
-/** One of 64 shards; the modification revision of its key is the fencing token. */
+/** The owner of one of 64 shards; the modification revision of the shard's key is the fencing token. */
 export const shardShape = object({ v, owner: string() })
 
-/** A server process. It is alive while its heartbeat changes, measured by the observer's clock. */
+/** A server replica. It is alive while its heartbeat changes, measured by the clock of the observing server replica. */
 export const serverReplicaShape = object({
   v,
   url: string(),
   startedAt: string(),
   heartbeat: integer(),
-  /** Whether it leads shards; a replica that only holds sessions does not. */
+  /** Whether the server replica leads shards; one that only holds node sessions does not. */
   leads: boolean(),
-  /** The control-plane node that it runs on, if configured; its heartbeat also counts for that node. */
+  /** The control-plane node that the server replica runs on, if configured. Its heartbeat also counts for that node. */
   nodeName: optional(string()),
-  /** Whether it acts as the broker that reads secret material for other replicas. */
+  /** Whether the server replica acts as the broker that reads secret values for other server replicas. */
   brokers: optional(boolean()),
 })
 

@@ -1,4 +1,4 @@
-// Tenants, their tokens and exec tickets, and the quota slots their records hold.
+// Tenants, their tokens and exec tickets, and the quota slots of their records.
 
 import {
   boolean,
@@ -18,7 +18,7 @@ import { globalCollection, tenantCollection, v } from './collection.ts'
 export const storedTenantShape = object({ v, ...tenantShape.fields })
 export type StoredTenant = Infer<typeof storedTenantShape>
 
-/** Stores only the SHA-256 of a token's secret half. */
+/** A token's record. Only the SHA-256 of the token's secret half is stored. */
 export const storedTokenShape = object({
   v,
   ...tokenShape.fields,
@@ -29,7 +29,7 @@ export type StoredToken = Infer<typeof storedTokenShape>
 
 export const slotShape = object({ v, holder: string() })
 
-/** Names the platform tenant; one fixed key. */
+/** The id of the platform tenant, under one fixed key. */
 export const platformShape = object({ v, tenant: branded<TenantId>() })
 
 /**
@@ -39,7 +39,7 @@ export const platformShape = object({ v, tenant: branded<TenantId>() })
 export const execTicketShape = object({
   v,
   tenant: branded<TenantId>(),
-  /** The token of the caller; the ticket is valid only while this token is. */
+  /** The token of the caller; the ticket is valid only while the token is valid. */
   token: branded<TokenId>(),
   role: oneOf(ROLES),
   onBehalf: boolean(),

@@ -1,5 +1,5 @@
-// A ticket to run one command: 32 random bytes that only the caller receives. The store has their hash, and the command
-// encrypted with a key derived from them.
+// A ticket to run one command: 32 random bytes that only the caller receives. The store has the hash of those bytes, and
+// the command, encrypted with a key derived from them.
 
 import { createCipheriv, createDecipheriv, hash, hkdfSync, timingSafeEqual } from 'node:crypto'
 import {
@@ -50,7 +50,7 @@ export function mintExecTicket(ids: IdSource, order: ExecOrder): MintedTicket {
   }
 }
 
-/** Undefined for any other ticket than the one it was sealed with. */
+/** Decrypts the command of an exec ticket; undefined if the command was encrypted with another ticket. */
 export function openExecTicket(
   text: string,
   { secretHash, sealed }: Pick<MintedTicket, 'secretHash' | 'sealed'>,

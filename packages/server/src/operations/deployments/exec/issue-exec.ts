@@ -33,7 +33,7 @@ export interface ExecDeps {
 const MAX_WORDS = 256
 const MAX_COMMAND_BYTES = 8 * 1024
 const MAX_PROGRAM = 128
-/** Unused tickets of one token. */
+/** The most unused exec tickets that one token may have. */
 const MAX_TICKETS = 32
 
 export async function issueExec(
@@ -82,7 +82,7 @@ function checkCommand(value: Json): Rejection | undefined {
   const bytes = Buffer.byteLength(JSON.stringify(words))
   const isCommand = words[0] !== undefined && words[0] !== '' && words.every((word) => !word.includes('\0'))
   if (isCommand && bytes <= MAX_COMMAND_BYTES) return undefined
-  // Not quoted, because an argument may contain a secret.
+  // The rejection does not quote the command, because an argument may contain a secret.
   return reject(
     'field_type_invalid',
     'command',
@@ -95,7 +95,7 @@ function checkCommand(value: Json): Rejection | undefined {
 type Place = Pick<ExecOrder, 'assignmentId' | 'nodeId' | 'replica'>
 const RUNNING: readonly ReplicaState[] = ['running', 'ready']
 
-/** The requested replica, or the first one; ready replicas are preferred to running ones. */
+/** Chooses the replica to run a command in: the requested one, or the first ready one, or the first running one. */
 function choosePlace(
   store: Store,
   { tenant }: Caller,
@@ -111,7 +111,10 @@ function choosePlace(
   return first && { assignmentId: first.id, nodeId: first.nodeId, replica: first.replica }
 }
 
-/** 0 if the replica does not run. Replicas on unreachable nodes rank below all others. */
+/**
+ * Rank of a replica as the target of a command; 0 if it does not run. Replicas on unreachable nodes rank below all
+ * others.
+ */
 function rankOf(store: Store, tenant: TenantId, { id, nodeId }: Assignment): 0 | 1 | 2 | 3 {
   const seen = store.get(inTenant(tenant, observations, id))?.record
   if (seen === undefined || !RUNNING.includes(seen.state)) return 0

@@ -18,10 +18,10 @@ export interface OpenedExec {
 
 const ID = /^exec_([0-9A-HJKMNP-TV-Z]{26})$/
 const RETRY_SECONDS = 30
-/** Deletes per transaction. */
+/** The most exec tickets that one transaction deletes. */
 const AT_ONCE = 80
 
-/** `mayOpen` limits the sessions of a token; it is called before the ticket is consumed. */
+/** Opens an exec session. `mayOpen` limits the sessions of a token and is called before the ticket is consumed. */
 export async function openExec(
   { store, clock }: { readonly store: Store; readonly clock: Clock },
   { id, ticket, requestId }: { readonly id: string; readonly ticket: string; readonly requestId: string },
@@ -30,7 +30,7 @@ export async function openExec(
   const [, key = ''] = ID.exec(id) ?? []
   if (key === '') return refused(noTicket())
   return store.transact<Outcome<OpenedExec>>((transaction) => {
-    // Compared at commit: of two concurrent uses only one succeeds.
+    // The ticket is compared at commit, so of two concurrent uses only one succeeds.
     const stored = transaction.get(globally(execTickets, key))
     const order = stored && openExecTicket(ticket, stored)
     if (stored === undefined || order === undefined || Date.parse(stored.expiresAt) <= clock.now())
@@ -50,7 +50,7 @@ export async function openExec(
   })
 }
 
-/** Checked while the session lasts: a revoked or expired token ends it. */
+/** Whether a token is still valid; checked during an exec session, which ends when the token is revoked or expires. */
 export function isTokenValid(
   { store, clock }: { store: Store; clock: Clock },
   { tenant, token }: Caller,
@@ -64,7 +64,7 @@ const isValid = (token: StoredToken | undefined, clock: Clock): boolean =>
 
 const noTicket = () => reject('unauthenticated', 'ticket', undefined)
 
-/** Deletes tickets that expired unused. */
+/** Deletes exec tickets that expired unused. */
 export async function sweepExecTickets({ store, clock }: { store: Store; clock: Clock }): Promise<void> {
   const now = clock.now()
   const expired = store.listWithIds(execTickets).filter(({ record }) => Date.parse(record.expiresAt) <= now)

@@ -1,11 +1,11 @@
-// Buffers the log lines of one container until they are read, assembled from the frames in which they arrive.
+// Assembles the log lines of one container from received frames, and buffers the lines until they are read.
 
 import { decode, integer, object, STREAM_CHANNELS } from '@holdfast/contract'
 
 const LINE_FEED = 0x0a
 
 export interface HeldLine {
-  /** The engine's timestamp in nanoseconds. All have the same length, so texts compare like times. */
+  /** The engine's timestamp of a log line in nanoseconds. All have the same length, so comparing texts compares times. */
   readonly time: string
   readonly bytes: number
   readonly what:
@@ -18,7 +18,7 @@ const skipShape = object({ lines: integer(), bytes: integer() })
 export interface LogBuffer {
   readonly lines: readonly HeldLine[]
   readonly bytes: number
-  /** False for a channel that carries no log; its bytes are not kept. */
+  /** Adds one received frame; false if the channel carries no log, and its bytes are then dropped. */
   addFrame(channel: number, payload: Buffer): boolean
   take(): HeldLine | undefined
 }
@@ -58,7 +58,7 @@ export function createLogBuffer(maxLineBytes: number): LogBuffer {
   }
 }
 
-/** Assembles complete lines, starting with the unfinished end of the previous frame. */
+/** Assembles complete lines from frames; the unfinished end of a frame is continued by the next frame. */
 function createPartial(maxLineBytes: number): (payload: Buffer, onLine: (line: Buffer) => void) => void {
   let unfinished: Buffer = Buffer.alloc(0)
   return (payload, onLine) => {
@@ -79,7 +79,7 @@ function createPartial(maxLineBytes: number): (payload: Buffer, onLine: (line: B
 const TIMED = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z) /
 const TIME_LENGTH = 31
 
-/** A line without a timestamp keeps its text and gets the time of the line before it. */
+/** Splits a log line into time and text. A line without a timestamp gets the time of the previous line. */
 function readLine(line: Buffer): { time: string; text: string } {
   const whole = line.toString('utf8')
   const text = whole.endsWith('\n') ? whole.slice(0, whole.endsWith('\r\n') ? -2 : -1) : whole
@@ -87,7 +87,7 @@ function readLine(line: Buffer): { time: string; text: string } {
   return time === undefined ? { time: '', text } : { time, text: text.slice(TIME_LENGTH) }
 }
 
-/** A malformed frame still reports that lines are missing. */
+/** Number of lines and bytes that the node skipped; a malformed frame still reports that lines are missing. */
 function readSkip(payload: Buffer): { lines: number; bytes: number } {
   try {
     return decode(skipShape, JSON.parse(payload.toString('utf8')))

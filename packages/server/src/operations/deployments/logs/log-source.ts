@@ -1,37 +1,37 @@
-// The log stream of one container from its node: lines with times, in order. The node sends only as much as its credit
-// allows; reading a line returns credit.
+// The log stream of one container from its node: lines with times, in order. The node may send only as many bytes as it
+// has credit for; reading a line gives the node new credit.
 
 import { STREAM_HEADER_BYTES, type StreamError } from '@holdfast/contract'
 import type { NodeStream, OpenNodeStream, StreamRequest } from '../../../ports/node-streams.ts'
 import { createLogBuffer, type HeldLine } from './log-buffer.ts'
 import type { LogTarget } from './log-targets.ts'
 
-/** The most bytes of one container in transit and buffered. */
+/** The most log bytes of one container that are in transit or buffered. */
 const WINDOW_BYTES = 128 * 1024
-/** Credit is returned in pieces of this size. */
+/** Bytes of credit that the node gets at once, after that many log bytes were read. */
 const CREDIT_BYTES = WINDOW_BYTES / 4
-/** Longer lines are cut. An unfinished line per stream and a piece of credit must fit, or the node could never continue. */
+/** Longer log lines are cut. One unfinished line per stream and a piece of credit must fit into the window. */
 const MAX_LINE_BYTES = WINDOW_BYTES / 4
 const FULL_BYTES = WINDOW_BYTES / 2
 
 export interface LogSource {
   readonly target: LogTarget
   readonly lines: readonly HeldLine[]
-  /** So much is buffered that the node soon runs out of credit. */
+  /** True if so much is buffered that the node soon runs out of credit. */
   readonly full: boolean
-  /** The stream has ended; buffered lines may remain. */
+  /** True after the stream has ended; buffered lines may remain. */
   readonly ended: boolean
-  /** Why it ended, unless the log was complete. */
+  /** Why the stream ended; undefined if the log was complete. */
   readonly error: StreamError | undefined
   take(): HeldLine | undefined
-  /** Ends the stream if its node has credit and has sent nothing for this long. */
+  /** Ends the stream if the node has credit and has sent nothing for `forMs` milliseconds. */
   endIfSilent(forMs: number): void
   close(): void
 }
 
 export type LogOptions = Pick<StreamRequest, 'follow' | 'tail' | 'since'>
 
-/** `onUpdate` is called for each frame and at the end. */
+/** Opens the log stream of a container. `onUpdate` is called for each frame and at the end. */
 export function openLogSource(
   openStream: OpenNodeStream,
   target: LogTarget,
@@ -87,7 +87,7 @@ export function openLogSource(
       return line
     },
     endIfSilent(forMs) {
-      // A node with unread lines here may be out of credit and waits for the reader.
+      // If lines are buffered here, the node may be out of credit: the node is not at fault, it waits for the reader.
       if (ended || held.lines.length > 0 || performance.now() - receivedAt < forMs) return
       stream.close()
       ended = true

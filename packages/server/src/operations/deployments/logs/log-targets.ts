@@ -1,4 +1,4 @@
-// The containers whose logs are read: those of a deployment, including ended ones that still exist.
+// Finds the containers of a deployment whose logs can be read, including ended containers that still exist.
 
 import type { AssignmentId, DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
 import { nodes, observations, placements } from '../../../store/records.ts'
@@ -11,7 +11,7 @@ export interface LogTarget {
   readonly nodeId: NodeId
   readonly node: string
   readonly replica: number
-  /** Identifies the container and its start; null before there is one. */
+  /** Identifies one start of the container; null if the replica has no container yet. */
   readonly run: string | null
 }
 

@@ -17,7 +17,7 @@ const target = (replica: number): LogTarget => ({
 })
 const time = (nanos: number): string => `2026-01-01T00:00:00.${String(nanos).padStart(9, '0')}Z`
 
-/** A source whose node the test plays, with the credit that the source granted. */
+/** A log source whose node is simulated by the test, with the credit that the source granted. */
 function source(replica: number, notify = () => {}) {
   const given: { reader?: StreamReader; credit: number } = { credit: 0 }
   const opened = openLogSource(
@@ -148,7 +148,7 @@ test('leaves the node credit to continue after unfinished lines in both streams'
     send(channel, Buffer.alloc(bytes, 'x'))
   }
   const line = `${time(1)} ${'y'.repeat(1_000)}\n`
-  // Less than the piece in which credit is returned may be missing.
+  // Up to one piece of credit may not be returned to the node yet, because credit is returned in whole pieces.
   for (let at = 0; at < 15; at += 1) {
     used += STREAM_HEADER_BYTES + line.length
     send(stdout, line)

@@ -1,15 +1,15 @@
-// Merges the logs of several containers. Stored lines are merged in the order of time. Followed lines are sorted within the
-// short window in which they arrive.
+// Merges the logs of several containers. Stored lines are merged by time. New lines that are followed live are sorted
+// within a short window of arrival.
 
 import type { LogLine } from '@holdfast/contract'
 import type { HeldLine } from './log-buffer.ts'
 import type { LogSource } from './log-source.ts'
 
-/** Wakes the reader when any source has new lines. */
+/** Wakes the reader of merged logs when any container's log has new lines. */
 export interface Wakeup {
   readonly signal: AbortSignal
   notify(): void
-  /** Resolves at the next notification, at once if one came since the last wait, or when the reader is gone. */
+  /** Resolves when new lines arrive, at once if some arrived since the last wait, or when the reader has disconnected. */
   wait(): Promise<void>
 }
 
@@ -47,7 +47,7 @@ interface SourcedLine {
   readonly line: HeldLine
 }
 
-/** Yields lines of all sources in the order of time; waits for a source that may still have an earlier line. */
+/** Yields log lines of all sources by time; waits for a source that may still send an earlier line. */
 export async function* mergeKept(sources: readonly LogSource[], wakeup: Wakeup): AsyncGenerator<SourcedLine> {
   while (!wakeup.signal.aborted) {
     const open = sources.filter(({ lines, ended }) => lines.length > 0 || !ended)
@@ -64,7 +64,7 @@ export async function* mergeKept(sources: readonly LogSource[], wakeup: Wakeup):
 
 const headTime = ({ lines }: LogSource): string => lines[0]?.time ?? ''
 
-/** All buffered lines in the order of time; lines of one source keep their order. */
+/** All buffered log lines by time; lines of one source keep their order. */
 export function takeAll(sources: Iterable<LogSource>): SourcedLine[] {
   const taken: SourcedLine[] = []
   for (const source of sources) {
@@ -80,7 +80,7 @@ export interface LastLines {
   lines(): LogLine[]
 }
 
-/** The most bytes kept of the last lines; older lines are reported as skipped. */
+/** The most bytes of last log lines that are kept in memory; older lines are reported as skipped. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024
 
 export function createLastLines(count: number): LastLines {
@@ -101,7 +101,7 @@ export function createLastLines(count: number): LastLines {
       held.push(taken)
       bytes += taken.line.bytes
       if (held.length > count) {
-        // Lines beyond the requested count are not reported, nor is anything lost before them.
+        // Lines beyond the requested count are not reported as lost, nor are lines that were lost before those.
         lost.clear()
         dropFirst(false)
       }

@@ -19,13 +19,13 @@ export interface LogDeps {
   readonly store: Store
   readonly clock: Clock
   readonly openStream: OpenNodeStream
-  /** How long a node may be silent while it sends stored lines. */
+  /** How many milliseconds a node may be silent while it sends stored log lines. */
   readonly silenceMs?: number
 }
 
 export interface LogQuery {
   readonly follow: boolean
-  /** The number of last lines over all replicas. */
+  /** How many of the last lines to return, counted over all replicas. */
   readonly tail: number
   readonly since?: string
   readonly replica?: number
@@ -33,12 +33,12 @@ export interface LogQuery {
 
 export type ReadLines = (signal: AbortSignal) => AsyncGenerator<LogLine>
 
-/** Followed lines of several replicas are sorted within this window. */
+/** Log lines of several replicas that arrive within this window are sorted by time. */
 const WINDOW_MS = 200
 const RETRY_MS = 2_000
 const SILENCE_MS = 30_000
 
-/** No node is contacted before the lines are read. */
+/** Returns the log lines as a stream; no node is contacted before the first line is read. */
 export async function readLogs(
   deps: LogDeps,
   caller: Caller,
@@ -92,11 +92,11 @@ async function* linesOf(deps: LogDeps, request: LogRequest, signal: AbortSignal)
   if (request.query.follow) yield* followedLines(deps, request, progress, createWakeup(signal))
 }
 
-/** The progress of the client's stream, by assignment. */
+/** The progress of the client's log stream, by assignment id. */
 interface LogProgress {
-  /** The time of the last line. */
+  /** Time of the last line sent, by assignment id. */
   readonly times: Map<string, string>
-  /** Why no more lines could be read after the last one. */
+  /** Why no further lines of an assignment could be read. */
   readonly gaps: Map<string, string>
 }
 
@@ -106,7 +106,7 @@ async function* keptLines(
   progress: LogProgress,
   wakeup: Wakeup,
 ): AsyncGenerator<LogLine> {
-  // At least one line of each, so that following starts behind it.
+  // At least one line of each container is read, so that following the log can start after that line.
   const options: LogOptions = { tail: Math.max(1, tail), ...defined({ since }) }
   const sources = targets.map((target) => openLogSource(openStream, target, options, wakeup.notify))
   const silenceCheck = setInterval(() => {
@@ -126,7 +126,7 @@ async function* keptLines(
   }
 }
 
-/** Names a replica that could not be read, once for each reason. */
+/** Reports a replica whose log could not be read, once for each reason. */
 function* gapOf({ target, error }: LogSource, { gaps }: LogProgress): Generator<LogLine> {
   const { assignmentId, replica, node } = target
   if (error === undefined || gaps.get(assignmentId) === error) return
@@ -136,9 +136,9 @@ function* gapOf({ target, error }: LogSource, { gaps }: LogProgress): Generator<
 
 interface FollowState {
   readonly sources: Map<string, LogSource>
-  /** The runs that are or were followed. */
+  /** The container starts whose logs are or were followed, by assignment id. */
   readonly runs: Map<string, string>
-  /** When a broken stream is retried. */
+  /** Time at which a broken log stream is retried. */
   readonly retryAt: Map<string, number>
 }
 
@@ -175,7 +175,7 @@ async function* followedLines(
   }
 }
 
-/** Waits for the sorting window to end, or for a source that can send no more lines until it is read. */
+/** Waits for the sorting window to end, or until a log source has a full buffer and must be read to continue. */
 async function gather(sources: readonly LogSource[], wakeup: Wakeup): Promise<void> {
   let isOver = false
   const timer = setTimeout(() => {
@@ -186,7 +186,7 @@ async function gather(sources: readonly LogSource[], wakeup: Wakeup): Promise<vo
   clearTimeout(timer)
 }
 
-/** Follows new replicas and restarted containers too, each from behind its last line. */
+/** Starts to follow new replicas and restarted containers, each after the last line that was already sent. */
 function followNew(
   { store, openStream }: LogDeps,
   { caller, uid, query }: LogRequest,
@@ -206,7 +206,7 @@ function followNew(
   }
 }
 
-/** Removes ended streams. A broken one is retried later and continues behind its last line. */
+/** Removes ended log streams. A broken stream is retried later and continues after its last line. */
 function* dropEnded(
   { sources, runs, retryAt }: FollowState,
   progress: LogProgress,

@@ -1,5 +1,5 @@
-// Finds and reads recorded placement decisions (docs/design/placement.md#decision-records). A record's id contains its number and
-// time, and a tenant's keys are in memory, so finding a decision needs no index and reading it one request.
+// Finds and reads recorded placement decisions (docs/design/placement.md#decision-records). The id of a record contains
+// the number and time of the decision, and all ids are cached: finding a decision needs no request, reading it needs one.
 
 import type { Candidate, DeploymentUid, TenantId } from '@holdfast/contract'
 import type { SizedKey } from '../../../store/cache/record-index.ts'
@@ -8,13 +8,16 @@ import type { Store } from '../../../store/store.ts'
 
 export interface DecisionId {
   readonly uid: string
-  /** From 1, without gaps: if the first kept decision has a higher number, retention dropped earlier ones. */
+  /**
+   * Decisions are numbered from 1 without gaps. If the first kept decision is not number 1, retention dropped earlier
+   * ones.
+   */
   readonly number: number
-  /** Milliseconds since 1970; increases with the number. */
+  /** Time of the decision in milliseconds since 1970; it increases with the number. */
   readonly at: number
 }
 
-/** Matches ids of both collections; a part has one more number at the end. */
+/** Matches the ids of decisions and of their parts; the id of a part has one more number at the end. */
 const ID = /^(?<uid>[^/]+)\/(?<number>\d{8,})-(?<at>\d{15})(?:\/\d+)?$/
 
 export function decisionId({ uid, number, at }: DecisionId): string {
@@ -30,7 +33,7 @@ export interface KeptDecision extends DecisionId {
   readonly key: string
 }
 
-/** The oldest first. */
+/** The decisions that retention has kept, oldest first. */
 export function keptDecisions(
   store: Pick<Store, 'keysOf'>,
   tenant: TenantId,
@@ -50,11 +53,11 @@ function readKept({ id, key }: SizedKey): KeptDecision[] {
 
 export interface ReadDecision {
   readonly record: StoredDecision
-  /** All candidates, including those stored in parts. */
+  /** All candidate nodes of the decision, including those stored in separate parts. */
   readonly candidates: readonly Candidate[]
 }
 
-/** Undefined where retention has dropped it or a part of it since its key was read. */
+/** Reads one decision; undefined if retention has dropped it, or a part of it, since its key was read. */
 export async function readDecision(
   store: Pick<Store, 'read' | 'keyspace'>,
   tenant: TenantId,

@@ -1,5 +1,5 @@
-// A stored deployment as clients see it: the record with a status derived from its placement and the agents' observations.
-// Everything is looked up by id in the cache, so no read scans.
+// A stored deployment as clients see it: the record with a status derived from its placement and the agents'
+// observations. All records are found in the cache by id, without a scan.
 
 import type { DeploymentRecord, DeploymentStatus, TenantId } from '@holdfast/contract'
 import { deriveStatus, residencyLabels } from '@holdfast/core'

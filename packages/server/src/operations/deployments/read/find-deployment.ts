@@ -1,4 +1,4 @@
-// Finds the deployment that a path names by its name or its `dep_` uid.
+// Finds the deployment that a request path identifies, either by name or by `dep_` uid.
 
 import { isDeploymentUid, type TenantId } from '@holdfast/contract'
 import { type Addressed, checkFound } from '@holdfast/core'
@@ -8,11 +8,11 @@ import { inTenant, type Transaction } from '../../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../../caller.ts'
 import { requireLiveCaller } from '../../preconditions.ts'
 
-/** A name cannot contain an underscore, so a text is never both. */
+/** Whether a text is a name or a uid. A name cannot contain an underscore, so a text is never both. */
 export const addressedBy = (text: string): Addressed =>
   isDeploymentUid(text) ? { uid: text } : { name: text }
 
-/** The name under which the record is stored; undefined for an unknown uid. */
+/** The name under which a deployment is stored; undefined for an unknown uid. */
 export function nameOf(
   store: Pick<Store, 'list'>,
   tenant: TenantId,
@@ -22,7 +22,7 @@ export function nameOf(
   return store.list(deployments, tenant).find(({ record }) => record.uid === addressed.uid)?.record.spec.name
 }
 
-/** The record from the cache. Another tenant's deployment and a missing one get the same answer. */
+/** A deployment record from the cache. Another tenant's deployment and a missing one get the same answer. */
 export function findStored(
   store: Pick<Store, 'get' | 'list'>,
   tenant: TenantId,
@@ -34,7 +34,7 @@ export function findStored(
   return found === undefined ? refused(...checkFound(addressed, undefined)) : done(found.record)
 }
 
-/** The record that a write changes, read with the caller's token; both are compared at commit. */
+/** The deployment record that a write changes. The record and the caller's token are compared at commit. */
 export function findToChange(
   store: Pick<Store, 'list'>,
   transaction: Transaction,

@@ -1,4 +1,4 @@
-// GET /deployments/{name}/placements: the node of each replica and its last reported state.
+// GET /deployments/{name}/placements: the node of each replica and the last reported state of the replica.
 
 import type { Assignment, PlacementEntry, TenantId } from '@holdfast/contract'
 import { nodes, observations, placements } from '../../../store/records.ts'
@@ -28,7 +28,7 @@ function entryOf(store: Store, tenant: TenantId, assignment: Assignment): Placem
     replica,
     nodeId,
     nodeName: node?.name ?? nodeId,
-    // The observed state, never the desired one.
+    // The response shows the observed state of a replica, never the desired state.
     state: node === undefined || node.status === 'failed' ? 'lost' : (seen?.state ?? 'assigned'),
     containerId: seen?.containerId ?? null,
     startedAt: seen?.startedAt ?? null,

@@ -1,4 +1,4 @@
-// The order of a timeline, which events belong to it, and how repeats are folded.
+// The order of a deployment's timeline, which events belong to it, and how repeated events are folded.
 
 import type { Event, TenantId } from '@holdfast/contract'
 import { expect, test } from 'vitest'
@@ -21,7 +21,7 @@ function timelineOf(given: readonly Given[], nodeIds: readonly string[] = []): s
   )
 }
 
-/** Entries as found, newest first; those of one revision keep their given order. */
+/** Timeline entries, newest first; entries of one revision keep the order in which the test lists them. */
 function storyOf(given: readonly Given[], nodeIds: readonly string[], unseen?: string) {
   const entries = given.map(
     ({ about = 'dep_A', reason = '', data = {}, revision, ...each }, index): TimelineEntry => {

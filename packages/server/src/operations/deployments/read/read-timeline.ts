@@ -9,18 +9,18 @@ import { scanEvents } from '../../events/scan-events.ts'
 
 export interface TimelineSubject {
   readonly uid: string
-  /** The nodes with replicas now; earlier nodes are found in the events. */
+  /** Nodes that have replicas of the deployment now; earlier nodes are found in the events. */
   readonly nodeIds: readonly string[]
 }
 
 const LENGTH = 50
-/** Repeats are folded into one entry, so more events are gathered than shown. */
+/** Number of events to read. It is higher than the number shown, because repeated events are folded into one entry. */
 const GATHERED = 100
 
 interface Timeline {
-  /** Newest first. */
+  /** Events of the timeline, newest first. */
   readonly timeline: ListedEvent[]
-  /** Older events are before this cursor; absent where the timeline is complete. */
+  /** Cursor for reading older events; absent if the timeline is complete. */
   readonly earlierCursor?: string
 }
 
@@ -42,10 +42,10 @@ export async function readTimeline(
   return buildTimeline(own, machines, nodeIds, complete || isCreation(own.at(-1)) ? undefined : last?.cursor)
 }
 
-/** No event of a deployment is older than its creation. */
+/** Whether an entry is the creation of the deployment, which is always the oldest event of a timeline. */
 const isCreation = (entry: TimelineEntry | undefined): boolean => entry?.[1].type === 'deployment.created'
 
-/** `own` and `machines` are newest first; events before the cursor `unseen` were not scanned. */
+/** Builds a timeline. `own` and `machines` are newest first; events before the cursor `unseen` were not scanned. */
 export function buildTimeline(
   own: readonly TimelineEntry[],
   machines: readonly TimelineEntry[],
@@ -81,7 +81,7 @@ function relatedTo(
   return machines.filter(([{ revision }, { subject }]) => revision >= since && known.has(subject.uid))
 }
 
-/** The `nodeId` of an event and of each replica in its data. */
+/** The node ids in an event's data: that of the event and those of the replicas it lists. */
 function nodesIn(data: Json): string[] {
   if (!isJsonObject(data)) return []
   const { nodeId, replicas } = data
@@ -89,6 +89,6 @@ function nodesIn(data: Json): string[] {
   return Array.isArray(replicas) ? [...named, ...replicas.flatMap((each) => nodesIn(each))] : named
 }
 
-/** Events of one transaction share a revision; their ordinals give the order in which to read them. */
+/** Sorts timeline entries oldest first. Events of one transaction share a revision and are ordered by their ordinal. */
 const byPosition = ([left]: TimelineEntry, [right]: TimelineEntry): number =>
   left.revision - right.revision || left.ordinal - right.ordinal

@@ -1,5 +1,6 @@
-// GET /deployments/{name}/why: explains why replicas have no node (docs/design/placement.md#explanations). Without a time it
-// applies the filters to the current facts; for an earlier time it returns the decision recorded then.
+// GET /deployments/{name}/why: explains why replicas have no node (docs/design/placement.md#explanations). Without a
+// time, the placement filters are applied to the current facts; for an earlier time, the decision recorded at that time
+// is returned.
 
 import type { TenantId, Why } from '@holdfast/contract'
 import { DEPENDENCY_UNHEALTHY } from '@holdfast/core'
@@ -34,11 +35,11 @@ function whyNow(deps: WhyDeps, tenant: TenantId, stored: StoredDeployment): Why 
   const { store, clock } = deps
   const { status } = deploymentView(store, tenant, stored)
   const { desired, placed } = status.replicas
-  // A replica that should move but fits no other node has a node and still needs another one.
+  // A replica that should move but fits no other node still has its old node and needs another one.
   const { shortfall } = store.get(inTenant(tenant, placements, stored.uid))?.record ?? {}
   const needed = desired === 0 || shortfall === undefined || shortfall.reason === DEPENDENCY_UNHEALTHY ? 0 : 1
   const plan = explainTenantPlacement(deps, tenant, stored.spec, Math.max(needed, desired - placed))
-  // If every replica has a node, the status explains why one is not ready.
+  // If every replica has a node, the deployment's status explains why a replica is not ready.
   const settled = plan.unplaced === 0
   return {
     decidedAt: timestamp(clock),
@@ -49,7 +50,7 @@ function whyNow(deps: WhyDeps, tenant: TenantId, stored: StoredDeployment): Why 
   }
 }
 
-/** The decision in force at that time, as recorded with its placement (docs/design/placement.md#decision-records). */
+/** The placement decision in force at the requested time (docs/design/placement.md#decision-records). */
 async function whyThen(
   store: Store,
   tenant: TenantId,
@@ -65,7 +66,7 @@ async function whyThen(
   }
   const last = store.get(inTenant(tenant, placements, uid))?.record.decided
   const [oldest] = inForce === undefined ? kept : kept.filter(({ number }) => number > inForce.number)
-  // Decisions are numbered from 1, so a missing first one was dropped by retention.
+  // Decisions are numbered from 1: if the oldest kept decision has another number, retention dropped earlier ones.
   const isDropped = last !== undefined && oldest?.number !== 1
   return isDropped && at >= Date.parse(createdAt) ? notKept(oldest) : UNDECIDED
 }

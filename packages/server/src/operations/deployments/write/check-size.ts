@@ -1,6 +1,6 @@
-// Checks that a revision fits into one transaction (docs/design/store.md#size-bounds). etcd accepts 1.5 MiB per request, and
-// the record, its archive entry and a kept answer each hold the spec; JSON escapes can triple the length of a body. A
-// transaction has at most 120 compares or writes; references, routes and new secret material need several each.
+// Checks that a revision fits into one transaction (docs/design/store.md#size-bounds). etcd accepts 1.5 MiB per request.
+// The record, its archive entry and a stored response each contain the spec; JSON escapes can triple the length of a
+// body. A transaction has at most 120 compares or writes; references, routes and new secret values need several each.
 
 import type { DeploymentSpec, Rejection } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
@@ -15,26 +15,26 @@ export function checkSpecSize({ bytes }: SpecIdentity): Rejection[] {
 
 const MAX_OPERATIONS = 120
 /**
- * Operations of every revision. Compares: token, tenant, record, kept answer, slot, first intent. Writes: the last four,
- * archive entry, event, audit entry.
+ * Transaction operations that every revision needs. Compares: token, tenant, record, stored response, quota slot, first
+ * intent. Writes: the last four of those, archive entry, event, audit entry.
  */
 const ALWAYS = 7
-/** Operations per credential with new material: its event, its slot and its record. */
+/** Transaction operations per credential with new secret values: an event, a quota slot and the credential's record. */
 const PER_MATERIAL = 3
 
 interface Sized {
   readonly spec: Pick<DeploymentSpec, 'routes' | 'secrets'>
   readonly before: Pick<DeploymentSpec, 'routes'> | undefined
   readonly secrets: Pick<SecretsOfWrite, 'counts' | 'crowded'>
-  /** How many other deployments were read. */
+  /** Number of other deployments that the transaction reads because of dependsOn. */
   readonly dependencies: number
-  /** Why the digest of the image is still unknown; it adds an event. */
+  /** Why the digest of the image is still unknown; an unknown digest adds an event to the transaction. */
   readonly unresolved: string | undefined
 }
 
 /**
- * Rejects a write with too many operations, and credentials without room for one more version. Lists that are within
- * their own limits can be too much together when all of them are replaced at once.
+ * Rejects a write with too many operations for one transaction, and a credential that has no room for another version.
+ * Lists within their own limits can exceed the limit together when a write replaces all of them.
  */
 export function checkRoom({ spec, before, secrets, dependencies, unresolved }: Sized): Rejection[] {
   const [routes, routesBefore] = [spec.routes?.length ?? 0, before?.routes?.length ?? 0]

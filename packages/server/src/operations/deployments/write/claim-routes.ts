@@ -1,6 +1,6 @@
-// Claims a host and path for one deployment of the tenant (docs/design/routing.md#claims). Each has one key, so two concurrent
-// writes cannot both own it. A claim changes only in the transaction that changes the route in the deployment's record, so
-// comparing that record covers its claims.
+// Claims a host and path for one deployment of the tenant (docs/design/routing.md#claims). Each host and path has one
+// key, so two concurrent writes cannot both own it. A claim changes only in the transaction that changes the deployment's
+// record, so a comparison of that record at commit also covers its claims.
 
 import { hash } from 'node:crypto'
 import type { DeploymentSpec, Route, TenantId } from '@holdfast/contract'
@@ -11,8 +11,8 @@ import { inTenant, type Transaction } from '../../../store/transaction.ts'
 type Routed = Pick<StoredDeployment, 'uid' | 'spec'>
 
 /**
- * Names of the other deployments that own a route which is new to this one, by index in its list. Each claim read is
- * compared at commit, so only one of several concurrent writes gets it.
+ * Finds, for each new route of a deployment, the name of another deployment that owns the route. The key is the index of
+ * the route in the list. Claims are compared at commit, so only one of several concurrent writes gets a route.
  */
 export function gatherRouteHolders(
   transaction: Transaction,
@@ -30,8 +30,8 @@ export function gatherRouteHolders(
 }
 
 /**
- * Claims the routes that are new to the deployment and releases those it no longer has; at most 16 of each. Throws if
- * another deployment owns one: admission must have rejected that.
+ * Claims the new routes of a deployment and releases the routes it no longer has; at most 16 of each. Throws if another
+ * deployment owns a route, because admission must have rejected the write.
  */
 export function claimRoutes(
   transaction: Transaction,
@@ -52,12 +52,14 @@ export function claimRoutes(
   }
 }
 
-/** Called in the transaction that deletes the record: until then traffic may be routed to the deployment. */
+/**
+ * Releases all routes of a deployment. Called when the record is deleted, because until then traffic may be routed to it.
+ */
 export function releaseRoutes(transaction: Transaction, tenant: TenantId, { spec }: Routed): void {
   for (const route of spec.routes ?? []) transaction.delete(claimOf(tenant, route))
 }
 
-/** Hashed, because a host and path may be too long for a key and may contain its separator. */
+/** The key of a route claim is a hash: a host and path may be too long for a key or contain the key separator. */
 function claimOf(tenant: TenantId, route: Pick<Route, 'host' | 'path'>) {
   return inTenant(tenant, routeClaims, hash('sha256', routeIdentity(route), 'hex'))
 }

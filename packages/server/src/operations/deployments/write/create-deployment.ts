@@ -1,5 +1,5 @@
-// POST /api/v1/deployments: body rules, normalization, facts, rules on facts, one transaction
-// (docs/design/admission.md#order).
+// POST /api/v1/deployments, in this order: rules on the body, normalization, gathering of facts, rules on facts, one
+// transaction (docs/design/admission.md#order).
 
 import { asDeploymentUid, isJsonObject, type Json, type QuotaKind } from '@holdfast/contract'
 import {

@@ -1,5 +1,5 @@
-// Gathers what admission must know about the world (core/admission/facts/facts.ts), for a create and for an update alike. Each
-// record is read through the transaction and compared at commit, so a fact that changes in between reruns the decision.
+// Gathers the stored facts that admission needs (core/admission/facts/facts.ts), for creates and updates. Each record is
+// read through the transaction and compared at commit, so a concurrent change of a fact reruns the decision.
 
 import { type DeploymentSpec, defined, type TenantId } from '@holdfast/contract'
 import type { checkFacts, DependencyFact, Facts, ImageFact, QuotaFact, ResidencyFact } from '@holdfast/core'
@@ -15,19 +15,21 @@ import { gatherRouteHolders } from './claim-routes.ts'
 import { gatherNode } from './gather-node.ts'
 import type { SecretsOfWrite } from './judge-secrets.ts'
 
-/** A write whose facts are gathered. Facts about fields that the request did not send are left out and not judged. */
+/**
+ * A write whose facts are gathered. Facts about fields that the request did not send are neither gathered nor checked.
+ */
 export interface FactsRequest {
   readonly spec: DeploymentSpec
-  /** The record under the same name; undefined where there is none. */
+  /** The stored deployment with the name in the request; undefined if there is none. */
   readonly stored: StoredDeployment | undefined
-  /** A create sends every field. */
+  /** A create counts as sending every field. */
   readonly mode: 'create' | 'update'
   readonly sendsDependsOn: boolean
   readonly sentNodeId: string | undefined
   readonly image: ImageFact | undefined
   readonly archivedDigest: string | undefined
   readonly secrets: Pick<SecretsOfWrite, 'facts' | 'quotas'>
-  /** Quotas of the deployment itself; those of its secrets are added. */
+  /** Quotas that the deployment itself uses; the quotas of its secrets are added to these. */
   readonly quotas: readonly QuotaFact[]
 }
 
@@ -58,12 +60,12 @@ export function gatherFacts(
   }
 }
 
-/** The most dependencies that are compared at commit; with 16 routes and the record this stays below 120 operations. */
+/** The most dependencies compared at commit. With 16 routes and the record, a transaction stays below 120 operations. */
 const MAX_GRAPH = 80
 
 /**
- * Every deployment reachable through dependsOn, nearest first. Those beyond the limit are not read; they are reported as
- * depending on this one, which admission rejects as a cycle.
+ * Every deployment reachable through dependsOn, nearest first. Deployments beyond the limit are not read, but reported as
+ * depending on the written deployment, so that admission rejects them as a cycle.
  */
 function gatherDependencies(
   transaction: Transaction,
@@ -73,7 +75,7 @@ function gatherDependencies(
   const graph = new Map<string, DependencyFact>()
   const names = new Set(Object.keys(spec.dependsOn ?? {}))
   let read = 0
-  // The loop also visits names that are added while it runs.
+  // The loop over `names` also visits names that the loop itself adds.
   for (const name of names) {
     if (name === spec.name) continue
     read += 1
@@ -91,8 +93,8 @@ function gatherDependencies(
 }
 
 /**
- * Names of the deployments that wait until this one is healthy, looked up only when an update removes its health check.
- * They are read from the cache, so a dependency that is added at the same moment may be missed.
+ * Names of the deployments that wait until the written one is healthy, looked up only when an update removes its health
+ * check. The names come from the cache, so a dependency that is added at the same moment may be missed.
  */
 function gatherDependents(
   store: Pick<Store, 'list'>,
@@ -110,8 +112,8 @@ function gatherDependents(
 }
 
 /**
- * The residency rules and the labels of the tenant's reachable nodes, only for a spec that demands residency. They are
- * read from the cache, because they lead to warnings and never to a rejection.
+ * The residency rules and the labels of the tenant's reachable nodes, only for a spec that demands residency. Both are
+ * read from the cache, because they cause only warnings, never a rejection.
  */
 export function gatherResidency(
   { store, residency: rules }: Pick<DeploymentDeps, 'store' | 'residency'>,
@@ -126,7 +128,7 @@ export function gatherResidency(
   return { residency: { rules, reachable } }
 }
 
-/** Asks the registry through the broker, which alone may read the tenant's registry credential. */
+/** Asks the registry for the image through the broker; only the broker may read the tenant's registry credential. */
 export async function gatherImage(
   deps: DeploymentDeps,
   { tenant }: Caller,
@@ -150,7 +152,7 @@ function imageFact(answer: ImageAnswer): ImageFact {
   }
 }
 
-/** Why the digest of the image is still unknown; undefined where it is known or the registry was not asked. */
+/** Why the digest of the image is still unknown; undefined if it is known or the registry was not asked. */
 export function unresolvedBy({
   imageDigest,
   warnings,
@@ -158,10 +160,10 @@ export function unresolvedBy({
   return imageDigest === null ? warnings.find(({ code }) => code === 'registry_unreachable')?.why : undefined
 }
 
-/** Bytes that a revision stores beside two copies of its spec: keys, record, archive entry, event and audit entry. */
+/** Bytes that a revision stores in addition to two copies of its spec: keys, metadata, event and audit entry. */
 const OVERHEAD_BYTES = 2048
 
-/** The tenant's byte quota and how much of it one more revision uses, by the byte count of the cache. */
+/** The tenant's byte quota and the bytes that another revision would use, from the byte count of the cache. */
 export function gatherBytes(
   { store, quotas }: Pick<DeploymentDeps, 'store' | 'quotas'>,
   tenant: TenantId,

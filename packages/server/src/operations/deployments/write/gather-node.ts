@@ -1,5 +1,5 @@
-// Finds out whether the tenant may place work on the node that a deployment names; only when `nodeId` is sent. The node's
-// record is read through the transaction, so a concurrent removal reruns the decision.
+// Checks whether the tenant may use the node that a deployment names in `nodeId`, if the request sends that field. The
+// node's record is read through the transaction, so a concurrent removal of the node reruns the decision.
 
 import { isNodeId, type TenantId } from '@holdfast/contract'
 import { type NodeFact, reject } from '@holdfast/core'
@@ -36,7 +36,7 @@ function answerFor(
   return node.controlPlane && !isPlatform ? 'control_plane' : 'candidate'
 }
 
-/** Nodes that cannot be read are rejected with a code of their own instead of `store_unavailable`. */
+/** If the nodes cannot be read, rejects the write with a specific code instead of `store_unavailable`. */
 export async function checkNodesReadable(
   { store }: { readonly store: Pick<Store, 'fresh'> },
   nodeId: string | undefined,

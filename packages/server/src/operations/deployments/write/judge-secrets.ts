@@ -1,5 +1,5 @@
-// Decides within the transaction how a deployment write affects secrets: which credentials it refers to, which new versions
-// it adds, and which versions its containers use (docs/design/secrets.md#version-lifecycle).
+// Decides within the transaction how a deployment write affects secrets: which credentials the deployment refers to,
+// which versions the write adds, and which versions the containers use (docs/design/secrets.md#version-lifecycle).
 
 import {
   type Alteration,
@@ -41,26 +41,26 @@ import type { DeploymentDeps } from '../deps.ts'
 import type { StagingState } from './write-with-material.ts'
 
 export interface SecretsOfWrite {
-  /** Input of the rules on facts. */
+  /** Facts about the credentials, by label, for the admission rules. */
   readonly facts: ReadonlyMap<string, CredentialFact>
-  /** Quotas that the credentials with a first version would exceed. */
+  /** Quotas that would be exceeded by the credentials that get their first version. */
   readonly quotas: readonly QuotaFact[]
-  /** Rejections of records that would grow too long, or whose used versions the secrets store would drop. */
+  /** Rejections of credential records that would grow too long, or that would lose versions still in use. */
   readonly crowded: readonly Rejection[]
   readonly pins: Pins
   readonly alterations: readonly Alteration[]
-  /** Material that must be staged before the write can commit. */
+  /** Secret values that must be written to the secrets store before the deployment write can commit. */
   readonly needed: readonly SentMaterial[]
   readonly newVersions: readonly NewVersion[]
-  /** How many operations of the transaction the secrets need. */
+  /** Numbers of affected credentials, which decide how many transaction operations the secrets need. */
   readonly counts: SecretCounts
-  /** Set while concurrent writes hold the last free quota slots: the decision must wait. */
+  /** Set while concurrent writes hold the last free quota slots; the decision must wait for this promise. */
   readonly busy?: Promise<void>
 }
 
 /**
- * Numbers of credentials: referred to, no longer referred to, whose record changes, that get a version, that get their
- * first version.
+ * Numbers of credentials that a write refers to, no longer refers to, changes the record of, adds a version to, and adds
+ * the first version to.
  */
 export interface SecretCounts {
   readonly labels: number
@@ -76,7 +76,7 @@ export interface SecretsQuestion {
   readonly material: readonly SentMaterial[]
 }
 
-/** A role that may not write secrets may refer to them, but may not send material. */
+/** A caller whose role may not write secrets may refer to them, but may not send secret values. */
 export function materialPermission({ role }: Caller): { readonly materialForbidden: boolean } {
   return { materialForbidden: !may(role, 'secrets:write') }
 }
@@ -128,8 +128,8 @@ export function gatherSecrets(
 }
 
 /**
- * Adds the known keys of each pinned version. Containers use the material that the write sends, so its keys are not
- * looked up, unless a volume anchors them to their old version.
+ * Adds the known keys of each pinned version. Keys of secret values in the request are not looked up, because containers
+ * use the values sent, unless a volume keeps the containers at an old version.
  */
 function withKnownKeys(
   known: ReadonlyMap<string, CredentialFact>,
@@ -152,7 +152,7 @@ function withKnownKeys(
   return new Map(facts)
 }
 
-/** Room for credential records in a transaction that also holds three copies of the spec. */
+/** The most bytes of credential records in a transaction that also contains three copies of the spec. */
 const MAX_CREDENTIAL_BYTES = 200 * 1024
 
 function checkVersions(
@@ -197,8 +197,8 @@ function countChanges(
 }
 
 /**
- * Consumes the intents of the staged versions, so that this transaction pins them. False where the write needs other
- * versions than were staged, or an intent was abandoned. The spec is checked first, before anything is staged for it.
+ * Consumes the intents of the versions already in the secrets store, so that this transaction pins them. False if the
+ * write needs other versions than those, or if an intent was abandoned. The spec is checked first.
  */
 export function consumeStaged(
   transaction: Transaction,
@@ -214,7 +214,7 @@ export function consumeStaged(
   )
 }
 
-/** Throws if the spec still holds secret material, which must never be stored: that would be a fault of the server. */
+/** Throws if the spec still contains secret values, which must never be stored; that would be a fault of the server. */
 export function requirePersistable(spec: DeploymentSpec): void {
   const [material] = checkPersistable({ ...spec })
   if (material !== undefined) throw new UnstorableRecordError(`a deployment: ${material.code}`, material)
@@ -225,6 +225,6 @@ export function samePins(one: Pins = {}, other: Pins = {}): boolean {
   return [...labels].every((label) => one[label] === other[label])
 }
 
-/** Pins as a record holds them: the field is absent instead of an empty map. */
+/** The pinned versions in the form of a deployment record: the field is absent if there are none. */
 export const storedPins = (pins: Pins): { pins?: { [label: string]: number } } =>
   Object.keys(pins).length === 0 ? {} : { pins: { ...pins } }

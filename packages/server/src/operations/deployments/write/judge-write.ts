@@ -1,5 +1,5 @@
-// The part of a decision that create and update share: gathers the facts, applies the rules on facts and checks that the
-// revision fits into one transaction (docs/design/admission.md#order).
+// The checks that create and update of a deployment share: gathers the facts, applies the admission rules on facts, and
+// checks that the revision fits into one transaction (docs/design/admission.md#order).
 
 import type { Alteration, Warning } from '@holdfast/contract'
 import { checkFacts, type Normalised } from '@holdfast/core'
@@ -19,7 +19,7 @@ export interface WriteToJudge extends Omit<FactsRequest, 'spec'> {
 
 export interface JudgedWrite {
   readonly imageDigest: string | null
-  /** Why the digest of the image is still unknown. */
+  /** Why the digest of the image is still unknown; undefined if it is known. */
   readonly unresolved: string | undefined
   readonly alterations: readonly Alteration[]
   readonly warnings: readonly Warning[]

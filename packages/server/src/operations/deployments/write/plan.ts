@@ -1,4 +1,4 @@
-// The plan of a dry run: what the write would store and what the controllers would do then
+// The plan of a dry run: what the write would store and what the controllers would do after it
 // (docs/design/rollouts.md#dry-run-plans).
 
 import {
@@ -18,11 +18,11 @@ import { deploymentView } from '../read/deployment-view.ts'
 export interface Plan {
   readonly action: 'create' | 'update' | 'none'
   readonly revision: number
-  /** Top-level fields whose stored value would change. */
+  /** Top-level fields of the deployment whose stored value the dry run would change. */
   readonly changes: readonly FieldChange[]
-  /** The nodes that unplaced replicas would get now, and for every other node the reasons against it. */
+  /** The nodes that replicas without a node would get now, and for every other node the reasons against it. */
   readonly placement: PlacementExplanation
-  /** The steps of the controllers, in order. */
+  /** The steps that the controllers would take after the write, in order. */
   readonly steps: readonly PlanStep[]
   /** Running replicas that would be recreated; absent for a create. */
   readonly rollout?: RolloutPlanned
@@ -35,19 +35,19 @@ export interface PlannedRollout {
   readonly unplaced: number
 }
 
-/** The record that would be stored and the one it would replace. */
+/** The input of a plan: the record that would be stored, and the record that it would replace. */
 export interface PlanQuestion {
-  /** Undefined for a create; the same object as `next` where nothing would be stored. */
+  /** The stored deployment. Undefined for a create; the same object as `next` if the write would change nothing. */
   readonly stored: StoredDeployment | undefined
   readonly next: StoredDeployment
-  /** The write is a restart. */
+  /** True if the write is a restart. */
   readonly restart: boolean
 }
 
 export interface PlanDeps extends PlacementDeps {
   /**
-   * Simulates what the controllers would do about the stored deployment, without blocking other requests; its duration
-   * grows with the rollout's steps. Undefined where the tenant has too many plans under way.
+   * Simulates what the controllers would do about the stored deployment, without blocking other requests. The duration
+   * grows with the number of rollout steps. Undefined if the tenant has too many plans in progress.
    */
   planAhead(tenant: TenantId, question: PlanQuestion): Promise<PlannedRollout | undefined>
 }
@@ -58,7 +58,7 @@ export interface FieldChange {
   readonly to: Json
 }
 
-/** Called after the transaction: a transaction may decide several times, but the plan is made once. */
+/** Makes the plan of a dry run, once, after the transaction; the transaction itself may run several times. */
 export async function makePlan(
   deps: PlanDeps,
   tenant: TenantId,

@@ -1,5 +1,5 @@
-// DELETE /api/v1/deployments/{name}: marks the record as deleting and emits an event. The loop in loops/finish-removals.ts
-// stops the replicas, deletes the record and reports the end.
+// DELETE /api/v1/deployments/{name}: marks the record as deleting and emits an event. The loop in
+// loops/finish-removals.ts then stops the replicas, deletes the record and reports the end of the deletion.
 
 import type { DeploymentRecord } from '@holdfast/contract'
 import { timestamp } from '../../../ports/clock.ts'
@@ -37,7 +37,7 @@ export async function removeDeployment(
   })
 }
 
-/** Emitted once: a second DELETE does not find a deployment that is being deleted. */
+/** The event of a deletion. It is emitted once: a second DELETE does not find a deployment that is being deleted. */
 function deletingEvent({ name, uid, revision, status: { replicas } }: DeploymentRecord): NewEvent {
   const stopping = replicas.placed === 1 ? '1 replica stops' : `${replicas.placed} replicas stop`
   return {

@@ -1,5 +1,5 @@
 // POST /api/v1/deployments/{name}/restart: recreates every replica with the update strategy. A restart is a new revision
-// with the same spec and the newest versions of its secrets.
+// with an unchanged spec and the newest versions of the deployment's secrets.
 
 import { checkQuotas, explainResidency, planPins } from '@holdfast/core'
 import { timestamp } from '../../../ports/clock.ts'
@@ -50,7 +50,7 @@ function findToRestart(
   const stored = found.value
   const conflict = checkIfMatch(ifMatch, stored.revision)
   if (conflict !== undefined) return refused(conflict)
-  // The archive entry of a restart uses the byte quota like that of any other revision.
+  // A restart adds an archive entry, which uses the byte quota like the archive entry of any other revision.
   const full = checkQuotas([gatherBytes(deps, caller.tenant, identifySpec(stored.spec).bytes)])
   return full.length > 0 ? refused(...full) : done(stored)
 }

@@ -1,5 +1,5 @@
-// POST /api/v1/deployments/{name}/rollback: restores an archived revision as an update of every field. It passes ordinary
-// admission, because a node may be gone or a limit lower since then.
+// POST /api/v1/deployments/{name}/rollback: restores an archived revision as an update of every field. The rollback
+// passes ordinary admission, because a node may have been removed or a limit lowered since that revision.
 
 import {
   type ArchiveEntry,
@@ -42,7 +42,7 @@ export async function rollBackDeployment(
   return updateDeployment(deps, caller, pathName, everyField(archived.value), { dryRun, ifMatch, rollback })
 }
 
-/** A deployment that does not exist is reported as such, and not as a missing revision. */
+/** Finds the archived revision; a missing deployment is reported as a missing deployment, not as a missing revision. */
 async function findArchived(
   { store }: DeploymentDeps,
   { tenant }: Caller,
@@ -55,7 +55,7 @@ async function findArchived(
   return getArchived(store, tenant, found.value.spec.name, String(revision))
 }
 
-/** Fields that the archived spec lacks are cleared. secretsVersion keeps its value; a difference is listed as an alteration. */
+/** An update of every field: fields that the archived spec lacks are cleared, secretsVersion is unchanged. */
 function everyField({ spec }: ArchiveEntry): JsonObject {
   const archived: JsonObject = { ...spec }
   const fields = Object.keys(deploymentSpecShape.fields)

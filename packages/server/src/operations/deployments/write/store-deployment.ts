@@ -1,5 +1,5 @@
 // Stores one accepted revision of a deployment in the given transaction: the record, the claims of its routes and
-// credentials, its archive entry, its events and the audit entry.
+// credentials, the archive entry, the events and the audit entry.
 
 import { hash } from 'node:crypto'
 import { type DeploymentSpec, defined, type JsonObject } from '@holdfast/contract'
@@ -29,11 +29,11 @@ export function identifySpec(spec: DeploymentSpec): SpecIdentity {
   return { specHash: hash('sha256', text, 'hex'), bytes: Buffer.byteLength(text) }
 }
 
-/** Padded, so that ids sort by revision and a range of the archive is in order. */
+/** The id of an archive entry. The revision is padded with zeros, so that ids sort by revision. */
 export const archiveId = (name: string, revision: number): string =>
   `${name}/${String(revision).padStart(10, '0')}`
 
-/** Why the revision exists, as the event and the audit entry report it. */
+/** Why the revision exists, for the event and the audit entry. */
 export interface RevisionCause {
   readonly verb: 'created' | 'updated' | 'restarted' | 'rolled_back' | 'rotated'
   readonly message: string
@@ -42,9 +42,9 @@ export interface RevisionCause {
 
 export interface RevisionParts {
   readonly cause?: RevisionCause
-  /** Versions that the revision pins and no credential lists yet. */
+  /** Secret versions that the revision pins and that no credential record lists yet. */
   readonly newVersions?: readonly NewVersion[]
-  /** Why the digest of the image is still unknown. */
+  /** Why the digest of the image is still unknown; undefined if it is known. */
   readonly unresolved?: string | undefined
 }
 
@@ -93,7 +93,7 @@ export function storeRevision(
   })
 }
 
-/** The second event of a revision that waits for its registry; it is listed after the first. */
+/** The second event of a revision whose image registry was unreachable; it is listed after the first event. */
 function unreachable({ uid, revision, spec: { name, image } }: StoredDeployment, why: string): NewEvent {
   return {
     type: 'image.unreachable',

@@ -1,5 +1,5 @@
-// PUT /api/v1/deployments/{name}: a field that is sent replaces the stored one, a field that is not sent stays. The body
-// is judged against the record read in the same transaction, so a concurrent write reruns the decision.
+// PUT /api/v1/deployments/{name}: a field that is sent replaces the stored one, a field that is not sent is unchanged.
+// The body is checked against the record read in the same transaction, so a concurrent write reruns the decision.
 
 import { defined, isJsonObject, type Json } from '@holdfast/contract'
 import {
@@ -42,14 +42,14 @@ import { type DecidedWrite, type Written, withPlan } from './written.ts'
 export interface UpdateOptions {
   readonly dryRun: boolean
   readonly ifMatch: string | undefined
-  /** Set for a rollback, which is an update that sends every field. */
+  /** Set if the update is a rollback; a rollback sends every field. */
   readonly rollback?: Rollback
 }
 
 export interface Rollback extends Kept<Written> {
-  /** The archived revision that is restored. */
+  /** Number of the archived revision that a rollback restores. */
   readonly revision: number
-  /** The image digest which that revision ran; undefined where no registry had resolved it. */
+  /** The image digest of the archived revision; undefined if no registry had resolved it. */
   readonly digest: string | undefined
 }
 
@@ -73,8 +73,8 @@ export async function updateDeployment(
 }
 
 /**
- * The body had faults against the record that the cache showed, so the registry was not asked. Against the current record
- * it has none: ask the registry and decide again.
+ * The body had faults against the cached record, so the registry was not asked. The body has no faults against the
+ * current record, so the server must ask the registry and decide again.
  */
 const ASK_REGISTRY = 'ask the registry'
 
@@ -134,7 +134,7 @@ function describeUpdate(
 
 interface JudgedUpdate extends Omit<JudgedWrite, 'imageDigest'> {
   readonly stored: StoredDeployment
-  /** The same object where the update changes nothing. */
+  /** The deployment after the update; the same object as `stored` if the update changes nothing. */
   readonly next: StoredDeployment
   readonly secrets: SecretsOfWrite
 }
@@ -161,7 +161,7 @@ function judgeUpdate(
   const { spec, material } = normalised
   const identity = identifySpec(spec)
   const secrets = gatherSecrets(deps, transaction, caller.tenant, { spec, material, before: stored }, staging)
-  // New material of an anchored entry moves no pin, but a revision must list it all the same.
+  // New secret values for a secret anchored to a volume change no pin, but a new revision must still list their version.
   const always = rollback !== undefined || secrets.needed.length > 0
   const { pins } = secrets
   const unchanged = identity.specHash === stored.specHash && samePins(pins, stored.pins) && !always
@@ -223,11 +223,11 @@ function nextRevision(
 
 interface NextRevision extends Pick<StoredDeployment, 'spec' | 'specHash' | 'digest'> {
   readonly pins: Pins
-  /** Make a new revision even where nothing changes. */
+  /** True to create a new revision even if nothing changes. */
   readonly always: boolean
 }
 
-/** Asks the registry only when `image` is sent and the body has no faults. */
+/** Asks the registry for the image, only if `image` is sent and the body has no faults. */
 async function resolveSentImage(
   deps: DeploymentDeps,
   caller: Caller,
@@ -243,7 +243,7 @@ async function resolveSentImage(
   const stored =
     name === undefined ? undefined : deps.store.get(inTenant(caller.tenant, deployments, name))?.record
   if (checkBody(sent, contextFor(deps, caller, name, stored)).length > 0) return undefined
-  // A rollback runs the archived digest, so that digest must exist; the tag may have moved since.
+  // A rollback runs the archived digest, so that digest must exist in the registry; the tag may point elsewhere by now.
   const reference = archivedDigest === undefined ? image : `${host}/${repository}@${archivedDigest}`
   return gatherImage(deps, caller, reference, host)
 }

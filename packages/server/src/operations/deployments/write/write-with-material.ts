@@ -1,6 +1,6 @@
-// A deployment write that may bring secret material runs its decision twice. The first run stages nothing, so a rejection
-// leaves no trace in either store. If it needs new versions they are staged, and the second run pins them in its
-// transaction (docs/design/secrets.md#two-store-writes).
+// A deployment write that may contain secret values runs its decision twice. The first run writes nothing, so a rejection
+// changes neither etcd nor the secrets store. If new secret versions are needed, they are then written to the secrets
+// store, and the second run pins them in its transaction (docs/design/secrets.md#two-store-writes).
 
 import type { SentMaterial } from '@holdfast/core'
 import { type HeldSlots, holdCredentialSlots } from '../../../quotas/hold-slots.ts'
@@ -19,23 +19,25 @@ import {
 import { storeUnavailable } from '../../secrets/versions/stage-version.ts'
 import type { DeploymentDeps } from '../deps.ts'
 
-/** The versions staged so far and the quota slots held for new credentials; the input of each decision. */
+/** Input of each decision: the versions already written to the secrets store, and the quota slots of new credentials. */
 export interface StagingState {
   readonly staged: readonly StagedMaterial[]
   readonly slots: HeldSlots
 }
 
-/** The write is accepted once these versions are staged. */
+/** The result of a decision that accepts the write as soon as these versions are in the secrets store. */
 export interface MaterialNeeded {
   readonly needed: readonly SentMaterial[]
 }
 
-/** A third or fourth attempt happens only if another write of the same credential came in between. */
+/**
+ * The most attempts of a write. A third attempt is needed only if another write changed the same credential in between.
+ */
 const MAX_ATTEMPTS = 4
 
 /**
- * `decide` is a decision as the store's `transact` takes it. Versions that were staged and not committed are destroyed,
- * unless the outcome of the commit is unknown: then the sweep of intents decides.
+ * `decide` is called by the store's `transact`. Secret versions that were written but not committed are destroyed, unless
+ * the outcome of the commit is unknown: the sweep of intents handles those.
  */
 export async function writeWithMaterial<R extends Outcome<unknown> | string>(
   deps: DeploymentDeps,
@@ -68,7 +70,7 @@ export async function writeWithMaterial<R extends Outcome<unknown> | string>(
   }
 }
 
-/** After the commit: ends the intents that the transaction had no room for, and prunes versions that are not in use. */
+/** Runs after the commit: deletes the intents that the transaction had no room for, and prunes unused secret versions. */
 async function cleanUpVersions(
   deps: DeploymentDeps,
   { tenant }: Caller,
@@ -77,13 +79,13 @@ async function cleanUpVersions(
   const [, ...followers] = staged.flatMap(({ stagedVersion }) => stagedVersion ?? [])
   await endIntents(deps.store, followers)
   for (const { label, version } of staged) {
-    // The cache may not show the new version yet. A first version has no others to prune.
+    // Pruning is skipped if the new version is the only one; the cache may not even show the new version yet.
     const listed = deps.store.get(inTenant(tenant, credentials, label))?.record.versions ?? []
     if (listed.some((other) => other.version !== version)) await pruneVersions(deps, tenant, label)
   }
 }
 
-/** A function, because the compiler does not see that the callback has assigned the variable. */
+/** Compares the kind in a function, because the compiler does not see that a callback has assigned the variable. */
 const isAbort = (kind: TransactionDecision<unknown>['kind']): boolean => kind === 'abort'
 
 function isNeeded(result: Outcome<unknown> | string | MaterialNeeded): result is MaterialNeeded {

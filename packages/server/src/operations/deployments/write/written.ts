@@ -8,11 +8,11 @@ export interface Written {
   readonly deployment: DeploymentRecord
   readonly alterations: readonly Alteration[]
   readonly warnings: readonly Warning[]
-  /** Present only in a dry run, which stores nothing. */
+  /** The plan of the write; present only in a dry run, which stores nothing. */
   readonly plan?: Plan
 }
 
-/** The result of the transaction. A dry run is planned afterwards, from `toPlan`. */
+/** The result of the transaction of a write. The plan of a dry run is made afterwards, from `toPlan`. */
 export interface DecidedWrite extends Omit<Written, 'plan'> {
   readonly toPlan?: PlanQuestion
 }

@@ -1,5 +1,5 @@
-// Proves with which secret versions a container was created: the broker sends a keyed hash of them with the environment, and
-// the node returns it with each report. A node that never received the material cannot compute one.
+// Proves with which secret versions a container was created: the broker sends a keyed hash of the versions with the
+// environment, and the node returns it with each report. A node that never received the secret values cannot compute it.
 
 import { createHmac, createSecretKey } from 'node:crypto'
 import type { AssignmentId, TemplateSecret } from '@holdfast/contract'
@@ -11,7 +11,7 @@ import { globally } from '../../../store/transaction.ts'
 const KEY_BYTES = 32
 const THE_KEY = globally(proofKeys, 'key')
 
-/** The versions that an assignment's container uses, by label. */
+/** The secret versions that the container of an assignment uses, by label. */
 export type ContainerVersions = ReadonlyMap<string, number>
 
 export function containerProof(key: string, assignmentId: AssignmentId, versions: ContainerVersions): string {
@@ -20,7 +20,10 @@ export function containerProof(key: string, assignmentId: AssignmentId, versions
   return createHmac('sha256', keyed).update(text).digest('base64url')
 }
 
-/** Undefined while an entry has no version: then no container can be created. `initial` looks up a credential's initial version. */
+/**
+ * The secret versions of a container; undefined while a secret has no version. `initial` returns a
+ * secret's first version.
+ */
 export function containerVersions(
   secrets: readonly TemplateSecret[],
   initial: (label: string) => number | null | undefined,
@@ -34,16 +37,16 @@ export function containerVersions(
   return versions
 }
 
-/** Undefined before the first container received material: then no proof can exist. */
+/** The key for proofs; undefined before any container received secret values, when no proof can exist. */
 export const knownProofKey = (store: Pick<Store, 'get'>): string | undefined => store.get(THE_KEY)?.record.key
 
-/** The platform's one proof key; generated where there is none yet. */
+/** The platform's only key for proofs, which is generated at the first call. */
 export async function proofKeyOf(store: Store, ids: Pick<IdSource, 'bytes'>): Promise<string> {
   const known = knownProofKey(store)
   if (known !== undefined) return known
   return store.transact((transaction) => {
     const stored = transaction.get(THE_KEY)
-    // Another server stored the key first: use that one.
+    // If another server replica stored its key first, that key is used.
     if (stored !== undefined) return { kind: 'abort', result: stored.key }
     const key = Buffer.from(ids.bytes(KEY_BYTES)).toString('base64url')
     transaction.put(THE_KEY, { v: 1, key })

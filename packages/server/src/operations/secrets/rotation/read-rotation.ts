@@ -1,5 +1,5 @@
-// GET /deployments/{name}/secrets/rotation: shows the phase of each credential's rotation, the next allowed phases and what
-// they wait for.
+// GET /deployments/{name}/secrets/rotation: shows the phase of each credential's rotation, the phases allowed next, and
+// what those phases wait for.
 
 import type { CredentialRotation, Rotation, TenantId } from '@holdfast/contract'
 import { blockers, credentialPath, hasProved, nextSteps } from '@holdfast/core'
@@ -17,7 +17,7 @@ export async function readRotation(store: Store, tenant: TenantId, path: string)
   return found.ok ? done(rotationView(store, tenant, found.value)) : found
 }
 
-/** `changed` holds, by label, the credentials that a transaction is about to write. */
+/** `changed` contains the credentials, by label, that a transaction is about to write. */
 export function rotationView(
   store: Pick<Store, 'get' | 'list'>,
   tenant: TenantId,

@@ -1,4 +1,4 @@
-// Judges one rotation step: whether it is allowed now, and what it changes for each of its credentials
+// Decides whether one rotation step is allowed now, and what the step changes for each credential
 // (docs/design/secrets.md#rotation).
 
 import type { Json, Rejection } from '@holdfast/contract'
@@ -24,7 +24,7 @@ import type { RotateDeps, RotateRequest } from './rotate-request.ts'
 import { type GatheredRotation, gatherRotation } from './rotation-guards.ts'
 
 export interface JudgedTurn {
-  /** The name of the deployment's entry. */
+  /** The name of the secret entry in the deployment. */
   readonly secret: string
   readonly credential: StoredCredential
   readonly turn: Extract<RotationTurn, { kind: 'turned' }>
@@ -69,10 +69,10 @@ export function judgeRotation(
   return full.length > 0 ? refused(...full) : done({ step, stored, turns, staged })
 }
 
-/** The number that the next version gets if no other write comes first. */
+/** The number of a credential's next version, if no other write comes first. */
 const nextNumber = ({ versions }: StoredCredential): number => (versions.at(-1)?.version ?? 0) + 1
 
-/** Material belongs to one credential, so a deployment with several must name it. */
+/** Secret values belong to one credential, so for a deployment with several credentials the request must name one. */
 function checkSecret({ spec }: StoredDeployment, { body }: RotateRequest): Rejection | undefined {
   const { secret, material } = body
   if (secret !== undefined && !spec.secrets.some(({ name }) => name === secret))
@@ -83,7 +83,9 @@ function checkSecret({ spec }: StoredDeployment, { body }: RotateRequest): Rejec
   return undefined
 }
 
-/** Entries with the same path share one credential. Each record read is compared at commit. */
+/**
+ * The credentials to rotate; secret entries with the same path share one credential. Each record is compared at commit.
+ */
 function targetsOf(
   { store }: RotateDeps,
   transaction: Transaction,
@@ -112,7 +114,7 @@ function checkMaterial(
   return judgeSecretWrite(deps, { caller, namespace, label, keys }, credential, [])
 }
 
-/** The revision of a cutover uses the byte quota like any other. An abort is never rejected for it. */
+/** Checks the byte quota, which the new revision of a cutover uses. An abort is never rejected because of the quota. */
 function checkRoom(
   deps: RotateDeps,
   tenant: RotateRequest['caller']['tenant'],

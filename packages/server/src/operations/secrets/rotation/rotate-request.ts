@@ -1,5 +1,5 @@
-// The request that advances a rotation: its dependencies and its body, as far as the body can be judged without the
-// deployment. The valid phases depend on the rotation, so rotate-judge.ts rejects others.
+// The request that advances a rotation: dependencies, and the checks of the body that do not need the deployment. The
+// allowed phases depend on the current state of the rotation, so rotate-judge.ts checks them.
 
 import { isJsonObject, type Json, type Rejection } from '@holdfast/contract'
 import { checkSecretWrite, type Limits, reject, type WrittenMaterial } from '@holdfast/core'
@@ -15,7 +15,7 @@ export interface RotateDeps extends MaterialDeps, SlotDeps {
   readonly archiveRevisions: number
 }
 
-/** One request, with the version that was staged for it. */
+/** One rotation request, with the secret version that was written for it. */
 export interface RotateRequest {
   readonly caller: Caller
   readonly path: string
@@ -24,9 +24,9 @@ export interface RotateRequest {
 }
 
 export interface RotateBody {
-  /** The phase as sent; undefined where it was not sent. */
+  /** The phase in the request; undefined if none was sent. */
   readonly step: string | undefined
-  /** The name of the deployment's entry. */
+  /** The name of the secret entry in the deployment. */
   readonly secret: string | undefined
   readonly material: WrittenMaterial | undefined
 }
@@ -38,7 +38,7 @@ export function judgeRotateBody(sent: Json, limits: Limits): Outcome<RotateBody>
   const body = isJsonObject(sent) ? sent : {}
   const hasMaterial = isSent(body.values) || isSent(body.generate)
   const found = verdict.accepted ? [] : verdict.rejections
-  // Without material, `stage` uses the newest version, and the other phases need none.
+  // If the request has no secret values, the phase `stage` uses the newest version; the other phases need no values.
   const faults = found.filter(({ code }) => hasMaterial || code !== 'secret_write_empty')
   const isUnknown = ({ code }: Rejection) => code === 'field_unknown'
   const texts = OWN_FIELDS.flatMap((field) => checkText(field, body[field]))

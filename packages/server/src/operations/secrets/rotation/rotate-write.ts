@@ -1,5 +1,5 @@
-// Writes an accepted rotation step in the given transaction: each credential's record, the versions to destroy, the revision
-// of the deployment whose pins move, the event and the audit entry.
+// Writes an accepted rotation step in the given transaction: each credential's record, the versions to destroy, the
+// revision of the deployment whose pins change, the event and the audit entry.
 
 import { pinOf } from '@holdfast/core'
 import { timestamp } from '../../../ports/clock.ts'
@@ -17,7 +17,7 @@ import type { RotateDeps } from './rotate-request.ts'
 import { advancedCredential, type MovedPins, rotatedCause, rotatedDeployment } from './rotated-records.ts'
 
 interface WrittenRotation {
-  /** The deployment after the step. */
+  /** The deployment after the rotation step. */
   readonly stored: StoredDeployment
   readonly credentials: ReadonlyMap<string, StoredCredential>
   readonly toDestroy: readonly StagedVersion[]
@@ -63,7 +63,7 @@ function nextCredential(
   return advancedCredential(listed, turn, now, { caller, deployment: stored.spec.name })
 }
 
-/** Makes one revision for all moved pins; none where no pin of the deployment moves. */
+/** Creates one deployment revision for all pins that change; none if no pin of the deployment changes. */
 function movePins(
   deps: RotateDeps,
   transaction: Transaction,
@@ -77,7 +77,7 @@ function movePins(
   return next
 }
 
-/** A cutover always makes a revision; an abort makes one only if the pin had moved. */
+/** The new pin, if the step changes it. A cutover always creates a revision; an abort only if the pin had changed. */
 function movedPin(stored: StoredDeployment, { credential, turn }: JudgedTurn): [string, number][] {
   const { pin, rotation } = turn
   if (pin === undefined) return []

@@ -1,6 +1,6 @@
-// POST /deployments/{name}/secrets/rotate: advances the rotation of one credential of a deployment, or of all of them in one
-// transaction (docs/design/secrets.md#rotation). Material in the request is judged first, then staged, then listed by that
-// transaction. Versions that the step retires are destroyed after it.
+// POST /deployments/{name}/secrets/rotate: advances the rotation of one credential of a deployment, or of all of them in
+// one transaction (docs/design/secrets.md#rotation). Secret values in the request are checked, then written to the
+// secrets store, then listed by that transaction. Versions that the step retires are destroyed after the transaction.
 
 import { defined, type Json, type Rotation } from '@holdfast/contract'
 import type { TransactionDecision } from '../../../store/store.ts'
@@ -52,7 +52,7 @@ export async function rotateSecrets(
   return outcome
 }
 
-/** Judges the whole request before it stages anything: a rejected request leaves no version behind. */
+/** Checks the whole request before writing to the secrets store, so that a rejected request leaves no version there. */
 async function stageSentMaterial(
   deps: RotateDeps,
   request: RotateRequest,
@@ -93,7 +93,7 @@ function commitRotation(
   return { decision: keepOnce(deps.answers, transaction, caller, options, shown), toDestroy }
 }
 
-/** A step that moves pins recreates the replicas of every consumer; the other steps restart nothing. */
+/** Names of deployments whose replicas the step recreates. Only a step that changes pins recreates replicas. */
 function restartsOf({ turns }: JudgedRotation): string[] {
   const moved = turns.filter(({ turn }) => turn.pin !== undefined)
   return [...new Set(moved.flatMap(({ credential }) => credential.consumers))].sort()

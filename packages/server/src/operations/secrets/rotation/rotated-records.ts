@@ -1,5 +1,5 @@
-// The records after a rotation step: the credential's own, and that of a deployment whose pins move. secretsVersion rises by
-// one, however many pins move.
+// The records after a rotation step: that of the credential, and that of a deployment whose pins change. secretsVersion
+// rises by one, no matter how many pins change.
 
 import type { Rotating } from '@holdfast/core'
 import { type Clock, timestamp } from '../../../ports/clock.ts'
@@ -15,7 +15,7 @@ interface AdvancedRotation {
 
 interface RotationRequester {
   readonly caller: Caller
-  /** The deployment in the path of the request. */
+  /** Name of the deployment in the path of the rotation request. */
   readonly deployment: string
 }
 
@@ -27,7 +27,8 @@ export function advancedCredential(
 ): StoredCredential {
   const { rotation: before, initial, ...kept } = credential
   const versions = credential.versions.filter(({ version }) => !destroyed.includes(version))
-  // Deployments without a pin use the initial version, so a destroyed one is replaced by the new version.
+  // Deployments without a pin use the initial version, so if that version is destroyed, the new version
+  // becomes the initial one.
   const gone = initial !== null && destroyed.includes(initial)
   const ended = { ...kept, versions, initial: gone ? (before?.new ?? null) : initial }
   if (rotation === undefined || requester === undefined) return ended
@@ -56,7 +57,7 @@ export function rotatedDeployment(
   }
 }
 
-/** The cause of the revision, for its event and audit entry. */
+/** Why a rotation created the revision, for the revision's event and audit entry. */
 export function rotatedCause({ spec, revision }: StoredDeployment, moved: MovedPins) {
   const pinned = [...moved].map(([label, version]) => `version ${version} of ${label}`).join(', ')
   return {

@@ -1,6 +1,6 @@
-// Gathers the facts that guard the phases of a rotation: which versions each consumer should run, runs, and has proved to
-// run. They come from the cache; a transaction compares only the credential's record. That is enough, because a consumer
-// with only the new version can get the old one back only through a write of that record.
+// Gathers the facts that decide whether a rotation may advance: which versions each consumer should run, runs, and has
+// proved to run. The facts come from the cache; a transaction compares only the credential's record. That is enough,
+// because a consumer with only the new version can get the old version back only through a write of that record.
 
 import type { Assignment, TenantId } from '@holdfast/contract'
 import { anchorVolume, isReady, pinOf, type RotationConsumer, type RotationFacts } from '@holdfast/core'
@@ -21,11 +21,11 @@ import { containerProof, containerVersions, knownProofKey } from './proof.ts'
 
 type StoreReader = Pick<Store, 'get' | 'list'>
 
-/** Containers that have proved to run one version. */
+/** The number of containers that have proved to run one version of a secret. */
 interface ProvedVersion {
   readonly version: number
   readonly replicas: number
-  /** The latest start of such a container. */
+  /** Time of the latest start among the containers that run one version of a secret. */
   readonly since: string
 }
 
@@ -41,7 +41,7 @@ export function gatherRotation(
   store: StoreReader,
   tenant: TenantId,
   credential: StoredCredential,
-  /** The deployment after the change, where a transaction is about to change it. */
+  /** The deployment after the change, if a transaction is about to change it. */
   changed?: StoredDeployment,
 ): GatheredRotation {
   const recordOf = (name: string) =>
@@ -64,7 +64,7 @@ function consumerOf(
   name: string,
   stored: StoredDeployment | undefined,
 ): GatheredConsumer {
-  // A deployment that cannot be read may run any version: it proves nothing and blocks the phase.
+  // A deployment whose record cannot be read may run any version of the secret, so it blocks the next rotation phase.
   if (stored === undefined) return { ...unreadable(name), running: [] }
   const placement = store.get(inTenant(tenant, placements, stored.uid))?.record
   const proofs = placement === undefined ? [] : proofsOf(store, tenant, credential, placement)
@@ -94,7 +94,7 @@ function unreadable(name: string): RotationConsumer {
   }
 }
 
-/** Placements of deployments that no longer refer to the path but may still have a container with it. */
+/** Placements of deployments that no longer refer to the secret but may still have a container that uses it. */
 function formerConsumers(
   store: StoreReader,
   tenant: TenantId,
@@ -112,7 +112,7 @@ function formerConsumer(credential: StoredCredential, placement: StoredPlacement
   return { ...unreadable(placement.name), desired: 0, held, leaving: true, running: [] }
 }
 
-/** A placement keeps the templates of containers not confirmed gone and of the target of a rollback. */
+/** Versions in a placement's templates: those of containers not confirmed gone, and of the target of a rollback. */
 function heldVersions(credential: StoredCredential, { templates }: StoredPlacement): number[] {
   const versions = Object.values(templates).flatMap(({ secrets = [] }) =>
     secrets.filter((used) => isOf(used, credential)).map(({ version }) => version ?? credential.initial),
@@ -148,7 +148,7 @@ function proofsOf(
   })
 }
 
-/** The version that the container was created with, if its node returned the broker's proof for exactly these versions. */
+/** The secret version that a container was created with, if its node returned the broker's proof for its versions. */
 function provedVersion(
   store: StoreReader,
   tenant: TenantId,

@@ -1,5 +1,5 @@
-// Records which deployments refer to which credential. A credential's record lists them and exists as long as it has a
-// deployment or a version. It changes in the transaction that changes the references in the deployment's record.
+// Records which deployments refer to which credential. A credential's record lists its deployments and exists as long as
+// it lists a deployment or a version. The record changes in the transaction that changes the references in a deployment.
 
 import type { DeploymentSpec, TenantId } from '@holdfast/contract'
 import { type CredentialFact, credentialPath } from '@holdfast/core'
@@ -14,16 +14,16 @@ import { pathOf } from './version-uses.ts'
 type Referring = Pick<DeploymentSpec, 'name' | 'secrets'>
 type Version = StoredCredential['versions'][number]
 
-/** Existing credentials, by label. */
+/** The credentials that have a record, by label. */
 export type Credentials = ReadonlyMap<string, StoredCredential>
 
-/** A version that a write adds. `slot` is set where it is the credential's first version. */
+/** A version that a write adds to a credential. `slot` is the quota slot, set only for the credential's first version. */
 export interface NewVersion extends Version {
   readonly label: string
   readonly slot: number | undefined
 }
 
-/** The namespace of each label; within a tenant a label is bound to one namespace. */
+/** The namespace of each secret label in a spec; within a tenant a label belongs to one namespace. */
 export function labelsOf({ secrets }: Pick<DeploymentSpec, 'secrets'>): ReadonlyMap<string, string> {
   return new Map(
     secrets.map(({ vault_path }) => {
@@ -33,7 +33,7 @@ export function labelsOf({ secrets }: Pick<DeploymentSpec, 'secrets'>): Readonly
   )
 }
 
-/** Each record is compared at commit. */
+/** Reads the credentials to which a spec refers. Each credential record is compared at commit. */
 export function gatherCredentials(
   transaction: Transaction,
   tenant: TenantId,
@@ -57,8 +57,8 @@ export function credentialFacts(found: Credentials): ReadonlyMap<string, Credent
 }
 
 /**
- * Adds the deployment to the credentials it refers to, removes it from those it no longer refers to, and lists new
- * versions. Records that do not change are not written.
+ * Updates the credential records for a deployment: adds the deployment to credentials it refers to, removes it from those
+ * it no longer refers to, and lists new versions. Unchanged records are not written.
  */
 export function claimCredentials(
   transaction: Transaction,
@@ -81,7 +81,7 @@ export function claimCredentials(
   }
 }
 
-/** Called in the transaction that deletes the deployment's record: until then its containers may be created. */
+/** Removes all references of a deployment when its record is deleted; until then its containers may be created. */
 export function releaseCredentials(transaction: Transaction, tenant: TenantId, spec: Referring): void {
   for (const label of labelsOf(spec).keys()) release(transaction, tenant, label, spec.name)
 }
@@ -129,7 +129,7 @@ export function withVersion(
   }
 }
 
-/** Emitted for every new version. Readers without access to key names may see it, so it contains none. */
+/** Emits the event of a new secret version. Some readers of events may not see key names, so the event contains none. */
 export function emitSecretWritten(
   transaction: Transaction,
   clock: Clock,

@@ -1,5 +1,5 @@
-// Destroys versions of secrets: those that were staged and never pinned, and those that are no longer needed. Each step may
-// be repeated by any server at any later time. The states are drawn in intents.ts.
+// Destroys versions of secrets: those that were written but never pinned, and those that are no longer needed. Any server
+// replica may repeat each step at any later time. intents.ts describes the states.
 
 import type { Infer, TenantId } from '@holdfast/contract'
 import { type Clock, timestamp } from '../../../ports/clock.ts'
@@ -33,8 +33,8 @@ export interface DestroyDeps {
 type Intent = Infer<typeof intentShape>
 
 /**
- * Moves an intent to `pending destruction`, after which its writer can no longer pin the version. Returns the new id, or
- * undefined where there is no such intent or its version is in use; then at most the intent is deleted.
+ * Moves an intent to `pending destruction`, after which the version can no longer be pinned. Returns the new id of the
+ * intent; undefined if there is no such intent or if the version is in use (the intent may then be deleted).
  */
 export async function markForDestruction(
   { store }: Pick<DestroyDeps, 'store'>,
@@ -44,14 +44,15 @@ export async function markForDestruction(
   return store.transact<string | undefined>((transaction) => {
     const address = globally(intents, id)
     const intent = transaction.get(address)
-    // Another server has ended or marked it: nothing to commit.
+    // If another server replica has ended or marked the intent, there is nothing to commit.
     if (intent === undefined) return { kind: 'abort', result: undefined }
     if (intent.pendingDestruction) return { kind: 'abort', result: id }
     if (isInUse(store, transaction, intent)) {
       transaction.delete(address)
       return { kind: 'commit', result: undefined }
     }
-    // A write of several versions checks only the leader's intent, so the leader is abandoned with each follower.
+    // A write of several versions checks only the first intent (the leader), so abandoning any of them
+    // abandons the leader.
     const { leader = id } = intent
     const leading = leader === id ? undefined : transaction.get(globally(intents, leader))
     if (leading !== undefined && !isInUse(store, transaction, leading)) mark(transaction, leader, leading)
@@ -66,7 +67,7 @@ function mark(transaction: Transaction, id: string, intent: Intent): string {
   return markedId
 }
 
-/** Reads through the transaction every record that lists or pins a version, so that a concurrent pin is a conflict. */
+/** Whether a version is listed or pinned. Records are read through the transaction, so a concurrent pin is a conflict. */
 function isInUse(store: Store, transaction: Transaction, of: VersionNumber): boolean {
   const { tenant, namespace, resource: label, version } = of
   if (namespace === REGISTRIES)
@@ -80,8 +81,8 @@ function isInUse(store: Store, transaction: Transaction, of: VersionNumber): boo
 }
 
 /**
- * Writes the intents that destroy pinned versions, in the transaction after which they cannot be used. The caller then
- * passes the result to `destroyStaged`; if it dies first, the sweep of intents does that.
+ * Writes the intents to destroy pinned versions, in the transaction after which those versions cannot be used. The caller
+ * then passes the result to `destroyStaged`; if the caller crashes first, the sweep of intents destroys the versions.
  */
 export function markVersionsForDestruction(
   transaction: Transaction,
@@ -104,8 +105,8 @@ export function markVersionsForDestruction(
 }
 
 /**
- * Destroys versions after a definite rejection and ends their intents; versions that cannot be destroyed now stay for
- * the sweep. Must not be called while the outcome of the commit is unknown (docs/design/store.md#unknown-outcomes).
+ * Destroys versions after a definite rejection and ends their intents. The sweep retries versions that cannot be
+ * destroyed now. Must not be called while the outcome of the commit is unknown (docs/design/store.md#unknown-outcomes).
  */
 export async function destroyStaged(
   { store, secrets }: DestroyDeps,
@@ -124,15 +125,15 @@ export async function destroyStaged(
 }
 
 /**
- * Destroys the version of an intent in `pending destruction`. A number that was never written is first used up with an
- * empty version, so that neither a late write nor another writer can get it. The intent stays while the secrets store is
- * away.
+ * Destroys the version of an intent in `pending destruction`. If the version was never written, an
+ * empty version is written first, so that no late or other write can get its number. The intent is
+ * kept while the secrets store is unavailable.
  */
 export async function retireVersionNumber({ store, secrets }: DestroyDeps, id: string): Promise<void> {
   await store.fresh()
   const intent = store.get(globally(intents, id))?.record
   if (!intent?.pendingDestruction) return
-  // The mount of a deleted tenant is gone with all its versions.
+  // The secrets mount of a deleted tenant was deleted with all its versions.
   const gone = store.get(globally(tenants, intent.tenant)) === undefined
   if (!gone && !(await destroyForever(secrets, intent))) return
   await store.transact((transaction) => {

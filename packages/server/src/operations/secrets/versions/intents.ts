@@ -1,5 +1,6 @@
-// The lifecycle of one version number of a secret path (docs/design/secrets.md#version-lifecycle). Every version is written to
-// two stores; the intent record in etcd says how far that came, so that any server can finish it after a crash.
+// The lifecycle of one version number of a secret path (docs/design/secrets.md#version-lifecycle).
+// Every version is written to two stores. The intent record in etcd shows that a write is not
+// finished, so that any server replica can finish it after a crash.
 //
 //   state                in etcd                               in the secrets store      next state
 //   intent               intent <path>/<n>                     absent or written         pinned, pending destruction
@@ -8,12 +9,12 @@
 //   pending destruction  intent destroy/<path>/<n>             absent, written, gone     destroyed
 //   destroyed            nothing                               n is used up and gone     none: n is never used again
 //
-//   intent -> pinned               consumeIntent, in the transaction that lists the version (stage-version.ts stages it)
-//   intent -> pending destruction  markForDestruction: its writer failed, or took longer than a minute
+//   intent -> pinned               consumeIntent, in the transaction that lists the version (stage-version.ts writes it)
+//   intent -> pending destruction  markForDestruction: the writer failed, or took longer than a minute
 //   pinned -> pending destruction  markVersionsForDestruction: pruned, rotated out, or deleted with its credential
 //   pending destruction -> destroyed  destroyStaged at once, otherwise retireVersionNumber from the sweep of intents
 //
-// A registry credential that is replaced goes from pinned back to intent, so that it lives on for readers under way.
+// A registry credential that is replaced goes from pinned back to intent, so that brokers can still read it for a minute.
 
 import type { TenantId } from '@holdfast/contract'
 import type { SecretPath } from '../../../ports/secrets-store.ts'
@@ -21,11 +22,11 @@ import { intents } from '../../../store/records.ts'
 import { type Store, StoreUnavailableError } from '../../../store/store.ts'
 import { globally, type Transaction } from '../../../store/transaction.ts'
 
-/** A version in the secrets store with its intent, in state `intent` or `pending destruction`. */
+/** A version written to the secrets store, with its intent in state `intent` or `pending destruction`. */
 export interface StagedVersion {
   readonly path: SecretPath
   readonly version: number
-  /** The id of the intent. */
+  /** The id of the version's intent. */
   readonly intent: string
 }
 
@@ -36,10 +37,10 @@ export interface VersionNumber {
   readonly version: number
 }
 
-/** The namespace under which intents of registry credentials are kept. */
+/** The namespace for intents of registry credentials. */
 export const REGISTRIES = 'registries'
 
-/** An intent record without its time. */
+/** An intent record without the time of its creation. */
 export function intentOf(tenant: TenantId, path: SecretPath, version: number) {
   const [namespace, resource] =
     'registryHost' in path ? [REGISTRIES, path.registryHost] : [path.namespace, path.label]
@@ -50,7 +51,9 @@ export function intentIdOf(tenant: TenantId, path: SecretPath, version: number):
   return idOf(intentOf(tenant, path, version))
 }
 
-/** A key of its own, so that a writer about to pin finds its intent gone. */
+/**
+ * The id of an intent in `pending destruction`. The id differs, so that a writer about to pin finds its own intent gone.
+ */
 export function destructionIdOf(tenant: TenantId, path: SecretPath, version: number): string {
   return destructionId(intentOf(tenant, path, version))
 }
@@ -63,7 +66,9 @@ const idOf = ({ tenant, namespace, resource, version }: VersionNumber): string =
 export const secretPathOf = ({ namespace, resource }: VersionNumber): SecretPath =>
   namespace === REGISTRIES ? { registryHost: resource } : { namespace, label: resource }
 
-/** Called in the pinning transaction. False where the number was abandoned in between and must not be pinned. */
+/**
+ * Deletes the intent in the transaction that pins the version. False if the version was abandoned: it must not be pinned.
+ */
 export function consumeIntent(transaction: Transaction, { intent }: Pick<StagedVersion, 'intent'>): boolean {
   const address = globally(intents, intent)
   if (transaction.get(address) === undefined) return false
@@ -72,15 +77,18 @@ export function consumeIntent(transaction: Transaction, { intent }: Pick<StagedV
 }
 
 /**
- * Consumes the leader's intent for all versions that were staged together: abandoning one of them abandons the leader.
- * The transaction has no room for the others, so `endIntents` deletes them afterwards; until then they have no effect,
- * because their versions are listed.
+ * Consumes only the first intent (the leader) of versions that are pinned together; abandoning any of them abandons the
+ * leader. The transaction has no room for the other intents, so `endIntents` deletes those afterwards. Until then they
+ * have no effect, because their versions are listed.
  */
 export function consumeIntents(transaction: Transaction, [leader]: readonly StagedVersion[]): boolean {
   return leader === undefined || consumeIntent(transaction, leader)
 }
 
-/** Deletes the intents of versions that are destroyed or pinned. The sweep deletes them later if the store is away. */
+/**
+ * Deletes the intents of versions that are destroyed or pinned. If the store is unavailable, the sweep
+ * deletes them later.
+ */
 export async function endIntents(store: Store, versions: readonly StagedVersion[]): Promise<void> {
   if (versions.length === 0) return
   const ended = store.transact((transaction) => {

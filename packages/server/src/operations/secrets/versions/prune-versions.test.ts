@@ -22,7 +22,7 @@ describe('versions of a credential that may be destroyed', () => {
     [[1, 2, 3], undefined, [], [1, 2]],
     [[1, 2, 3], undefined, [1], [2]],
     [[1, 2, 3], { old: 2, new: 3 }, [], [1]],
-    // The newest unstaged version stays, and so do those of the rotation.
+    // Pruning keeps the newest version that is not part of a rotation, and both versions of the rotation.
     [[1, 2, 3, 4], { old: 1, new: 4 }, [], [2]],
     [[1, 2, 3, 4], { old: 1, new: 2 }, [], [3]],
   ])('of %j with rotation %j and %j in use are %j', (numbers, rotation, used, gone) => {

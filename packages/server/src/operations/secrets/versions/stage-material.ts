@@ -1,5 +1,5 @@
-// Stages the secret material of a deployment's body: decides which versions it needs and writes them to the secrets store.
-// Generated values are made here, wrapped at once and never stored in etcd (docs/design/secrets.md#generation).
+// Decides which secret versions the body of a deployment needs, and writes them to the secrets store. Generated values
+// are created here, wrapped at once and never stored in etcd (docs/design/secrets.md#generation).
 
 import { type CredentialFact, generateValues, type SentMaterial } from '@holdfast/core'
 import type { IdSource } from '../../../ports/clock.ts'
@@ -19,13 +19,13 @@ export interface StagedMaterial {
   readonly label: string
   readonly keys: readonly string[]
   readonly version: number
-  /** Absent in a dry run, which stages nothing; `version` is then the next free number. */
+  /** Absent in a dry run, which writes nothing to the secrets store; `version` is then the next free number. */
   readonly stagedVersion?: StagedVersion
 }
 
 /**
- * The material that each credential needs. Values are generated only for a path without any version; for other paths the
- * rules on facts report it.
+ * The secret values that each credential needs. Values are generated only for a path without any version; for other paths
+ * the admission rules report the request to generate.
  */
 export function planMaterial(
   sent: readonly SentMaterial[],
@@ -44,7 +44,7 @@ export const keysOf = ({ values, generate }: SentMaterial): string[] => [
   ...(generate?.keys ?? []),
 ]
 
-/** Whether the staged versions are the ones needed now: records may have changed since they were staged. */
+/** Whether the versions already written are the ones needed now; records may have changed since they were written. */
 export function isStaged(needed: readonly SentMaterial[], staged: readonly StagedMaterial[]): boolean {
   if (needed.length !== staged.length) return false
   return needed.every((material, at) => {
@@ -53,7 +53,7 @@ export function isStaged(needed: readonly SentMaterial[], staged: readonly Stage
   })
 }
 
-/** Stages everything or nothing: if one version fails, those already written are destroyed. */
+/** Writes all versions to the secrets store or none: if one write fails, the versions already written are destroyed. */
 export async function stageMaterial(
   deps: MaterialDeps,
   caller: Caller,
@@ -62,7 +62,7 @@ export async function stageMaterial(
   if (first === undefined) return done([])
   const leader = await stageOne(deps, caller, first)
   if (!leader.ok) return leader
-  // All are awaited even if one throws; the intent of that one stays for the sweep.
+  // All writes are awaited even if one throws; the intent of the failed write is left to the sweep.
   const outcomes = await Promise.allSettled(
     others.map((material) => stageOne(deps, caller, material, leader.value.stagedVersion)),
   )
@@ -97,7 +97,7 @@ function documentOf({ ids }: MaterialDeps, { values, generate }: SentMaterial): 
   return new Map([...values, ...generated].map(([key, value]) => [key, secret(value)]))
 }
 
-/** For a dry run: asks the secrets store for the next number of each path and writes nothing. */
+/** For a dry run: asks the secrets store for the next version number of each path and writes nothing. */
 export async function planStagedMaterial(
   { secrets }: Pick<MaterialDeps, 'secrets'>,
   { tenant }: Caller,

@@ -1,8 +1,9 @@
 // The first half of a write to two stores: reserves a version number with an intent in etcd, then writes that version to
-// the secrets store. The second half pins it and consumes the intent in one transaction (docs/design/secrets.md#two-store-writes).
+// the secrets store. The second half, one transaction, pins the version and consumes the intent
+// (docs/design/secrets.md#two-store-writes).
 //
-// The intent's key holds path and number, so a number has at most one writer, and destroying the version of an abandoned
-// intent cannot destroy another writer's version.
+// The key of an intent contains path and number, so a number has at most one writer, and destroying the version of an
+// abandoned intent cannot destroy another writer's version.
 
 import { defined } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
@@ -19,15 +20,15 @@ export interface StageDeps extends DestroyDeps {
   readonly clock: Clock
 }
 
-/** How long concurrent writers of one path may queue for a number. */
+/** How many milliseconds concurrent writers of one path may wait for a version number. */
 const GIVE_UP_MS = 10_000
 const PAUSE_MS = 20
-/** A writer that holds a number for longer is slow or dead: the number is abandoned, and it finds its intent gone. */
+/** A writer that holds a version number for longer is slow or dead: its intent is removed, so it can no longer commit. */
 const ABANDONED_AFTER_MS = 2_000
 
 /**
- * Retries with the next number after a conflict, which means that another writer came first. Of several versions that
- * are pinned together, the first is the leader of the others.
+ * Writes one version to the secrets store. After a conflict with another writer, the next number is tried. Of several
+ * versions that are pinned together, the first is the leader, and the others refer to it.
  */
 export async function stageVersion(
   deps: StageDeps,
@@ -49,7 +50,7 @@ export async function stageVersion(
     }
     const written = await deps.secrets.writeVersion(caller.tenant, path, document, cas)
     if (written.kind === 'ok') return done({ path, version: written.version, intent })
-    // The version may have been written although the response was lost, so the intent stays for the sweep.
+    // The version may have been written although the response was lost, so the intent is left to the sweep.
     if (written.kind === 'unavailable' && written.applied === 'unknown') return refused(storeUnavailable())
     await dropIntent(deps, intent)
     if (written.kind !== 'conflict') return refused(storeUnavailable())
@@ -57,7 +58,7 @@ export async function stageVersion(
   return refused(storeUnavailable())
 }
 
-/** Undefined where another writer has the number, or it is being destroyed. */
+/** Reserves a version number; undefined if another writer has the number, or if its version is being destroyed. */
 async function reserveNumber(
   { store, clock }: StageDeps,
   { tenant }: Caller,
@@ -78,7 +79,7 @@ async function reserveNumber(
   })
 }
 
-/** The number this writer waits for, and since when on the monotonic clock. */
+/** The version number that a writer waits for, and the time since when, on the monotonic clock. */
 interface NumberWait {
   version: number
   since: number
@@ -100,7 +101,7 @@ async function waitForNumber(
   await sleep(PAUSE_MS * (0.5 + Math.random()))
 }
 
-/** Another writer won the number, so this writer's intent must not destroy it. */
+/** Deletes this writer's intent: another writer won the number, and the intent must not destroy that writer's version. */
 async function dropIntent({ store }: StageDeps, intent: string): Promise<void> {
   await store.transact((transaction) => {
     transaction.delete(globally(intents, intent))

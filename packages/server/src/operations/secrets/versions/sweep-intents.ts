@@ -1,5 +1,5 @@
-// The sweep of abandoned secret versions: an intent that is older than a minute is marked for destruction, and every version
-// marked for destruction is destroyed. The states are drawn in intents.ts.
+// The sweep of abandoned secret versions: an intent that is older than a minute is marked for destruction, and every
+// version marked for destruction is destroyed. intents.ts describes the states.
 
 import type { Clock } from '../../../ports/clock.ts'
 import { intents } from '../../../store/records.ts'
@@ -11,7 +11,7 @@ export interface SweepDeps extends DestroyDeps {
 
 const ABANDONED_AFTER_MS = 60_000
 
-/** A failure does not stop the others; all failures are thrown together at the end and retried by the next sweep. */
+/** A failure with one intent does not stop the sweep of the others. All failures are thrown together at the end. */
 export async function sweepIntents(deps: SweepDeps): Promise<void> {
   const failures: unknown[] = []
   const old = deps.clock.now() - ABANDONED_AFTER_MS

@@ -1,18 +1,18 @@
-// Finds which deployments use which versions of a credential: through their pins, and through the templates of their
-// placements, which replicas run or would be rolled back to.
+// Finds which deployments use which versions of a credential: through their pins, and through the container templates of
+// their placements, which replicas run or a rollback would restore.
 
 import type { TenantId } from '@holdfast/contract'
 import { pinOf } from '@holdfast/core'
 import { deployments, placements, type StoredCredential } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
 
-/** Sorted names of deployments, by version. */
+/** Sorted names of the deployments that use each version, by version number. */
 export type VersionUses = ReadonlyMap<number, readonly string[]>
 type CredentialKey = Pick<StoredCredential, 'namespace' | 'label' | 'initial'>
 
 interface Use {
   readonly deployment: string
-  /** Null for the credential's initial version. */
+  /** The version in use; null means the credential's initial version. */
   readonly version: number | null
 }
 
@@ -20,8 +20,8 @@ export const pathOf = ({ namespace, label }: Pick<CredentialKey, 'namespace' | '
   `${namespace}/${label}`
 
 /**
- * Reads the uses of a whole tenant from the cache. A use that the cache does not show yet can only be of the newest
- * version or of a rotation's versions, because a transaction that pins a version compares the credential's record.
+ * Finds all uses of secret versions in a tenant from the cache. A use that the cache does not show yet can only be of the
+ * newest version or of a rotation's versions, because a transaction that pins a version compares the credential's record.
  */
 export function gatherUses(
   store: Pick<Store, 'list'>,
@@ -56,7 +56,7 @@ function byVersion(uses: readonly Use[], initial: number | null): VersionUses {
 
 const NAMED = 20
 
-/** Names for a message; GET /secrets/resources/{name}/consumers returns the full list. */
+/** Some deployment names for a message; GET /secrets/resources/{name}/consumers returns the full list. */
 export function nameUsers(users: readonly string[]): string {
   const more = users.length - NAMED
   return more <= 0 ? users.join(', ') : `${users.slice(0, NAMED).join(', ')} and ${more} more`
