@@ -1,4 +1,4 @@
-// Accepted command lines, and the error for each kind of mistake.
+// Tests which command lines are accepted, and the error for each kind of mistake.
 
 import { expect, test } from 'vitest'
 import { readCommandLine, UsageFault } from './command-line.ts'

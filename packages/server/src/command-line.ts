@@ -1,4 +1,4 @@
-// Reads the command line: the command and its options. A mistake is thrown as a usage fault that names it.
+// Reads the command line: the command and its options. A mistake throws a UsageFault that names the mistake.
 
 import { nearestName } from '@holdfast/contract'
 import type { InitOptions } from './run-init.ts'
@@ -17,7 +17,7 @@ export const USAGE = `holdfast-server: the control plane of Holdfast
 The file may also be given as HOLDFAST_CONFIG. Every setting has a variable, which goes before the file.
 `
 
-/** Names what was received and what is accepted, in one sentence, before any work starts. */
+/** A mistake in the command line. The message names in one sentence what was received and what is accepted. */
 export class UsageFault extends Error {
   override readonly name = 'UsageFault'
 }
@@ -25,14 +25,14 @@ export class UsageFault extends Error {
 export interface ConfiguredLine {
   readonly command: 'serve' | 'init' | 'check-config'
   readonly config: string | undefined
-  /** Overrides the setting of the same name, wherever that is set. */
+  /** Value of the option --roles, which overrides the setting `roles` of the file and of the environment. */
   readonly roles: string | undefined
   readonly init: InitOptions
 }
 
 export type CommandLine = ConfiguredLine | { readonly command: 'help' }
 
-/** The options of each command, and whether each takes a value. */
+/** The options of each command, and whether each option has a value. */
 const OPTIONS = {
   serve: { '--config': true, '--roles': true },
   init: { '--config': true, '--reissue': false, '--operator-token-file': true },

@@ -1,5 +1,5 @@
-// Composes the broker of this process: a local one with an identity that reads, or a client of brokers that run apart. In
-// production they run apart, so that the API holds no identity that reads secrets. See docs/design/secrets.md#broker
+// Composes the broker of this process: a local broker that reads secrets, or a client of brokers in other processes. In
+// production they are other processes, so that the API cannot read secrets. See docs/design/secrets.md#broker
 
 import type { Logger } from 'pino'
 import type { InternalCall } from './api/internal-calls.ts'
@@ -22,9 +22,9 @@ export interface BrokerDeps {
 
 export interface BrokerSide {
   readonly broker: Broker
-  /** Serves other processes; absent if this process is no broker. */
+  /** Serves calls of other processes; absent if this process does not have the role broker. */
   readonly call?: InternalCall
-  /** Counts the answers to requests for an environment, by outcome, for the metrics. */
+  /** Number of answers to requests for a container's environment, by outcome, for the metrics. */
   readonly answers: ReadonlyMap<EnvironmentOutcome, number>
 }
 

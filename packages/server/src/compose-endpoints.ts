@@ -1,4 +1,4 @@
-// Composes every endpoint of this process with the dependencies of its operations.
+// Builds all endpoints of this process and passes to each the dependencies of its operations.
 
 import { RESERVED_NAMES } from '@holdfast/core'
 import { withDryRuns } from './api/dry-runs.ts'
@@ -38,7 +38,7 @@ export interface EndpointDeps {
   readonly broker: Broker
   readonly slots: SlotAllocator
   readonly quotas: Quotas
-  /** Canonical hosts of the registry allow-list. */
+  /** Canonical `host:port` of each allowed registry. */
   readonly allowed: ReadonlySet<string>
   readonly callNode: CallNode
   readonly openStream: OpenNodeStream
@@ -108,7 +108,7 @@ export function composeEndpoints(deps: EndpointDeps): AnyEndpoint[] {
   ]
 }
 
-/** The secrets store of a dry run: reads are answered, and nothing is written or destroyed. */
+/** The secrets store of a dry run: it answers reads, but writes and destroys nothing. */
 function idleSecrets(secrets: SecretsWriter): SecretsWriter {
   const nothingDone = async () => ({ kind: 'ok' as const })
   return {
@@ -121,7 +121,7 @@ function idleSecrets(secrets: SecretsWriter): SecretsWriter {
   }
 }
 
-/** Agents connect to the public address; with plain HTTP there is no certificate to pin. */
+/** Certificate pin for agents, which connect to the public address; plain HTTP has no certificate to pin. */
 function shownCaPin(config: Config): { caPin?: string } {
   const shown = config.publicUrl.startsWith('https:') ? readServerTls(config)?.cert : undefined
   return shown === undefined ? {} : { caPin: caPinOf(shown) }

@@ -1,4 +1,4 @@
-// Composes everything that faces the nodes: leadership over shards, the placement controllers, and the gateway for agents.
+// Composes the parts that manage nodes: leadership over shards, the placement controllers, and the gateway for agents.
 
 import { defined, type NodeId, type TenantId } from '@holdfast/contract'
 import type { Logger } from 'pino'
@@ -28,14 +28,14 @@ export interface NodeSideDeps {
   readonly store: Store
   readonly broker: Broker
   readonly quotas: Quotas
-  /** The shared key by which replicas authenticate each other. */
+  /** The shared key by which server replicas authenticate each other. */
   readonly clusterKey: Secret
 }
 
 export interface NodeSide {
   readonly callNode: CallNode
   readonly internalCall: InternalCall
-  /** True during a mass-failure hold, for the metrics; reported by the replica that leads the check. */
+  /** Returns true during a mass-failure hold. Only the server replica that leads the check for mass failures knows it. */
   holdsSilentNodes(): boolean
   readonly openStream: OpenNodeStream
   readonly handleUpgrade: HandleUpgrade
@@ -49,7 +49,7 @@ export function startNodeSide(deps: NodeSideDeps): NodeSide {
   const detector = openFailureDetector(deps, replica)
   const gateway = openGateway(deps, replica, detector)
   const leads = roles.includes('controllers')
-  // A replica that only holds sessions or reads secrets sends heartbeats, so that the others find it, and leads no shard.
+  // A server replica with only the role gateway or broker leads no shard, but others find it by its heartbeats.
   const found = roles.includes('gateway') || roles.includes('broker') || deps.config.nodeName !== undefined
   const sendsHeartbeats = leads || found
   const leadership = sendsHeartbeats ? lead(deps, replica, leads) : undefined
@@ -83,7 +83,7 @@ function lead({ config, log, store }: NodeSideDeps, replica: string, leads: bool
   })
 }
 
-/** The one failure detector of this process, used by the gateway and by the liveness watch. */
+/** Creates the one failure detector of this process, which the gateway and the check of node liveness share. */
 function openFailureDetector({ config, log, store }: NodeSideDeps, self: string): FailureDetector {
   const times = gatewayTimes(config)
   return createFailureDetector({ store, self, times, checkMs: times.sweepMs, onHold: logHolds(log) })

@@ -1,4 +1,4 @@
-// Composes one server process: adapters, store, operations, endpoints, loops. Only this file knows all of them.
+// Composes one server process: adapters, store, operations, endpoints, loops. No other file knows all of these parts.
 
 import { parseRegistryHost } from '@holdfast/core'
 import type { FastifyInstance } from 'fastify'
@@ -32,7 +32,7 @@ import { realClock as clock, realIds as ids } from './system-clock.ts'
 export interface Server {
   readonly http: FastifyInstance
   readonly store: Store
-  /** For the OpenAPI check and the tests that walk every endpoint. */
+  /** All endpoints, for the OpenAPI check and the tests that call every endpoint. */
   readonly endpoints: readonly AnyEndpoint[]
   close(): Promise<void>
 }
@@ -59,7 +59,7 @@ export async function composeServer(config: Config, log: Logger): Promise<Server
   )
   const slots = createSlotAllocator(store, (limit) => Math.floor(Math.random() * limit))
   const quotas = createQuotas(store, slots, config.quotas, () => pressure.ratio)
-  // Without a cluster key no replica can authenticate, so no internal call is accepted.
+  // If no cluster key is configured, the key is random, so that internal calls of other server replicas are rejected.
   const clusterKey = config.cluster?.key ?? secret(Buffer.from(ids.bytes(32)).toString('base64'))
   const brokerSide = composeBroker({ config, log, store, clusterKey })
   const { broker } = brokerSide
@@ -96,7 +96,7 @@ export async function composeServer(config: Config, log: Logger): Promise<Server
     store,
     endpoints,
     async close() {
-      // Close agents first: their sockets would keep the HTTP server from closing.
+      // Sockets of agents and commands are closed first, because they would keep the HTTP server from closing.
       execs.close()
       nodeSide.closeSessions()
       await http.close()
@@ -118,7 +118,7 @@ interface HttpDeps {
   readonly brokerSide: Pick<BrokerSide, 'call'>
 }
 
-/** True for a process that answers requests or writes to the secrets store on its own; others need no identity there. */
+/** True for a process whose roles write to the secrets store; a process without such roles needs no identity there. */
 const writes = ({ roles }: Config): boolean => roles.includes('api') || roles.includes('controllers')
 
 function composeHttp(deps: HttpDeps): FastifyInstance {

@@ -1,5 +1,5 @@
-// Builds the adapters of one process from its configuration: etcd, the two identities in the secrets store, the registries.
-// Like compose.ts it is one of the few files that construct adapters.
+// Builds the adapters of one process from its configuration: etcd, the two identities in the secrets store, the
+// registries. Few other files, such as compose.ts, construct adapters.
 
 import { readFileSync } from 'node:fs'
 import { defined } from '@holdfast/contract'
@@ -38,7 +38,7 @@ function connectSecretsStore({ secretsStore }: Config, auth: StoreAuth): Secrets
   return createSecretsStoreClient({ address, auth, ...defined({ namespace, ca: pem(secretsStore.ca) }) })
 }
 
-/** With an operator's own token, which may write policies. */
+/** Connects to the secrets store with an operator's own token, which may write policies. */
 export const connectOperator = (config: Config, token: Secret): SecretsStoreClient =>
   connectSecretsStore(config, { token })
 
@@ -59,13 +59,13 @@ export function connectRegistries({ registries }: Config): Registry {
   return createRegistryClient({ allowList })
 }
 
-/** The certificate that this process presents; undefined: plain HTTP. */
+/** Returns the certificate that this process presents, or undefined for plain HTTP. */
 export function readServerTls({ listen }: Config): { cert: string; key: string } | undefined {
   const [cert, key] = [pem(listen.tls?.cert), pem(listen.tls?.key)]
   return cert === undefined || key === undefined ? undefined : { cert, key }
 }
 
-/** The authority that signs the certificates of other replicas; undefined: the system's trust store. */
+/** Returns the authority that signs certificates of other server replicas; undefined means the system's trust store. */
 export const readClusterCa = ({ cluster }: Config): string | undefined => pem(cluster?.ca)
 
 function required<T>(value: T | undefined, name: string): T {

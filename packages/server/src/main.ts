@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// holdfast-server: serve, init, check-config. Reads the command line, composes the process and drains it at the end.
+// The program holdfast-server: serve, init, check-config. Reads the command line, runs the command, shuts down cleanly.
 
 import pino, { type Logger } from 'pino'
 import { type ConfiguredLine, readCommandLine, USAGE, UsageFault } from './command-line.ts'
@@ -11,7 +11,7 @@ import { EngineError } from './ports/key-value.ts'
 import { withoutTaint } from './ports/taint.ts'
 import { runInit } from './run-init.ts'
 
-/** Log lines are written in pages, and at the latest after this time, because one write per request costs too much. */
+/** Longest time that log lines are buffered. Lines are written in blocks: one write per request costs too much. */
 const LOG_FLUSH_MS = 200
 
 function openLog(level: string): Logger {
@@ -38,7 +38,7 @@ async function serve(config: Config): Promise<void> {
 }
 
 async function runConfigured(line: ConfiguredLine): Promise<void> {
-  // An operator who sets up the secrets store has no identities yet.
+  // An operator who sets up the secrets store with a token has no identities in the configuration yet.
   const identities = line.init.operatorTokenFile === undefined ? 'needed' : 'to be issued'
   const env = line.roles === undefined ? process.env : { ...process.env, HOLDFAST_ROLES: line.roles }
   const loaded = gatherConfig(line.config ?? process.env['HOLDFAST_CONFIG'], env, identities)
@@ -57,7 +57,7 @@ async function main(): Promise<void> {
   else await runConfigured(line)
 }
 
-/** Explains an error that an operator can fix in one sentence; any other error keeps its stack. */
+/** Ends the process. An error that an operator can fix is explained in one sentence; any other error keeps its stack. */
 function fail(error: unknown): never {
   process.stderr.write(`${explain(error)}\n`)
   process.exit(error instanceof UsageFault ? 2 : 1)

@@ -1,5 +1,5 @@
-// `holdfast-server init`: connects store and secrets store, initializes the platform and prints the result. Credentials go to
-// standard output alone, so that a script can read them; messages go to standard error.
+// `holdfast-server init`: connects to the store and the secrets store, initializes the platform and prints the result.
+// Only credentials go to standard output, so that a script can read them; messages go to standard error.
 
 import pino from 'pino'
 import type { Config } from './config/schema.ts'
@@ -16,7 +16,7 @@ import { realClock as clock, realIds as ids } from './system-clock.ts'
 
 export interface InitOptions {
   readonly reissue: boolean
-  /** File of an operator's token for the secrets store; absent: the store is set up already. */
+  /** File with an operator's token for the secrets store; absent if the secrets store is already set up. */
   readonly operatorTokenFile?: string
 }
 
@@ -67,7 +67,7 @@ function report(result: Initialized): number {
 
 type Issued = Extract<SecretsStoreSetUp, { kind: 'ok' }>['issued']
 
-/** With an operator's token the command may be repeated: an existing platform is then no failure. */
+/** Prints the result. With an operator's token `init` may be repeated, so an existing platform is then no failure. */
 function reportAll({ api, broker }: Issued, result: Initialized): number {
   printResult(result)
   const plain = (identity: Issued['api']) =>

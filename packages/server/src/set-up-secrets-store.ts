@@ -1,5 +1,5 @@
-// The part of `holdfast-server init` that needs an operator's token: policies, roles and the two identities in the secrets
-// store. It may be repeated: existing parts stay, and an identity is issued only if the configuration has none.
+// The part of `holdfast-server init` that needs an operator's token: policies, roles and two identities in the secrets
+// store. The setup may be repeated: existing parts stay, and an identity is issued only if the configuration has none.
 
 import { readFileSync } from 'node:fs'
 import {
@@ -16,7 +16,7 @@ export type SecretsStoreSetUp =
   | {
       readonly kind: 'ok'
       readonly done: readonly string[]
-      /** The identities issued by this run, to be added to the configuration. */
+      /** The identities that this run of `init` has issued; the operator must add them to the configuration. */
       readonly issued: { readonly [Name in IdentityName]?: Identity }
     }
   | { readonly kind: 'failed'; readonly why: string }

@@ -1,4 +1,4 @@
-// The system clock and the system's randomness. Only composition roots import this file.
+// The system's clock and source of randomness. Only composition roots import this file.
 
 import { randomBytes, randomFillSync, randomUUID } from 'node:crypto'
 import { ulid } from '@holdfast/contract'
@@ -6,7 +6,7 @@ import type { Clock, IdSource } from './ports/clock.ts'
 
 export const realClock: Clock = { now: () => Date.now() }
 
-/** Ids need ten random bytes many times a second; fetching them from the kernel in pages is cheaper. */
+/** Random bytes, fetched from the kernel in blocks, because ids need ten bytes many times a second. */
 const pool = Buffer.alloc(4000)
 let spent = pool.length
 

@@ -1,12 +1,12 @@
 // `?dryRun=true` for every write: a copy of the endpoint runs on a store that commits nothing and returns the plan. See
-// docs/design/admission.md#dry-runs. Endpoints that plan themselves, such as deployment writes, are unchanged.
+// docs/design/admission.md#dry-runs. Endpoints with their own dry run, such as deployment writes, are unchanged.
 
 import { dryRunResultShape } from '@holdfast/contract'
 import type { Store } from '../store/store.ts'
 import { withoutWriting } from '../store/without-writing.ts'
 import { type AnyEndpoint, type ApiRequest, type Endpoint, isOpen, respond } from './endpoint.ts'
 
-/** `replacements` are the dependencies of the copies that would otherwise reach beyond the store. */
+/** Adds a dry run to the endpoints. `replacements` are safe versions of dependencies that act outside the store. */
 export function withDryRuns<Deps extends { readonly store: Store }>(
   create: (deps: Deps) => readonly AnyEndpoint[],
   deps: Deps,
@@ -33,12 +33,12 @@ function withDryRun(endpoint: Endpoint, copy: Endpoint): Endpoint {
   }
 }
 
-/** Drops the idempotency key: the response of a dry run is not kept for a repeated request. */
+/** Drops the idempotency key, so that the response of a dry run is not returned to a later request with that key. */
 async function runDry(copy: Endpoint, { idempotencyKey: _key, ...request }: ApiRequest) {
   const outcome = await copy.handle(request)
   if (!outcome.ok || !('body' in outcome.value)) return outcome
   return respond(200, planned(outcome.value.body))
 }
 
-/** The response of a dry run whose plan equals the request. */
+/** Response of a dry run without warnings, in which the server would not change the request. */
 export const planned = <T>(plan: T) => ({ alterations: [], warnings: [], plan })

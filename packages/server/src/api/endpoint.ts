@@ -1,5 +1,5 @@
-// The endpoint table's entry type and builder. One entry drives routing, the role check, the query check, the OpenAPI
-// document and the cross-tenant test. A handler knows no HTTP beyond a status and an ETag.
+// The type of an endpoint, and its builder. The list of endpoints drives routing, the role check, the query check, the
+// OpenAPI document and the cross-tenant test. A handler knows no HTTP beyond a status and an ETag.
 
 import type { Readable } from 'node:stream'
 import { type Code, defined, type Json, pageShape, type Shape } from '@holdfast/contract'
@@ -20,30 +20,30 @@ export interface ApiRequest {
 
 export interface ApiResponse {
   readonly status: number
-  /** A string is sent unchanged, with the given type. */
+  /** Body of the response: an object is sent as JSON, a string unchanged with the given media type. */
   readonly body: object | string
   readonly type?: string
-  /** Added to the log line of the request. Contains only redacted values. */
+  /** Fields that are added to the log line of the request. They contain only redacted values. */
   readonly notes?: object
   readonly etag?: string
 }
 
 /**
- * A response without a fixed end. It is piped, so the reader controls the speed; when the reader disconnects the stream
- * is destroyed. The producer limits how much waits for a slow reader.
+ * A response without a fixed end. The reader controls the speed, and the stream is destroyed when the reader disconnects.
+ * The producer limits how much data waits for a slow reader.
  */
 export interface StreamedResponse {
   readonly status: number
   readonly type: string
   readonly stream: Readable
-  /** Ends the stream after the data pushed so far: the server stops, or the token is no longer valid. Idempotent. */
+  /** Ends the stream after the data pushed so far, when the server stops or the token is no longer valid. Idempotent. */
   end(): void
   readonly notes?: object
 }
 
 export type RequestHeader = 'If-Match' | 'Idempotency-Key' | 'Last-Event-ID' | 'X-Tenant-ID'
 
-/** A request without a token; its credential is in the body or the query. */
+/** A request without an API token; the credential is in the body or the query. */
 export interface OpenRequest {
   readonly body: Json
   readonly address: string
@@ -53,36 +53,36 @@ export interface OpenRequest {
 /** The part of an endpoint that the router, the OpenAPI document and the tests use. */
 export interface DescribedEndpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** With parameters in braces: `/api/v1/deployments/{name}`. */
+  /** Path of the endpoint with parameters in braces: `/api/v1/deployments/{name}`. */
   readonly path: string
   readonly summary: string
   readonly query: readonly QueryName[]
   readonly headers: readonly RequestHeader[]
-  /** Absent: the request has no body. */
+  /** Shape of the request body; absent if the request has no body. */
   readonly body?: Shape<unknown>
-  /** `type` is set if the response is not JSON. */
+  /** Status and shape of the successful response; `type` is set if the response is not JSON. */
   readonly success: { readonly status: number; readonly shape: Shape<unknown>; readonly type?: string }
-  /** The 200 response to `?dryRun=true`, if the endpoint supports it. */
+  /** Shape of the 200 response to `?dryRun=true`; absent if the endpoint has no dry run. */
   readonly dryRun?: Shape<unknown>
-  /** The rejections it may return besides those common to all endpoints. */
+  /** Codes of the rejections that the endpoint may return besides those common to all endpoints. */
   readonly codes: readonly Code[]
 }
 
 export interface Endpoint extends DescribedEndpoint {
-  /** The action that the role table must allow. */
+  /** The action that the role table must allow to the caller. */
   readonly action: Action
-  /** Set if the endpoint requires X-Tenant-ID: the code that rejects a request without a UUID there. */
+  /** Set if the endpoint requires X-Tenant-ID: the code that rejects a request whose header is missing or not a UUID. */
   readonly tenantRequired?: Code
-  /** The response is a stream; the number of open streams per token is limited. */
+  /** Set if the response is a stream; the number of open streams per token is limited. */
   readonly streams?: true
   handle(request: ApiRequest): Promise<Outcome<ApiResponse | StreamedResponse>>
 }
 
-/** Called without a token, so requests can only be limited by address. */
+/** An endpoint that is called without an API token, so requests can only be limited by address. */
 export interface OpenEndpoint extends DescribedEndpoint {
-  /** The field or parameter that holds the credential. */
+  /** The body field or query parameter that has the credential. */
   readonly credential: string
-  /** Seconds until this address may try again; 0: now. */
+  /** Seconds until `address` may try again; 0 if it may try now. */
   waitSeconds(address: string): number
   handle(request: OpenRequest): Promise<Outcome<ApiResponse>>
 }
@@ -97,7 +97,7 @@ interface EndpointSpec
   extends Omit<Endpoint, 'method' | 'path' | 'success' | 'handle' | Optional>,
     Partial<Pick<Endpoint, Optional>> {
   readonly shape: Shape<unknown>
-  /** 200 if absent. */
+  /** HTTP status of the successful response; 200 if absent. */
   readonly status?: number
   readonly type?: string
 }
@@ -108,7 +108,7 @@ interface OperationSpec<T extends object> extends EndpointSpec {
   etag?(value: T): string
 }
 
-/** An endpoint that builds its response itself. */
+/** An endpoint whose handler builds the response itself. */
 type HandlerSpec = EndpointSpec & Pick<Endpoint, 'handle'>
 
 export function endpoint<T extends object>(
@@ -126,7 +126,7 @@ export function endpoint<T extends object>(
   return { ...rest, method, path, query, headers, codes, success, handle }
 }
 
-/** A list in pages: `limit` and `cursor` in the query, `{items, nextCursor}` in the response. */
+/** Builds the endpoint of a list in pages: `limit` and `cursor` in the query, `{items, nextCursor}` in the response. */
 export function listEndpoint<T>(
   path: string,
   spec: Omit<OperationSpec<Page<T>>, 'shape' | 'query'> & { readonly item: Shape<unknown> },
@@ -135,7 +135,7 @@ export function listEndpoint<T>(
   return endpoint('GET', path, { ...rest, shape: pageShape(item), query: ['limit', 'cursor'] })
 }
 
-/** The parameter `{name}` of a matched route. The router guarantees that it is present. */
+/** Returns the path parameter `name` of a matched route. The router guarantees that the parameter is present. */
 export function param(request: ApiRequest, name: string): string {
   return request.params[name] ?? ''
 }
@@ -145,7 +145,7 @@ export const respond = (status: number, body: object, etag?: string): Outcome<Ap
   value: { status, body, ...defined({ etag }) },
 })
 
-/** Turns the value of an operation into a response. A rejection stays as it is. */
+/** Turns the value of an operation into a response. A rejection passes unchanged. */
 export function respondWith<T>(
   outcome: Outcome<T>,
   toResponse: (value: T) => Outcome<ApiResponse>,

@@ -52,7 +52,7 @@ export interface HttpServerOptions {
   readonly bodyBytes: number
   readonly bodyDepth: number
   readonly headerBytes: number
-  /** PEM texts; absent: plain HTTP, behind a proxy that terminates TLS. */
+  /** Certificate and key as PEM texts; absent for plain HTTP behind a proxy that terminates TLS. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined
   readonly internalCalls: InternalCalls
   newRequestId(): string
@@ -71,7 +71,7 @@ interface HttpContext extends HttpServerOptions {
 const REQUEST_TIMEOUT_MS = 30_000
 const HEADERS_TIMEOUT_MS = 10_000
 const TIMEOUT_CHECK_MS = 2_000
-/** Longer than the idle timeout of common proxies, so that the proxy closes an idle connection first. */
+/** Idle timeout of connections, longer than in common proxies, so that the proxy closes an idle connection first. */
 const KEEP_ALIVE_MS = 72_000
 
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
@@ -81,7 +81,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     bodyLimit: options.bodyBytes,
     requestTimeout: REQUEST_TIMEOUT_MS,
     serverFactory: (handler) => openServer(options, handler),
-    // Parameters may be as long as the headers allow; the name rules reject long names with their own code.
+    // Path parameters may be as long as the headers allow; the rules for names reject long names with their own code.
     routerOptions: { maxParamLength: options.headerBytes, querystringParser: () => ({}) },
     clientErrorHandler: malformed.handle,
     exposeHeadRoutes: false,
@@ -94,7 +94,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     return sendRejections(reply, rejected, options.publicUrl)
   }
   const streams = createOpenStreams()
-  // A stopping server waits for pending responses; streams must be ended explicitly.
+  // A stopping server waits for pending responses; streams have no end and must be ended explicitly.
   app.addHook('preClose', streams.endAll)
   closeUnusedConnections(app, options.tls !== undefined)
   const admitted = new WeakMap<FastifyRequest, Admitted>()
@@ -103,7 +103,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
   malformed.watch(app)
-  // Without this Node would respond 417; the gate rejects the header with its own code.
+  // Without this listener Node would answer an Expect header with 417; the gate rejects the header with its own code.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   openGate(context)
   servePages(context)
@@ -117,8 +117,8 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
 }
 
 /**
- * Closes connections without a request when the server stops. Node does not treat them as idle, so they would delay the
- * stop until their keep-alive time is over.
+ * Closes connections without a request when the server stops. Node does not treat such connections as idle, so they would
+ * delay the stop until their keep-alive time is over.
  */
 function closeUnusedConnections(app: FastifyInstance, secure: boolean): void {
   const open = new Set<Socket>()
@@ -131,7 +131,7 @@ function closeUnusedConnections(app: FastifyInstance, secure: boolean): void {
   })
 }
 
-/** Repeated headers are joined with a comma, which no accepted value contains. A missing Host is rejected by the gate. */
+/** Node joins repeated headers with a comma, which no accepted value contains. A missing Host is rejected by the gate. */
 function openServer({ headerBytes, tls }: HttpServerOptions, handler: RequestListener) {
   const settings = {
     maxHeaderSize: headerBytes,
@@ -147,7 +147,7 @@ function openServer({ headerBytes, tls }: HttpServerOptions, handler: RequestLis
     : createTlsServer({ ...settings, ...tls, minVersion: 'TLSv1.2' }, handler)
 }
 
-/** Runs before routing: authenticates the caller, checks that the path exists and that the caller may use it. */
+/** Runs before routing: authenticates the caller, checks that the path exists and that the caller may use the path. */
 function openGate({ app, gate, endpoints, pages, admitted, observer, sendRejected }: HttpContext): void {
   const byRoute = new Map(
     endpoints.map((endpoint) => [`${endpoint.method} ${routeUrl(endpoint.path)}`, endpoint]),
@@ -164,7 +164,7 @@ function openGate({ app, gate, endpoints, pages, admitted, observer, sendRejecte
     const head = headOf(request)
     const endpoint = byRoute.get(`${request.method} ${url}`)
     if (endpoint !== undefined && isOpen(endpoint)) {
-      // Let the parser read the rest of the packet first: malformed bytes after this request must find it unanswered.
+      // The parser first reads the rest of the packet: if malformed bytes follow, this request must still be unanswered.
       await Promise.resolve()
       const admission = admitOpenRequest(endpoint, head, request.ip)
       return admission.ok ? undefined : sendRejected(request, reply, admission.rejected)
@@ -189,7 +189,7 @@ function headOf(request: FastifyRequest): RequestHead {
   return { headers: request.headers, params, rawQuery: rawQuery(request.originalUrl), requestId: request.id }
 }
 
-/** Load balancers and monitors also use HEAD. */
+/** HTTP methods of open pages; load balancers and monitors use HEAD as well as GET. */
 const PAGE_METHODS = ['GET', 'HEAD']
 
 function servePages({ app, pages, sendRejected }: HttpContext): void {
@@ -249,7 +249,7 @@ async function execute(
   const outcome = await endpoint.handle({ ...admission, body })
   const revoked = endpoint.method === 'GET' && !gate.isLive(admission.caller.token)
   if (!outcome.ok || revoked || !isStreamed(outcome.value)) slot?.release()
-  // The read has refreshed the cache, so a token that was revoked before the request is known to be revoked now.
+  // The read has refreshed the cache, so a token that was revoked before the request is now known to be revoked.
   if (revoked) {
     if (outcome.ok && isStreamed(outcome.value)) outcome.value.stream.destroy()
     return sendRejected(request, reply, {
@@ -281,7 +281,7 @@ function serveOpenEndpoint({ app, bodyDepth, sendRejected }: HttpContext, endpoi
   })
 }
 
-/** Exceptions mean that a request could not be decided. Faults of the client are rejections and do not arrive here. */
+/** Handles exceptions, which mean that a request could not be decided. Client errors are rejections, not exceptions. */
 function handleError(
   context: HttpContext,
   request: FastifyRequest,
@@ -290,7 +290,7 @@ function handleError(
 ): FastifyReply {
   const rejection = rejectionFor(error, context.bodyBytes)
   if (rejection !== undefined) {
-    // The connection may still hold the rest of a body that is too large.
+    // The connection is closed, because the rest of a body that is too large may still arrive on it.
     return context.sendRejected(request, reply, {
       rejections: [rejection],
       headers: error.statusCode === 413 ? { connection: 'close' } : {},

@@ -1,5 +1,5 @@
-// A POST with an Idempotency-Key: returns the kept response if there is one, otherwise does the work and keeps its
-// response. See docs/design/admission.md#idempotency.
+// A POST with an Idempotency-Key: returns the stored response if there is one, otherwise runs the operation and stores
+// the response. See docs/design/admission.md#idempotency.
 
 import { canonicalJson } from '@holdfast/contract'
 import type { Outcome } from '../operations/caller.ts'
@@ -28,8 +28,8 @@ export async function respondOnce<T>(
   if (before !== undefined) return before
   const outcome = await run(idempotency)
   if (outcome.ok) return { ok: true, value: toResponse(outcome.value) }
-  // A concurrent request with the same key may have succeeded, so that this one met its result: a used name or a full
-  // quota. The kept response of that request is the right one.
+  // A concurrent request with the same key may have succeeded, so that this request failed on a used name or a full
+  // quota. The stored response of the successful request is then the right response.
   return (idempotency && (await answers.recall(caller, idempotency))) ?? outcome
 }
 
@@ -39,12 +39,12 @@ export const kept = <T>(
 ): Kept<T> => ({ idempotency, answerOf })
 
 interface TokenIssue<T> {
-  /** The part of the response that may be returned more than once. */
+  /** Returns the part of the response that may be returned more than once. */
   withoutToken(issued: T): object
   run(kept: Kept<T>): Promise<Outcome<T>>
 }
 
-/** A token is returned only once: kept responses and dry runs are without it. */
+/** A new token is returned only once: stored responses and dry runs are without the token. */
 export function issueOnce<T extends object>(
   answers: IdempotentAnswers,
   request: ApiRequest,

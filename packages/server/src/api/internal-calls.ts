@@ -1,8 +1,8 @@
-// Calls between server replicas. They are not part of the public API and authenticate with the cluster key.
+// Calls between server replicas. These calls are not part of the public API and authenticate with the cluster key.
 
 import type { FastifyInstance } from 'fastify'
 
-/** Verifies the caller's proof itself. */
+/** Handles one internal call; the handler itself verifies the caller's proof of the cluster key. */
 export type InternalCall = (request: {
   readonly headers: { readonly authorization?: string | undefined }
   readonly path: string
@@ -13,9 +13,9 @@ const BROKER_URL = '/internal/broker/:question'
 export const INTERNAL_URLS: readonly string[] = ['/internal/nodes/:node/call', BROKER_URL]
 
 export interface InternalCalls {
-  /** Calls to a node that is connected to this replica. */
+  /** Handles calls to a node that is connected to this server replica. */
   readonly node: InternalCall
-  /** Absent if this process does not have the role broker. */
+  /** Handles calls to the broker; absent if this process does not have the role broker. */
   readonly broker?: InternalCall
 }
 

@@ -11,13 +11,13 @@ export interface MetricSources {
   /** Used share of the key-value store's quota, from 0 to 1. */
   storePressure(): number
   cacheRevision(): number
-  /** Whether a mass failure was detected, so that no node is declared failed for now. */
+  /** Returns true while a mass failure is detected, during which no node is declared failed. */
   holdsSilentNodes(): boolean
-  /** Number of broker responses to environment requests of nodes, by outcome. */
+  /** Number of the broker's answers to nodes that requested the environment of a container, by outcome. */
   environmentAnswers(): ReadonlyMap<string, number>
 }
 
-/** Gauges of the library that are named like counters, which promtool rejects. The same values by type have other names. */
+/** Gauges of the client library with names of counters, which promtool rejects. Other gauges have the same values. */
 const MISNAMED = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
@@ -31,7 +31,7 @@ interface MetricRow {
   readonly labelNames: readonly string[]
 }
 
-/** Every metric of Holdfast itself; docs/reference/metrics.md is generated from it. */
+/** All metrics that Holdfast defines; docs/reference/metrics.md is generated from this list. */
 export const METRICS = {
   requestDuration: {
     name: 'holdfast_api_request_duration_seconds',
@@ -84,7 +84,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   addGauge(METRICS.cacheRevision, sources.cacheRevision, registers)
   addGauge(METRICS.massFailure, () => (sources.holdsSilentNodes() ? 1 : 0), registers)
   countAnswers(sources.environmentAnswers, registers)
-  // Looking up a series by its labels costs more than observing; there are few of them.
+  // Finding a series by its labels costs more than observing a value, so the few series are cached by name.
   const seriesByName = new Map<string, ReturnType<typeof durations.labels>>()
   return {
     observeRequest: ({ route, method, status }, seconds) => {

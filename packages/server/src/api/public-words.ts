@@ -1,11 +1,11 @@
 // Words that every response may contain: field names and enumeration values of the public API. A response that contains
-// one does not leak a secret that happens to equal it. See docs/adr/0030-the-taint-guard.md.
+// such a word does not leak a secret that happens to equal the word. See docs/adr/0030-the-taint-guard.md.
 
 import type { Shape, ShapeNode } from '@holdfast/contract'
 import { COLLECTIONS } from '../store/records.ts'
 import type { DescribedEndpoint } from './endpoint.ts'
 
-/** The words of all records, request bodies and responses, one per line. */
+/** Returns the field names and enumeration values of all records, request bodies and responses, one per line. */
 export function publicWords(endpoints: readonly DescribedEndpoint[]): string {
   const words = new Set<string>()
   for (const { shape } of COLLECTIONS) gather(shape, words)

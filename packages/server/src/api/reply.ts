@@ -1,4 +1,4 @@
-// Sends an outcome as an HTTP response. The body of a rejected request is the first rejection, with all of them under
+// Sends an outcome as an HTTP response. The body of a rejected request is the first rejection, with all rejections under
 // `rejections`; the status is that of the first. See docs/design/admission.md#rejections.
 
 import { entryOf, type Rejection } from '@holdfast/contract'
@@ -8,7 +8,7 @@ import type { ApiResponse, StreamedResponse } from './endpoint.ts'
 
 export interface RejectedResponse {
   readonly rejections: readonly Rejection[]
-  /** Use the alternative status of the first rejection's catalogue entry. */
+  /** If true, the response has the alternative HTTP status of the first rejection's code. */
   readonly alternative?: boolean
   readonly headers?: { readonly [name: string]: string }
   readonly retryAfterSeconds?: number
@@ -16,7 +16,7 @@ export interface RejectedResponse {
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** A bug: the response would have contained secret material. */
+/** A bug of the server: the response would have contained a secret value. */
 class SecretLeakError extends Error {
   override readonly name = 'SecretLeakError'
 }
@@ -36,7 +36,7 @@ export function sendResponse(reply: FastifyReply, { status, body, etag, type }: 
   return sendJson(reply, status, JSON.stringify(body))
 }
 
-/** Proxies must neither buffer nor store it. The connection closes with it, so that it does not delay a shutdown. */
+/** Proxies must not buffer or store a stream. The connection closes with it, so that a shutdown is not delayed. */
 export function sendStream(reply: FastifyReply, { status, type, stream }: StreamedResponse): FastifyReply {
   return reply
     .code(status)
@@ -70,7 +70,7 @@ export function rejectionHeaders({ headers, retryAfterSeconds }: RejectedRespons
     : { ...headers, 'retry-after': `${retryAfterSeconds}` }
 }
 
-/** Turns the `doc` paths of the catalogue into full addresses. */
+/** Builds the body of a rejection and turns the `doc` paths of the code catalogue into full addresses. */
 export function rejectionBody(rejections: readonly Rejection[], publicUrl: string) {
   const linked = rejections.map((rejection) => ({ ...rejection, doc: `${publicUrl}${rejection.doc}` }))
   return { ...linked[0], rejections: linked }

@@ -13,7 +13,7 @@ export interface RequestMetrics {
 
 export interface RequestObserver {
   rejected(request: FastifyRequest, rejections: readonly Rejection[]): void
-  /** Adds members to the log line of this request. */
+  /** Adds fields to the log line of `request`. */
   annotate(request: FastifyRequest, notes: object): void
   completed(request: FastifyRequest, reply: FastifyReply, caller: Caller | undefined): void
   failed(request: FastifyRequest, error: Error): void

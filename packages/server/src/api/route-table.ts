@@ -1,12 +1,12 @@
-// From a raw path to an endpoint, or to the right rejection: unknown path, or method not allowed.
+// Finds the endpoint of a raw path, or the right rejection: unknown path, or method not allowed.
 
 import { describeReceived, reject } from '@holdfast/core'
 import type { RejectedResponse } from './reply.ts'
 
-/** `/api/v1/deployments/{name}` in the router's syntax. */
+/** Translates a path with parameters, such as `/api/v1/deployments/{name}`, into the router's syntax. */
 export const routeUrl = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1')
 
-/** Malformed paths are rewritten to this one, which has no route. */
+/** A path without a route; malformed paths are rewritten to this path. */
 const UNROUTABLE = '/-'
 const PLAIN_PATH = /^(?:\/(?:[A-Za-z0-9._~:@!$'()*,=+-]|%3[Aa])+)*\/?$/
 const SECRET_PATH = /^\/api\/v1\/secrets\/[^/%]+\/[^/]+$/
@@ -34,7 +34,7 @@ interface KnownRoute {
   readonly path: string
 }
 
-/** `endpoints` are all routes of this server, including its open pages. */
+/** Builds the rejection of an unknown path. `endpoints` are all routes of this server, including its open pages. */
 export function unknownPath(endpoints: readonly KnownRoute[], method: string, url: string): RejectedResponse {
   const path = url.split(/[?#]/)[0] ?? ''
   const known = routablePath(path) === UNROUTABLE ? [] : methodsOf(endpoints, path)
@@ -48,7 +48,7 @@ export function unknownPath(endpoints: readonly KnownRoute[], method: string, ur
 
 const MAX_ENCODINGS = 3
 
-/** The path as sent, or a placeholder if it contains a credential, possibly percent-encoded several times. */
+/** Returns the path as sent, or a placeholder if it contains a credential, possibly percent-encoded several times. */
 function describePath(path: string): string {
   const asSent = describeReceived('path', path)
   let decoded = path

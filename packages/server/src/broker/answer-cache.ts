@@ -1,23 +1,23 @@
-// Caches results for a few seconds and shares requests in progress, so that a registry gets at most one request in 10 s for
-// the same tenant, reference and credential.
+// Caches results of image checks for a few seconds and shares requests in progress, so that a registry gets at most one
+// request in 10 s for the same tenant, reference and credential.
 
 import { createBoundedMap } from '../lib/bounded-map.ts'
 
 export interface AnswerCache<T> {
-  /** The cached result, or that of the request in progress, or a new one. */
+  /** Returns the cached result for `key`, or the result of the request in progress, or the result of a new request. */
   of(key: string, ask: () => Promise<T>): Promise<T>
 }
 
 export interface AnswerCacheOptions<T> {
   readonly nowMs: () => number
-  /** How long this result is cached; 0: not at all. */
+  /** Returns how long a result is cached, in milliseconds; 0 if it is not cached. */
   readonly keepMs: (answer: T) => number
   readonly capacity: number
 }
 
 interface CacheEntry<T> {
   readonly answer: Promise<T>
-  /** Undefined while the request is in progress. */
+  /** Time at which the cached result expires; undefined while the request is in progress. */
   until: number | undefined
 }
 

@@ -1,12 +1,12 @@
-// Answers each container creation attempt once: a second request with the same attempt does not come from the agent that
-// generated it. The number of remembered attempts is limited.
+// Answers each attempt to create a container once: a second request with the same attempt id does not come from the agent
+// that generated the id. The number of remembered attempts is limited.
 
 import { createBoundedMap } from '../lib/bounded-map.ts'
 
 export interface Attempts {
-  /** False if the attempt was answered or is being answered. */
+  /** Claims an attempt; returns false if the attempt was already answered or is being answered. */
   claim(assignmentId: string, attempt: string): boolean
-  /** Allows the attempt again, because it got no material. */
+  /** Allows an attempt to be claimed again, because its request got no secret values. */
   release(assignmentId: string, attempt: string): void
 }
 

@@ -1,13 +1,13 @@
-// Limits concurrent work per tenant and queues the rest, so that a slow tenant delays only itself.
+// Limits concurrent work per tenant and queues the rest, so that a slow tenant does not delay other tenants.
 
 export interface Bulkhead {
-  /** Undefined if the signal aborted before the work could start. */
+  /** Runs `work` as soon as `key` has a free slot; returns undefined if the signal aborted before that. */
   run<T>(key: string, work: () => Promise<T>, signal: AbortSignal): Promise<T | undefined>
 }
 
 interface Lane {
   running: number
-  /** In order of arrival. */
+  /** Queued work in order of arrival. */
   readonly waiting: Set<() => void>
 }
 
@@ -34,7 +34,7 @@ export function createBulkhead(limit: number): Bulkhead {
   }
 }
 
-/** Waits for a free slot. The slot passes directly to the first in the queue, so that later arrivals cannot overtake it. */
+/** Waits for a free slot. A slot passes directly to the first in the queue, so that later callers cannot overtake. */
 function waitForSlot(lane: Lane, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return Promise.resolve(false)
   return new Promise((resolve) => {

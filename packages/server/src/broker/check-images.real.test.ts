@@ -1,5 +1,5 @@
-// The broker's image checks with a real secrets store and a real registry: with the tenant's credential, without one, and while
-// the store is sealed.
+// The broker's image checks with a real secrets store and a real registry: with the tenant's credential, without a
+// credential, and while the secrets store is sealed.
 
 import { randomUUID } from 'node:crypto'
 import { inspect } from 'node:util'

@@ -1,5 +1,5 @@
-// Checks on behalf of the API whether a registry has an image, with the tenant's own credential. The credential does not
-// leave this file.
+// Checks on behalf of the API whether a registry has an image, with the tenant's own credential. The credential is never
+// returned to the API.
 
 import { performance } from 'node:perf_hooks'
 import type { TenantId } from '@holdfast/contract'
@@ -13,12 +13,12 @@ export interface ImageCheckDeps {
   readonly secretsStore: CredentialSource
   readonly registry: Pick<Registry, 'checkManifest'>
   readonly nowMs?: () => number
-  /** Maximum number of cached results. */
+  /** Maximum number of cached results of image checks. */
   readonly cacheCapacity?: number
 }
 
 const KEEP_MS = 10_000
-/** Short, because a user who gets "absent" pushes the image and tries again. */
+/** Time to cache the result "absent". It is short, because the user will push the missing image and try again. */
 const KEEP_ABSENT_MS = 1_000
 
 export function createImageChecks(deps: ImageCheckDeps): Pick<Broker, 'checkImage'> {
@@ -42,7 +42,7 @@ function keepMs(answer: ImageAnswer): number {
   return answer.kind === 'absent' ? KEEP_ABSENT_MS : KEEP_MS
 }
 
-/** If the tenant's credential cannot be read, there is no anonymous request instead. */
+/** Asks the registry. If the tenant's credential cannot be read, the check fails; no anonymous request is sent. */
 async function askRegistry(
   { secretsStore, registry }: ImageCheckDeps,
   tenant: TenantId,

@@ -1,5 +1,5 @@
-// The broker, the only role that reads secret material. It returns whether an image exists, and material that is sealed to
-// the key of one node. See docs/design/secrets.md#broker.
+// The broker, the only role that reads secret values. It returns whether an image exists, and secret values that are
+// encrypted (sealed) to the key of one node. See docs/design/secrets.md#broker.
 
 import { performance } from 'node:perf_hooks'
 import { parseRegistryHost } from '@holdfast/core'
@@ -17,9 +17,9 @@ import { type DispatchDeps, lookUp, resolveAndSeal } from './seal-environment.ts
 
 export interface BrokerDeps extends ImageCheckDeps, Pick<DispatchDeps, 'store' | 'ids'> {
   readonly log: BrokerLog
-  /** From the request to the response. */
+  /** Deadline of an answer, measured from the arrival of the request. */
   readonly deadlineMs?: number
-  /** Called with the outcome of each environment request. */
+  /** Called with the outcome of each request for the environment of a container. */
   readonly onAnswer?: (outcome: EnvironmentOutcome) => void
 }
 
@@ -56,8 +56,8 @@ export function createBroker(deps: BrokerDeps): Broker {
 }
 
 /**
- * A failure outside the secrets store is answered as unavailable, and the node's next attempt may succeed. Only the name of
- * the error is logged, because its text may quote a secret.
+ * A failure outside the secrets store is answered as unavailable; the node may try again. Only the name of the error is
+ * logged, because the text of the error may quote a secret.
  */
 function orUnavailable(
   { deps, deadlineMs }: BrokerContext,
@@ -71,7 +71,7 @@ function orUnavailable(
     )
     return unavailable
   })
-  // Reads have the shorter deadline, because their failures name what did not answer.
+  // Reads of the secrets store have a shorter deadline than this one, because their failures name what did not answer.
   return withDeadline(deadlineMs + 250, answer, () => unavailable)
 }
 
@@ -95,7 +95,7 @@ async function environmentFor(context: BrokerContext, ask: EnvironmentAsk): Prom
   return answer
 }
 
-/** Refreshes the cache before a lookup that found nothing is repeated: the record may be newer than the cache. */
+/** Repeats a lookup that found nothing after a refresh of the cache, because the record may be newer than the cache. */
 async function current<T>({ store }: DispatchDeps, find: () => T | undefined): Promise<T | undefined> {
   const known = find()
   if (known !== undefined) return known
@@ -103,14 +103,14 @@ async function current<T>({ store }: DispatchDeps, find: () => T | undefined): P
   return find()
 }
 
-/** Only for the registry of the assignment's image. */
+/** Returns the sealed credential for the registry of the assignment's image, and for no other registry. */
 async function credentialFor(context: BrokerContext, ask: CredentialAsk): Promise<SealedAnswer> {
   const { store, deps } = context
   const { tenant, host } = ask
   await store.fresh()
   const live = findLive(store, ask)
   if (!live?.template.image.startsWith(`${host}/`)) return { error: 'not_assigned' }
-  // Image references omit the default port; credentials are stored under the complete host.
+  // Image references omit the default port; credentials are stored under the host with its port.
   const registryHost = parseRegistryHost(host) ?? host
   const kept = store.get(inTenant(tenant, registryCredentials, registryHost))?.record
   if (kept === undefined) return {}

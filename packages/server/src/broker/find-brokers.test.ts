@@ -14,7 +14,7 @@ function directoryOf(ids: string[], clock = { now: 0 }) {
     ...ids.map((id) => ({ id, record: record(true), modRevision: 1 })),
     { id: 'srv-none', record: record(false), modRevision: 1 },
   ]
-  // The one collection that is asked for.
+  // A fake store with one list, because the broker directory reads no other collection.
   const store = { listWithIds: listed as never }
   const directory = createBrokerDirectory(store, () => clock.now)
   const order = (subject: string) => directory.inOrder(subject).map(({ id }) => id)

@@ -1,5 +1,5 @@
 // The server replicas with the role broker, in the order in which to try them. Requests of one assignment go to the same
-// broker while it responds, so that it notices a repeated request. Brokers that just failed come last.
+// broker while that broker responds, so that it can detect a repeated request. Brokers that just failed come last.
 
 import { createHash } from 'node:crypto'
 import { serverReplicas } from '../store/records.ts'
@@ -12,7 +12,7 @@ export interface FoundBroker {
 
 export interface BrokerDirectory {
   inOrder(subject: string): FoundBroker[]
-  /** Deprioritizes a broker that did not respond. */
+  /** Moves a broker that did not respond to the end of the order. */
   deprioritize(id: string): void
 }
 

@@ -1,4 +1,4 @@
-// Encodes the result of an image check between two processes. Only known values pass.
+// Encodes the result of an image check for the call between two server processes. Only known values are accepted.
 
 import { type Infer, object, oneOf, optional, string } from '@holdfast/contract'
 import type { ImageAnswer } from '../ports/broker.ts'
@@ -13,7 +13,7 @@ export type ImageReply = Infer<typeof imageReplyShape>
 
 const DIGEST = /^sha256:[0-9a-f]{64}$/
 
-/** Undefined for a reply that no broker sends. */
+/** Decodes the result of an image check; returns undefined for a reply that no broker sends. */
 export function imageAnswerOf({ kind, digest, cause }: ImageReply): ImageAnswer | undefined {
   if (kind === 'exists') return digest !== undefined && DIGEST.test(digest) ? { kind, digest } : undefined
   if (kind === 'unreachable') return cause === undefined ? undefined : { kind, cause }

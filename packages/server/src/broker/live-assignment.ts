@@ -1,5 +1,5 @@
-// Finds the assignment that a node requests material for. The broker does not trust the request: it reads the records
-// itself and checks that the assignment is the node's and should be running.
+// Finds the assignment for which a node requests secret values. The broker does not trust the request: it reads the
+// records itself and checks that the assignment belongs to the node and should be running.
 
 import type { ContainerTemplate } from '@holdfast/contract'
 import type { Assigned } from '../ports/broker.ts'
@@ -12,7 +12,7 @@ export interface LiveAssignment {
   readonly node: StoredNode
 }
 
-/** Reads the cache. Before material is returned, the lookup is repeated after `fresh`. */
+/** Looks up the assignment in the cache. Before secret values are returned, the lookup is repeated on a fresh cache. */
 export function findLive(
   store: Pick<Store, 'get'>,
   { tenant, nodeId, deployment, assignmentId }: Assigned,

@@ -1,5 +1,5 @@
-// Decides which versions of which documents a container gets: the version of its template, or the initial version of the
-// secret; during a rotation also the other version. See docs/design/secrets.md#rotation.
+// Decides which versions of which secrets a container gets: the version in its template, or else the initial version of
+// the secret; during a rotation the other version, too. See docs/design/secrets.md#rotation.
 
 import type { ContainerTemplate, TemplateSecret } from '@holdfast/contract'
 import { type ContainerVersions, containerVersions } from '../operations/secrets/rotation/proof.ts'
@@ -12,7 +12,7 @@ export interface EntryPlan {
   readonly current: number
   readonly next?: number
   readonly previous?: number
-  /** Revision of the credential's record. When it changes, a failed read may be repeated. */
+  /** Revision of the record of the secret. When the revision changes, a failed read may be repeated. */
   readonly revision: number
 }
 
@@ -28,7 +28,7 @@ export function planDispatch({ secrets = [] }: ContainerTemplate, find: FindCred
   const entries: EntryPlan[] = []
   for (const secret of secrets) {
     const found = find(secret.label)
-    // A label belongs to one namespace; a template with another one is not genuine.
+    // The label of a secret belongs to one namespace; a template that names another namespace is not genuine.
     if (found !== undefined && found.record.namespace !== secret.namespace)
       return { kind: 'unresolved', secret: secret.name, cause: 'denied' }
     const current = secret.version ?? found?.record.initial ?? null
@@ -48,13 +48,13 @@ function planEntry(
   return { name, namespace, label, current, ...other, revision: found?.modRevision ?? 0 }
 }
 
-/** Old containers get the new value too from the overlap on; new ones get the old value until it is retired. */
+/** From the overlap phase on, old containers get the new value, too; new ones get the old value until it is retired. */
 function otherVersion(
   { rotation }: StoredCredential,
   current: number,
 ): { readonly next?: number; readonly previous?: number } {
   if (rotation === undefined || rotation.phase === 'stage') return {}
-  // Also while a cutover is aborted: some containers still use the new version, so the target must accept both.
+  // While a cutover is aborted, some containers still use the new version, so the target of the secret must accept both.
   if (current === rotation.old) return { next: rotation.new }
   const isNew = rotation.phase === 'cutover' && current === rotation.new
   return isNew ? { previous: rotation.old } : {}

@@ -6,7 +6,7 @@ import type { SecretDocument, SecretsReader } from '../ports/secrets-store.ts'
 
 export type CredentialSource = Pick<SecretsReader, 'readVersion'>
 
-/** Undefined if the store does not return it, for any reason. */
+/** Returns the credential, or undefined if the secrets store does not return it, for any reason. */
 export async function readCredential(
   secretsStore: CredentialSource,
   tenant: TenantId,

@@ -22,7 +22,7 @@ function setUp(perTenant = 16) {
       { tenant: 't' as TenantId, namespace: 'deployments', label: 'db', version: 1, revision: 1, ...changes },
       signal,
     )
-  /** Answers all open requests and lets their callers continue. */
+  /** Answers all open requests of the fake secrets store and lets their callers continue. */
   const answer = async (given: Answer) => {
     await settle()
     for (const one of open.splice(0)) one(given)

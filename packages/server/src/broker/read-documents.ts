@@ -1,6 +1,6 @@
-// Reads documents for containers that are created, without flooding the secrets store: requests for the same version share
-// one read, each tenant has a limit of concurrent reads, and a path that failed is not read again for 30 s unless its
-// record changed. Documents are not cached.
+// Reads secrets for containers that are about to be created, without flooding the secrets store: requests for the same
+// version share one read, concurrent reads per tenant are limited, and a path that failed is not read again for 30 s
+// unless the record of the secret changed. Secret values are not cached.
 
 import type { TenantId } from '@holdfast/contract'
 import { createBoundedMap } from '../lib/bounded-map.ts'
@@ -19,14 +19,14 @@ export interface DocumentRequest {
   readonly namespace: string
   readonly label: string
   readonly version: number
-  /** Revision of the credential's record. A remembered failure is valid for this revision only. */
+  /** Revision of the record of the secret. A remembered failure applies to this revision only. */
   readonly revision: number
 }
 
 export interface DocumentReadsOptions {
   readonly secretsStore: Pick<SecretsReader, 'readVersion'>
   readonly nowMs: () => number
-  /** Maximum number of concurrent reads per tenant. */
+  /** Maximum number of concurrent reads of the secrets store per tenant. */
   readonly perTenant?: number
 }
 
@@ -50,7 +50,7 @@ export function createDocumentReads(options: DocumentReadsOptions): ReadDocument
     const { tenant, namespace, label, version } = request
     const ask = () => options.secretsStore.readVersion(tenant, { namespace, label }, version)
     const answer = await lanes.run(tenant, ask, signal)
-    // The read did not start, so nothing is known about the path.
+    // The read did not start before the deadline, so nothing is known about the path.
     if (answer === undefined) return UNAVAILABLE
     if (answer.kind === 'ok') return answer
     const cause = causeOf(answer.kind)
@@ -85,7 +85,7 @@ interface Failures {
   record(request: DocumentRequest, cause: ReadCause): void
 }
 
-/** A missing version concerns only that version; every other failure concerns the whole path. */
+/** Remembers failed reads. A missing version blocks only that version; every other failure blocks the whole path. */
 function createFailures(nowMs: () => number): Failures {
   const known = createBoundedMap<string, { cause: ReadCause; until: number; revision: number }>(MAX_FAILURES)
   const ofVersion = (request: DocumentRequest): string => `${pathOf(request)}?${request.version}`

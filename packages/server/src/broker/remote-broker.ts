@@ -1,5 +1,5 @@
-// The broker for a process without that role: calls another server replica over the internal API and relays sealed material
-// that it cannot read.
+// The broker for a process without the role broker: calls another server replica over the internal API and relays sealed
+// secret values that this process cannot read.
 
 import { performance } from 'node:perf_hooks'
 import { decode, defined, type Shape } from '@holdfast/contract'
@@ -18,15 +18,15 @@ export interface RemoteBrokerDeps {
   readonly store: Pick<Store, 'listWithIds'>
   readonly clock: Clock
   readonly clusterKey: Secret
-  /** PEM of the authority that signs the replicas' certificates; absent: the system's. */
+  /** PEM of the authority that signs the certificates of the server replicas; absent: the system's authorities. */
   readonly clusterCa?: string
   readonly log: Pick<BrokerLog, 'warn'>
-  /** Per broker. */
+  /** Deadline of the call to one broker. */
   readonly deadlineMs?: number
   readonly nowMs?: () => number
 }
 
-/** Longer than a broker's own deadline of five seconds, so that its reason arrives. */
+/** Longer than a broker's own deadline of five seconds, so that the broker's reason for a failure arrives. */
 const DEADLINE_MS = 6_000
 const MAX_BROKERS = 3
 const UNAVAILABLE: SealedAnswer = { error: 'broker_unavailable' }
@@ -39,7 +39,7 @@ export function createRemoteBroker(deps: RemoteBrokerDeps): Broker {
       const reply = await ask('image', image, body, imageReplyShape)
       const answer = reply === undefined ? undefined : imageAnswerOf(reply)
       if (answer !== undefined) return answer
-      // Without a credential the failure is only that the registry could not be asked.
+      // Without a credential the failure means only that the registry could not be asked.
       return credentialVersion === undefined
         ? { kind: 'unreachable', cause: 'broker_unavailable' }
         : { kind: 'credentials_unavailable' }
@@ -58,7 +58,7 @@ type Ask = <T>(
   shape: Shape<T>,
 ) => Promise<T | undefined>
 
-/** Undefined if no broker responded. */
+/** Builds the function that asks one broker after another; it returns undefined if no broker responded. */
 function createAsk(deps: RemoteBrokerDeps): Ask {
   const { nowMs = () => performance.now(), log } = deps
   const brokers = createBrokerDirectory(deps.store, nowMs)
@@ -84,7 +84,7 @@ function post(deps: RemoteBrokerDeps, url: URL, content: object): Promise<PostAn
   return postJson({ url, body, authorization, deadlineMs, ...defined({ ca: clusterCa }) })
 }
 
-/** The name only, because the text may quote the response. */
+/** Returns only the name of an error, because the text of the error may quote the response. */
 function nameOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name

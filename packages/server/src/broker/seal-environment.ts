@@ -1,5 +1,5 @@
-// Resolves the environment of one container and seals it to the node that requests it. The assignment is checked before the
-// material is read, and again on a fresh cache before it is returned. See docs/design/secrets.md#dispatch.
+// Resolves the environment of a container and encrypts it to the requesting node. Checks the assignment before it reads
+// secret values, and again on a fresh cache before it returns them. See docs/design/secrets.md#dispatch.
 
 import { setImmediate } from 'node:timers/promises'
 import { defined } from '@holdfast/contract'
@@ -24,14 +24,14 @@ export interface DispatchDeps {
 
 const NOT_ASSIGNED: SealedAnswer = { error: 'not_assigned' }
 const UNAVAILABLE: SealedAnswer = { error: 'broker_unavailable' }
-/** The records may change during a read. After so many tries the agent's next attempt continues. */
+/** Maximum number of tries when records change during a read. After that, the agent has to repeat the request. */
 const MAX_TRIES = 3
 
 export interface Dispatch extends LiveAssignment {
   readonly plan: DispatchPlan
 }
 
-/** The assignment and its versions according to the current records. */
+/** Returns the assignment and the versions of its secrets according to the current records. */
 export function lookUp({ store }: DispatchDeps, ask: EnvironmentAsk): Dispatch | undefined {
   const live = findLive(store, ask)
   const find = (label: string) => store.get(inTenant(ask.tenant, credentials, label))
@@ -49,7 +49,7 @@ export async function resolveAndSeal(
     const [read, sealing] = await Promise.all([
       readAll(deps, ask, dispatch.plan, signal),
       prepareInParallel(dispatch.node.encryptionKey),
-      // Runs in parallel with the read; concurrent requests share it.
+      // The refresh of the cache runs in parallel with the read; concurrent requests share one refresh.
       deps.store.fresh(),
     ])
     const now = lookUp(deps, ask)
@@ -63,13 +63,13 @@ export async function resolveAndSeal(
   return UNAVAILABLE
 }
 
-/** Generates the key while the requests are in flight. */
+/** Generates the encryption key while the reads of the secrets store are in flight. */
 async function prepareInParallel(encryptionKey: string): Promise<ReturnType<typeof prepareSeal>> {
   await setImmediate()
   return prepareSeal(encryptionKey)
 }
 
-/** An assignment's template never changes; its node's key and the rotation of a credential may. */
+/** Compares two lookups. The template of an assignment never changes; the key of the node and a rotation may. */
 function isSameDispatch(one: Dispatch, other: Dispatch): boolean {
   const text = ({ node, plan }: Dispatch): string =>
     JSON.stringify([node.encryptionKey, plan.kind === 'ok' ? plan.entries : plan])
@@ -100,7 +100,7 @@ type ReadEntry =
   | { readonly kind: 'ok'; readonly entry: EntryDocuments }
   | { readonly kind: 'failed'; readonly secret: string; readonly cause: ReadCause }
 
-/** Reads versions in sequence, so that a failing path is read once. */
+/** Reads the versions of a secret one after another, so that a failing path is read only once. */
 async function readEntry(
   { readDocument }: DispatchDeps,
   { tenant }: EnvironmentAsk,
@@ -142,7 +142,7 @@ async function sealFor(
 
 const MAX_ABOUT = 200
 
-/** Contains the name of an entry or variable and a fixed cause, never a value. */
+/** Error for the node: the name of a secret or variable and a fixed cause, never a secret value. */
 function unresolved(secret: string, cause: string): SealedAnswer {
   return { error: 'secret_unresolved', about: `${secret}: ${cause}`.slice(-MAX_ABOUT) }
 }

@@ -1,4 +1,4 @@
-// Encrypts a text to the X25519 key of one node. The gateway and the network relay it without being able to read it.
+// Encrypts a text to the X25519 key of one node. The gateway and the network relay the text but cannot read it.
 //
 //   base64url( ephemeral public key 32 | nonce 12 | ciphertext | tag 16 )
 //   key = HKDF-SHA256(X25519 secret, no salt, 'holdfast-sealed-v1', 32 bytes); cipher = AES-256-GCM
@@ -22,18 +22,18 @@ export const seal = (encryptionKey: string, plaintext: string): string =>
   prepareSeal(encryptionKey)(plaintext)
 
 /**
- * Does the expensive key agreement, so that it can run while the text is not yet known. The returned function may seal one
+ * Does the expensive key agreement, which can run while the text is not yet known. The returned function may seal one
  * text only, because the key must not be reused. `encryptionKey` is the node's raw public key in base64url.
  */
 export function prepareSeal(encryptionKey: string): (plaintext: string) => string {
   const recipient = publicKeyOf(encryptionKey)
   const ephemeral = generateKeyPairSync('x25519')
-  // Pass key objects: for other types node:crypto throws and catches an error internally each time.
+  // Key objects are passed, because for other types node:crypto throws and catches an error internally each time.
   const shared = createSecretKey(diffieHellman({ privateKey: ephemeral.privateKey, publicKey: recipient }))
   const key = createSecretKey(Buffer.from(hkdfSync('sha256', shared, '', INFO, 32)))
   const head = rawPublic(ephemeral.publicKey)
   return (plaintext) => {
-    // A fresh nonce even if a caller seals two texts.
+    // The nonce is random, so that a nonce is not reused even if a caller seals two texts.
     const nonce = randomBytes(NONCE_BYTES)
     const cipher = createCipheriv('aes-256-gcm', key, nonce)
     const sealed = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final()])
@@ -41,7 +41,7 @@ export function prepareSeal(encryptionKey: string): (plaintext: string) => strin
   }
 }
 
-/** Parsed keys of recently used nodes. */
+/** Parsed public keys of recently used nodes. */
 const publicKeys = createBoundedMap<string, KeyObject>(1_000)
 
 function publicKeyOf(x: string): KeyObject {

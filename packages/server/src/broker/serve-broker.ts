@@ -1,5 +1,5 @@
-// The broker's side of the internal API. Callers prove that they belong to the cluster, and get only sealed material and
-// results of image checks.
+// The broker's side of the internal API. Callers must prove that they belong to the cluster; they get only sealed secret
+// values and results of image checks.
 
 import { decode } from '@holdfast/contract'
 import { createProofCheck } from '../gateway/peers/cluster-proof.ts'

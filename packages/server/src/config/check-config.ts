@@ -1,5 +1,5 @@
-// `holdfast-server check-config`: prints every setting with its value and where it came from, or every fault. Starts nothing
-// and opens no connection. Secrets are shown as `<set>`.
+// `holdfast-server check-config`: prints every setting with its value and the source of the value, or every fault. Starts
+// nothing and opens no connection. Secrets are shown as `<set>`.
 
 import { childPath, elementPath } from '@holdfast/contract'
 import { explainFault } from './config-fault.ts'
@@ -11,7 +11,7 @@ import { isWithin } from './settings-table.ts'
 
 export interface CheckedConfig {
   readonly exitCode: 0 | 1
-  /** For standard output when the configuration is valid, otherwise for standard error. */
+  /** Output of the command, for standard output when the configuration is valid, otherwise for standard error. */
   readonly text: string
 }
 
@@ -64,7 +64,7 @@ function describeNode(field: SettingNode, value: unknown, path: string): Line[] 
     .filter(({ shown }) => shown !== NOT_SET)
 }
 
-/** The source of the setting, or of the list or section that contains it. */
+/** Returns the source of the setting, or else of the list or section that contains the setting. */
 function sourceOf(sources: ConfigSources, path: string): string {
   const known = [...sources.keys()].filter((candidate) => isWithin(path, candidate))
   const nearest = known.reduce((best, candidate) => (candidate.length > best.length ? candidate : best), '')

@@ -22,7 +22,7 @@ export function checkRelations(draft: Draft, needsIdentities = true): void {
   checkNumbers(draft)
 }
 
-/** A heartbeat may be lost and the next one late, so unreachable must leave time for three. */
+/** Fewest heartbeat intervals until a node is unreachable: one heartbeat may be lost and the next may be late. */
 const HEARTBEATS_UNTIL_UNREACHABLE = 3
 
 function checkNumbers(draft: Draft): void {
@@ -59,7 +59,7 @@ function checkEtcd(draft: Draft): void {
   })
 }
 
-/** The roles api and controllers share an identity that writes and destroys; only the broker's identity may read. */
+/** The roles api and controllers share an identity that writes and destroys secrets; only the broker's may read. */
 function checkSecretsStore(draft: Draft, needsIdentities: boolean): void {
   const [address, ca] = [read(draft, 'secretsStore.address'), read(draft, 'secretsStore.ca')]
   if (typeof ca === 'string' && typeof address === 'string' && address.startsWith('http:'))
@@ -93,7 +93,7 @@ function checkRegistries(draft: Draft): void {
   }
 }
 
-/** The server connects to an IP address only if the entry allows it, and to some addresses never. */
+/** The server connects to an IP address only if the setting of the registry allows that, and to some addresses never. */
 function checkAddresses(draft: Draft, entry: Tree, path: string): void {
   const check = (value: unknown, field: string): void => {
     const host = typeof value === 'string' ? parseRegistryHost(value) : undefined
@@ -119,7 +119,7 @@ function requireTogether(draft: Draft, one: string, other: string): void {
   addFault(draft, 'missing', absent, `a value, because ${present} is set`, { place: placeOf(draft, present) })
 }
 
-/** Replicas prove with the key that they belong together. It may be set alone: `cluster.url` then defaults to publicUrl. */
+/** Server replicas authenticate each other with the key. A key alone is enough: `cluster.url` defaults to publicUrl. */
 function checkClusterKey(draft: Draft): void {
   const hasUrl = read(draft, 'cluster.url') !== undefined
   if (read(draft, 'cluster.key') !== undefined || !(hasUrl || hasSeparateBroker(draft))) return
@@ -128,7 +128,7 @@ function checkClusterKey(draft: Draft): void {
   addFault(draft, 'missing', 'cluster.key', `a value, or cluster.keyFile, because ${why}`, { place })
 }
 
-/** Faulty roles are reported elsewhere and need no key. */
+/** Reports whether the broker is a separate process. Returns false for invalid roles, which are reported elsewhere. */
 function hasSeparateBroker(draft: Draft): boolean {
   const roles = texts(read(draft, 'roles'))
   const known = new Set(roles.filter((role) => SERVER_ROLES.some((one) => one === role)))

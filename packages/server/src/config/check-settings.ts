@@ -1,4 +1,4 @@
-// Checks every value against its annotated type, in the order type, form, range, and builds the typed configuration.
+// Checks each value against its setting: first the type, then the form, then the range. Builds the typed configuration.
 
 import {
   childPath,
@@ -18,7 +18,7 @@ import { settingRows, UNKNOWN_NAME } from './settings-table.ts'
 
 const SHOWABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/
 
-/** Returns a typed copy of the draft. It is a Config only if the draft has no faults afterwards. */
+/** Returns a typed copy of the draft. The copy is a valid Config only if the draft has no faults after the check. */
 export function checkSettings(draft: Draft, readFile: ReadFile | undefined): unknown {
   for (const fault of findShapeFaults(configShape, draft.root)) {
     if (fault.kind === 'unknown') rejectUnknown(draft, fault)
@@ -30,11 +30,11 @@ export function checkSettings(draft: Draft, readFile: ReadFile | undefined): unk
 
 interface Context {
   readonly draft: Draft
-  /** Undefined where files are not read: then files that must exist are not checked. */
+  /** Reads a file. Undefined if files must not be read; then the server does not check that the named files exist. */
   readonly readFile: ReadFile | undefined
 }
 
-/** Values of another type pass unchanged, because the type check has reported them. */
+/** Checks a value against its setting. A value of the wrong type is returned unchanged after the fault is reported. */
 function checkNode(context: Context, field: SettingNode, value: unknown, path: string): unknown {
   const node = innerNode(field)
   if (node.kind === 'string' && typeof value === 'string') return checkText(context, node, value, path)
@@ -118,7 +118,7 @@ function rejectMissing(draft: Draft, { path, expected }: ShapeFault): void {
   addFault(draft, 'missing', path, `${row?.node.setting?.form?.accepts ?? expected}${orFile}${variable}`)
 }
 
-/** In YAML `{password:hunter2}` is a name without a value, so a name that does not look like one is not quoted. */
+/** In YAML `{password:hunter2}` is a name without a value, so an unknown name is quoted only if it looks like a name. */
 function rejectUnknown(draft: Draft, { path, value, expected }: ShapeFault): void {
   const [, parent = '', name = ''] = /^(?:(.*)\.)?([A-Za-z_][A-Za-z0-9_]*)$/s.exec(path) ?? [
     path,

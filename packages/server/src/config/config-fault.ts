@@ -1,5 +1,5 @@
 // One fault of the configuration: its place, the setting, the value received and the values accepted. Faults are printed
-// and logged, so they never quote a value that may be secret.
+// and logged, so a fault never quotes a value that may be secret.
 
 import { describeReceived } from '@holdfast/core'
 import { mayHoldSecret } from './settings-table.ts'
@@ -19,21 +19,21 @@ export type ConfigFaultKind =
 
 export interface ConfigFault {
   readonly kind: ConfigFaultKind
-  /** `file:line:column`, or the name of an environment variable. */
+  /** Place of the fault: `file:line:column`, or the name of an environment variable. */
   readonly where: string
-  /** The setting's path; empty for the file as a whole. */
+  /** Path of the setting; empty for the file as a whole. */
   readonly field: string
-  /** Empty when there was no value. */
+  /** The value received; empty when there was no value. */
   readonly received: string
   readonly expected: string
-  /** The known name that was probably meant. */
+  /** The known name that the operator probably meant. */
   readonly suggestion?: string
 }
 
-/** Replaces values at unknown places too: the value of an unknown name may be a misspelled password. */
+/** Shown in place of secret values and of values with an unknown name, which may be a misspelled `password`. */
 export const REDACTED = '<redacted>'
 
-/** The value as JSON text, strings without quotes. Texts with `@` are redacted: they may be an address with a password. */
+/** Returns the value as JSON, strings without quotes. Texts with `@` are redacted: they may be a URL with a password. */
 export function quoteReceived(path: string, value: unknown): string {
   if (value === undefined) return ''
   const text = JSON.stringify(value)
@@ -42,7 +42,7 @@ export function quoteReceived(path: string, value: unknown): string {
   return describeReceived('', isInvisible ? text : JSON.parse(text))
 }
 
-/** One line for a terminal that begins with the place, as compilers print it. */
+/** Formats a fault as one line for a terminal that begins with the place, like the error of a compiler. */
 export function explainFault(fault: ConfigFault): string {
   const field = fault.field === '' ? '' : `${fault.field}: `
   const received = fault.received === '' ? '' : `received ${fault.received}, `

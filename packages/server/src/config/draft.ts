@@ -1,4 +1,4 @@
-// The configuration while it is loaded: the values so far, where each came from, and the faults.
+// The configuration while it is loaded: the values so far, the source of each value, and the faults.
 
 import { defined } from '@holdfast/contract'
 import type { ConfigFault, ConfigFaultKind } from './config-fault.ts'
@@ -7,19 +7,19 @@ import { isWithin, UNKNOWN_NAME } from './settings-table.ts'
 export type Tree = { [key: string]: unknown }
 
 export interface Place {
-  /** `file:line:column`, the name of a variable, or `default`. */
+  /** Text of a place: `file:line:column`, the name of an environment variable, or `default`. */
   readonly label: string
-  /** Sorts faults: the file from top to bottom, then variables, then settings that are set nowhere. */
+  /** Sort key of faults: the file from top to bottom, then environment variables, then settings without a value. */
   readonly order: number
 }
 
 export interface Draft {
   readonly root: Tree
-  /** The place of faults that have no other: the file as a whole. */
+  /** Place of faults without a more exact place: the file as a whole. */
   readonly nowhere: Place
-  /** Where each value is. A section is where its name is. */
+  /** Place of each value by the path of the setting. The place of a section is the place of its name. */
   readonly places: Map<string, Place>
-  /** Where each name of the file is. */
+  /** Place of each name in the file, by path. */
   readonly names: Map<string, Place>
   readonly faults: PlacedFault[]
 }
@@ -36,7 +36,7 @@ export function createDraft(fileName: string | undefined): Draft {
   return { root: createTree(), nowhere, places: new Map(), names: new Map(), faults: [] }
 }
 
-/** Trees have no prototype, so that `__proto__` is a key like any other. */
+/** Creates a tree of settings. A tree has no prototype, so that `__proto__` is a key like any other. */
 export function createTree(): Tree {
   return Object.create(null)
 }
@@ -51,7 +51,7 @@ export interface FaultDetails {
   readonly suggestion?: string | undefined
 }
 
-/** Reports only the first fault of a value: a later one at the same path, or inside it, is dropped. */
+/** Adds a fault. Only the first fault of a value is kept: later faults at the same path, or inside it, are dropped. */
 export function addFault(
   draft: Draft,
   kind: ConfigFaultKind,
@@ -64,7 +64,7 @@ export function addFault(
   draft.faults.push({ kind, where, field, received, expected, order, ...defined({ suggestion }) })
 }
 
-/** Faults of the file as a whole, and of names that are not shown, concern no other setting. */
+/** Reports whether a setting has a fault. Faults of the whole file, and of hidden names, concern no other setting. */
 export function isFaulty(draft: Draft, path: string): boolean {
   return draft.faults.some(
     ({ kind, field }) =>
@@ -72,7 +72,7 @@ export function isFaulty(draft: Draft, path: string): boolean {
   )
 }
 
-/** The place of the value, or of the innermost section around it that has one. */
+/** Returns the place of the value, or else of the innermost section around the value that has a place. */
 export function placeOf(draft: Draft, path: string): Place {
   let best: readonly [path: string, place: Place] | undefined
   for (const entry of draft.places) {
@@ -87,7 +87,7 @@ export function getValue(draft: Draft, keys: readonly string[]): unknown {
   return value
 }
 
-/** Creates the sections on the way. Returns false where the file has a value of another type in place of a section. */
+/** Sets a value and creates missing sections. Returns false if the file has a value that is not a section in the path. */
 export function setValue(draft: Draft, keys: readonly string[], value: unknown): boolean {
   let section = draft.root
   for (const key of keys.slice(0, -1)) {

@@ -1,4 +1,4 @@
-// The syntax of text settings: addresses, paths and names. Every pattern is anchored and runs in linear time.
+// The accepted syntax of text settings: addresses, paths and names. Every pattern is anchored and runs in linear time.
 
 import { isIP } from 'node:net'
 import { parseRegistryHost } from '@holdfast/core'
@@ -12,8 +12,8 @@ const KEY_ROOT = /^(?:\/[a-z0-9][a-z0-9-]{0,62}){1,4}$/
 const PRINTABLE = /^[\x21-\x7e]+$/
 const STORE_NAMESPACE = /^[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*\/?$/
 const COUNTRY = /^[A-Z]{2}$/
-/** A path or credential with a line break in it is a mistake of the operator. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds them
+/** Control characters. A path or credential with a line break is a mistake of the operator. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds control characters
 const CONTROL = /[\x00-\x1f\x7f]/
 
 /** Secret namespaces that are reserved for the platform. */

@@ -1,4 +1,4 @@
-// The example in the guide is valid, and the generated reference lists every setting with its default.
+// The example in the configuration guide is valid, and the generated reference lists every setting with its default.
 
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
@@ -10,7 +10,7 @@ const guide = readFileSync(new URL('guides/configuration.md', docs), 'utf8')
 const reference = readFileSync(new URL('reference/configuration.md', docs), 'utf8')
 const example = /```yaml\n(.*?)```/s.exec(guide)?.[1] ?? ''
 
-/** Setting to its default, from the tables of the reference. */
+/** Default of each setting by name, read from the tables of the configuration reference. */
 const rows = new Map(
   [...reference.matchAll(/^\| `([^`]+)` \| (.*?) \| /gm)].map(([, name = '', shown = '']) => [name, shown]),
 )
@@ -21,7 +21,7 @@ test('the example of the configuration guide is valid', () => {
   expect(loaded.ok && loaded.config.residency.regions.benelux).toEqual(['BE', 'LU', 'NL'])
 })
 
-/** Uncomments the lines that are settings: a name, a colon and a value. */
+/** The test removes `#` from the example lines that are settings: a name, a colon and a value. */
 test('the example of the configuration guide is valid with every setting uncommented', () => {
   const everything = example.replaceAll(/^( *)# (?=[a-zA-Z_]+: )/gm, '$1')
   expect(everything).not.toBe(example)

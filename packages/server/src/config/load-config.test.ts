@@ -4,9 +4,9 @@ import { explainFault } from './config-fault.ts'
 import { loadConfig } from './load-config.ts'
 import { faultLines, faultsOf, load, MINIMAL } from './sample-config.fixture.ts'
 
-/** The line after MINIMAL, where an added text begins. */
+/** Number of the line after the text MINIMAL, where text that a test appends begins. */
 const NEXT = MINIMAL.split('\n').length
-/** The key by which processes authenticate to each other; required with a separate broker. */
+/** The key by which server processes authenticate each other; required if the broker is a separate process. */
 const CLUSTER = 'cluster: { key: a-key-of-at-least-thirty-two-characters }\n'
 const REDACTED = '<redacted>'
 

@@ -1,4 +1,4 @@
-// The configuration of one server process from its file and its environment: complete and typed, or every fault at once.
+// Loads the configuration of a server process from a file and the environment. The result is typed or lists all faults.
 
 import { readFileSync } from 'node:fs'
 import { RESERVED_NAMES, safeField } from '@holdfast/core'
@@ -10,27 +10,27 @@ import { readYamlFile } from './read-yaml.ts'
 import { type Environment, type FileText, type ReadFile, resolveSettings } from './resolve-settings.ts'
 import type { Config } from './schema.ts'
 
-/** Whether the roles must already have identities in the secrets store. */
+/** Whether the configuration must have identities for the secrets store: `init` with an operator's token issues them. */
 export type Identities = 'needed' | 'to be issued'
 
 export interface ConfigInput {
-  /** Absent: there is no file, and the environment sets everything. */
+  /** Text of the configuration file; absent if there is no file and the environment sets everything. */
   readonly text?: string
   readonly fileName?: string
   readonly env: Environment
-  /** Absent: no file is read, and a setting that names the file of a secret is a fault. */
+  /** Reads a file; absent if no file may be read: a setting that names the file of a secret is then a fault. */
   readonly readFile?: ReadFile
   readonly identities?: Identities
 }
 
-/** Path of a setting to where its value came from: `default`, `file:line:column`, a variable. */
+/** Source of the value by the path of the setting: `default`, `file:line:column`, or an environment variable. */
 export type ConfigSources = ReadonlyMap<string, string>
 
 export type LoadedConfig =
   | { readonly ok: true; readonly config: Config; readonly sources: ConfigSources }
   | { readonly ok: false; readonly faults: readonly ConfigFault[] }
 
-/** Pure over its inputs; `gatherConfig` reads the files. */
+/** Loads the configuration from texts, without reading the configuration file; `gatherConfig` reads that file. */
 export function loadConfig({ text = '', fileName, env, readFile, identities }: ConfigInput): LoadedConfig {
   const draft = createDraft(fileName)
   const isReadable = readYamlFile(draft, text)
@@ -43,7 +43,7 @@ export function loadConfig({ text = '', fileName, env, readFile, identities }: C
   return { ok: true, config: withReservedNames(config as Config), sources }
 }
 
-/** Reads `fileName`, or else the file that HOLDFAST_CONFIG names, or else only the environment. */
+/** Loads the configuration from `fileName`, else from the file in HOLDFAST_CONFIG, else only from the environment. */
 export function gatherConfig(
   fileName: string | undefined,
   env: Environment,
@@ -74,7 +74,7 @@ function readTextFile(path: string): FileText {
   }
 }
 
-/** When the file cannot be parsed, only faults that do not depend on its settings are reported with it. */
+/** If the file cannot be parsed, only that fault and faults that do not depend on the file's settings are reported. */
 function isIndependentOfFile({ kind, field, order }: PlacedFault): boolean {
   if (order < VARIABLE_ORDER) return kind === 'syntax' || field === ''
   return kind !== 'missing' && kind !== 'conflict'
@@ -86,7 +86,7 @@ function listFaults(faults: readonly PlacedFault[]): ConfigFault[] {
     .map(({ order: _, ...fault }) => ({ ...fault, field: safeField(fault.field) }))
 }
 
-/** The platform's own names come first and cannot be removed. */
+/** Adds the platform's reserved names. They come first and cannot be removed. */
 function withReservedNames(config: Config): Config {
   const added = config.reservedNames.filter((name) => !RESERVED_NAMES.includes(name))
   return { ...config, reservedNames: [...RESERVED_NAMES, ...added] }

@@ -1,5 +1,5 @@
-// The settings that are numbers: limits, quotas, rates, liveness and retention. Core defines the defaults of the admission
-// limits; this file adds the range in which an operator may change them.
+// The settings that are numbers: limits, quotas, rates, liveness and retention. packages/core defines the defaults of the
+// admission limits; this file adds the range in which an operator may change each limit.
 
 import { integer, object, type QuotaKind } from '@holdfast/contract'
 import { DEFAULT_LIMITS, type Limits } from '@holdfast/core'
@@ -17,7 +17,7 @@ const count = (value: number, minimum: number, maximum: number, about: string) =
 const limit = (name: keyof Limits, minimum: number, maximum: number, about: string) =>
   count(DEFAULT_LIMITS[name], minimum, maximum, about)
 
-/** The floors of health checks are a promise to tenants: an operator may raise them but not lower them. */
+/** The minimums for health checks are a promise to tenants: an operator may raise a minimum but not lower it. */
 const admissionLimits = {
   maxReplicasPerDeployment: limit('maxReplicasPerDeployment', 1, 5000, 'Replicas of one deployment'),
   nameCharacters: limit('nameCharacters', 1, 63, 'Length of a name'),
@@ -64,7 +64,7 @@ const admissionLimits = {
   generateEntropyBits: limit('generateEntropyBits', 128, 1024, 'Least entropy of a generated value'),
 } satisfies { [Name in keyof Limits]: unknown }
 
-/** etcd rejects requests over 1.5 MiB, so a body may be limited to less than 1 MiB but not to more. */
+/** etcd rejects requests over 1.5 MiB, so the limit of a request body may be set to at most 1 MiB. */
 export const limitsShape = object({
   ...admissionLimits,
   bodyBytes: count(MIB, KIB, MIB, 'A request body'),

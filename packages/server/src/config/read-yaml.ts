@@ -1,5 +1,5 @@
-// Parses the text of a configuration into values with their places. Of YAML 1.2 it rejects aliases, tags, a second document
-// and repeated names. The parser's own messages quote the text, which may hold a secret: only its codes and positions are used.
+// Parses a configuration text into values with their places. Rejects aliases, tags, second documents and repeated names
+// of YAML. Error messages of the YAML parser are not shown, because they quote the text, which may contain a secret.
 
 import { childPath, elementPath } from '@holdfast/contract'
 import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type YAMLMap } from 'yaml'
@@ -9,7 +9,7 @@ import { showKnown } from './settings-table.ts'
 
 interface Reader {
   readonly draft: Draft
-  /** From an offset in the text to its place. */
+  /** Returns the place for an offset in the text. */
   readonly locate: (offset: number) => Place
 }
 
@@ -25,7 +25,7 @@ const SYNTAX: { readonly [code: string]: string } = {
   TAB_AS_INDENT: 'spaces as indentation, no tabs',
 }
 
-/** Puts the file's values into the draft. Returns false when the text has no settings that can be checked. */
+/** Adds the file's values to the draft. Returns false when the text has no settings that can be checked. */
 export function readYamlFile(draft: Draft, text: string): boolean {
   const lines = new LineCounter()
   const locate = (offset: number): Place => {
@@ -41,7 +41,7 @@ export function readYamlFile(draft: Draft, text: string): boolean {
   return isTree(root)
 }
 
-/** The value of a variable that holds JSON, or undefined when it is faulty. */
+/** Parses an environment variable whose value is JSON; returns undefined when the JSON is invalid. */
 export function readJsonVariable(draft: Draft, text: string, path: string, place: Place): unknown {
   return parse({ draft, locate: () => place }, text, path, new LineCounter())?.value
 }
@@ -56,7 +56,7 @@ function parse(
     reject(reader, 'syntax', path, 0, `at most ${MAX_CHARACTERS} characters`)
     return undefined
   }
-  // At this log level a second document is an error. The parser logs nothing.
+  // At this log level the parser reports a second document as an error. The parser logs nothing.
   const options = { lineCounter, prettyErrors: false, uniqueKeys: false, logLevel: 'error' } as const
   const { errors, directives, contents } = parseDocument(text, options)
   const seen = new Set<string>()

@@ -1,5 +1,5 @@
-// Completes the values of the file: variables of the environment replace them, defaults fill the gaps, and secrets are
-// read from the files that the configuration names.
+// Completes the values of the configuration file: environment variables replace values, defaults fill the gaps, and
+// secrets are read from the files that the configuration names.
 
 import { childPath, nearestName } from '@holdfast/contract'
 import { REDACTED } from './config-fault.ts'
@@ -29,20 +29,20 @@ export type FileText =
   | { readonly kind: 'unreadable'; readonly why: string }
 export type ReadFile = (path: string) => FileText
 
-/** Variables with the prefix that the command line, the client, the agent or the tests read. */
+/** Variables with the prefix HOLDFAST_ that are not settings: the CLI, the client, the agent or the tests read them. */
 const OTHER_VARIABLES: readonly string[] =
   'CONFIG URL TOKEN TENANT CONTEXT CONTEXTS_FILE CA_FILE JOIN_TOKEN SEED ENGINES LONG'
     .split(' ')
     .map((name) => VARIABLE_PREFIX + name)
-/** Variables of the secrets store's own tools, used when neither the file nor a HOLDFAST_ variable sets the address. */
+/** Variables of OpenBao and Vault that set the store's address if neither the file nor a HOLDFAST_ variable does. */
 const STORE_ADDRESS_VARIABLES: readonly string[] = ['BAO_ADDR', 'VAULT_ADDR']
 const STORE_ADDRESS = ['secretsStore', 'address']
 const WHOLE_NUMBER = /^-?\d{1,16}$/
 
 const DEFAULT: Place = { label: 'default', order: 0 }
-/** Binding to one of these means every address; clients cannot connect to them. */
+/** Hosts that mean "every address" when the server listens on them; clients cannot connect to such a host. */
 const WILDCARD_HOSTS: readonly unknown[] = ['0.0.0.0', '::']
-/** Replaces a secret whose file is faulty, so that it is not reported as missing too. */
+/** Value of a secret whose file cannot be read, so that the secret is not reported as missing, too. */
 const UNREAD = 'unread'
 
 export function resolveSettings(draft: Draft, env: Environment, readFile: ReadFile | undefined): void {
@@ -54,7 +54,7 @@ export function resolveSettings(draft: Draft, env: Environment, readFile: ReadFi
   for (const row of settingRows) if (row.node.setting?.secret === true) resolveSecret(draft, row, read)
 }
 
-/** A variable with the prefix that is no setting is a fault, because a misspelled one would silently do nothing. */
+/** A variable HOLDFAST_... that is no setting is a fault, because a misspelled variable would silently do nothing. */
 function applyEnvironment(draft: Draft, env: Environment): void {
   const rows = new Map(settingRows.map((row) => [row.variable, row]))
   const names = Object.keys(env).filter((name) => name.startsWith(VARIABLE_PREFIX))
@@ -78,7 +78,7 @@ function applyVariable(draft: Draft, { node, keys, path }: SettingRow, text: str
   const structured = node.kind === 'map' || (node.kind === 'list' && node.element.kind === 'object')
   const value = structured ? readJsonVariable(draft, text, path, place) : parseVariable(node, text)
   if (node.kind !== 'map' || !isTree(value)) replaceValue(draft, keys, value, place)
-  // A map's variable replaces the entries that it names and keeps the others of the file.
+  // The variable of a map replaces the keys that it names and keeps the other keys of the file.
   else for (const [name, entry] of Object.entries(value)) replaceValue(draft, [...keys, name], entry, place)
 }
 
@@ -89,7 +89,7 @@ function replaceValue(draft: Draft, keys: readonly string[], value: unknown, pla
   if (setValue(draft, keys, value)) draft.places.set(path, place)
 }
 
-/** A text that is not of the setting's type stays a text and is rejected by the type check. */
+/** Parses the text of a variable. A text of the wrong type is returned unchanged; the type check rejects it. */
 function parseVariable(node: SettingNode, text: string): unknown {
   if (node.kind === 'integer') return WHOLE_NUMBER.test(text) ? Number(text) : text
   if (node.kind === 'boolean') return text === 'true' || text === 'false' ? text === 'true' : text
@@ -97,7 +97,7 @@ function parseVariable(node: SettingNode, text: string): unknown {
   return text === '' ? [] : text.split(',').map((item) => item.trim())
 }
 
-/** Creates the required sections, and treats an empty one (`metrics:` and nothing below) as present. */
+/** Creates the required sections, and treats an empty section (`metrics:` and nothing below) as present. */
 function openSections(values: Tree, section: SettingNode): void {
   if (section.kind !== 'object') return
   for (const [name, field] of Object.entries(section.fields)) {
@@ -132,12 +132,12 @@ function derivePublicUrl(draft: Draft): void {
   }
   const address = String(host).includes(':') ? `[${host}]` : host
   const derived = `${tls === undefined ? 'http' : 'https'}://${address}:${port}`
-  // Faults of listen are reported there and not repeated here.
+  // If the settings below `listen` are faulty, a placeholder avoids a second fault for publicUrl.
   draft.root.publicUrl = origin.test(derived) ? derived : 'http://127.0.0.1:8080'
   draft.places.set('publicUrl', { label: 'from listen', order: 0 })
 }
 
-/** `passwordFile` next to `password`: the environment's form wins over the file's; two from one source are a conflict. */
+/** Resolves `passwordFile` and `password`: the environment wins over the file; both from one source are a conflict. */
 function resolveSecret(draft: Draft, { keys, path }: SettingRow, readFile: ReadFile): void {
   const fileKeys = [...keys.slice(0, -1), `${keys.at(-1)}File`]
   const field = fileKeys.reduce(childPath, '')
@@ -154,7 +154,7 @@ function resolveSecret(draft: Draft, { keys, path }: SettingRow, readFile: ReadF
   draft.places.set(path, { label: `${place.label} (content of the file)`, order: place.order })
 }
 
-/** The form check reports a value that is no path, without quoting it: it may be the secret itself. */
+/** Reads the file of a secret. The form check reports a value that is no path, unquoted: it may be the secret itself. */
 function readSecret(draft: Draft, field: string, file: unknown, readFile: ReadFile): string | undefined {
   if (typeof file !== 'string' || !filePath.test(file)) return undefined
   const found = readFile(file)

@@ -1,4 +1,4 @@
-// The smallest valid configuration, for the tests of this folder.
+// The smallest valid configuration, for the configuration tests.
 
 import type { ConfigFault } from './config-fault.ts'
 import { type ConfigInput, type LoadedConfig, loadConfig } from './load-config.ts'
@@ -18,7 +18,7 @@ export function faultsOf(loaded: LoadedConfig): readonly ConfigFault[] {
   return loaded.ok ? [] : loaded.faults
 }
 
-/** Kind, field and place of each fault, which tests compare; the wording may change. */
+/** Returns the kind, field and place of each fault, which tests compare, without the wording, which may change. */
 export function faultLines(loaded: LoadedConfig): string[] {
   return faultsOf(loaded).map(({ kind, field, where }) => `${kind} ${field} @ ${where}`)
 }

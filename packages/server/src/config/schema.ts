@@ -1,4 +1,4 @@
-// The schema of the configuration: types, defaults, checks, environment variables and the reference all come from it.
+// The schema of the configuration: the source of types, defaults, checks, environment variables and the reference.
 
 import {
   boolean,
@@ -25,7 +25,7 @@ import {
 import { type Form, setting } from './setting.ts'
 import { SHIPPED_REGIONS } from './shipped-regions.ts'
 
-/** The parts of the one binary; a process runs any set of them. */
+/** The roles of the server program; a process runs any set of roles. */
 export const SERVER_ROLES = ['api', 'controllers', 'gateway', 'broker'] as const
 export type ServerRole = (typeof SERVER_ROLES)[number]
 
@@ -37,7 +37,7 @@ const flag = (value: boolean, about: string) => setting(boolean(), { default: va
 const pemFile = (about: string) =>
   optional(setting(string(), { form: forms.filePath, file: true, about: `PEM file of ${about}` }))
 
-/** Checked as a string; the typed configuration holds a Secret, which no log can show. */
+/** Setting with a secret value: checked as a string, then kept as a Secret, which no log can show. */
 const secretValue = (about: string): Shape<Secret> =>
   setting<Secret>({ kind: 'string' }, { form: forms.secretText, secret: true, about })
 const secretFile = (about: string) =>

@@ -1,4 +1,4 @@
-// No secret of the configuration is ever shown, even when the operator put it in the wrong place.
+// No secret of the configuration is ever shown, even when the operator wrote the secret in the wrong place.
 
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'

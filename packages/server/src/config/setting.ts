@@ -1,43 +1,43 @@
-// Annotations of a setting beyond its type: default, accepted values, secrecy and meaning. They are written on the nodes of
-// a contract Shape, so that the type, the checks, the defaults and the reference have one source.
+// Annotations of a setting beyond its type: default, accepted values, secrecy and meaning. Annotations are written on the
+// nodes of a contract Shape, so that the type, the checks, the defaults and the reference have one source.
 
 import type { Shape, ShapeNode } from '@holdfast/contract'
 
-/** An accepted syntax and its description for fault messages. */
+/** An accepted syntax of a text setting, and its description for fault messages. */
 export interface Form {
   readonly accepts: string
   readonly test: (text: string) => boolean
 }
 
 export interface Setting<T = unknown> {
-  /** Its meaning, for the reference. */
+  /** Meaning of the setting, for the reference. */
   readonly about?: string
-  /** Used when neither file nor environment sets a value. Without it, a setting that is not optional is required. */
+  /** Value if neither file nor environment sets one. A setting without a default is required unless it is optional. */
   readonly default?: T
-  /** Never shown, neither by check-config nor in a fault. */
+  /** True if the value is secret: neither check-config nor a fault ever shows it. */
   readonly secret?: true
-  /** The path of a file that holds a secret. A value that is not a path is not quoted: it may be the secret itself. */
+  /** True for the path of a file with a secret. A value that is not a path is not quoted: it may be the secret itself. */
   readonly secretFile?: true
-  /** The path of a file that must be readable when the server starts. */
+  /** True for the path of a file that must be readable when the server starts. */
   readonly file?: true
-  /** For a string, its syntax; for a map, the syntax of its keys. */
+  /** For a string, its accepted syntax; for a map, the accepted syntax of the keys. */
   readonly form?: Form
-  /** For an integer, its range; for a list, its length. */
+  /** Lower limit: for an integer, of the value; for a list, of the length. */
   readonly minimum?: number
   readonly maximum?: number
-  /** A list without repeated elements. */
+  /** True for a list whose elements must not repeat. */
   readonly distinct?: true
 }
 
 /** Any node of the configuration's shape, annotated or not. */
 export type SettingNode = ShapeNode & { readonly setting?: Setting }
 
-/** Adds an annotation to a shape. Readers that only know shapes ignore it. */
+/** Adds an annotation to a shape. Code that only knows shapes ignores the annotation. */
 export function setting<T>(shape: Shape<T>, about: Setting<T>): Shape<T> {
   return Object.assign({ ...shape }, { setting: about })
 }
 
-/** The node itself, or the node inside an optional one. */
+/** Returns the node itself, or for an optional node the node inside. */
 export function innerNode(node: SettingNode): SettingNode {
   return node.kind === 'optional' ? innerNode(node.inner) : node
 }

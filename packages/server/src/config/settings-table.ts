@@ -1,5 +1,5 @@
-// The table of all settings: path in the file, environment variable, annotated type, and whether all replicas must agree.
-// Variables are derived from paths: secretsStore.api.roleId is HOLDFAST_SECRETS_STORE_API_ROLE_ID.
+// The table of all settings: path in the file, environment variable, annotated type, and whether all server replicas must
+// agree. Variables are derived from paths: secretsStore.api.roleId is HOLDFAST_SECRETS_STORE_API_ROLE_ID.
 
 import { childPath } from '@holdfast/contract'
 import { configShape } from './schema.ts'
@@ -7,7 +7,7 @@ import { innerNode, type SettingNode } from './setting.ts'
 
 export interface SettingRow {
   readonly keys: readonly string[]
-  /** As faults and the reference write it: `listen.port`. */
+  /** Path of the setting in faults and in the reference, for example `listen.port`. */
   readonly path: string
   readonly variable: string
   readonly node: SettingNode
@@ -16,10 +16,10 @@ export interface SettingRow {
 export const UNKNOWN_NAME = '<unknown name>'
 export const VARIABLE_PREFIX = 'HOLDFAST_'
 
-/** One row for each value that a variable can set. A list of objects and a map are one setting each. */
+/** One row for each setting that an environment variable can set. A list of objects and a map are one setting each. */
 export const settingRows: readonly SettingRow[] = collectRows(configShape, [])
 
-/** Replicas that disagree on these would accept different requests, place differently or miss each other's records. */
+/** Settings that must be equal on all server replicas, which then accept the same requests and find the same records. */
 const SAME_ON_ALL_REPLICAS: readonly string[] = (
   'publicUrl cluster.key etcd.root etcd.quotaBytes secretsStore.address secretsStore.namespace ' +
   'secrets registries residency limits quotas reservedNames volumes liveness retention'
@@ -32,7 +32,7 @@ const secretPaths: readonly string[] = settingRows
   .filter(({ node }) => node.setting?.secret === true || node.setting?.secretFile === true)
   .map(({ path }) => path)
 
-/** All names that the reference must list: the rows, and the fields of the objects in lists. */
+/** Returns all names that the reference must list: all settings, and the fields of the objects in lists. */
 export function settingNames(): string[] {
   return settingRows.flatMap(({ path, node }) => {
     const element = node.kind === 'list' ? innerNode(node.element) : undefined
@@ -44,7 +44,7 @@ export function settingNames(): string[] {
 const knownNames: readonly string[] = settingNames()
 const STEP = /\["(?:[^"\\]|\\.)*"\]|\[\d+\]|\.?[A-Za-z_][A-Za-z0-9_]*/g
 
-/** The path up to the first unknown name, which is hidden: it may be a secret in the wrong place. */
+/** Returns the path up to the first unknown name. The unknown name is hidden: it may be a secret in the wrong place. */
 export function showKnown(path: string): string {
   let shown = ''
   for (const [step] of path.matchAll(STEP)) {
@@ -55,12 +55,12 @@ export function showKnown(path: string): string {
   return shown
 }
 
-/** Whether a value at this path may hold a secret: it is one, is inside one, or is a section that contains one. */
+/** Reports whether a value at `path` may contain a secret: it is a secret, is inside one, or is a section with one. */
 export function mayHoldSecret(path: string): boolean {
   return secretPaths.some((secret) => isWithin(secret, path) || isWithin(path, secret))
 }
 
-/** Whether `path` is `outer` or inside it. The empty path is the whole configuration. */
+/** Reports whether `path` equals `outer` or is inside `outer`. The empty path is the whole configuration. */
 export function isWithin(path: string, outer: string): boolean {
   if (outer === '' || path === outer) return true
   return path.startsWith(outer) && (path[outer.length] === '.' || path[outer.length] === '[')

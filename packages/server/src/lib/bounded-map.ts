@@ -1,9 +1,9 @@
-// A map of limited size: when it is full, the entry that was set longest ago is removed.
+// A map of limited size: when the map is full, the key that was set longest ago is removed.
 
 export interface BoundedMap<K, V> {
   get(key: K): V | undefined
   has(key: K): boolean
-  /** Makes the entry the newest, also when the key is already present. */
+  /** Sets a value and makes the key the newest, even if the key is already present. */
   set(key: K, value: V): void
   delete(key: K): void
 }

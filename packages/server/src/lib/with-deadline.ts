@@ -1,8 +1,8 @@
-// Deadlines for asynchronous work: stop waiting after a time or at a signal, or give the work a signal of its own.
+// Deadlines for asynchronous work: stop waiting after a time or at a signal, or pass the work a signal that aborts it.
 
 /**
- * Waits for `work` for at most `ms`, then resolves to what `onTimeout` returns or rejects with what it throws. The work
- * itself continues, so it must be harmless without a reader: a read, or work that is shared with other callers.
+ * Waits for `work` for at most `ms`, then resolves to the result of `onTimeout` or rejects with its error. The work
+ * itself continues, so it must be harmless if its result is not used: a read, or work that is shared with other callers.
  */
 export function withDeadline<T, Late = T>(
   ms: number,
@@ -15,7 +15,7 @@ export function withDeadline<T, Late = T>(
   })
 }
 
-/** The same, with a signal in place of a time. */
+/** Waits for `work` until `signal` aborts, then returns the result of `onAbort` or its error. The work continues. */
 export function untilAborted<T, Late = T>(
   signal: AbortSignal,
   work: Promise<T>,
@@ -29,7 +29,7 @@ export function untilAborted<T, Late = T>(
   })
 }
 
-/** Runs `operation` with a signal that aborts after `ms`. The signal of an operation that has ended never aborts. */
+/** Runs `operation` with a signal that aborts after `ms`. The signal never aborts after the operation has ended. */
 export async function withTimeoutSignal<T>(
   ms: number,
   operation: (signal: AbortSignal) => Promise<T>,

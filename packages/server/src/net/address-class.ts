@@ -1,8 +1,8 @@
-// Classifies IP addresses that the server may connect to. Checks apply to the resolved address, never to a name.
+// Classifies the IP addresses to which the server may connect. The resolved address is checked, never the host name.
 
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
-/** `private`: only if the operator allows it. `never`: metadata services, multicast, addresses that embed others. */
+/** `private`: used only if the operator allows it. `never`: metadata services, multicast, addresses that embed others. */
 export type AddressClass = 'public' | 'private' | 'never'
 
 type Network = readonly [address: string, prefix: number]
@@ -29,7 +29,7 @@ const PRIVATE_V6: readonly Network[] = [
   ['::1', 128],
   ['fc00::', 7],
 ]
-/** Exceptions inside 2000::/3, and the metadata address in fc00::/7. All other addresses outside 2000::/3 are never used. */
+/** Forbidden networks inside 2000::/3, and the metadata address in fc00::/7. */
 const NEVER_V6: readonly Network[] = [
   ['2001::', 23],
   ['2001:db8::', 32],

@@ -4,7 +4,7 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Server as TlsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 
-/** Returns false if the path is not its own. */
+/** Handles an upgrade request; returns false if the path belongs to another handler. */
 export type HandleUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => boolean
 
 export function serveUpgrades(server: Server | TlsServer, handlers: readonly HandleUpgrade[]): void {
@@ -33,7 +33,7 @@ export function answerUpgrade(
     connection: 'close',
     'content-length': String(Buffer.byteLength(body)),
   }).map(([name, value]) => `${name}: ${value}\r\n`)
-  // The client may already be gone; the socket is destroyed in any case.
+  // The client may already be gone, so errors are ignored; the socket is destroyed in any case.
   socket.on('error', () => {})
   socket.end(`HTTP/1.1 ${status} ${PHRASES[status] ?? 'Error'}\r\n${lines.join('')}\r\n${body}`, () =>
     socket.destroy(),

@@ -1,5 +1,5 @@
-// The interface of the broker, the only role that reads secret material. It never returns material itself, only texts that
-// are sealed to one node. The shapes also define the messages between two processes.
+// The interface of the broker, the only role that reads secret values. The broker never returns plain secret values, only
+// texts that are encrypted (sealed) to one node. The shapes define the messages between two server processes, too.
 
 import {
   type AssignmentId,
@@ -16,17 +16,17 @@ import {
 } from '@holdfast/contract'
 import type { ManifestAnswer } from './registry.ts'
 
-/** `credentials_unavailable` leads to the rejection registry_credential_store_unavailable. */
+/** Result of an image check. `credentials_unavailable` leads to the rejection registry_credential_store_unavailable. */
 export type ImageAnswer = ManifestAnswer | { readonly kind: 'credentials_unavailable' }
 
 export const imageAskShape = object({
   tenant: branded<TenantId>(),
   image: string(),
-  /** Absent: the request is anonymous. */
+  /** Version of the tenant's registry credential; absent for an anonymous request. */
   credentialVersion: optional(integer()),
 })
 
-/** An assignment and the node that claims to have it. The broker verifies the claim. */
+/** An assignment and the node that claims to run the assignment. The broker verifies the claim. */
 const assignedShape = object({
   tenant: branded<TenantId>(),
   nodeId: branded<NodeId>(),
@@ -38,7 +38,7 @@ export type Assigned = Infer<typeof assignedShape>
 export const environmentAskShape = object({ ...assignedShape.fields, attempt: string() })
 export type EnvironmentAsk = Infer<typeof environmentAskShape>
 
-/** The credential for the image of that assignment. */
+/** Request for the registry credential of an assignment's image. */
 export const credentialAskShape = object({ ...assignedShape.fields, host: string() })
 export type CredentialAsk = Infer<typeof credentialAskShape>
 
@@ -52,24 +52,24 @@ export const BROKER_ERRORS = [
 export type BrokerError = (typeof BROKER_ERRORS)[number]
 
 export const sealedAnswerShape = object({
-  /** Encrypted to the node's key. */
+  /** The secret values, encrypted to the node's key. */
   sealed: optional(string()),
   error: optional(oneOf(BROKER_ERRORS)),
-  /** For `secret_unresolved`: the entry and the cause. */
+  /** For the error `secret_unresolved`: the name of the secret or variable, and the cause. */
   about: optional(string()),
 })
-/** Neither `sealed` nor `error`: the tenant has no credential for the host. */
+/** Answer to a node. Without `sealed` and `error`, the tenant has no credential for the registry. */
 export type SealedAnswer = Infer<typeof sealedAnswerShape>
 
 export interface Broker {
   /**
-   * Checks the exact reference in the registry, with the tenant's credential at the pinned version, or anonymously if the
-   * tenant has none. An invalid reference, or a registry that is not allowed, is unreachable with the cause `not_allowed`;
+   * Checks the exact reference in the registry, with the tenant's credential at the given version, or anonymously without
+   * a version. An invalid reference or a registry that is not allowed is unreachable with the cause `not_allowed`;
    * admission rejects both earlier.
    */
   checkImage(tenant: TenantId, image: string, credentialVersion: number | undefined): Promise<ImageAnswer>
-  /** The environment of a container, for the node that creates it, once per attempt. The promise never rejects. */
+  /** Returns the environment of a container for the node that creates it, once per attempt. The promise never rejects. */
   sealEnvironment(ask: EnvironmentAsk): Promise<SealedAnswer>
-  /** The current registry credential for a node's image pull. The promise never rejects. */
+  /** Returns the current registry credential for a node's image pull. The promise never rejects. */
   sealCredential(ask: CredentialAsk): Promise<SealedAnswer>
 }

@@ -1,4 +1,4 @@
-// Time and randomness as dependencies, so that tests can replace them. Only composition roots use the real ones.
+// Time and randomness as dependencies, so that tests can replace them. Only composition roots use the system's clock.
 
 export interface Clock {
   /** Wall-clock time in milliseconds since 1970. */
@@ -6,10 +6,10 @@ export interface Clock {
 }
 
 export interface IdSource {
-  /** 26 characters that sort by time. */
+  /** A new ULID: 26 characters that sort by time. */
   ulid(): string
   uuid(): string
-  /** Cryptographic randomness. */
+  /** Returns cryptographically random bytes. */
   bytes(count: number): Uint8Array
 }
 
@@ -23,6 +23,6 @@ export function timestamp(clock: Clock): string {
   return lastText
 }
 
-// Caches the last text: one request writes several records with the same time, and requests come in bursts.
+// The last text is cached, because one request writes several records with the same time, and requests come in bursts.
 let lastMs = Number.NaN
 let lastText = ''

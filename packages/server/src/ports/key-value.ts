@@ -1,5 +1,5 @@
 // The interface of the key-value engine: the parts of etcd's KV, Watch and Maintenance APIs that the store uses. The etcd
-// adapter and the in-memory engine of the simulation implement it and pass the same conformance suite.
+// adapter and the in-memory engine of the simulation implement this interface and pass the same conformance suite.
 
 export interface KeyValue {
   readonly key: string
@@ -9,7 +9,7 @@ export interface KeyValue {
   readonly version: number
 }
 
-/** `rangeEnd` is exclusive; absent, the request is for `key` alone. */
+/** A range of keys. `rangeEnd` is exclusive; without `rangeEnd` the range is `key` alone. */
 export interface KeyRange {
   readonly key: string
   readonly rangeEnd?: string
@@ -17,11 +17,11 @@ export interface KeyRange {
 
 export interface RangeRequest extends KeyRange {
   readonly limit?: number
-  /** Read at this revision; absent: the newest. */
+  /** Revision to read at; absent for the newest revision. */
   readonly revision?: number
   readonly keysOnly?: boolean
   readonly countOnly?: boolean
-  /** Answered by one member without consulting the leader; may be stale. */
+  /** True if one etcd member may answer without consulting the leader; the result may be stale. */
   readonly serializable?: boolean
 }
 
@@ -29,11 +29,11 @@ export interface RangeResult {
   readonly kvs: readonly KeyValue[]
   readonly more: boolean
   readonly count: number
-  /** The revision of the engine when it answered. */
+  /** The newest revision of the key-value engine at the time of the answer. */
   readonly revision: number
 }
 
-/** A condition of a transaction. Version 0 means that the key is absent. */
+/** A condition of a transaction on a key. Version 0 means that the key is absent. */
 export interface Compare extends KeyRange {
   readonly target: 'version' | 'modRevision' | 'createRevision'
   readonly is: 'equal' | 'notEqual' | 'less' | 'greater'
@@ -66,22 +66,22 @@ export interface TransactionResult {
 
 export interface WatchEvent {
   readonly kind: 'put' | 'delete'
-  /** For a delete only key and modRevision are set. */
+  /** The changed key. For a delete only `key` and `modRevision` are set. */
   readonly kv: KeyValue
 }
 
 export interface WatchRequest extends KeyRange {
   readonly startRevision: number
-  /** All events of one or more complete revisions, in order; `revision` is the last of them. */
+  /** Receives all events of one or more complete revisions, in order; `revision` is the last of these revisions. */
   onEvents(events: readonly WatchEvent[], revision: number): void
-  /** A bookmark: all events up to this revision have been delivered. */
+  /** Receives a bookmark: all events up to `revision` have been delivered. */
   onProgress(revision: number): void
-  /** The history after the start revision is compacted. The watch has ended and the caller must list again. */
+  /** Called when the history after the start revision is compacted. The watch has ended; the caller must list again. */
   onCompacted(compactRevision: number): void
 }
 
 export interface Watch {
-  /** Requests a bookmark, which arrives through onProgress. */
+  /** Requests a bookmark (all events up to a revision are delivered), which arrives through onProgress. */
   requestProgress(): void
   close(): void
 }
@@ -104,14 +104,14 @@ export interface KeyValueEngine {
   transact(request: TransactionRequest, options?: CallOptions): Promise<TransactionResult>
   watch(request: WatchRequest): Watch
   compact(revision: number, options?: CallOptions): Promise<void>
-  /** One entry for each endpoint that answered. */
+  /** Returns the status of each endpoint that answered. */
   status(options?: CallOptions): Promise<readonly EngineStatus[]>
   close(): void
 }
 
 /**
- * A failed call. `applied` is `unknown` if the request may have taken effect, as after a lost connection or a deadline; the
- * caller must then read back. See docs/design/store.md#unknown-outcomes.
+ * A failed call of the engine. `applied` is `unknown` if the request may have taken effect, as after a lost connection or
+ * a deadline; the caller must then read the keys. See docs/design/store.md#unknown-outcomes.
  */
 export class EngineError extends Error {
   readonly reason:

@@ -1,5 +1,5 @@
-// A byte stream to a container on a node, through the replica that holds the node's session. Flow control is by credit: the
-// reader grants it, the writer stays within it, so buffers on the way are bounded.
+// A byte stream to a container on a node, through the server replica that has the node's session. Flow control is by
+// credit: the reader grants credit and the writer sends no more bytes than granted, so buffers on the way are bounded.
 
 import type { NodeId, Open, StreamError, TenantId } from '@holdfast/contract'
 
@@ -11,26 +11,26 @@ export interface StreamEnd {
 }
 
 export interface StreamReader {
-  /** Passes ownership of the bytes and consumes their credit. */
+  /** Receives bytes, which the reader then owns. The bytes consume credit. */
   data(channel: number, payload: Buffer): void
-  /** The node accepts so many more bytes of input. */
+  /** Called when the node accepts `bytes` more bytes of input. */
   room(bytes: number): void
-  /** Called once, as the last call. */
+  /** Called once when the stream ends; no other call follows. */
   end(end: StreamEnd): void
 }
 
 export interface NodeStream {
-  /** Allows so many more bytes of frames, headers included. */
+  /** Allows the node to send `bytes` more bytes of frames, headers included. */
   credit(bytes: number): void
-  /** Bytes of frames that the node accepts now. */
+  /** Number of bytes of frames that the node accepts now. */
   readonly room: number
-  /** At most STREAM_PAYLOAD_BYTES, and at most `room`. */
+  /** Sends input to the node: at most STREAM_PAYLOAD_BYTES, and at most `room`. */
   send(channel: number, payload: Buffer): void
   /** Ends the stream; the reader gets no further calls. */
   close(): void
 }
 
-/** Never throws: for an unreachable node the stream ends with that error. */
+/** Opens a stream and never throws: for an unreachable node the stream ends with an error. */
 export type OpenNodeStream = (
   tenant: TenantId,
   nodeId: NodeId,

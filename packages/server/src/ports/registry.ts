@@ -1,20 +1,20 @@
 // The interface of an image registry: whether a manifest exists, and its digest. An image is absent only if the registry
-// itself returns that; every other failure is `unreachable`. See docs/design/admission.md#image-checks.
+// itself reports that; every other failure is `unreachable`. See docs/design/admission.md#image-checks.
 
 import type { Secret } from './secret.ts'
 
 /** One allowed registry. Hosts match exactly: no wildcards, no suffixes. */
 export interface RegistryEntry {
-  /** `host` or `host:port` (default port 443), as in image references. */
+  /** Host of the registry: `host` or `host:port` (default port 443), in the form of image references. */
   readonly host: string
-  /** `host:port` of its API, if different, as for docker.io. */
+  /** `host:port` of the registry's API, if different from `host`, as for docker.io. */
   readonly endpoint?: string
   readonly plainHttp?: boolean
-  /** The host may be an IP address and may resolve to a loopback or private address. */
+  /** If true, the host may be an IP address and may resolve to a loopback or private address. */
   readonly allowAddress?: boolean
-  /** `host:port` of token servers other than the registry. They receive the tenant's credential for it. */
+  /** `host:port` of token servers other than the registry. They receive the tenant's credential for the registry. */
   readonly tokenRealms?: readonly string[]
-  /** PEM of the authority that signs its certificate; default: the system's authorities. */
+  /** PEM of the authority that signs the registry's certificate; default: the system's authorities. */
   readonly ca?: string
 }
 
@@ -24,10 +24,10 @@ export interface RegistryCredential {
 }
 
 export interface ManifestQuery {
-  /** Canonical, from parseImageReference. */
+  /** Canonical host of the registry, from parseImageReference. */
   readonly host: string
   readonly repository: string
-  /** A tag or a digest. */
+  /** The tag or digest of the image. */
   readonly reference: string
 }
 

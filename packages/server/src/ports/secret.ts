@@ -1,17 +1,17 @@
-// A value that redacts itself in every text form. Only reveal() returns it. See docs/design/secrets.md#redaction.
+// A secret value that redacts itself in every text. Only reveal() returns it. See docs/design/secrets.md#redaction.
 
-/** util.inspect uses this registered symbol. */
+/** The registered symbol by which util.inspect finds an object's own text form. */
 const INSPECT = Symbol.for('nodejs.util.inspect.custom')
 const REDACTED = '<redacted>'
 
 export interface Secret {
-  /** Call it only where the value is sent to its destination, and do not store the result. */
+  /** Returns the secret value. Call only where the value is sent to its destination, and do not store the result. */
   reveal(): string
   toString(): string
   toJSON(): string
 }
 
-/** The value is in a closure, out of reach for property access, enumeration and structured clone. */
+/** Creates a Secret. The value is in a closure, out of reach of property access, enumeration and structured clone. */
 export function secret(value: string): Secret {
   const redacted = () => REDACTED
   return Object.freeze({

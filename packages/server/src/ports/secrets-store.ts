@@ -1,13 +1,13 @@
-// The interface of the secrets store: writing with the API's identity, reading with the broker's identity only. Failures are
-// values and contain no text from the store, which might quote a secret. See docs/design/secrets.md#policies.
+// The interface of the secrets store: writing with the API's identity, reading with the broker's identity only. Failures
+// are returned and contain no text from the store, which might quote a secret. See docs/design/secrets.md#policies.
 
 import type { TenantId } from '@holdfast/contract'
 import type { Secret } from './secret.ts'
 
-/** A path inside the tenant's own mount. An invalid path is `denied` without a call to the store. */
+/** Path of a secret inside the tenant's own mount. An invalid path is `denied` without a call to the store. */
 export type SecretPath =
   | { readonly namespace: string; readonly label: string }
-  /** The tenant's credential for one registry, as canonical `host:port`. */
+  /** Host of the registry that a tenant's credential is for, as canonical `host:port`. */
   | { readonly registryHost: string }
 
 export type SecretDocument = ReadonlyMap<string, Secret>
@@ -26,8 +26,8 @@ export type UnavailableCause =
   | 'answer_invalid'
 
 /**
- * `applied: 'unknown'`: the response to a write was lost, and the store may or may not have applied it. The caller reads
- * currentVersion to find out. Reads are always 'no'.
+ * The secrets store did not answer. `applied: 'unknown'`: the store may or may not have applied a write; the caller reads
+ * currentVersion to find out. For reads `applied` is always 'no'.
  */
 export interface Unavailable {
   readonly kind: 'unavailable'
@@ -54,9 +54,9 @@ export interface SecretVersion {
 }
 export interface VersionList {
   readonly kind: 'ok'
-  /** The newest version number, destroyed or not: the `cas` of the next write. */
+  /** The newest version number, destroyed or not. The next write must pass this number as `cas`. */
   readonly version: number
-  /** Ascending; the store keeps the last thousand. */
+  /** The versions of the secret in ascending order; the store keeps the last thousand. */
   readonly versions: readonly SecretVersion[]
 }
 
@@ -64,28 +64,28 @@ export interface SecretsStoreHealth {
   health(): Promise<Done | Unavailable>
 }
 
-/** The API's identity: it writes and destroys versions and lists their numbers, but reads no secret data. */
+/** The API's identity: it writes and destroys versions of secrets and lists version numbers, but reads no secret data. */
 export interface SecretsWriter extends SecretsStoreHealth {
-  /** Creates the tenant's mount and the broker's policy for it. Idempotent and safe to run concurrently. */
+  /** Creates the tenant's mount and the policy by which the broker reads it. Idempotent and safe to run concurrently. */
   provisionTenant(tenant: TenantId): Promise<Done | Denied | Unavailable>
-  /** Removes the mount with everything in it. Idempotent. */
+  /** Removes the tenant's mount with everything in it. Idempotent. */
   removeTenant(tenant: TenantId): Promise<Done | Denied | Unavailable>
-  /** Writes a new version with exactly `document`. `cas` is the newest known version, 0 for an unused path. */
+  /** Writes `document` as a new version of a secret. `cas` is the newest known version, 0 for an unused path. */
   writeVersion(
     tenant: TenantId,
     path: SecretPath,
     document: SecretDocument,
     cas: number,
   ): Promise<{ readonly kind: 'ok'; readonly version: number } | Conflict | Denied | Unavailable>
-  /** Absent: the path was never written. */
+  /** Returns the newest version and all versions of a secret; absent if the path was never written. */
   currentVersion(tenant: TenantId, path: SecretPath): Promise<VersionList | Absent | Denied | Unavailable>
-  /** Idempotent; a version that does not exist is ok too. */
+  /** Destroys one version. Idempotent; succeeds for a version that does not exist. */
   destroyVersion(tenant: TenantId, path: SecretPath, version: number): Promise<Done | Denied | Unavailable>
-  /** Destroys every version. The numbering continues, so that a number never names two documents. */
+  /** Destroys every version of a secret. Version numbers are not reused, so that a number never names two documents. */
   deleteAll(tenant: TenantId, path: SecretPath): Promise<Done | Denied | Unavailable>
 }
 
-/** The broker's identity: reads one tenant at a time. Absent: never written, or destroyed. */
+/** The broker's identity: reads one tenant at a time. `absent` means that the version was never written, or destroyed. */
 export interface SecretsReader extends SecretsStoreHealth {
   readVersion(
     tenant: TenantId,

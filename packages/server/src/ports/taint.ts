@@ -1,29 +1,29 @@
-// Tracks the secret values of a request while it runs. Nothing that leaves the process for this request may contain one of
-// them in any encoding, except the write to the secrets store. See docs/design/secrets.md#taint-guard.
+// Tracks the secret values of a request while it runs. Nothing that leaves the process for the request may contain a
+// tracked value in any encoding, except the write to the secrets store. See docs/design/secrets.md#taint-guard.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { isJsonObject, type Json } from '@holdfast/contract'
 
-/** Shorter values occur by chance. */
+/** Minimum length of a tracked value; shorter values occur in responses by chance. */
 const MIN_BYTES = 8
 /**
- * A short plain word is not tracked, because it may be the name of anything: a user called `postgres` must not block
- * responses that name the image `postgres`.
+ * Pattern of short plain words, which are not tracked as secrets because they may name anything: a user called `postgres`
+ * must not block responses that name the image `postgres`.
  */
 const WORD = /^[a-z0-9._:/-]{1,19}$/
 
 interface Taint {
-  /** Each value with its encodings. */
+  /** The texts to search for: each tracked value with its encodings. */
   readonly needles: Map<string, readonly string[]>
-  /** Public texts: a value that occurs in them is not tracked. */
+  /** Texts that are public: a value that occurs in them is not tracked. */
   readonly publicText: string
 }
 
 const requests = new AsyncLocalStorage<Taint>()
 
 /**
- * Runs a request with its own tracked values; a request without material costs nothing. `open` are texts that responses
- * contain in any case: the URL, the caller and the public words of the API.
+ * Runs a request with its own tracked values; a request without secret values costs nothing. `open` are texts that
+ * responses contain in any case: the URL, the caller and the public words of the API.
  */
 export function underTaint<T>(body: Json, work: () => Promise<T>, open: readonly string[] = []): Promise<T> {
   const { secrets } = isJsonObject(body) ? body : {}
@@ -36,22 +36,22 @@ export function underTaint<T>(body: Json, work: () => Promise<T>, open: readonly
     try {
       return await work()
     } catch (error) {
-      // The error is logged outside of the request, where values are not tracked.
+      // The error is logged after the request has ended, where values are not tracked, so a secret is removed here.
       throw error instanceof Error && isTainted(`${error.stack}`) ? new SecretLeakError(error.name) : error
     }
   })
 }
 
-/** Replaces an error whose text contains a secret. */
+/** Thrown in place of an error whose text contains a secret. */
 class SecretLeakError extends Error {
   override readonly name = 'SecretLeakError'
 }
 
-/** Keys that contain or request material, in secrets and registry credentials. */
+/** Reports whether an object has keys that contain or request secret values, in secrets and registry credentials. */
 const hasMaterial = (entry: Json): boolean =>
   isJsonObject(entry) && ['values', 'generate', 'password'].some((key) => Object.hasOwn(entry, key))
 
-/** Tracks a value that was generated for this request. */
+/** Tracks a secret value that was generated for the current request. */
 export function addTaint(value: string): void {
   const taint = requests.getStore()
   if (taint === undefined || Buffer.byteLength(value) < MIN_BYTES || WORD.test(value)) return
@@ -59,7 +59,7 @@ export function addTaint(value: string): void {
   taint.needles.set(value, formsOf(value))
 }
 
-/** Stops tracking values that a public record already contains, such as a host name. */
+/** Stops tracking values that occur in `text`, a public record, such as a host name. */
 export function declassify(text: string): void {
   const { needles } = requests.getStore() ?? {}
   for (const [value, [, escaped = value]] of needles ?? []) if (text.includes(escaped)) needles?.delete(value)
@@ -71,7 +71,7 @@ export function isTainted(text: string): boolean {
   return false
 }
 
-/** Replaces a log line that contains a tracked value. */
+/** Returns the log line, or a replacement if the line contains a tracked value. */
 export function withoutTaint(line: string): string {
   return isTainted(line)
     ? `${JSON.stringify({ level: 60, msg: 'log line with secret material removed' })}\n`
@@ -91,7 +91,7 @@ function formsOf(value: string): string[] {
   ]
 }
 
-/** Base64 of the value at an offset: only the characters that depend on no neighboring bytes. */
+/** Base64 of a value that follows `before` bytes: only the characters that do not depend on neighboring bytes. */
 function encodedAt(bytes: Buffer, before: number): string[] {
   const padded = Buffer.concat([Buffer.alloc(before), bytes])
   const complete = Math.floor((padded.length * 4) / 3)

@@ -1,10 +1,10 @@
-// The auth token for an etcd with users: fetched once, shared by all calls, and renewed when a call reports that it is no
-// longer valid.
+// The auth token for an etcd with users: fetched once, shared by all calls, and renewed when a call reports that the
+// token is no longer valid.
 
 export interface Authenticator {
-  /** Undefined when no user is configured. */
+  /** The current auth token; undefined when no etcd user is configured. */
   token(): Promise<string | undefined>
-  /** Forgets `stale`; the next `token()` fetches a new one. Many calls may report the same stale token. */
+  /** Forgets the token `stale`; the next `token()` fetches a new token. Many calls may report the same stale token. */
   discard(stale: string | undefined): void
 }
 

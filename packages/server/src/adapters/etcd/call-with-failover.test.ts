@@ -7,7 +7,7 @@ test('does not send a request whose deadline has passed and reports it as not ap
   const endpoint = { name: 'a', client: { makeUnaryRequest } } as unknown as Endpoint
   const deps = {
     pool: { endpoints: [endpoint], acquire: async () => endpoint, leave: () => {}, close: () => {} },
-    // The renewal of a token has its own deadline and is shared by many calls.
+    // Fetching the auth token takes longer than the deadline of the call, because all calls share one fetch.
     authenticator: {
       token: async () => {
         await new Promise((resolve) => setTimeout(resolve, 30))

@@ -1,5 +1,5 @@
-// Sends a request to a member that can answer it. A request that may have been sent is repeated only if it is a read
-// (docs/design/store.md#members).
+// Sends a request to an etcd member that can answer it. A request that may already have been sent is repeated only if it
+// is a read (docs/design/store.md#members).
 
 import { sleep } from '../../lib/sleep.ts'
 import { EngineError } from '../../ports/key-value.ts'
@@ -14,9 +14,9 @@ export interface CallRequest<T> {
   readonly bytes: Buffer
   readonly decode: (bytes: Buffer) => T
   readonly deadlineMs: number
-  /** True for a read, which may be sent again even if the first attempt was answered. */
+  /** True for a read, which may be sent again even if the first attempt reached etcd. */
   readonly repeatable: boolean
-  /** A member without a leader refuses at once, instead of holding the request until it times out. */
+  /** If true, an etcd member without a leader refuses the request at once instead of holding it until the timeout. */
   readonly needsLeader: boolean
 }
 
@@ -25,9 +25,9 @@ export interface CallDeps {
   readonly authenticator: Authenticator
 }
 
-/** Pause between refused attempts, so that an election does not cause a burst of requests. */
+/** Pause after an attempt that etcd refused, so that a leader election does not cause a burst of requests. */
 const RETRY_PAUSE_MS = 50
-/** The share of the remaining time that a read gives one member when there are others. */
+/** Share of the remaining time that a read spends on one etcd member when there are other members to try. */
 const SHARE_OF_TIME = 0.5
 
 export async function callWithFailover<T>(deps: CallDeps, request: CallRequest<T>): Promise<T> {
@@ -51,7 +51,7 @@ export async function callWithFailover<T>(deps: CallDeps, request: CallRequest<T
   }
 }
 
-/** A transaction is sent to another member only if this one has certainly not applied it. */
+/** A transaction is sent to another etcd member only if the failed member has certainly not applied it. */
 function mayRepeat<T>(request: CallRequest<T>, failure: Failure, renewed: boolean): boolean {
   if (failure.next === 'nowhere') return false
   if (failure.next === 'fresh_token') return !renewed
@@ -79,7 +79,7 @@ function attemptOn<T>(
   })
 }
 
-/** The request was answered, so it may have been applied; a response that cannot be decoded leaves the outcome unknown. */
+/** An answered request may have been applied, so a response that cannot be decoded leaves the outcome unknown. */
 function decodeResponse<T>(request: CallRequest<T>, bytes: Buffer): T {
   try {
     return request.decode(bytes)

@@ -1,4 +1,4 @@
-// The accepted forms of an etcd endpoint.
+// Tests which forms of an etcd endpoint are accepted.
 
 import { expect, test } from 'vitest'
 import { parseAddress } from './channel.ts'

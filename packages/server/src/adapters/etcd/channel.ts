@@ -1,9 +1,9 @@
-// The channel to one etcd member: its address, credentials and options. The options keep gRPC from repeating a write. Each
-// member has its own channel, because endpoint-pool.ts chooses the member and not a gRPC balancer.
+// The channel to one etcd member: its address, credentials and options. The options keep gRPC from repeating a write.
+// Each member has its own channel, because endpoint-pool.ts, and not a gRPC load balancer, chooses the member.
 
 import { type ChannelCredentials, Client, type ClientOptions, credentials } from '@grpc/grpc-js'
 
-/** PEM texts. */
+/** Certificates and keys for TLS to etcd, as PEM texts. */
 export interface EtcdTls {
   readonly ca?: string | Buffer
   readonly cert?: string | Buffer
@@ -11,20 +11,20 @@ export interface EtcdTls {
 }
 
 export interface EtcdAddress {
-  /** As configured; names the member in logs and in the status. */
+  /** The endpoint as configured; names the etcd member in logs and in the status. */
   readonly endpoint: string
   readonly target: string
   readonly secure: boolean
 }
 
 const CHANNEL_OPTIONS: ClientOptions = {
-  // NOTE a retry inside gRPC could send a transaction twice; this also disables transparent retries.
+  // NOTE gRPC could send a transaction twice if it retried; 0 disables transparent retries, too.
   'grpc.enable_retries': 0,
   'grpc.max_receive_message_length': -1,
   'grpc.max_send_message_length': -1,
   'grpc.keepalive_time_ms': 10_000,
   'grpc.keepalive_timeout_ms': 5_000,
-  // NOTE etcd treats pings on an idle connection as abuse and closes it, together with any call in flight.
+  // NOTE etcd treats pings on an idle connection as abuse and closes the connection, together with any call in flight.
   'grpc.keepalive_permit_without_calls': 0,
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 2_000,
@@ -32,11 +32,11 @@ const CHANNEL_OPTIONS: ClientOptions = {
   'grpc.use_local_subchannel_pool': 1,
   'grpc.enable_http_proxy': 0,
   'grpc.enable_channelz': 0,
-  // Pages and watch catch-ups have megabytes; the default window costs a round trip for each 64 KB.
+  // Pages of a list and catch-ups of a watch are megabytes large; the default window costs a round trip for each 64 KB.
   'grpc-node.flow_control_window': 4 * 1024 * 1024,
 }
 
-/** Accepts `http://host:port`, `https://host:port` and `host:port`; the last is secure when `tls` is given. */
+/** Accepts `http://host:port`, `https://host:port` and `host:port`; `host:port` uses TLS when `tls` is given. */
 export function parseAddress(endpoint: string, tls: EtcdTls | undefined): EtcdAddress {
   const text = endpoint.includes('://') ? endpoint : `${tls ? 'https' : 'http'}://${endpoint}`
   const url = new URL(text)
@@ -54,7 +54,7 @@ export function makeCredentials(address: EtcdAddress, tls: EtcdTls | undefined):
   return credentials.createSsl(pem(tls?.ca), pem(tls?.key), pem(tls?.cert))
 }
 
-/** Opens a connection that no other client of this process shares. */
+/** Opens a connection to an etcd member that no other client of this process shares. */
 export function openChannel(address: EtcdAddress, channelCredentials: ChannelCredentials): Client {
   return new Client(address.target, channelCredentials, CHANNEL_OPTIONS)
 }

@@ -1,4 +1,4 @@
-// Which failures prove that nothing was applied, and which leave the outcome unknown.
+// Tests which failed etcd calls prove that nothing was applied, and which leave the outcome unknown.
 
 import { status as Code } from '@grpc/grpc-js'
 import { expect, test } from 'vitest'

@@ -1,6 +1,6 @@
-// Classifies a failed call: why it failed, whether the request may have been applied, and whether another member may be asked.
-// A wrong "no" loses an acknowledged write or writes it twice; a wrong "unknown" costs one read. So "no" is used only where
-// etcd's message or the transport proves that nothing was or will be applied (docs/design/store.md#unknown-outcomes).
+// Classifies a failed etcd call: the reason, whether the request may have been applied, and whether to ask another
+// member. A wrong "not applied" loses an acknowledged write or writes it twice; a wrong "unknown" costs one read. So "not
+// applied" is used only if etcd's message or the transport proves it (docs/design/store.md#unknown-outcomes).
 
 import { status as Code, type StatusObject } from '@grpc/grpc-js'
 import type { EngineError } from '../../ports/key-value.ts'
@@ -8,11 +8,11 @@ import type { EngineError } from '../../ports/key-value.ts'
 export interface Failure {
   readonly reason: EngineError['reason']
   readonly applied: EngineError['applied']
-  /** The next step for the same request; `nowhere` if the answer would be the same or a retry could do harm. */
+  /** Where to send the failed request next; `nowhere` if the answer would be the same or a retry could do harm. */
   readonly next: 'nowhere' | 'another_member' | 'fresh_token'
 }
 
-/** Errors that etcd returns before it proposes a request or instead of applying it, by their exact text. */
+/** Errors, by exact text, that etcd returns before it proposes a request to the cluster or instead of applying it. */
 const REFUSALS: Readonly<Record<string, Failure>> = {
   'etcdserver: request is too large': { reason: 'too_large', applied: 'no', next: 'nowhere' },
   'etcdserver: mvcc: required revision has been compacted': {
@@ -25,10 +25,10 @@ const REFUSALS: Readonly<Record<string, Failure>> = {
     applied: 'no',
     next: 'nowhere',
   },
-  // NOTE the first member to exceed its quota applies the transaction and still returns this error.
+  // NOTE the first etcd member to exceed its quota applies the transaction and still returns this error.
   'etcdserver: mvcc: database space exceeded': { reason: 'no_space', applied: 'unknown', next: 'nowhere' },
   'etcdserver: too many requests': { reason: 'unavailable', applied: 'no', next: 'nowhere' },
-  // Returned by the `hasleader` check, before the request is processed.
+  // etcd returns this error from the `hasleader` check, before it processes the request.
   'etcdserver: no leader': { reason: 'unavailable', applied: 'no', next: 'another_member' },
   'etcdserver: rpc not supported for learner': {
     reason: 'unavailable',
@@ -59,7 +59,7 @@ const TOO_LARGE: Failure = { reason: 'too_large', applied: 'no', next: 'nowhere'
 const TIMED_OUT: Failure = { reason: 'deadline', applied: 'unknown', next: 'another_member' }
 const UNKNOWN: Failure = { reason: 'unavailable', applied: 'unknown', next: 'another_member' }
 
-/** `next` applies only to a request that may be repeated, which the caller must know. */
+/** The caller may follow `next` only for a request that is safe to repeat; this function does not know that. */
 export function classifyFailure(failed: Pick<StatusObject, 'code' | 'details'>): Failure {
   const refusal = REFUSALS[failed.details]
   if (refusal) return refusal
@@ -70,14 +70,14 @@ export function classifyFailure(failed: Pick<StatusObject, 'code' | 'details'>):
   return UNKNOWN
 }
 
-/** etcd's gRPC server drops a request above its receive limit before any handler sees it. */
+/** Recognizes a request above the receive limit of etcd's gRPC server, which drops it before any handler sees it. */
 function isRefusedForSize(details: string): boolean {
   return details.startsWith('grpc: received message larger than max')
 }
 
 /**
  * Recognizes the transport's errors for a request that was never sent: no connection, or an HTTP/2 stream that the peer
- * refused, which by RFC 9113 section 8.7 means that it was not processed. A dropped connection is neither.
+ * refused, which by RFC 9113 section 8.7 means that it was not processed. A dropped connection proves neither.
  */
 function wasNeverSent(failed: Pick<StatusObject, 'code' | 'details'>): boolean {
   if (failed.code !== Code.UNAVAILABLE) return false

@@ -1,4 +1,4 @@
-// Runs the conformance suite of store engines against real etcd.
+// Runs the conformance suite of key-value engines against real etcd.
 
 import { describeEngine } from '@holdfast/simulation/conformance/engine-conformance'
 import { startEtcd } from '@holdfast/testkit'

@@ -1,4 +1,4 @@
-// etcd as the store's engine: the KV, Watch and Maintenance calls of the port over a thin gRPC client. Needs etcd 3.5.8 or
+// etcd as the key-value engine of the store: implements ports/key-value.ts with a thin gRPC client. Needs etcd 3.5.8 or
 // later: in older versions the response to a progress request could overtake events.
 
 import { EngineError, type KeyValueEngine, type Watch } from '../../ports/key-value.ts'
@@ -21,21 +21,21 @@ import { gatherStatus } from './gather-status.ts'
 import { startWatch, type WatchDeps, type WatchMember } from './watch.ts'
 import type { WatchPulseTimes } from './watch-pulse.ts'
 
-/** The part of a pino logger that is used here. */
+/** The methods of a pino logger that the etcd client uses. */
 export interface EtcdLog {
   warn(fields: object, message: string): void
 }
 
 export interface EtcdClientOptions {
-  /** `http://host:port`, `https://host:port` or `host:port`, one for each member. */
+  /** Addresses of the etcd members: `http://host:port`, `https://host:port` or `host:port`, one for each member. */
   readonly endpoints: readonly string[]
   readonly tls?: EtcdTls
   readonly username?: string
   readonly password?: string
-  /** Default for calls without a deadline of their own. */
+  /** Default deadline for calls that set none. */
   readonly deadlineMs?: number
   readonly log?: EtcdLog
-  /** Called each time a watch is resumed, for a counter. */
+  /** Called each time a watch is resumed, so that the caller can count resumed watches. */
   readonly onWatchResumed?: () => void
   readonly watchPulse?: WatchPulseTimes
 }
@@ -46,10 +46,10 @@ interface Member {
 }
 
 const DEADLINE_MS = 5_000
-/** Two seconds together: a cache that lags delays every write that waits for it, and writes must recover within five. */
+/** Two seconds in total: a write waits for the cache behind the watch, and writes must recover within five seconds. */
 const WATCH_PULSE: WatchPulseTimes = { quietMs: 500, answerMs: 1_500 }
 
-/** Connects lazily: an unreachable etcd fails the first call. `close` ends every watch and connection. */
+/** Connects lazily, so an unreachable etcd fails only the first call. `close` ends every watch and connection. */
 export function createEtcdClient(options: EtcdClientOptions): KeyValueEngine {
   const members = membersOf(options)
   const pool = makeEndpointPool(members.map(({ name, open }) => makeEndpoint(name, open)))

@@ -1,10 +1,10 @@
-// The choice of the next member and of its connection.
+// Tests which etcd member a call uses next, and whether the connection to that member is reused or replaced.
 
 import { connectivityState } from '@grpc/grpc-js'
 import { expect, test, vi } from 'vitest'
 import { type Endpoint, makeEndpoint, makeEndpointPool } from './endpoint-pool.ts'
 
-/** A member whose connection always reports to be ready. */
+/** An etcd member whose connection always reports that it is ready. */
 function member(name: string, lastAnswerAt: number) {
   const getConnectivityState = () => connectivityState.READY
   const client = { getChannel: () => ({ getConnectivityState }) } as unknown as Endpoint['client']
@@ -40,7 +40,7 @@ test('keeps the connection of a single member', () => {
   expect(a.renew).not.toHaveBeenCalled()
 })
 
-/** A member that is connected so many milliseconds after dialing; never, without a number. */
+/** An etcd member that is connected `takesMs` milliseconds after dialing, or never without `takesMs`. */
 function dialled(name: string, takesMs = Number.POSITIVE_INFINITY) {
   let opened = 0
   const endpoint = makeEndpoint(name, () => {
@@ -72,7 +72,7 @@ function slowClient(takesMs: number): Endpoint['client'] {
 test('lets concurrent callers share the search for a member', async () => {
   const [gone, slow] = [dialled('gone'), dialled('slow', 150)]
   const pool = makeEndpointPool([gone.endpoint, slow.endpoint])
-  // As after a failover: the remaining members have answered nothing for long.
+  // The situation after a failover: the remaining members have not answered any call for a long time.
   for (const { endpoint } of [gone, slow]) endpoint.openedAt = Number.NEGATIVE_INFINITY
   const found: Promise<Endpoint>[] = []
   for (let asker = 0; asker < 30; asker += 1) {

@@ -1,4 +1,4 @@
-// Chooses the etcd member for the next call: the current one while it answers, otherwise the next in the list.
+// Chooses the etcd member for the next call: the current member while it answers, otherwise the next member in the list.
 
 import type { Client } from '@grpc/grpc-js'
 import { connectivityState } from '@grpc/grpc-js'
@@ -9,13 +9,13 @@ import { EngineError } from '../../ports/key-value.ts'
 export interface Endpoint {
   readonly name: string
   client: Client
-  /** When this member last answered any call, on the monotonic clock. */
+  /** Time of the member's last answer to any call, on the monotonic clock. */
   lastAnswerAt: number
-  /** When the current connection was opened. */
+  /** Time at which the current connection to the member was opened. */
   openedAt: number
-  /** Replaces the connection, which may be dead without any error. */
+  /** Replaces the connection to the member, because a connection may be dead without any error. */
   renew(): void
-  /** Permanent: a call that fails later must not dial again. */
+  /** Closes the connection for good: a call that fails after `close` does not dial again. */
   close(): void
 }
 
@@ -42,21 +42,21 @@ export function makeEndpoint(name: string, open: () => Client): Endpoint {
 
 export interface EndpointPool {
   readonly endpoints: readonly Endpoint[]
-  /** A connected member. Rejects with applied 'no' when none could be reached before `deadlineAt`. */
+  /** Returns a connected member. Rejects with applied 'no' when no member could be reached before `deadlineAt`. */
   acquire(deadlineAt: number): Promise<Endpoint>
-  /** Later calls try another member first. No effect when the pool has already moved on. */
+  /** Makes later calls try another member first. No effect when the pool already uses another member. */
   leave(endpoint: Endpoint): void
   close(): void
 }
 
-/** How long a connection may take before the next member is tried as well. */
+/** Time that connecting to one member may take before the next member is tried as well. */
 const CONNECT_MS = 1_000
 /**
- * A connection without any answer for this long may be dead, perhaps for the same reason as the one being left, so it is
- * replaced before use. Dialing costs milliseconds; a lost request costs a second.
+ * A connection without any answer for this time may be dead, perhaps for the same reason as the connection that has just
+ * failed, so it is replaced before use. Dialing costs milliseconds; a lost request costs a second.
  */
 const STALE_MS = 1_000
-/** Pause between two rounds over all members. */
+/** Pause between two attempts to connect to all members in turn. */
 const ROUND_PAUSE_MS = 100
 
 export function makeEndpointPool(endpoints: readonly Endpoint[]): EndpointPool {
@@ -81,7 +81,7 @@ export function makeEndpointPool(endpoints: readonly Endpoint[]): EndpointPool {
     return withDeadline(leftUntil(deadlineAt), findMember(), () => undefined)
   }
 
-  /** One round is shared by all callers; separate rounds would drop connections that others have just opened. */
+  /** All callers share one search for a member; separate searches would drop connections that others have just opened. */
   function findMember(): Promise<Endpoint | undefined> {
     search ??= firstThatConnects().finally(() => {
       search = undefined
@@ -115,12 +115,12 @@ export function makeEndpointPool(endpoints: readonly Endpoint[]): EndpointPool {
   return { endpoints, acquire, leave, close }
 }
 
-/** Never negative: Node prints a warning for a timer in the past. */
+/** Milliseconds until `at`. Never negative, because Node prints a warning for a timer in the past. */
 function leftUntil(at: number): number {
   return Math.max(0, at - performance.now())
 }
 
-/** A connection that was just opened is not stale yet. */
+/** Replaces a connection without a recent answer. A connection that was just opened is not stale yet. */
 function renewIfStale(endpoint: Endpoint): void {
   const { lastAnswerAt, openedAt } = endpoint
   if (performance.now() - Math.max(lastAnswerAt, openedAt) > STALE_MS) endpoint.renew()
@@ -130,7 +130,7 @@ function isReady(endpoint: Endpoint): boolean {
   return endpoint.client.getChannel().getConnectivityState(true) === connectivityState.READY
 }
 
-/** Whether the member is connected before `until`; a refused connection fails at once. */
+/** Reports whether the member is connected before `until`; a refused connection fails at once. */
 async function connects(endpoint: Endpoint, until: number): Promise<boolean> {
   const channel = endpoint.client.getChannel()
   for (;;) {

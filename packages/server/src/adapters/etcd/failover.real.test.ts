@@ -1,4 +1,4 @@
-// One of three members fails: acknowledged writes are present, refused ones are not, and calls succeed again.
+// One of three etcd members fails: acknowledged writes are present, refused writes are not, and calls succeed again.
 
 import {
   absent,
@@ -33,7 +33,7 @@ function clientOf(options: Partial<EtcdClientOptions> = {}): KeyValueEngine {
   return engine
 }
 
-/** The client starts with the first member. */
+/** The endpoints with the leader first, because the client starts with the first member. */
 async function leaderFirst(): Promise<string[]> {
   const { endpoint } = await cluster.findLeader()
   return [endpoint, ...cluster.endpoints.filter((one) => one !== endpoint)]
@@ -41,7 +41,7 @@ async function leaderFirst(): Promise<string[]> {
 
 type Verdict = 'acknowledged' | EngineError['applied']
 
-/** Creates keys one after another until `done` and returns the outcome of each. */
+/** Creates keys one after another until `done` and returns the outcome of each write. */
 async function createUntil(
   engine: KeyValueEngine,
   prefix: string,
@@ -62,7 +62,7 @@ async function createUntil(
   return verdicts
 }
 
-/** Checks that acknowledged keys were written once and refused ones never; unknown outcomes may be either. */
+/** Checks that acknowledged keys were written once and refused keys never; keys with an unknown outcome may be either. */
 async function expectHonest(
   engine: KeyValueEngine,
   prefix: string,
@@ -114,7 +114,7 @@ describe('an etcd cluster that loses its leader', () => {
     await waitUntil(() => engine.transact(unconditionally(put(key)), { deadlineMs: 1_500 }), {
       what: 'another member takes a write',
     })
-    // A call that waited for the paused member would never end; an election on a busy machine may be slow.
+    // A call that waited for the paused member would never end. Elections on a busy machine may be slow.
     expect(performance.now() - since).toBeLessThan(20_000)
     expect(await verdict).toEqual(['deadline', 'unknown'])
   })
@@ -135,7 +135,7 @@ describe('an etcd cluster that loses its leader', () => {
     await write(engine, `${prefix}before/`)
     for (const member of others) await member.kill()
     const refused = () => engine.transact(unconditionally(put(`${prefix}during/`)), { deadlineMs: 2_000 })
-    // At first the member still believes in its leader and the outcome is unknown; later it refuses at once.
+    // At first the isolated member still trusts its leader and the outcome is unknown; later it refuses writes at once.
     const last = await waitUntil(
       async () => {
         const error = await refused().catch((reason: EngineError) => reason)
@@ -165,7 +165,7 @@ describe('reaching an etcd member', () => {
     const { hostname, port } = new URL(cluster.endpoints[0] ?? '')
     const proxy = await startChaosProxy(hostname, Number(port))
     onTestFinished(() => proxy.stop())
-    // Long enough for successful writes on a slow disk.
+    // The deadline is long enough for successful writes on a slow disk.
     const engine = clientOf({ endpoints: [`http://${proxy.host}:${proxy.port}`], deadlineMs: 4_000 })
     await write(engine, uniquePrefix())
     proxy.halfOpen()

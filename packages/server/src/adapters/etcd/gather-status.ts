@@ -1,4 +1,4 @@
-// The status of each member: its size, its alarms and whether it is the leader. A member that does not answer is left out.
+// Collects the status of each etcd member: size, alarms and whether it is the leader. Omits members that do not answer.
 
 import type { EngineStatus } from '../../ports/key-value.ts'
 import type { CallDeps } from './call-with-failover.ts'

@@ -1,4 +1,4 @@
-// The metadata of a call: the auth token, and whether a member without a leader may answer.
+// The gRPC metadata of a call to etcd: the auth token, and whether a member without a leader may answer.
 
 import { Metadata } from '@grpc/grpc-js'
 

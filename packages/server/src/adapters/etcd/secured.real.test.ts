@@ -1,4 +1,4 @@
-// etcd with TLS, with users, and with a full database.
+// Tests the client against etcd with TLS, with users, and with a full database.
 
 import { execFile, spawn } from 'node:child_process'
 import { promisify } from 'node:util'
@@ -78,7 +78,7 @@ describe('etcd with TLS', () => {
 })
 
 describe('etcd with users', () => {
-  /** root has all permissions; guest may read and write one prefix. */
+  /** Starts etcd with two users: root has all permissions; guest may read and write one prefix. */
   async function withUsers(prefix: string): Promise<EtcdCluster> {
     const cluster = await ownCluster()
     const etcdctl = (...args: string[]) =>

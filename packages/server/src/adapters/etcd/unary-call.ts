@@ -1,4 +1,4 @@
-// Sends one request to one member, exactly once and with a deadline.
+// Sends one request to one etcd member, exactly once and with a deadline.
 
 import { type Metadata, type ServiceError, type StatusObject, status } from '@grpc/grpc-js'
 import type { Endpoint } from './endpoint-pool.ts'
@@ -8,7 +8,7 @@ export interface UnaryRequest {
   readonly bytes: Buffer
   readonly metadata: Metadata
   readonly timeoutMs: number
-  /** Called once if the member has answered no call at all for a second after this request was sent. */
+  /** Called once if the member has answered no call at all in the second after the request was sent. */
   onSilence(): void
 }
 

@@ -1,4 +1,4 @@
-// When a quiet stream is probed and when it is abandoned.
+// Tests when a watch stream without messages is probed and when it is abandoned.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { startWatchPulse } from './watch-pulse.ts'

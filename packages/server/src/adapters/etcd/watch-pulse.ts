@@ -1,13 +1,13 @@
-// Detects dead watch streams. An idle stream looks like one whose peer is gone, so a quiet stream is probed with a progress
-// request, and a stream that does not answer is abandoned.
+// Detects dead watch streams. An idle stream looks like a stream whose peer is gone, so a stream without messages is
+// probed with a progress request, and a stream that does not answer is abandoned.
 
 export interface WatchPulse {
-  /** Call when a message has arrived. */
+  /** The caller calls `received` for each message of the watch stream. */
   received(): void
   stop(): void
 }
 
-/** Read again at each tick, because the timeout may grow. */
+/** Timeouts of a watch stream. They are read again at each tick, because the answer timeout may grow. */
 export interface WatchPulseTimes {
   readonly quietMs: number
   readonly answerMs: number
@@ -18,14 +18,14 @@ export interface WatchPulseActions {
   abandon(): void
 }
 
-/** Probes a stream that was quiet for `quietMs` and abandons it after another `answerMs` of silence. */
+/** Probes a stream without messages for `quietMs` and abandons the stream after another `answerMs` of silence. */
 export function startWatchPulse(times: WatchPulseTimes, { probe, abandon }: WatchPulseActions): WatchPulse {
   const tickMs = Math.min(1_000, times.quietMs / 2)
   let lastMessageAt = performance.now()
   let lastTickAt = lastMessageAt
   const timer = setInterval(() => {
     const now = performance.now()
-    // NOTE after a pause of this process, messages may have arrived that are not read yet.
+    // NOTE after a pause of this process, messages may have arrived that are not read yet, so the silent time starts now.
     if (now - lastTickAt > 3 * tickMs) lastMessageAt = now
     lastTickAt = now
     const quietForMs = now - lastMessageAt

@@ -1,4 +1,4 @@
-// One watch stream to one member over its own connection, until it ends. watch.ts resumes it.
+// One watch stream to one etcd member over its own connection, until the stream ends. watch.ts opens the next stream.
 
 import type { Client, Metadata, ServiceError } from '@grpc/grpc-js'
 import type { KeyRange } from '../../ports/key-value.ts'
@@ -11,12 +11,12 @@ export interface WatchStreamRequest {
   readonly range: KeyRange
   readonly startRevision: number
   onMessage(message: WatchMessage): void
-  /** Called once when the stream ends; never after `close`. */
+  /** Called once when the stream ends, but never after `close`. */
   onEnd(reason: string): void
 }
 
 export interface WatchStream {
-  /** NOTE call only after `created` has arrived: before that, etcd's answer may overtake events it holds back. */
+  /** NOTE call only after the `created` message: an earlier answer may overtake events that etcd still holds. */
   requestProgress(): void
   close(): void
 }

@@ -1,4 +1,4 @@
-// A watch under every kind of stream fault: large catch-ups, fragments, cuts, silence, compaction.
+// Tests an etcd watch under every kind of stream fault: large catch-ups, fragments, cuts, silence, compaction.
 
 import {
   put,
@@ -20,14 +20,14 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { KeyValueEngine } from '../../ports/key-value.ts'
 import { createEtcdClient, type EtcdClientOptions } from './create-etcd-client.ts'
 
-/** Long enough for a member that gets no processor time on a busy machine for a while. */
+/** Timeouts that are long enough for an etcd member that gets no processor time on a busy machine for a while. */
 const PULSE = { quietMs: 300, answerMs: 1_500 }
 
 let cluster: EtcdCluster
 let direct: KeyValueEngine
 
 beforeAll(async () => {
-  // The small limit makes etcd cut its watch messages into fragments of 64 KB.
+  // The small request limit makes etcd split its watch messages into fragments of 64 KB.
   cluster = await startEtcd({ flags: ['--max-request-bytes=65536'] })
   direct = createEtcdClient({ endpoints: cluster.endpoints })
 })
@@ -59,7 +59,7 @@ const caughtUp = (watch: RecordingWatch, revision: number, timeoutMs = 30_000) =
     timeoutMs,
   })
 
-/** Writes revisions of `size` events each; the last event of a revision marks it as complete. */
+/** Writes revisions of `size` events each; the last event of each revision marks the revision as complete. */
 async function writeRevisions(prefix: string, count: number, size: number, value: string): Promise<number> {
   let last = 0
   for (let index = 0; index < count; index += 1) {
@@ -142,7 +142,7 @@ describe('a watch over a broken stream', () => {
     await caughtUp(watch, await write(direct, `${prefix}b/`))
     const before = resumes.length
     proxy.stall()
-    // A timeout that had grown with each of the five attempts would be far longer.
+    // If the timeout had grown with each of the five attempts, the watch would resume far too late for this wait.
     await waitUntil(() => resumes.length > before, { what: 'the silence is noticed', timeoutMs: 8_000 })
     expect(resumes.at(-1)).toContain('no answer to a progress request')
   })

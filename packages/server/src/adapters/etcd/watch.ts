@@ -1,5 +1,5 @@
-// A watch that outlives its streams: it resumes after the last delivered revision, on the next member, until it is closed or
-// the history it needs is compacted. No event is delivered twice or skipped (docs/design/store.md#watch).
+// A watch that outlives its streams: it resumes after the last delivered revision, on the next member, until the watch is
+// closed or etcd has compacted the history. No event is delivered twice or skipped (docs/design/store.md#watch).
 
 import type { Client } from '@grpc/grpc-js'
 import { EngineError, type Watch, type WatchRequest } from '../../ports/key-value.ts'
@@ -16,7 +16,7 @@ export interface WatchMember {
 }
 
 export interface WatchDeps {
-  /** Opens a new connection to member `turn` modulo the number of members. */
+  /** Opens a new connection to an etcd member: the one at index `turn` modulo the number of members. */
   openMember(turn: number): WatchMember
   readonly authenticator: Authenticator
   readonly pulse: WatchPulseTimes
@@ -34,29 +34,29 @@ interface RunningWatch {
   retry: NodeJS.Timeout | undefined
   progressTimer: NodeJS.Timeout | undefined
   closed: boolean
-  /** etcd has confirmed the watch on the current stream. */
+  /** True after etcd has confirmed the watch on the current stream. */
   created: boolean
   progressWanted: boolean
   requestedAt: number
   turn: number
-  /** Consecutive streams without events or progress. */
+  /** Number of consecutive streams that delivered neither events nor progress. */
   emptyStreams: number
-  /** How many of them were abandoned because they did not answer. */
+  /** Number of consecutive streams that were abandoned because they did not answer. */
   silentStreams: number
-  /** Start after the last revision instead of at it: see `startRevisionOf`. */
+  /** True if the next stream starts after the last revision instead of at the last revision: see `startRevisionOf`. */
   exact: boolean
 }
 
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 2_000
 const LONGEST_ANSWER_MS = 60_000
-/** etcd catches watches up ten times a second. */
+/** Interval of repeated progress requests; etcd catches watches up ten times a second. */
 const REQUEST_AGAIN_MS = 100
-/** Limits progress requests, because many callers may wait at once. */
+/** Shortest time between two progress requests, because many callers may wait for progress at once. */
 const REQUEST_INTERVAL_MS = 5
 const STALE_TOKEN = /invalid auth token|revision of auth store is old/
 
-/** The callbacks of `request` are called in order and never again after `close`; they must not throw. */
+/** Calls the callbacks of `request` in order and never after `close`; the callbacks must not throw. */
 export function startWatch(deps: WatchDeps, request: WatchRequest): Watch {
   requireWatchable(request)
   const handle: Watch = {
@@ -85,11 +85,11 @@ export function startWatch(deps: WatchDeps, request: WatchRequest): Watch {
   return handle
 }
 
-/** A watch without a start revision could not resume, and etcd rejects an empty range each time. */
+/** Rejects a watch without a start revision, which could not resume, and an empty range, which etcd always rejects. */
 function requireWatchable({ key, rangeEnd, startRevision }: WatchRequest): void {
   if (!Number.isSafeInteger(startRevision) || startRevision < 1)
     throw new EngineError('invalid', 'no', `a watch cannot start at revision ${startRevision}`)
-  // Compared as bytes, like etcd does: strings sort differently for characters outside the basic plane.
+  // Compared as bytes, like in etcd: strings sort differently for characters outside the basic plane.
   const isEmpty = (end: string) => end !== '\0' && Buffer.compare(Buffer.from(end), Buffer.from(key)) <= 0
   if (rangeEnd !== undefined && isEmpty(rangeEnd))
     throw new EngineError('invalid', 'no', 'the range of the watch is empty')
@@ -131,15 +131,15 @@ function openOn(watch: RunningWatch, member: WatchMember, token: string | undefi
 
 /**
  * The stream starts at the last delivered revision, not after it: etcd answers no progress request before the store has
- * reached the start, so an idle live stream would look dead. Events delivered before are filtered out.
+ * reached the start, so an idle live stream would look dead. Events that were already delivered are filtered out.
  */
 function startRevisionOf({ exact, revisions }: RunningWatch): number {
   return exact ? revisions.delivered() + 1 : Math.max(1, revisions.delivered())
 }
 
 /**
- * A member that reads a long history first is silent for longer, so each silent stream doubles the timeout. The timeout
- * is reset as soon as the stream delivers something.
+ * An etcd member that first reads a long history is silent for longer, so each silent stream doubles the timeout. The
+ * timeout is reset as soon as a stream delivers something.
  */
 function pulseTimesOf(watch: RunningWatch): WatchPulseTimes {
   const { quietMs, answerMs } = watch.deps.pulse
@@ -171,7 +171,7 @@ function resetBackoff(watch: RunningWatch): void {
   watch.exact = false
 }
 
-/** etcd sends progress, in order with the events, only when the watch has received everything. */
+/** etcd reports progress only after it has sent all events up to that revision, in order with the events. */
 function receiveProgress(watch: RunningWatch, revision: number): void {
   if (!watch.revisions.advance(revision)) return
   resetBackoff(watch)
@@ -192,7 +192,7 @@ function receiveCancel(watch: RunningWatch, message: WatchMessage, onEnd: (reaso
   }
 }
 
-/** Reconnects to the next member: at once the first time, then with exponential backoff. */
+/** Reconnects the watch to the next member: at once the first time, then with exponential backoff. */
 function resume(watch: RunningWatch, endpoint: string, reason: string): void {
   dropStream(watch)
   if (watch.closed) return
@@ -220,13 +220,13 @@ function close(watch: RunningWatch): void {
   watch.deps.onClosed(watch.handle)
 }
 
-/** The answer may belong to an earlier request, so callers repeat the request until their revision is reached. */
+/** An answer may belong to an earlier progress request, so callers repeat it until their revision is reached. */
 function requestProgress(watch: RunningWatch): void {
   watch.progressWanted = true
   if (performance.now() - watch.requestedAt >= REQUEST_INTERVAL_MS) requestUntilAnswered(watch)
 }
 
-/** etcd silently drops a progress request while the watch is catching up. */
+/** Repeats the progress request, because etcd silently drops it while the watch is catching up. */
 function requestUntilAnswered(watch: RunningWatch): void {
   clearTimeout(watch.progressTimer)
   if (!watch.progressWanted || watch.closed) return

@@ -1,4 +1,4 @@
-// Every event is delivered once, in order and in complete revisions, however messages are split and streams break.
+// Each watch event is delivered once, in order and in complete revisions, however messages are split and streams break.
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -42,9 +42,9 @@ test('moves progress only forward and never past an incomplete revision', () => 
   expect([revisions.advance(10), revisions.delivered()]).toEqual([false, 9])
 })
 
-/** The number of events of each revision. */
+/** A generated history: the number of events of each revision. */
 const history = fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 30 })
-/** The length of each part, and whether the stream breaks after it. */
+/** Generated parts of a message sequence: the length of each part, and whether the stream breaks after the part. */
 const cuts = fc.array(fc.record({ length: fc.integer({ min: 1, max: 7 }), breaks: fc.boolean() }), {
   maxLength: 60,
 })
@@ -65,7 +65,7 @@ test('delivers the whole history once for any cuts and breaks', () => {
   )
 })
 
-/** Sends the history in parts; after a break the next stream starts at the last delivered revision. */
+/** Replays a history of watch events in parts; after a break the next stream starts at the last delivered revision. */
 function replay(all: WatchEvent[], parts: { length: number; breaks: boolean }[]): RevisionBatch[] {
   const revisions = makeWholeRevisions(0)
   const batches: RevisionBatch[] = []

@@ -5,18 +5,18 @@ import type { WatchEvent } from '../../ports/key-value.ts'
 
 export interface RevisionBatch {
   readonly events: readonly WatchEvent[]
-  /** The last revision that this batch completes. */
+  /** The last revision that is complete with this batch of events. */
   readonly revision: number
 }
 
 export interface WholeRevisions {
-  /** The last revision that was delivered or is known to have no events in the range. */
+  /** Returns the last revision that was delivered or is known to have no events in the watched range. */
   delivered(): number
-  /** The events of revisions that are complete now; undefined when there are none. */
+  /** Adds events and returns the events of all revisions that are now complete, or undefined if no revision is. */
   accept(events: readonly WatchEvent[], moreFollow: boolean): RevisionBatch | undefined
-  /** etcd reports that everything up to `revision` was sent. False when that is older than the last delivery. */
+  /** Records that etcd has sent everything up to `revision`. Returns false if a later revision was already delivered. */
   advance(revision: number): boolean
-  /** The stream broke: an incomplete revision is dropped, because the next stream sends it again. */
+  /** Drops an incomplete revision after the stream broke, because the next stream sends that revision again. */
   dropPartial(): void
 }
 

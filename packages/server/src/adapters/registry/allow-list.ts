@@ -1,5 +1,5 @@
-// Builds the connections to the allowed registries. An invalid entry throws at start, because it comes from the operator's
-// configuration and never from a tenant.
+// Builds the connections to the allowed registries. An invalid registry in the list throws at start, because the list
+// comes from the operator's configuration and never from a tenant.
 
 import { isIP } from 'node:net'
 import { defined } from '@holdfast/contract'
@@ -10,7 +10,7 @@ import { isDialable, pinnedLookup, type Resolve } from './pinned-lookup.ts'
 
 export interface AllowedRegistry {
   readonly origin: Origin
-  /** Allowed token servers by canonical `host:port`, including the registry itself. */
+  /** Allowed token servers by canonical `host:port`; the registry itself is one of them. */
   readonly realms: ReadonlyMap<string, Origin>
 }
 
@@ -48,7 +48,7 @@ function buildRegistry(entry: RegistryEntry, resolve: Resolve): AllowedRegistry 
   return { origin, realms }
 }
 
-/** net.connect does not call the lookup for IP literals, so they are checked here. */
+/** Checks IP literals here, because net.connect does not call the DNS lookup function for them. */
 function requireHost(text: string, entry: RegistryEntry): string {
   const host = parseRegistryHost(text)
   if (host === undefined) throw new TypeError(`registry ${text} is not a host:port`)

@@ -1,5 +1,5 @@
 // Resolves the Authorization header for a registry's challenge: Basic for the registry itself, or a token from an allowed
-// token server. A realm anywhere else is rejected before a connection is opened.
+// token server. A challenge that names any other token server is rejected before a connection is opened.
 
 import { isRepository, parseRegistryHost } from '@holdfast/core'
 import type { RegistryCredential, UnreachableCause } from '../../ports/registry.ts'
@@ -19,7 +19,7 @@ export interface AuthorizeRequest {
 }
 
 const TOKEN_CAP = 64 * 1024
-/** Characters and length that are valid in a header. */
+/** Matches a token with the characters and the length that are valid in an HTTP header. */
 const TOKEN = /^[\x21-\x7e]{1,16384}$/
 const REALM_PATH = /^\/[A-Za-z0-9._~/-]{0,512}$/
 
@@ -53,7 +53,7 @@ async function resolveToken(
   return answer.kind === 'failed' ? refused(answer.cause) : readToken(answer)
 }
 
-/** A realm with userinfo, a query, a fragment or an unusual path is rejected, not repaired. */
+/** Finds the allowed token server. A realm with userinfo, query, fragment or unusual path is rejected, not repaired. */
 function findRealm(
   realm: string,
   registry: AllowedRegistry,
@@ -69,7 +69,7 @@ function findRealm(
   return origin === undefined || !plain ? undefined : { origin, path }
 }
 
-/** parseRegistryHost adds port 443; for plain HTTP the default is 80. */
+/** Canonical `host:port`. parseRegistryHost adds port 443, but the default port of plain HTTP is 80. */
 function canonicalHost(text: string, secure: boolean): string | undefined {
   return parseRegistryHost(secure || /:\d+$/.test(text) ? text : `${text}:80`)
 }
@@ -87,7 +87,7 @@ function tokenIn(body: Buffer): string | undefined {
     const token = 'token' in found ? found.token : 'access_token' in found ? found.access_token : undefined
     return typeof token === 'string' && TOKEN.test(token) ? token : undefined
   } catch {
-    // Not JSON: the response is invalid.
+    // A body that is not JSON makes the response of the token server invalid.
     return undefined
   }
 }

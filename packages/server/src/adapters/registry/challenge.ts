@@ -1,5 +1,5 @@
-// Parses the challenge of a registry's 401 (RFC 9110 11.6.1) strictly: one challenge per header line, quoted or token values,
-// no repeated parameter. Anything else is ignored, and no credential is sent.
+// Parses the challenge of a registry's 401 (RFC 9110 11.6.1) strictly: one challenge per header line, quoted or token
+// values, no repeated parameter. Any other challenge is ignored, and no credential is sent.
 
 export type Challenge =
   | { readonly kind: 'basic' }
@@ -9,7 +9,7 @@ const MAX_LENGTH = 4096
 const SCHEME = /^(Basic|Bearer) +/i
 const PARAMETER = /([A-Za-z_]+)=(?:"([ !#-[\]-~]*)"|([A-Za-z0-9._~+/:-]+))(?:, *|$)/y
 
-/** Bearer is preferred: the credential then goes to the token server only. */
+/** Bearer is preferred to Basic, because with Bearer the credential goes to the token server only. */
 export function chooseChallenge(lines: readonly string[]): Challenge | undefined {
   const found = lines.map(parseChallenge)
   return found.find((challenge) => challenge?.kind === 'bearer') ?? found.find((challenge) => challenge)

@@ -1,5 +1,5 @@
-// The registry client against hostile registries. A sinkhole listens at each false target; no connection may reach it. See
-// docs/design/threats.md#threats
+// Tests the registry client against hostile registries. A sinkhole server listens at each address to which a registry
+// tries to lure the client; no connection may reach it. See docs/design/threats.md#threats
 
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -194,7 +194,7 @@ test('the check of a silent or very slow registry ends at the deadline', async (
   for (const answer of [silent, drip]) {
     const started = performance.now()
     expect(await ask(answer, { deadlineMs: 300 })).toEqual({ kind: 'unreachable', cause: 'timeout' })
-    // Without a deadline the check would never end.
+    // Without a deadline the check of the image would never end.
     expect(performance.now() - started).toBeLessThan(8_000)
   }
 })
@@ -208,7 +208,7 @@ test('the deadline applies to the whole check, not to each of its requests', asy
       else response.end()
     }, 150)
   }
-  // Each request is answered within 400 ms, so a deadline for each request would not expire.
+  // The registry answers each request within 400 ms, so a deadline for each single request would not expire.
   expect(await ask(slow, { deadlineMs: 400 })).toEqual({ kind: 'unreachable', cause: 'timeout' })
 })
 
@@ -294,7 +294,7 @@ test('retries once on a new connection if the registry has closed a kept one', a
       return request.socket.destroy()
     }
     used.add(request.socket)
-    // Node keeps the connection of a HEAD request open only if the response has a length.
+    // The fake registry sends a length, because Node keeps the connection of a HEAD request open only with a length.
     return response.writeHead(200, { 'docker-content-digest': DIGEST, 'content-length': 5 }).end()
   })
   const client = createRegistryClient({ allowList: [{ host, plainHttp: true, allowAddress: true }] })

@@ -1,5 +1,5 @@
-// One HTTP request and its complete response under a deadline and a size limit. It follows no redirects, decodes no paths and
-// adds no headers. A failure is a cause without any text of the peer. Also used by the secrets store adapter.
+// One HTTP request and its complete response under a deadline and a size limit. It follows no redirects, decodes no paths
+// and adds no headers. A failure has a cause, but no text of the peer. The secrets store adapter uses this file, too.
 
 import {
   Agent,
@@ -15,7 +15,7 @@ import { ADDRESS_REFUSED } from './pinned-lookup.ts'
 
 export interface Origin {
   readonly secure: boolean
-  /** IPv6 addresses are without brackets. */
+  /** Host name or IP address of the peer; an IPv6 address is without brackets. */
   readonly hostname: string
   readonly port: number
   readonly agent: Agent
@@ -23,7 +23,7 @@ export interface Origin {
 
 export interface ExchangeRequest {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE' | 'LIST'
-  /** Sent unchanged; the caller builds it from checked segments. */
+  /** Path of the request, which is sent unchanged; the caller builds it from checked segments. */
   readonly path: string
   readonly headers: { readonly [name: string]: string }
   readonly body?: string
@@ -48,19 +48,19 @@ export interface ExchangeFailure {
     | 'too_large'
     | 'address_refused'
     | 'answer_invalid'
-  /** False only if the peer cannot have read any part of the request. */
+  /** Whether the request was sent. False only if the peer cannot have read any part of the request. */
   readonly sent: boolean
 }
 
 interface Attempt {
   readonly result: ExchangeAnswer | ExchangeFailure
-  /** It failed on a connection reused from an earlier request. */
+  /** True if the request failed on a connection that was reused from an earlier request. */
   readonly stale: boolean
 }
 
 export interface OriginOptions {
   readonly secure: boolean
-  /** Canonical `host:port`. */
+  /** Canonical `host:port` of the peer. */
   readonly host: string
   readonly ca?: string
   readonly lookup?: LookupFunction
@@ -81,7 +81,7 @@ export function splitHostPort(host: string): { hostname: string; port: number } 
   return { hostname: host.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(host.slice(colon + 1)) }
 }
 
-/** The promise never rejects. A read that failed on a reused connection is retried once. */
+/** The returned promise never rejects. A read that failed on a reused connection is retried once. */
 export async function exchange(
   origin: Origin,
   request: ExchangeRequest,
@@ -136,7 +136,7 @@ function followStage(socket: Socket, secure: boolean, stage: { now: Stage }): vo
 
 function answerOf(outgoing: ClientRequest, body: string | undefined): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    // Stays attached: an error after the response has begun would otherwise crash the process.
+    // The listener stays attached: an error after the response has begun would otherwise crash the process.
     outgoing.on('error', reject)
     outgoing.once('response', resolve)
     outgoing.once('upgrade', (_answer, socket) => {

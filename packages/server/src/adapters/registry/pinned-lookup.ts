@@ -1,5 +1,5 @@
-// Name resolution for a registry connection: resolves once, checks every address and returns exactly the checked addresses.
-// net.connect uses them directly, so DNS rebinding between check and connection is impossible.
+// Name resolution for a registry connection: resolves once, checks every address and returns exactly the checked
+// addresses. net.connect uses these addresses directly, so DNS rebinding between check and connection is impossible.
 
 import { promises as dns, type LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
@@ -7,12 +7,12 @@ import { classifyAddress } from '../../net/address-class.ts'
 
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>
 
-/** The error code by which a rejected address is recognized after node:http. */
+/** Error code of a rejected address, by which the error is recognized after it has passed through node:http. */
 export const ADDRESS_REFUSED = 'HOLDFAST_ADDRESS_REFUSED'
 
 export const resolveBySystem: Resolve = (hostname) => dns.lookup(hostname, { all: true })
 
-/** One rejected address rejects the whole name, because a mixed result indicates DNS rebinding. */
+/** Reports whether an address may be used. One bad address rejects the whole name: mixed results hint at an attack. */
 export function isDialable(address: string, allowAddress: boolean): boolean {
   const found = classifyAddress(address)
   return found === 'public' || (found === 'private' && allowAddress)

@@ -1,4 +1,4 @@
-// The client against a real registry: images that exist, are absent or cannot be checked, accounts, moved tags, and a hung registry.
+// The registry client and a real registry: present, absent and uncheckable images, accounts, moved tags, a hung registry.
 
 import {
   type Registry as Engine,
@@ -83,7 +83,7 @@ test('a hung registry is unreachable within the deadline, and is used again afte
   closed.pause()
   const started = performance.now()
   expect(await client.checkManifest(query, account)).toEqual({ kind: 'unreachable', cause: 'timeout' })
-  // The deadline is 3 s; without it the check would never end.
+  // The deadline is 3 s; without a deadline the check of the image would never end.
   expect(performance.now() - started).toBeLessThan(8_000)
   closed.resume()
   expect(await client.checkManifest(query, account)).toEqual({ kind: 'exists', digest })

@@ -1,5 +1,5 @@
-// Checks whether a registry has a manifest for a reference, and its digest. Sends HEAD first, and GET if HEAD has too little
-// information. An image is absent only after a 404 of the registry itself.
+// Checks whether a registry has a manifest for an image reference, and returns the digest. Sends HEAD first, and GET if
+// the answer to HEAD is incomplete. An image is absent only after a 404 of the registry itself.
 
 import { createHash } from 'node:crypto'
 import { defined } from '@holdfast/contract'
@@ -19,7 +19,7 @@ import { type Resolve, resolveBySystem } from './pinned-lookup.ts'
 
 export interface RegistryClientOptions {
   readonly allowList: readonly RegistryEntry[]
-  /** For the complete check: resolution, tokens, HEAD and GET. */
+  /** Deadline for the complete check: name resolution, tokens, HEAD and GET. */
   readonly deadlineMs?: number
   readonly capBytes?: number
   readonly resolve?: Resolve
@@ -50,7 +50,7 @@ export function createRegistryClient(options: RegistryClientOptions): Registry {
   }
 }
 
-/** The path of the request is built from these two, so they are checked again here. */
+/** Checks the repository and the reference again, because the path of the request is built from them. */
 function isValid({ repository, reference }: ManifestQuery): boolean {
   return isRepository(repository) && (isTag(reference) || isDigest(reference))
 }
@@ -63,7 +63,7 @@ interface Session {
   readonly capBytes: number
 }
 
-/** Anonymous until the registry sends a challenge. The Authorization header is used for this check only. */
+/** Sends anonymous requests until the registry sends a challenge. The Authorization header is used for one check only. */
 function openSession(session: Session): Send {
   const { registry, query, signal } = session
   let authorization: string | undefined
@@ -104,7 +104,7 @@ function digestHeader(answer: ExchangeAnswer): string | undefined {
   return others.length === 0 && isDigest(digest) ? digest : undefined
 }
 
-/** Computes the digest of the body. A different digest in the header makes the response invalid. */
+/** Computes the digest of the response body. A different digest in the header makes the response invalid. */
 function checkBody(answer: ExchangeAnswer, reference: string): ManifestAnswer {
   const claimed = digestHeader(answer)
   const expected = isDigest(reference) ? reference : claimed
@@ -118,7 +118,7 @@ function matching(digest: string, reference: string): ManifestAnswer {
   return { kind: 'exists', digest }
 }
 
-/** Distinguishes a registry's own 404, which has a version header or an error code, from that of a proxy or web server. */
+/** Recognizes an answer of a registry by a version header or an error code; a proxy or web server sends neither. */
 function isRegistryAnswer(answer: ExchangeAnswer): boolean {
   const version = answer.headers['docker-distribution-api-version']?.[0] ?? ''
   return (
@@ -131,7 +131,7 @@ function errorCodes(body: Buffer): unknown[] {
     const { errors }: { errors?: unknown } = Object(JSON.parse(body.toString('utf8')))
     return Array.isArray(errors) ? errors.map((error) => Object(error).code) : []
   } catch {
-    // Not JSON: not an error of a registry.
+    // A body that is not JSON is not an error message of a registry.
     return []
   }
 }

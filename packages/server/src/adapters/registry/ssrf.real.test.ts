@@ -1,5 +1,5 @@
-// Hundreds of references to hosts that no tenant may reach. A sinkhole listens at each of them; nothing may connect to it, and
-// for hosts that are not on the allow-list no socket may even be opened.
+// Hundreds of references to hosts that no tenant may reach. A sinkhole server listens at each of these hosts; nothing may
+// connect to it, and for hosts that are not on the allow-list no socket may even be opened.
 
 import { execFileSync } from 'node:child_process'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
@@ -137,7 +137,7 @@ const SHAPES: readonly ((host: string) => string)[] = [
   (host) => `registry.example.com:${port}@${host}:${port}/x:1`,
 ]
 
-/** A hostile resolver: every name resolves to the sinkhole. */
+/** A hostile DNS resolver: every name resolves to the sinkhole server. */
 const toSinkhole: Resolve = async () => [{ address: '127.0.0.1', family: 4 }]
 const listed: RegistryEntry[] = [
   { host: 'only.example.net' },
@@ -220,7 +220,7 @@ test('the checked address is the one that is dialed: the name is not resolved tw
   const allowList = [{ host: `rebind.test:${port}`, plainHttp: true, allowAddress: true }]
   const client = createRegistryClient({ allowList, resolve })
   await checkText(client, `rebind.test:${port}/x:1`)
-  // The control experiment of this file: if the entry allows the address, the sinkhole is reached.
+  // The control experiment of this file: if the allow-list permits the address, the client reaches the sinkhole server.
   expect({ asked, connections }).toEqual({ asked: 1, connections: 1 })
   client.close()
 })

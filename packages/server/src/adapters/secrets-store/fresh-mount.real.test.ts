@@ -1,4 +1,4 @@
-// A new mount rejects every call for a moment. A real store does so too briefly for a test, so this one does it on purpose.
+// A new mount rejects every call for a moment, which is too short to test in a real store. A fake store prolongs it.
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'

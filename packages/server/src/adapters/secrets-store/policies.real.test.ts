@@ -1,4 +1,4 @@
-// The policies as the store enforces them, tested with stolen tokens.
+// Tests with stolen tokens that the secrets store enforces the policies.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Secret } from '../../ports/secret.ts'
@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => real.close())
 
-/** A token of an identity, obtained without the client, as an attacker would. */
+/** Obtains a token of an identity without the client, as an attacker would. */
 async function stealToken(identity: { roleId: string; secretId: Secret }): Promise<string> {
   const body = JSON.stringify({ role_id: identity.roleId, secret_id: identity.secretId.reveal() })
   const answer = await fetch(`${real.store.address}/v1/auth/approle/login`, { method: 'POST', body })
@@ -127,7 +127,7 @@ test('the API reads no data path, and a child token reads no path of another ten
   }
 })
 
-/** All secret paths of a mount, listed with the root token. */
+/** Returns all secret paths of a mount, listed with the root token. */
 async function everyPath(mount: string): Promise<string[]> {
   const list = async (folder: string): Promise<string[]> => {
     const headers = { 'x-vault-token': real.store.rootToken }

@@ -1,5 +1,5 @@
-// The policies of both identities in the secrets store, as JSON. The API's identity reads no secret data; the broker's reads
-// one tenant at a time. See docs/design/secrets.md#policies.
+// The policies of both identities in the secrets store, as JSON. The API's identity reads no secret data; the broker's
+// identity reads one tenant at a time. See docs/design/secrets.md#policies.
 
 import type { TenantId } from '@holdfast/contract'
 import { mountOf, REGISTRIES, requireNamespaces } from './secret-path.ts'
@@ -20,9 +20,9 @@ const OWN_TOKEN: Rules = {
 }
 
 /**
- * The wildcard `+` matches a complete segment, so `kv-+` is not possible and the rules apply to every mount of the store's
- * namespace. In other mounts they allow writes to paths of the same form, but never reads. Unmounting is allowed because
- * removing a tenant removes its material.
+ * The wildcard `+` matches a complete segment, so `kv-+` is not possible and the rules apply to every mount of the
+ * store's namespace. In mounts of others the rules allow writes to paths of the same form, but never reads. Unmounting is
+ * allowed, because the removal of a tenant removes the tenant's secret values.
  */
 export function apiPolicy(granted: readonly string[]): string {
   const rules: { [path: string]: Rule } = {
@@ -45,7 +45,7 @@ export function apiPolicy(granted: readonly string[]): string {
   return policyText(rules)
 }
 
-/** Allows only the creation of tenant tokens through the token role. */
+/** The broker's policy: it allows only the creation of tenant tokens through the token role. */
 export function brokerPolicy(): string {
   return policyText({
     ...OWN_TOKEN,
@@ -57,7 +57,7 @@ export function tenantPolicyName(tenant: TenantId): string {
   return `${BROKER_POLICY_PREFIX}${tenant}`
 }
 
-/** Read access to the granted namespaces and the registry credentials of one tenant's mount. */
+/** Policy of a tenant token: reads the granted namespaces and the registry credentials of one tenant's mount. */
 export function tenantPolicy(tenant: TenantId, granted: readonly string[]): string {
   const mount = mountOf(tenant)
   if (mount === undefined) throw new TypeError('a tenant id is a UUID')

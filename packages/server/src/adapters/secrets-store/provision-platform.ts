@@ -1,5 +1,5 @@
 // Sets up the secrets store for the platform with a privileged identity: policies, the token role and the two AppRoles.
-// Idempotent: it overwrites its own objects and changes nothing else.
+// Idempotent: the setup overwrites its own objects and changes nothing else.
 
 import { type Secret, secret } from '../../ports/secret.ts'
 import type { Denied, Unavailable } from '../../ports/secrets-store.ts'
@@ -9,7 +9,7 @@ import { type CallOutcome, member, unavailable } from './store-call.ts'
 
 export interface Identity {
   readonly roleId: string
-  /** New at every call. Earlier ones stay valid, so that running servers keep access. */
+  /** AppRole secret id, new at every call. Earlier secret ids stay valid, so that running servers keep access. */
   readonly secretId: Secret
 }
 export interface PlatformIdentities {
@@ -19,12 +19,12 @@ export interface PlatformIdentities {
 }
 
 type Failure = Denied | Unavailable
-/** Writes are sequential; the first failure ends the setup. */
+/** Writes one object to the secrets store. Writes are sequential; the first failure ends the setup. */
 type Write = (path: string, body: unknown) => Promise<CallOutcome>
 
 const CHILD_SECONDS = 300
 
-/** `done` has one line for each object that was created or overwritten. */
+/** Result of the setup; `done` has one line for each object that was created or overwritten. */
 export interface PlatformSetUp {
   readonly kind: 'ok'
   readonly done: readonly string[]
@@ -100,7 +100,7 @@ function roleOf(policy: string) {
   }
 }
 
-/** Enabling the method twice is rejected, so a rejection is followed by a check whether it is already enabled. */
+/** The store refuses to enable AppRole twice, so after a refusal the setup checks whether AppRole is already enabled. */
 async function requireAppRole(
   client: SecretsStoreClient,
   write: Write,

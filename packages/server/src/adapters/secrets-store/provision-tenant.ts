@@ -1,5 +1,5 @@
-// Creates a tenant's mount in the secrets store, the mount's settings, and the policy by which the broker reads it. Each step
-// accepts that an earlier or concurrent call has already done it.
+// Creates a tenant's mount in the secrets store, the mount's settings, and the policy by which the broker reads the
+// mount. Each step accepts that an earlier or concurrent call has already done the same.
 
 import type { TenantId } from '@holdfast/contract'
 import { sleep } from '../../lib/sleep.ts'
@@ -10,7 +10,7 @@ import type { SecretsStoreClient } from './secrets-store-client.ts'
 import { type CallOutcome, member, unavailable } from './store-call.ts'
 
 const MOUNT = JSON.stringify({ type: 'kv', options: { version: '2' } })
-/** Versions in use never reach the limit, because operations/secrets rejects such writes. */
+/** Secrets never reach `max_versions` with versions in use, because operations/secrets rejects such writes. */
 const SETTINGS = JSON.stringify({ max_versions: 1000, cas_required: true })
 const RETRY_MS = 25
 
@@ -33,7 +33,7 @@ export async function provisionTenant(
   return outcome(await client.call({ method: 'POST', path, body, signal }))
 }
 
-/** The store rejects an existing mount; its type is then checked. */
+/** Creates the mount. If the store reports that the mount exists, the type of the existing mount is checked. */
 async function ensureMount(client: SecretsStoreClient, mount: string, signal: AbortSignal): Promise<Outcome> {
   const path = `sys/mounts/${mount}`
   const created = await client.call({ method: 'POST', path, body: MOUNT, signal })
@@ -47,7 +47,7 @@ async function ensureMount(client: SecretsStoreClient, mount: string, signal: Ab
   return type === 'kv' && version === '2' ? { kind: 'ok' } : unavailable('answer_invalid', 'no')
 }
 
-/** A new mount rejects every call for a moment, so the call is retried until the deadline. */
+/** Writes the mount's settings. A new mount rejects calls for a moment, so the write is retried until the deadline. */
 async function ensureSettings(
   client: SecretsStoreClient,
   mount: string,
@@ -61,7 +61,7 @@ async function ensureSettings(
   }
 }
 
-/** Removes the mount with every secret of the tenant. Idempotent. */
+/** Removes the mount with every secret of the tenant. A repeated call does no harm. */
 export async function removeTenant(
   client: SecretsStoreClient,
   tenant: TenantId,

@@ -1,4 +1,4 @@
-// For tests only: a real secrets store, provisioned as in production. Every written value is a canary that leak checks look for.
+// For tests only: a real secrets store, set up as in production. Leak checks search for the values that tests write.
 
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -31,14 +31,14 @@ export interface RealStore {
   open(auth: StoreAuth, options?: OpenOptions): SecretsStoreClient
   provision(): Promise<PlatformIdentities>
   newTenant(): Promise<TenantId>
-  /** The values of deployments/web at this version, or the outcome of a failed read. */
+  /** Returns the values of the secret deployments/web at `version`, or the outcome of a failed read. */
   readValues(tenant: TenantId, version: number): Promise<unknown>
-  /** How many requests for this path the store has answered. */
+  /** Returns how many requests for `path` the store has answered. */
   audited(path: string): number
   close(): void
 }
 
-/** Uses the shared store unless a test passes its own. */
+/** Opens the secrets store that all tests share, unless a test passes its own. */
 export async function openRealStore(own?: SecretsStore): Promise<RealStore> {
   const store = own ?? (await sharedSecretsStore())
   const clients: SecretsStoreClient[] = []

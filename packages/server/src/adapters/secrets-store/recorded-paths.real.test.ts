@@ -1,5 +1,5 @@
-// Sends hostile paths through the whole adapter to a store that records each request. Every recorded path matches the grammar
-// and is in the tenant's own mount.
+// Sends hostile paths through the whole adapter to a fake store that records each request. Every recorded path must be
+// valid and in the tenant's own mount.
 
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -87,7 +87,7 @@ test('no hostile path leaves the process', async () => {
     `^/v1/kv-${tenant}/(?:(?:data|metadata|destroy)/(?:deployments|resources)/[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)(?:\\?version=1)?$`,
   )
   expect([...seen].filter((path) => !grammar.test(path))).toEqual([])
-  // Each valid label is read, written, counted and destroyed in both namespaces.
+  // Each valid label of a secret is read, written, counted and destroyed in both namespaces.
   const sound = new Set(LABELS.filter((label) => /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(label)))
   expect(NAMESPACES.length * LABELS.length).toBeGreaterThan(10_000)
   expect(seen.size).toBe(2 * sound.size * 4)

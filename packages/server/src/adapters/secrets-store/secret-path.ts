@@ -1,14 +1,14 @@
 // Builds the path of a secret in the store. Every part must match its grammar completely; nothing is decoded, trimmed or
-// repaired, and the mount depends on the tenant alone. Parts are checked here again, whatever the caller has checked.
+// repaired, and the mount depends on the tenant alone. Parts are checked here even if the caller has checked them before.
 
 import { isTenantId, type TenantId } from '@holdfast/contract'
 import { isCredentialLabel, parseRegistryHost } from '@holdfast/core'
 import type { SecretPath } from '../../ports/secrets-store.ts'
 
-/** The platform's namespace for registry credentials. Deployments may not reference it. */
+/** The platform's namespace for registry credentials. Deployments may not reference secrets in this namespace. */
 export const REGISTRIES = 'registries'
 
-/** The namespaces for rules, policies and client. A reserved or invalid one is a configuration error. */
+/** Returns the configured namespaces if they are valid. A reserved or invalid namespace is a configuration error. */
 export function requireNamespaces(namespaces: readonly string[]): readonly string[] {
   for (const namespace of namespaces) {
     if (!isCredentialLabel(namespace) || namespace === REGISTRIES) {
@@ -22,7 +22,7 @@ export function mountOf(tenant: TenantId): string | undefined {
   return isTenantId(tenant) ? `kv-${tenant}` : undefined
 }
 
-/** `kv-<tenant>/<area>/<namespace>/<label>`, or undefined for anything outside the grammar or the granted list. */
+/** Returns `kv-<tenant>/<area>/<namespace>/<label>`, or undefined if a part is invalid or the namespace not granted. */
 export function storePath(
   tenant: TenantId,
   area: 'data' | 'metadata' | 'destroy',
@@ -43,8 +43,8 @@ function secretPath(
 }
 
 /**
- * One segment for a canonical `host:port`: brackets are removed and each `:` becomes `_`, which no host contains. Two hosts
- * never share a segment: a name has exactly one `_`, an IPv6 address at least three, and the last one precedes the port.
+ * Turns a canonical `host:port` into one path segment: removes brackets and turns each `:` into `_`, which no host
+ * contains. Two hosts never share a segment: that of a name has exactly one `_`, that of an IPv6 address at least three.
  */
 export function registryPath(host: string): string | undefined {
   if (parseRegistryHost(host) !== host) return undefined

@@ -1,5 +1,5 @@
-// Reads secrets with the broker's identity: one version of one path, with a child token that can access only that tenant's
-// mount. A child token lives 5 minutes and is used for at most 4.
+// Reads secrets with the broker's identity: one version of one path, with a child token that can access only one tenant's
+// mount. A child token lives 5 minutes and is used for at most 4 minutes.
 
 import type { TenantId } from '@holdfast/contract'
 import { type Secret, secret } from '../../ports/secret.ts'
@@ -22,7 +22,7 @@ const CHILD_TTL = '5m'
 interface Child {
   readonly kind: 'child'
   readonly token: Secret
-  /** The login whose token created it. It is revoked with that token. */
+  /** Number of the login whose token created the child token. The store revokes the child together with that token. */
   readonly login: number
 }
 type Minted = Child | Denied | Unavailable
@@ -54,15 +54,15 @@ function pathOfVersion(
   granted: readonly string[],
 ): string | undefined {
   const from = storePath(tenant, 'data', path, granted)
-  // The store treats 0 as the newest version; readers always name an exact one.
+  // Version 0 would mean the newest version to the store; readers must name an exact version.
   return from === undefined || !Number.isSafeInteger(version) || version < 1
     ? undefined
     : `${from}?version=${version}`
 }
 
 /**
- * A denied read may mean that the child token was revoked. A new child is created, and the read is repeated only if its
- * parent is a new login, so that a path without permission is read once.
+ * A denied read may mean that the child token was revoked, so a new child token is created. The read is repeated only if
+ * the new child comes from a new login; a path without permission is therefore read once.
  */
 async function readAs(
   client: SecretsStoreClient,
@@ -102,12 +102,12 @@ interface ChildTokens {
   forget(tenant: TenantId): void
 }
 
-/** Caches one child token per tenant and shares its creation. Failures are not cached. */
+/** Caches one child token per tenant; concurrent requests share its creation. Failures are not cached. */
 function childTokens(client: SecretsStoreClient): ChildTokens {
   const kept = new Map<TenantId, { readonly until: number; readonly minted: Promise<Minted> }>()
   const dropOld = (now: number) => {
     for (const [tenant, { until }] of kept) {
-      // Entries are in order of age, so the first valid one ends the loop.
+      // Cached tokens are in order of age, so the first valid token ends the loop over expired tokens.
       if (until > now) return
       kept.delete(tenant)
     }

@@ -1,5 +1,5 @@
-// The client of the secrets store, OpenBao or Vault: an address, an identity, and calls that end within a deadline. The calls
-// themselves are in secrets-writer, secrets-reader and provision-platform.
+// The client of the secrets store, OpenBao or Vault: an address, an identity, and calls that end within a deadline. The
+// files secrets-writer, secrets-reader and provision-platform make the calls.
 
 import { performance } from 'node:perf_hooks'
 import { withTimeoutSignal } from '../../lib/with-deadline.ts'
@@ -16,26 +16,26 @@ import {
 import { openSession, type StoreAuth } from './store-session.ts'
 
 export interface SecretsStoreClientOptions {
-  /** `https://host:port`. */
+  /** Address of the secrets store: `https://host:port`. */
   readonly address: string
-  /** Namespace inside the store, if it supports them. */
+  /** Namespace inside the secrets store, if the store supports namespaces. */
   readonly namespace?: string
-  /** PEM of the authority of its certificate; default: the system's authorities. */
+  /** PEM of the authority that signs the store's certificate; default: the system's authorities. */
   readonly ca?: string
   readonly auth: StoreAuth
-  /** For one complete operation, including a login. */
+  /** Deadline of one complete operation, including a login. */
   readonly deadlineMs?: number
   readonly nowMs?: () => number
 }
 
 export interface SecretsStoreClient extends SecretsStoreHealth {
-  /** Runs one operation; its calls share the signal, which aborts at the deadline. */
+  /** Runs one operation. All calls of the operation share the signal, which aborts at the deadline. */
   within<T>(operation: (signal: AbortSignal) => Promise<T>): Promise<T>
-  /** Calls with this client's identity. After a 403 with an expired token it logs in again, once. */
+  /** Calls the store with the client's identity. After a 403 with an expired token the client logs in again, once. */
   call(call: StoreCall): Promise<CallOutcome>
-  /** Calls with the caller's own token. */
+  /** Calls the store with the token that the caller passes. */
   callAs(token: Secret, call: StoreCall): Promise<CallOutcome>
-  /** Number of logins. Each one invalidates the previous token and its child tokens. */
+  /** Number of logins so far. Each login invalidates the previous token and its child tokens. */
   logins(): number
   nowMs(): number
   close(): void

@@ -1,4 +1,4 @@
-// The adapter against a real store: versions and check-and-set, revoked and expired tokens, a sealed and a hung store.
+// Tests the adapter with a real secrets store: check-and-set, revoked and expired tokens, a sealed and a hung store.
 
 import { randomUUID } from 'node:crypto'
 import { inspect } from 'node:util'
@@ -142,7 +142,7 @@ test('revoked child tokens are replaced', async () => {
   const client = real.open(real.platform.broker)
   const mine = createSecretsReader({ client, namespaces })
   expect((await mine.readVersion(tenant, web, 1)).kind).toBe('ok')
-  // Revoking the parent token revokes its children.
+  // Revoking the parent token revokes its child tokens.
   await client.within((signal) =>
     client.call({ method: 'POST', path: 'auth/token/revoke-self', body: '{}', signal }),
   )
@@ -183,12 +183,12 @@ test('a token is renewed before it expires and replaced after it expired', async
   const renewals = () => real.audited('auth/token/renew-self') - before.renewals
   const tenant = tenantId()
   const look = (path: string) => client.within((signal) => client.call({ method: 'GET', path, signal }))
-  // The mount does not exist, so the store refuses the request; a refusal still shows that it accepted the token.
+  // The mount does not exist, so the store refuses the request; the kind of refusal shows that the token was accepted.
   const good = async () => expect(await look(`sys/mounts/kv-${tenant}`)).toEqual({ kind: 'refused' })
   await Promise.all([good(), good(), good()])
   expect([logins(), renewals()]).toEqual([1, 0])
   now = 2_000_000
-  // After a denied call the client checks its token by renewing it.
+  // After a denied call the client renews its token to find out whether the token is still valid.
   expect(await look(`kv-${tenant}/data/deployments/web`)).toEqual({ kind: 'denied' })
   now = 4_500_000
   await good()
@@ -220,7 +220,7 @@ test('a sealed store is unavailable at once and works again when unsealed', asyn
   expect(await real.writer.currentVersion(tenant, web)).toMatchObject({ ...sealed, applied: 'no' })
   expect(await real.reader.readVersion(tenant, web, 1)).toMatchObject(sealed)
   expect(await real.writer.provisionTenant(tenantId())).toMatchObject(sealed)
-  // Five calls together take less than two deadlines of 5 s, so they fail at once.
+  // All five calls end in less than two deadlines of 5 s, so the calls did not each wait for a deadline.
   expect(performance.now() - started).toBeLessThan(9_000)
   await real.store.unseal()
   expect(await real.readValues(tenant, 1)).toEqual([['PASSWORD', CANARY]])
@@ -238,7 +238,7 @@ test('a hung store ends every call at the deadline, and the outcome of a sent wr
     mine.currentVersion(tenant, web),
     mine.health(),
   ])
-  // Without a deadline the calls would never end.
+  // Without a deadline the calls to the hung store would never end.
   expect(performance.now() - started).toBeLessThan(10_000)
   expect(write).toEqual({ kind: 'unavailable', cause: 'timeout', applied: 'unknown' })
   expect(read).toEqual({ kind: 'unavailable', cause: 'timeout', applied: 'no' })

@@ -1,5 +1,5 @@
-// Writes secrets with the API's identity: new versions with check-and-set, version numbers, destruction. It has no call that
-// reads secret data, and its policy denies one.
+// Writes secrets with the API's identity: new versions with check-and-set, version numbers, destruction. This file has no
+// call that reads secret data, and the policy of the identity denies such a call.
 
 import type { TenantId } from '@holdfast/contract'
 import type {
@@ -62,7 +62,7 @@ async function writeVersion(
   return typeof version === 'number' ? { kind: 'ok', version } : unavailable('answer_invalid', 'unknown')
 }
 
-/** The status for a stale `cas` has other meanings too, so the current version number decides whether it is a conflict. */
+/** A 400 may mean a stale `cas` or another error, so the current version number decides whether it is a conflict. */
 function explainRefusal(
   found: VersionList | Absent | Denied | Unavailable,
   cas: number,
@@ -129,7 +129,7 @@ async function deleteAll(
   return live.length === 0 ? { kind: 'ok' } : destroyVersions(store, tenant, path, live, signal)
 }
 
-/** Builds the JSON by hand, because JSON.stringify would redact a Secret and an object could not hold `__proto__`. */
+/** Builds the JSON by hand: JSON.stringify would redact a Secret, and `__proto__` cannot be a key of a plain object. */
 function documentText(document: SecretDocument): string {
   const members = [...document].map(
     ([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value.reveal())}`,

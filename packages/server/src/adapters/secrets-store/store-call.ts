@@ -15,14 +15,14 @@ import {
 
 export interface StoreCall {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Below /v1/, built from checked segments. */
+  /** Path below /v1/ in the store's API, built from checked segments. */
   readonly path: string
-  /** JSON text. */
+  /** Body of the request, as JSON text. */
   readonly body?: string
   readonly signal: AbortSignal
 }
 
-/** `refused` is a 400: the store rejected the request, for example because of a stale `cas`. */
+/** Outcome of a call. `refused` is a 400: the store rejected the request, for example because of a stale `cas`. */
 export type CallOutcome =
   | { readonly kind: 'ok'; readonly body: unknown }
   | { readonly kind: 'refused' }
@@ -35,7 +35,7 @@ export interface StoreAddress {
   readonly namespace: string | undefined
 }
 
-/** Documents are at most 512 KiB; escaped and wrapped they stay below this. */
+/** Maximum size of a response. Documents are at most 512 KiB and stay below this size when escaped and wrapped. */
 const CAP_BYTES = 8 * 1024 * 1024
 
 export function openAddress(
@@ -87,7 +87,7 @@ function classifyAnswer({ status, body }: ExchangeAnswer, call: StoreCall): Call
   if (status === 404) return { kind: 'absent' }
   if (status === 413) return unavailable('too_large', 'no')
   if (status === 429) return unavailable('rate_limited', 'no')
-  // After a 5xx a write may have been replicated, so its outcome is unknown.
+  // After a 5xx the store may still have applied a write, so the outcome of a write is unknown.
   const applied = call.method === 'GET' ? 'no' : 'unknown'
   if (status === 503) return unavailable('sealed', applied)
   if (status >= 500) return unavailable('server_error', applied)
@@ -101,7 +101,7 @@ function parseBody(body: Buffer): { value: unknown } | undefined {
   try {
     return { value: JSON.parse(body.toString('utf8')) }
   } catch {
-    // Not JSON: the caller returns answer_invalid.
+    // For a body that is not JSON the caller returns answer_invalid.
     return undefined
   }
 }
@@ -110,7 +110,7 @@ export function unavailable(cause: UnavailableCause, applied: Unavailable['appli
   return { kind: 'unavailable', cause, applied }
 }
 
-/** The value at this path of keys in a JSON value, or undefined. */
+/** Returns the member of a JSON value that the path `keys` names, or undefined. */
 export function member(value: unknown, ...keys: readonly string[]): unknown {
   let found = value
   for (const key of keys) {
@@ -120,7 +120,7 @@ export function member(value: unknown, ...keys: readonly string[]): unknown {
   return found
 }
 
-/** Ends the wait for shared work at the operation's own deadline. The shared work has a deadline of its own. */
+/** Stops waiting for shared work when `signal` aborts. The shared work continues and has its own deadline. */
 export function withinDeadline<T>(work: Promise<T>, signal: AbortSignal): Promise<T | Unavailable> {
   return untilAborted(signal, work, () => unavailable('timeout', 'no'))
 }

@@ -1,5 +1,5 @@
-// The token of calls to the secrets store: a given one, or one from an AppRole login. It logs in at the first call, renews
-// before expiry and logs in again after a revocation. There are no timers: an idle server renews nothing.
+// The token for calls to the secrets store: a configured token, or a token from an AppRole login. The session logs in at
+// the first call, renews before expiry and logs in again after a revocation. There are no timers.
 
 import { type Secret, secret } from '../../ports/secret.ts'
 import type { Denied, Unavailable } from '../../ports/secrets-store.ts'
@@ -14,7 +14,7 @@ export interface Granted {
 
 export interface StoreSession {
   current(): Promise<Granted | Unavailable>
-  /** After a 403: a new token if the used one is no longer valid; denied if it is valid and lacks permission. */
+  /** After a 403: returns a new token if `used` is no longer valid; denied if `used` is valid and lacks permission. */
   replace(used: Secret): Promise<Granted | Denied | Unavailable>
   readonly logins: number
 }
@@ -52,7 +52,7 @@ function openRoleSession(options: SessionOptions, auth: { roleId: string; secret
     if (lease !== undefined) logins += 1
     return lease === undefined ? explainLogin(answer) : granted(lease)
   })
-  /** Checks that the token is valid, and extends it. */
+  /** Checks that the token is valid, and extends the token's lifetime. */
   const renew = shareWhileRunning(async (): Promise<CallOutcome> => {
     const [held, startedAt] = [lease, options.nowMs()]
     if (held === undefined) return { kind: 'denied' }
@@ -91,7 +91,7 @@ function post(
   return callStore(options.address, { method: 'POST', path, body, signal }, token)
 }
 
-/** Renewal starts at two thirds of the lifetime. The last tenth is not used, so that no call starts with an expiring token. */
+/** A token is renewed after two thirds of its lifetime and not used in the last tenth: a call must not outlive it. */
 function leaseOf(answer: CallOutcome, held: Secret | undefined, now: number): Lease | undefined {
   if (answer.kind !== 'ok') return undefined
   const token = member(answer.body, 'auth', 'client_token')
@@ -110,7 +110,7 @@ function granted(lease: Lease): Granted {
   return { kind: 'token', token: lease.token }
 }
 
-/** Concurrent calls share one run. */
+/** Makes concurrent calls share one run of `run`. */
 function shareWhileRunning<T>(run: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined
   return () => {

@@ -14,7 +14,7 @@ export function markdownToHtml(markdown: string): string {
   return splitBlocks(markdown).map(renderBlock).join('\n')
 }
 
-/** Blocks are separated by empty lines, except inside a code fence. */
+/** Splits a page into blocks, which are separated by empty lines, except inside a code fence. */
 function splitBlocks(markdown: string): string[][] {
   const blocks: string[][] = [[]]
   let fenced = false

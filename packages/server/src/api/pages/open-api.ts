@@ -1,4 +1,4 @@
-// Builds the OpenAPI 3.1 document from the endpoint table, the shapes and the code catalogue.
+// Builds the OpenAPI 3.1 document from the endpoint table, the shapes and the catalogue of rejection codes.
 
 import {
   CODES,
@@ -14,7 +14,7 @@ import { type AnyEndpoint, isOpen, type RequestHeader } from '../endpoint.ts'
 import { QUERY_PARAMETERS } from '../request/query-parameters.ts'
 import type { OpenPage } from './pages.ts'
 
-/** The codes of every endpoint: checks before its own work, and an unavailable store. */
+/** Rejection codes of every endpoint: those of the checks before the handler, and of an unavailable store. */
 const COMMON_CODES: readonly Code[] = [
   'rate_limited',
   'header_invalid',
@@ -22,9 +22,9 @@ const COMMON_CODES: readonly Code[] = [
   'query_parameter_invalid',
   'store_unavailable',
 ]
-/** The additional codes of endpoints that require a token. */
+/** The additional rejection codes of endpoints that require a token. */
 const TOKEN_CODES: readonly Code[] = ['unauthenticated', 'permission_denied', 'tenant_not_found']
-/** A body is rejected where none is expected. The body of a GET is not read, so its size is not checked. */
+/** Rejection codes for the body by method. The body of a GET is not read, so its size is not checked. */
 const bodyCodes = (method: AnyEndpoint['method']): readonly Code[] =>
   method === 'GET' ? ['body_malformed'] : ['body_malformed', 'body_too_large']
 
@@ -131,7 +131,7 @@ function successResponses({ success, dryRun }: AnyEndpoint): object {
   return { [success.status]: response('Done', done), 200: response('The plan of a dry run', plan) }
 }
 
-/** One response per status, with every code of that status as an example. */
+/** Builds one response per HTTP status, with every rejection code of that status as an example. */
 function rejectionResponses(codes: readonly Code[]): object {
   const statuses = codes.flatMap((code) => statusesOf(code).map((status) => ({ status, code })))
   const byStatus = Map.groupBy(statuses, ({ status }) => status)
@@ -193,7 +193,7 @@ function pageOperation({ path, summary, type, unavailable }: DocumentedPage): ob
     tags: ['open'],
     security: [],
     parameters: pathParameters(path),
-    // A malformed path is rejected as unauthenticated, because the path is checked after the token.
+    // A malformed path without a token is rejected as unauthenticated, because the token is checked before the path.
     responses: {
       200: { description: 'The page', content },
       ...down,

@@ -1,5 +1,5 @@
-// The pages without authentication: health, readiness, the OpenAPI document, the reference of codes, and /metrics if the
-// configuration opens it. See docs/design/api.md#health.
+// The pages without authentication: health, readiness, the OpenAPI document, the reference of rejection codes, and
+// /metrics if the configuration makes it public. See docs/design/api.md#health.
 
 import { CODES, entryOf, isCode, renderCodePage } from '@holdfast/contract'
 import type { Metrics } from '../metrics.ts'
@@ -11,16 +11,16 @@ export interface PageResponse {
   readonly body: string
 }
 
-/** A page that needs no token. */
+/** A page that can be read without an API token. */
 export interface OpenPage {
-  /** With parameters in braces, as in endpoints. */
+  /** Path of the page with parameters in braces, in the same form as the path of an endpoint. */
   readonly path: string
   readonly summary: string
   /** Media type of the page. */
   readonly type: string
-  /** The meaning of a 503; absent if the page never returns one. */
+  /** The meaning of a 503 of the page; absent if the page never returns a 503. */
   readonly unavailable?: string
-  /** Undefined if the page does not exist. */
+  /** Returns the content of the page, or undefined if the page does not exist. */
   render(params: { readonly [name: string]: string }): Promise<PageResponse | undefined>
 }
 
@@ -34,9 +34,9 @@ export interface PageDeps {
   readonly metrics: Metrics
   readonly metricsOpen: boolean
   openApi(): object
-  /** Whether the key-value store answers a linearizable read. */
+  /** Reports whether the key-value store answers a linearizable read. */
   keyValueStoreConnected(): Promise<boolean>
-  /** Whether this replica can serve: the store is reachable and the cache is loaded. */
+  /** Reports whether this server replica can serve requests: the store is reachable and the cache is loaded. */
   ready(): Promise<boolean>
 }
 

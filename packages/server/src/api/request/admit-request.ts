@@ -1,5 +1,5 @@
-// The checks before the body, in their public order: authentication, path and method, headers, role, query. Size and syntax
-// of the body follow in read-body.ts. See docs/design/admission.md#order.
+// The checks of a request before its body, in their public order: authentication, path and method, headers, role, query.
+// Size and syntax of the body follow in read-body.ts. See docs/design/admission.md#order.
 
 import {
   defined,
@@ -29,9 +29,9 @@ export interface Gate {
   authenticate: Authenticate
   rateLimit: RateLimit
   tenantExists(tenant: TenantId): boolean
-  /** Brings the data behind `tenantExists` up to date. */
+  /** Brings the data that `tenantExists` reads up to date. */
   fresh(): Promise<void>
-  /** Whether the cache still has the token. */
+  /** Reports whether the cache still has the token. */
   isLive(token: TokenId): boolean
 }
 
@@ -49,7 +49,7 @@ export async function identify(gate: Gate, head: RequestHead): Promise<Admission
   return { ok: true, value: credential }
 }
 
-/** The checks of a request without a token: rate of this address, headers, query. */
+/** The checks of a request without an API token: the rate of its address, headers, query. */
 export function admitOpenRequest(
   endpoint: OpenEndpoint,
   head: RequestHead,
@@ -92,7 +92,7 @@ export async function admitRequest(
   return { ok: true, value: { caller, params: head.params, query: query.query, ...headers } }
 }
 
-/** Another replica may just have created the tenant, so the store is refreshed before a platform administrator gets a 404. */
+/** The cache is refreshed before an administrator gets a 404: another server replica may have just created the tenant. */
 async function resolveTenant(
   gate: Gate,
   { tenantRequired }: Endpoint,
@@ -143,7 +143,7 @@ function readHeaders(endpoint: DescribedEndpoint, { headers }: RequestHead): Con
   if (key !== undefined && !IDEMPOTENCY_KEY.test(key))
     return invalid('Idempotency-Key', key, '1 to 255 visible ASCII characters')
   const eventId = endpoint.headers.includes('Last-Event-ID') ? single(headers['last-event-id']) : undefined
-  // A browser that has not received an event yet may send an empty header.
+  // A browser that has not received an event yet may send an empty Last-Event-ID header.
   if (eventId !== undefined && eventId !== '' && !EVENT_ID.test(eventId))
     return invalid('Last-Event-ID', eventId, 'the id of an event from the stream')
   return defined({ ifMatch, idempotencyKey: key, lastEventId: eventId === '' ? undefined : eventId })

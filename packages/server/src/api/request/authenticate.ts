@@ -1,5 +1,5 @@
-// Authenticates `Authorization: Bearer hf_<id>_<secret>`; the store has only a SHA-256 of the secret. Unknown, wrong and
-// expired tokens get the same rejection. See docs/design/api.md#authentication.
+// Authenticates the header `Authorization: Bearer hf_<id>_<secret>`; the store has only a SHA-256 of the secret. Unknown,
+// wrong and expired tokens get the same rejection. See docs/design/api.md#authentication.
 
 import { hash, timingSafeEqual } from 'node:crypto'
 import { isTokenId, type Rejection, type TokenId } from '@holdfast/contract'
@@ -35,13 +35,13 @@ export function createAuthenticate(store: Pick<Store, 'get' | 'fresh'>, clock: C
     const secretHash = hashSecret(parts[2] ?? '')
     const found = find(id, secretHash)
     if (found !== undefined) return found
-    // Another replica may just have issued the token.
+    // Another server replica may just have issued the token, so the cache is refreshed.
     await store.fresh()
     return find(id, secretHash) ?? unauthenticated(header)
   }
 }
 
-/** For a token that this replica has just authenticated. */
+/** Reports whether a token that this server replica has already authenticated is still valid. */
 export function isLiveToken(store: Pick<Store, 'get'>, id: TokenId): boolean {
   const token = store.get(globally(tokens, id))?.record
   return token !== undefined && store.get(globally(tenants, token.tenant))?.record.deleting === false

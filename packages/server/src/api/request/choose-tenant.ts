@@ -1,5 +1,5 @@
-// The tenant in which a request acts. It comes from the token; X-Tenant-ID and a {tenant} in the path may only confirm it.
-// A platform administrator chooses the tenant with either. See docs/design/api.md#tenants.
+// The tenant in which a request acts. The tenant comes from the token; X-Tenant-ID and a {tenant} in the path may only
+// confirm it. A platform administrator chooses the tenant with either of the two. See docs/design/api.md#tenants.
 
 import { isTenantId, type Rejection, type TenantId } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
@@ -16,7 +16,7 @@ export type ChosenTenant =
   | { readonly ok: true; readonly tenant: TenantId; readonly onBehalf: boolean }
   | { readonly ok: false; readonly rejection: Rejection }
 
-/** Checks the path before the header, as the public order of checks requires. */
+/** Checks the tenant in the path before the tenant in the header, as the public order of checks requires. */
 export function chooseTenant({ credential, header, path, exists }: TenantChoice): ChosenTenant {
   const own = credential.tenant.id
   const platform = credential.token.role === 'platform-admin'

@@ -1,16 +1,16 @@
-// Limits failed attempts per address, for join tokens and exec tickets. Successful attempts are not counted.
+// Limits failed attempts with join tokens and exec tickets per address. Successful attempts do not use up the limit.
 
 import { createBoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../ports/clock.ts'
 
 export interface FailedAttempts {
-  /** Zero if this address may try now, otherwise the seconds until it may. */
+  /** Seconds until `address` may try again; 0 if it may try now. */
   waitSeconds(address: string): number
   record(address: string): void
 }
 
 interface Failures {
-  /** How many more attempts may fail now. */
+  /** Number of further attempts that may fail before the address must wait. */
   left: number
   at: number
 }
@@ -22,7 +22,7 @@ export function createFailedAttempts(perMinute: number, clock: Clock): FailedAtt
   const perMs = perMinute / 60_000
   const leftFor = (address: string, now: number): number => {
     const known = addresses.get(address)
-    // A clock that was set back refills nothing.
+    // A clock that was set back adds no attempts.
     return known === undefined
       ? perMinute
       : Math.min(perMinute, known.left + Math.max(0, now - known.at) * perMs)

@@ -8,19 +8,19 @@ import type { FastifyInstance } from 'fastify'
 import { rejectionBody } from '../reply.ts'
 
 export interface MalformedRequests {
-  /** Fastify's `clientErrorHandler`. */
+  /** Handler for Fastify's option `clientErrorHandler`. */
   handle(error: Error & { readonly code?: string }, socket: Socket): void
-  /** Tracks the unanswered requests of each connection. */
+  /** Tracks the unanswered requests of each connection of the server. */
   watch(app: FastifyInstance): void
 }
 
-/** How long the client may take to read the last response. Further bytes from it are discarded. */
+/** Time that the client has to read the last response. Further bytes from the client are discarded. */
 const LINGER_MS = 1000
 
 export function createMalformedRequests(publicUrl: string): MalformedRequests {
   const unanswered = new WeakMap<Socket, Set<IncomingMessage>>()
   const ending = new WeakSet<Socket>()
-  // A complete request may have been executed, so it gets its own response. An incomplete one is never executed.
+  // A complete request may have been executed, so it gets its own response. An incomplete request is never executed.
   const hasUnanswered = (socket: Socket) =>
     [...(unanswered.get(socket) ?? [])].some(({ complete }) => complete)
   return {
@@ -46,7 +46,7 @@ export function createMalformedRequests(publicUrl: string): MalformedRequests {
   }
 }
 
-/** Closing a socket with unread bytes would reset the connection and lose the response. */
+/** Ends the connection but reads on: closing a socket with unread bytes would reset it and lose the response. */
 function endGently(socket: Socket, text = ''): void {
   socket.end(text)
   socket.once('end', () => socket.destroy())

@@ -1,5 +1,5 @@
-// All query parameters of the API: accepted values and parsing. Unknown, repeated and invalid ones are rejected, never
-// ignored.
+// All query parameters of the API: accepted values and parsing. Unknown, repeated and invalid parameters are rejected,
+// never ignored.
 
 import { durationMs, EVENT_TYPES, type Rejection, SEVERITIES } from '@holdfast/contract'
 import { reject, safeKey } from '@holdfast/core'
@@ -14,11 +14,11 @@ export interface ParsedQuery {
   readonly type?: string
   readonly subject?: string
   readonly severity?: string
-  /** An RFC 3339 time. */
+  /** The query parameter `at`: an RFC 3339 time. */
   readonly at?: string
   readonly follow: boolean
   readonly tail: number
-  /** An RFC 3339 time, or a duration before now. */
+  /** The query parameter `since`: an RFC 3339 time, or a duration before now. */
   readonly since?: string
   readonly replica?: number
   readonly ticket?: string
@@ -28,7 +28,7 @@ export type QueryName = keyof ParsedQuery
 interface QueryParameter {
   readonly expected: string
   readonly schema: { readonly [keyword: string]: string | number | string[] }
-  /** Undefined if the text is not accepted. */
+  /** Parses the text of a query parameter; returns undefined if the text is not accepted. */
   read(text: string): string | number | boolean | undefined
 }
 

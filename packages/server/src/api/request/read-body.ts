@@ -1,4 +1,4 @@
-// Parses a request body as strict JSON. Its size was limited while it was read. See docs/design/admission.md#strict-bodies.
+// Parses a request body as strict JSON. The HTTP server has limited its size. See docs/design/admission.md#strict-bodies.
 
 import {
   isJsonObject,
@@ -15,12 +15,12 @@ export type BodyOutcome =
   | { readonly ok: false; readonly rejection: Rejection }
 
 export interface SentBody {
-  /** Undefined if there is no body, and for GET, whose body is not read. */
+  /** Body of the request. Undefined if there is none, and for GET, whose body is not read. */
   readonly body: unknown
   readonly headers: { readonly [name: string]: string | string[] | undefined }
 }
 
-/** Ten times the values of the largest accepted deployment; parsed in a few milliseconds. */
+/** Limit of JSON values in a body: ten times those of the largest deployment. Parsing takes a few milliseconds. */
 const MAX_VALUES = 20_000
 
 export function readBody(endpoint: DescribedEndpoint, sent: SentBody, maxDepth: number): BodyOutcome {

@@ -1,4 +1,4 @@
-// /api/v1/events, the event stream, and /api/v1/audit.
+// The endpoints /api/v1/events, its event stream, and /api/v1/audit.
 
 import { auditEntryShape, eventPageShape, string } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
@@ -41,7 +41,7 @@ export function activityEndpoints(store: Store): Endpoint[] {
   ]
 }
 
-/** Last-Event-ID, which a client sends when it reconnects, takes precedence over `after`. */
+/** Follows the events of a tenant. The header Last-Event-ID of a reconnecting client takes precedence over `after`. */
 async function follow(
   store: Store,
   { caller, query, lastEventId }: ApiRequest,

@@ -1,4 +1,4 @@
-// /api/v1/archives: earlier revisions of a deployment.
+// The endpoints below /api/v1/archives: earlier revisions of a deployment.
 
 import { archiveEntryShape } from '@holdfast/contract'
 import { getArchived, listArchive } from '../../operations/deployments/read/read-deployments.ts'

@@ -1,4 +1,4 @@
-// Actions on a deployment besides changing its fields: restart and rollback.
+// Endpoints for the actions on a deployment: restart and rollback.
 
 import { dryRunShape, writtenShape } from '@holdfast/contract'
 import type { Outcome } from '../../operations/caller.ts'

@@ -1,4 +1,4 @@
-// Reads about a deployment besides its record: its status, its placements, and why a replica is not placed.
+// Endpoints that read the status of a deployment, its placements, and why a replica is not placed.
 
 import { list, object, placementEntryShape, statusWithTimelineShape, whyShape } from '@holdfast/contract'
 import type { DeploymentDeps } from '../../operations/deployments/deps.ts'

@@ -1,4 +1,4 @@
-// Responses to an accepted write of a deployment, shared by all endpoints that write one.
+// Responses to an accepted write of a deployment, shared by all endpoints that write a deployment.
 
 import type { Code } from '@holdfast/contract'
 import { CROSS_RULES, FIELD_RULES } from '@holdfast/core'
@@ -7,7 +7,7 @@ import type { Written } from '../../operations/deployments/write/written.ts'
 import type { KeptAnswer } from '../../operations/idempotency.ts'
 import type { ApiResponse } from '../endpoint.ts'
 
-/** For the log: the changes that the server made to the request, as in the response. Values are already redacted. */
+/** Fields for the log: the changes that the server made to the request. Values are already redacted. */
 export function announcement({ deployment, alterations, warnings }: Written): object {
   return { deployment: deployment.name, alterations, warnings }
 }
@@ -22,10 +22,10 @@ export function updated(written: Written): Outcome<ApiResponse> {
   return done({ ...changed(written), notes: announcement(written) })
 }
 
-/** A dry run returns no deployment, because none is stored. */
+/** Response of a dry run. It has no deployment, because no deployment is stored. */
 export const dryRun = ({ alterations, warnings, plan }: Written) => ({ alterations, warnings, plan })
 
-/** The codes that may reject a body, collected from the rules. */
+/** Codes of the rules that may reject the body of a deployment. */
 export const ADMISSION_CODES: readonly Code[] = [
   ...new Set<Code>([
     'manifest_wrong_kind',

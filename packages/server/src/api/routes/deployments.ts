@@ -1,4 +1,4 @@
-// /api/v1/deployments.
+// The endpoints below /api/v1/deployments that list, read, write and delete deployments.
 
 import {
   deploymentBodyShape,
@@ -44,7 +44,7 @@ export function deploymentEndpoints(deps: DeploymentDeps): Endpoint[] {
 
 const REQUIRED_ON_CREATE: ReadonlySet<string> = new Set(['kind', 'name', 'image'])
 
-/** The body as the OpenAPI document shows it: nearly every field is optional. Admission rules decide what is rejected. */
+/** Request body in the OpenAPI document. Nearly every field is optional, because admission rules check the body. */
 const sentDeploymentShape: Shape<unknown> = object(
   Object.fromEntries(
     Object.entries(deploymentBodyShape.fields).map(([name, field]) => [
@@ -54,7 +54,7 @@ const sentDeploymentShape: Shape<unknown> = object(
   ),
 )
 
-/** The shape with all fields of all its objects optional. */
+/** Returns a copy of `shape` in which all fields of all objects are optional. */
 function loosen(shape: Shape<unknown>): Shape<unknown> {
   if (shape.kind === 'optional') return optional(loosen(shape.inner))
   if (shape.kind === 'list') return { ...shape, element: loosen(shape.element) }

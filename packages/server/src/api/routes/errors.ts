@@ -1,4 +1,4 @@
-// /api/v1/errors: the code catalogue as data.
+// The endpoint /api/v1/errors: the catalogue of rejection codes as data.
 
 import { CODES, type Code, entryOf, isCode, list, listedCodeShape, object } from '@holdfast/contract'
 import { reject } from '@holdfast/core'

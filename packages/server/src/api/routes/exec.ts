@@ -1,4 +1,4 @@
-// Commands in a container: the ticket, and the WebSocket that it opens.
+// Endpoints that run a command in a container: one issues a ticket, and the other opens a WebSocket with the ticket.
 
 import { execRequestShape, issuedExecShape, string } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
@@ -20,7 +20,7 @@ export function execEndpoints(deps: ExecDeps, failedTickets: FailedAttempts): An
   return [issue, execSocketEndpoint(failedTickets)]
 }
 
-/** Rejects requests that do not ask for a WebSocket. Upgrade requests are handled by streams/exec-upgrade.ts. */
+/** Endpoint that rejects requests without a WebSocket upgrade. streams/exec-upgrade.ts handles requests with one. */
 export function execSocketEndpoint({ waitSeconds }: FailedAttempts): OpenEndpoint {
   return {
     method: 'GET',

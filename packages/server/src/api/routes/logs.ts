@@ -1,4 +1,4 @@
-// GET /api/v1/deployments/{name}/logs: one JSON object per line, until the reader disconnects or the logs end.
+// GET /api/v1/deployments/{name}/logs: sends one JSON object per log line, until the reader disconnects or the logs end.
 
 import { Readable } from 'node:stream'
 import { defined, string } from '@holdfast/contract'
@@ -11,7 +11,7 @@ import {
 import { type ApiRequest, type Endpoint, endpoint, param, type StreamedResponse } from '../endpoint.ts'
 
 const NDJSON = 'application/x-ndjson'
-/** Buffered for a slow reader. */
+/** Maximum number of log bytes that are buffered for a slow reader. */
 const BUFFERED_BYTES = 64 * 1024
 
 export function logEndpoints(deps: LogDeps): Endpoint[] {
@@ -42,7 +42,7 @@ function streamLines(read: ReadLines): StreamedResponse {
   const stream = new Readable({
     highWaterMark: BUFFERED_BYTES,
     read: () => void pushNext(stream, lines),
-    // The reader disconnected: end the pending wait for a line, then close the stream.
+    // The reader disconnected: end the pending wait for a log line, then close the log stream.
     destroy(error, done) {
       ending.abort()
       lines.return(undefined).then(

@@ -1,4 +1,4 @@
-// /metrics for a platform token, if the configuration does not open it to all.
+// The endpoint /metrics for a platform token, if the configuration does not open /metrics to all.
 
 import { string } from '@holdfast/contract'
 import { type Endpoint, endpoint } from '../endpoint.ts'

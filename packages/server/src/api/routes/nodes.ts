@@ -1,4 +1,4 @@
-// /api/v1/nodes: join tokens, enrollment, and the nodes of a tenant.
+// The endpoints below /api/v1/nodes: join tokens, enrollment, and the nodes of a tenant.
 
 import {
   enrolledShape,
@@ -129,7 +129,7 @@ function readEndpoints(deps: NodeEndpointDeps): Endpoint[] {
 interface NodeAction {
   readonly verb: 'cordon' | 'uncordon' | 'drain'
   readonly summary: string
-  /** 202 if the work continues after the response. */
+  /** HTTP status; 202 if the work continues after the response. */
   readonly status: 200 | 202
   act(caller: Caller, id: string, once: Kept<Node>): Promise<Outcome<Node>>
 }

@@ -1,4 +1,4 @@
-// /api/v1/registries: the allowed registries and the tenant's credentials for them.
+// The endpoints below /api/v1/registries: the allowed registries, and the tenant's credentials for these registries.
 
 import { dryRunResultShape, list, object, registryShape } from '@holdfast/contract'
 import { done } from '../../operations/caller.ts'

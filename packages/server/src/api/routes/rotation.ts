@@ -1,4 +1,4 @@
-// /api/v1/deployments/{name}/secrets/...: rotation of the secrets of a deployment.
+// The endpoints below /api/v1/deployments/{name}/secrets: rotation of the secrets of a deployment.
 
 import { type Rotation, rotateShape, rotationDryRunShape, rotationShape } from '@holdfast/contract'
 import type { Outcome } from '../../operations/caller.ts'

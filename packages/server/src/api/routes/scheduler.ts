@@ -1,4 +1,4 @@
-// /api/v1/scheduler: settings of the scheduler that all tenants share.
+// The endpoints below /api/v1/scheduler: settings of the scheduler, which are the same for all tenants.
 
 import { type Regions, type ResidencyRules, regionsShape } from '@holdfast/contract'
 import { done } from '../../operations/caller.ts'

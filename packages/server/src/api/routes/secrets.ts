@@ -1,4 +1,4 @@
-// /api/v1/secrets: secret values can be written but never read.
+// The endpoints below /api/v1/secrets: secret values can be written but never read.
 
 import {
   type Code,
@@ -33,7 +33,7 @@ const PATH_CODES: readonly Code[] = [
   'secret_path_namespace_split',
 ]
 
-/** The codes that reject `values` and `generate`, in a write and in a rotation. */
+/** Codes that may reject `values` and `generate` when a secret is written or rotated. */
 export const MATERIAL_CODES: readonly Code[] = [
   'field_unknown',
   'field_type_invalid',

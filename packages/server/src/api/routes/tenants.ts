@@ -1,4 +1,4 @@
-// /api/v1/tenants, their tokens and quotas.
+// The endpoints below /api/v1/tenants: tenants, their tokens and quotas.
 
 import {
   type IssuedToken,

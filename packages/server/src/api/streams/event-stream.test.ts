@@ -1,4 +1,4 @@
-// Backpressure of an event stream: how much is buffered for a slow reader, when it is disconnected, and that no event is missed.
+// Backpressure of an event stream: buffer size for a slow reader, disconnection of a stalled reader, and no missed event.
 
 import type { ListedEvent } from '@holdfast/contract'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -20,7 +20,7 @@ interface Source extends EventFollower {
   failing: boolean
 }
 
-/** Returns the waiting parts one at a time. */
+/** An event source that returns the parts of `waiting` one at a time. */
 function sourceOf(waiting: FollowedPart[]): Source {
   const source: Source = {
     taken: 0,
@@ -50,7 +50,7 @@ test('an event stream buffers at most the read-ahead and one part for a reader t
   await vi.advanceTimersByTimeAsync(30_000)
   expect(stream.readableLength).toBeLessThan(64 * 1024 + 11_000)
   expect(source.taken).toBeLessThan(9)
-  // After a minute without a read the reader is disconnected and its source is closed.
+  // After a minute without a read the reader is disconnected and the event source is closed.
   await vi.advanceTimersByTimeAsync(45_000)
   expect([stream.destroyed, source.closed]).toEqual([true, true])
 })
@@ -73,7 +73,7 @@ test('an event stream delivers an event that arrives during a read, and one that
   stream.on('data', (chunk) => {
     text += chunk
   })
-  // A read is in progress and has found nothing yet.
+  // A read of the event source is in progress and has found nothing yet.
   const { take } = source
   let release = () => {}
   source.take = () =>

@@ -1,5 +1,5 @@
-// The events of a tenant as Server-Sent Events: `id` is the cursor, `event` the type, `data` the event as in lists. The reader
-// controls the speed; a stalled reader is disconnected and may resume with its Last-Event-ID.
+// The events of a tenant as Server-Sent Events: `id` is the cursor, `event` the type, `data` the event in the form of the
+// API. The reader controls the speed; a stalled reader is disconnected and may resume with its Last-Event-ID.
 
 import { Readable } from 'node:stream'
 import type { EventFollower, FollowedPart } from '../../operations/events/follow-events.ts'
@@ -8,14 +8,14 @@ import type { StreamedResponse } from '../endpoint.ts'
 export const EVENT_STREAM = 'text/event-stream'
 
 const HEARTBEAT_MS = 15_000
-/** A reader that reads nothing for so many heartbeats is disconnected. */
+/** Number of heartbeats after which a reader that has read nothing is disconnected. */
 const STALLED_HEARTBEATS = 4
 const RETRY_MS = 1_000
-/** Bytes buffered ahead of the reader. */
+/** Maximum number of bytes that are buffered for the reader. */
 const READ_AHEAD = 64 * 1024
 
 export interface EventStream extends StreamedResponse {
-  /** The follower has new events. */
+  /** Called when the follower has new events. */
   arrived(): void
 }
 
@@ -55,14 +55,14 @@ export function openEventStream(follower: EventFollower): EventStream {
 }
 
 interface Pump {
-  /** The reader can accept more. */
+  /** Called when the reader can accept more data. */
   resume(): void
-  /** Whether the reader has read since the previous call. */
+  /** Reports whether the reader has read since the previous call. */
   wasRead(): boolean
   arrived(): void
 }
 
-/** Moves events from the follower to the reader while it can accept more; without events it waits for the next arrival. */
+/** Moves events from the follower to the reader while the reader accepts more; without events it waits for new events. */
 function createPump(follower: EventFollower, push: (text: string) => void, isOver: () => boolean): Pump {
   let state: 'idle' | 'reading' | 'waiting' = 'idle'
   let missed = false
@@ -74,11 +74,11 @@ function createPump(follower: EventFollower, push: (text: string) => void, isOve
     const { parts, more } = await follower.take()
     const text = parts.map(partText).join('')
     state = text === '' ? 'waiting' : 'idle'
-    // After a push the stream calls resume; without data it would not.
+    // The stream calls `resume` after a push, but not after a read that found no data.
     if (text !== '') push(text)
     else if (more || missed) run()
   }
-  // If the store is unavailable, retry; the reader keeps its position.
+  // If the store is unavailable, the read is retried; the reader keeps its position.
   const run = (): void => {
     move().catch(() => {
       state = 'idle'
@@ -102,7 +102,7 @@ function createPump(follower: EventFollower, push: (text: string) => void, isOve
   }
 }
 
-/** An id without data: the reader dispatches no event but remembers the position. */
+/** An SSE id without data: the reader receives no event but remembers the position. */
 function positionText({ reached }: EventFollower): string {
   return reached === undefined ? '' : `id: ${reached}\n`
 }

@@ -1,6 +1,6 @@
 // Connects a running command to its client over a WebSocket. The first byte of a message is its channel: 0 input, 1 output,
-// 2 error output, 3 terminal size, 4 end. Flow control applies in both directions: a slow client pauses the command, and a
-// slow command pauses the client.
+// 2 error output, 3 terminal size, 4 exit. Flow control applies in both directions: a slow client pauses the command, and
+// a slow command pauses the client.
 
 import { STREAM_CHANNELS, STREAM_HEADER_BYTES, STREAM_PAYLOAD_BYTES, type TenantId } from '@holdfast/contract'
 import { WebSocket } from 'ws'
@@ -9,22 +9,22 @@ import type { ExecOrder } from '../../operations/deployments/exec/exec-ticket.ts
 import type { NodeStream, OpenNodeStream, StreamEnd } from '../../ports/node-streams.ts'
 
 export interface ExecTimes {
-  /** The command is ended after this time without a byte in either direction. */
+  /** Time without a byte in either direction after which the command is ended. */
   readonly idleMs: number
-  /** How often idleness and the token are checked. */
+  /** Interval of the checks for idleness and for a valid token. */
   readonly checkMs: number
 }
 
 const TIMES: ExecTimes = { idleMs: 30 * 60_000, checkMs: 5_000 }
 const ALIVE_MS = 30_000
-/** Output in transit and buffered. */
+/** Maximum number of output bytes that are in transit or buffered. */
 const WINDOW_BYTES = 256 * 1024
 
 export interface ExecSession {
   readonly openStream: OpenNodeStream
   readonly tenant: TenantId
   readonly order: ExecOrder
-  /** Aborts when the server stops. */
+  /** Signal that aborts when the server stops. */
   readonly ending: AbortSignal
   readonly times?: Partial<ExecTimes>
   isTokenValid(): boolean
@@ -68,7 +68,7 @@ export function serveExec(client: WebSocket, session: ExecSession): void {
   const stop = (): void => finish({ error: 'closed' })
   ending.addEventListener('abort', stop)
   keepAlive(client, ALIVE_MS)
-  // `close` follows every error and cleans up.
+  // The `close` event follows every error and cleans up, so the error needs no handling.
   client.on('error', () => {})
   client.on('close', () => {
     clearInterval(check)
@@ -77,14 +77,14 @@ export function serveExec(client: WebSocket, session: ExecSession): void {
   })
 }
 
-/** The connection is terminated if the client does not complete the close handshake in this time. */
+/** Time that the client has to complete the close handshake; after that the connection is terminated. */
 const CLOSE_TIMEOUT_MS = 2_000
 
 function sendEnd(client: WebSocket, { exitCode, error }: StreamEnd): void {
   if (client.readyState !== WebSocket.OPEN) return
   const end = exitCode === undefined ? { error: error ?? 'closed' } : { exitCode }
   client.send(Buffer.concat([Buffer.of(STREAM_CHANNELS.exit), Buffer.from(JSON.stringify(end))]))
-  // Resume a paused client, otherwise its close frame would not be read.
+  // A paused client must be resumed, otherwise its close frame would not be read.
   client.resume()
   client.close(1000)
   const timer = setTimeout(() => client.terminate(), CLOSE_TIMEOUT_MS)
@@ -113,7 +113,7 @@ interface InputChunk {
 
 const SENT_BY_CLIENTS: readonly number[] = [STREAM_CHANNELS.stdin, STREAM_CHANNELS.resize]
 
-/** Buffers input that the node cannot accept yet, and pauses the client while there is any. */
+/** Buffers input that the node cannot accept yet, and pauses the client while input is buffered. */
 function createInput(client: WebSocket, stream: NodeStream) {
   const waiting: InputChunk[] = []
   const flush = (): void => {
@@ -127,7 +127,7 @@ function createInput(client: WebSocket, stream: NodeStream) {
   }
   return {
     flush,
-    /** False if the message violates the protocol. */
+    /** Accepts one message of the client; returns false if the message violates the protocol. */
     accept(message: Buffer): boolean {
       const [channel] = message
       if (channel === undefined || !SENT_BY_CLIENTS.includes(channel)) return false

@@ -1,5 +1,5 @@
-// GET /api/v1/exec/{id}?ticket= with a WebSocket upgrade: the checks of every request, then the ticket, then the socket.
-// Rejections are sent before the upgrade, in the usual form.
+// GET /api/v1/exec/{id}?ticket= with a WebSocket upgrade: first the checks of every request, then the check of the
+// ticket, then the upgrade. Rejections are sent before the upgrade, as ordinary HTTP responses.
 
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -37,15 +37,15 @@ export interface ExecUpgrades {
   close(): void
 }
 
-/** For each token and server replica. */
+/** Maximum number of running commands for each token on each server replica. */
 const COMMANDS_PER_TOKEN = 16
 const PATH = /^\/api\/v1\/exec\/([^/?]{1,64})(?:\?|$)/
-/** The longest message of a client; it is split into frames. */
+/** Maximum size of a message from the client; the message is split into frames for the node. */
 const MAX_MESSAGE_BYTES = 4 * STREAM_PAYLOAD_BYTES
 
 interface ExecContext extends ExecUpgradeDeps {
   readonly sockets: WebSocketServer
-  /** Limits commands that run or are about to start. */
+  /** Limits the commands of a token that run or are about to start. */
   readonly limit: TokenLimit
   readonly ending: AbortController
 }
@@ -64,7 +64,7 @@ export function createExecUpgrades(deps: ExecUpgradeDeps): ExecUpgrades {
     take(request, socket, head) {
       const [, id] = PATH.exec(request.url ?? '') ?? []
       if (id === undefined) return false
-      // `close` follows every error and releases the reservation.
+      // The `close` event follows every error and releases the reservation, so the error needs no handling.
       socket.on('error', () => {})
       upgrade(context, id, { request, socket, head }).catch((error: unknown) => {
         if (error instanceof StoreUnavailableError)
@@ -93,7 +93,7 @@ async function upgrade(context: ExecContext, id: string, { request, socket, head
   }
   let release: (() => void) | undefined
   try {
-    // The callback may run again after a conflict; the first reservation is kept.
+    // The callback may run again after a write conflict; the reservation of its first run is kept.
     const opened = await openExec(context, { id, ticket: admitted, requestId }, (token) => {
       release ??= context.limit.reserve(token)
       return release !== undefined
@@ -101,7 +101,7 @@ async function upgrade(context: ExecContext, id: string, { request, socket, head
     if (opened.ok) start(context, opened.value, { request, socket, head })
     else rejectTicket(context, opened, { socket, address, requestId })
   } finally {
-    // The reservation lasts as long as the socket. A socket that is already destroyed emits no further close.
+    // The reservation lasts as long as the socket. A socket that is already destroyed emits no further `close` event.
     if (release !== undefined && !socket.destroyed) socket.once('close', release)
     else release?.()
   }
@@ -116,7 +116,7 @@ function rejectTicket(
   sendRejected(context, socket, requestId, rejected)
 }
 
-/** Returns the ticket if all other checks pass, because the first use consumes it. */
+/** Returns the ticket only if all other checks pass, because the first use of a ticket consumes it. */
 function admit(
   context: ExecContext,
   request: IncomingMessage,

@@ -1,25 +1,25 @@
-// Open streamed responses: limits them per token, ends them when their token becomes invalid, and when the server stops.
+// Limits open streamed responses per token. Ends them when their token becomes invalid or the server stops.
 // See docs/design/api.md#streams.
 
 import type { TokenId } from '@holdfast/contract'
 import type { StreamedResponse } from '../endpoint.ts'
 import { createTokenLimit } from './token-limit.ts'
 
-/** For each token and server replica. */
+/** Maximum number of open streams for each token on each server replica. */
 export const STREAMS_PER_TOKEN = 16
-/** How often the tokens of open streams are checked. */
+/** Interval at which the tokens of open streams are checked. */
 const RECHECK_MS = 5_000
-/** How long a reader may take to read the rest of a stream that was ended. */
+/** Time that a reader has to read the rest of a stream that was ended. */
 const LINGER_MS = 1_000
 
-/** Reserved before the handler runs until the stream closes, so that concurrent requests cannot exceed the limit. */
+/** Place of one stream. It is reserved before the handler runs, so that concurrent requests cannot exceed the limit. */
 export interface StreamSlot {
   follow(response: StreamedResponse, isTokenValid: () => Promise<boolean>): void
   release(): void
 }
 
 export interface OpenStreams {
-  /** Undefined if the token is at its limit. */
+  /** Reserves a stream for the token; returns undefined if the token is at its limit. */
   reserve(token: TokenId): StreamSlot | undefined
   endAll(): Promise<void>
 }
@@ -59,7 +59,7 @@ function createSlot(open: Set<OpenStream>, release: () => void): StreamSlot {
   }
 }
 
-/** Streams stay open while the store is unavailable, because their tokens cannot be checked. */
+/** Ends streams with invalid tokens. Streams stay open while the store is unavailable and tokens cannot be checked. */
 async function endInvalid(open: ReadonlySet<OpenStream>): Promise<void> {
   for (const { response, isTokenValid } of [...open]) {
     if (!(await isTokenValid().catch(() => true))) void endGracefully(response)

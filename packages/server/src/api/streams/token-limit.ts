@@ -3,7 +3,7 @@
 import type { TokenId } from '@holdfast/contract'
 
 export interface TokenLimit {
-  /** Returns an idempotent release function, or undefined if the token is at its limit. */
+  /** Reserves a stream or command. Returns an idempotent release function, or undefined if the token is at its limit. */
   reserve(token: TokenId): (() => void) | undefined
 }
 

@@ -1,4 +1,4 @@
-// The codec against constructed bytes; the real tests show that etcd agrees.
+// Tests the codec with constructed bytes; the *.real.test.ts files show that a real etcd agrees.
 
 import { BinaryWriter } from '@bufbuild/protobuf/wire'
 import fc from 'fast-check'

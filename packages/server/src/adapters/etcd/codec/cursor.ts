@@ -1,7 +1,7 @@
-// Reads protobuf: a position in a buffer and the few wire types that etcd uses. Written by hand, because decoding lists and
-// watches is a hot path and an int64 must become an exact number or an error.
+// Reads protobuf: a position in a buffer and the few wire types that etcd uses. Written by hand, because decoding lists
+// and watches is a hot path, and an int64 must become either an exact number or an error.
 
-/** Reads `bytes` from `pos` up to `end`; every read moves `pos`. */
+/** A reader of `bytes` from `pos` up to `end`; every read moves `pos`. */
 export interface Cursor {
   readonly bytes: Buffer
   pos: number
@@ -15,12 +15,12 @@ export function cursorOver(bytes: Buffer): Cursor {
   return { bytes, pos: 0, end: bytes.length }
 }
 
-/** The field number and wire type as one number: `field * 8 + wireType`. */
+/** Reads the tag of a protobuf field, which is the field number and wire type as one number: `field * 8 + wireType`. */
 export function readTag(cursor: Cursor): number {
   return readInt64(cursor)
 }
 
-/** An int64 as a number. Throws beyond 2^53, because a rounded revision would silently lose or repeat events. */
+/** Reads an int64 as a number. Throws beyond 2^53, because a rounded revision would silently lose or repeat events. */
 export function readInt64(cursor: Cursor): number {
   const first = cursor.bytes[cursor.pos] ?? 0x80
   if (first < 0x80) {
@@ -43,7 +43,7 @@ function requireSafe(value: number): number {
   return value
 }
 
-/** Up to `width` bits in groups of seven; returns the complement, a negative number, if the number ends within them. */
+/** Reads up to `width` bits of a varint. If the varint ends within them, returns their complement, which is negative. */
 function readBits(cursor: Cursor, width: number): number {
   let value = 0
   for (let shift = 0; shift < width; shift += 7) {
@@ -61,7 +61,7 @@ function readByte(cursor: Cursor): number {
   return byte
 }
 
-/** A uint64 that is an id and needs all 64 bits. */
+/** Reads a uint64 that is an id and needs all 64 bits. */
 export function readIdentity(cursor: Cursor): bigint {
   let value = 0n
   for (let shift = 0n; ; shift += 7n) {
@@ -75,7 +75,7 @@ export function readBool(cursor: Cursor): boolean {
   return readInt64(cursor) !== 0
 }
 
-/** The end of the length-delimited field that starts here; afterwards `pos` is at its first byte. */
+/** Reads the length of a length-delimited field and returns the field's end; `pos` is then at the field's first byte. */
 export function readLength(cursor: Cursor): number {
   const length = readInt64(cursor)
   const end = cursor.pos + length
@@ -92,8 +92,8 @@ export function readString(cursor: Cursor): string {
 }
 
 /**
- * Bytes that the receiver may keep. A value smaller than half of the message is copied into Node's small pool, so that
- * it keeps at most 8 KB or twice its own size in memory, never a message of megabytes.
+ * Reads bytes that the caller may keep. A value smaller than half of the message is copied into Node's small pool, so
+ * that a kept value retains at most 8 KB or twice its own size in memory, never a message of megabytes.
  */
 export function readBytes(cursor: Cursor): Uint8Array {
   const end = readLength(cursor)
@@ -102,7 +102,7 @@ export function readBytes(cursor: Cursor): Uint8Array {
   return view.length * 2 >= cursor.bytes.length ? view : Buffer.from(view)
 }
 
-/** Reads an embedded message with `read`, which must consume `cursor` up to its end. */
+/** Reads an embedded message with `read`, which must consume `cursor` up to the end of that message. */
 export function readMessage<T>(cursor: Cursor, read: (cursor: Cursor) => T): T {
   const end = readLength(cursor)
   const outerEnd = cursor.end
@@ -113,7 +113,7 @@ export function readMessage<T>(cursor: Cursor, read: (cursor: Cursor) => T): T {
   return message
 }
 
-/** Skips an unused field; newer versions of etcd add some. */
+/** Skips a protobuf field that this codec does not use; newer versions of etcd add such fields. */
 export function skipField(cursor: Cursor, tag: number): void {
   const wireType = tag & 7
   if (wireType === 0) readIdentity(cursor)

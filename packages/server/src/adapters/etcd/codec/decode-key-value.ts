@@ -37,7 +37,7 @@ function readRevisionField(cursor: Cursor): number {
   return revision
 }
 
-/** The revision of a ResponseHeader. */
+/** Reads the revision of a ResponseHeader. */
 export function readHeaderRevision(cursor: Cursor): number {
   return readMessage(cursor, readRevisionField)
 }

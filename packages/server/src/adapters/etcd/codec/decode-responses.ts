@@ -52,7 +52,7 @@ function readTransactionFields(cursor: Cursor): TransactionResult {
   return { succeeded, revision, results }
 }
 
-/** etcd sets the revision only in the outermost transaction; nested ones share it. */
+/** etcd sets the revision only in the outermost transaction, so the nested transactions get a copy of that revision. */
 function withRevision(outer: TransactionResult): TransactionResult {
   if (!outer.results.some((result) => result.kind === 'transaction')) return outer
   const results = outer.results.map((result) =>
@@ -92,7 +92,7 @@ export interface MemberStatus {
   leaderId: bigint
   dbSizeBytes: number
   dbSizeInUseBytes: number
-  /** Alarms and errors, in etcd's wording. */
+  /** Alarms and errors of the etcd member, in etcd's wording. */
   readonly errors: string[]
 }
 
@@ -128,7 +128,7 @@ function readStatusHeader(cursor: Cursor, status: MemberStatus): void {
   }
 }
 
-/** The token for later calls. */
+/** Returns the auth token for later calls. */
 export function decodeAuthenticateResponse(bytes: Buffer): string {
   const cursor = cursorOver(bytes)
   let token = ''

@@ -15,13 +15,13 @@ import { readHeaderRevision, readKeyValue } from './decode-key-value.ts'
 
 export interface WatchMessage {
   revision: number
-  /** -1 in the response to a progress request and for a rejected watch. */
+  /** Id of the watch; -1 in the response to a progress request and for a rejected watch. */
   watchId: number
   created: boolean
   canceled: boolean
   compactRevision: number
   cancelReason: string
-  /** More events of the same message follow; this part may end within a revision. */
+  /** True if more events of the same message follow, so that this part may end within a revision. */
   fragment: boolean
   readonly events: WatchEvent[]
 }

@@ -12,7 +12,7 @@ import type {
 
 const COMPARE_RESULT = { equal: 0, greater: 1, less: 2, notEqual: 3 } as const
 const COMPARE_TARGET = { version: 0, createRevision: 1, modRevision: 2 } as const
-/** The tag of the field that carries the operand: `version`, `create_revision`, `mod_revision`. */
+/** Tag of the protobuf field that has the operand of a comparison: `version`, `create_revision`, `mod_revision`. */
 const COMPARE_OPERAND_TAG = { version: 0x20, createRevision: 0x28, modRevision: 0x30 } as const
 
 function writeInt64(writer: BinaryWriter, tag: number, value: number): void {
@@ -26,7 +26,7 @@ function writeFlag(writer: BinaryWriter, tag: number, value: boolean | undefined
   if (value) writer.uint32(tag).bool(true)
 }
 
-/** `key` is field 1 and `range_end` field 2 of every request that has both, except Compare. */
+/** Writes a key range: `key` is field 1 and `range_end` field 2 of every request that has both, except Compare. */
 function writeKeyRange(writer: BinaryWriter, range: KeyRange): void {
   writer.uint32(0x0a).string(range.key)
   if (range.rangeEnd !== undefined) writer.uint32(0x12).string(range.rangeEnd)
@@ -89,14 +89,14 @@ function writeOperations(writer: BinaryWriter, tag: number, operations: readonly
   }
 }
 
-/** Shared by all requests: it keeps its grown buffer, and `finish` copies the message out of it. */
+/** Writer for all requests: reuse keeps the buffer that has grown, and `finish` copies the message out of the buffer. */
 let sharedWriter = new BinaryWriter()
 
 function encode(write: (writer: BinaryWriter) => void): Buffer {
   try {
     write(sharedWriter)
   } catch (error) {
-    // The writer contains half a message now.
+    // After an error the writer contains half a message, so it is replaced.
     sharedWriter = new BinaryWriter()
     throw error
   }
@@ -120,7 +120,7 @@ export function encodeAuthenticateRequest(username: string, password: string): B
   return encode((writer) => writer.uint32(0x0a).string(username).uint32(0x12).string(password))
 }
 
-/** Enables fragments and progress notifications, without previous values. */
+/** Encodes a watch request with fragments and progress notifications, without previous values. */
 export function encodeWatchCreateRequest(range: KeyRange, startRevision: number): Buffer {
   return encode((writer) => {
     writer.uint32(0x0a).fork()
