@@ -1,5 +1,5 @@
-// The cluster control plane is down, all servers and the key-value store, while clients use the running containers. No request
-// fails, no container restarts, and nothing moves once it is back. An agent, an engine and a router fail during the outage.
+// All servers and the key-value store are down while clients use the running containers. No request fails, no container
+// restarts, and no replica moves after the servers return. An agent, an engine and a router fail during the outage.
 
 import { type Load, type LoadResult, startLoad, waitUntil, watchMachineStalls } from '@holdfast/testkit'
 import { LONG } from '@holdfast/testkit/long-run'
@@ -11,14 +11,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const PER_SECOND = LONG ? 200 : 60
 const AWAY_MS = LONG ? 180_000 : 15_000
-/** The time in which a killed router must serve again, in addition to the time for which the machine itself stalls. */
+/** Time in milliseconds within which a killed router must serve again; stalls of the machine itself are added. */
 const ROUTER_BACK_MS = 2000
 const STALL_FACTOR = 2
-/** Requests that another router has just forwarded to the killed router are lost: a repeat could run them twice. */
+/** Time in which requests fail that other routers had forwarded to a killed router: a retry could run them twice. */
 const IN_FLIGHT_MS = 250
 /**
- * An agent that starts while no server answers has received no heartbeat interval, and its dial backoff reaches 8 s. The
- * limit for unreachable nodes must be longer than that, as it is by default.
+ * Limits after which a silent node is unreachable or failed. An agent that starts while no server answers may wait 8 s
+ * between two attempts to connect, so the limit for unreachable nodes is longer than 8 s, as it is by default.
  */
 const LIVENESS = LONG ? TIMES : { ...TIMES, unreachableSeconds: 10 }
 
@@ -34,7 +34,7 @@ beforeAll(async () => {
     etcdMembers: 3,
     settings: { liveness: LIVENESS },
   })
-  // Two replicas on three nodes: one node has none and forwards.
+  // Two replicas on three nodes: the router of the third node has no local replica and forwards requests to the others.
   await deployRouted(cluster, { tenant: 'acme', name: 'shop', replicas: 2 })
   const targets = nodesOf(cluster, 'acme').map((node) => edgeOf(cluster, node))
   begunMs = performance.now()
@@ -72,7 +72,7 @@ test('keeps serving while all servers and the store are down', async () => {
     await lab.killAgent(cluster.node(first))
     const stalls = await watchMachineStalls()
     killedMs = performance.now() - begunMs
-    // The router restarts from its own disk, without an agent.
+    // The killed router must restart from the configuration on its own disk, without an agent.
     await lab.killCaddy(cluster.node(first))
     deadMs = performance.now() - begunMs
     await lab.killEngine(cluster.node(second))
@@ -81,7 +81,7 @@ test('keeps serving while all servers and the store are down', async () => {
     await untilPassed(AWAY_MS, goneMs, 'the control plane was away for long enough')
     await lab.restartAgent(cluster.node(first))
   })
-  // A node that would be declared failed after the return is declared failed within this time.
+  // If the outage had caused a node to be declared failed, this would happen within the time waited here.
   await untilPassed((TIMES.failedSeconds + 2) * 1000, performance.now(), 'the failure deadline has passed')
   expect(await silenceEvents()).toEqual([])
   expect(await placementsOf(cluster.api('acme'), 'shop')).toEqual(placed)

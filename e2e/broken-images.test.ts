@@ -14,7 +14,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 const REPLICAS = 2
 /** Requests per second for each deployment, over the routers of all three nodes. */
 const PER_SECOND = 40
-/** The shortest interval that admission accepts. A healthy container has the file /well. */
+/** Health check with the shortest interval that admission accepts. A healthy container has the file /well. */
 const CHECK = {
   type: 'exec',
   interval: '5s',
@@ -28,14 +28,14 @@ const GOOD = `touch /well; ${SERVE} wait`
 
 interface Broken {
   readonly name: string
-  /** The script that the container's shell runs. */
+  /** The script that the shell of the broken image's container runs. */
   readonly script: string
   readonly lacksLayer?: true
-  /** One replica becomes unhealthy once all of them serve. */
+  /** If true, one replica of the broken revision becomes unhealthy after all of its replicas serve. */
   readonly becomesUnhealthy?: true
   readonly masks?: readonly Mask[]
   readonly update: { readonly failureAction: 'rollback' | 'pause'; readonly progressDeadline: string }
-  /** One fewer where a ready replica becomes unhealthy, because no check can report it in advance. */
+  /** Least number of ready replicas during the update. One fewer if a ready replica becomes unhealthy without warning. */
   readonly fewestReady: number
 }
 
@@ -56,7 +56,7 @@ const BROKEN: readonly Broken[] = [
     name: 'unhealthy-later',
     script: GOOD,
     becomesUnhealthy: true,
-    // Both successors are started at once, and either may be ready first.
+    // Both replacement replicas are started at once, and either may be ready first.
     masks: [
       [
         /\d( of 2 replicas of revision 1) (?:is|are) ready(?:: the rollback is complete)?\./g,
@@ -102,7 +102,7 @@ function push(name: string, tag: string, script: string) {
   return cluster.lab.registry.pushBusyboxImage(`acme/${name}`, tag, image)
 }
 
-/** Deploys a good revision, waits until it is recorded as last good, and starts the load. */
+/** Deploys a working revision, waits until it is recorded as the last good revision, and starts the load. */
 async function runGoodRevision(name: string): Promise<void> {
   const api = cluster.api('acme')
   const host = `${name}.example`
@@ -113,7 +113,7 @@ async function runGoodRevision(name: string): Promise<void> {
     image: reference,
     replicas: REPLICAS,
     healthCheck: CHECK,
-    // The watch window is no longer than the progress deadline.
+    // A short progress deadline also shortens the time for which a finished update is watched, which is never longer.
     update: { progressDeadline: '1s' },
     routes: [{ host, path: '/', port: 8080 }],
   }
@@ -155,7 +155,7 @@ async function pushBroken({ name, script, lacksLayer }: Broken): Promise<string>
   return reference
 }
 
-/** Deletes a layer that only this image has. The registry still serves the manifest. */
+/** Deletes an image layer that no other image has. The registry still serves the manifest of the image. */
 async function removeLastLayer(repository: string, digest: string): Promise<void> {
   const call = (path: string, method: string) =>
     fetch(`${cluster.lab.registry.url}/v2/${repository}/${path}`, {
@@ -181,7 +181,7 @@ async function placedOf(name: string): Promise<Placed[]> {
   return Object((await cluster.api('acme').get(`${pathOf(name)}/placements`)).body['items'])
 }
 
-/** Makes a ready replica unhealthy while the update is still watched. */
+/** Makes a ready replica of the new revision unhealthy before the server has declared the update successful. */
 async function becomeUnhealthy(name: string): Promise<void> {
   const serving = () => placedOf(name).then((all) => all.filter(isServing))
   const isServing = ({ revision, state }: Placed) => revision === 2 && state === 'ready'
@@ -193,7 +193,9 @@ async function becomeUnhealthy(name: string): Promise<void> {
   await cluster.node(one?.nodeName ?? '').exec(['docker', 'exec', one?.containerId ?? '', 'rm', '/well'])
 }
 
-/** Waits until the failure is reported and only the previous revision runs, plus one failed replica kept for inspection when paused. */
+/**
+ * Waits until the failure is reported and only the previous revision runs. A paused update keeps one failed replica too.
+ */
 async function untilReverted({ name, update }: Broken): Promise<void> {
   const held = update.failureAction === 'pause' ? 1 : 0
   const reason = held === 1 ? 'update_paused' : 'rollback'
@@ -240,7 +242,7 @@ test.concurrent.for(BROKEN)(
       `golden/timeline-${name}.txt`,
     )
     unnoticed(broken)
-    // The stored revision is the one that was sent, and the next update clears the failure.
+    // The stored revision is still the broken one that the client sent, and the next update clears the failure.
     expect((await api.get(pathOf(name))).body['revision']).toBe(2)
     const { reference } = await push(name, 'two', GOOD)
     expect((await api.put(pathOf(name), { image: reference, update: {} })).status).toBe(200)

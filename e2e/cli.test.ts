@@ -1,4 +1,4 @@
-// The CLI commands logs and exec with real containers, on a lab with a server, an agent and a Docker Engine.
+// Tests the CLI commands logs and exec with real containers, on a lab with servers, an agent and a Docker Engine.
 
 import { join } from 'node:path'
 import { bundledCli, type CliOptions, runCli } from '@holdfast/testkit/cli/run-cli'
@@ -14,7 +14,7 @@ beforeAll(async () => {
 }, 300_000)
 afterAll(() => cluster?.stop(), 120_000)
 
-/** The server replica to which no agent is connected: it forwards to the other one. */
+/** CLI settings that use the server replica without agent connections: this server replica forwards to the other one. */
 const asAcme = () => ({
   HOLDFAST_URL: cluster.platform.baseUrl,
   HOLDFAST_TOKEN: cluster.platform.acme.token,
@@ -58,11 +58,11 @@ test('opens a shell in a container at a real terminal, with prompt, window size 
     await screen.type('stty size')
     await screen.until(/^20 90$/m)
     await screen.resize(70, 15)
-    // The new size arrives some time after the resize: poll until the shell has it.
+    // The new terminal size arrives some time after the resize: poll until the shell in the container has the new size.
     await screen.type('until [ "$(stty size)" = "15 70" ]; do sleep 0.1; done; echo seen')
     await screen.until(/^seen$/m)
-    // Ctrl-C goes to the container: it ends the command there, not the session. Each key is sent only once the command or the
-    // prompt is on the screen, because its meaning depends on that.
+    // Ctrl-C goes to the container: it ends the running command, not the session. The test sends each key only after the
+    // command or the prompt is on the screen, because the effect of Ctrl-C depends on whether a command runs.
     await screen.type('echo running; sleep 600')
     await screen.until(/^running$/m)
     await screen.press('C-c')

@@ -1,5 +1,5 @@
-// A rejected node states its remedy as data. Applied exactly so on real machines, the remedy lets the node run the replica;
-// a smaller change does not. For every moment of the run the recorded decision matches the events.
+// For a rejected node the API returns a remedy as data. On real machines, exactly this remedy lets the node run the
+// replica, and a smaller change does not. At every moment of the run the recorded decision matches the events.
 
 import type { ChangeKind, Cure, DeploymentUid, ListedEvent, TenantId } from '@holdfast/contract'
 import { decisions } from '@holdfast/server/store/records'
@@ -26,9 +26,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const CURES = 50
 const MOMENTS = 100
-/** From the change to a running container: decided, sent, pulled, started and reported, on six nodes at once. */
+/**
+ * Time limit from applying a remedy to a running container, including placement, pull and start, on six nodes at once.
+ */
 const RUNS_MS = 60_000
-/** Short, but all nodes share one machine: a node that is slow for some seconds must not become unreachable. */
+/**
+ * Short liveness limits. All nodes share one machine, so a node that is slow for some seconds must not be unreachable.
+ */
 const LIVENESS = { heartbeatSeconds: 1, unreachableSeconds: 8, failedSeconds: 40 }
 const NODES = { acme: 5, globex: 2 }
 const TENANTS = ['acme', 'globex'] as const
@@ -36,7 +40,7 @@ const TENANTS = ['acme', 'globex'] as const
 interface Cured {
   readonly name: string
   readonly kinds: readonly ChangeKind[]
-  /** A smaller change was tried before, without effect. */
+  /** True if the test applied a smaller change than the remedy first, without effect. */
   readonly triedLess: boolean
   readonly appliedAt: number
   readonly tookMs: number
@@ -112,7 +116,7 @@ async function create({ api, node }: Ward, each: CureCase, other: Ward): Promise
   expect(status, text).toBe(201)
 }
 
-/** Waits until a replica fits nowhere and returns the remedy of this lane's node, which is part of the explanation. */
+/** Waits until a replica fits on no node, and returns the remedy that the explanation contains for this test's node. */
 async function cureFor({ api, node }: Ward, name: string): Promise<Cure> {
   await waitUntil(async () => REASONS.has((await recordOf(api, name)).status.reason), {
     what: `${name} fits nowhere`,
@@ -126,10 +130,13 @@ async function cureFor({ api, node }: Ward, name: string): Promise<Cure> {
 
 const REASONS: ReadonlySet<string> = new Set(['unschedulable', 'quota_reached', 'residency_no_match'])
 
-/** Containers without a health check become ready some seconds later; this test does not wait for that. */
+/**
+ * States of a container that has started. Without a health check it becomes ready some seconds later; no test waits for
+ * that.
+ */
 const RUNS: ReadonlySet<string> = new Set(['running', 'ready'])
 
-/** Returns the node on which it runs. */
+/** Waits until the deployment's container runs, and returns its node. */
 async function untilRuns({ api }: Ward, name: string): Promise<string> {
   const { replicas } = await recordOf(api, name)
   let placed: PlacedReplica[] = []
@@ -214,7 +221,7 @@ test('answers for every moment of the run with the decision that the events prov
   expect(moments).toBeGreaterThanOrEqual(MOMENTS)
 }, 120_000)
 
-/** No deployment was placed before its remedy: the smaller change had no effect. */
+/** Checks that no deployment was placed before its remedy was applied: the smaller change had no effect. */
 function checkOrder(name: string, events: readonly ListedEvent[]): void {
   const applied = cured.find((each) => each.name === name)
   const refusal = events.find(isRefusal)
@@ -223,7 +230,7 @@ function checkOrder(name: string, events: readonly ListedEvent[]): void {
   for (const { time } of after) expect([name, Date.parse(time) >= applied.appliedAt]).toEqual([name, true])
 }
 
-/** One record for each change: none is missing, and none repeats its predecessor. */
+/** Checks that there is one decision record for each change: none is missing, and none repeats the previous record. */
 async function checkRecords(
   tenant: (typeof TENANTS)[number],
   uid: DeploymentUid,

@@ -1,5 +1,5 @@
-// Agents, engines, containerd, machines, the network and the control plane fail. Containers that had no reason to change are
-// the same ones afterwards, and no assignment ever has two.
+// Agents, engines, containerd, machines, the network and the control plane fail. Containers that had no reason to change
+// still run afterwards and were not recreated, and no assignment ever has two containers.
 
 import { waitUntil } from '@holdfast/testkit'
 import { containerIds, placementsOf, untilPhase } from '@holdfast/testkit/scenarios/lab-reads'
@@ -26,7 +26,7 @@ afterAll(() => cluster?.stop())
 const everyId = async (): Promise<string[]> =>
   (await Promise.all(NODES.map((name) => containerIds(cluster, name)))).flat().sort()
 
-/** The deployment is unchanged after the fault, and still can be scaled up and down. */
+/** Checks that the fault has not changed the deployment, and that it can still be scaled up and down. */
 async function stillTheSame(): Promise<void> {
   const api = cluster.api('acme')
   await untilPhase(api, 'steady', 'Running')

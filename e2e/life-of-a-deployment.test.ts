@@ -1,4 +1,5 @@
-// An accepted deployment becomes healthy containers on the tenant's own nodes, and is removed when it is deleted.
+// An accepted deployment becomes healthy containers on the tenant's own nodes. When the deployment is deleted, the
+// containers are removed.
 
 import { waitUntil, watchMachineStalls } from '@holdfast/testkit'
 import {
@@ -165,7 +166,8 @@ test('names every node with every reason when nothing fits, and places within 2 
   expect((await change('acme-1', 'uncordon')).status).toBe(200)
   await waitUntil(async () => (await placementsOf(api, 'picky')).length === 1, { what: 'it is placed' })
   const tookMs = performance.now() - fixedAt
-  // The fix and the decision are each written to disk before the next step, so allow for the stalls of the machine's disk.
+  // Applying the fix and the new placement each wait for a write to disk, so the time for which the disk stalls is
+  // subtracted.
   expect(tookMs - 3 * (await stalls())).toBeLessThan(2000)
   await untilPhase(api, 'picky', 'Running')
   expect(await containersOn(cluster, 'acme-1')).toEqual(['picky running'])

@@ -1,6 +1,6 @@
-// Machines disappear while clients use the containers. One or two of them: their replicas are replaced elsewhere, and only
-// requests to the dead machines fail. Many nodes of several tenants at once: a network failure is more likely, so no node
-// is declared failed for a while.
+// Machines disappear while clients use the containers. If one or two machines disappear, their replicas are replaced on
+// other nodes and only requests to the dead machines fail. If many nodes of several tenants disappear at once, a network
+// failure is more likely, so no node is declared failed for a while.
 
 import { type Load, type LoadResult, startLoad, waitUntil } from '@holdfast/testkit'
 import { LONG } from '@holdfast/testkit/long-run'
@@ -13,12 +13,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const PER_SECOND = LONG ? 200 : 60
 const TIMEOUT_MS = 20_000
-/** The time for replacement once a node is declared failed: placed, pulled, started, ready and routed to. */
+/** Time limit from the moment a node is declared failed until its replicas are replaced, ready and routed to. */
 const REPLACED_MS = 30_000
 const LIVENESS = LONG ? TIMES : { ...TIMES, massHoldSeconds: 6 }
 const FAILED_MS = LIVENESS.failedSeconds * 1000
 const HELD_MS = FAILED_MS + LIVENESS.massHoldSeconds * 1000
-/** Silence is measured on a monotonic clock, but events carry wall-clock time, which may be adjusted in between. */
+/**
+ * Tolerance between clocks: heartbeat gaps use a monotonic clock, but events carry wall-clock time, which may be
+ * adjusted.
+ */
 const CLOCKS_MS = 100
 
 let cluster: LabPlatform
@@ -28,13 +31,13 @@ beforeAll(async () => {
     nodesPerTenant: { acme: 3, globex: 2 },
     settings: { liveness: LIVENESS },
   })
-  // Two replicas on three nodes: one node has none and forwards.
+  // Two replicas on three nodes: the router of the third node has no local replica and forwards requests to the others.
   await deployRouted(cluster, { tenant: 'acme', name: 'shop', replicas: 2 })
   await deployRouted(cluster, { tenant: 'globex', name: 'mart', replicas: 2 })
 })
 afterAll(() => cluster?.stop())
 
-/** Cuts the power without closing any connection. Returns when that was. */
+/** Cuts the power of the nodes without closing any connection. Returns the time of the cut. */
 async function vanish(names: readonly string[]): Promise<number> {
   const { lab } = cluster
   const dead = names.map((name) => cluster.node(name))
@@ -68,8 +71,8 @@ async function untilStatus(names: readonly string[], status: string, timeoutMs: 
 }
 
 /**
- * Sends a request to each node. The answer is as good as a heartbeat, so a node that disappears later was last seen after
- * this. Returns the time on the clock of the events.
+ * Sends a request to each node and waits for the answers. An answer is as good as a heartbeat, so the last contact with
+ * each node is not earlier than the returned wall-clock time.
  */
 async function contactAll(names: readonly string[]): Promise<number> {
   const beforeMs = Date.now()
@@ -83,7 +86,7 @@ async function hear(name: string): Promise<void> {
   await waitUntil(async () => (await listContainers()).status === 200, { what: `${name} answers` })
 }
 
-/** When the event of a node was emitted, in milliseconds of the wall clock. */
+/** Times at which events of this type about the node were emitted, in milliseconds of the wall clock. */
 async function emittedAt(type: string, node: string): Promise<number[]> {
   const events = await eventsOf(cluster.api(cluster.node(node).tenant), type)
   return events.filter(({ subject }) => subject.name === node).map(({ time }) => Date.parse(time))
@@ -94,7 +97,7 @@ interface Use {
   readonly begunMs: number
 }
 
-/** Starts load whose connections are in use when the machine disappears. */
+/** Starts to send requests, so that connections to the machine are in use when the machine disappears. */
 async function use(nodes: readonly string[], name: string): Promise<Use> {
   const begunMs = performance.now()
   const targets = nodes.map((node) => edgeOf(cluster, node))
@@ -104,7 +107,7 @@ async function use(nodes: readonly string[], name: string): Promise<Use> {
   return { load, begunMs }
 }
 
-/** Ends the load. Requests in progress on a dead machine are lost: repeating them elsewhere could run them twice. */
+/** Ends the load. Requests in progress on a dead machine may fail: retrying them on another node could run them twice. */
 async function endOf({ load, begunMs }: Use, goneMs: number) {
   const { sent, failures, slowestMs } = await load.stop()
   const wasThere = ({ atMs }: LoadResult['failures'][number]) => atMs - TIMEOUT_MS <= goneMs - begunMs
@@ -156,7 +159,7 @@ test('removes stale containers from machines that return, and places on them aga
     await waitUntil(async () => (await containersOn(cluster, name)).length === 0, {
       what: `nothing stale is left on ${name}`,
     })
-  // The machine shows the removal before its agent has reported it.
+  // The container is gone from the machine before the agent has reported the removal, so poll the API.
   await waitUntil(async () => (await placementsOf(acme, 'shop')).length === 2, {
     what: 'two placements are listed',
   })
@@ -182,7 +185,7 @@ test('declares no node failed for a while when three of five nodes of two tenant
   const unreachableMs = Date.now() - cutMs
   await waitUntil(massSilence, { what: 'the gauge of mass failures is 1' })
   await untilStatus(silent, 'failed', HELD_MS + REPLACED_MS)
-  // Use the last event of each node: one that also failed in the first test has earlier events.
+  // Use the last event of each node, because a node that failed in the first test too has earlier events.
   const failedAfterMs = await Promise.all(
     silent.map(async (name) => ((await emittedAt('node.failed', name)).at(-1) ?? 0) - cutMs),
   )

@@ -1,5 +1,5 @@
-// A tenant releases a machine: its replicas move to the tenant's other nodes, the claim ends when none is left, and only then
-// can another tenant claim the machine. A dead machine is removed by force.
+// A tenant releases a machine: its replicas move to the tenant's other nodes, the claim ends when no replica is left, and
+// only then can another tenant claim the machine. A dead machine is removed by force.
 
 import { waitUntil } from '@holdfast/testkit'
 import { containersOn, eventsOf, placementsOf, untilPhase } from '@holdfast/testkit/scenarios/lab-reads'

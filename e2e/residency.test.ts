@@ -1,6 +1,6 @@
-// Residency on real machines in three countries: every rule with its response and the machines on which the containers
-// run; waiting deployments that start automatically; replicas that move when their machine no longer qualifies; and a
-// machine that reports a false location. See docs/design/residency.md
+// Residency on real machines in three countries. The tests cover the response to every rule and the machines that run the
+// containers, waiting deployments that start automatically, replicas that move when their machine no longer qualifies,
+// and a machine that reports a false location. See docs/design/residency.md
 
 import { NODE_COUNTRY, NODE_REGION, RESIDENCY_LABELS } from '@holdfast/contract'
 import { startLoad, waitUntil } from '@holdfast/testkit'
@@ -28,7 +28,7 @@ import type { LabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform
 import { watchReady } from '@holdfast/testkit/scenarios/watch-ready'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 
-/** The time limit from the new label to a running container. */
+/** Time limit from setting a label that makes a node qualify to a running container. */
 const CURED_MS = 2000
 const { country: COUNTRY, region: REGION, blockedCountries: BLOCKED } = RESIDENCY_LABELS
 
@@ -113,7 +113,7 @@ test.each<[string, object, string, string, unknown]>([
   expect((await api.get(at('refused'))).status).toBe(404)
 })
 
-/** The deployment is stored, and the response lists the locations that the reachable nodes advertise. */
+/** Checks that the deployment is stored and waits, and that the response lists the locations of the reachable nodes. */
 async function waits(
   row: Row,
   labels: Labels,
@@ -138,7 +138,7 @@ test('an unmet demand waits, and starts automatically once a node has the missin
   await waits({ name: 'japan', residency: { country: 'JP' } }, { [COUNTRY]: 'JP' }, ALL)
   const elsewhere = { name: 'elsewhere', residency: { blockedCountries: ALL } }
   await waits(elsewhere, { [BLOCKED]: 'DE,FR,US' }, ALL)
-  // A machine without a country is in no blocked country.
+  // A machine without a country qualifies for a deployment that only blocks countries.
   const none = { node: 'acme-4', labels: NOWHERE, deployment: 'elsewhere' }
   expect(await curedBy(cluster, none)).toBeLessThan(CURED_MS)
   await untilOn('elsewhere', [4])
@@ -155,7 +155,7 @@ test('an unmet demand waits, and starts automatically once a node has the missin
   expect(await curedBy(cluster, states)).toBeLessThan(CURED_MS)
   await untilOn('states', [4])
   await untilOn('america', [4])
-  // It ran there only because the machine had no country.
+  // The replica was allowed on this machine only while the machine had no country.
   await untilOn('elsewhere', [])
   await remove('elsewhere', 'states', 'america')
 })
@@ -228,7 +228,7 @@ test('moves replicas whose machine no longer qualifies, without a failed request
       replicas: [{ to: 'acme-1' }],
     }),
   )
-  // A changed demand moves the replica by the same rule.
+  // A changed residency demand moves the replica, just as a changed label of the machine does.
   const moved = { placement: { residency: { country: 'FR', region: 'alpine' } } }
   expect((await cluster.api('acme').put(at('shop'), moved)).status).toBe(200)
   await untilAt('shop', 'acme-5', 2)
@@ -244,7 +244,7 @@ test('stops a replica that no other node can run, and starts it again with the l
   await relabel(cluster, 'acme-5', inCountry('FR'))
   await untilOn('shop', [])
   console.log(`shop was stopped ${Date.now() - began} ms after its agent began to restart`)
-  // The engine shows it before the agent has reported it.
+  // The engine shows the new container before the agent has reported it, so poll the API.
   await expect
     .poll(() => statusOf('shop'))
     .toMatchObject({ phase: 'Degraded', reason: 'residency_no_match', replicas: { placed: 0 } })
@@ -262,7 +262,7 @@ test('stops a replica that no other node can run, and starts it again with the l
   await remove('shop')
 })
 
-/** The machine is connected, and its labels are ignored. */
+/** Checks that the machine is connected, that its location labels are ignored, and that it receives no replica. */
 async function isNoCandidate(deployment: string, refusedTimes: number): Promise<void> {
   const api = cluster.api('acme')
   await waitUntil(async () => (await refusedLabels()).length === refusedTimes, {
@@ -285,7 +285,7 @@ const refusedLabels = async () =>
     .toSorted((left, right) => left.time.localeCompare(right.time))
     .map(({ data }) => Object(data).refused)
 
-/** Leaves and joins again under the old name, as an attacker with control over the machine would. */
+/** Makes the machine leave and join again under its old name, as an attacker with control over the machine would. */
 async function rejoin(offer: Parameters<LabPlatform['enrollAgain']>[1]): Promise<void> {
   const { id } = await nodeCalled(cluster, 'acme-4')
   expect((await cluster.api('acme').delete(`/api/v1/nodes/${id}?force=true`)).status).toBe(202)
@@ -309,7 +309,7 @@ test('places nothing on a machine that reports a false location, however often i
   expect(await refusedLabels()).toEqual([refused('US'), refused(null), refused('US')])
   expect(await lastOf('deployment.scheduled', 'vault')).toBeUndefined()
   expect(await madeOn(cluster, 'acme-4', 'vault')).toEqual([])
-  // The attestation of a tenant administrator is valid for the same machine.
+  // A tenant administrator's attestation of the country makes the same machine qualify.
   await rejoin({ residency: { country: 'CH' } })
   await untilOn('vault', [4])
   expect(await madeOn(cluster, 'acme-4', 'vault')).toHaveLength(1)
@@ -330,7 +330,7 @@ test('without enforcement keeps what runs and places nothing; with it, placement
     labels: { [COUNTRY]: 'DE' },
     warnings: [{ code: 'residency_enforcement_off', field: 'placement.residency' }],
   })
-  // Once this one runs, the controllers have decided with these settings.
+  // Once this deployment without residency rules runs, the controllers have decided with the changed settings.
   await deploy(cluster, { name: 'free' })
   await untilPhase(api, 'free', 'Running')
   await untilPhase(api, 'held', 'Waiting')

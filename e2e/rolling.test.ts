@@ -1,5 +1,5 @@
 // Changes to a deployment under load lose no request: a new image, more and fewer replicas, a restart, a drained machine,
-// an earlier revision. The load goes through the router of every node, over kept and over new connections.
+// an earlier revision. The load goes through the router of every node, over both reused and new connections.
 
 import { type Load, type LoadResult, startLoad, waitUntil } from '@holdfast/testkit'
 import { inRun } from '@holdfast/testkit/long-run'
@@ -58,7 +58,7 @@ async function answers(target: string): Promise<boolean> {
   return (await probe.stop()).failures.length === 0
 }
 
-/** Waits until the revision runs on the desired number of replicas, and no other replica is left. */
+/** Waits until the revision runs on the desired number of replicas, and no replica of another revision is left. */
 async function untilSettled(revision: unknown, replicas: number): Promise<void> {
   await waitUntil(
     async () => {
@@ -82,7 +82,7 @@ async function put(change: object): Promise<unknown> {
   return Object(body['deployment']).revision
 }
 
-/** The number of requests that earlier checks have covered. */
+/** Number of requests whose results earlier checks have already covered. */
 let counted = 0
 function unnoticed(lowestReady: number): void {
   const seen: LoadResult = load.result()

@@ -25,24 +25,24 @@ import { createStoreEye } from '@holdfast/testkit/secrets/store-eye'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
 const ROUNDS = LONG ? 3 : 1
-/** Half a dozen restarts of consumers in sequence need a minute on two idle cores. */
+/** Timeout of a test. About six restarts of consumers in sequence need a minute on two idle cores. */
 const PATIENCE = { timeout: LONG ? 3_600_000 : 300_000 }
-/** About how long a step takes. */
+/** Approximate duration of one step of a rotation. */
 const STEP_MS = 40
-/** In the long run the answering servers also lead, so each kill costs a change of leader. */
+/** Roles of the servers that answer requests. In the long run they also lead, so each kill causes a change of leader. */
 const ANSWERING = ['api', 'broker', ...(LONG ? ['controllers'] : [])]
 
 let cluster: LabPlatform
 let world: RedisWorld
-/** The first one receives the requests; after a kill the other one is first. */
+/** Servers that answer requests. The first in the list receives the requests; after a kill the other server is first. */
 const answering: ServerProcess[] = []
 let leading: ServerProcess
 let began = 0
-/** Wrong passwords that a test sent on purpose. */
+/** Number of logins with a wrong password that a test sent on purpose. */
 let wrong = 0
 
 beforeAll(async () => {
-  // Controllers, API and broker run in processes that can be killed; only the gateway runs in this one.
+  // Controllers, API and broker run in processes that can be killed; only the gateway runs in the test process.
   cluster = await startLabPlatform({
     nodesPerTenant: { acme: 2, globex: 1 },
     settings: { roles: ['api', 'gateway'] },
@@ -59,7 +59,7 @@ afterAll(async () => {
   await Promise.all([leading, ...answering].map((server) => server?.remove()))
 })
 
-/** Logins so far, in all containers that ever ran. */
+/** Number of logins at the end of the previous test, over all containers that ever ran. */
 let before = 0
 afterEach(async ({ task }) => {
   const { logins, containers, missed, refused } = await world.tally()
@@ -80,7 +80,7 @@ function nextServer() {
   return { server: first, api: first.api(cluster.platform.acme.token) }
 }
 
-/** One step of a rotation. */
+/** Requests one phase of a rotation. Implementations differ in when they kill a server. */
 type Step = (phase: string) => Promise<void>
 
 const step: Step = async (phase) => {
@@ -96,7 +96,7 @@ const NEXT: { readonly [phase: string]: readonly string[] } = {
   retire: ['stage'],
 }
 
-/** Kills the server that answered, and for a cutover also the leader that continues it. The next request goes to the other server. */
+/** Requests a step, then kills the server that answered and, for a cutover, the leader too. The other server is next. */
 const stepAndKill: Step = async (phase) => {
   await step(phase)
   const dead = phase === 'cutover' ? [nextServer().server, leading] : [nextServer().server]
@@ -105,7 +105,10 @@ const stepAndKill: Step = async (phase) => {
   await Promise.all(dead.map((each) => each.start()))
 }
 
-/** Kills the server at a random moment of the step, and repeats the request at the other one, as a careful client would. */
+/**
+ * Kills the server at a random moment of the step, and retries the request at the other server, as a careful client
+ * would.
+ */
 const stepThroughDeath: Step = async (phase) => {
   const once = { 'idempotency-key': randomUUID() }
   const dying = nextServer()
@@ -124,11 +127,11 @@ async function isRefused(phase: string): Promise<void> {
   expect([status, codes], text).toEqual([409, ['rotation_transition_invalid']])
 }
 
-/** The number of passwords that Redis accepts is this, on both machines. */
+/** Checks that Redis accepts this number of passwords on both machines. */
 const acceptsPasswords = async (count: number) =>
   expect((await world.tally()).passwords).toEqual([count, count])
 
-/** Versions that the secrets store still holds, read from the store itself. */
+/** Versions of the password that the secrets store still contains, read from the store itself. */
 async function heldVersions(): Promise<number[]> {
   const eye = createStoreEye({ ...(await sharedSecretsStore()), tenant: cluster.platform.acme.id })
   return eye.liveVersions(APP_PATH)
@@ -151,7 +154,7 @@ async function rotateFully(step: Step): Promise<void> {
   const { versions } = await rotationOf(api())
   expect(versions.new).toBeGreaterThan(Number(versions.old))
   await isRefused('cutover')
-  // A container that starts now must not receive the staged password.
+  // In the staged phase, a container that starts must not receive the staged password.
   await world.applyPasswords()
   await acceptsPasswords(1)
 
@@ -175,13 +178,13 @@ async function rotateFully(step: Step): Promise<void> {
     what: 'the old password is destroyed',
     timeoutMs: 100_000,
   })
-  // From here on Redis accepts only the new password.
+  // After the passwords are applied, Redis accepts only the new password.
   await world.applyPasswords()
   await acceptsPasswords(1)
   expect(await world.secretsVersions()).toEqual(raised(first, CONSUMERS, 1))
 }
 
-/** Aborts: the rotation is idle at once and the previous version is in use. */
+/** Aborts the rotation, and checks that it is idle at once and that the previous version is in use. */
 async function abort(step: Step): Promise<void> {
   const { versions } = await rotationOf(api())
   await step('abort')
@@ -204,7 +207,9 @@ async function abortEarly(step: Step): Promise<void> {
   expect(await world.secretsVersions()).toEqual(first)
 }
 
-/** Aborts a cutover after this many consumers have moved. The last of them is the one that configures Redis. */
+/**
+ * Aborts a cutover after this many consumers have the new version. The last consumer is the one that configures Redis.
+ */
 async function abortCutover(step: Step, count: number): Promise<void> {
   const first = await world.secretsVersions()
   await step('stage')

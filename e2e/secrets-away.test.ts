@@ -1,6 +1,6 @@
-// The secrets store is sealed, killed, denies one tenant and is slow for one tenant, on full nodes. Containers that need a
-// secret wait and start automatically when it is back; all others keep working, running containers are not touched, and
-// the store is not flooded. All traffic to the store goes through a proxy that counts.
+// The secrets store is sealed, killed, denies access to one tenant or is slow for one tenant, on full nodes. Containers
+// that need a secret wait and start automatically when the store works again. All others keep working, no running
+// container changes, and the store is not flooded: all traffic to it goes through a proxy that counts requests.
 
 import { hash, randomBytes } from 'node:crypto'
 import { type SecretsStore, startSecretsStore, waitUntil, watchMachineStalls } from '@holdfast/testkit'
@@ -20,10 +20,10 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 
 type Tenant = 'acme' | 'globex'
 
-/** Containers that start at once for a measurement: the slowest of up to a hundred is their 99th percentile. */
+/** Number of containers started at once for a measurement. With up to a hundred, the slowest is the 99th percentile. */
 const AT_ONCE = LONG ? 100 : 12
 const VALUE = `canary-${randomBytes(12).toString('hex')}`
-/** Least time between two reads of a path that fails; a timer may fire a little early. */
+/** Least time between two reads of a secret path whose reads fail. A timer may fire a little early. */
 const BACKOFF_MS = 29_500
 const SLOW = ['slow-1', 'slow-2', 'slow-3', 'slow-4']
 
@@ -36,9 +36,9 @@ interface Waiting {
 let store: SecretsStore
 let proxy: StoreProxy
 let cluster: LabPlatform
-/** Containers that ran before the first fault. */
+/** Ids of the containers that ran before the first fault. */
 let before: string[]
-/** From request to creation, in milliseconds: without a fault, and during each fault. */
+/** Times from request to container creation in milliseconds: one list without a fault, and one for each fault. */
 const normal: number[] = []
 const beside = new Map<string, { readonly times: number[]; readonly stalledMs: number }>()
 const waiting: Waiting[] = []
@@ -74,7 +74,7 @@ async function write(tenant: Tenant, label: string): Promise<void> {
   expect(status, text).toBe(200)
 }
 
-/** Creates a deployment with the secret of the same name, or the given one; an empty label means no secret. */
+/** Creates a deployment with the secret of the deployment's name, or the given secret; an empty label means no secret. */
 async function create(tenant: Tenant, name: string, label = name, replicas = 1): Promise<void> {
   const secrets = label === '' ? [] : [{ name: 'DB', vault_path: `resources/${label}`, anchor: 'external' }]
   const body = { kind: 'Deployment', name, image: cluster.image, replicas, secrets, stopGracePeriod: '1s' }
@@ -85,7 +85,7 @@ async function create(tenant: Tenant, name: string, label = name, replicas = 1):
 const everyStart = async (): Promise<string[]> =>
   (await Promise.all(cluster.lab.nodes.map(({ name }) => startsOn(cluster, name)))).flat()
 
-/** From the request to each container's creation, in milliseconds, of a deployment of the first tenant. */
+/** Times in milliseconds from the request for a deployment of the first tenant to the creation of each container. */
 async function dispatchTimes(name: string, count = AT_ONCE): Promise<number[]> {
   const requestedMs = Date.now()
   await create('acme', name, 'beside', count)
@@ -109,7 +109,7 @@ async function createdOn(node: string, name: string): Promise<number[]> {
   return reported.trim().split('\n').map(Date.parse)
 }
 
-/** The deployment reports the cause, and no container exists, not even one that was created and not started. */
+/** Checks that the deployment reports the cause and has no container, not even one that was created and not started. */
 async function waits({ tenant, name, cause }: Waiting, message: string): Promise<void> {
   const api = cluster.api(tenant)
   await untilPhase(api, name, 'Degraded')
@@ -123,7 +123,7 @@ async function waits({ tenant, name, cause }: Waiting, message: string): Promise
 
 const AWAY = 'cannot be read: the secrets store does not answer'
 
-/** Measures the other tenant during a fault. */
+/** Measures how fast containers of the unaffected tenant start during a fault. */
 async function otherTenantUnaffected(what: string): Promise<void> {
   const stalls = await watchMachineStalls()
   const times = await dispatchTimes(what)
@@ -186,8 +186,8 @@ test('all recover when the store is back, and no path was read more than once in
 })
 
 test('the unaffected tenant is as fast as without a fault', () => {
-  // On a busy machine the slowest of a dozen varies up to twofold, so it is measured before and after. Stalls of the machine are
-  // subtracted, because acceptance, placement and creation each wait for the disk.
+  // On a busy machine the slowest of a dozen starts varies up to twofold, so the normal time is measured before and after
+  // the faults. Stalls of the machine are subtracted, because acceptance, placement and creation each wait for the disk.
   const normalMs = Math.max(...normal)
   for (const [what, { times, stalledMs }] of beside) {
     const besideMs = Math.max(...times)
@@ -204,7 +204,7 @@ test('emits one event for each cause, and none twice', async () => {
     const reported = await eventsOf(cluster.api(tenant), 'secret.unresolved')
     const causes = reported.map(({ subject, data }) => `${subject.name} ${Object(data).cause}`)
     const due = waiting.filter((each) => each.tenant === tenant).map(({ name, cause }) => `${name} ${cause}`)
-    // A deployment that is retried during the next fault has two causes.
+    // A deployment that is retried while the next fault is active reports the causes of both faults.
     expect(causes).toEqual(expect.arrayContaining(due))
     expect(new Set(causes).size).toBe(causes.length)
   }
@@ -217,7 +217,7 @@ async function hashIn(tenant: Tenant, name: string): Promise<string> {
   return (await node.exec(['docker', 'exec', name, '/bin/sh', '-c', script])).slice(0, 64)
 }
 
-/** Times at which the proxy saw a read of this deployment's path. */
+/** Times at which the proxy saw a read of the deployment's secret path. */
 function readsOf({ tenant, name }: Waiting): number[] {
   const path = `GET /v1/kv-${cluster.platform[tenant].id}/data/resources/${name}?`
   return proxy.seen.flatMap((line, at) => (line.startsWith(path) ? [proxy.seenAtMs[at] ?? 0] : []))

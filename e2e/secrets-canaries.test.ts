@@ -1,6 +1,6 @@
-// Two hundred secrets are written, generated, rotated and used by running containers on full nodes of both engine versions.
-// Then everything that the product wrote or sent is searched for each value, in every encoding. A value is never read out of
-// a container: it is hashed inside.
+// Two hundred secrets are written, generated, rotated and used by running containers on full nodes of both engine
+// versions. Then everything that the product wrote or sent is searched for each value, in every encoding. The test never
+// reads a value out of a container: a command in the container computes its hash.
 
 import { hash, randomBytes } from 'node:crypto'
 import { sharedSecretsStore } from '@holdfast/testkit'
@@ -36,11 +36,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const canaries = createCanaryValues()
 const REGISTRY = { username: 'robot', password: String(canaries.document(1)['k0']).slice(0, 24) }
-/** A public value that is expected everywhere: finding it proves that the search would find a secret in the same place. */
+/** A public value that must appear in every searched place: finding it proves that a secret would be found there too. */
 const MARK = `mark-${randomBytes(8).toString('hex')}`
 
 let cluster: LabPlatform
-/** Answers half of the requests and serves secrets, so that its log is written exactly as in production. */
+/** Server process that answers half of the requests and serves secrets. Its log is written exactly as in production. */
 let server: ServerProcess
 const answers: string[] = []
 const streams: (() => void)[] = []
@@ -88,7 +88,7 @@ async function accepted(request: Promise<ApiAnswer>): Promise<ApiAnswer> {
 
 const create = async (client: ApiClient, body: object) => accepted(client.post('/api/v1/deployments', body))
 
-/** Hashes of the texts as the shell inside the container expands them. */
+/** Hashes of the texts after the shell in the container has expanded them. */
 async function hashesIn(node: string, container: string, texts: readonly string[]): Promise<string[]> {
   const script = texts.map((text) => `printf %s "${text}" | sha256sum`).join('\n')
   const output = await cluster.node(node).exec(['docker', 'exec', container, '/bin/sh', '-c', script])
@@ -164,7 +164,7 @@ test('rotates a credential to written values, then stages generated ones and abo
   await untilPhase(api('acme'), 'shop', 'Running')
   await rotate({ phase: 'stage', values: canaries.document(15) })
   await rotate({ phase: 'overlap' })
-  // Its container is recreated and has both versions.
+  // The restarted deployment's container is recreated and has both versions of the secret.
   await accepted(client.post('/api/v1/deployments/shop/restart', undefined))
   await untilRevision(api('acme'), 'shop', 2)
   await rotate({ phase: 'cutover' })
@@ -209,7 +209,7 @@ test('handles secret values in repeated, rejected, dry-run, update and delete re
   await accepted(client.delete('/api/v1/deployments/gone'))
 })
 
-/** Values that containers use now, read from the secrets store. */
+/** Secret values that containers use at this time, read from the secrets store. */
 async function inUse(): Promise<string[]> {
   const [acme, globex] = [await eyeOf('acme'), await eyeOf('globex')]
   const documents = await Promise.all([
@@ -265,7 +265,7 @@ test('no value is anywhere but in the secrets store and in the configuration of 
   expect(leaks).toEqual([])
 })
 
-/** One place for every kind of artifact. */
+/** Places in which the public mark must be found, one for each kind of artifact. */
 const placesOfMark = (node: string) => [
   'logs of the servers',
   'answers',

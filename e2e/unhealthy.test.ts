@@ -1,4 +1,5 @@
-// A replica whose health check begins to fail makes the deployment Degraded; when it recovers, the deployment is Running again.
+// A replica whose health check begins to fail makes the deployment Degraded; when the replica recovers, the deployment is
+// Running again.
 
 import { waitUntil } from '@holdfast/testkit'
 import { placementsOf, untilPhase } from '@holdfast/testkit/scenarios/lab-reads'

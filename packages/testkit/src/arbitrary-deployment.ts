@@ -1,16 +1,16 @@
-// Generated bodies that POST /deployments accepts, and changes that PUT accepts. They follow the documented fields and not
-// the rules in core, so that a rule that rejects too much is found. For tests of core and over HTTP.
+// Generates bodies that POST /deployments accepts, and changes that PUT accepts. The generators follow the documented
+// fields and not the code of core, so that tests of core and of HTTP find a rule that rejects valid bodies.
 
 import type { JsonObject } from '@holdfast/contract'
 import fc from 'fast-check'
 
 export interface ArbitraryOptions {
-  /** Image references that the registry check accepts. */
+  /** Image references to choose from; the registry check must accept each of them. */
   readonly images: readonly string[]
-  /** Existing deployments with a healthCheck and without dependencies. If empty, no dependsOn is generated. */
+  /** Names of deployments with a healthCheck and without dependencies. If empty, no dependsOn is generated. */
   readonly dependencies?: readonly string[]
   readonly maxReplicas?: number
-  /** Also generates references to secrets, their values, and templates that use them. */
+  /** If true, also generates references to secrets, secret values, and templates that use the secrets. */
   readonly secrets?: boolean
 }
 
@@ -20,13 +20,13 @@ const DIGITS = '0123456789'
 const textOf = (characters: string, minLength: number, maxLength: number): fc.Arbitrary<string> =>
   fc.string({ unit: fc.constantFrom(...characters), minLength, maxLength })
 
-/** Begins with a letter and ends with a letter or digit. */
+/** A name that begins with a letter and ends with a letter or digit. */
 const arbitraryName: fc.Arbitrary<string> = fc
   .tuple(textOf(LOWER, 1, 1), textOf(`${LOWER}${DIGITS}-`, 0, 40), textOf(LOWER + DIGITS, 0, 1))
   .map(([first, middle, last]) => (middle === '' ? first + last : `${first}${middle}${last || 'z'}`))
   .filter((name) => name !== 'etcd' && name !== 'holdfast-etcd')
 
-/** Any text that can be an argument of a process. */
+/** Generates any text that can be an argument of a process. */
 const arbitraryText = fc.oneof(
   textOf(`${LOWER}${DIGITS} /:._-`, 0, 24),
   fc
@@ -40,7 +40,7 @@ const arbitraryLabelKey = fc
   .filter((key) => !key.startsWith('caddy'))
 const arbitraryLabelValue = textOf(`${LOWER}${LOWER.toUpperCase()}${DIGITS} ._-/:`, 0, 30)
 
-/** Names of variables that do not look like a credential. */
+/** Names of environment variables that do not look like the name of a credential. */
 const arbitraryVariable = fc
   .tuple(fc.constantFrom('LOG_', 'APP_', '_', 'x'), textOf('ABCDEF0123456789_', 0, 6))
   .map(([start, rest]) => start + rest)
@@ -87,10 +87,10 @@ const arbitraryConstraint = fc.oneof(
 )
 
 const COUNTRIES = ['AT', 'CH', 'DE', 'FR', 'US', 'ZZ', 'XX']
-/** Regions of the default configuration. */
+/** Names of regions in the default configuration. */
 const REGIONS = ['eu', 'eea', 'dach', 'nordics', 'na', 'apac']
 
-/** No country is listed twice, nor demanded and blocked at once. */
+/** Residency rules in which no country is listed twice, nor both demanded and blocked. */
 const arbitraryResidency = fc
   .record(
     {
@@ -131,7 +131,9 @@ const arbitraryUpdate = (maxReplicas: number) =>
     { requiredKeys: [] },
   )
 
-/** Hosts are random enough that no two deployments of a run share one: a host and path belongs to one deployment. */
+/**
+ * Host names random enough that no two deployments of a run share a host, because a route may have only one deployment.
+ */
 const arbitraryHost = fc.noBias(textOf('0123456789abcdef', 24, 24)).map((text) => `h${text}.example`)
 
 const arbitraryRoutes = fc.array(
@@ -149,7 +151,7 @@ const arbitraryRoutes = fc.array(
 const map = (key: fc.Arbitrary<string>, value: fc.Arbitrary<string>) =>
   fc.dictionary(key, value, { maxKeys: 5 })
 
-/** Every field that both POST and PUT accept, with null where null is allowed. */
+/** Generates every field that both POST and PUT accept, with null where null is allowed. */
 function optionalFields({ dependencies = [], maxReplicas = 100 }: ArbitraryOptions) {
   const dependsOn = fc.dictionary(fc.constantFrom('', ...dependencies), fc.constantFrom('healthy', 'started'))
   const fields = {
@@ -184,7 +186,7 @@ const arbitraryValues = fc.dictionary(
   { minKeys: 1, maxKeys: 3 },
 )
 
-/** Keys to generate, in both notations and above the entropy floor; no key is also in the written values. */
+/** Keys of a secret to generate, in both notations, with enough entropy. No key also has a written value. */
 const arbitraryGenerate = fc
   .tuple(
     fc.subarray(['g', 'G_1', 'token'], { minLength: 1 }),
@@ -195,7 +197,7 @@ const arbitraryGenerate = fc
   )
   .map(([keys, way]) => ({ keys, ...way }))
 
-/** All fields of an entry except its name and path. */
+/** All fields of a secret reference except its name and path. */
 const arbitraryEntryParts = fc.record(
   {
     anchor: fc.constantFrom('process', 'external'),
@@ -206,7 +208,7 @@ const arbitraryEntryParts = fc.record(
   { requiredKeys: [] },
 )
 
-/** A template for any label; single braces are plain text. */
+/** A template that uses the secret with the given label; single braces in a template are plain text. */
 const arbitraryTemplate = fc
   .tuple(
     fc.constantFrom('', 'postgres://app:', '{', '{x} '),
@@ -219,7 +221,7 @@ const arbitraryTemplate = fc
         `${before}{{secret.${label}.${key}}}${after}`,
   )
 
-/** Both fields are generated together, because a template may only use declared secrets. */
+/** Secrets and templates of a deployment, generated together because a template may only use declared secrets. */
 const arbitrarySecrets: fc.Arbitrary<{ [field: string]: unknown }> = fc
   .tuple(
     fc.subarray(LABELS),
@@ -255,13 +257,13 @@ function withSecrets(
     .map(([fields, more]) => ({ ...fields, ...more }))
 }
 
-/** The body after a round trip through JSON text, with keys in any order, as a server receives it. */
+/** The generated body after a round trip through JSON text, with keys in any order, as a server receives it. */
 const asSent = (body: fc.Arbitrary<{ [field: string]: unknown }>): fc.Arbitrary<JsonObject> =>
   body
     .chain((fields) => fc.shuffledSubarray(Object.entries(fields), { minLength: Object.keys(fields).length }))
     .map((entries) => JSON.parse(JSON.stringify(Object.fromEntries(entries))))
 
-/** A body that POST accepts. */
+/** Generates a body that POST /deployments accepts. */
 export function arbitraryDeployment(options: ArbitraryOptions): fc.Arbitrary<JsonObject> {
   const required = {
     kind: fc.constant('Deployment'),
@@ -275,7 +277,7 @@ export function arbitraryDeployment(options: ArbitraryOptions): fc.Arbitrary<Jso
   return asSent(withSecrets(body, options)).filter((body) => !dependsOnItself(body))
 }
 
-/** A body that PUT accepts for any deployment, without `name` and `uid`. */
+/** Generates a body without `name` and `uid` that PUT accepts for any deployment. */
 export function arbitraryChange(options: ArbitraryOptions): fc.Arbitrary<JsonObject> {
   const fields = { kind: fc.constant('Deployment'), image: fc.constantFrom(...options.images) }
   return asSent(

@@ -1,5 +1,6 @@
-// A free loopback port below the kernel's range for outgoing connections. A port of that range may be in use when a killed engine
-// needs it again, and a client that dials a dead one may connect to itself.
+// Finds a free loopback port below the kernel's range for outgoing connections. An outgoing connection could use a port
+// of that range while a killed engine needs it again, and a client that dials such a port without a listener may connect
+// to itself.
 
 import { createServer } from 'node:net'
 
@@ -7,7 +8,7 @@ const LOWEST = 11_000
 const HIGHEST = 32_000
 const handedOut = new Set<number>()
 
-/** A port without a listener that this process has not returned before. */
+/** Returns a port without a listener that this process has not returned before. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < 200; attempt += 1) {
     const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST))

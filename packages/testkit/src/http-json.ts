@@ -1,4 +1,4 @@
-// JSON over HTTP to an engine's administration interface, with a deadline on every call.
+// Calls an engine's administration interface with JSON over HTTP, with a deadline for every call.
 
 export interface HttpCall {
   readonly method?: string
@@ -15,7 +15,7 @@ export class HttpStatusError extends Error {
   }
 }
 
-/** The decoded body of a 2xx response, undefined if it is empty; any other status throws. */
+/** Makes a call and returns the decoded body of a 2xx response, undefined if it is empty; any other status throws. */
 export async function callJson(url: string, call: HttpCall = {}): Promise<unknown> {
   const answer = await fetch(url, {
     method: call.method ?? (call.body === undefined ? 'GET' : 'POST'),
@@ -28,7 +28,7 @@ export async function callJson(url: string, call: HttpCall = {}): Promise<unknow
   return text === '' ? undefined : JSON.parse(text)
 }
 
-/** A member of a JSON object; undefined if it is missing. */
+/** The named field of a JSON object; undefined if the field is missing. */
 export function member(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined
   return Object.entries(value).find(([key]) => key === name)?.[1]

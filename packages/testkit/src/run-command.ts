@@ -8,7 +8,7 @@ export interface CommandOptions {
   readonly timeoutMs?: number
 }
 
-/** Blocks the process: for commands of a few milliseconds, such as `ip` or `iptables`. */
+/** Runs a command and blocks the process: for commands of a few milliseconds, such as `ip` or `iptables`. */
 export function runCommand(file: string, args: readonly string[]): string {
   const { status, stdout, stderr, error } = spawnSync(file, args, { encoding: 'utf8', timeout: 30_000 })
   if (status === 0) return stdout

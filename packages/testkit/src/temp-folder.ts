@@ -1,5 +1,5 @@
-// A temporary folder for each engine, removed when the engine stops. Folders of killed processes are recognized by the process id
-// in their name and removed by the next process that needs a folder.
+// A temporary folder for each engine, removed when the engine stops. Folders of killed processes are recognized by the
+// process id in their name, and the next process that needs a folder removes them.
 
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,7 @@ export interface TempFolder {
   remove(): void
 }
 
-/** A new folder. It is removed by remove(), at the latest when this process exits. */
+/** Creates a temporary folder. It is removed by remove(), or at the latest when this process exits. */
 export function makeTempFolder(purpose: string): TempFolder {
   watchExit()
   const path = mkdtempSync(join(tmpdir(), `${PREFIX}${pid}-${purpose}-`))
@@ -24,13 +24,13 @@ export function makeTempFolder(purpose: string): TempFolder {
   return { path, remove: () => removeFolder(path) }
 }
 
-/** A folder of the caller: created if absent, never removed here. */
+/** Uses a folder of the caller, which is created if absent and never removed by remove(). */
 export function ownFolder(path: string): TempFolder {
   mkdirSync(path, { recursive: true })
   return { path, remove: () => {} }
 }
 
-/** Removes the folders of processes that no longer exist. */
+/** Removes the temporary folders of processes that no longer exist. */
 export function sweepTempFolders(): void {
   for (const name of readdirSync(tmpdir())) {
     const owner = Number(NAME.exec(name)?.[1] ?? Number.NaN)
@@ -48,12 +48,12 @@ function watchExit(): void {
   exitOnTerm()
 }
 
-/** A test runner ends its workers by SIGTERM, which runs exit handlers only if a listener is registered. */
+/** Makes the process run its exit handlers at SIGTERM, with which a test runner ends its workers. */
 export function exitOnTerm(): void {
   if (process.listenerCount('SIGTERM') === 0) process.once('SIGTERM', () => process.exit(143))
 }
 
-/** A folder that cannot be removed is left to a later process, so that the others are still removed. */
+/** Removes all folders of this process. A folder that cannot be removed is left to a later process. */
 function removeAll(): void {
   for (const path of live) {
     try {
@@ -64,6 +64,6 @@ function removeAll(): void {
 
 function removeFolder(path: string): void {
   live.delete(path)
-  // A just-killed engine may still have a file open for writing, so rm is retried for a while.
+  // A killed engine may still write to a file for a moment, so the removal is retried for a while.
   rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
 }

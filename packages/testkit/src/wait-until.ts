@@ -1,13 +1,15 @@
-// Waits for a condition instead of a fixed time.
+// Polls until a condition is true, so that no test waits for a fixed time.
 
 import { setTimeout as pause } from 'node:timers/promises'
 
 export interface WaitOptions {
-  /** Named in the error: "etcd answers a read". */
+  /** The awaited condition, quoted in the error, such as "etcd answers a read". */
   readonly what: string
   readonly timeoutMs?: number
   readonly intervalMs?: number
-  /** Called before each try. A returned text ends the wait with an error, for example because the process has exited. */
+  /**
+   * Called before each attempt. A returned text ends the wait with an error, for example because the process has exited.
+   */
   readonly giveUp?: () => string | undefined
 }
 

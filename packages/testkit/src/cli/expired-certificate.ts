@@ -1,4 +1,4 @@
-// An expired certificate of the tests' authority.
+// Creates an expired certificate signed by the certificate authority of the tests.
 
 import { execFile } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ commonName = supplied
 const BEGAN = '20200101000000Z'
 const ENDED = '20200201000000Z'
 
-/** Uses the key and names of the server's certificate. */
+/** Creates an expired certificate with the key and names of the server's certificate. */
 export async function expiredCertificate(certificates: Certificates): Promise<string> {
   const cwd = dirname(certificates.path('ca.crt'))
   writeFileSync(certificates.path('ca.cnf'), SETTINGS)

@@ -11,7 +11,7 @@ const BUILD = join(ROOT, 'scripts/build-cli.ts')
 
 let built: Promise<string> | undefined
 
-/** Bundled once per process. */
+/** Path of the bundled CLI, which is bundled only once per process. */
 export function bundledCli(): Promise<string> {
   built ??= bundle()
   return built
@@ -33,11 +33,11 @@ export interface CliOptions {
   readonly env?: { readonly [name: string]: string }
   readonly input?: string
   readonly cwd?: string
-  /** Called once the process has started. */
+  /** Called once the CLI process has started. */
   readonly onStart?: () => void
-  /** Sends SIGINT after this time, for commands that do not end. */
+  /** Sends SIGINT to the CLI after this time, for commands that do not end. */
   readonly interruptAfterMs?: number
-  /** Called with all of stdout so far, and a function that interrupts the process. */
+  /** Called at each output with all of stdout so far, and with a function that interrupts the CLI process. */
   readonly onOutput?: (all: string, interrupt: () => void) => void
 }
 

@@ -28,7 +28,7 @@ const BAR_HEIGHT = 30
 const ESCAPE = '\u001b'
 /** Control characters that switch the character set. */
 const SHIFTS = '\u000e\u000f'
-/** Sequences that set a style. The only other ones in a tmux capture switch the character set. */
+/** Escape sequences that set a style. All other sequences in a tmux capture switch the character set. */
 const SEQUENCE = new RegExp(`${ESCAPE}\\[([\\d;]*)m|${ESCAPE}[()][A-Z0-9]|[${SHIFTS}]`, 'g')
 
 export function screenToSvg(title: string, captured: string, columns: number): string {
@@ -82,7 +82,7 @@ const styleAfter = (before: Style, codes: string): Style =>
     return color === undefined ? style : { ...style, color }
   }, before)
 
-/** Stretched to its cells, so that columns are aligned in any font. */
+/** Draws text stretched to the width of its cells, so that columns are aligned in any font. */
 function textOf({ text, column, color, bold }: Run, row: number): string {
   const indent = text.length - text.trimStart().length
   const shown = text.trim()

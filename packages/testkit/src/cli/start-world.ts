@@ -16,7 +16,7 @@ import { type CliOptions, type CliRun, runCli } from './run-cli.ts'
 export interface CliWorld {
   readonly platform: Platform
   readonly agents: SimulatedAgents
-  /** Runs the CLI as the administrator of acme. */
+  /** Runs the CLI as the administrator of tenant acme. */
   cli(words: readonly string[], options?: CliOptions): Promise<CliRun>
   stop(): Promise<void>
 }

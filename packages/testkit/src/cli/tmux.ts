@@ -1,4 +1,4 @@
-// A real pseudo-terminal: a shell in tmux, typed keys, and the visible screen.
+// A real pseudo-terminal for tests: runs a shell in tmux, types keys and reads the visible screen.
 
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -9,14 +9,14 @@ import { waitUntil } from '@holdfast/testkit'
 const run = promisify(execFile)
 
 export interface Screen {
-  /** Types a line and Enter. */
+  /** Types a line into the terminal and presses Enter. */
   type(line: string): Promise<void>
   press(key: string): Promise<void>
   resize(columns: number, rows: number): Promise<void>
   text(): Promise<string>
-  /** The screen with colors, as escape sequences. */
+  /** The visible text of the screen, with colors as escape sequences. */
   styled(): Promise<string>
-  /** Waits until the screen shows this, and returns it. */
+  /** Waits until the screen shows the text, and returns the screen. */
   until(shown: string | RegExp): Promise<string>
   end(): Promise<void>
 }

@@ -1,5 +1,5 @@
-// The server's side of the logs and exec protocols, with a local process in place of a container, for tests of the CLI at a terminal.
-// Real containers are tested in the lab. See docs/design/api.md#streams
+// The server's side of the logs and exec protocols, with a local process in place of a container, for tests of the CLI at
+// a terminal. Real containers are tested in the lab. See docs/design/api.md#streams
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -9,11 +9,11 @@ import { WebSocketServer } from 'ws'
 
 export interface WirePeer {
   readonly url: string
-  /** Requests in order: bodies of exec, queries of logs. */
+  /** Requests received, in order: the body of an exec request, the query of a logs request. */
   readonly asked: unknown[]
-  /** Window sizes that the client has sent. */
+  /** Terminal window sizes that the client has sent. */
   readonly sizes: unknown[]
-  /** Cuts every open connection. */
+  /** Cuts every open connection of the peer. */
   cut(): void
   stop(): Promise<void>
 }
@@ -21,7 +21,7 @@ export interface WirePeer {
 const line = (text: string): string =>
   `${JSON.stringify({ time: new Date().toISOString(), replica: 1, node: 'n1', stream: 'stdout', text })}\n`
 
-/** Uses TLS if a certificate and its key are given, as PEM. */
+/** Starts the peer, with TLS if a certificate and its key are given as PEM. */
 export async function startWirePeer(tls?: {
   readonly cert: string
   readonly key: string

@@ -1,5 +1,5 @@
-// Which engine do the suites of the controllers run on? They run controllers without API and agents, so the in-memory store is
-// enough, and each file takes a fraction of the time. A rotating quarter of the files, and all of them in the long run, use
+// Selects the key-value store for the test suites of the controllers. They run controllers without API and agents, so the
+// in-memory store is enough, and is much faster. A rotating quarter of the test files, and all files in the long run, use
 // etcd: CONTROLLERS_ON_ETCD is 0 to 3 for one quarter, or `all`.
 
 import { createHash } from 'node:crypto'
@@ -23,7 +23,7 @@ export function controllersRunOn(testPath = expect.getState().testPath ?? ''): '
   return choice !== '' && digest.readUInt32BE(0) % QUARTERS === Number(choice) ? 'etcd' : 'memory'
 }
 
-/** Stores with the same root share their keys, as the replicas of one control plane do. */
+/** Connects to the store. Stores with the same root share their keys, as the server replicas of one control plane do. */
 export async function connectControllerEngine(root: string): Promise<KeyValueEngine> {
   if (controllersRunOn() === 'etcd') return createEtcdClient({ endpoints: (await sharedEtcd()).endpoints })
   const keyspace = keyspaces.get(root) ?? createMemoryKeyspace()
@@ -31,7 +31,7 @@ export async function connectControllerEngine(root: string): Promise<KeyValueEng
   return connectMemory(keyspace)
 }
 
-/** Measures how long the engine itself delays writes; the in-memory store never does. */
+/** Measures how long the key-value store itself delays writes; the in-memory store never delays them. */
 export async function startEnginePace(): Promise<BarePace> {
   if (controllersRunOn() === 'etcd') return startBarePace((await sharedEtcd()).endpoints)
   return { heldUpMs: () => 0, stop: async () => {} }

@@ -1,4 +1,4 @@
-// The placement decisions about a deployment: the stored records, and the API's answer for a given time.
+// Reads the placement decisions about a deployment: the stored records, and the API's answer for a given time.
 
 import type { DeploymentUid, TenantId, Why } from '@holdfast/contract'
 import { keptDecisions } from '@holdfast/server/operations/deployments/read/decisions'
@@ -10,7 +10,7 @@ import { realClock as clock } from '@holdfast/server/system-clock'
 const quotas = { limit: () => 100_000, list: () => ({ items: [] }) }
 const residency = { enforcement: true, regions: {} }
 
-/** `at` in milliseconds since 1970. */
+/** The API's explanation of a deployment's placement at the time `at`, in milliseconds since 1970. */
 export async function whyAt(store: Store, tenant: TenantId, name: string, at: number): Promise<Why> {
   const deps = { store, clock, quotas, residency }
   const read = await readWhy(deps, tenant, name, new Date(at).toISOString())
@@ -18,7 +18,7 @@ export async function whyAt(store: Store, tenant: TenantId, name: string, at: nu
   return read.value
 }
 
-/** Oldest first. */
+/** Stored placement decisions about a deployment, oldest first. */
 export async function decisionsOf(
   store: Store,
   tenant: TenantId,

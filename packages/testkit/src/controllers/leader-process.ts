@@ -1,5 +1,5 @@
-// A server replica with leadership only, in its own process, so that it can be stopped and continued by a signal. It writes fenced
-// witness records as fast as it can, whether it leads or only believes that it does.
+// A server replica that only takes part in leader election, in its own process, so that a signal can stop and continue
+// it. It writes fenced records as fast as possible while it leads or believes that it leads.
 
 import { argv } from 'node:process'
 import type { TenantId } from '@holdfast/contract'

@@ -1,12 +1,13 @@
-// An engine whose process dies at its n-th write: before the request is sent, or after the store has applied it and before the
-// response arrives. From then on nothing reaches it and nothing leaves it, as with a killed process.
+// A key-value store client that acts as if its process died at its n-th write: before the request is sent, or after the
+// store has applied the write and before the response arrives. Afterwards no message is sent or received, as in a killed
+// process.
 
 import type { KeyValueEngine, WatchRequest } from '@holdfast/server/ports/key-value'
 
 export interface Mortal {
   wrap(engine: KeyValueEngine): KeyValueEngine
   readonly dead: boolean
-  /** Resolves at the moment of death. */
+  /** Resolves when the simulated process dies. */
   readonly death: Promise<void>
 }
 
@@ -14,7 +15,7 @@ export type DeathMoment = 'before' | 'after'
 
 const never = <R>(): Promise<R> => new Promise<R>(() => {})
 
-/** `atWrite` starts at 1; 0 means that it never dies. */
+/** Creates a client that dies at its write number `atWrite`, counted from 1; 0 means that it never dies. */
 export function createMortal(atWrite: number, moment: DeathMoment): Mortal {
   let writes = 0
   let dead = false

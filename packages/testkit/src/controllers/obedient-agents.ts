@@ -1,6 +1,6 @@
-// Agents that follow the placement records, without sessions and engines: for each change of a placement they write the report
-// that real agents would send. The test decides the state of each replica by its container. They also check the guarantee of a
-// rollout: a replica number that was served always has a serving replica.
+// Simulated agents that follow the placement records, without sessions and engines. For each change of a placement they
+// write the report that a real agent would send; the test decides the state of each replica. They also check the
+// guarantee of a rollout: a replica number that has had a serving replica always has one.
 
 import type { Assignment, ContainerTemplate, DeploymentUid, TenantId } from '@holdfast/contract'
 import {
@@ -13,20 +13,20 @@ import {
 import type { Store } from '@holdfast/server/store/store'
 import { inTenant } from '@holdfast/server/store/transaction'
 
-/** Undefined: no report, as from an unreachable node. */
+/** Report of an agent about a replica. Undefined means no report, as from an unreachable node. */
 export type Report = Partial<StoredObservation> | undefined
 export type Behaviour = (template: ContainerTemplate, assignment: Assignment) => Report
 
 export interface ObedientAgents {
-  /** The lowest number of served replica numbers at any moment since the last call. */
+  /** The lowest number of replica numbers with a serving replica at any moment since the last call. */
   fewestServed(): number
-  /** Checks all placements again, after the test has changed the state of replicas. */
+  /** Makes the agents check all placements again, after the test has changed the state of replicas. */
   reconcile(): void
-  /** From now on they act only when `act` is called. */
+  /** After this call the simulated agents act only when `act` is called. */
   hold(): void
-  /** Acts on the current records. */
+  /** Makes the simulated agents act once on the current placement records. */
   act(): Promise<void>
-  /** Number of reports written. */
+  /** Number of reports that the simulated agents have written. */
   readonly reports: number
   stop(): Promise<void>
 }
@@ -91,7 +91,7 @@ function servedOf(store: Store, tenant: TenantId, placement: StoredPlacement | u
 
 const GONE: Report = { generation: 3, state: 'stopped', gone: true, containerId: null }
 
-/** Compares with the placement, as the gateway does, so that no report is written for an assignment that was dropped. */
+/** Writes reports only for assignments that the placement still contains, as the gateway does. */
 async function reportAll(
   store: Store,
   tenant: TenantId,

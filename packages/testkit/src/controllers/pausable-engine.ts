@@ -1,11 +1,11 @@
-// An engine as seen by a stopped process: while paused, no request leaves and no response arrives. Afterwards all of them are
-// delivered, late and in order.
+// A key-value store client as in a stopped process: while paused, no request leaves and no response arrives. After the
+// pause all requests and responses are delivered, late and in order.
 
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
 
 export interface Pausable {
   wrap(engine: KeyValueEngine): KeyValueEngine
-  /** `writes`: only requests wait, and events still arrive. */
+  /** Pauses the client. With `writes`, only write requests wait, and watch events still arrive. */
   pause(what?: 'everything' | 'writes'): void
   resume(): void
 }

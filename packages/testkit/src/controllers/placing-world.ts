@@ -1,4 +1,5 @@
-// A tenant with nodes and deployments, written directly to the store, and controllers that place them, without API and agents.
+// Sets up a tenant with nodes and deployments directly in the store, and controllers that place them, without API and
+// agents.
 
 import { randomUUID } from 'node:crypto'
 import type {
@@ -134,7 +135,7 @@ export const placementOf = (
 export const runningOf = (store: Store, tenant: TenantId, uid: DeploymentUid): Assignment[] =>
   (placementOf(store, tenant, uid)?.assignments ?? []).filter(({ desired }) => desired === 'running')
 
-/** Writes the report of an agent about the assignments. */
+/** Writes an agent's report about the state of assignments to the store. */
 export async function observe(
   store: Store,
   tenant: TenantId,
@@ -164,7 +165,7 @@ export async function observe(
   })
 }
 
-/** Oldest first. */
+/** Stored events of a tenant, oldest first. */
 export async function eventsOf(store: Store, tenant: TenantId): Promise<Event[]> {
   await store.fresh()
   const keys = [...store.keysOf(events, tenant)].sort(
@@ -187,14 +188,14 @@ export interface Controllers {
 export interface ControllerOptions {
   readonly replica?: string
   readonly containers?: number
-  /** The container quota, for tests that change it. */
+  /** Returns the container quota of a tenant, for tests that change the quota. */
   readonly limit?: (tenant: TenantId) => number
   readonly residency?: ResidencyRules
-  /** The leadership to use; by default a new one. */
+  /** The leadership that the controllers use; by default a new one. */
   readonly leadership?: Pick<Leadership, 'owns' | 'fenced' | 'subscribe'>
   readonly resyncMs?: number
   readonly timings?: LeadershipTimings
-  /** Clock of the controllers; leadership uses its own. */
+  /** Clock of the controllers. Leadership has a clock of its own. */
   readonly clock?: Clock
 }
 

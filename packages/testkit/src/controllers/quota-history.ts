@@ -1,5 +1,5 @@
-// Checks every revision of the store: the number of assignments of each tenant against the quota in force at that revision. A
-// sample now and then could miss a violation.
+// Checks every revision of the store: the number of assignments of each tenant against the quota at that revision. Checks
+// at intervals could miss a violation.
 
 import type { AssignmentId, DeploymentUid, TenantId } from '@holdfast/contract'
 import type { KeyValueEngine, WatchEvent } from '@holdfast/server/ports/key-value'
@@ -8,14 +8,14 @@ import { createKeyspace } from '@holdfast/server/store/keys'
 import { placements, type StoredPlacement, shards, tenants } from '@holdfast/server/store/records'
 
 export interface QuotaHistory {
-  /** Revisions at which a tenant was above its quota because of that very write. */
+  /** Store revisions whose write added assignments to a tenant above its quota. */
   readonly above: readonly string[]
-  /** Assignments that were marked for removal although no client had requested it. */
+  /** Assignments that were marked for removal although no client had requested the removal. */
   readonly unexpectedRemovals: readonly string[]
   readonly writes: number
   readonly placed: number
   readonly most: number
-  /** How often a shard changed its owner. */
+  /** Number of times that a shard changed its owner. */
   readonly owners: number
   usedBy(tenant: TenantId): number
   expectRemovals(ids: readonly AssignmentId[]): void
@@ -35,7 +35,7 @@ interface Seen {
   readonly removed: Set<AssignmentId>
 }
 
-/** Watches from the beginning: call it before the first write. */
+/** Watches quotas from the beginning of the history: call it before the first write to the store. */
 export async function watchQuotas(engine: KeyValueEngine, root: string): Promise<QuotaHistory> {
   const keyspace = createKeyspace(root)
   const seen: Seen = {

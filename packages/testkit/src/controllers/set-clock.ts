@@ -1,4 +1,4 @@
-// A clock that runs with the real one and can be advanced, so that no test has to wait for a deadline.
+// A clock that runs at the speed of the real clock and can be advanced, so that no test has to wait for a deadline.
 
 import { realClock } from '@holdfast/server/system-clock'
 

@@ -1,4 +1,4 @@
-// The default timings, and a tenth of them.
+// Timings of the controllers for tests: the defaults, and a tenth of the defaults.
 
 import { LEADERSHIP_TIMINGS } from '@holdfast/server/loops/leadership/lead-shards'
 import type { LeadershipTimings } from '@holdfast/server/loops/leadership/leadership-state'

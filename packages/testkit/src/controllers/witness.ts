@@ -1,5 +1,5 @@
-// Fenced writes that record their writer and token, and a check of the complete history: each write used the token that was in
-// force when the store applied it.
+// Fenced writes that record their writer and fencing token, and a check of the complete history: each write used the
+// token that was valid when the store applied it.
 
 import type { DeploymentUid, TenantId } from '@holdfast/contract'
 import { shardAddress } from '@holdfast/server/loops/leadership/fence'
@@ -14,7 +14,7 @@ import { inTenant } from '@holdfast/server/store/transaction'
 
 const UID = 'dep_00000000000000000000000000' as DeploymentUid
 
-/** One fenced write without any other comparison: only the fence can reject it. */
+/** Makes one fenced write without any other condition: only an invalid fencing token can make the store reject it. */
 export async function writeWitness(
   store: Store,
   leadership: Pick<Leadership, 'fenced'>,
@@ -41,17 +41,17 @@ const witness = (replica: string, token: number): StoredPlacement => ({
 })
 
 export interface WitnessLog {
-  /** Writers in store order, each once per turn. */
+  /** Writers in the order of their writes in the store; consecutive writes of one writer are listed once. */
   readonly writers: readonly string[]
-  /** Number of writes by each writer. */
+  /** Number of fenced writes by each writer. */
   readonly counts: ReadonlyMap<string, number>
-  /** Writes that the store applied although their token was not in force. */
+  /** Writes that the store applied although their fencing token was not valid. */
   readonly breaches: readonly string[]
   readonly owner: string | undefined
   close(): void
 }
 
-/** Watches from the beginning: call it before any replica leads. */
+/** Watches the fenced writes from the beginning: call it before any server replica leads. */
 export async function watchWitness(
   engine: KeyValueEngine,
   root: string,

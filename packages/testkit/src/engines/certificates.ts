@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { makeTempFolder } from '../temp-folder.ts'
 
 export interface Certificates {
-  /** `ca.crt`, `server.crt`, `server.key`, `client.crt`, `client.key`. */
+  /** Path of a file: `ca.crt`, `server.crt`, `server.key`, `client.crt` or `client.key`. */
   path(name: string): string
   pem(name: string): string
   remove(): void
@@ -16,7 +16,7 @@ export interface Certificates {
 const run = promisify(execFile)
 const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
 
-/** `names` are added to the loopback names, in openssl's notation: `IP:10.0.0.1`, `DNS:example.com`. */
+/** Creates the certificates. `names` adds server names in openssl's notation: `IP:10.0.0.1`, `DNS:example.com`. */
 export async function makeCertificates(names: readonly string[] = []): Promise<Certificates> {
   const folder = makeTempFolder('tls')
   const path = (name: string): string => join(folder.path, name)

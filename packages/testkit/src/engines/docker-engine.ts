@@ -1,4 +1,5 @@
-// One Docker Engine with a separate containerd, as under systemd: either can be killed, and the containers keep running.
+// One Docker Engine with a separate containerd, as under systemd: dockerd or containerd can be killed while containers
+// run on.
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
@@ -11,34 +12,34 @@ import { engineBinary } from './engine-binaries.ts'
 import { waitUntilReady } from './engine-home.ts'
 import type { EngineProcess } from './engine-process.ts'
 
-/** old: Debian's 20.10. new: version 29, built by bootstrap. */
+/** Line of Docker versions: `old` is 20.10 from Debian, `new` is version 29, built by bootstrap. */
 export type DockerLine = 'old' | 'new'
 
 export interface DockerEngine {
   readonly line: DockerLine
   readonly socketPath: string
-  /** The newest version that the engine supports: 1.41, 1.56. */
+  /** The newest API version that the engine supports: 1.41 or 1.56. */
   readonly apiVersion: string
   readonly folder: string
-  /** Process id of the current dockerd. */
+  /** Process id of the current dockerd; changes when dockerd is restarted. */
   readonly pid: number
-  /** kill -9 of dockerd; containerd and the containers keep running. */
+  /** Kills dockerd with SIGKILL; containerd and the containers keep running. */
   kill(): Promise<void>
-  /** SIGSTOP of dockerd: it accepts connections and answers nothing. */
+  /** Sends SIGSTOP to dockerd, which then accepts connections and answers nothing. */
   pause(): void
   resume(): void
-  /** Starts what was killed, and restarts a running dockerd; resolves when it answers. */
+  /** Starts a killed dockerd and containerd, or restarts a running dockerd; resolves when dockerd answers. */
   restart(): Promise<void>
-  /** kill -9 of containerd; dockerd and the containers keep running. */
+  /** Kills containerd with SIGKILL; dockerd and the containers keep running. */
   killContainerd(): Promise<void>
   /** Kills a running containerd and starts it again. */
   restartContainerd(): Promise<void>
 }
 
 export interface EngineSettings {
-  /** A registry to use over plain HTTP, like every registry of a lab. */
+  /** Address of a registry that the engine uses over plain HTTP, like every registry of a lab. */
   readonly registry?: string
-  /** For an engine in a Swarm. Containers then die with dockerd, because Docker forbids live restore in a Swarm. */
+  /** True for an engine in a Swarm. Containers then die with dockerd, because Docker forbids live restore in a Swarm. */
   readonly swarm?: boolean
 }
 
@@ -54,7 +55,7 @@ export async function launchDockerEngine(
 ): Promise<DockerEngine> {
   const files = writeFiles(place, line)
   const binaries = binariesOf(line)
-  // dockerd starts after containerd, as under systemd: it exits if its socket exists without a listener.
+  // dockerd starts after containerd, as under systemd: dockerd exits if containerd's socket exists without a listener.
   const startContainerd = async () => {
     rmSync(files.containerdSocket, { force: true })
     const started = start(place, binaries.containerd, 'containerd', ['--config', files.containerdConfig])
@@ -62,7 +63,7 @@ export async function launchDockerEngine(
     return started
   }
   const startDockerd = () => {
-    // A killed process leaves its pid file, and the pid may belong to another process now.
+    // A killed dockerd leaves its pid file, and the process id in the file may belong to another process now.
     rmSync(files.pidFile, { force: true })
     return start(place, binaries.dockerd, 'dockerd', dockerdFlags(place, files, settings))
   }
@@ -103,7 +104,7 @@ function binariesOf(line: DockerLine): Binaries {
 
 type EngineFiles = ReturnType<typeof writeFiles>
 
-/** Like /var/lib and /run of a machine: `lib` survives a power cut, `run` does not. */
+/** Writes the files of the engine. Like /var/lib and /run of a machine, `lib` survives a power cut and `run` does not. */
 function writeFiles(place: LabPlace, line: DockerLine) {
   const at = (...parts: string[]) => join(place.folder, ...parts)
   for (const name of ['lib', 'run', 'tmp']) mkdirSync(at(name), { recursive: true, mode: 0o711 })
@@ -116,14 +117,15 @@ function writeFiles(place: LabPlace, line: DockerLine) {
     execRoot: at('run', 'docker'),
     dataRoot: at('lib', 'docker'),
   }
-  // A separate configuration, because /etc/docker/daemon.json belongs to the machine. The old engine derives its id from a key.
+  // The engine has its own configuration file, because /etc/docker/daemon.json belongs to the machine. The old engine
+  // derives its id from a key file.
   const config = line === 'old' ? { 'deprecated-key-path': at('lib', 'key.json') } : {}
   writeFileSync(files.dockerdConfig, JSON.stringify(config))
   writeFileSync(files.containerdConfig, containerdConfig(place, files.containerdSocket))
   return files
 }
 
-/** Without the plugins that use a path shared by the whole machine. */
+/** Configuration of containerd without the plugins that use a path shared by the whole machine. */
 function containerdConfig(place: LabPlace, socket: string): string {
   const disabled = ['io.containerd.grpc.v1.cri', 'io.containerd.nri.v1.nri', 'io.containerd.internal.v1.opt']
   return [
@@ -155,7 +157,8 @@ function dockerdFlags(place: LabPlace, files: EngineFiles, settings: EngineSetti
     '--bip',
     `172.30.${place.index}.1/24`,
     ...(settings.swarm === true ? [] : ['--live-restore']),
-    // Always below the node's own cgroup, even with systemd, so that the containers are found when the node is ended.
+    // Containers are always below the node's own cgroup, even with systemd, so that they are found when the node is
+    // ended.
     '--exec-opt',
     'native.cgroupdriver=cgroupfs',
     '--cgroup-parent',
@@ -167,7 +170,7 @@ function dockerdFlags(place: LabPlace, files: EngineFiles, settings: EngineSetti
 function start(place: LabPlace, binary: string, name: string, args: readonly string[]): EngineProcess {
   const PATH = `${dirname(binary)}:${env.PATH ?? ''}:/usr/sbin:/usr/bin:/sbin:/bin`
   const logFile = join(place.folder, `${name}.log`)
-  // Go uses the proxy of the environment, which cannot reach a lab.
+  // dockerd must not use the proxy of the environment, because the proxy cannot reach a lab.
   const variables = {
     PATH,
     TMPDIR: join(place.folder, 'tmp'),
@@ -196,7 +199,7 @@ async function waitForPing(dockerd: EngineProcess, socketPath: string): Promise<
   return version
 }
 
-/** The API version in the engine's response. */
+/** Pings the engine and returns the API version in its response. */
 function ping(socketPath: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const sent = request({ socketPath, path: '/_ping', timeout: 2_000 }, (answer) => {

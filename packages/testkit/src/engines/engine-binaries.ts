@@ -1,5 +1,5 @@
-// Where is the binary of an engine? Built engines are in a cache folder per version. The version is read from the file that pins
-// it (engines/<name>/go.mod, requirements.txt), the same that scripts/bootstrap builds from.
+// Finds the binary of an engine. Built engines are in a cache folder per version. The version is read from the file that
+// pins it (engines/<name>/go.mod, requirements.txt); scripts/bootstrap builds from the same file.
 
 import { accessSync, constants, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -28,7 +28,7 @@ const PINS: { readonly [engine: string]: RegExp } = {
 }
 
 type Built = keyof typeof BUILT
-/** Installed by Debian packages, found on the PATH. */
+/** Engine binaries that Debian packages install, found on the PATH. */
 type Installed =
   | 'docker-registry'
   | 'promtool'
@@ -47,14 +47,14 @@ type Installed =
   | 'umount'
 export type EngineBinary = Built | Installed
 
-/** The path of an executable. If it is missing, the error explains how to install it. */
+/** The path of an engine's executable. If the executable is missing, the error explains how to install it. */
 export function engineBinary(name: EngineBinary): string {
   const path = isBuilt(name) ? builtPath(name) : installedPath(name)
   if (path !== undefined && isExecutable(path)) return path
   throw new Error(`${name} is not installed (searched ${path ?? 'the PATH'}): run "npm run bootstrap".`)
 }
 
-/** The pinned version of an engine that bootstrap builds. */
+/** The pinned version of an engine that scripts/bootstrap builds. */
 export function engineVersion(name: Built): string {
   const { engine, pinnedIn } = BUILT[name]
   const file = new URL(`../../../../engines/${pinnedIn}`, import.meta.url)
@@ -63,7 +63,7 @@ export function engineVersion(name: Built): string {
   return version
 }
 
-/** Outside the repository, so that a second clone builds nothing. */
+/** Cache folder of built engines, outside the repository, so that a second clone of the repository builds nothing. */
 export function engineCacheFolder(): string {
   return env.HOLDFAST_ENGINES ?? join(homedir(), '.cache', 'holdfast')
 }

@@ -1,4 +1,5 @@
-// The folder and lifetime of an engine: a temporary folder and this process, or a given folder until it is ended explicitly.
+// The folder and lifetime of an engine. An engine either uses a temporary folder and ends with this process, or uses a
+// given folder and runs until it is ended explicitly.
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,9 +8,11 @@ import { waitUntil } from '../wait-until.ts'
 import type { EngineProcess } from './engine-process.ts'
 
 export interface EngineHome {
-  /** Keeps the data here after stop(). Absent: a temporary folder that is removed at stop(). */
+  /**
+   * Folder in which the engine keeps its data after stop(). If absent, a temporary folder is used and removed at stop().
+   */
   readonly folder?: string
-  /** The processes outlive this one; end them by the returned pids. */
+  /** If true, the engine's processes outlive the process that started them; the caller ends them by the returned pids. */
   readonly detached?: boolean
 }
 
@@ -23,7 +26,7 @@ export function subfolder(folder: TempFolder, name: string): string {
   return path
 }
 
-/** Waits until the engine answers. If its process exits first, the error quotes its log. */
+/** Waits until the engine answers. If the engine's process exits first, the error quotes the log. */
 export async function waitUntilReady(
   engine: EngineProcess,
   what: string,
@@ -34,7 +37,7 @@ export async function waitUntilReady(
   await waitUntil(probe, { what, timeoutMs, giveUp })
 }
 
-/** Retries a few times with other ports: another process may bind a free port before the engine does. */
+/** Starts an engine and retries a few times with other ports, because another process may bind a free port first. */
 export async function retryPortClash<T>(start: () => Promise<T>): Promise<T> {
   for (let left = 3; ; left -= 1) {
     try {

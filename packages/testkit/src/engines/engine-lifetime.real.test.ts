@@ -11,7 +11,7 @@ import { endRecordedProcess, isAlive, recordProcess } from './process-record.ts'
 let starter: ChildProcess | undefined
 afterEach(() => void starter?.kill('SIGKILL'))
 
-/** Runs the script in another process and returns the first line that it prints, decoded. */
+/** Runs the script in another process and returns the first line of its output, split at spaces. */
 async function runStarter(script: string): Promise<string[]> {
   const source = `import { startEtcd, startRegistry } from ${JSON.stringify(join(import.meta.dirname, '../index.ts'))}
 ${script}`

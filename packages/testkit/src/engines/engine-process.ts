@@ -1,4 +1,4 @@
-// One engine process. It dies with this process, even after kill -9, unless it was started detached.
+// One engine process. It dies with the process that started it, even after kill -9, unless it was started detached.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
@@ -10,32 +10,35 @@ export interface EngineCommand {
   readonly binary: string
   readonly args: readonly string[]
   readonly env?: { readonly [name: string]: string }
-  /** Both outputs are appended here; the last lines are quoted if the engine does not start. */
+  /** File to which stdout and stderr are appended; its last lines are quoted if the engine does not start. */
   readonly logFile: string
-  /** True: runs in its own session and outlives this process. The caller ends it by its pid. */
+  /**
+   * If true, the engine runs in its own session and outlives the process that started it. The caller ends it by its pid.
+   */
   readonly detached?: boolean
 }
 
 export interface EngineProcess {
   readonly pid: number
-  /** Settles when the process has exited for any reason. */
+  /** Resolves when the engine process has exited for any reason. */
   readonly exited: Promise<void>
   hasExited(): boolean
-  /** SIGKILL; resolves when the process has exited. */
+  /** Sends SIGKILL to the engine; resolves when its process has exited. */
   kill(): Promise<void>
-  /** SIGSTOP: alive and silent, with its sockets open. In effect on return. */
+  /** Stops the engine with SIGSTOP: it is alive and silent, with its sockets open. The engine has stopped on return. */
   pause(): void
   resume(): void
   logTail(): string
 }
 
-// At a normal exit the engines are killed first, so that none writes to its folder while it is removed.
+// At a normal exit of this process its engines are killed first, so that no engine writes to a folder that is being
+// removed.
 const bound = new Set<ChildProcess>()
 process.prependOnceListener('exit', () => {
   for (const child of bound) child.kill('SIGKILL')
 })
 
-/** Starts a process without waiting until it is ready. */
+/** Starts an engine process without waiting until the engine is ready. */
 export function startEngineProcess(command: EngineCommand): EngineProcess {
   const child = spawnChild(command)
   const { pid } = child
@@ -68,7 +71,7 @@ export function startEngineProcess(command: EngineCommand): EngineProcess {
 function spawnChild(command: EngineCommand): ChildProcess {
   const detached = command.detached === true
   const log = openSync(command.logFile, 'a')
-  // The kernel delivers the signal when the thread that started the child ends, so no handler has to run.
+  // The kernel kills the child when the thread that started it ends, so no exit handler has to run.
   const launcher = detached ? [] : [engineBinary('setpriv'), '--pdeathsig', 'KILL']
   const [file = '', ...args] = [...launcher, command.binary, ...command.args]
   const child = spawn(file, args, {

@@ -1,9 +1,9 @@
-// The etcd calls needed to start and replace members, over etcd's JSON gateway. The product's client is under test, so it is not
-// used to prepare the engine.
+// The etcd calls that tests need to start and replace members, over etcd's JSON gateway. The product's etcd client is
+// under test, so tests do not prepare etcd with it.
 
 import { callJson, listMember, member, textMember } from '../http-json.ts'
 
-/** True once a quorum has confirmed the read, so that the member is in a working cluster. */
+/** True once a quorum has confirmed a read at this endpoint, so the etcd member is in a working cluster. */
 export async function answersLinearizableRead(endpoint: string, timeoutMs = 1_000): Promise<boolean> {
   await callJson(`${endpoint}/v3/kv/range`, { body: { key: 'AA==' }, timeoutMs })
   return true
@@ -11,7 +11,7 @@ export async function answersLinearizableRead(endpoint: string, timeoutMs = 1_00
 
 export interface EtcdStatus {
   readonly memberId: string
-  /** '0' if there is none. */
+  /** Id of the cluster's leader; '0' if the cluster has no leader. */
   readonly leaderId: string
   readonly dbSizeBytes: number
 }
@@ -25,7 +25,7 @@ export async function readEtcdStatus(endpoint: string, timeoutMs = 1_000): Promi
   }
 }
 
-/** True once the cluster no longer has such a member; safe to repeat. */
+/** Removes the named member. True once the cluster no longer has a member of this name; safe to repeat. */
 export async function removeEtcdMember(endpoint: string, name: string): Promise<boolean> {
   const found = (await listEtcdMembers(endpoint)).find((entry) => member(entry, 'name') === name)
   if (found === undefined) return true
@@ -33,7 +33,7 @@ export async function removeEtcdMember(endpoint: string, name: string): Promise<
   return true
 }
 
-/** True once the cluster expects a member at this address; safe to repeat. */
+/** Adds a member. True once the cluster expects a member at this address; safe to repeat. */
 export async function addEtcdMember(endpoint: string, peerUrl: string): Promise<boolean> {
   const known = (await listEtcdMembers(endpoint)).flatMap((entry) => listMember(entry, 'peerURLs'))
   if (known.includes(peerUrl)) return true

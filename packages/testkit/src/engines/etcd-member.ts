@@ -1,4 +1,4 @@
-// One etcd member that can be started, killed, paused, restarted, or replaced by an empty one.
+// One etcd member that can be started, killed, paused, restarted, or replaced by a member without data.
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,16 +12,21 @@ export interface EtcdMember {
   readonly name: string
   readonly endpoint: string
   readonly dataDir: string
-  /** Process id of the current process; changes with restart() and wipeAndReplace(). */
+  /** Process id of the member's current process; changes with restart() and wipeAndReplace(). */
   readonly pid: number
-  /** kill -9; resolves when the process has exited. */
+  /** Kills the member with SIGKILL; resolves when its process has exited. */
   kill(): Promise<void>
-  /** SIGSTOP: the member falls silent with its sockets open. */
+  /** Stops the member with SIGSTOP: it answers nothing, with its sockets open. */
   pause(): void
   resume(): void
-  /** Kills a running process and starts again on the same data; resolves when it answers, or at once with `wait: false`. */
+  /**
+   * Kills a running member and starts it again on the same data; resolves when it answers, or at once with `wait: false`.
+   */
   restart(options?: { readonly wait?: boolean }): Promise<void>
-  /** As after a lost disk: removed from the cluster, wiped, and joined again under the same name and addresses. */
+  /**
+   * Replaces the member as after a lost disk: removes it from the cluster, deletes its data, and adds it under the same
+   * name and addresses.
+   */
   wipeAndReplace(): Promise<void>
 }
 
@@ -32,7 +37,7 @@ export interface MemberPlan {
   readonly peerPort: number
   readonly flags: readonly string[]
   readonly detached: boolean
-  /** All members, including this one. */
+  /** All members of the cluster, including the described one. */
   readonly cluster: readonly MemberPlan[]
 }
 
@@ -41,7 +46,9 @@ type ClusterState = 'new' | 'existing'
 const clientUrl = (plan: MemberPlan): string => `http://127.0.0.1:${plan.clientPort}`
 const peerUrl = (plan: MemberPlan): string => `http://127.0.0.1:${plan.peerPort}`
 
-/** Starts the process without waiting until it is ready, because members of a new cluster wait for each other. */
+/**
+ * Starts the member's process without waiting until it is ready, because members of a new cluster wait for each other.
+ */
 export function launchMember(plan: MemberPlan): EtcdMember & { ready(): Promise<void> } {
   const dataDir = join(plan.folder, 'data')
   let running = launch(plan, dataDir, 'new')
@@ -77,7 +84,8 @@ export function launchMember(plan: MemberPlan): EtcdMember & { ready(): Promise<
 async function replaceInCluster(plan: MemberPlan): Promise<void> {
   const others = plan.cluster.filter((other) => other.name !== plan.name).map(clientUrl)
   if (others.length === 0) throw new Error('a cluster of one member cannot replace it')
-  // The other members may have to elect a leader first, and reject membership changes until all are connected.
+  // The other members may have to elect a leader first, and they reject membership changes until all members are
+  // connected.
   const what = `${plan.name} is replaced`
   const helper = await waitUntil(() => firstThatAnswers(others), { what })
   await waitUntil(() => removeEtcdMember(helper, plan.name), { what })

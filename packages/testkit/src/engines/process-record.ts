@@ -1,4 +1,4 @@
-// Does a process exist, and is it still the same one? A process id alone is reused sooner or later.
+// Checks whether a recorded process still exists. A process id alone is not enough, because the kernel reuses ids.
 
 import { readdirSync, readFileSync } from 'node:fs'
 
@@ -8,7 +8,7 @@ export function isAlive(pid: number): boolean {
   return fields !== undefined && fields[0] !== 'Z'
 }
 
-/** Identifies a process later, even if its id has been reused. */
+/** Data that identifies a process later, even if its process id has been reused. */
 export interface ProcessRecord {
   readonly pid: number
   readonly startTicks: string
@@ -24,20 +24,20 @@ export function isRecordedAlive(record: ProcessRecord): boolean {
   return isAlive(record.pid) && readStat(record.pid)?.[19] === record.startTicks
 }
 
-/** Ends exactly the recorded process; false if it had exited before. */
+/** Ends exactly the recorded process; returns false if that process had already exited. */
 export function endRecordedProcess(record: ProcessRecord): boolean {
   if (!isRecordedAlive(record)) return false
   process.kill(record.pid, 'SIGKILL')
   return true
 }
 
-/** Returns when every thread of a process that was sent SIGSTOP has stopped: a running thread could still answer. */
+/** Waits until every thread of a process has stopped after SIGSTOP, because a running thread could still answer. */
 export function waitUntilStopped(pid: number): void {
   const deadline = performance.now() + 5_000
   while (!isStopped(pid) && performance.now() < deadline) waitBriefly(1)
 }
 
-/** For loops that must not yield, such as those of an exit handler. */
+/** Blocks the thread for a short time, for loops that must not yield, such as loops in an exit handler. */
 export function waitBriefly(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
 }
@@ -47,7 +47,7 @@ function isStopped(pid: number): boolean {
   return readdirSync(`/proc/${pid}/task`).every((thread) => readStat(`${pid}/task/${thread}`)?.[0] === 'T')
 }
 
-/** The fields of /proc/<pid>/stat from the state on. The field before it is a name that may contain anything. */
+/** The fields of /proc/<pid>/stat after the process name. The name itself may contain spaces and parentheses. */
 function readStat(pid: number | string): string[] | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')

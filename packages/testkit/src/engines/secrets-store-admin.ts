@@ -1,4 +1,4 @@
-// The calls that prepare a fresh Vault: init, unseal, audit, mounts. OpenBao has the same ones.
+// The calls that prepare a fresh Vault: init, unseal, audit, mounts. OpenBao has the same calls.
 
 import { callJson, listMember, textMember } from '../http-json.ts'
 import { waitUntil } from '../wait-until.ts'
@@ -15,14 +15,16 @@ const put = (url: string, body: unknown, token?: string): Promise<unknown> =>
     ...(token === undefined ? {} : { headers: { 'x-vault-token': token } }),
   })
 
-/** Uses one key share, so that a test can seal and unseal easily. */
+/** Initializes the secrets store with one key share, so that a test can seal and unseal it easily. */
 export async function initialise(address: string): Promise<StoreKeys> {
   const answer = await put(`${address}/v1/sys/init`, { secret_shares: 1, secret_threshold: 1 })
   const [unsealKey] = listMember(answer, 'keys_base64')
   return { rootToken: textMember(answer, 'root_token'), unsealKey: String(unsealKey) }
 }
 
-/** Resolves when the store is active: an unsealed store may still answer 429 or 503 to a write. */
+/**
+ * Unseals the secrets store. Resolves when it is active: a store just unsealed may still answer 429 or 503 to a write.
+ */
 export async function unseal(address: string, unsealKey: string): Promise<void> {
   await put(`${address}/v1/sys/unseal`, { key: unsealKey })
   await waitUntil(() => isActive(address), { what: 'the secrets store is active' })
@@ -36,7 +38,7 @@ export async function enableAudit(address: string, rootToken: string, path: stri
   await put(`${address}/v1/sys/audit/file`, { type: 'file', options: { file_path: path } }, rootToken)
 }
 
-/** Creates a KV version 2 mount and waits until it accepts writes: it upgrades itself briefly after its creation. */
+/** Creates a KV version 2 mount and waits until it accepts writes: a new mount rejects writes for a short time. */
 export async function enableKvMount(address: string, rootToken: string, mount: string): Promise<void> {
   const headers = { 'x-vault-token': rootToken }
   await callJson(`${address}/v1/sys/mounts/${mount}`, {
@@ -47,7 +49,7 @@ export async function enableKvMount(address: string, rootToken: string, mount: s
   await waitUntil(probe, { what: `mount ${mount} accepts writes` })
 }
 
-/** True if the process answers, in any state. */
+/** True if the process of the secrets store answers, whether sealed, unsealed or uninitialized. */
 export async function answersHealth(address: string): Promise<boolean> {
   const answer = await fetch(`${address}/v1/sys/health`, { signal: AbortSignal.timeout(1_000) })
   return answer.status > 0

@@ -1,5 +1,5 @@
-// One engine of each kind per process, started at the first call: a vitest worker starts it once for all its files.
-// Tests are isolated by name (unique-names.ts). No test stops a shared engine; it ends with the process.
+// One engine of each kind per process, started at the first call: a vitest worker starts each engine once for all its
+// files. Tests are isolated by name (unique-names.ts). No test stops a shared engine; it ends with the process.
 
 import type { DockerLine } from './docker-engine.ts'
 import { type StandaloneDockerEngine, startDockerEngine } from './start-docker-engine.ts'
@@ -21,7 +21,7 @@ interface SharedEngines {
 }
 
 declare global {
-  // A global variable: a runner that reloads this module for each test file still finds the same engines.
+  // A global variable, so that a test runner that reloads this module for each test file still finds the engines.
   var holdfastSharedEngines: SharedEngines | undefined
 }
 
@@ -30,28 +30,28 @@ function shared(): SharedEngines {
   return globalThis.holdfastSharedEngines
 }
 
-/** A one-member cluster. A test that kills, pauses, fills or compacts etcd starts its own. */
+/** The shared one-member etcd cluster. A test that kills, pauses, fills or compacts etcd starts its own cluster. */
 export function sharedEtcd(): Promise<EtcdCluster> {
   const engines = shared()
   engines.etcd ??= startEtcd()
   return engines.etcd
 }
 
-/** A test that seals or pauses the store must undo that before it ends. */
+/** The shared secrets store. A test that seals or pauses it must undo that before the test ends. */
 export function sharedSecretsStore(): Promise<SecretsStore> {
   const engines = shared()
   engines.secretsStore ??= startSecretsStore()
   return engines.secretsStore
 }
 
-/** A registry without authentication. */
+/** The shared registry, without authentication. */
 export function sharedRegistry(): Promise<Registry> {
   const engines = shared()
   engines.registry ??= startRegistry()
   return engines.registry
 }
 
-/** A test that kills or pauses the engine starts its own. */
+/** The shared Docker Engine. A test that kills or pauses an engine starts its own engine. */
 export function sharedDocker(line: DockerLine): Promise<DockerWithRegistry> {
   const { docker } = shared()
   const found = docker.get(line) ?? startDockerWithRegistry(line)

@@ -1,4 +1,5 @@
-// A real Caddy, as systemd runs it on a node: it starts from a file that the agent writes, and restarts whenever it ends.
+// A real Caddy, as systemd runs it on a node: Caddy starts from a file that the agent writes, and is restarted whenever
+// it ends.
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
@@ -8,30 +9,30 @@ import { engineBinary } from './engine-binaries.ts'
 import { openHome, waitUntilReady } from './engine-home.ts'
 import { type EngineCommand, type EngineProcess, startEngineProcess } from './engine-process.ts'
 
-/** Like RestartSec of the unit. */
+/** Time until Caddy is restarted, like RestartSec in Caddy's systemd unit. */
 const RESTART_MS = 100
 
 export interface CaddyService {
-  /** Socket of the admin API; only the owner can enter its folder. */
+  /** Socket of Caddy's admin API; only the owner can enter the socket's folder. */
   readonly socketPath: string
-  /** The configuration that it starts with. */
+  /** File with the configuration that Caddy starts with. */
   readonly configFile: string
-  /** Process id of the current process. */
+  /** Process id of Caddy's current process. */
   readonly pid: number
-  /** kill -9; it restarts at once, with the configuration in its file. */
+  /** Kills Caddy with SIGKILL; Caddy restarts at once, with the configuration in its file. */
   kill(): Promise<void>
   pause(): void
   resume(): void
-  /** Ends it until start(). */
+  /** Stops Caddy until start() is called. */
   stop(): Promise<void>
   start(): Promise<void>
 }
 
 export interface CaddyPlace {
-  /** Survives a power cut. */
+  /** Folder of Caddy's state, which survives a power cut. */
   readonly stateFolder: string
   readonly runFolder: string
-  /** Runs before each start, like ExecStartPre of the unit. */
+  /** Runs before each start of Caddy, like ExecStartPre in a systemd unit. */
   prepare?(): void
   startProcess(command: EngineCommand): EngineProcess
 }
@@ -44,7 +45,7 @@ export async function launchCaddy(place: CaddyPlace): Promise<CaddyService> {
   if (!existsSync(configFile)) writeFileSync(configFile, firstConfig(socketPath), { mode: 0o600 })
   let watch = { wanted: false }
   let caddy = run(place, configFile)
-  // After a stop and start, only the newer supervisor may restart it: two processes could share a port unnoticed.
+  // After stop() and start(), only the newer loop may restart Caddy: two Caddy processes could share a port unnoticed.
   const supervise = async (mine: typeof watch): Promise<void> => {
     while (mine.wanted) {
       await caddy.exited
@@ -52,7 +53,7 @@ export async function launchCaddy(place: CaddyPlace): Promise<CaddyService> {
       try {
         if (mine.wanted && caddy.hasExited()) caddy = run(place, configFile)
       } catch {
-        // The machine is off.
+        // Caddy cannot be started because its machine is off, so stop restarting it.
         mine.wanted = false
       }
     }
@@ -83,7 +84,7 @@ export async function launchCaddy(place: CaddyPlace): Promise<CaddyService> {
 }
 
 export interface StandaloneCaddy extends CaddyService {
-  /** Ends it and removes its folder. */
+  /** Ends Caddy and removes its folder. */
   remove(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-// A real Docker Engine in its own network namespace, for tests that need one machine.
+// A real Docker Engine in its own network namespace, for tests that need only one machine.
 
 import { layWire, plugIn, wireEnd } from '../lab/lab-network.ts'
 import { caddyPlace } from '../lab/lab-node.ts'
@@ -17,17 +17,19 @@ export interface DockerEngineOptions extends EngineSettings {
 }
 
 export interface StandaloneDockerEngine extends DockerEngine {
-  /** This host as seen by the engine: it can pull from a registry that listens here. */
+  /** Address of this host as seen by the engine, which can pull from a registry that listens at this address. */
   readonly hostAddress: string
-  /** The engine's machine as seen by this host. */
+  /** Address of the engine's network namespace as seen by this host. */
   readonly address: string
-  /** A router on the same machine, which can reach the containers; it ends with the engine. */
+  /** Starts a router in the engine's network namespace, where it can reach the containers. It ends with the engine. */
   startCaddy(): Promise<CaddyService>
-  /** Removes containers, shims, mounts, network and files before it returns. */
+  /** Stops the engine. Removes its containers, shims, mounts, network and files before it returns. */
   stop(): Promise<void>
 }
 
-/** Each engine has its own network namespace, because two would conflict over docker0 and the packet filter. */
+/**
+ * Starts an engine in its own network namespace, because two engines would conflict over docker0 and the packet filter.
+ */
 export async function startDockerEngine(options: DockerEngineOptions): Promise<StandaloneDockerEngine> {
   const slot = await claimSlot()
   try {

@@ -1,4 +1,4 @@
-// A real etcd cluster on free loopback ports. It is ready on return and ends with this process.
+// Starts a real etcd cluster on free loopback ports. The cluster is ready on return and ends with this process.
 
 import { freePorts } from '../free-port.ts'
 import type { TempFolder } from '../temp-folder.ts'
@@ -9,26 +9,29 @@ import { type EtcdMember, launchMember, type MemberPlan } from './etcd-member.ts
 
 export interface EtcdOptions extends EngineHome {
   readonly members?: number
-  /** The database size at which etcd rejects writes. */
+  /** Database size in bytes at which etcd rejects writes. */
   readonly quotaBytes?: number
-  /** Raft entries between two snapshots: small, so that snapshots and catching up from them really happen. */
+  /** Number of Raft entries between two snapshots. A small number makes members really catch up from snapshots. */
   readonly snapshotCount?: number
-  /** Further command-line flags. */
+  /** Further command-line flags of etcd. */
   readonly flags?: readonly string[]
 }
 
 export interface EtcdCluster {
   readonly endpoints: string[]
   readonly members: EtcdMember[]
-  /** The current leader; waits while there is none. */
+  /** The current leader of the cluster; waits while the cluster has no leader. */
   findLeader(): Promise<EtcdMember>
-  /** Kills every member and removes the temporary folder. */
+  /** Kills every member of the cluster and removes the temporary folder. */
   stop(): Promise<void>
 }
 
 const GIBIBYTE = 1024 ** 3
 
-/** Auto-compaction is off, because the product compacts. fsync stays on, otherwise a kill would prove nothing. */
+/**
+ * Starts a cluster. Auto-compaction is off, because the product compacts. fsync is on, so that a killed member loses no
+ * acknowledged write.
+ */
 export function startEtcd(options: EtcdOptions = {}): Promise<EtcdCluster> {
   return retryPortClash(async () => {
     const folder = openHome('etcd', options)
@@ -70,7 +73,7 @@ async function planMembers(folder: TempFolder, options: EtcdOptions): Promise<Me
 }
 
 function serverFlags(members: number, options: EtcdOptions): string[] {
-  // A lone member needs no other votes, so short timeouts make it ready sooner.
+  // A single member needs no votes of other members, so short timeouts make it ready sooner.
   const election = members === 1 ? ['--heartbeat-interval=10', '--election-timeout=100'] : []
   return [
     `--quota-backend-bytes=${options.quotaBytes ?? 4 * GIBIBYTE}`,

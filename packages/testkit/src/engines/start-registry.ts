@@ -1,4 +1,5 @@
-// A real OCI registry: docker-registry on files, with deletes, and with basic authentication on request.
+// A real OCI registry: docker-registry with its data in files, with deletes allowed, and with optional basic
+// authentication.
 
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -19,33 +20,33 @@ export interface RegistryCredential {
   readonly password: string
 }
 export interface RegistryOptions extends EngineHome {
-  /** Listening address, 127.0.0.1 by default. A lab's nodes reach the lab's host address. */
+  /** Listening address, 127.0.0.1 by default. A registry for the nodes of a lab listens at the lab's host address. */
   readonly address?: string
-  /** The only account. Absent: pull and push without authentication. */
+  /** The registry's only account. If absent, pull and push need no authentication. */
   readonly htpasswd?: RegistryCredential
 }
 export interface PushedImage {
-  /** `ADDRESS:PORT/repository:tag`, as in a deployment. */
+  /** Image reference as in a deployment: `ADDRESS:PORT/repository:tag`. */
   readonly reference: string
   readonly digest: string
 }
 
 export interface Registry {
-  /** `ADDRESS:PORT` */
+  /** Address of the registry: `ADDRESS:PORT`. */
   readonly host: string
   readonly url: string
   readonly pid: number
-  /** The content depends only on repository and tag, so that a second push is the same image. */
+  /** Pushes a small image whose content depends only on repository and tag, so that a second push is the same image. */
   pushSampleImage(repository: string, tag: string): Promise<PushedImage>
-  /** A runnable image: busybox, by default with a web server that is healthy at once. */
+  /** Pushes a runnable busybox image, by default with a web server that is healthy at once. */
   pushBusyboxImage(repository: string, tag: string, image?: BusyboxImage): Promise<PushedImage>
-  /** A real Redis, its client and a shell. */
+  /** Pushes an image with a real Redis, its client and a shell. */
   pushRedisImage(repository: string, tag: string): Promise<PushedImage>
-  /** Points the tag at another, new image. */
+  /** Pushes a new image and points the tag at it. */
   moveTag(repository: string, tag: string): Promise<PushedImage>
-  /** Afterwards the registry knows neither the digest nor any tag that pointed at it. */
+  /** Deletes a manifest. Afterwards the registry has neither the digest nor any tag that pointed at it. */
   deleteManifest(repository: string, digest: string): Promise<void>
-  /** SIGSTOP: it accepts connections and answers nothing. */
+  /** Stops the registry with SIGSTOP: it accepts connections and answers nothing. */
   pause(): void
   resume(): void
   stop(): Promise<void>
@@ -102,7 +103,7 @@ function launch(folder: TempFolder, host: string, options: RegistryOptions): Eng
 
 function configText(folder: TempFolder, host: string, credential: RegistryCredential | undefined): string {
   const auth = credential === undefined ? {} : { auth: { htpasswd: htpasswdFile(folder, credential) } }
-  // The format is YAML, which includes JSON.
+  // The registry reads its configuration as YAML, and JSON is valid YAML.
   return JSON.stringify({
     version: '0.1',
     log: { level: 'error', accesslog: { disabled: true } },
@@ -118,7 +119,10 @@ function htpasswdFile(folder: TempFolder, credential: RegistryCredential) {
   return { realm: 'holdfast-test', path }
 }
 
-/** The registry accepts only bcrypt, which Node lacks; perl calls the C library for it. */
+/**
+ * Hashes a password with bcrypt, the only kind that the registry accepts. Node has no bcrypt, so perl calls the C
+ * library.
+ */
 function bcrypt(password: string): string {
   const salt = randomUUID().replaceAll('-', '').slice(0, 21)
   const script = 'local $/; my ($s, $p) = split /\\n/, <STDIN>, 2; print crypt($p, $s)'

@@ -1,5 +1,5 @@
-// A real secrets store: Vault as in production, with raft storage, initialized, unsealed, and with a file audit device. It is ready
-// on return and ends with this process.
+// A real secrets store: Vault as in production, with raft storage, initialized, unsealed, and with a file audit device.
+// The store is ready on return and ends with this process.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,21 +15,21 @@ export interface SecretsStore {
   readonly address: string
   readonly rootToken: string
   readonly unsealKey: string
-  /** One JSON line per request and response, with values hashed. */
+  /** Path of the audit log: one JSON line per request and response, with secret values hashed. */
   readonly auditLogPath: string
-  /** Process id of the current process; changes with restart(). */
+  /** Process id of the store's current process; changes with restart(). */
   readonly pid: number
-  /** Creates a KV version 2 mount for one test and returns its name. */
+  /** Creates a KV version 2 mount for one test and returns the mount's name. */
   createMount(): Promise<string>
   seal(): Promise<void>
-  /** Resolves when the store accepts writes again. */
+  /** Unseals the store. Resolves when the store accepts writes again. */
   unseal(): Promise<void>
-  /** SIGSTOP: calls hang, as with an overloaded machine. */
+  /** Stops the store with SIGSTOP: calls to it hang, as on an overloaded machine. */
   pause(): void
   resume(): void
-  /** kill -9; resolves when the process has exited. */
+  /** Kills the store with SIGKILL; resolves when its process has exited. */
   kill(): Promise<void>
-  /** Kills a running process and starts again on the same data and address; resolves when it is unsealed. */
+  /** Kills a running store and starts it again on the same data and address; resolves when it is unsealed. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
@@ -52,10 +52,10 @@ export function startSecretsStore(home: EngineHome = {}): Promise<SecretsStore> 
   })
 }
 
-/** Successive processes on the same data. */
+/** A sequence of processes of the secrets store on the same data. */
 interface Life {
   running(): EngineProcess
-  /** Resolves when it answers, sealed. */
+  /** Starts the next process; resolves when the store answers. The store is sealed at that time. */
   again(): Promise<void>
 }
 
@@ -118,14 +118,14 @@ function launch(folder: TempFolder, config: string, detached: boolean): EnginePr
   return startEngineProcess({
     binary: engineBinary('vault'),
     args: ['server', `-config=${config}`, '-log-level=error'],
-    // This version bundles a certificate with a negative serial number, which current Go rejects by default.
+    // This version of Vault bundles a certificate with a negative serial number, which current Go rejects by default.
     env: { GODEBUG: 'x509negativeserial=1' },
     logFile: join(folder.path, 'vault.log'),
     detached,
   })
 }
 
-/** performance_multiplier 1 shortens raft's timers, so that the store is active in 2 s instead of 10 s. */
+/** Vault's configuration. performance_multiplier 1 shortens raft's timers: the store is active in 2 s instead of 10 s. */
 function configText(raftFolder: string, host: string, clusterPort: number): string {
   return `storage "raft" {
   path = "${raftFolder}"

@@ -1,18 +1,18 @@
-// Members that are stopped half of the time, each in its own rhythm, and once all of them for long: a reachable but slow engine, as
-// on an overloaded machine.
+// Stops each etcd member half of the time, in a rhythm of its own, and once all members for a long time. The cluster is
+// then reachable but slow, as on an overloaded machine.
 
 import { setTimeout as pass } from 'node:timers/promises'
 import type { EtcdCluster } from '@holdfast/testkit'
 
 export interface DutyPlan {
   readonly cycles: number
-  /** In each cycle, a member is stopped for this long and then runs for as long. */
+  /** Time in milliseconds for which an etcd member is stopped in each cycle; afterwards it runs for the same time. */
   readonly halfMs: number
-  /** A stop of all members, after the first half of the cycles. */
+  /** Duration of a stop of all members at once, after the first half of the cycles. */
   readonly allAtOnceMs: number
 }
 
-/** Resolves when the plan is completed and every member runs. */
+/** Slows the cluster down. Resolves when all planned stops are over and every member runs. */
 export async function slowDown({ members }: EtcdCluster, plan: DutyPlan): Promise<void> {
   const { cycles, halfMs, allAtOnceMs } = plan
   const half = () =>

@@ -1,11 +1,11 @@
-// An etcd of one member and an earlier copy of its disk, as a restored backup. etcd itself has no mark of a restore; only its
-// revision is lower.
+// An etcd of one member and an earlier copy of its disk, to be restored as a backup. etcd does not record that it was
+// restored; the only sign is a lower revision.
 
 import { cpSync, rmSync } from 'node:fs'
 import type { EtcdCluster } from '@holdfast/testkit'
 
 export interface EtcdBackup {
-  /** Discards everything since the backup; resolves when etcd answers. */
+  /** Restores the backup and discards all later changes; resolves when etcd answers. */
   restore(): Promise<void>
 }
 
@@ -14,7 +14,7 @@ export async function backUp({ members }: EtcdCluster): Promise<EtcdBackup> {
   if (member === undefined || others.length > 0)
     throw new Error('a backup needs a cluster of exactly one member')
   const copy = `${member.dataDir}-backup`
-  // The files are copied while no process uses them.
+  // Stops etcd while the files are copied, so that no process uses them.
   const whileDown = async (change: () => void): Promise<void> => {
     await member.kill()
     change()

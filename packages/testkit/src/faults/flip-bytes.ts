@@ -1,11 +1,14 @@
-// A disk that silently corrupts data, undetected by the file format: the last letter of the given text is changed wherever the
-// member's database has it.
+// Simulates a disk that silently corrupts data, undetected by the file format: changes the last letter of a given text
+// wherever the etcd member's database contains the text.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type EtcdMember, waitUntil } from '@holdfast/testkit'
 
-/** Kills the member. Waits first until the text is in the database, so that the log does not write it again. */
+/**
+ * Kills the member and changes the text in its database. Waits first until the text is in the database, so that replaying
+ * the log at restart does not restore it.
+ */
 export async function flipInDatabase(member: EtcdMember, text: string): Promise<void> {
   const file = join(member.dataDir, 'member', 'snap', 'db')
   const what = 'the database contains the text'
@@ -27,13 +30,13 @@ async function askMember({ endpoint }: EtcdMember, call: string, request: object
   return answer.json()
 }
 
-/** Hash of all keys of a member up to the revision. */
+/** Hash of all keys of an etcd member up to the given revision. */
 export async function hashOf(member: EtcdMember, revision: number): Promise<string> {
   const { hash } = (await askMember(member, 'hashkv', { revision })) as { hash: number | string }
   return String(hash)
 }
 
-/** Clears every alarm, of all members. */
+/** Clears every alarm of all etcd members. */
 export async function disarm(member: EtcdMember): Promise<void> {
   const { alarms = [] } = (await askMember(member, 'alarm', { action: 'GET' })) as { alarms?: object[] }
   for (const alarm of alarms) await askMember(member, 'alarm', { action: 'DEACTIVATE', ...alarm })

@@ -1,4 +1,5 @@
-// The agent's side of a session without an engine: received changes are recorded, reports come from the caller.
+// The agent's side of a session, without an engine: it records received changes and sends the reports that the caller
+// provides.
 
 import type { DesiredChange, Session } from '@holdfast/agent/ports/session'
 import { type SessionTimes, startSession } from '@holdfast/agent/session/start-session'
@@ -8,7 +9,7 @@ import type { EnrolledNode } from '../session/session-records.ts'
 export interface RunningSession {
   readonly session: Session
   readonly received: readonly DesiredChange[]
-  /** Number of connections that ended or failed. */
+  /** Number of connections of the session that ended or failed. */
   readonly ends: () => number
 }
 

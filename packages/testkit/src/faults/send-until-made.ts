@@ -1,5 +1,5 @@
-// One POST with one Idempotency-Key, sent to one server after another until one returns 201, like a client that does not know the
-// outcome of its request.
+// Sends one POST with one Idempotency-Key to one server after another until a server returns 201, like a client that does
+// not know the outcome of its request.
 
 export interface MakeRequest {
   readonly servers: readonly string[]
@@ -7,16 +7,16 @@ export interface MakeRequest {
   readonly key: string
   readonly path: string
   readonly body: { readonly name: string }
-  /** Time until a request is abandoned and sent again; it grows with each attempt. */
+  /** Time until a request is abandoned and sent again; the time grows with each attempt. */
   readonly patienceMs?: number
 }
 
 export interface Outcome {
   readonly name: string
   readonly sent: number
-  /** Slowest response that was waited for. */
+  /** Time of the slowest response that arrived before its request was abandoned. */
   readonly slowestMs: number
-  /** Responses other than "created" and "retry later". */
+  /** Unexpected responses: those other than "created" and "retry later". */
   readonly refused: readonly string[]
 }
 
@@ -38,7 +38,7 @@ export async function sendUntilMade(request: MakeRequest): Promise<Outcome> {
   throw new Error(`${body.name} was not created: ${refused.join()}`)
 }
 
-/** Undefined if the request was abandoned. */
+/** Sends the request once. Returns undefined if the request was abandoned. */
 async function send(
   { token, key, path, body }: MakeRequest,
   server: string,

@@ -8,7 +8,7 @@ import { engineBinary } from '@holdfast/testkit'
 
 export interface TinyDisk {
   readonly path: string
-  /** Fills the disk. The last page of existing files may still have room. */
+  /** Fills the disk. Existing files may still grow by the unused part of their last page. */
   fill(): void
   makeRoom(): void
   remove(): void
@@ -17,13 +17,14 @@ export interface TinyDisk {
 const BLOCK = Buffer.alloc(4_096)
 
 export function mountTinyDisk(kibibytes: number): TinyDisk {
-  // Its name is not one that is swept: a mount point cannot be removed like a folder.
+  // The folder's name does not match the cleanup of temporary folders, because a mount point cannot be removed like a
+  // folder.
   const path = mkdtempSync(join(tmpdir(), 'tiny-disk-'))
   execFileSync(engineBinary('mount'), ['-t', 'tmpfs', '-o', `size=${kibibytes}k`, 'tmpfs', path])
   const filler = join(path, 'filler')
   const remove = (): void => {
     process.off('exit', remove)
-    // Lazily, so that a process that still writes there does not prevent it.
+    // The file system is unmounted lazily, so that a process that still writes to it does not prevent the unmount.
     execFileSync(engineBinary('umount'), ['-l', path])
     rmdirSync(path)
   }

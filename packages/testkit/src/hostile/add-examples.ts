@@ -1,5 +1,5 @@
-// Adds examples that this platform accepts to the OpenAPI document. With them schemathesis also gets successful responses, which no
-// random name or image would reach.
+// Adds examples that this platform accepts to the OpenAPI document. With these examples schemathesis also receives
+// successful responses; with random names and images every request would be rejected.
 
 export interface OpenApiDocument {
   readonly paths: { readonly [path: string]: { readonly [method: string]: Operation } }
@@ -10,7 +10,7 @@ interface Operation {
 }
 
 export interface Examples {
-  /** Parameter values for one operation (`GET /path`) or for all of them (`*`). */
+  /** Parameter values for one operation (`GET /path`) or for all operations (`*`). */
   readonly parameters: { readonly [operation: string]: { readonly [name: string]: string } }
   readonly bodies: { readonly [operation: string]: unknown }
 }

@@ -1,9 +1,9 @@
-// Long texts that make a careless regular expression backtrack. They are derived from the expression, so that they almost match it
-// again and again.
+// Long texts that make a careless regular expression backtrack. The texts are derived from the expression, so that many
+// parts of them almost match it.
 
 const COMMON = ['a', 'A', '0', ' ', '-', '_', '.', '/', ':', '@', '"', '=', '\\', '\u00e9', '\n']
 
-/** Texts of about the given length. */
+/** Generates adversarial texts of about the given length for the expression. */
 function* adversarialTexts(pattern: RegExp, length: number): Generator<string> {
   const words = literalsOf(pattern.source)
   const units = [
@@ -14,7 +14,7 @@ function* adversarialTexts(pattern: RegExp, length: number): Generator<string> {
     yield fill(unit)
     yield `${fill(unit)}\u0001`
   }
-  // After a matching prefix, and with an end that does not match.
+  // The repeated part follows a prefix that matches, and the end of the text does not match.
   for (const word of words)
     for (const unit of ['a', ' ', '0', '-', '.', '=']) yield `${word}${fill(unit)}\u0001`
   for (const [at, word] of words.slice(0, 12).entries()) yield fill(`${word}${words[at + 1] ?? '0'}`)
@@ -26,13 +26,16 @@ export interface SlowSearch {
   readonly begins: string
 }
 
-/** Short texts first: quadratic behavior shows there already, and would take minutes on the long ones. */
+/**
+ * Lengths of the tested texts, with time limits. Short texts are first, because a quadratic search is already slow on
+ * them and takes minutes on long texts.
+ */
 const STAGES: readonly (readonly [length: number, limitMs: number])[] = [
   [4_000, 3],
   [100_000, 5],
 ]
 
-/** The first text on which the expression takes too long. */
+/** The first adversarial text on which the expression's search takes too long. */
 export function findSlowSearch(pattern: RegExp): SlowSearch | undefined {
   for (const [length, limitMs] of STAGES) {
     for (const text of adversarialTexts(pattern, length)) {
@@ -43,14 +46,14 @@ export function findSlowSearch(pattern: RegExp): SlowSearch | undefined {
   return undefined
 }
 
-/** Literal parts of the expression, and single characters of its classes. */
+/** Literal parts of a regular expression, and single characters of its character classes. */
 function literalsOf(source: string): string[] {
   const plain = source.replaceAll(/\\([dws])/gi, ' ').replaceAll(/\\(.)/g, '$1')
   const words = plain.match(/[A-Za-z0-9_]{2,24}|[^\sA-Za-z0-9_]/g) ?? []
   return [...new Set(words)].slice(0, 40)
 }
 
-/** The fastest of several runs, in milliseconds, so that other load on the machine is excluded. */
+/** Time of the fastest of several searches in milliseconds, so that other load on the machine has little effect. */
 function searchMs(pattern: RegExp, text: string, enoughMs: number): number {
   let best = Number.POSITIVE_INFINITY
   for (let round = 0; round < 25 && best > enoughMs; round += 1) {

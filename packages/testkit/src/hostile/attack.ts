@@ -1,5 +1,5 @@
-// Sends a series of hostile requests to one server and checks its responses: no 5xx, no hang, one response per request, every rejection
-// with code, field and doc. See docs/design/threats.md#threats
+// Sends a series of hostile requests to one server and checks its responses: no 5xx, no hang, one response per request,
+// and every rejection has code, field and doc. See docs/design/threats.md#threats
 
 import { codesOf, refusalFault } from './check-refusal.ts'
 import { type HostileOptions, type HostileRequest, hostileRequest, type Targets } from './hostile-requests.ts'
@@ -19,7 +19,7 @@ export interface AttackOptions extends HostileOptions {
 export interface AttackReport {
   readonly faults: string[]
   readonly accepted: AcceptedWrite[]
-  /** Number of responses by code, or by status for a success. */
+  /** Number of responses by error code, or by status for a successful response. */
   readonly outcomes: Map<string, number>
 }
 
@@ -30,7 +30,7 @@ export async function attack(targets: Targets, options: AttackOptions): Promise<
   const report: AttackReport = { faults: [], accepted: [], outcomes: new Map() }
   const indexes = Array.from({ length: options.count }, (_, at) => options.from + at)
   const one = async (index: number, connection: RawConnection) => {
-    // Each request has its own seed, so that it can be repeated without those before it.
+    // Each request has its own seed, so that one request can be repeated without the earlier requests.
     const request = hostileRequest(createRandom(options.seed + index), targets, index, options)
     const { exchange, tookMs } = await deliver(request, options.port, connection)
     judge(request, exchange, tookMs, index, options, report)
@@ -83,7 +83,7 @@ function exchangeFault(request: HostileRequest, exchange: Exchange, baseUrl: str
   const { answers, hung, closed, stray } = exchange
   if (hung) return 'neither a response nor an end'
   const [answer] = answers
-  // Node closes a CONNECT silently, and a connection that the client ended first needs no response.
+  // No response is correct in two cases: Node closes a CONNECT silently, and a client that closes first gets none.
   if (answer === undefined)
     return request.method === 'CONNECT' || request.half ? undefined : `closed ${closed}`
   if (answers.length > 1) return `${answers.length} responses to one request`

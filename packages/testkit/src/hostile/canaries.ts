@@ -1,20 +1,20 @@
-// Secrets that are searched for where none may be. Each is unique and identifies where it was planted, and all begin with the same
-// word, so that one search finds them all.
+// Canaries: fake secrets that tests plant and then search for in places where no secret may be. Each canary is unique and
+// identifies where it was planted. All begin with the same word, so that one search finds all of them.
 
-/** Occurs in no other text of the product or of a test. */
+/** The word that begins every canary. It occurs in no other text of the product or of a test. */
 const CANARY_WORD = 'Zq7Canary'
 
 interface Canary {
-  /** The planted text. */
+  /** The complete text to plant. */
   readonly text: string
-  /** The part that must not be found. */
+  /** The part of the planted text that must not be found later. */
   readonly secret: string
 }
 
 export interface CanarySource {
-  /** In a known credential format: redacted everywhere. */
+  /** Canaries in known credential formats, which the product redacts everywhere. */
   shaped(): Canary[]
-  /** In no known format: redacted where a secret belongs. */
+  /** A canary in no known credential format, which the product redacts only where a secret belongs. */
   bare(): Canary
 }
 
@@ -35,18 +35,18 @@ export function createCanarySource(): CanarySource {
   }
 }
 
-/** The word in plain text, and in base64 at each of the three possible offsets. */
+/** The word of all canaries in plain text, and in base64 at each of the three possible offsets. */
 export const CANARY_FORMS: readonly string[] = [
   CANARY_WORD,
   CANARY_WORD.toLowerCase(),
   ...[0, 1, 2].map((shift) => {
     const encoded = Buffer.from(`${'\0'.repeat(shift)}${CANARY_WORD}`).toString('base64')
-    // The characters at the edges depend on the neighbors.
+    // The base64 characters at both edges depend on neighboring bytes, so they are left out.
     return encoded.slice(shift === 0 ? 0 : 4, -4)
   }),
 ]
 
-/** The text around the first canary in any form; undefined if there is none. */
+/** The text around the first canary in any encoding; undefined if the text contains no canary. */
 export function findCanary(text: string): string | undefined {
   for (const form of CANARY_FORMS) {
     const at = text.indexOf(form)

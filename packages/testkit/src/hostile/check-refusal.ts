@@ -1,10 +1,10 @@
-// Is this response a well-formed rejection? It needs a code of the catalogue, a field, a link to its page, the status of the first
-// rejection, and the full list. See docs/design/admission.md#rejections
+// Checks whether a response is a well-formed rejection, with a code of the catalogue, a field, a link to the code's page,
+// the status of the first rejection, and the list of all rejections. See docs/design/admission.md#rejections
 
 import { CODES, entryOf, isCode } from '@holdfast/contract'
 import type { RawAnswer } from './parse-answers.ts'
 
-/** Statuses of the HTTP layer, which has no codes. */
+/** Response statuses of the HTTP layer, whose rejections have no error code. */
 const LAYER_STATUSES: ReadonlySet<number> = new Set([408, 413, 431])
 
 interface Rejection {
@@ -16,7 +16,7 @@ interface Rejection {
   readonly doc?: unknown
 }
 
-/** The fault of the response as a rejection; undefined if there is none. */
+/** Describes why the response is not a well-formed rejection; undefined if it is well-formed. */
 export function refusalFault(answer: RawAnswer, baseUrl: string): string | undefined {
   const { status, headers, text } = answer
   if (status < 400 || status > 499) return `status ${status} is not a rejection`
@@ -49,7 +49,7 @@ function statusFault(code: string, status: number): string | undefined {
   return status === usual || status === alternativeStatus?.status ? undefined : `${code} with ${status}`
 }
 
-/** All codes that the response lists, or its status. */
+/** All error codes that the response lists, or its status if it lists none. */
 export function codesOf(answer: RawAnswer | undefined): string[] {
   if (answer === undefined || answer.status < 400 || answer.text === '') return [codeOf(answer)]
   const { rejections }: { rejections?: Rejection[] } = JSON.parse(answer.text)

@@ -1,14 +1,15 @@
-// Request bodies: valid ones, corrupted at one or several places, first as a tree and then as bytes.
+// Request bodies for hostile requests: valid bodies, corrupted at one or several places, first as a tree and then as
+// bytes.
 
 import { hostileJson, hostileKey } from './hostile-values.ts'
 import type { Random } from './random.ts'
 
 type Tree = { [key: string]: unknown }
 
-/** Marks a place in the tree whose JSON text is inserted afterwards. */
+/** A placeholder in the body's tree that is replaced by raw JSON text afterwards. */
 const placeholder = (at: number): string => `@@raw-${at}@@`
 
-/** Corrupts a valid body so that it may still be accepted; `refused`: adds a field that is never accepted. */
+/** Corrupts a valid body so that it may still be accepted. With `refused`, adds a field that is never accepted. */
 export function bendBody(random: Random, sound: Tree, refused: boolean): Buffer {
   const tree = structuredClone(sound)
   const raws: string[] = []
@@ -25,7 +26,7 @@ export function bendBody(random: Random, sound: Tree, refused: boolean): Buffer 
 function bendPlace(random: Random, root: Tree, raws: string[]): void {
   const holder = randomHolder(random, root)
   const put = (key: string) => {
-    // Defined instead of assigned, so that `__proto__` becomes a key.
+    // The field is defined instead of assigned, so that `__proto__` becomes a normal key.
     const value = placeholder(raws.push(hostileJson(random)) - 1)
     Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true })
   }
@@ -85,7 +86,7 @@ function bendBytes(random: Random, text: string): Buffer {
 
 const MEBIBYTE = 1024 * 1024
 
-/** A body of about the largest accepted size, of the most expensive kinds. */
+/** A body of about the largest accepted size, in a form that is expensive to parse or check. */
 export function hugeBody(random: Random, sound: Tree): Buffer {
   const room = MEBIBYTE - 1000 + random.pick([0, 0, 0, 2000] as const)
   const { image: _image, ...rest } = sound

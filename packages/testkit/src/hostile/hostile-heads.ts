@@ -1,4 +1,5 @@
-// Request lines, headers, queries and paths that break careless parsers, as raw text: a client library would correct them.
+// Request lines, headers, queries and paths that break careless parsers, as raw text, because a client library would
+// correct them.
 
 import { hostileText } from './hostile-values.ts'
 import type { Random } from './random.ts'
@@ -281,7 +282,7 @@ const VALUES: readonly [string, ...string[]] = [
   `Bearer hf_${'0'.repeat(26)}_${'A'.repeat(43)}`,
 ]
 
-/** Header lines in various valid and invalid forms. */
+/** Generates header lines in various valid and invalid forms. */
 export function hostileHeaders(random: Random): string[] {
   return Array.from({ length: 1 + random.below(3) }, () => {
     const name = random.pick(NAMES)

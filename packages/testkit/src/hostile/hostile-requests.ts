@@ -1,4 +1,4 @@
-// Generates hostile requests from a seed: kind, endpoint and caller.
+// Generates hostile requests from a seed, which determines the kind of request, the endpoint and the caller.
 
 import { bendBody, hugeBody } from './hostile-bodies.ts'
 import { hostileHeaders, hostileMethod, hostilePath, hostileQuery } from './hostile-heads.ts'
@@ -8,9 +8,9 @@ export interface HostileRequest {
   readonly kind: 'body' | 'huge' | 'head' | 'query' | 'path' | 'method' | 'framing'
   readonly method: string
   readonly bytes: Buffer
-  /** Needs its own connection, because afterwards it is unclear where the next request begins. */
+  /** True if the request needs its own connection, because the server cannot know where the next request would begin. */
   readonly alone: boolean
-  /** The client ends its side after the bytes. */
+  /** True if the client ends its side of the connection after the bytes of the request. */
   readonly half: boolean
 }
 
@@ -18,10 +18,10 @@ export interface Targets {
   readonly token: string
   readonly tenant: string
   readonly platformToken: string
-  /** A tenant whose own record may be changed. */
+  /** A tenant whose own record the hostile requests may change. */
   readonly victim: string
   readonly image: string
-  /** An existing deployment. */
+  /** Name of an existing deployment. */
   readonly deployment: string
   readonly registryHost: string
 }
@@ -34,9 +34,9 @@ interface Target {
 }
 
 export interface HostileOptions {
-  /** Share of the otherwise acceptable bodies with a field that is never accepted. */
+  /** Share of the bodies that receive a field that is never accepted, among bodies that might be accepted otherwise. */
   readonly refused: number
-  /** Share of requests with a body of about a mebibyte. */
+  /** Share of requests with a body of about one mebibyte. */
   readonly huge: number
 }
 
@@ -166,7 +166,10 @@ function send(
 type Framing = readonly [headers: string, content: string]
 type Framings = readonly [Framing, ...Framing[]]
 
-/** Messages with a wrong, repeated or missing length. The client ends its side, so that the server does not wait for more. */
+/**
+ * Requests with a wrong, repeated or missing length. The client ends its side, so that the server does not wait for
+ * further bytes.
+ */
 function misframed(random: Random, { method, path, token }: Target, body: Buffer): HostileRequest {
   const size = body.length.toString(16)
   const chunked = `${size}\r\n${body}\r\n0\r\n\r\n`

@@ -1,5 +1,5 @@
-// Texts and JSON values that break careless parsers. JSON values are given as JSON text, because many have no other form: 2^53 + 1,
-// 1e309, half a surrogate pair.
+// Texts and JSON values that break careless parsers. JSON values are written as JSON text, because many cannot be written
+// as JavaScript values: 2^53 + 1, 1e309, half a surrogate pair.
 
 import type { Random } from './random.ts'
 
@@ -130,7 +130,7 @@ const RAW: readonly [string, ...string[]] = [
   '"\\ud83d\\ude00"',
 ]
 
-/** Invalid JSON, or JSON that parsers interpret differently. */
+/** Texts that are invalid JSON, or JSON that different parsers interpret differently. */
 const UNSOUND: readonly [string, ...string[]] = [
   ...([
     '"\\ud800"',
@@ -175,7 +175,7 @@ function randomUnits(random: Random, length: number): string {
   return Array.from({ length }, () => String.fromCharCode(random.below(random.pick(ranges)))).join('')
 }
 
-/** JSON text, not always valid. */
+/** Generates hostile JSON text, which is not always valid. */
 export function hostileJson(random: Random, depth = 0): string {
   if (random.chance(0.03)) return random.pick(UNSOUND)
   const kind = random.below(depth > 3 ? 4 : 8)

@@ -1,5 +1,5 @@
-// All kinds of callers: each role of a tenant, the administrator of another tenant, the platform administrator, and five kinds of
-// invalid tokens.
+// Creates callers of all kinds for tests: each role of a tenant, the administrator of another tenant, the platform
+// administrator, and five kinds of invalid tokens.
 
 import { randomBytes } from 'node:crypto'
 import { waitUntil } from '@holdfast/testkit'
@@ -9,14 +9,14 @@ import type { Caller, Role } from './role-table.ts'
 
 export interface Identity {
   readonly name: string
-  /** Absent: no Authorization header. */
+  /** The caller's token. If absent, the caller sends no Authorization header. */
   readonly token?: string
   readonly caller: Caller
 }
 
 const TENANT_ROLES: readonly Role[] = ['viewer', 'developer', 'secrets-admin', 'tenant-admin']
 
-/** Callers of tenant acme. The tests check what they see of tenant globex. */
+/** Creates callers of tenant acme. The tests check which data of tenant globex these callers can see. */
 export async function makeTenantIdentities(platform: Platform): Promise<Identity[]> {
   const { acme } = platform
   return Promise.all(
@@ -82,7 +82,7 @@ async function makeRevoked(platform: Platform): Promise<string> {
   return token
 }
 
-/** Returns when the tenant and everything it had are deleted. */
+/** Creates a token of a deleted tenant. Returns when the tenant and all its records are deleted. */
 async function makeOrphan(platform: Platform): Promise<string> {
   const made = await platform.api().post('/api/v1/tenants', { name: 'initech' })
   const id = String(made.body['id'])

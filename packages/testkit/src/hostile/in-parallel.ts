@@ -1,8 +1,8 @@
-// Runs many jobs with a few workers, each on its own connection.
+// Runs many jobs with a few workers; each worker has its own connection.
 
 import { openRawConnection, type RawConnection } from './raw-connection.ts'
 
-/** Workers process the jobs in order. A connection that the server has closed is replaced. */
+/** Runs the jobs in order on several workers. A connection that the server has closed is replaced. */
 export async function inParallel<T>(
   port: number,
   jobs: Iterable<T>,

@@ -1,11 +1,11 @@
-// When was each key last changed, according to etcd? Values are left out, so that it can be read often. Also compares two such
-// readings with the accepted writes.
+// Reads the revision at which each etcd key was last changed, and checks that accepted writes explain all changes between
+// two readings. Values are not read, so that frequent readings are cheap.
 
 export type KeyRevisions = ReadonlyMap<string, string>
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
-/** All keys that begin with a prefix which ends in a slash. */
+/** Reads the revisions of all keys that begin with the prefix, which must end in a slash. */
 export async function readKeyRevisions(endpoint: string, prefix: string): Promise<KeyRevisions> {
   const response = await fetch(`${endpoint}/v3/kv/range`, {
     method: 'POST',
@@ -27,20 +27,23 @@ export function changedKeys(before: KeyRevisions, after: KeyRevisions): string[]
 }
 
 export interface AcceptedWrite {
-  /** A new object was created. An update may leave the object unchanged, and then nothing is stored. */
+  /** True if the write created an object. An update may leave the object unchanged, and then nothing is stored. */
   readonly created: boolean
-  /** Absent: the write did not concern a deployment. */
+  /** Name of the written deployment. Absent if the write did not concern a deployment. */
   readonly deployment?: string
 }
 
-/** Every changed key must be explained by an accepted write, because a rejected one changes nothing. Undefined: all are. */
+/**
+ * Describes a changed key that no accepted write explains, because a rejected write must change nothing; undefined if
+ * there is none.
+ */
 export function unexplainedChange(
   changed: readonly string[],
   accepted: readonly AcceptedWrite[],
 ): string | undefined {
   if (accepted.length === 0) return changed.length === 0 ? undefined : `changed: ${changed.slice(0, 5)}`
   const folder = (name: string) => changed.filter((key) => key.includes(`/${name}/`))
-  // Each accepted write with a change leaves one audit entry in its own transaction.
+  // Each accepted write that changes something adds one audit entry in the same transaction.
   const audited = folder('aud').length
   const created = accepted.filter((write) => write.created).length
   if (audited < created || audited > accepted.length)

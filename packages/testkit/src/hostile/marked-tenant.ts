@@ -1,5 +1,5 @@
-// A tenant with a mark in everything that another tenant must never see, and the names with which another tenant could try to
-// request it.
+// A tenant with a unique mark in all data that another tenant must never see, and the names that another tenant could use
+// to request this data.
 
 import { randomBytes } from 'node:crypto'
 import { makeNode } from '../nodes/enroll.ts'
@@ -8,12 +8,14 @@ import type { Platform } from '../platform/start-platform.ts'
 
 export interface MarkedTenant {
   readonly id: string
-  /** Is in values, labels, commands, token names and credentials, but in no name that a request could contain. */
+  /**
+   * The mark is in values, labels, commands, token names and credentials, but in no name that a request could contain.
+   */
   readonly mark: string
   readonly deployment: { readonly name: string; readonly uid: string }
   readonly tokenId: string
   readonly node: { readonly name: string; readonly id: string }
-  /** Cursor of the second page of its deployments, and after its first event. */
+  /** Cursor of the second page of the tenant's deployments, and cursor after its first event. */
   readonly cursor: string
   readonly eventCursor: string
   readonly idempotencyKey: string

@@ -1,22 +1,22 @@
-// Parses HTTP/1.1 responses from raw bytes, strictly: a client library would hide a second response, a missing length or a stray byte,
-// which the tests look for.
+// Parses HTTP/1.1 responses from raw bytes, strictly. The tests must notice a second response, a missing length or a
+// stray byte, which a client library would hide.
 
 export interface RawAnswer {
   readonly status: number
-  /** Names in lower case; a repeated one is joined by a comma. */
+  /** Response headers, with names in lower case; the values of a repeated header are joined by a comma. */
   readonly headers: { readonly [name: string]: string }
   readonly text: string
-  /** Headers and body as received. */
+  /** Headers and body of the response as received. */
   readonly raw: string
 }
 
 export interface ParsedAnswers {
   readonly answers: readonly RawAnswer[]
-  /** Bytes that belong to no complete response. */
+  /** Received bytes that belong to no complete response. */
   readonly rest: Buffer
 }
 
-/** `bodiless`: the request was a HEAD. Interim responses (1xx) are skipped. */
+/** Parses all responses. `bodiless` means that the request was a HEAD. Interim responses (1xx) are skipped. */
 export function parseAnswers(bytes: Buffer, bodiless = false): ParsedAnswers {
   const answers: RawAnswer[] = []
   let rest = bytes
@@ -54,7 +54,7 @@ function headersOf(lines: readonly string[]): { [name: string]: string } {
   return headers
 }
 
-/** Length of the body on the wire in bytes, chunks included; undefined while it is incomplete. */
+/** Length of a response body on the wire in bytes, chunks included; undefined while the body is incomplete. */
 function bodyLength(bytes: Buffer, headers: { readonly [name: string]: string }): number | undefined {
   if (headers['transfer-encoding'] === undefined) return Number(headers['content-length'] ?? 0)
   const end = bytes.indexOf('0\r\n\r\n')

@@ -1,14 +1,15 @@
-// Plants a canary in a body at every possible place: as each value, inside each value, as each key, and as an unknown field.
+// Plants a canary (a fake secret) in a body at every possible place: as each value, inside each value, as each key, and
+// as an unknown field.
 
 type Place = readonly (string | number)[]
 
 export interface Planting {
-  /** Place and manner, for the report of a fault. */
+  /** Describes where and how the canary was planted, for a test failure. */
   readonly what: string
   readonly body: unknown
 }
 
-/** Every planting of a text into a body. */
+/** Generates one body for each place at which the text can be planted. */
 export function* plantings(body: unknown, text: string): Generator<Planting> {
   for (const place of placesOf(body)) {
     const at = place.join('.') || '(body)'
@@ -32,7 +33,7 @@ export function* plantings(body: unknown, text: string): Generator<Planting> {
   }
 }
 
-/** The body itself, followed by every place inside it. */
+/** Paths of all places in the body, beginning with the body itself. */
 function placesOf(value: unknown, place: Place = []): Place[] {
   if (typeof value !== 'object' || value === null) return [place]
   const inside = Array.isArray(value)

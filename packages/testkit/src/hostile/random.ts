@@ -1,15 +1,15 @@
-// Seeded randomness: a run is identified by its seed and can be repeated.
+// Random numbers from a seed: a test run with the same seed repeats exactly.
 
 export interface Random {
-  /** From 0, below 1. */
+  /** A random number from 0, below 1. */
   unit(): number
-  /** An integer from 0, below `end`. */
+  /** A random integer from 0, below `end`. */
   below(end: number): number
   chance(probability: number): boolean
   pick<T>(from: readonly [T, ...T[]]): T
 }
 
-/** mulberry32. */
+/** Creates a mulberry32 generator from a seed. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0
   const unit = () => {

@@ -1,32 +1,33 @@
-// One TCP connection to the server that sends bytes unchanged and receives complete responses. fetch would correct the bytes.
+// One TCP connection to the server that sends bytes unchanged and receives complete responses. fetch would correct
+// invalid bytes.
 
 import { connect, type Socket } from 'node:net'
 import { parseAnswers, type RawAnswer } from './parse-answers.ts'
 
 export interface Exchange {
-  /** More than one means a second response to one request. */
+  /** Complete responses. More than one means that the server sent a second response to one request. */
   readonly answers: readonly RawAnswer[]
-  /** The server has closed the connection. */
+  /** True if the server has closed the connection. */
   readonly closed: boolean
-  /** Neither a response nor a close within the time limit. */
+  /** True if the server neither responded nor closed the connection within the time limit. */
   readonly hung: boolean
-  /** Received bytes that are no complete response. */
+  /** Received bytes that belong to no complete response. */
   readonly stray: string
 }
 
 interface ExchangeOptions {
   readonly timeoutMs?: number
   readonly bodiless?: boolean
-  /** Number of responses that end the wait; infinite: until the server closes or the time is up. */
+  /** Number of responses to wait for; Infinity waits until the server closes the connection or the time limit passes. */
   readonly answers?: number
-  /** Ends the client's side after the bytes. */
+  /** If true, the client ends its side of the connection after the bytes. */
   readonly half?: boolean
 }
 
 export interface RawConnection {
   readonly open: boolean
   exchange(bytes: Uint8Array | string, options?: ExchangeOptions): Promise<Exchange>
-  /** Sends more bytes while an exchange waits. */
+  /** Sends more bytes while an exchange waits for its response. */
   write(bytes: string): void
   close(): void
 }
@@ -48,14 +49,14 @@ export function openRawConnection(port: number): RawConnection {
     },
     async exchange(bytes, options = {}) {
       const result = await exchange(socket, () => open, bytes, options)
-      // The server has announced that it will close the connection.
+      // The server has announced in a response that it will close the connection.
       if (result.answers.some(({ headers }) => headers['connection'] === 'close')) open = false
       return result
     },
     write: (bytes) => {
       if (open) socket.write(bytes)
     },
-    // A reset leaves no port in TIME_WAIT; a hundred thousand connections would run out of ports.
+    // Closing by reset leaves no port in TIME_WAIT; without it a hundred thousand connections would use up all ports.
     close: () => void socket.resetAndDestroy(),
   }
 }
@@ -95,7 +96,7 @@ function exchange(
   })
 }
 
-/** Uses a new connection for this exchange only. */
+/** Sends the bytes on a new connection that is used for this exchange only. */
 export async function exchangeAlone(
   port: number,
   bytes: Uint8Array | string,

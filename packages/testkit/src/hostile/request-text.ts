@@ -1,4 +1,4 @@
-// A request as bytes, with every line unchanged. Only what a valid message needs is added.
+// Writes a request as bytes, with every given line unchanged. Only lines that a valid message needs are added.
 
 export interface RequestParts {
   readonly method: string
@@ -22,7 +22,7 @@ export function requestText({ method, path, token, headers = [], body }: Request
   ].join('\r\n')
 }
 
-/** Fills in the parameters of `/a/{name}`; a parameter without a value is an error of the test. */
+/** Fills in the parameters of a path such as `/a/{name}`; throws if a parameter has no value. */
 export function fillPath(path: string, values: { readonly [parameter: string]: string }): string {
   return path.replaceAll(/\{(\w+)\}/g, (_match, name: string) => {
     const value = values[name]

@@ -1,27 +1,27 @@
-// The expected response of each endpoint for each role, written from docs/design/api.md#roles and not from the implementation. An
-// endpoint that is missing here fails the cross-tenant test, so a new one needs a row.
+// The expected response of each endpoint for each role, written from docs/design/api.md#roles and not from the
+// implementation. The cross-tenant test fails if an endpoint is missing in this table, so a new endpoint needs a row.
 
 export type Role = 'viewer' | 'developer' | 'secrets-admin' | 'tenant-admin' | 'platform-admin'
 
-/** The rows of the role table in docs/design/api.md#roles. */
+/** Roles allowed by each row of the role table in docs/design/api.md#roles. */
 const MAY = {
   reads: ['viewer', 'developer', 'secrets-admin', 'tenant-admin', 'platform-admin'],
   workloads: ['developer', 'tenant-admin', 'platform-admin'],
   secrets: ['secrets-admin', 'tenant-admin', 'platform-admin'],
   tenant: ['tenant-admin', 'platform-admin'],
   platform: ['platform-admin'],
-  /** Allowed without a token: the body has the credential. */
+  /** Endpoints that need no token, because the body contains the credential. */
   open: ['viewer', 'developer', 'secrets-admin', 'tenant-admin', 'platform-admin'],
 } as const satisfies { [line: string]: readonly Role[] }
 
 export interface Row {
   readonly line: keyof typeof MAY
-  /** A body that is rejected even for an allowed caller, so that the tests change nothing. */
+  /** A request body that is rejected even for an allowed caller, so that the tests change nothing. */
   readonly body?: unknown
   readonly headers?: readonly string[]
-  /** For endpoints that require X-Tenant-ID: the code if it is no UUID. */
+  /** The error code if X-Tenant-ID is not a UUID, for endpoints that require this header. */
   readonly tenantRequired?: string
-  /** The code, or the status of a success, for an allowed caller. */
+  /** The expected error code, or the status of a success, for an allowed caller. */
   readonly reached: string
 }
 
@@ -36,7 +36,7 @@ export const ROWS: { readonly [endpoint: string]: Row } = {
   'GET /api/v1/deployments/{name}/why': { line: 'reads', reached: 'deployment_not_found' },
   'GET /api/v1/deployments/{name}/logs': { line: 'workloads', reached: 'deployment_not_found' },
   'POST /api/v1/deployments/{name}/exec': { line: 'workloads', body: {}, reached: 'field_type_invalid' },
-  // The ticket is the credential; this request is no WebSocket upgrade.
+  // The exec ticket is the credential. The test's request is rejected because it is no WebSocket upgrade.
   'GET /api/v1/exec/{id}': { line: 'open', reached: 'header_invalid' },
   'PUT /api/v1/deployments/{name}': { line: 'workloads', body: {}, reached: 'deployment_not_found' },
   'DELETE /api/v1/deployments/{name}': { line: 'workloads', reached: 'deployment_not_found' },
@@ -55,7 +55,7 @@ export const ROWS: { readonly [endpoint: string]: Row } = {
   'GET /api/v1/archives/deployments/{name}': { line: 'reads', reached: 'archive_not_found' },
   'GET /api/v1/archives/deployments/{name}/{revision}': { line: 'reads', reached: 'archive_not_found' },
   'GET /api/v1/events': { line: 'reads', reached: '200' },
-  // An accepted stream would never end.
+  // The request must be invalid, because an accepted event stream would never end.
   'GET /api/v1/events/stream': {
     line: 'reads',
     headers: ['Last-Event-ID: nothing'],
@@ -113,7 +113,7 @@ export const ROWS: { readonly [endpoint: string]: Row } = {
   'GET /metrics': { line: 'platform', reached: '200' },
 }
 
-/** Values of path parameters that exist nowhere; the test chooses `{tenant}`. */
+/** Values of path parameters that match no existing object; each test chooses `{tenant}` itself. */
 export const NONEXISTENT: { readonly [parameter: string]: string } = {
   name: 'no-such-name',
   revision: '1',
@@ -125,21 +125,21 @@ export const NONEXISTENT: { readonly [parameter: string]: string } = {
   resource: 'no-such-secret',
 }
 
-/** The caller: role and tenant of the token, or unknown. */
+/** The caller of an endpoint: role and tenant of the caller's token, or an unknown token. */
 export type Caller =
   | { readonly known: false }
   | { readonly known: true; readonly role: Role; readonly tenant: string }
 
 export interface TenantChoice {
-  /** Absent: no header was sent. `invalid`: repeated, or not a UUID in lower case. */
+  /** The X-Tenant-ID header. Absent if none is sent; `invalid` means repeated, or not a UUID in lower case. */
   readonly header?: string | 'invalid'
-  /** Absent: the path has no {tenant}. */
+  /** The tenant in the path. Absent if the path has no {tenant}. */
   readonly path?: string
-  /** Every tenant that exists. */
+  /** Ids of all tenants that exist. */
   readonly existing: ReadonlySet<string>
 }
 
-/** The expected code, or the status of a success. */
+/** The expected error code, or the status of a success, for a caller of an endpoint. */
 export function expectedOutcome(row: Row, caller: Caller, choices: TenantChoice): string {
   if (row.line === 'open') return row.reached
   if (!caller.known) return 'unauthenticated'
@@ -152,14 +152,17 @@ export function expectedOutcome(row: Row, caller: Caller, choices: TenantChoice)
   return allowed.includes(caller.role) ? row.reached : 'permission_denied'
 }
 
-/** A foreign {tenant} is tenant_not_found. The header may only name the own tenant; unknown tenants are treated the same. */
+/**
+ * Expected result for a caller with a tenant. Another tenant in the path gives tenant_not_found, whether or not it
+ * exists. The header may only name the caller's own tenant.
+ */
 function tenantChoice(own: string, { header, path }: TenantChoice): string | undefined {
   if (path !== undefined && path !== own) return 'tenant_not_found'
   if (header === 'invalid') return 'header_invalid'
   return header !== undefined && header !== own ? 'permission_denied' : undefined
 }
 
-/** A platform-admin may use the header or the path; both must agree. */
+/** Expected result for a platform-admin, who may name a tenant in the header or in the path; both must agree. */
 function platformChoice({ header, path, existing }: TenantChoice): string | undefined {
   if (path !== undefined && !existing.has(path)) return 'tenant_not_found'
   if (header === 'invalid') return 'header_invalid'

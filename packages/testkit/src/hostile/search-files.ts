@@ -1,9 +1,9 @@
-// Which files of a folder contain a text? Searches bytes, in files of any kind.
+// Finds the files of a folder that contain a text. Searches bytes, in files of any kind.
 
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** `path: surrounding text`, one line for each file that contains one of the texts. */
+/** Returns one line `path: surrounding text` for each file that contains at least one of the texts. */
 export function searchFiles(folder: string, texts: readonly string[]): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).flatMap((name) => {
     const path = join(folder, name)

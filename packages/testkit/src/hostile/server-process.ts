@@ -1,5 +1,5 @@
-// The server in its own process, observed from inside: stalls of its event loop and memory. Only for tests; the product exposes none
-// of this. Uses IPC with start-server-process.ts.
+// Runs the server in its own process for tests, and measures stalls of its event loop and its memory from inside; the
+// product does not expose these. Communicates by IPC with start-server-process.ts.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { composeServer } from '@holdfast/server/compose'
@@ -13,8 +13,8 @@ const delays = monitorEventLoopDelay({ resolution: SAMPLE_MS })
 const stalls = watchStalls()
 
 /**
- * On a busy machine a process also stalls because others run. So a stall is the CPU time of this thread between two turns of its
- * loop; the wall-clock delay is reported in addition.
+ * Measures stalls of the event loop. On a busy machine a process also stalls because other processes run, so a stall is
+ * the CPU time of the thread between two iterations of its event loop. The wall-clock delay is reported separately.
  */
 function watchStalls(): { worst(): number; reset(): void } {
   let worst = 0

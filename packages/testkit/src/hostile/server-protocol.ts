@@ -1,4 +1,4 @@
-// Messages between the observed server and the test.
+// Messages between a test and the server process whose event loop and memory the test measures.
 
 export type ToServer =
   | { readonly kind: 'serve'; readonly settings: string }
@@ -7,14 +7,14 @@ export type ToServer =
 
 export interface Health {
   readonly kind: 'health'
-  /** The longest time for which the server's own work blocked its event loop, since the last request. */
+  /** The longest time since the last measurement for which the server's own work blocked its event loop. */
   readonly worstStallMs: number
-  /** The same by the wall clock, including other processes of the machine. */
+  /** The longest wall-clock delay of the server's event loop, including delays by other processes of the machine. */
   readonly worstDelayMs: number
-  /** After a garbage collection. */
+  /** Used heap memory after a garbage collection. */
   readonly heapUsed: number
   readonly rss: number
-  /** Log lines of severity error and above. */
+  /** The server's log lines of severity error and above. */
   readonly errors: readonly string[]
 }
 

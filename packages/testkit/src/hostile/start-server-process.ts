@@ -1,5 +1,5 @@
-// A second server replica next to the one in the test process, on the same engines and keys, with its own event loop and memory, so
-// that the work of the test does not affect the measurement.
+// A second server replica in its own process, on the same engines and keys as the server replica in the test process. It
+// has its own event loop and memory, so that the work of the test does not affect the measurement.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

@@ -1,5 +1,5 @@
-// A runnable image: the static busybox with a web server that serves one page, by default. Use nc for checks inside a container,
-// because busybox's wget crashes there.
+// A runnable image: the static busybox, by default with a web server that serves one page. Use nc for checks inside a
+// container, because busybox's wget crashes there.
 
 import { readFileSync } from 'node:fs'
 import { engineBinary } from '../engines/engine-binaries.ts'
@@ -7,9 +7,9 @@ import { type Layer, makeImage, makeLayer, type SampleImage } from './sample-ima
 
 export interface BusyboxImage {
   readonly command?: readonly string[]
-  /** The page on port 8080. A different page makes a different image. */
+  /** The page that the image serves on port 8080. A different page makes a different image. */
   readonly page?: string
-  /** Also serves the page at /cgi-bin/slow, after two seconds. */
+  /** If true, the image also serves the page at /cgi-bin/slow, after two seconds. */
   readonly slow?: boolean
   readonly environment?: { readonly [name: string]: string }
 }
@@ -40,7 +40,10 @@ const APPLETS = [
   'wc',
   'grep',
 ]
-/** The shell handles SIGTERM: the first process of a container ignores it by default, and every stop would take 10 s. */
+/**
+ * Shell command of the image, which exits at SIGTERM. The first process of a container ignores SIGTERM by default, so
+ * without the trap every stop would take 10 s.
+ */
 const SERVE = "trap 'exit 0' TERM; httpd -f -p 8080 -h /www & wait"
 
 const SLOW = "#!/bin/sh\nsleep 2\nprintf 'Content-Type: text/plain\\r\\n\\r\\n'\ncat /www/index.html\n"

@@ -1,10 +1,12 @@
-// Applies an alteration in tests, independently of the code under test.
+// Changes one field of a JSON object in tests, independently of the product's own code for changes, which is under test.
 
 import type { Json, JsonObject } from '@holdfast/contract'
 
 const ELEMENT = /^(.*)\[(\d+)\]$/
 
-/** Sets the value at a path of field names, with `routes[0]` for an element. All parents must exist. */
+/**
+ * Sets the value at a path of field names, with `routes[0]` for an array element. All parents of the field must exist.
+ */
 export function putAt(target: JsonObject, [key = '', ...rest]: string[], value: Json): void {
   const inner = memberAt(target, key)
   if (rest.length === 0) target[key] = value

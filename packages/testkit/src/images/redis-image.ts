@@ -1,5 +1,5 @@
-// A real Redis with its client and a shell, built from the installed Debian package: the two binaries and the libraries that they
-// are linked with. The command of a deployment decides what a container runs.
+// An image with a real Redis, its client and a shell, built from the installed Debian package: the binaries and the
+// libraries that they are linked with. The command of a deployment decides what a container runs.
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -29,7 +29,7 @@ function redisLayer(): Layer {
 
 const executable = (name: string, path: string) => ({ name, content: readFileSync(path), executable: true })
 
-/** Libraries of both binaries, where the loader found them. */
+/** Paths of the libraries that the Redis binaries load. */
 function libraries(): string[] {
   const linked = BINARIES.map((name) => execFileSync(engineBinary('ldd'), [engineBinary(name)]).toString())
   return [...new Set(linked.join('').match(/\/lib\S+/g))].sort()

@@ -4,11 +4,11 @@ import { type Blob, MANIFEST_TYPE, type SampleImage } from './sample-image.ts'
 
 export interface RegistryAccess {
   readonly url: string
-  /** Sent with every call; empty if the registry needs no authentication. */
+  /** HTTP headers sent with every call; empty if the registry needs no authentication. */
   readonly headers: { readonly [name: string]: string }
 }
 
-/** Pushes the image and points the tag at it; returns the manifest's digest. */
+/** Pushes an image and points the tag at it; returns the digest of its manifest. */
 export async function pushImage(
   access: RegistryAccess,
   repository: string,

@@ -1,4 +1,4 @@
-// OCI images built in memory: layers, configuration, manifest. The smallest has one layer with one file.
+// Builds OCI images in memory: layers, configuration, manifest. The smallest image has one layer with one file.
 
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
@@ -12,20 +12,20 @@ export interface SampleImage {
   readonly config: Blob
   readonly manifest: Blob
 }
-/** A file with its content, or a symbolic link. */
+/** An entry of a tar archive: a file with its content, or a symbolic link. */
 export type TarEntry = { readonly name: string } & (
   | { readonly content: Buffer; readonly executable?: boolean }
   | { readonly linkTo: string }
 )
 export interface Layer {
   readonly blob: Blob
-  /** Digest of the archive before compression. */
+  /** Digest of the layer's archive before compression. */
   readonly diffId: string
 }
 
 export const MANIFEST_TYPE = 'application/vnd.oci.image.manifest.v1+json'
 
-/** Equal content gives an equal digest. The image cannot be run. */
+/** Makes an image that cannot be run. Equal content gives an equal digest. */
 export function makeSampleImage(content: string): SampleImage {
   const layer = makeLayer([{ name: 'hello.txt', content: Buffer.from(content) }])
   return makeImage([layer], { Cmd: ['/hello.txt'] })
@@ -36,7 +36,7 @@ export function makeLayer(entries: readonly TarEntry[]): Layer {
   return { blob: blob(gzipSync(tar)), diffId: blob(tar).digest }
 }
 
-/** `settings`: the run-time part of the configuration, in the notation of the image specification. */
+/** Makes an image. `settings` is the run-time part of its configuration, in the notation of the image specification. */
 export function makeImage(layers: readonly Layer[], settings: object): SampleImage {
   const rootfs = { type: 'layers', diff_ids: layers.map((layer) => layer.diffId) }
   const text = JSON.stringify({ architecture: 'amd64', os: 'linux', config: settings, rootfs })
@@ -62,7 +62,7 @@ const blob = (bytes: Buffer): Blob => ({
   digest: `sha256:${createHash('sha256').update(bytes).digest('hex')}`,
 })
 
-/** A header of the tar format (ustar) and what follows it. */
+/** The header of an entry in the tar format (ustar), followed by the entry's content. */
 function tarEntry(entry: TarEntry): Buffer[] {
   const content = 'content' in entry ? entry.content : Buffer.alloc(0)
   return [tarHeader(entry, content.length), content, Buffer.alloc((512 - (content.length % 512)) % 512)]
@@ -81,7 +81,7 @@ function tarHeader(entry: TarEntry, size: number): Buffer {
   header.write(`        ${isLink ? '2' : '0'}`, 148)
   if (isLink) header.write(entry.linkTo, 157)
   header.write('ustar\x0000', 257)
-  // The checksum covers the header with its own field blank.
+  // The checksum covers the tar header with spaces in the checksum field.
   const sum = header.reduce((total, byte) => total + byte, 0)
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
   return header

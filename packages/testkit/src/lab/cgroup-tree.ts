@@ -1,5 +1,5 @@
-// Which processes belong to a node of the lab? All that were started in its cgroup, and their descendants: shims and containers
-// outlive the engine that created them. So a node is ended by its cgroup.
+// Finds the processes of a lab node: all that were started in the node's cgroup, and their descendants. Shims and
+// containers outlive the engine that created them, so a node is ended by its cgroup.
 
 import {
   existsSync,
@@ -15,10 +15,13 @@ import { isAlive, waitBriefly } from '../engines/process-record.ts'
 
 const ROOT = '/sys/fs/cgroup'
 const isUnified = existsSync(join(ROOT, 'cgroup.controllers'))
-/** Where membership is read. With cgroup v1 any hierarchy would do; this one can also thaw paused processes. */
+/**
+ * The cgroup hierarchy in which the processes of a node are listed. With cgroup v1 any hierarchy lists them, but only the
+ * freezer can also thaw paused processes.
+ */
 const TRACKED = isUnified ? ROOT : join(ROOT, 'freezer')
 
-/** Creates the group if it does not exist. */
+/** Moves the process into the cgroup, which is created if it does not exist. */
 export function joinCgroup(path: string, pid: number): void {
   mkdirSync(join(TRACKED, path), { recursive: true })
   try {
@@ -28,7 +31,7 @@ export function joinCgroup(path: string, pid: number): void {
   }
 }
 
-/** Sends SIGKILL to every process in the group and below it; returns when none is left. */
+/** Sends SIGKILL to every process in the cgroup and below it; returns when no process is left. */
 export function killCgroup(path: string): void {
   const deadline = performance.now() + 10_000
   while (performance.now() < deadline) {
@@ -42,7 +45,7 @@ export function killCgroup(path: string): void {
   throw new Error(`processes of ${path} are alive 10 s after SIGKILL`)
 }
 
-/** Removes the empty group from every hierarchy, because engines create it in each of them. */
+/** Removes the empty cgroup from every hierarchy, because engines create the cgroup in each hierarchy. */
 export function removeCgroup(path: string): void {
   for (const hierarchy of isUnified ? [ROOT] : readdirSync(ROOT).map((name) => join(ROOT, name))) {
     if (lstatSync(hierarchy).isSymbolicLink()) continue
@@ -50,7 +53,7 @@ export function removeCgroup(path: string): void {
   }
 }
 
-/** The folder itself and all below it, parents first. */
+/** The folder itself and all folders below it, parents first. */
 function foldersBelow(folder: string): string[] {
   if (!existsSync(folder)) return []
   const inside = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory())
@@ -60,10 +63,11 @@ function foldersBelow(folder: string): string[] {
 function processesIn(group: string): number[] {
   try {
     const pids = readFileSync(join(group, 'cgroup.procs'), 'utf8').split('\n').map(Number)
-    // Never 0, the number shown for a process of another pid namespace: a signal to 0 goes to our own group.
+    // Process id 0 stands for a process of another pid namespace. A signal to 0 would go to the process group of the
+    // caller.
     return pids.filter((pid) => pid > 1)
   } catch {
-    // An engine removed the group between listing and reading.
+    // The engine removed the cgroup after it was listed and before it was read.
     return []
   }
 }
@@ -74,7 +78,7 @@ function killIfThere(pid: number): void {
   } catch {}
 }
 
-/** A frozen process receives no signal before it is thawed (cgroup v1; v2 kills frozen ones). */
+/** Thaws a cgroup. With cgroup v1 a frozen process receives no signal before it is thawed; v2 kills frozen processes. */
 function thaw(group: string): void {
   if (isUnified) return
   try {
@@ -82,7 +86,7 @@ function thaw(group: string): void {
   } catch {}
 }
 
-/** The kernel may need a moment after the last process has exited. */
+/** Removes a cgroup. Retries, because the kernel may need a moment after the last process has exited. */
 function removeGroup(folder: string): void {
   for (let left = 200; left > 0; left -= 1) {
     try {

@@ -1,4 +1,4 @@
-// Which parts of a lab are still on this machine? Tests check after the end that there are none.
+// Finds parts of a lab that still exist on this machine. Tests check that none exists after the lab has ended.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,13 +6,13 @@ import { isAlive } from '../engines/process-record.ts'
 import { textMember } from '../http-json.ts'
 
 export interface LabTrace {
-  /** `hf3` for a lab, `hf3-n1` for a node. */
+  /** Prefix of the names of a lab (`hf3`) or of one of its nodes (`hf3-n1`). */
   readonly prefix: string
   readonly folder: string
   readonly pids: readonly number[]
 }
 
-/** A description of each part that still exists. */
+/** A description of each part of the lab that still exists. */
 export function labLeftovers({ prefix, folder, pids }: LabTrace): string[] {
   const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n')
   return [
@@ -32,14 +32,14 @@ function leftUnderItsName(prefix: string): string[] {
   ]
 }
 
-/** Another process on this machine may have a lab with the same name by now. */
+/** True if another process on this machine has a lab with the same name by now. */
 function isReissued(prefix: string, folder: string): boolean {
   const file = `/run/holdfast-labs/${prefix.replace(/^hf(\d+).*/, '$1')}.json`
   const owned = existsSync(file) ? textMember(JSON.parse(readFileSync(file, 'utf8')), 'folder') : folder
   return !folder.startsWith(owned)
 }
 
-/** The processes of a lab or of a node: engine, shims, agent, and those in its containers. */
+/** Ids of the processes of a lab or node: engine, shims, agent, and the processes in containers. */
 export function labProcesses(prefix: string): number[] {
   const within = `/${cgroupOf(prefix)}/`
   return listed('/proc')

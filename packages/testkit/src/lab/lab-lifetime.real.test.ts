@@ -39,7 +39,9 @@ async function startElsewhere(): Promise<LabTrace> {
   return { prefix, folder: dirname(folder), pids: await settledProcesses(prefix) }
 }
 
-/** Waits for stable processes: helpers that start or pause a container outlive their command for a moment. */
+/**
+ * Waits until the set of processes is stable: helpers that start or pause a container outlive their command for a moment.
+ */
 async function settledProcesses(prefix: string): Promise<number[]> {
   let pids: number[] = []
   const areTheSame = (): boolean => {
@@ -65,7 +67,7 @@ test('the next lab removes what a lab leaves behind when its owner is killed wit
 
   starter?.kill('SIGKILL')
   await waitUntil(() => !isAlive(starter?.pid ?? 0), { what: 'the owner has exited' })
-  // Engines and routers end with their owner; shims and containers do not.
+  // Engines and routers end with the process that started the lab; shims and containers do not.
   await waitUntil(() => !owned.some(isAlive), { what: 'the engines have exited' })
   const others = trace.pids.filter((pid) => !owned.includes(pid))
   expect(others.filter(isAlive)).toEqual(others)
@@ -73,7 +75,7 @@ test('the next lab removes what a lab leaves behind when its owner is killed wit
   lab = await startLab({ tenants: ['acme'], nodesPerTenant: 1, engine: 'old' })
   await waitUntil(() => !trace.pids.some(isAlive), { what: 'its processes have exited' })
   expect(lab.nodes[0]?.folder.startsWith(trace.folder)).toBe(false)
-  // The slot is reused: only parts of the new lab may have its names.
+  // The new lab reuses the number of the killed lab, so after stop() nothing with its names may exist.
   await lab.stop()
   expect(labLeftovers(trace)).toEqual([])
 })

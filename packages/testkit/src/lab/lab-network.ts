@@ -1,25 +1,25 @@
-// The lab's network: a bridge in its own namespace, unaffected by the host's packet filter, with one veth to the host and one to
-// each node's namespace. A cut is a rule in a node's namespace; the host has none.
+// The lab's network: a bridge in its own namespace, unaffected by the host's packet filter, with one veth to the host and
+// one to each node's namespace. A network cut is a packet filter rule in a node's namespace; the host has no such rule.
 
 import { existsSync, readdirSync } from 'node:fs'
 import { engineBinary } from '../engines/engine-binaries.ts'
 import { runCommand } from '../run-command.ts'
 
-/** Every registry of a lab is used over plain HTTP. */
+/** Addresses of all labs. Nodes use a registry at these addresses over plain HTTP. */
 export const LAB_ADDRESSES = '10.99.0.0/16'
 const NAMESPACES = '/run/netns'
 
 export interface Wire {
   readonly number: number
   readonly prefix: string
-  /** The host's end, where the control plane and the registry listen. */
+  /** The host's address on the lab's network, where the control plane and the registry listen. */
   readonly hostAddress: string
 }
 export interface WireEnd {
   readonly namespace: string
   readonly address: string
 }
-/** Packets from one address to another are dropped. */
+/** A network cut: packets from one address to the other are dropped. */
 export interface Cut {
   readonly from: string
   readonly to: string
@@ -44,19 +44,19 @@ export function layWire(slot: { readonly number: number; readonly prefix: string
   return { number, prefix, hostAddress }
 }
 
-/** Namespace and address of node `index` (from 1). */
+/** Namespace and address of the node with number `index`, counted from 1. */
 export function wireEnd(wire: Wire, index: number): WireEnd {
   return { namespace: `${wire.prefix}-n${index}`, address: `10.99.${wire.number}.${10 + index}` }
 }
 
-/** Creates the node's namespace, with eth0 connected to the bridge. */
+/** Creates the node's network namespace, with eth0 connected to the lab's bridge. */
 export function plugIn(wire: Wire, index: number): void {
   const end = wireEnd(wire, index)
   const lan = bridgeNamespace(wire.prefix)
   ip(`netns add ${end.namespace}`)
   ip(`-n ${lan} link add n${index} type veth peer name eth0 netns ${end.namespace}`)
   ip(`-n ${lan} link set n${index} master lan up`)
-  // The hardware address stays the same after a power cut, because other nodes remember it.
+  // The node's hardware address stays the same after a power cut, because other nodes have cached it.
   ip(`-n ${end.namespace} link set eth0 address ${hardwareAddress(index)}`)
   ip(`-n ${end.namespace} addr add ${end.address}/24 dev eth0`)
   ip(`-n ${end.namespace} link set eth0 up`)
@@ -66,7 +66,10 @@ export function plugIn(wire: Wire, index: number): void {
 
 const hardwareAddress = (index: number): string => `02:00:00:00:00:${index.toString(16).padStart(2, '0')}`
 
-/** Deletes the veth first: the namespace outlives its name for a moment and would keep the bridge port in use. */
+/**
+ * Removes the node's network. Deletes the veth first: the namespace exists a moment longer than its name and would keep
+ * the bridge port in use.
+ */
 export function unplug(wire: Wire, index: number): void {
   ip(`-n ${bridgeNamespace(wire.prefix)} link del n${index}`)
   ip(`netns del ${wire.prefix}-n${index}`)
@@ -79,8 +82,9 @@ export function removeLabNetwork(prefix: string): void {
 }
 
 /**
- * The receiver drops packets, so that the sender notices nothing; if the receiver is the host, the sender's last hook drops them.
- * Rules apply before and after routing, so that containers are cut off like the node itself.
+ * Adds a packet filter rule that cuts off a node. The receiver drops packets, so that the sender notices nothing; if the
+ * receiver is the host, the sender's last hook drops them. The rules apply before and after routing, so that containers
+ * are cut off like the node itself.
  */
 export function cutRule(end: WireEnd, { from, to }: Cut): void {
   if (to === end.address) mangle(end, ['-A', 'PREROUTING', '-s', from, '-j', 'DROP'])
@@ -92,7 +96,10 @@ export function removeCuts(end: WireEnd): void {
   mangle(end, ['-F', 'POSTROUTING'])
 }
 
-/** Moves pending requests of a closing listener to a new one at the same address, so that a router's reload breaks no connection. */
+/**
+ * Makes the kernel move pending connection requests of a closing listener to a new listener at the same address, so that
+ * a router's reload breaks no connection.
+ */
 export function migrateRequests({ namespace }: WireEnd): void {
   const set = 'echo 1 > /proc/sys/net/ipv4/tcp_migrate_req'
   runCommand(engineBinary('nsenter'), [`--net=${namespaceFile(namespace)}`, '/bin/sh', '-c', set])

@@ -19,27 +19,27 @@ import { cutPower } from './lab-remains.ts'
 import type { LabSlot } from './lab-slot.ts'
 
 export interface LabNode {
-  /** `acme-1` */
+  /** Name of the node, such as `acme-1`. */
   readonly name: string
   readonly tenant: string
-  /** Address on the lab's network. */
+  /** The node's address on the lab's network. */
   readonly address: string
   readonly namespace: string
-  /** The node's disk. It survives a power cut, except for `run` below it. */
+  /** Folder of the node's disk. It survives a power cut, except for its subfolder `run`. */
   readonly folder: string
   readonly socketPath: string
-  /** The engine since the last power-on. */
+  /** The node's engine; a new object after each power-on. */
   readonly engine: DockerEngine
-  /** The router since the last power-on; the agent has to be configured for it. */
+  /** The node's router; a new object after each power-on. Configure the agent to use it. */
   readonly caddy: CaddyService
   /** Runs a command on the node with DOCKER_HOST set, and returns its output. The error of a failed command quotes its stderr. */
   exec(command: readonly string[], options?: CommandOptions): Promise<string>
-  /** A process of the node: it ends when the node loses power. */
+  /** Starts a process of the node, which ends when the node loses power. */
   startProcess(command: EngineCommand): EngineProcess
 }
 
 export type ManagedProcess = Pick<EngineProcess, 'pid' | 'kill' | 'pause' | 'resume'>
-/** Starts the agent of a node, by its startProcess. */
+/** Starts the agent of a node, with the node's startProcess. */
 export type StartAgent = (node: LabNode) => Promise<ManagedProcess>
 
 export interface NodePlan {
@@ -49,7 +49,7 @@ export interface NodePlan {
   readonly index: number
 }
 
-/** Operations of the lab on a node; tests use LabNode. */
+/** A lab node with the operations that only the lab uses; tests use LabNode. */
 export interface Machine {
   readonly node: LabNode
   powerOn(): Promise<void>
@@ -58,7 +58,7 @@ export interface Machine {
   heal(): void
   agent(): ManagedProcess
   startAgent(): Promise<void>
-  /** Called before the lab ends: nothing of the node is restarted. */
+  /** Called before the lab ends; afterwards no process of the node is restarted. */
   letGo(): void
 }
 
@@ -82,7 +82,7 @@ export function makeMachine(slot: LabSlot, wire: Wire, plan: NodePlan, startAgen
     },
     powerOff: async () => {
       engine = undefined
-      // Stop the router first, so that it is not restarted.
+      // Stop the router before the other processes, so that it is not restarted.
       const cut = caddy?.stop()
       caddy = undefined
       cutPower(place)
@@ -107,7 +107,7 @@ export function makeMachine(slot: LabSlot, wire: Wire, plan: NodePlan, startAgen
   return machine
 }
 
-/** Place of a router on the node: its state survives a power cut, its socket does not. */
+/** Folders of the router on a node: its state survives a power cut, its socket does not. */
 export const caddyPlace = (place: LabPlace): CaddyPlace => ({
   stateFolder: `${place.folder}/lib/caddy`,
   runFolder: `${place.folder}/run/caddy`,

@@ -1,4 +1,4 @@
-// The namespace, folder and cgroup of a lab node, and how a command is run inside.
+// The namespace, folder and cgroup of a lab node, and functions that run a command inside them.
 
 import { join } from 'node:path'
 import { engineBinary } from '../engines/engine-binaries.ts'
@@ -10,11 +10,14 @@ import { labCgroup } from './lab-remains.ts'
 import type { LabSlot } from './lab-slot.ts'
 
 export interface LabPlace extends WireEnd {
-  /** Counted from 1. */
+  /** Number of the node in the lab, counted from 1. */
   readonly index: number
-  /** `run` below it is lost at a power cut; everything else stays. */
+  /** Folder of the node. Its subfolder `run` is lost at a power cut; everything else is kept. */
   readonly folder: string
-  /** Processes are in `own` below it, containers in `containers`, because cgroup v2 allows processes only in leaves. */
+  /**
+   * The node's cgroup. Processes are in its child `own`, containers in `containers`, because cgroup v2 allows processes
+   * only in leaves.
+   */
   readonly cgroup: string
 }
 
@@ -23,11 +26,11 @@ export function placeAt(slot: LabSlot, index: number, end: WireEnd): LabPlace {
   return { ...end, index, folder: join(slot.folder, name), cgroup: `${labCgroup(slot)}/${name}` }
 }
 
-/** A process of the node: it ends when the node loses power, and with this process. */
+/** Starts a process of the node, which ends when the node loses power or when the test process ends. */
 export function startInPlace(place: LabPlace, command: EngineCommand): EngineProcess {
   const [binary, ...args] = enter(place, [command.binary, ...command.args])
   const started = startEngineProcess({ ...command, binary, args })
-  // Before it can start a child, so that its children belong to the group as well.
+  // The process joins the cgroup before it can start a child, so that its children belong to the cgroup as well.
   joinCgroup(`${place.cgroup}/own`, started.pid)
   return started
 }
@@ -42,7 +45,10 @@ export function runInPlace(
   return runCommandAsync(file, args, options)
 }
 
-/** Uses nsenter, because `ip netns exec` remounts /sys and hides the cgroups. */
+/**
+ * Prefixes a command so that it runs on the node. Uses nsenter, because `ip netns exec` remounts /sys and hides the
+ * cgroups.
+ */
 function enter(place: LabPlace, command: readonly string[]): [string, ...string[]] {
   return [engineBinary('nsenter'), `--net=${namespaceFile(place.namespace)}`, ...command]
 }

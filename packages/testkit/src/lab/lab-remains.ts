@@ -1,5 +1,5 @@
-// Removes a node or a complete lab, even of a killed process: processes, mounts, network, files. Everything is found by the lab's
-// slot, nothing by the name of a program. Synchronous, because exit handlers call it.
+// Removes a node or a complete lab, even of a killed process: processes, mounts, network, files. Everything is found by
+// the lab's number, nothing by the name of a program. Synchronous, because exit handlers call it.
 
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { removeLabNetwork } from './lab-network.ts'
 export interface LabRemains {
   readonly number: number
   readonly prefix: string
-  /** Undefined if none was recorded. */
+  /** Folder of the lab; undefined if none was recorded. */
   readonly folder: string | undefined
 }
 
@@ -29,7 +29,7 @@ export function removeLabRemains(lab: LabRemains): void {
 
 /** Leaves the node as after a power cut: no process, no mount, an empty /run, an unchanged disk. */
 export function cutPower(node: { readonly cgroup: string; readonly folder: string }): void {
-  // The engine and the shims before the containers, so that neither records how these ended.
+  // Kill the engine and the shims before the containers, so that they cannot record how the containers ended.
   killCgroup(`${node.cgroup}/own`)
   killCgroup(node.cgroup)
   endMounts(node.folder)
@@ -39,7 +39,7 @@ export function cutPower(node: { readonly cgroup: string; readonly folder: strin
 
 function endMounts(folder: string): void {
   for (const socket of shimSockets(folder)) rmSync(socket, { force: true })
-  // Mounts may be stacked, so the last one is unmounted first, until none is left.
+  // Mounts may be stacked, so the newest mount is unmounted first, until no mount is left.
   for (let mounts = mountsBelow(folder); mounts.length > 0; mounts = mountsBelow(folder)) {
     runCommand(engineBinary('umount'), ['--lazy', ...mounts.reverse()])
   }
@@ -52,7 +52,10 @@ function mountsBelow(folder: string): string[] {
   return points.filter((point) => point.startsWith(`${folder}/`))
 }
 
-/** containerd's shims always listen under /run; each bundle has the path (1.6: address, 2: bootstrap.json). */
+/**
+ * Sockets of containerd's shims, which are always under /run. Each container's bundle has the path of its socket
+ * (containerd 1.6: address, 2: bootstrap.json).
+ */
 function shimSockets(folder: string): string[] {
   const bundles = join(folder, 'run', 'containerd', 'io.containerd.runtime.v2.task', 'moby')
   if (!existsSync(bundles)) return []

@@ -1,5 +1,5 @@
-// Which names and addresses may a lab use? Those of a numbered slot that no other lab on this machine uses. The slot's file records
-// the owner, so that the next lab can remove what a killed process left behind.
+// Reserves the names and addresses of a lab: those of a numbered slot that no other lab on this machine uses. The slot's
+// file records the owner, so that the next lab can remove the remains of a killed process.
 
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
@@ -12,10 +12,10 @@ import { exitOnTerm } from '../temp-folder.ts'
 import { waitUntil } from '../wait-until.ts'
 import { removeLabRemains } from './lab-remains.ts'
 
-/** These three identify everything that belongs to the lab, also for another process. */
+/** A reserved number for a lab, with the prefix and folder that identify everything of the lab to any process. */
 export interface LabSlot {
   readonly number: number
-  /** `hf3`: the network namespaces are `hf3-…`, the host's end of the lab's wire is `hf3`. */
+  /** Prefix of names, such as `hf3`: the network namespaces are `hf3-…`, the host's end of the lab's network is `hf3`. */
   readonly prefix: string
   readonly folder: string
 }
@@ -24,15 +24,18 @@ interface SlotFile {
   readonly folder: string
 }
 
-/** Not in the temporary folder, which may differ between processes. */
+/** Folder of the slot files. It is not in the temporary folder, which may differ between processes. */
 const SLOTS = '/run/holdfast-labs'
 const HIGHEST = 250
-/** An abstract socket: the kernel frees the name when its owner ends for any reason; a lock file would stay. */
+/**
+ * Name of an abstract socket, used as a lock: the kernel frees the name when its owner ends for any reason; a lock file
+ * would stay.
+ */
 const LOCK = '\0holdfast-labs'
 
 const held = new Map<number, LabSlot>()
 
-/** Claims a slot until releaseSlot() or the exit of this process. Removes the labs of dead processes. */
+/** Claims a slot until releaseSlot() is called or this process exits. Also removes the labs of dead processes. */
 export function claimSlot(): Promise<LabSlot> {
   if (geteuid?.() !== 0) throw new Error('a lab creates network namespaces and starts Docker: run as root')
   watchExit()
@@ -46,9 +49,9 @@ export function claimSlot(): Promise<LabSlot> {
   })
 }
 
-/** Ends everything in the slot, removes it, and releases the slot. */
+/** Ends and removes the lab in the slot, and releases the slot. */
 export function releaseSlot(slot: LabSlot): void {
-  // Already released: the number may belong to another lab now.
+  // The slot was already released, and its number may belong to another lab now.
   if (held.get(slot.number) !== slot) return
   removeLabRemains(slot)
   rmSync(slotFile(slot.number), { force: true })
@@ -78,7 +81,7 @@ function removeAbandoned(): void {
   }
 }
 
-/** Undefined if a process died while it wrote the file: it had started nothing yet. */
+/** Reads a slot file. Undefined if the owner died while it wrote the file, before it started anything. */
 function readSlotFile(file: string): SlotFile | undefined {
   try {
     const value: unknown = JSON.parse(readFileSync(file, 'utf8'))
@@ -117,7 +120,7 @@ function watchExit(): void {
       try {
         releaseSlot(slot)
       } catch {
-        // The next lab on this machine removes it, because this process is dead by then.
+        // Errors are ignored in this exit handler: the next lab on this machine removes the remains of a dead process.
       }
     }
   })

@@ -29,7 +29,7 @@ function named(name: string): LabNode {
   if (node === undefined) throw new Error(`node ${name} does not exist`)
   return node
 }
-/** A process of the node like an agent; it also listens for datagrams. */
+/** Command of a node process that stands in for an agent; it also listens for datagrams. */
 const listener = (node: LabNode) => ({
   binary: process.execPath,
   args: ['-e', LISTEN],
@@ -69,7 +69,7 @@ test('starts two nodes for each of two tenants with alternating engine versions 
 async function send(from: LabParty, to: LabParty, text: string): Promise<void> {
   const address = to === 'control-plane' ? lab.hostAddress : to.address
   if (from === 'control-plane') host.send(text, PORT, address)
-  // A sender that drops its own packets gets an error.
+  // A node whose own packet filter drops its packets gets an error when it sends.
   else await from.exec([process.execPath, '-e', SEND, address, text]).catch(() => {})
 }
 function receivedBy(by: LabParty): string {
@@ -80,7 +80,7 @@ const hears = (by: LabParty, text: string) =>
   waitUntil(() => receivedBy(by).includes(text), { what: `${text} is received` })
 
 let sentCount = 0
-/** A datagram is lost if it has not arrived when a later one from another sender has. */
+/** Sends a datagram and returns whether it arrives. It is lost if a later datagram from another sender arrives first. */
 async function arrives(from: LabParty, to: LabParty, witness: LabParty): Promise<boolean> {
   sentCount += 1
   await send(from, to, `word-${sentCount}.`)
@@ -175,7 +175,7 @@ test('a stopped lab leaves nothing behind', async () => {
   expect(sockets.filter(existsSync)).toEqual([])
 })
 
-/** Only those that this process has open, because the folder is shared by the whole machine. */
+/** Shim sockets that this process has open. Other sockets are left out, because the whole machine shares the folder. */
 function shimSockets(pid: number): string[] {
   const open = new Set(readdirSync(`/proc/${pid}/fd`).map((fd) => linkOf(`/proc/${pid}/fd/${fd}`)))
   return readFileSync(`/proc/${pid}/net/unix`, 'utf8')

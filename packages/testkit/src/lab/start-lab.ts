@@ -1,5 +1,5 @@
-// Many machines on this one: each node is a network namespace with its own Docker Engine. The lab has a real registry and
-// injectable faults. stop() removes everything; after a crash the next lab does.
+// Many simulated machines on this host: each node is a network namespace with its own Docker Engine. The lab has a real
+// registry and injectable faults. stop() removes everything; after a crash the next lab removes it.
 
 import type { DockerLine } from '../engines/docker-engine.ts'
 import { type Registry, type RegistryOptions, startRegistry } from '../engines/start-registry.ts'
@@ -9,41 +9,47 @@ import { claimSlot, type LabSlot, releaseSlot } from './lab-slot.ts'
 
 export interface LabOptions {
   readonly tenants: readonly string[]
-  /** A number for every tenant, or one by tenant name. */
+  /** Number of nodes: one number for every tenant, or numbers by tenant name. */
   readonly nodesPerTenant: number | { readonly [tenant: string]: number }
-  /** mixed: the nodes of a tenant alternate between old and new. */
+  /** Version of the nodes' engines. With `mixed`, the nodes of a tenant alternate between old and new. */
   readonly engine?: DockerLine | 'mixed'
   readonly registry?: Pick<RegistryOptions, 'htpasswd'>
-  /** Called for each node at power-on, once its engine and its router are ready. */
+  /** Called for each node at power-on, once the node's engine and router are ready. */
   readonly startAgent?: StartAgent
 }
 
-/** control-plane: this host with everything that listens at the lab's hostAddress, including the registry. */
+/**
+ * One end of a network cut. `control-plane` is this host with everything that listens at the lab's hostAddress, including
+ * the registry.
+ */
 export type LabParty = LabNode | 'control-plane'
 export type CutDirection = 'both' | 'a-to-b' | 'b-to-a'
 
 export interface Lab {
   readonly nodes: readonly LabNode[]
-  /** This host as seen by the nodes. */
+  /** Address of this host as seen by the nodes. */
   readonly hostAddress: string
   readonly registry: Registry
-  /** Drops packets from a to b, from b to a, or both until heal(). It survives a power cut. */
+  /** Drops packets from a to b, from b to a, or both, until heal() is called. The cut survives a power cut of a node. */
   partition(a: LabParty, b: LabParty, direction?: CutDirection): void
-  /** Ends every partition. */
+  /** Ends every network partition of the lab. */
   heal(): void
   killEngine(node: LabNode): Promise<void>
   restartEngine(node: LabNode): Promise<void>
   pauseEngine(node: LabNode): void
   resumeEngine(node: LabNode): void
-  /** kill -9 of the router, which restarts at once. */
+  /** Kills the node's router with SIGKILL; the router restarts at once. */
   killCaddy(node: LabNode): Promise<void>
   killAgent(node: LabNode): Promise<void>
   pauseAgent(node: LabNode): void
   resumeAgent(node: LabNode): void
   restartAgent(node: LabNode): Promise<void>
-  /** SIGKILL to every process of the node. Its network, mounts and /run are lost, its disk stays. */
+  /**
+   * Cuts the node's power: sends SIGKILL to all its processes. The node's network, mounts and /run are lost, its disk is
+   * kept.
+   */
   powerOff(node: LabNode): Promise<void>
-  /** Boots it again: engine and router, then agent. */
+  /** Boots the node again: first engine and router, then the agent. */
   powerOn(node: LabNode): Promise<void>
   stop(): Promise<void>
 }
@@ -64,7 +70,7 @@ export async function startLab(options: LabOptions): Promise<Lab> {
   }
 }
 
-/** Waits for all of them, so that none is still starting when the failure of another removes the lab. */
+/** Boots all nodes. Waits for every node even if one fails, so that no node is still starting when the lab is removed. */
 async function allBoot(machines: readonly Machine[]): Promise<void> {
   const booted = await Promise.allSettled(machines.map((machine) => machine.powerOn()))
   const failed = booted.find((one) => one.status === 'rejected')

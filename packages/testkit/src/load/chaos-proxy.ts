@@ -11,19 +11,22 @@ export interface ChaosProxy {
   readonly host: string
   readonly port: number
   connectionCount(): number
-  /** Resets every open connection; new ones are served. */
+  /** Resets every open connection; the proxy still serves new connections. */
   cutAll(): void
-  /** Bytes stop flowing on open and new connections. Nothing is lost: resume() delivers them. */
+  /** Stops the flow of bytes on open and new connections. No byte is lost: resume() delivers the delayed bytes. */
   stall(direction?: Direction | 'both'): void
-  /** Ends stalls, delays, a pending cut and refuseNew. Connections that were cut or left half open stay so. */
+  /** Ends stalls, delays, a pending cut and refuseNew. Cut and half-open connections are not repaired. */
   resume(): void
-  /** After exactly n more bytes in this direction, over all connections, resets the connection that carried the last. */
+  /**
+   * Resets a connection after exactly n more bytes in this direction, counted over all connections. The connection that
+   * carried the last byte is reset.
+   */
   cutAfterBytes(n: number, direction?: Direction): void
-  /** Every byte arrives this much later, in order. */
+  /** Delays every byte by this time and keeps the order of bytes. */
   delay(ms: number, direction?: Direction | 'both'): void
-  /** The peer of the survivor disappears silently: the survivor's connection stays open without a peer. */
+  /** Removes the peer of the survivor silently: the survivor's connection stays open without a peer. */
   halfOpen(survivor?: 'client' | 'server'): void
-  /** New connections are reset at once. */
+  /** Resets new connections at once. */
   refuseNew(): void
   stop(): Promise<void>
 }
@@ -31,20 +34,20 @@ export interface ChaosProxy {
 interface Lane {
   stalled: boolean
   delayMs: number
-  /** Bytes until the cut; undefined: no cut is set. */
+  /** Number of bytes until the connection is cut; undefined if no cut is set. */
   bytesLeft: number | undefined
 }
 interface Pair {
   readonly client: Socket
   readonly server: Socket
-  /** Set when one side was removed and the other must not notice. */
+  /** True if one side of the connection was removed and the other side must not notice. */
   abandoned: boolean
 }
 interface ProxyState {
   readonly lanes: { readonly [D in Direction]: Lane }
   readonly pairs: Set<Pair>
   readonly strays: Set<Socket>
-  /** Called when a stall ends. */
+  /** Functions to call when a stall ends. */
   readonly wake: Set<() => void>
   refusing: boolean
 }
@@ -53,7 +56,7 @@ const calmLane = (): Lane => ({ stalled: false, delayMs: 0, bytesLeft: undefined
 const directionsOf = (direction: Direction | 'both'): readonly Direction[] =>
   direction === 'both' ? BOTH : [direction]
 
-/** Listens on a free loopback port and forwards everything until a fault is injected. */
+/** Starts a proxy on a free loopback port. It forwards all bytes until a fault is injected. */
 export async function startChaosProxy(targetHost: string, targetPort: number): Promise<ChaosProxy> {
   const state: ProxyState = {
     lanes: { toServer: calmLane(), toClient: calmLane() },
@@ -121,7 +124,7 @@ function join(state: ProxyState, client: Socket, server: Socket): void {
   })
 }
 
-/** Forwards one direction. A stall simply stops reading, so that the sender's buffers fill up. */
+/** Forwards the bytes of one direction. During a stall the proxy stops reading, so that the sender's buffers fill up. */
 async function carry(state: ProxyState, pair: Pair, direction: Direction): Promise<void> {
   const [from, to] = direction === 'toServer' ? [pair.client, pair.server] : [pair.server, pair.client]
   const lane = state.lanes[direction]
@@ -134,14 +137,14 @@ async function carry(state: ProxyState, pair: Pair, direction: Direction): Promi
   for await (const chunk of from.iterator({ destroyOnReturn: false })) {
     const dueMs = performance.now() + lane.delayMs
     delivered = delivered.then(() => deliver(chunk, dueMs))
-    // A delay keeps many chunks in flight; otherwise each chunk waits for the one before.
+    // With a delay, the next chunk is read before the previous chunk is delivered; otherwise the delays would add up.
     if (lane.delayMs === 0) await delivered
   }
   await delivered
   if (!pair.abandoned) to.end()
 }
 
-/** Cuts at the right byte, once the bytes before it have been handed to the kernel. */
+/** Forwards a chunk and cuts the connection at the right byte, once the kernel has accepted the bytes before it. */
 async function pass(lane: Lane, pair: Pair, to: Socket, chunk: Buffer): Promise<void> {
   const allowed = lane.bytesLeft === undefined ? chunk.length : Math.min(lane.bytesLeft, chunk.length)
   const due = lane.bytesLeft !== undefined && lane.bytesLeft <= chunk.length
@@ -150,7 +153,7 @@ async function pass(lane: Lane, pair: Pair, to: Socket, chunk: Buffer): Promise<
   if (due) cut(pair)
 }
 
-/** Also resolves when the socket closes before it has accepted the bytes. */
+/** Writes bytes. Resolves when the socket has accepted them, or when it closes first. */
 function write(to: Socket, bytes: Buffer): Promise<void> {
   return new Promise((resolve) => {
     if (bytes.length === 0 || to.destroyed) resolve()
@@ -158,7 +161,7 @@ function write(to: Socket, bytes: Buffer): Promise<void> {
   })
 }
 
-/** Settles when the faults end, or after the given time. */
+/** Resolves when the injected faults end, or after the given time. */
 function until(state: ProxyState, ms?: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = ms === undefined ? undefined : setTimeout(() => go(), ms)

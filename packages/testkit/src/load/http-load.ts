@@ -1,22 +1,23 @@
-// A constant rate of GETs over kept-alive and new connections, to several addresses at once; every failure is recorded with its
-// time and cause. The rate does not depend on responses: a slow server gets the next request all the same.
+// Sends GETs at a constant rate over kept-alive and new connections, to several addresses at once, and records every
+// failure with its time and cause. The rate does not depend on responses: a slow server receives the next request on time
+// too.
 
 import { Agent, type ClientRequest, request } from 'node:http'
 
 export interface LoadOptions {
-  /** Base URLs such as `http://10.99.0.11:80`, used in turn. */
+  /** Base URLs that receive requests in turn, such as `http://10.99.0.11:80`. */
   readonly targets: readonly string[]
   readonly host: string
   readonly path?: string
-  /** For all targets together. */
+  /** Requests per second for all targets together. */
   readonly perSecond: number
-  /** Whether a response is correct; by default its text is only counted. */
+  /** Returns whether a response is correct. By default a response with status 200 is correct. */
   accept?(status: number, text: string): boolean
   readonly timeoutMs?: number
 }
 
 export interface LoadFailure {
-  /** When it was sent, and when it was known to have failed: milliseconds since the load began. */
+  /** Times at which the request was sent and its failure was noticed, in milliseconds since the load began. */
   readonly sentMs: number
   readonly atMs: number
   readonly target: string
@@ -29,19 +30,19 @@ export interface LoadResult {
   readonly answered: number
   readonly failures: readonly LoadFailure[]
   /**
-   * GETs on a reused connection that was closed before the first byte of the response. They are sent once more, as RFC 9112 9.3.1
-   * allows.
+   * Number of GETs on a reused connection that was closed before the first byte of the response. Such a GET is sent once
+   * more, as RFC 9112 9.3.1 allows.
    */
   readonly reconnects: number
-  /** Number of responses by text. */
+  /** Number of responses by response text. */
   readonly texts: ReadonlyMap<string, number>
   readonly slowestMs: number
 }
 
 export interface Load {
-  /** The result so far. */
+  /** The result of the load so far. */
   result(): LoadResult
-  /** Resolves when the last request is answered. */
+  /** Stops the load; resolves when the last request is answered. */
   stop(): Promise<LoadResult>
 }
 
@@ -53,7 +54,7 @@ interface Shot {
   readonly target: string
   readonly kept: boolean
   readonly again: boolean
-  /** Time of the first attempt. */
+  /** Time of the request's first attempt. */
   readonly sentMs: number
 }
 
@@ -86,7 +87,7 @@ export function startLoad(options: LoadOptions): Load {
     const due = Math.floor(((performance.now() - begunMs) * options.perSecond) / 1000)
     while (sent < due) {
       const target = options.targets[sent % options.targets.length] ?? ''
-      // Alternates between kept and new connections, on every target.
+      // Requests alternate between kept-alive and new connections, on every target.
       const kept = Math.floor(sent / options.targets.length) % 2 === 0
       sent += 1
       const one = shoot({ target, kept, again: false, sentMs: sinceBegun() }).finally(() => open.delete(one))
@@ -131,7 +132,7 @@ function ask(options: LoadOptions, shot: Shot, agent: Agent | undefined): Promis
       (answer) => {
         const parts: Buffer[] = []
         answer.on('data', (part: Buffer) => parts.push(part))
-        // Part of the response has arrived, so the request is not repeated.
+        // Part of the response has arrived, so the failed request is not retried.
         answer.on('error', (error) => resolve({ kind: 'failed', cause: `in the response: ${error.message}` }))
         answer.on('end', () =>
           resolve({

@@ -1,5 +1,5 @@
-// How long does this machine stall on its own? During a measurement, a timer and a write to disk show the delays that affect every
-// process on it. Time limits allow for exactly that.
+// Measures how long this machine itself stalls. During a measurement, a timer and a write to disk show the delays that
+// affect every process of the machine. Tests add these delays to their time limits.
 
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,7 +8,10 @@ import { makeTempFolder } from '../temp-folder.ts'
 
 const EVERY_MS = 20
 
-/** Start it just before a measurement. The returned function stops it and returns the longest stall in milliseconds. */
+/**
+ * Starts to watch for stalls, just before a measurement. The returned function ends the watch and returns the longest
+ * stall in milliseconds.
+ */
 export async function watchMachineStalls(): Promise<() => Promise<number>> {
   const folder = makeTempFolder('stalls')
   const file = await open(join(folder.path, 'written'), 'w')
@@ -27,7 +30,7 @@ export async function watchMachineStalls(): Promise<() => Promise<number>> {
   }
   const watching = watch()
   return async () => {
-    // A stall that still lasts is included.
+    // Include a stall that has not ended yet.
     note()
     ended = true
     const stalledMs = longestMs

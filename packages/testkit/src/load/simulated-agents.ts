@@ -1,5 +1,5 @@
-// Many agents in one process, over the real protocol and real sockets, without engines: for tests and benchmarks of the server.
-// One timer sends the heartbeats of all.
+// Many agents in one process, over the real protocol and real sockets, without engines, for tests and benchmarks of the
+// server. One timer sends the heartbeats of all agents.
 
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { Agent } from 'node:https'
@@ -19,9 +19,9 @@ import { WebSocket } from 'ws'
 
 export interface SimulatedKeys {
   readonly identityKey: KeyObject
-  /** Only the node can open what is sealed for this key. */
+  /** The node's private key; only the node can open data sealed for it. */
   readonly openingKey: KeyObject
-  /** As in an enrollment: the base64url of the raw public keys. */
+  /** The node's raw public keys in base64url, as in an enrollment. */
   readonly publicKey: string
   readonly encryptionKey: string
 }
@@ -44,7 +44,7 @@ export interface SimulatedNode {
   readonly identityKey: KeyObject
 }
 
-/** Every field can be overridden, to send an invalid hello. */
+/** The hello message of a node. Every field can be overridden, to send an invalid hello. */
 export function helloOf(
   node: SimulatedNode,
   nonce: string,
@@ -65,7 +65,7 @@ export function helloOf(
   }
 }
 
-/** Reports the item as running and healthy, or as gone if it is to be removed. */
+/** A report that the item's container is running and healthy, or gone if the item is to be removed. */
 export function readyObservation(item: SentItem, seq: number): Observation {
   const gone = item.desired === 'removed'
   return {
@@ -83,15 +83,15 @@ export function readyObservation(item: SentItem, seq: number): Observation {
 }
 
 export interface SimulatedAgentsOptions {
-  /** `http://...` or `https://...` URL of the server. */
+  /** URL of the server, `http://...` or `https://...`. */
   readonly url: string
   readonly ca?: string
   readonly nodes: readonly SimulatedNode[]
   /** Number of agents that connect at the same time. */
   readonly atOnce?: number
-  /** Answers each item with a report that matches the desired state. */
+  /** If true, agents answer each desired item with a report that matches the desired state. */
   readonly report?: boolean
-  /** Called as soon as a desired set arrives. */
+  /** Called as soon as a desired set arrives at an agent. */
   readonly onDesired?: (nodeId: NodeId, message: ServerMessage & { type: 'complete' | 'delta' }) => void
 }
 
@@ -120,7 +120,10 @@ interface Crowd {
 const AT_ONCE = 64
 const POLL_MS = 100
 
-/** Resolves when every agent has its first complete set; rejects if one is rejected. */
+/**
+ * Starts the agents. Resolves when every agent has its first complete desired set; rejects if the server rejects an
+ * agent.
+ */
 export async function startSimulatedAgents(options: SimulatedAgentsOptions): Promise<SimulatedAgents> {
   const counts = { welcomes: 0, completes: 0, deltas: 0, farewells: 0, closes: 0 }
   const tls = new Agent(options.ca === undefined ? {} : { ca: options.ca })
@@ -188,7 +191,7 @@ function receive(crowd: Crowd, one: One, message: ServerMessage): 'synced' | und
     one.session = message.session
     crowd.sessions.add(one)
     crowd.heartbeatMs = message.heartbeatMs
-    // Spread over the interval, like agents that connected at different times.
+    // The first heartbeats are spread over the interval, like those of agents that connected at different times.
     one.nextHeartbeatAt = performance.now() + Math.random() * message.heartbeatMs
   }
   if (message.type !== 'complete' && message.type !== 'delta') return undefined

@@ -1,4 +1,5 @@
-// A replica on a node, written like the controllers do, for tests of a node that runs something.
+// Assigns a replica to a node, with the records that the controllers would write, for tests of a node that runs a
+// container.
 
 import type { AssignmentId, DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
 import { placements } from '@holdfast/server/store/records'

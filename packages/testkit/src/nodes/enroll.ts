@@ -1,4 +1,4 @@
-// A machine that joins: keys like those of an agent, a join token, and the enrollment request.
+// Enrolls a machine as a node: creates keys like those of an agent and a join token, and sends the enrollment request.
 
 import { generateKeyPairSync } from 'node:crypto'
 import { type ApiAnswer, type ApiClient, createApiClient } from '../platform/api-client.ts'
@@ -14,7 +14,7 @@ const rawKey = (kind: 'ed25519' | 'x25519'): string =>
 
 export const newKeys = () => ({ publicKey: rawKey('ed25519'), encryptionKey: rawKey('x25519') })
 
-/** A valid enrollment with parts replaced; an undefined part is omitted. */
+/** A valid enrollment body with parts replaced; an undefined part is omitted. */
 export const enrollment = (nodeName: string, joinToken: string, parts: Parts = {}): Parts => ({
   nodeName,
   joinToken,
@@ -31,11 +31,11 @@ export async function joinToken(api: ApiClient, nodeName: string, parts: Parts =
   return String(body['token'])
 }
 
-/** Sent without an API token, as a machine does. */
+/** Sends an enrollment without an API token, as a machine does. */
 export const enroll = (baseUrl: string, body: unknown): Promise<ApiAnswer> =>
   createApiClient(baseUrl, undefined).post('/api/v1/nodes/enroll', body)
 
-/** Enrolls a new node for the tenant of `api` and returns its id. */
+/** Enrolls a new node for the tenant of the client `api` and returns the node's id. */
 export async function makeNode(
   baseUrl: string,
   api: ApiClient,

@@ -1,4 +1,4 @@
-// The events of one subject, oldest first.
+// Reads the events about one subject, such as a node, oldest first.
 
 import type { ApiClient } from '../platform/api-client.ts'
 

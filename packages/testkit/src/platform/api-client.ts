@@ -1,10 +1,11 @@
-// A small HTTP client for tests that returns responses as data. Bodies may be any text, so that invalid ones can be sent.
+// A small HTTP client for tests that returns responses as data. Bodies may be any text, so that tests can send invalid
+// bodies.
 
 export interface ApiAnswer {
   readonly status: number
   readonly headers: Headers
   readonly body: { [name: string]: unknown }
-  /** Codes of all rejections, in order. */
+  /** Error codes of all rejections in the response, in order. */
   readonly codes: string[]
   readonly text: string
 }

@@ -1,10 +1,10 @@
-// All keys under a prefix of etcd, read directly and not through the product's client, which is under test.
+// Reads all keys under a prefix directly from etcd, and not through the product's client, which is under test.
 
 interface RangeAnswer {
   readonly kvs?: readonly { readonly key: string; readonly value?: string; readonly mod_revision: string }[]
 }
 
-/** Value and last revision by key. Equal dumps mean that no key was created, changed, rewritten or deleted. */
+/** Value and last revision of each etcd key. Equal dumps mean that no key was created, changed, rewritten or deleted. */
 export type KeyDump = { [key: string]: { readonly revision: string; readonly value: string } }
 
 const toBase64 = (text: string): string => Buffer.from(text).toString('base64')
@@ -25,7 +25,7 @@ export async function dumpKeys(endpoint: string, prefix: string): Promise<KeyDum
   )
 }
 
-/** The keys of all tenants, to check that a rejected request stores nothing. */
+/** Dumps the keys of all tenants, to check that a rejected request stores nothing. */
 export function dumpTenants(platform: {
   readonly root: string
   readonly config: { readonly etcd: { readonly endpoints: readonly string[] } }

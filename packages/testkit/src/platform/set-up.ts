@@ -1,4 +1,4 @@
-// Prepares a fresh platform for its first request: identities in the secrets store, and tokens.
+// Prepares a fresh platform for its first request: creates identities in the secrets store, and API tokens.
 
 import { provisionPlatform } from '@holdfast/server/adapters/secrets-store/provision-platform'
 import { createSecretsStoreClient } from '@holdfast/server/adapters/secrets-store/secrets-store-client'

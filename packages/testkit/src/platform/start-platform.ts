@@ -1,5 +1,5 @@
-// A complete control plane for tests: the real server in this process, on real etcd, secrets store and registry that the test
-// worker shares, with its own key root and tenants.
+// A complete control plane for tests: the real server in this process, with its own key root and tenants. The real etcd,
+// secrets store and registry are shared by all tests of the test worker.
 
 import { composeServer, type Server } from '@holdfast/server/compose'
 import { loadConfig } from '@holdfast/server/config/load-config'
@@ -25,7 +25,7 @@ import { makeToken, provision } from './set-up.ts'
 interface TestTenant {
   readonly id: string
   readonly name: string
-  /** A token with the role tenant-admin. */
+  /** An API token of the tenant with the role tenant-admin. */
   readonly token: string
 }
 
@@ -37,7 +37,7 @@ export interface Platform {
   readonly platformToken: string
   readonly acme: TestTenant
   readonly globex: TestTenant
-  /** A pinned reference of an image in the registry. */
+  /** Reference of an image in the registry, pinned by digest. */
   readonly image: string
   readonly registryHost: string
   /** Every line that the server has logged. */
@@ -47,7 +47,7 @@ export interface Platform {
 }
 
 export interface PlatformOptions {
-  /** Settings over those of the test platform, in the form of the configuration file. */
+  /** Server settings that override those of the test platform, in the form of the configuration file. */
   readonly settings?: { readonly [name: string]: unknown }
   readonly endpoints?: readonly string[]
   readonly secretsStore?: SecretsStore
@@ -73,7 +73,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
     etcd: { endpoints: options.endpoints ?? etcd?.endpoints, root },
     secretsStore: { address: secrets.address, ...identities },
     registries: [{ host: registry.host, plainHttp: true, allowAddress: true }],
-    // Controllers write on their own; tests that count the writes of a request must not see those.
+    // No controllers run, because tests that count the writes of a request must not see writes of controllers.
     roles: ['api', 'broker'],
     rates: FAST,
     ...options.settings,
@@ -113,13 +113,13 @@ export interface Replica {
 
 export interface ReplicaPlace {
   readonly host?: string
-  /** The port of a server that is restarted. */
+  /** Port of the server, for a server that is restarted at its address. */
   readonly port?: number
-  /** Paths of PEM files. */
+  /** Paths of the server's certificate and key as PEM files. */
   readonly tls?: { readonly cert: string; readonly key: string }
 }
 
-/** Another server of the same platform: the same etcd and root, its own port and cache. */
+/** Starts another server replica of the same platform, with the same etcd and key root, and its own port and cache. */
 export async function startReplica(
   platform: Platform,
   settings: Partial<Config> = {},

@@ -1,4 +1,4 @@
-// Requests that raise the error codes of a deployment body alone.
+// Requests that raise the error codes whose only cause is the body of a deployment.
 
 import type { Code } from '@holdfast/contract'
 import { bodyWith, type Provocation, TAKEN_ROUTE } from './provoke.ts'
@@ -6,7 +6,7 @@ import { SECRET_BODY_PROVOCATIONS } from './secret-body-provocations.ts'
 
 type Parts = { readonly [field: string]: unknown }
 
-/** One fault in an otherwise valid body. */
+/** A request with one fault in an otherwise valid deployment body. */
 const fault = (code: Code, field: string, parts: Parts, codes?: readonly Code[]): Provocation => ({
   code,
   field,

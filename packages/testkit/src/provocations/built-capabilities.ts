@@ -1,5 +1,5 @@
-// The implemented parts of the product. Codes of other parts belong to a future one; a new part adds its line here, and from then
-// on each of its codes must be returned over HTTP (tests/real/api/catalogue.test.ts).
+// The implemented parts of the product. Error codes of a part that is not listed are for the future. Once a part is
+// listed, each of its codes must be returned over HTTP (tests/real/api/catalogue.test.ts).
 
 import type { Capability } from '@holdfast/contract'
 

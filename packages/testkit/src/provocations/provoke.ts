@@ -1,4 +1,5 @@
-// How to raise each error code over HTTP: rows of code, field and request. tests/real/api/catalogue.test.ts sends them.
+// Requests that raise each error code over HTTP, as rows of code, field and request. tests/real/api/catalogue.test.ts
+// sends them.
 
 import type { Code } from '@holdfast/contract'
 import { joinToken, makeNode } from '../nodes/enroll.ts'
@@ -6,12 +7,12 @@ import { type ApiAnswer, createApiClient } from '../platform/api-client.ts'
 import { makeToken } from '../platform/set-up.ts'
 import type { Platform } from '../platform/start-platform.ts'
 
-/** The token to send; `anonymous` sends none. */
+/** The caller whose token a request sends; `anonymous` sends no token. */
 type Sender = 'acme' | 'viewer' | 'developer' | 'globex' | 'platform' | 'full' | 'anonymous' | 'forged'
 
 export interface Sent {
   readonly as?: Sender
-  /** POST /api/v1/deployments by default. */
+  /** Method of the request. By default the request is POST /api/v1/deployments. */
   readonly method?: string
   readonly path?: string
   readonly body?: unknown
@@ -22,26 +23,26 @@ export interface Provocation {
   readonly code: Code
   readonly field: string
   readonly sent: (world: World) => Sent
-  /** All codes of the response; by default only this one. */
+  /** All error codes that the response contains; by default only the row's own code. */
   readonly codes?: readonly Code[]
-  /** The second status of the code. */
+  /** True if the response has the second status of the error code. */
   readonly alternative?: boolean
 }
 
 export interface World {
   readonly platform: Platform
   readonly tokens: { readonly [sender in Sender]: string | undefined }
-  /** A tenant that has used its quota of one deployment. */
+  /** Id of a tenant that has used its quota of one deployment. */
   readonly fullTenant: string
   readonly platformTenant: string
   readonly uid: string
-  /** Id of acme's only node, `standing`; globex has none. */
+  /** Id of `standing`, the only node of tenant acme. Tenant globex has no node. */
   readonly nodeId: string
-  /** A join token of globex for the name of acme's node. */
+  /** A join token of tenant globex for the name of acme's node. */
   readonly foreignJoinToken: string
 }
 
-/** A valid body with parts replaced; an undefined part is omitted. */
+/** A valid deployment body with parts replaced; an undefined part is omitted. */
 export const bodyWith = ({ platform }: World, parts: { readonly [field: string]: unknown } = {}): object => ({
   kind: 'Deployment',
   name: 'probe',
@@ -55,13 +56,16 @@ export function provoke(world: World, sent: Sent): Promise<ApiAnswer> {
 }
 
 const CHECK = { type: 'exec', command: ['true'] }
-/** Used by `web` in acme and by `only` in the full tenant. */
+/** A route that two deployments already use: `web` in tenant acme and `only` in the full tenant. */
 export const TAKEN_ROUTE = { host: 'taken.example', path: '/', port: 80 }
-/** Bound to a namespace by `only` in the full tenant. */
+/** A secrets label that the deployment `only` in the full tenant has bound to a namespace. */
 export const BOUND_LABEL = 'bound'
 const CHAIN = 17
 
-/** Creates what the requests need: `web` with a health check and a route, `plain`, which depends on it, a chain of dependencies, a full tenant. */
+/**
+ * Creates the objects that the requests need: the deployment `web` with a health check and a route, `plain`, which
+ * depends on `web`, a chain of dependencies, and a full tenant.
+ */
 export async function prepareWorld(platform: Platform): Promise<World> {
   const admin = platform.api()
   const api = platform.api(platform.acme.token)

@@ -1,4 +1,5 @@
-// Which codes does the product raise? Read from its source, so that every new rule is found.
+// Finds the error codes that the product raises. They are read from its source, so that the code of every new rule is
+// found.
 
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +8,7 @@ import { type Code, isCode } from '@holdfast/contract'
 const ROOT = join(import.meta.dirname, '../../../..')
 const SOURCES = ['packages/core/src/**/*.ts', 'packages/server/src/**/*.ts']
 const TESTS = /\.(?:test|fixture)\.ts$|\/(?:fixture|fixtures)\.ts$/
-/** These files also name codes to document them; there, only codes of a raised rejection are counted. */
+/** Files that also contain error codes as documentation; in these files, only codes of a raised rejection are counted. */
 const DOCUMENTS = /\/api\/(?:routes\/|open-api\.ts)/
 
 export function gatherRaisedCodes(): Set<Code> {

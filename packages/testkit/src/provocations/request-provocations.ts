@@ -1,4 +1,4 @@
-// Requests that raise the error codes outside of a body: authentication, paths, headers, conflicts.
+// Requests that raise error codes without a fault in the body: authentication, paths, headers, conflicts.
 
 import { bodyWith, type Provocation } from './provoke.ts'
 

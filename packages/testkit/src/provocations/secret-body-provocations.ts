@@ -7,7 +7,7 @@ type Parts = { readonly [field: string]: unknown }
 
 const VOLUME = 'vol_01JD0000000000000000000000'
 
-/** A valid entry with parts replaced. */
+/** A valid secret reference of a deployment body, with parts replaced. */
 const entry = (parts: Parts = {}): Parts => ({ name: 'DB', vault_path: 'deployments/db', ...parts })
 
 const fault = (code: Code, field: string, parts: Parts, codes?: readonly Code[]): Provocation => ({
@@ -16,7 +16,7 @@ const fault = (code: Code, field: string, parts: Parts, codes?: readonly Code[])
   sent: (world) => ({ body: bodyWith(world, parts) }),
   ...(codes === undefined ? {} : { codes }),
 })
-/** One fault in the only secret entry. */
+/** A request with one fault in the only secret reference of its deployment body. */
 const inEntry = (code: Code, field: string, parts: Parts): Provocation =>
   fault(code, `secrets[0].${field}`, { secrets: [entry(parts)] })
 const inBlock = (code: Code, field: string, block: Parts): Provocation =>

@@ -1,4 +1,4 @@
-// Applies the changes of a remedy exactly as stated, through the API or on the machine.
+// Applies the changes of a placement remedy exactly as stated, through the API or on the machine.
 
 import {
   type Change,
@@ -20,13 +20,13 @@ import { isOn } from './check-history.ts'
 import { placementsOf, untilPhase } from './lab-reads.ts'
 import type { LabPlatform } from './start-lab-platform.ts'
 
-/** The labels that a machine advertises, and the location that its join token attests. */
+/** The labels that a machine advertises, and the location that the machine's join token attests. */
 interface Advertised {
   readonly labels: { readonly [key: string]: string }
   readonly residency: { readonly country?: string; readonly region?: string }
 }
 
-/** One node, the API client of its tenant, and what the node advertises now. */
+/** One node, the API client of the node's tenant, and the labels and location that the node advertises now. */
 export interface Ward {
   readonly cluster: LabPlatform
   readonly tenant: string
@@ -36,10 +36,10 @@ export interface Ward {
   advertised: Advertised
 }
 
-/** Resolves once all changes are in effect. */
+/** Applies the changes of a remedy. Resolves once all changes are in effect. */
 export async function applyCure(ward: Ward, name: string, changes: readonly Change[]): Promise<void> {
   await reviseDeployment(ward, name, changes)
-  // Raise the quota first: the other changes may need its room.
+  // Raise the quota first, because the other changes may need more containers than the old quota allows.
   for (const change of changes.toSorted(quotaFirst)) await DONE[change.kind]?.(ward, change, name)
   const advertised = changes.reduce(advertisedAfter, ward.advertised)
   if (changes.some(({ kind }) => kind === 'make_ready')) await start(ward)
@@ -67,7 +67,7 @@ export async function act({ api, nodeId }: Ward, verb: 'cordon' | 'uncordon' | '
   expect(status, text).toBeLessThan(300)
 }
 
-/** Only the platform administrator may change quotas. */
+/** Sets a tenant's container quota, as the platform administrator, because no other role may change quotas. */
 export async function setQuota({ cluster, tenant }: Ward, containers: number): Promise<void> {
   const { id } = tenant === 'acme' ? cluster.platform.acme : cluster.platform.globex
   const { status, text } = await cluster.platform
@@ -94,7 +94,7 @@ interface Requirements extends Pick<DeploymentRecord, 'resources'> {
   readonly placement: DeploymentRecord['placement'] | undefined
 }
 
-/** Applies all changes in one revision. */
+/** Applies all changes to a deployment in one revision. */
 async function reviseDeployment({ api }: Ward, name: string, changes: readonly Change[]): Promise<void> {
   const { nodeId, placement, resources } = await recordOf(api, name)
   const before: Requirements = { nodeId, placement, resources }
@@ -144,7 +144,7 @@ function demandAfter(
   return { ...others, blockedCountries: blockedCountries.filter((country) => country !== value) }
 }
 
-/** Lowers the requests of the other deployments on the node by this much. */
+/** Lowers the resource requests of the other deployments on the node by the given amounts. */
 async function freeRoom(
   api: ApiClient,
   node: string,
@@ -173,7 +173,7 @@ async function freeRoom(
   expect(left).toEqual({ cpuMillis: 0, memoryBytes: 0 })
 }
 
-/** Starts the deployment on the node, and creates it if it does not exist. */
+/** Makes the deployment run on the node, and creates the deployment if it does not exist. */
 async function placeBeside({ api, nodeId, node, cluster }: Ward, name: string): Promise<void> {
   const known = await api.get(`/api/v1/deployments/${name}`)
   const body = { kind: 'Deployment', name, image: cluster.image, replicas: 1, nodeId }
@@ -196,7 +196,10 @@ function advertisedAfter(advertised: Advertised, { kind, label = '', value }: Ch
   return { labels, residency: { ...advertised.residency, ...place } }
 }
 
-/** A label that is raised with each change; it shows when the agent has connected with the newest labels. */
+/**
+ * Name of a label whose number grows with each change of labels; it shows when the agent has connected with the newest
+ * labels.
+ */
 const GENERATION = 'generation'
 
 /** Sets the labels in the agent's configuration. If the attested location changes, the machine is enrolled again. */
@@ -230,16 +233,17 @@ export async function untilStatus(ward: Ward, wanted: Node['status']): Promise<v
   })
 }
 
-/** A smaller change, or all changes but one; undefined if there is nothing in between. */
+/** A smaller change than the remedy, or all changes of the remedy but one; undefined if there is no smaller change. */
 export function smallerThan(changes: readonly Change[]): Change[] | undefined {
   const [only, ...others] = changes
-  // Changing its labels starts an agent.
+  // A change other than `make_ready` is left out, because changing labels starts the agent and so makes the node ready
+  // anyway.
   const out = changes.find(({ kind }) => kind !== 'make_ready')
   if (others.length > 0) return changes.filter((change) => change !== out)
   if (only === undefined) return undefined
   const { kind, resources, limit } = only
   if (kind === 'raise_quota') return [{ ...only, limit: (limit ?? 0) - 1 }]
-  // The label is advertised but not attested.
+  // The smaller change: the label is advertised but not attested.
   if (kind === 'attest_label') return [{ ...only, kind: 'set_label' }]
   if (kind !== 'free' && kind !== 'lower_request') return undefined
   const step = kind === 'free' ? -1 : 1

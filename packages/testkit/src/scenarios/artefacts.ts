@@ -1,5 +1,5 @@
-// Searches everything that the product writes or sends for secret values. The engine's own configuration of a container is
-// excluded, because the environment has to be in it.
+// Searches everything that the product writes or sends for secret values. The engine's own configuration of a container
+// is excluded, because it has to contain the container's environment.
 
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -8,17 +8,17 @@ import type { ApiClient } from '../platform/api-client.ts'
 import type { ValueSearch } from '../secrets/find-values.ts'
 import type { LabPlatform } from './start-lab-platform.ts'
 
-/** Values by the place in which they were found: `<artifact>: <file, if it is a folder>`. */
+/** Secret values found, by the place in which they were found: `<artifact>: <file, if the artifact is a folder>`. */
 export type Finds = ReadonlyMap<string, ReadonlySet<string>>
 
 export interface Recorded {
-  /** Every log line of every server. */
+  /** Every log line of every server, to be searched. */
   readonly logs: readonly string[]
-  /** Every response of the API, streams included. */
+  /** Every response of the API, streams included, to be searched. */
   readonly answers: readonly string[]
 }
 
-/** Searches everything except the storage of the secrets store and the engine's configuration of containers. */
+/** Searches all artifacts except the storage of the secrets store and the engine's configuration of containers. */
 export async function searchArtefacts(
   cluster: LabPlatform,
   recorded: Recorded,
@@ -52,22 +52,22 @@ const nameAll =
     found,
   ]
 
-/** Docker's configuration of a container, and containerd's record and bundle of it. */
+/** Paths of Docker's configuration of a container, and of containerd's record and bundle of the container. */
 const CONFIGURATION =
   /^(?:lib\/docker\/containers\/[0-9a-f]{64}\/config\.v2\.json|lib\/containerd\/io\.containerd\.metadata\.v1\.bolt\/meta\.db|run\/containerd\/io\.containerd\.runtime\.v2\.task\/moby\/[0-9a-f]{64}\/config\.json)$/
-/** The network and the mounted file system of a container. Its layers are searched where they are stored. */
+/** Paths of the network and the mounted file system of a container. Its layers are searched where they are stored. */
 const MOUNTED =
   /^lib\/docker\/(?:overlay2\/[^/]+\/merged|rootfs)$|^run\/docker\/netns$|\/moby\/[0-9a-f]{64}\/rootfs$/
 
 const isEngines = (path: string): boolean => CONFIGURATION.test(path) || MOUNTED.test(path)
 
-/** Searches Docker's own configuration of the containers of a node. */
+/** Searches Docker's own configuration of the node's containers for secret values. */
 export function searchEngine(node: LabNode, search: ValueSearch): Set<string> {
   const found = search.inFolder(`${node.folder}/lib/docker/containers`)
   return new Set([...found.values()].flatMap((values) => [...values]))
 }
 
-/** The values of one tenant that can be put in place of each path parameter. */
+/** Values of one tenant to use as path parameters, by name of the parameter. */
 export interface Known {
   readonly tenant: string
   readonly deployments: readonly string[]
@@ -75,7 +75,9 @@ export interface Known {
   readonly nodeIds: readonly string[]
 }
 
-/** Responses of every GET endpoint that is not a stream, for all known values of its parameters. */
+/**
+ * Reads every GET endpoint that is not a stream, with all known values of its path parameters, and returns the responses.
+ */
 export async function readEverything(cluster: LabPlatform, api: ApiClient, known: Known): Promise<string[]> {
   const paths = cluster.platform.server.endpoints
     .filter(({ method, path }) => method === 'GET' && !ENDLESS.includes(path))

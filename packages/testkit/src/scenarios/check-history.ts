@@ -1,5 +1,5 @@
-// Watches every placement of a lab run as it is written: an assignment may only name a node of its own tenant. At the end the
-// machines are checked too: none runs a container of another tenant, and no assignment has two containers.
+// Checks every placement of a lab run as it is written: an assignment may only name a node of its own tenant. At the end
+// the machines are checked too: no machine runs a container of another tenant, and no assignment has two containers.
 
 import { nodes, placements } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
@@ -7,7 +7,7 @@ import { inTenant } from '@holdfast/server/store/transaction'
 import type { Lab } from '@holdfast/testkit'
 
 export interface HistoryCheck {
-  /** Throws with all violations. */
+  /** Ends the checks. Throws an error with all violations, if there were any. */
   finish(tenantIds: { readonly [tenant: string]: string }): Promise<void>
 }
 
@@ -37,7 +37,7 @@ export function checkHistory(store: Store, lab: Lab): HistoryCheck {
   }
 }
 
-/** A machine without power cannot be checked, and runs nothing. */
+/** True if the machine has power. A machine without power cannot be checked, and runs no container. */
 export function isOn(node: Lab['nodes'][number]): boolean {
   try {
     return node.engine.pid > 0

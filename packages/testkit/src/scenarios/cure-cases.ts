@@ -1,5 +1,5 @@
-// Placement rejections of every kind that the tenant can fix, each with the changes that must fix it. The cases of one lane
-// run one after the other on its node and do not affect other lanes.
+// Placement rejections of every kind that a tenant can fix, each with the changes that must fix it. The cases of one lane
+// run one after the other on the lane's node and do not affect other lanes.
 
 import {
   type ChangeKind,
@@ -14,31 +14,31 @@ import { untilPhase } from './lab-reads.ts'
 type Requirements = Partial<Pick<DeploymentSpec, 'replicas' | 'placement' | 'resources'>>
 
 export interface CureCase {
-  /** Name of the deployment. */
+  /** Name of the deployment that the node rejects. */
   readonly name: string
   readonly kinds: readonly ChangeKind[]
   readonly requirements?: Requirements
-  /** Its constraint names another node than the lane's. */
+  /** True if the deployment's constraint names another node than the lane's node. */
   readonly namesOther?: true
-  /** Nodes of other lanes may run it too, once it is fixed. */
+  /** True if nodes of other lanes may also run the deployment, once the cause of the rejection is fixed. */
   readonly anywhere?: true
-  /** Prepares the node so that it rejects the deployment. */
+  /** Prepares the lane's node so that it rejects the deployment. */
   readonly before?: (ward: Ward) => Promise<unknown>
 }
 
 export interface Lane {
   readonly node: string
   readonly cases: readonly CureCase[]
-  /** Runs on the node throughout. */
+  /** A deployment that runs on the lane's node throughout the test. */
   readonly beside?: { readonly name: string; readonly replicas: number }
 }
 
-/** The label that keeps the deployments of a lane on its node. */
+/** The node label that keeps the deployments of a lane on the lane's node. */
 const LANE = 'lane'
-/** A node whose agent is stopped and restarted by its lane. */
+/** Name of a node whose lane stops and restarts the node's agent. */
 const UNSTEADY = 'acme-5'
 
-/** A case may allow nodes of other lanes. */
+/** The constraint that keeps a deployment on the lane's node, unless the case allows nodes of other lanes. */
 export const staysOn = (node: string, { anywhere }: CureCase): Constraint =>
   anywhere === true ? isNotIn(LANE, UNSTEADY) : isIn(LANE, node)
 
@@ -55,7 +55,7 @@ const asks = (cpuMillis: number, memoryBytes: number): Requirements => ({
 })
 const cordon = (ward: Ward) => act(ward, 'cordon')
 
-/** These use labels that the node has from the start. */
+/** Cases that use labels that the lane's node has from the start. */
 const labels: readonly CureCase[] = [
   { name: 'label-absent', kinds: ['set_label'], requirements: demands(isIn('disk', 'ssd', 'nvme')) },
   { name: 'label-other', kinds: ['set_label'], requirements: demands(isIn('net', 'fast')) },
@@ -98,7 +98,7 @@ const silent = ({ labels: advertised, residency }: Ward['advertised']): Ward['ad
 }
 const advertisesNoCountry = (ward: Ward) => advertise(ward, silent(ward.advertised))
 
-/** These run on a node that starts with DE attested. */
+/** Residency cases, on a node whose attested country is DE at the start. */
 const residency: readonly CureCase[] = [
   {
     name: 'country-not-advertised',
@@ -146,7 +146,7 @@ const residency: readonly CureCase[] = [
 const heavy = (cpuMillis: number, memoryBytes: number) => (ward: Ward) =>
   put(ward.api, 'heavy', { resources: { cpuMillis, memoryBytes } })
 
-/** These run on a node of 4 cores and 8 GiB, together with the deployment `heavy`. */
+/** Resource cases, on a node of 4 cores and 8 GiB that also runs the deployment `heavy`. */
 const room: readonly CureCase[] = [
   { name: 'cordoned', kinds: ['uncordon'], before: cordon },
   { name: 'cpu-taken', kinds: ['free'], requirements: asks(300, 0), before: heavy(3900, 0) },
@@ -196,7 +196,7 @@ const room: readonly CureCase[] = [
   },
 ]
 
-/** Runs another deployment on the node of the case. */
+/** Prepares a case: makes another deployment run on the lane's node. */
 const neighbours =
   (...names: readonly string[]) =>
   async (ward: Ward): Promise<void> => {
@@ -321,7 +321,7 @@ const readiness: readonly CureCase[] = [
   },
 ]
 
-/** `held` has two containers. */
+/** Quota cases. The tenant's deployment `held` has two containers. */
 const quota: readonly CureCase[] = [
   { name: 'quota-reached', kinds: ['raise_quota'], before: (ward) => setQuota(ward, 2) },
   { name: 'quota-exceeded', kinds: ['raise_quota'], before: (ward) => setQuota(ward, 0) },
@@ -364,7 +364,7 @@ const LABELS: { readonly [node: string]: Ward['advertised']['labels'] } = {
 }
 const COUNTRIES: { readonly [node: string]: string } = { 'acme-2': 'DE' }
 
-/** The labels and location of a node at the start. */
+/** The labels and location that a node advertises at the start. */
 export function firstAdvertised(node: string): Ward['advertised'] {
   const country = COUNTRIES[node]
   const labels = { [LANE]: node, ...LABELS[node] }

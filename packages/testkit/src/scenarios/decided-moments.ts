@@ -1,5 +1,5 @@
-// The decision about a deployment at a given moment, as its events prove it: the candidates of the newest rejection until a
-// replica is placed or stopped. The API is queried for each moment and compared.
+// Derives the placement decision about a deployment at a given time from its events: the candidates of the newest
+// rejection, until a replica is placed or stopped. The API's answer for each time is compared with this.
 
 import {
   type Candidate,
@@ -16,7 +16,7 @@ import type { ApiClient } from '../platform/api-client.ts'
 
 const PAGE = 500
 const REFUSED: ReadonlySet<string> = new Set(['deployment.unschedulable', 'deployment.stalled'])
-/** Events that end a rejection, unless they contain one. */
+/** Types of events that end a placement rejection, unless the event itself contains a rejection. */
 const ENDS: ReadonlySet<string> = new Set([
   'deployment.scheduled',
   'deployment.running',
@@ -54,7 +54,10 @@ export async function whyOf(api: ApiClient, name: string, at?: number): Promise<
   return decodeKnown(whyShape, body)
 }
 
-/** Queries at each event, just before it, and halfway to the next. Returns the number of moments. */
+/**
+ * Compares the API's answer with the events at each event, just before it, and halfway to the next. Returns the number of
+ * times compared.
+ */
 export async function checkMoments(
   api: ApiClient,
   name: string,
@@ -87,7 +90,7 @@ async function checkMoment(api: ApiClient, name: string, listed: readonly Listed
     where,
     refusal === undefined ? [] : shown(matrixOf(refusal)),
   ])
-  // A decision without an event, made since then, changes neither.
+  // The decision may be newer than the last event: a decision that changes neither candidates nor phase emits no event.
   expect([where, answer.decidedAt !== null && answer.decidedAt >= last.time]).toEqual([where, true])
   const phase = PHASES[last.type]
   if (phase !== undefined) expect([where, answer.phase]).toEqual([where, phase])
@@ -104,7 +107,9 @@ function inForce(past: readonly ListedEvent[]): ListedEvent | undefined {
   return isOver ? undefined : refusal
 }
 
-/** These details change with other replicas on the node. A changed detail is not another decision. */
+/**
+ * Rejection details that change with other replicas on the node. A change of such a detail alone is not a new decision.
+ */
 const MOVES: ReadonlySet<string> = new Set(['quota', 'resources', 'affinity', 'anti_affinity'])
 
 export const shown = (candidates: readonly Candidate[]) =>

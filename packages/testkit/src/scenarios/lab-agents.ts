@@ -1,5 +1,5 @@
-// The agents of a lab. Each is enrolled by its own command with a join token that a tenant administrator requested, and runs as
-// a process of its node, so that it ends when the node loses power.
+// The agents of a lab. Each agent is enrolled by its own command with a join token that a tenant administrator requested,
+// and runs as a process of its node, so that it ends when the node loses power.
 
 import { join } from 'node:path'
 import { NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
@@ -9,7 +9,7 @@ import type { ApiClient } from '../platform/api-client.ts'
 const ROOT = join(import.meta.dirname, '../../../..')
 const NODE = join(ROOT, 'node_modules/.bin/node')
 const AGENT = join(ROOT, 'packages/agent/src/main.ts')
-/** Used for a node that is not enrolled yet. */
+/** Stands in for the agent process of a node that is not enrolled yet. */
 const NO_AGENT: ManagedProcess = { pid: 0, kill: async () => {}, pause: () => {}, resume: () => {} }
 
 type Labels = { readonly [key: string]: string }
@@ -17,21 +17,21 @@ type Labels = { readonly [key: string]: string }
 /** Labels and location of a node at enrollment. */
 export interface Offer {
   readonly labels?: Labels
-  /** The location that its join token attests and that it advertises. */
+  /** The location that the node's join token attests and that the node advertises. */
   readonly residency?: { readonly country?: string; readonly region?: string }
   readonly cpuMillis?: number
 }
 
 interface ServerPlace {
   readonly server: string
-  /** Path of a PEM file. */
+  /** Path of the certificate authority's PEM file. */
   readonly ca?: string
 }
 
 export interface LabAgents {
-  /** Called by the lab; does nothing on a node that is not enrolled yet. */
+  /** Starts the agent of a node, called by the lab; does nothing for a node that is not enrolled yet. */
   startAgent(node: LabNode): Promise<ManagedProcess>
-  /** Returns the node's id. */
+  /** Enrolls the node and returns its id. */
   enroll(node: LabNode, api: ApiClient, place: ServerPlace, offer?: Offer): Promise<string>
   /** Sets the labels that the agent advertises from its next start. */
   configure(node: LabNode, labels: Labels): void
@@ -58,7 +58,7 @@ export function createLabAgents(): LabAgents {
   }
 }
 
-/** Waits for connections: an enrolled node that is not connected yet would be passed over by a deployment. */
+/** Waits until the tenant's nodes are connected, because placement ignores a node that is enrolled but not connected. */
 export async function untilNodesReady(api: ApiClient, count: number): Promise<void> {
   const areReady = async (): Promise<boolean> => {
     const { body } = await api.get('/api/v1/nodes')
@@ -99,7 +99,7 @@ function enrollWords(node: LabNode, { server, ca }: ServerPlace, offer: Offer) {
 const labelWords = (labels: Labels): string[] =>
   Object.entries(labels).flatMap(([key, value]) => ['--label', `${key}=${value}`])
 
-/** Undefined: the labels have not changed since enrollment. */
+/** Command-line arguments for changed labels. Undefined labels have not changed since enrollment. */
 const configuredWords = (labels: Labels | undefined): string[] =>
   labels !== undefined && Object.keys(labels).length === 0 ? ['--labels', 'none'] : labelWords(labels ?? {})
 
@@ -111,7 +111,7 @@ function runAgent(node: LabNode, labels: Labels | undefined): ManagedProcess {
   })
 }
 
-/** Plain HTTP on the ports of a node: 80 for clients, 8081 for the tenant's other nodes. */
+/** Command-line arguments for the router: plain HTTP on port 80 for clients and 8081 for the tenant's other nodes. */
 function routingWords({ address, caddy }: LabNode): string[] {
   return [
     '--routes-listen',

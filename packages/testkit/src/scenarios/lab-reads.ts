@@ -1,4 +1,4 @@
-// Reads for tests on the lab: the API as a tenant, and the machines themselves.
+// Functions that read state for tests on the lab: from the API as a tenant, and from the machines themselves.
 
 import { waitUntil } from '@holdfast/testkit'
 import type { ApiClient } from '../platform/api-client.ts'
@@ -6,7 +6,7 @@ import type { LabPlatform } from './start-lab-platform.ts'
 
 const OURS = ['--filter', 'label=holdfast.io/assignment']
 
-/** Name and state of each managed container on a machine, as its engine lists it. */
+/** Name and state of each managed container on a machine, as the machine's engine lists them. */
 export async function containersOn(cluster: LabPlatform, name: string): Promise<string[]> {
   return linesOf(cluster, name, ['docker', 'ps', '--all', ...OURS, '--format', '{{.Names}} {{.State}}'])
 }
@@ -52,7 +52,7 @@ export async function untilPhase(api: ApiClient, name: string, phase: string): P
   })
 }
 
-/** Waits until only containers of this revision run. */
+/** Waits until only containers of the given revision of a deployment run. */
 export async function untilRevision(api: ApiClient, name: string, revision: unknown): Promise<void> {
   await waitUntil(
     async () => {
@@ -64,10 +64,13 @@ export async function untilRevision(api: ApiClient, name: string, revision: unkn
   )
 }
 
-/** The server caches a failure of the secrets store for 30 s, and the agent's backoff is at most 30 s. */
+/**
+ * Time limit for recovery from a secrets store failure. The server caches the failure for 30 s, and the agent's backoff
+ * is at most 30 s.
+ */
 const RECOVERED_MS = 90_000
 
-/** Returns how long it took, in milliseconds. */
+/** Waits until the deployment has recovered. Returns how long this took, in milliseconds. */
 export async function untilHealed(api: ApiClient, name: string): Promise<number> {
   const started = performance.now()
   await waitUntil(
@@ -89,7 +92,10 @@ export async function eventsOf(api: ApiClient, type: string): Promise<ListedEven
   return Object(body['items'])
 }
 
-/** Id and start time of each managed container on a machine. Equal results mean that no container was touched. */
+/**
+ * Id and start time of each managed container on a machine. Equal results mean that no container was restarted or
+ * replaced.
+ */
 export async function startsOn(cluster: LabPlatform, name: string): Promise<string[]> {
   const ids = await containerIds(cluster, name)
   if (ids.length === 0) return []

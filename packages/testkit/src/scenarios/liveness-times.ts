@@ -1,4 +1,4 @@
-// Heartbeat interval and failure limits: the defaults in the long run, a tenth of them otherwise.
+// Heartbeat interval and time limits for failed nodes: the defaults in the long run, a tenth of the defaults otherwise.
 
 import { LONG } from '../long-run.ts'
 

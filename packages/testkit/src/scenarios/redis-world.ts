@@ -1,7 +1,7 @@
-// A real Redis whose user `app` may have several passwords, and three deployments that log in with the one in their secret,
-// 20 times a second, each time on a new connection. Every machine of the tenant runs one of each, and the name `redis` resolves
-// to the one on the same machine. Redis keeps the counts: each login writes how many attempts its container has made, so that
-// failed logins of a removed container are known.
+// A real Redis whose user `app` may have several passwords, and three deployments that log in with the password in their
+// secret, 20 times a second, each time on a new connection. Every machine of the tenant runs one container of each
+// deployment, and the name `redis` resolves to the Redis on the same machine. Each login stores in Redis how many
+// attempts its container has made, so that failed logins of a removed container are known.
 
 import type { TenantId } from '@holdfast/contract'
 import { placements } from '@holdfast/server/store/records'
@@ -14,7 +14,7 @@ import { nodesOf } from './routed-page.ts'
 import type { LabPlatform } from './start-lab-platform.ts'
 
 const CLIENTS = ['cart', 'mail', 'shop'] as const
-/** The container that sets the passwords of `app` in Redis to exactly those in its own secret, in one command. */
+/** Deployment whose container sets the passwords of `app` in Redis to exactly those in its own secret, in one command. */
 const USERS = 'redis-users'
 /** Deployments that use the rotated credential. */
 export const CONSUMERS = [...CLIENTS, USERS].sort()
@@ -26,7 +26,7 @@ const APP = { name: 'APP', vault_path: APP_PATH, anchor: 'external' }
 
 const IDLE = "trap 'exit 0' TERM; sleep 100000 & wait"
 
-/** The configuration goes through a pipe, so that no password is in a command line. */
+/** Command that starts Redis. The configuration goes through a pipe, so that no password is in a command line. */
 const SERVE =
   'printf \'save ""\\nuser default off\\nuser admin on >%s ~* &* +@all\\n\' "$ADMIN_password" | exec redis-server -'
 
@@ -38,7 +38,9 @@ const APPLY = `
   touch /tmp/applied
   ${IDLE}`
 
-/** One login: AUTH on a new connection, then the two counts, which Redis accepts only after a login. */
+/**
+ * Script of one login: AUTH on a new connection, then an update of two counters, which Redis accepts only after a login.
+ */
 const LOG_IN = `
   trap 'exit 0' TERM
   me=$(hostname)
@@ -51,8 +53,8 @@ const LOG_IN = `
   done`
 
 /**
- * A failed revision rolls back to the last good one, so the watch window decides how long the old password is needed. In the
- * long run every revision is good after 45 s, in the short run never.
+ * Health check times. They determine when a revision is good. A failed revision rolls back to the last good one, so the
+ * old password is needed until the new revision is good: after 45 s in the long run, never in the short run.
  */
 const CHECK_TIMES = { interval: '5s', timeout: LONG ? '10s' : '5m' }
 const isThere = (file: string) => ({ type: 'exec', command: ['test', '-f', file], ...CHECK_TIMES })
@@ -60,9 +62,9 @@ const isThere = (file: string) => ({ type: 'exec', command: ['test', '-f', file]
 interface Tally {
   readonly containers: number
   readonly logins: number
-  /** Counted by the clients: attempts that never succeeded, in containers with at least one login. */
+  /** Login attempts that never succeeded, counted by the clients, in containers with at least one login. */
   readonly missed: number
-  /** Counted by Redis: wrong passwords, from any client. */
+  /** Number of wrong passwords that Redis received, from any client. */
   readonly refused: number
   /** Number of passwords that Redis accepts for `app`, on each machine. */
   readonly passwords: readonly number[]
@@ -70,11 +72,11 @@ interface Tally {
 
 export interface RedisWorld {
   tally(): Promise<Tally>
-  /** The operator's step: recreates the container that sets the passwords in Redis. */
+  /** Recreates the container that sets the passwords in Redis, as the operator does in a rotation. */
   applyPasswords(): Promise<void>
-  /** Waits until the running revision of every consumer is its last good one. */
+  /** Waits until the running revision of every consumer is the consumer's last good one. */
   untilAllGood(): Promise<void>
-  /** Secrets version of each consumer. */
+  /** Version of the secrets that each consumer uses. */
   secretsVersions(): Promise<{ [deployment: string]: number }>
 }
 
@@ -135,7 +137,7 @@ const versionOf = ({ body }: ApiAnswer): [string, number] => [
   Number(body['secretsVersion']),
 ]
 
-/** Waits until only containers of this revision run. */
+/** Waits until only containers of the given revision of a deployment run. */
 async function untilRevision(cluster: LabPlatform, name: string, revision: unknown): Promise<void> {
   await waitUntil(
     async () => {
@@ -161,7 +163,7 @@ async function readTally(cluster: LabPlatform, node: string): Promise<Tally> {
     logins: sum(doneBy.values()),
     missed: sum(missed),
     refused,
-    // Redis stores and lists hashes of the passwords.
+    // Redis lists passwords as SHA-256 hashes, so the number of hashes is the number of passwords.
     passwords: [user.match(/^[0-9a-f]{64}$/gm)?.length ?? 0],
   }
 }
@@ -179,7 +181,7 @@ function sumUp(tallies: readonly Tally[]): Tally {
 
 const sum = (counts: Iterable<number>): number => [...counts].reduce((all, each) => all + each, 0)
 
-/** Parses a hash as redis-cli prints it: a line for each field, followed by one for its value. */
+/** Parses a Redis hash as redis-cli prints it: a line for each field, followed by a line for its value. */
 function countsIn(lines: string): Map<string, number> {
   const words = lines.split('\n')
   return new Map(

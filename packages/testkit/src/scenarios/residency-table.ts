@@ -1,5 +1,5 @@
-// Each residency rule under which a deployment runs: the demand, the stored labels, and the lab machines (by number) that
-// satisfy it. See docs/design/residency.md#demands
+// Each residency rule under which a deployment can run: the demand, the stored labels, and the numbers of the lab
+// machines that satisfy the rule. See docs/design/residency.md#demands
 
 import { RESIDENCY_LABELS } from '@holdfast/contract'
 import type { Row } from './residency-world.ts'

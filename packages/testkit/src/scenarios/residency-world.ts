@@ -1,5 +1,5 @@
-// Machines in three countries on a lab: the attested location of each, the labels that its agent advertises, the machines that
-// run the containers of a deployment, and the time from a label to the placement it allowed.
+// Machines in three countries on a lab, with functions to deploy, to change the labels of a machine, to find the machines
+// that run a deployment's containers, and to measure the time from a new label to the placement that it allows.
 
 import { NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
 import { waitUntil, watchMachineStalls } from '@holdfast/testkit'
@@ -10,7 +10,7 @@ import { type LabPlatform, startLabPlatform } from './start-lab-platform.ts'
 
 export type Labels = { readonly [key: string]: string }
 
-/** acme-5 is in France but advertises a region that does not cover France. */
+/** Attested location of each machine. acme-5 is in France but advertises a region that does not contain France. */
 const OFFERS = {
   'acme-1': { residency: { country: 'DE' } },
   'acme-2': { residency: { country: 'DE' } },
@@ -34,7 +34,9 @@ export const inRegion = (country: string, region: string): Labels => ({
   [NODE_COUNTRY]: country,
   [NODE_REGION]: region,
 })
-/** An agent without labels keeps those of its enrollment, so "no location" needs another label. */
+/**
+ * Labels without a location. An agent without any label keeps the labels of its enrollment, so another label is needed.
+ */
 export const NOWHERE: Labels = { zone: 'z' }
 
 export interface Row {
@@ -46,7 +48,7 @@ export interface Row {
 
 /** The residency part of the response to a new deployment. */
 interface Stored {
-  /** The labels of the stored demand, in the order of the response. */
+  /** The labels of the stored residency demand, in the order of the response. */
   readonly announced: readonly unknown[]
   readonly labels: unknown
   readonly warnings: unknown
@@ -61,7 +63,7 @@ export async function deploy(
     name,
     image: cluster.image,
     replicas,
-    // Each replica needs its own node, so the nodes in use show which ones are allowed.
+    // Each replica needs its own node, so the nodes with a replica are the allowed nodes.
     placement: { antiAffinity: [name], ...(residency === undefined ? {} : { residency }) },
     ...more,
   })
@@ -87,7 +89,10 @@ export async function nodeCalled(cluster: LabPlatform, name: string): Promise<Li
   return listed.find((node) => node.name === name) ?? { id: '', name, status: '', labels: {} }
 }
 
-/** Waits until the session with these labels is open; `accepted` lists those that are accepted, because attested. */
+/**
+ * Changes a machine's labels and waits until its session with these labels is open. `accepted` lists the labels that the
+ * server accepts, because they are attested.
+ */
 export async function relabel(
   cluster: LabPlatform,
   name: string,
@@ -116,7 +121,7 @@ const sameText = (left: Labels, right: Labels): boolean =>
 
 const CONTAINER = '{{.Label "holdfast.io/deployment-name"}} {{.State}}'
 
-/** The machines whose engine has containers of the deployment, with their state, for all tenants. */
+/** The machines, of any tenant, whose engine has containers of the deployment, with the state of these containers. */
 export async function homesOf(cluster: LabPlatform, deployment: string): Promise<string[]> {
   const homes = await Promise.all(
     [...nodesOf(cluster, 'acme'), ...nodesOf(cluster, 'globex')].map(async (name) => {
@@ -128,7 +133,7 @@ export async function homesOf(cluster: LabPlatform, deployment: string): Promise
   return homes.flat().sort()
 }
 
-/** Every container of the deployment that the machine's engine has created since its start. */
+/** Every container of the deployment that the machine's engine has created since the engine started. */
 export async function madeOn(cluster: LabPlatform, node: string, deployment: string): Promise<string[]> {
   const until = Math.ceil(Date.now() / 1000)
   const listed = await cluster
@@ -152,7 +157,7 @@ export async function madeOn(cluster: LabPlatform, node: string, deployment: str
   return listed.split('\n').filter((line) => line !== '')
 }
 
-/** The label and the decision are written one after the other. */
+/** Number of writes to disk between a new label and the placement: the label and the decision, one after the other. */
 const WRITES = 2
 
 const timesOf = async (cluster: LabPlatform, type: string, name: string): Promise<number[]> =>
@@ -161,8 +166,8 @@ const timesOf = async (cluster: LabPlatform, type: string, name: string): Promis
     .map(({ time }) => Date.parse(time))
 
 /**
- * Milliseconds between the session with the label and the decision that placed the deployment, by the times of their events,
- * less the stalls of the machine. No other request is made in between.
+ * Milliseconds from the session with the new label to the decision that placed the deployment, by the times of their
+ * events, less the stalls of the machine. No other request is made in between.
  */
 export async function curedBy(
   cluster: LabPlatform,

@@ -1,4 +1,4 @@
-// Drives a rotation as an operator does, and checks its course.
+// Runs a rotation as an operator does, and checks the state of the rotation at every step.
 
 import type { CredentialRotation } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
@@ -6,7 +6,7 @@ import { expect } from 'vitest'
 import { LONG } from '../long-run.ts'
 import type { ApiAnswer, ApiClient } from '../platform/api-client.ts'
 
-/** The deployment through which the operator rotates the shared credential. */
+/** API path of the secrets of `shop`, the deployment through which the operator rotates the shared credential. */
 const SECRETS_PATH = '/api/v1/deployments/shop/secrets'
 const GENERATE = { keys: ['password'], length: 40, charset: 'alphanumeric' }
 
@@ -27,7 +27,9 @@ export async function rotationOf(api: ApiClient): Promise<CredentialRotation> {
 
 export const onlyCredential = (body: ApiAnswer['body']): CredentialRotation => Object(body['credentials'])[0]
 
-/** Polls until the condition holds. In every state, at most one consumer may be moving. */
+/**
+ * Polls a rotation until the condition is true, and checks in every state that at most one consumer is changing versions.
+ */
 export async function untilRotation(
   api: ApiClient,
   what: string,
@@ -50,7 +52,7 @@ export async function untilRotation(
   return found
 }
 
-/** Returns a message if more than one consumer is on its way to the new version. */
+/** Returns an error message if more than one consumer is changing to the new version. */
 function tooManyMoving({ phase, next, versions, consumers }: CredentialRotation): string | undefined {
   if (phase !== 'cutover' || !next.includes('retire')) return undefined
   const moving = consumers.filter(({ pinned, proved }) => pinned === versions.new && !proved)

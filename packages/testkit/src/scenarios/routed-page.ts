@@ -1,4 +1,4 @@
-// A deployment with a public route, and the routers that serve it.
+// Creates a deployment with a public route, and waits until the routers serve it.
 
 import { startLoad, waitUntil } from '@holdfast/testkit'
 import { expect } from 'vitest'
@@ -7,7 +7,7 @@ import type { LabPlatform } from './start-lab-platform.ts'
 
 export interface RoutedPage {
   readonly tenant: string
-  /** Name of the deployment; its host is `<name>.example`. */
+  /** Name of the deployment; the host of its route is `<name>.example`. */
   readonly name: string
   readonly replicas: number
 }
@@ -22,7 +22,7 @@ export const hostOf = (name: string): string => `${name}.example`
 export const nodesOf = (cluster: LabPlatform, tenant: string): string[] =>
   cluster.lab.nodes.filter((node) => node.tenant === tenant).map(({ name }) => name)
 
-/** Resolves once it runs and the router of every node of its tenant routes to it. */
+/** Creates a deployment. Resolves once it runs and the router of every node of its tenant routes to it. */
 export async function deployRouted(
   cluster: LabPlatform,
   { tenant, name, replicas }: RoutedPage,

@@ -18,13 +18,13 @@ import type { Platform } from '../platform/start-platform.ts'
 const MAIN = join(import.meta.dirname, '../../../../packages/server/src/main.ts')
 
 export interface ServerProcess {
-  /** Everything that it has logged, over all restarts. */
+  /** Everything that the server has logged, over all restarts. */
   output(): string
   api(token: string): ApiClient
   kill(): Promise<void>
-  /** Resolves once it answers. */
+  /** Starts the server. Resolves once it answers. */
   start(): Promise<void>
-  /** Kills it and removes its files. */
+  /** Kills the server and removes its files. */
   remove(): Promise<void>
 }
 
@@ -72,7 +72,7 @@ async function settingsOf({ config }: Platform, port: number, url: string, roles
     registries,
     rates,
     etcd: { endpoints: etcd.endpoints, root: etcd.root },
-    // A secret has to be revealed explicitly before it can be serialized.
+    // Secret values in the configuration have to be revealed explicitly before they can be serialized.
     cluster: { key: cluster?.key?.reveal(), ca: cluster?.ca },
     secretsStore: { address, ...(await provision(address, rootToken)) },
   }

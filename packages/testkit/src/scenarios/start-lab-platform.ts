@@ -19,37 +19,37 @@ import { createLabAgents, type Offer, untilNodesReady } from './lab-agents.ts'
 
 export interface LabPlatform {
   readonly lab: Lab
-  /** Serves the API. Agents connect to the other replica, which uses TLS. */
+  /** The server replica that serves the API. Agents connect to the other server replica, which uses TLS. */
   readonly platform: Platform
   readonly gateway: Replica
-  /** Ends the gateway, runs the callback, and starts another process at the same address. */
+  /** Ends the gateway, runs the callback, and starts another gateway at the same address. */
   replaceGateway(during?: () => Promise<void>): Promise<void>
-  /** Replaces both servers at the same addresses, with these settings over those of the platform. */
+  /** Replaces both servers at the same addresses. The given settings override those of the platform. */
   restartServers(settings: Partial<Config>): Promise<void>
-  /** Kills etcd, which must not be shared, ends all servers, runs the callback, and starts everything again. */
+  /** Kills etcd, which must not be the shared one, ends all servers, runs the callback, and starts all of them again. */
   withoutControlPlane(during: () => Promise<void>): Promise<void>
-  /** The platform's own etcd; undefined if it uses the shared one. */
+  /** The platform's own etcd; undefined if the platform uses the shared etcd. */
   readonly etcd: EtcdCluster | undefined
-  /** A runnable image in the lab's registry. */
+  /** Reference of a runnable image in the lab's registry. */
   readonly image: string
-  /** A client as tenant-admin. */
+  /** An API client with the role tenant-admin of the tenant. */
   api(tenant: string): ApiClient
   node(name: string): LabNode
-  /** Restarts its agent with exactly these labels in its configuration. */
+  /** Restarts the node's agent with exactly these labels in its configuration. */
   relabel(node: LabNode, labels: { readonly [key: string]: string }): Promise<void>
-  /** Enrolls with a new join token; returns the node's id. */
+  /** Enrolls the node again with a new join token; returns the node's id. */
   enrollAgain(node: LabNode, offer?: Offer): Promise<string>
   stop(): Promise<void>
 }
 
 export interface LabPlatformOptions extends Pick<LabOptions, 'nodesPerTenant' | 'engine' | 'registry'> {
-  /** Labels and location by node name. */
+  /** Labels and location at enrollment, by node name. */
   readonly offers?: { readonly [node: string]: Offer }
-  /** Server settings over those of the test platform. */
+  /** Server settings that override those of the test platform. */
   readonly settings?: { readonly [name: string]: unknown }
-  /** Number of members for an etcd of its own; absent: the shared one. */
+  /** Number of members of an etcd for this platform only. If absent, the shared etcd is used. */
   readonly etcdMembers?: number
-  /** A separate secrets store, for a test that stops it; absent: the shared one. */
+  /** A secrets store for this platform only, for a test that stops the store. If absent, the shared one is used. */
   readonly secretsStore?: SecretsStore
 }
 
@@ -134,7 +134,7 @@ export async function startLabPlatform(options: LabPlatformOptions): Promise<Lab
   }
 }
 
-/** Starts the machines, an etcd if the test needs its own, and the first server. No agent is enrolled yet. */
+/** Starts the machines, a separate etcd if the test needs one, and the first server. No agent is enrolled yet. */
 async function prepareLab(options: LabPlatformOptions, agents: ReturnType<typeof createLabAgents>) {
   const { etcdMembers } = options
   const etcd = etcdMembers === undefined ? undefined : await startEtcd({ members: etcdMembers })

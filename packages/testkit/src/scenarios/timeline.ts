@@ -1,5 +1,5 @@
-// The events of a deployment as readable lines, oldest first. Parts that differ from run to run are masked, so that the lines
-// can be compared with a golden file.
+// Formats the events of a deployment as readable lines, oldest first. Parts that differ from run to run are masked, so
+// that the lines can be compared with a golden file.
 
 import type { ApiClient } from '../platform/api-client.ts'
 
@@ -18,7 +18,7 @@ const MASKS: readonly Mask[] = [
   [/\b[0-9]{1,3}(\.[0-9]{1,3}){3}(:[0-9]+)?/g, '<address>'],
   [/sha256:[0-9a-f]{64}/g, '<digest>'],
   [/\bacme-[0-9]+/g, '<node>'],
-  // Measured times have a fraction of a second; configured ones have none.
+  // Measured times have a fraction of a second; configured times have none and are not masked.
   [/\b[0-9]+\.[0-9] s\b/g, '<n> s'],
 ]
 

@@ -1,5 +1,5 @@
-// The lowest number of ready replicas of a deployment that the store ever showed, because a rollout's guarantee is about every
-// moment, not only its end.
+// Finds the lowest number of ready replicas of a deployment in any state of the store, because a rollout guarantees a
+// number of ready replicas at every moment, not only at its end.
 
 import type { TenantId } from '@holdfast/contract'
 import { deployments, observations, placements } from '@holdfast/server/store/records'
@@ -7,7 +7,7 @@ import type { Store } from '@holdfast/server/store/store'
 import { inTenant } from '@holdfast/server/store/transaction'
 
 export interface ReadyWatch {
-  /** The lowest number since the last call, or since the watch began. */
+  /** The lowest number of ready replicas since the last call, or since the watch began. */
   lowest(): number
   stop(): void
 }

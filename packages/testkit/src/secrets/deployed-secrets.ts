@@ -1,4 +1,5 @@
-// Deployments of one tenant that refer to secrets or contain them, and the contents of both stores, read directly.
+// Deployments of one tenant that refer to secrets or contain them, and functions that read etcd and
+// the secrets store directly.
 
 import {
   credentials,
@@ -28,7 +29,7 @@ export interface DeployedSecrets {
   writeSecret(label: string, version: number): Promise<void>
   stored(name: string): Promise<StoredDeployment | undefined>
   credentialOf(label: string): Promise<StoredCredential | undefined>
-  /** All keys except the server's own heartbeat. */
+  /** All keys of etcd except the server's own heartbeat. */
   storedKeys(): Promise<KeyDump>
   world(): Promise<World>
   expectNothingStored(send: () => Promise<ApiAnswer>, codes: readonly string[]): Promise<ApiAnswer>
@@ -82,7 +83,7 @@ export async function deployedSecrets(platform: Platform): Promise<DeployedSecre
 }
 
 let serial = 0
-/** A new name for a deployment or a label. */
+/** Generates an unused name for a deployment or a label. */
 export function named(): string {
   serial += 1
   return `s${serial}`

@@ -1,4 +1,5 @@
-// Dependencies of the deployment operations of one server, on real stores of the test's choice. The registry is not contacted.
+// Dependencies of one server's deployment operations, on real stores that the test chooses. The registry is not
+// contacted.
 
 import { admissionContext } from '@holdfast/core'
 import type { DeploymentDeps } from '@holdfast/server/operations/deployments/deps'

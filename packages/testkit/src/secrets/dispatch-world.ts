@@ -1,5 +1,5 @@
-// A broker over a real record store and a real secrets store, with nodes, placements and credentials written as the rest of the
-// server would.
+// A broker over a real record store and a real secrets store. Nodes, placements and credentials are written as the other
+// parts of the server would write them.
 
 import { openSealed } from '@holdfast/agent/session/open-sealed'
 import {
@@ -40,21 +40,21 @@ export interface DispatchWorld {
   readonly logged: string[]
   readonly outcomes: string[]
   tenant(): Promise<TenantId>
-  /** Writes the next version and records it in the credential. */
+  /** Writes the next version of a secret and records this version in the credential. */
   put(tenant: TenantId, label: string, values: { readonly [key: string]: string }): Promise<number>
   change(tenant: TenantId, label: string, changes: Partial<StoredCredential>): Promise<void>
-  /** A running assignment on the node, as the request of its agent. */
+  /** Places a running assignment on the node, and returns it as the agent would request its secrets. */
   place(node: EnrolledNode, template: Partial<ContainerTemplate>): Promise<EnvironmentAsk>
   close(): void
 }
 
 export interface WorldOptions extends Partial<Pick<BrokerDeps, 'nowMs' | 'deadlineMs'>> {
   readonly real: RealStore
-  /** Address of the secrets store for the broker. */
+  /** Address of the secrets store that the broker uses. */
   readonly address?: string
-  /** An etcd without other writers. */
+  /** Endpoints of an etcd that no other test writes to. */
   readonly endpoints?: readonly string[]
-  /** Wraps the engine between the store and etcd. */
+  /** Wraps the key-value client between the store and etcd. */
   readonly wrap?: NonNullable<TestStoreOptions['wrap']>
 }
 
@@ -162,7 +162,7 @@ export async function placeOn(
 export const aNodeOf = (world: DispatchWorld, tenant: TenantId): Promise<EnrolledNode> =>
   enroll(world.store, tenant)
 
-/** An entry of a template; without a version, the credential's first one is used. */
+/** A secret reference of a container template; without a version, the credential's first version is used. */
 export const secretEntry = (name: string, label: string, version: number | null = null): TemplateSecret => ({
   name,
   namespace: 'deployments',
@@ -170,7 +170,7 @@ export const secretEntry = (name: string, label: string, version: number | null 
   version,
 })
 
-/** Opens the sealed environment with the node's key. */
+/** Opens the sealed environment of a container with the node's key. */
 export function opened(
   node: Pick<EnrolledNode, 'openingKey'>,
   answer: Pick<Answer, 'sealed'>,

@@ -1,13 +1,15 @@
-// Which of many values occur in some bytes, in any encoding: plain, escaped, or in base64 at any offset? All are searched in one
-// pass, because thousands of values are searched in gigabytes of write-ahead logs.
+// Finds which of many values occur in some bytes, in any encoding: plain, escaped, or in base64 at any offset. All values
+// are searched in one pass, because tests search for thousands of values in gigabytes of write-ahead logs.
 
 import { lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export interface ValueSearch {
-  /** The values that occur. */
+  /** Returns the values that occur in the bytes. */
   in(bytes: Uint8Array): Set<string>
-  /** Values by the path of each regular file below the folder that contains one. Links are not followed. */
+  /**
+   * Values found in the folder, by path of the file that contains them. Reads regular files only and follows no links.
+   */
   inFolder(folder: string, skip?: (path: string) => boolean): Map<string, Set<string>>
 }
 
@@ -45,7 +47,7 @@ export function searchFor(values: Iterable<string>): ValueSearch {
   }
 }
 
-/** Index by the first three bytes. */
+/** Indexes the searched byte sequences by their first three bytes. */
 function indexOf(needles: readonly Needle[]) {
   const heads = new Uint8Array(2 ** 24)
   const byHead = new Map<number, Needle[]>()
@@ -82,11 +84,11 @@ export function formsOf(value: string): string[] {
   return [...new Set(forms)]
 }
 
-/** The engines, their logs and the secrets store are written in Go and escape as Go does. */
+/** Escapes a text as Go does, because the engines, their logs and the secrets store are written in Go. */
 const asGoEscapes = (escaped: string): string =>
   escaped.replaceAll('<', '\\u003c').replaceAll('>', '\\u003e').replaceAll('&', '\\u0026')
 
-/** The base64 characters that depend on the value alone, if this many bytes precede it. */
+/** The base64 characters that depend only on the value, if `before` bytes precede the value. */
 function inBase64(bytes: Buffer, before: number): string[] {
   const padded = Buffer.concat([Buffer.alloc(before), bytes])
   const from = before === 0 ? 0 : before + 1
@@ -104,7 +106,7 @@ function filesIn(folder: string, below: string, skip: (path: string) => boolean)
   })
 }
 
-/** Running processes change the folder during the walk: a file that has disappeared is skipped. */
+/** Names in a folder. Running processes change folders during the search, so a folder that has disappeared is skipped. */
 const namesIn = (folder: string): string[] => orElse(() => readdirSync(folder), [])
 const readIfThere = (path: string): Buffer => orElse(() => readFileSync(path), Buffer.alloc(0))
 

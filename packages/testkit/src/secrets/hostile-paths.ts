@@ -1,5 +1,5 @@
-// Texts that an attacker may send as the path of a secret to reach another one: dots, slashes and their encodings, doubled and wide
-// ones, patterns of the store's policies, and paths that are almost valid.
+// Texts that an attacker may send as the path of a secret to reach another secret: dots and slashes, encoded once or
+// twice or as wide characters, patterns of the store's policies, and paths that are almost valid.
 
 const PIECES = [
   '..',
@@ -45,7 +45,7 @@ export interface HostilePath {
   readonly label: string
 }
 
-/** More than ten thousand; a few of them are valid. */
+/** Generates more than ten thousand hostile paths; a few of them are valid. */
 export const hostilePaths = (): HostilePath[] =>
   NAMESPACES.flatMap((namespace) =>
     PIECES.flatMap((first) =>

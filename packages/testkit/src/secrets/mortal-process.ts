@@ -1,5 +1,6 @@
-// A process that dies at its n-th call to either store: before the request is sent, or after the store has applied it and before the
-// response arrives. Other calls in flight may arrive or not; their responses are lost.
+// Simulates a process that dies at its n-th call to etcd or the secrets store: before the request is sent, or after the
+// store has applied it and before the response arrives. Other requests in flight may or may not arrive; their responses
+// are lost.
 
 import type { KeyValueEngine, WatchRequest } from '@holdfast/server/ports/key-value'
 import type { SecretsWriter } from '@holdfast/server/ports/secrets-store'
@@ -10,9 +11,9 @@ export type StoreCalls = Pick<SecretsWriter, 'currentVersion' | 'writeVersion' |
 export interface MortalProcess {
   wrapEngine(engine: KeyValueEngine): KeyValueEngine
   wrapSecrets(secrets: StoreCalls): StoreCalls
-  /** Calls are counted from now on. */
+  /** Starts to count calls; earlier calls are not counted. */
   arm(): void
-  /** Resolves when it is dead and the stores have answered everything that it had sent. */
+  /** Resolves when the simulated process is dead and the stores have answered everything that it had sent. */
   readonly death: Promise<void>
 }
 

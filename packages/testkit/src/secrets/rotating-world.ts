@@ -1,6 +1,6 @@
-// A platform for rotating credentials: the normal API, controllers and the rotation loop on a separate store, and agents that prove
-// the version they run. A watcher checks the guarantee of a rotation: no container that should run uses a version that its
-// credential does not list.
+// A platform for rotating credentials: the normal API, controllers and the rotation loop on a separate store, and
+// simulated agents that prove which version they run. A watcher checks the guarantee of a rotation: no container that
+// should run uses a version that its credential does not list.
 
 import type { Assignment, ContainerTemplate, DeploymentUid, TenantId } from '@holdfast/contract'
 import { type RotationLoopDeps, startRotations } from '@holdfast/server/loops/rotations'
@@ -31,7 +31,7 @@ import { openTestStore } from '../store/open-test-store.ts'
 import { at, DEPLOYMENTS } from './secrets-world.ts'
 import { createStoreEye, type StoreEye } from './store-eye.ts'
 
-/** A clock on which a watch window of 15 s passes in a tenth of a second. */
+/** Start of a fast clock, on which the 15 s for which a new revision is watched pass in a tenth of a second. */
 const BEGAN = Date.now()
 const swift = { now: () => Date.now() * 150 - BEGAN * 149 }
 const QUICK = scaledTimings(0.02)
@@ -47,19 +47,22 @@ export interface RotatingWorld {
   readonly eye: StoreEye
   readonly violations: readonly string[]
   write(label: string, values?: object): Promise<ApiAnswer>
-  /** Deploys with agents that follow the records. If `behave` returns undefined, the replicas are ready and prove their version. */
+  /**
+   * Deploys, with simulated agents that follow the placement records. If `behave` returns undefined, the replicas are
+   * ready and prove their version.
+   */
   deploy(name: string, labels: readonly string[], replicas?: number, behave?: Behave): Promise<ObedientAgents>
   rotate(name: string, body: object, headers?: { [name: string]: string }): Promise<ApiAnswer>
   credential(label: string): StoredCredential | undefined
   deployment(name: string): StoredDeployment | undefined
-  /** Waits until all replicas of the newest revision are ready and it is the only one left. */
+  /** Waits until all replicas of the deployment's newest revision are ready and no other revision has replicas. */
   settled(name: string): Promise<void>
   stopControllers(): Promise<void>
   startControllers(replica: string): void
   stop(): Promise<void>
 }
 
-/** `moves: false`: the test itself moves the consumers. */
+/** Starts the platform. With `moves: false`, the test itself changes the version that consumers use. */
 export async function startRotatingWorld({ moves = true } = {}): Promise<RotatingWorld> {
   const platform = await startPlatform()
   const { endpoints } = await sharedEtcd()
@@ -75,7 +78,7 @@ export async function startRotatingWorld({ moves = true } = {}): Promise<Rotatin
   let running = startAll(store, 'first', moves)
   const credential = (label: string) => store.get(inTenant(tenant, credentials, label))?.record
   const deployment = (name: string) => store.get(inTenant(tenant, deployments, name))?.record
-  // Responses are compared with a separate store, which has to catch up first.
+  // The test compares responses with a separate store, so each request waits until this store has caught up.
   const seen = (request: Promise<ApiAnswer>) => request.finally(() => store.fresh())
   return {
     platform,
@@ -158,7 +161,7 @@ async function create(
   return Object(answer.body['deployment'])['uid']
 }
 
-/** The proof that the broker would have sent with the environment. */
+/** Adds to a report the proof of the secrets version that the broker would have sent with the environment. */
 function proving(store: Store, tenant: TenantId, behave: Behave): Behave {
   const initial = (label: string) => store.get(inTenant(tenant, credentials, label))?.record.initial
   return (template, assignment) => {
@@ -183,7 +186,10 @@ function isSettled(store: Store, tenant: TenantId, stored: StoredDeployment | un
   )
 }
 
-/** A version that should run must be listed: unlisted versions are destroyed, or about to be. */
+/**
+ * Returns violations: containers that should run with a version that their credential does not list. Unlisted versions
+ * are destroyed, or about to be destroyed.
+ */
 function broken(store: Store, tenant: TenantId): string[] {
   return store.list(placements, tenant).flatMap(({ record: { name, templates } }) =>
     Object.values(templates).flatMap(({ secrets = [] }) =>

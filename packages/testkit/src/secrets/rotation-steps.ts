@@ -1,11 +1,12 @@
-// Common steps of rotation tests: healthy deployments, an accepted phase, the existing versions.
+// Common steps of rotation tests: start healthy deployments, request a phase that is accepted, list the existing
+// versions.
 
 import { uniqueName } from '@holdfast/testkit'
 import { expect } from 'vitest'
 import type { ApiAnswer } from '../platform/api-client.ts'
 import type { RotatingWorld } from './rotating-world.ts'
 
-/** Healthy deployments that use version 1 of their own credential. */
+/** Creates healthy deployments that use version 1 of their own credential. */
 export async function begin(
   world: RotatingWorld,
   names: readonly string[] = [uniqueName('web')],
@@ -29,10 +30,10 @@ export async function step(
   return answer
 }
 
-/** Versions in the credential's record. */
+/** Versions that the credential's record lists. */
 export const listed = (world: RotatingWorld, label: string): number[] | undefined =>
   world.credential(label)?.versions.map(({ version }) => version)
 
-/** Versions in the secrets store. */
+/** Versions of a credential that still have values in the secrets store. */
 export const live = (world: RotatingWorld, label: string): Promise<number[]> =>
   world.eye.liveVersions(`resources/${label}`)

@@ -28,7 +28,7 @@ const badPlan = (code: Code, field: string, plan: object): WriteFault =>
 const long = (bytes: number): string => 'x'.repeat(bytes)
 const nineValues = Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`k${n}`, long(65_000)]))
 
-/** Each body has exactly one fault, which is detected without reading the store. */
+/** Invalid request bodies with one fault each, which the server detects without reading the secrets store. */
 export const SECRET_WRITE_FAULTS: readonly WriteFault[] = [
   badPath('secret_path_shape', 'resource', 'resources/a%2Fb'),
   badPath('secret_path_shape', 'resource', 'resources/a%2f..%2fb'),
@@ -59,7 +59,7 @@ export const SECRET_WRITE_FAULTS: readonly WriteFault[] = [
 
 const [HELD, HOLDER] = ['held-secret', 'holds-a-secret']
 
-/** Creates what the last rows need: a secret that a deployment refers to. */
+/** Creates a secret that a deployment refers to, which some of the requests need. */
 export async function prepareSecrets({ platform }: World): Promise<void> {
   const api = platform.api(platform.acme.token)
   const written = await api.put(`${SECRETS}/resources/${HELD}`, VALUES)

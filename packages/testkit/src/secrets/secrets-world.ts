@@ -1,4 +1,5 @@
-// A platform whose secrets a test writes and inspects: over HTTP, in the secrets store itself, and in the records.
+// A platform for tests that write and inspect secrets: over HTTP, in the secrets store itself, and in the records of
+// etcd.
 
 import type { DeploymentUid, TenantId } from '@holdfast/contract'
 import { connectEtcd, connectSecretsWriter } from '@holdfast/server/connect-engines'
@@ -23,25 +24,27 @@ type Item = { readonly [field: string]: unknown }
 
 export interface SecretsWorld {
   readonly platform: Platform
-  /** Client of acme's administrator. */
+  /** API client of the administrator of tenant acme. */
   readonly api: ApiClient
   readonly eye: StoreEye
-  /** A label that was not used before. */
+  /** Generates a secrets label that was not used before. */
   newLabel(): string
   write(label: string, values?: object): Promise<ApiAnswer>
   /** Creates a deployment without replicas that refers to `resources/<label>` for each label. */
   deploy(name: string, labels: readonly string[]): Promise<ApiAnswer>
-  /** All items of all pages. */
+  /** All items of a paginated list, from all pages. */
   listAll(from: string, client?: ApiClient, limit?: number): Promise<Item[]>
-  /** The item in GET /secrets. */
+  /** The item of a secret in the response to GET /secrets. */
   summaryOf(label: string): Promise<Item | undefined>
   versionsOf(label: string): Promise<number[]>
   leftIntents(): Promise<string[]>
-  /** Runs the janitor once. */
+  /** Runs the server's janitor, which cleans up after interrupted writes of secrets, once. */
   sweep(): Promise<void>
-  /** A placement with a template that uses version 1 of a credential to which its deployment no longer refers. */
+  /** Writes a placement with a template that uses version 1 of a credential to which its deployment no longer refers. */
   placeTemplate(name: string, label: string): Promise<void>
-  /** Lists a version of this number that the secrets store does not have, as after that many writes. */
+  /**
+   * Records a version of this number, which the secrets store does not have, as if that many versions had been written.
+   */
   listNumber(label: string, version: number): Promise<void>
 }
 
@@ -105,7 +108,10 @@ function numbersIn(summary: Item = { versions: [] }): number[] {
   return Object(summary['versions']).map(({ version }: { version: number }) => version)
 }
 
-/** Writes like another server of the platform, and resolves once the platform's own server has seen it. */
+/**
+ * Writes to the store like another server of the platform, and resolves once the platform's own server has seen the
+ * write.
+ */
 async function withStore<T>({ config, server }: Platform, use: (store: Store) => Promise<T>): Promise<T> {
   const engine = connectEtcd(config, pino({ level: 'silent' }))
   const store = await openStore({ engine, clock, ids, root: config.etcd.root, onUnreadable: () => {} })

@@ -1,20 +1,20 @@
-// The contents of the secrets store for a tenant, read with the store's root token and not with the product's client, which is under
-// test.
+// Reads a tenant's contents of the secrets store with the store's root token, and not with the product's client, which is
+// under test.
 
 export interface StoreEye {
-  /** The values of one version of `<namespace>/<label>`; throws if it has none. */
+  /** The secret values of one version of `<namespace>/<label>`; throws if the version has no values. */
   read(path: string, version: number): Promise<{ [key: string]: string }>
-  /** Every version number that was ever used there. */
+  /** Every version number that was ever used at the path. */
   numbersOf(path: string): Promise<number[]>
-  /** Versions that still have values. */
+  /** Versions at the path that still have values. */
   liveVersions(path: string): Promise<number[]>
-  /** All versions of all paths of the tenant, including those of the platform. */
+  /** All versions of all paths of the tenant, including the paths that the platform itself uses. */
   everything(): Promise<StoredVersions>
-  /** The response status for another token. */
+  /** The status of the store's response to a read of the path with another token. */
   statusAs(token: string, path: string): Promise<number>
 }
 
-/** Versions by path; a destroyed one is negative. */
+/** Version numbers by path; the number of a destroyed version is negative. */
 export type StoredVersions = { [path: string]: number[] }
 
 const NAMESPACES = ['deployments', 'resources', 'registries']
@@ -79,7 +79,7 @@ export function createStoreEye({ address, rootToken, tenant }: Place): StoreEye 
   }
 }
 
-/** Versions that exist and can be read. */
+/** Versions that exist and can be read, by path. */
 export function liveVersions(found: StoredVersions): StoredVersions {
   const live = Object.entries(found).map(
     ([path, versions]) => [path, versions.filter((one) => one > 0)] as const,

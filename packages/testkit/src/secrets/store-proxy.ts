@@ -1,4 +1,5 @@
-// An HTTP proxy in front of the secrets store that records every path, and delays or rejects selected ones.
+// An HTTP proxy in front of the secrets store that records the path of every request, and delays or rejects selected
+// requests.
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
@@ -8,13 +9,13 @@ export interface StoreProxy {
   readonly address: string
   /** Method and path of each request, in order of arrival. */
   readonly seen: string[]
-  /** Arrival times on the clock of performance.now(). */
+  /** Arrival time of each request, on the clock of performance.now(). */
   readonly seenAtMs: number[]
-  /** Number of requests whose path contains this, since the start or since `from`. */
+  /** Number of requests whose path contains the text, from the start or from the request with index `from`. */
   count(part: string, from?: number): number
-  /** Delays requests whose path contains this. */
+  /** Delays requests whose path contains the text. */
   delay(part: string, ms: number): void
-  /** Answers requests whose path contains this with 403, without forwarding them. */
+  /** Answers requests whose path contains the text with 403, without forwarding them. */
   forbid(part: string): void
   calm(): void
   stop(): Promise<void>
@@ -28,7 +29,8 @@ export async function startStoreProxy(target: string): Promise<StoreProxy> {
   const timers = new Set<NodeJS.Timeout>()
   const server = createServer((incoming, outgoing) => {
     const path = incoming.url ?? ''
-    // A client repeats a read on a dead kept connection, which would look like a second request.
+    // Each connection serves one request: a client retries a read on a dead kept connection, which would look like two
+    // reads.
     outgoing.setHeader('connection', 'close')
     seen.push(`${incoming.method} ${path}`)
     seenAtMs.push(performance.now())
@@ -58,7 +60,7 @@ export async function startStoreProxy(target: string): Promise<StoreProxy> {
   }
 }
 
-/** Answers like the store does for a token without permission. */
+/** Answers as the secrets store does for a token without permission. */
 function forbid(outgoing: ServerResponse): void {
   outgoing.writeHead(403, { 'content-type': 'application/json' })
   outgoing.end(JSON.stringify({ errors: ['permission denied'] }))

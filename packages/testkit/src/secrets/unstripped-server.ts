@@ -1,4 +1,5 @@
-// A server without the step that removes secret values from a spec, so that the guard behind it has to respond.
+// A server without the step that removes secret values from a spec, so that tests reach the second check, which rejects
+// them.
 
 import { isJsonObject, type JsonObject } from '@holdfast/contract'
 import { normalise } from '@holdfast/core'

@@ -1,4 +1,4 @@
-// Gateways over the shared etcd, each test with its own key root; all of them end with the test.
+// Gateways over the shared etcd, with a key root for each test; all gateways end with the test.
 
 import { sharedEtcd, uniqueName } from '@holdfast/testkit'
 import { onTestFinished } from 'vitest'
@@ -11,7 +11,7 @@ export async function gatewayForTest(options: Options = {}): Promise<TestGateway
   return gateway
 }
 
-/** Starts one replica for each given option. */
+/** Starts one gateway for each of the given options. */
 export async function gatewaysForTest<O extends readonly [Options, ...Options[]]>(
   ...each: O
 ): Promise<{ [K in keyof O]: TestGateway }> {

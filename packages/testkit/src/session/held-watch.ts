@@ -1,4 +1,4 @@
-// A replica that receives changes late: its watch is held until the test releases it.
+// A server replica that receives changes of the store late: its watch is delayed until the test releases it.
 
 import type { KeyValueEngine, WatchEvent } from '@holdfast/server/ports/key-value'
 

@@ -1,4 +1,4 @@
-// An agent that sends exactly what the test gives it, valid or not, and records every message of the server.
+// An agent that sends exactly the messages that the test provides, valid or not, and records every message of the server.
 
 import {
   AGENT_PATH,
@@ -17,9 +17,9 @@ export interface RawAgent {
   readonly heard: ServerMessage[]
   closeCode(): number | undefined
   send(message: AgentMessage | string): void
-  /** Paused: reads nothing and answers nothing. */
+  /** The agent's connection. While the socket is paused, the agent reads nothing and answers nothing. */
   readonly socket: WebSocket
-  /** The next message of this type that was not returned before. */
+  /** Waits for the next message of this type that was not returned before. */
   next<T extends ServerMessage['type']>(type: T): Promise<Of<T>>
   closed(): Promise<number>
   close(): void
@@ -59,11 +59,11 @@ export async function dialRaw(url: string): Promise<RawAgent> {
 
 export interface OpenAgent extends RawAgent {
   readonly session: number
-  /** Items of the first complete set. */
+  /** Desired items of the first complete set. */
   readonly items: readonly DesiredItem[]
 }
 
-/** Completes the handshake and receives the first complete set. */
+/** Opens a session: completes the handshake and receives the first complete desired set. */
 export async function openRaw(
   url: string,
   node: SimulatedNode,

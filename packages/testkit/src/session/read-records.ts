@@ -1,4 +1,4 @@
-// The current records of the store, read without any cache of the gateway under test.
+// Reads the current records of etcd, without any cache of the gateway under test.
 
 import type { AssignmentId, Event, EventType, TenantId } from '@holdfast/contract'
 import {

@@ -1,4 +1,4 @@
-// Nodes and placements, written as enrollment and the scheduler would.
+// Writes nodes and placements to the store as enrollment and the scheduler would.
 
 import { randomUUID } from 'node:crypto'
 import {
@@ -81,7 +81,7 @@ export async function enroll(
   return { ...keys, tenant, nodeId: node.id, generation: node.generation }
 }
 
-/** Uses one transaction, so the count must stay below some dozens. */
+/** Enrolls many nodes in one transaction, so their number must stay below some dozens. */
 export async function enrollMany(store: Store, tenant: TenantId, count: number): Promise<EnrolledNode[]> {
   const made = Array.from({ length: count }, () => {
     const keys = makeSimulatedKeys()
@@ -126,7 +126,7 @@ export const aPlacement = (assignments: Assignment[], uid = newUid()): StoredPla
   reportedPhase: '',
 })
 
-/** Writes the complete placement: a second call with the same uid replaces it. */
+/** Writes the complete placement of a deployment: a second call with the same uid replaces the first placement. */
 export async function place(
   store: Store,
   tenant: TenantId,

@@ -1,4 +1,5 @@
-// A gateway on a listening socket, over its own store on the overrides etcd: the session part of one server replica.
+// A gateway on a listening socket, with its own store on the shared etcd: the part of one server replica that serves
+// agent sessions.
 
 import { createServer, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
@@ -27,7 +28,7 @@ export interface TestGateway {
   readonly url: string
   readonly detector: FailureDetector
   readonly logged: string[]
-  /** Calls that other replicas have made to this one. */
+  /** Response status of each call that other server replicas have made to this gateway. */
   readonly internalCalls: number[]
   stop(): Promise<void>
 }
@@ -36,11 +37,11 @@ export interface TestGatewayOptions extends Partial<Omit<GatewayDeps, 'store'>> 
   readonly endpoints: readonly string[]
   readonly root: string
   readonly tls?: { readonly cert: string; readonly key: string }
-  /** Wraps the engine below the store. */
+  /** Wraps the key-value client below the store. */
   readonly wrap?: NonNullable<TestStoreOptions['wrap']>
-  /** Wraps the store below the gateway. */
+  /** Wraps the store that the gateway uses. */
   readonly wrapStore?: (store: TestStore['store']) => TestStore['store']
-  /** Deadline of the store. */
+  /** Deadline of the store's operations, in milliseconds. */
   readonly deadlineMs?: number
 }
 
@@ -64,7 +65,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
   const log = (_facts: object, line: string) => logged.push(line)
   const replica = overrides.replica ?? 'server-1'
   const store = wrapStore(opened.store)
-  // By default a node may reconnect at once.
+  // By default a node may reconnect at once in tests.
   const times = { ...DEFAULT_TIMES, reopenMs: 0, ...overrides.times }
   const onHold = logHolds({ info: log, warn: log })
   const detector = createFailureDetector({ store, self: replica, times, checkMs: times.sweepMs, onHold })

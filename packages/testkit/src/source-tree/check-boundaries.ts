@@ -1,5 +1,6 @@
-// Does each file import only what the import table allows? Tests may also import testkit, built-ins and any registry
-// package; the rows for folders do not apply to them, the rows for packages do. See docs/design/packages.md#import-rules
+// Checks that each file imports only modules that the import table allows. Tests may also import testkit, built-ins and
+// any registry package; the table's rows for folders do not apply to tests, the rows for packages do. See
+// docs/design/packages.md#import-rules
 
 import {
   FOLDERS,
@@ -45,7 +46,9 @@ export function importGraph(tree: SourceTree): Map<string, string[]> {
   return graph
 }
 
-/** A relative path into another package hides that the import crosses packages. */
+/**
+ * Explains why an import path is forbidden: a relative path into another package hides that the import crosses packages.
+ */
 function explainSpecifier(path: string, specifier: string, target: ImportTarget): string | undefined {
   if (!specifier.startsWith('.') || target.kind !== 'file') return undefined
   const [from, to] = [locate(path).name, locate(target.path).name]
@@ -53,7 +56,7 @@ function explainSpecifier(path: string, specifier: string, target: ImportTarget)
   return `import it by its package name, @holdfast/${to}`
 }
 
-/** Why the import is forbidden; undefined if it is allowed. */
+/** Explains why the import is forbidden; undefined if it is allowed. */
 function explainImport(path: string, row: PackageRow, target: ImportTarget): string | undefined {
   const test = isTest(path)
   const from = locate(path)
@@ -96,7 +99,7 @@ function folderRow(name: string, inside: string): FolderRow | undefined {
   return FOLDERS[name]?.find(({ folder }) => startsWithPart(inside, folder))
 }
 
-/** `adapters/etcd/kv.ts` starts with the part `adapters`; `adapters-list.ts` does not. */
+/** True if the path starts with the part: `adapters/etcd/kv.ts` starts with `adapters`; `adapters-list.ts` does not. */
 function startsWithPart(path: string, part: string): boolean {
   return path === part || path.startsWith(part.endsWith('/') ? part : `${part}/`)
 }
@@ -104,7 +107,7 @@ function startsWithPart(path: string, part: string): boolean {
 function checkPurity(path: string, code: string): Violation[] {
   const { name } = locate(path)
   return (PURE[name] ?? []).flatMap((form) => {
-    // A member or a key with the same name is not the global: `spec.process`, `{ process: 1 }`.
+    // A member or a key with the name of a global is not the global: `spec.process`, `{ process: 1 }`.
     const use = new RegExp(String.raw`(?<![.\w$])${form}(?![\w$]|\s*\??:)`, 'g')
     return [...code.matchAll(use)].map(({ 0: text, index }) => ({
       path,

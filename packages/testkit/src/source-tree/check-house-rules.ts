@@ -1,4 +1,4 @@
-// Size and type rules: files and functions stay small, and the type checker is never silenced.
+// Checks size and type rules: files and functions are small, and no comment or cast silences the type checker.
 
 import { scanSource } from './scan-source.ts'
 import { isTest, type SourceTree, type Violation } from './source-tree.ts'
@@ -43,7 +43,10 @@ interface MeasuredFunction {
   readonly lines: number
 }
 
-/** Bodies in braces of functions, methods and arrow functions. A block after a control keyword is not a function. */
+/**
+ * Finds and measures the bodies in braces of functions, methods and arrow functions. A block after a control keyword is
+ * not a function.
+ */
 function measureFunctions(code: string): MeasuredFunction[] {
   const opened: number[] = []
   const found: MeasuredFunction[] = []
@@ -66,7 +69,7 @@ function opensFunction(code: string, brace: number): boolean {
   const before = code.slice(Math.max(0, brace - 2_000), brace).trimEnd()
   if (before.endsWith('=>')) return true
   if (before.endsWith(')')) return closesParameters(before, before.length - 1)
-  // Otherwise a return type must be between the parameters and the body.
+  // The body does not follow the parameters directly, so a return type must be between them.
   const closing = Math.max(...[...before.matchAll(/\)\s*:/g)].map(({ index }) => index), -1)
   const type = before.slice(closing + 1)
   return closing >= 0 && /[^:|&<,(]$/.test(type) && isType(type) && closesParameters(before, closing)
@@ -75,7 +78,10 @@ function opensFunction(code: string, brace: number): boolean {
 const isType = (text: string): boolean =>
   !NO_TYPE.test(text) && text.split('{').length === text.split('}').length
 
-/** Parameters follow a name, a type parameter or the keyword function, never a control keyword. */
+/**
+ * True if the parenthesis closes parameters, which follow a name, a type parameter or `function`, never a control
+ * keyword.
+ */
 function closesParameters(before: string, closing: number): boolean {
   const opening = matchingParenthesis(before, closing)
   if (opening === undefined) return false

@@ -1,5 +1,6 @@
-// Who may import the placement decision of core? Outside of core, only the controllers that call planPlacement may import the code
-// that picks nodes, filters them and finds remedies; readers use explainPlacement. See docs/design/packages.md#import-rules
+// Checks which files import the placement decision of core. Outside of core, only the controllers that call planPlacement
+// may import the code that picks nodes, filters them and finds remedies; readers use explainPlacement. See
+// docs/design/packages.md#import-rules
 
 import { resolveImport } from './resolve-import.ts'
 import { scanSource } from './scan-source.ts'
@@ -7,10 +8,10 @@ import { isTest, type SourceTree, type Violation } from './source-tree.ts'
 
 const CORE = 'packages/core/src/'
 
-/** Folders of core that make placement decisions. */
+/** Folders of the core package that make placement decisions. */
 const DECIDING = ['placement/', 'rollout/', 'scheduling/']
 
-/** The entry points into these folders, and which folders outside core may import each. */
+/** Entry points of core into placement decisions, and the folders outside core that may import each entry point. */
 const ENTRY_POINTS: { readonly [entry: string]: readonly string[] } = {
   'placement/index.ts': [
     'packages/server/src/loops/controllers/placement/',
@@ -19,7 +20,10 @@ const ENTRY_POINTS: { readonly [entry: string]: readonly string[] } = {
   'placement/explain-placement.ts': ['packages/server/src/operations/deployments/'],
 }
 
-/** Every package may import core's main entry point, so it may re-export only what decides nothing. */
+/**
+ * Files that core's main entry point may re-export. Every package may import it, so these files must not decide
+ * placement.
+ */
 const PASSED_ON = [
   'rollout/dependency-gate.ts',
   'rollout/derive-status.ts',
@@ -30,7 +34,7 @@ const PASSED_ON = [
   'scheduling/residency.ts',
 ]
 
-/** Functions of these files that decide and must not be re-exported. */
+/** Functions that decide placement and that core's main entry point must not re-export. */
 const DECIDING_NAMES = /\b(?:explainCandidates|unmetDependencies|hasValidReports|answersResidency)\b/
 
 export function checkPlacementEntries(tree: SourceTree): Violation[] {

@@ -1,6 +1,6 @@
-// Do files import one another in a cycle? Each cycle is reported with all its files, shortest first.
+// Finds files that import one another in a cycle. Each cycle is reported with all its files, shortest first.
 
-/** One shortest cycle through each file that is on any; each cycle once, as [a, b, c, a]. */
+/** One shortest cycle through each file that is on any cycle; each cycle is listed once, as [a, b, c, a]. */
 export function findCycles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
   const found = new Map<string, string[]>()
   for (const start of graph.keys()) {

@@ -1,7 +1,7 @@
 // The table of allowed imports between packages and folders (docs/design/packages.md#import-rules).
 
 export interface PackageRow {
-  /** Packages of this repository that it may import; `core/node` means only that folder of core. */
+  /** Packages of this repository that the package may import; `core/node` means only that folder of core. */
   readonly ours: readonly string[]
   readonly builtins: boolean
   readonly npm: boolean
@@ -9,7 +9,7 @@ export interface PackageRow {
 
 const ALL_PACKAGES = ['contract', 'core', 'server', 'agent', 'client', 'cli', 'simulation', 'testkit']
 
-/** Packages that must run in a browser use no built-ins. */
+/** Allowed imports of each package. Packages that must run in a browser use no built-ins. */
 export const PACKAGES: { readonly [name: string]: PackageRow } = {
   contract: { ours: [], builtins: false, npm: false },
   core: { ours: ['contract'], builtins: false, npm: false },
@@ -31,19 +31,22 @@ export const PACKAGES: { readonly [name: string]: PackageRow } = {
 }
 
 export interface FolderRow {
-  /** A folder or file of the package. */
+  /** A folder or file of the package, to which the rule applies. */
   readonly folder: string
-  /** Paths inside the same package that it may not import. */
+  /** Paths in the package that files of the folder may not import. */
   readonly never: readonly string[]
-  /** Built-ins and registry packages that it may not import. */
+  /** Built-ins and registry packages that files of the folder may not import. */
   readonly neverModules: readonly string[]
 }
 
-/** compose.ts and the files split off from it. */
+/** The composition root compose.ts and the files split off from it. */
 const ROOTS = ['compose.ts', 'connect-engines.ts', 'set-up-secrets-store.ts', 'main.ts']
 const HTTP_TYPES = ['fastify', '@fastify/', 'node:http', 'node:https', 'node:http2', 'http', 'https', 'http2']
 
-/** All of server may import core: its decisions are pure, and the API rejects requests with the same functions as the rules. */
+/**
+ * Import rules for folders of a package. All folders of server may import core, because core's functions are pure and the
+ * API and the controllers must use the same rules.
+ */
 export const FOLDERS: { readonly [name: string]: readonly FolderRow[] } = {
   server: [
     { folder: 'api', never: ['adapters', 'loops', ...ROOTS], neverModules: [] },
@@ -52,10 +55,10 @@ export const FOLDERS: { readonly [name: string]: readonly FolderRow[] } = {
   ],
 }
 
-/** Adapters are constructed only here; they may use one another. */
+/** Folders and files that may construct adapters. Adapters may also use one another. */
 export const MAY_CONSTRUCT_ADAPTERS = [...ROOTS, 'adapters']
 
-/** Globals that pure code may not use: each reaches the outside world without an import. */
+/** Globals that pure code may not use, because they give access to I/O without an import. */
 const NODE_GLOBALS = ['process', 'Buffer', 'require', '__dirname', 'globalThis', 'fetch', 'console']
 const TIMERS = ['setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask']
 const CLOCKS = [
@@ -69,6 +72,6 @@ const RANDOM = [String.raw`Math\s*\.\s*random`, 'crypto']
 export const PURE: { readonly [name: string]: readonly string[] } = {
   contract: [...NODE_GLOBALS, ...TIMERS],
   core: [...NODE_GLOBALS, ...TIMERS, ...CLOCKS, ...RANDOM],
-  // It does I/O, but only what a browser allows.
+  // The client package does I/O, but only I/O that a browser allows.
   client: ['process', 'Buffer', 'require', '__dirname'],
 }

@@ -1,4 +1,4 @@
-// What does an import specifier refer to: a file of the repository, a Node built-in, or a package from the registry?
+// Resolves an import specifier to a file of the repository, a Node built-in, or a package from the registry.
 
 import { isBuiltin } from 'node:module'
 import { posix } from 'node:path'
@@ -9,7 +9,7 @@ export type ImportTarget =
 
 const WORKSPACE = /^@holdfast\/([^/]+)(?:\/(.+))?$/
 
-/** `@holdfast/core/node` is packages/core/src/node.ts, or node/index.ts if that is a folder. */
+/** Resolves an import: `@holdfast/core/node` is packages/core/src/node.ts, or node/index.ts if `node` is a folder. */
 export function resolveImport(
   from: string,
   specifier: string,

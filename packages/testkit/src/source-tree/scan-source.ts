@@ -1,5 +1,5 @@
-// What does a TypeScript file import, and what is its code without comments, strings and patterns? TypeScript 7 has no compiler
-// API, so this is a small scanner that knows tokens, not grammar.
+// Finds the imports of a TypeScript file, and its code without comments, strings and patterns. TypeScript 7 has no
+// compiler API, so this is a small scanner that knows tokens, not grammar.
 
 type TokenKind = 'comment' | 'string' | 'template' | 'pattern' | 'word' | 'mark' | 'space'
 
@@ -16,12 +16,14 @@ export interface ImportFound {
 
 export interface ScannedSource {
   readonly imports: readonly ImportFound[]
-  /** The source with every comment, string, template text and pattern blanked; lines and columns are kept. */
+  /**
+   * The source text with comments, strings, template text and patterns replaced by spaces; lines and columns are kept.
+   */
   readonly code: string
   readonly comments: readonly Token[]
   /** String literals and the text parts of templates, with their quotes. */
   readonly strings: readonly Token[]
-  /** Regular expressions as written, with slashes and flags. */
+  /** Regular expression literals as written, with slashes and flags. */
   readonly patterns: readonly Token[]
 }
 
@@ -53,7 +55,7 @@ const TEMPLATE_CONTINUED = new RegExp(`\\}${TEMPLATE_REST}`, 'y')
 
 function tokenize(source: string): Token[] {
   const tokens: Token[] = []
-  // For each open `${`, the number of open braces inside it.
+  // For each open `${` of a template string, the number of open braces inside it.
   const templates: number[] = []
   let previous: Token | undefined
   for (let at = 0, line = 1; at < source.length; ) {
@@ -109,7 +111,10 @@ const BEFORE_PATTERN = new Set([
   'yield',
 ])
 
-/** After a value a slash divides; anywhere else it opens a pattern. */
+/**
+ * True if a slash after this token begins a regular expression. After a value a slash divides; anywhere else it begins
+ * one.
+ */
 function patternMayFollow(previous: Token | undefined): boolean {
   if (previous === undefined) return true
   if (previous.kind === 'word') return BEFORE_PATTERN.has(previous.text)
@@ -127,7 +132,7 @@ function findImports(tokens: readonly Token[]): ImportFound[] {
   })
 }
 
-/** `import 'x'` and `import('x')`. */
+/** The module name in `import 'x'` or `import('x')`. */
 function directImport([first, second]: readonly Token[]): Token | undefined {
   if (first?.kind === 'string') return first
   return first?.text === '(' && (second?.kind === 'string' || second?.kind === 'template')
@@ -135,13 +140,13 @@ function directImport([first, second]: readonly Token[]): Token | undefined {
     : undefined
 }
 
-/** The string after `from`, if only an import or export clause precedes it. */
+/** The module name after `from`, if only an import or export clause precedes `from`. */
 function fromClause(tokens: readonly Token[], start: number): Token | undefined {
   for (let index = start; index < tokens.length; index += 1) {
     const token = tokens[index]
     const next = tokens[index + 1]
     if (token?.kind === 'word' && token.text === 'from' && next?.kind === 'string') return next
-    // A name in a clause may itself be a string: `export { a as 'b' } from 'c'`.
+    // A name in an import or export clause may itself be a string: `export { a as 'b' } from 'c'`.
     if (token?.kind !== 'word' && token?.kind !== 'string' && !'{},*'.includes(token?.text ?? ';'))
       return undefined
   }

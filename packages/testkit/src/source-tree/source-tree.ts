@@ -1,5 +1,5 @@
-// The files of a tree as data: a map from path to source text. The checks never read the disk, so that a test can plant a
-// violation with a map of two entries.
+// The files of a source tree as data: a map from path to source text. The checks never read the disk, so that a test of a
+// check can pass a map of two files with a violation.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
@@ -16,7 +16,9 @@ export const showViolation = ({ path, line, what }: Violation): string => `${pat
 
 const OUTSIDE_PACKAGES = ['tests', 'e2e', 'bench', 'scripts']
 
-/** Every TypeScript source of the packages, tests, benchmarks and scripts, without declarations and generated files. */
+/**
+ * Reads every TypeScript source of the packages, tests, benchmarks and scripts, without declarations and generated files.
+ */
 export function gatherSources(root: string): SourceTree {
   const packages = readdirSync(join(root, 'packages')).map((name) => posix.join('packages', name, 'src'))
   return new Map([...packages, ...OUTSIDE_PACKAGES].flatMap((folder) => sourcesIn(root, folder)))
@@ -34,13 +36,19 @@ function sourcesIn(root: string, folder: string): [string, string][] {
 
 export const isInPackage = (path: string): boolean => path.startsWith('packages/')
 
-/** Tests and their support: `x.test.ts`, `x.fixture.ts`, testkit, shared suites, and everything outside of the packages. */
+/**
+ * True for tests and their support: `x.test.ts`, `x.fixture.ts`, testkit, shared suites, and everything outside of the
+ * packages.
+ */
 export const isTest = (path: string): boolean =>
   /\.test\.tsx?$|[./]fixture\.ts$|[/-]conformance(?:\.ts$|\/)|^packages\/testkit\/|^(?:tests|e2e|bench|scripts)\//.test(
     path,
   )
 
-/** `packages/server/src/api/reply.ts` is `{ name: 'server', inside: 'api/reply.ts' }`, `bench/x.ts` is `{ name: 'bench', inside: 'x.ts' }`. */
+/**
+ * Splits a path into package and path inside: `packages/server/src/api/reply.ts` is `{ name: 'server', inside:
+ * 'api/reply.ts' }`, `bench/x.ts` is `{ name: 'bench', inside: 'x.ts' }`.
+ */
 export function locate(path: string): { readonly name: string; readonly inside: string } {
   const [, name = '', inside = path] =
     /^packages\/([^/]+)\/src\/(.*)$/.exec(path) ?? /^(tests|e2e|bench|scripts)\/(.*)$/.exec(path) ?? []

@@ -1,20 +1,20 @@
-// How much time did the machine itself lose? Bare writes to etcd run during a measurement, without the product's code. Delays by a
-// slow disk, an election or a pause of this process affect them as much as any other write.
+// Measures how much time the machine itself loses. Test writes go to etcd during a measurement, without the product's
+// code. A slow disk, an election or a pause of this process delays them as much as any other write.
 
 import { setTimeout as pause } from 'node:timers/promises'
 
 export interface BarePace {
-  /** Time lost so far, in milliseconds. */
+  /** Time that the machine has lost so far, in milliseconds. */
   heldUpMs(): number
   stop(): Promise<void>
 }
 
-/** One write and the pause after it, on an idle machine. */
+/** Time of one test write and the pause after it on an idle machine, in milliseconds. */
 const USUAL_MS = 60
 const PAUSE_MS = 10
 const TIMEOUT_MS = 1_000
 
-/** One write after another, each to all endpoints. */
+/** Starts test writes, one after another, each to all endpoints. */
 export function startBarePace(endpoints: readonly string[]): BarePace {
   let going = true
   let lostMs = 0

@@ -1,4 +1,4 @@
-// The notifications that a listener of a store received, and the state of the store at that time.
+// Records the notifications that a listener of a store received, and the state of the store at each notification.
 
 import type { TenantId } from '@holdfast/contract'
 import type { ParsedKey } from '@holdfast/server/store/keys'
@@ -7,17 +7,20 @@ import type { Store } from '@holdfast/server/store/store'
 import { inTenant } from '@holdfast/server/store/transaction'
 
 export interface ChangeLog {
-  /** Number of notifications by key. */
+  /** Number of change notifications by key. */
   readonly puts: ReadonlyMap<string, number>
   readonly deletes: ReadonlyMap<string, number>
-  /** The mod revision of each deployment at its last notification; 0 if it was deleted. */
+  /** The mod revision of each deployment at its last change notification; 0 if it was deleted. */
   readonly states: ReadonlyMap<string, number>
-  /** Deployments with two notifications for the same state. */
+  /** Deployments that had two change notifications for the same state. */
   readonly repeated: readonly string[]
   events(): number
 }
 
-/** Call it before the first write: existing records are treated as already notified. */
+/**
+ * Records the change notifications of a store. Call it before the first write: existing records count as already
+ * notified.
+ */
 export function recordChanges(store: Store, tenant: TenantId): ChangeLog {
   const [puts, deletes] = [new Map<string, number>(), new Map<string, number>()]
   const states = new Map<string, number>()

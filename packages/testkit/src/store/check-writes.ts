@@ -9,12 +9,12 @@ import { audit, deployments } from '@holdfast/server/store/records'
 import type { ChangeLog } from './change-log.ts'
 import { type Ledger, type Step, textOf } from './write-ledger.ts'
 
-/** The final contents of etcd, read without the store. */
+/** The final contents of etcd, read directly and not through the product's store. */
 export interface Truth {
   readonly keyspace: Keyspace
   readonly tenant: TenantId
   readonly stored: ReadonlyMap<string, KeyValue>
-  /** Receipts by transaction. */
+  /** Content of the receipt that each applied transaction has left, by transaction. */
   readonly receipts: ReadonlyMap<string, string>
 }
 
@@ -35,7 +35,7 @@ export async function readTruth(
   return { keyspace, tenant, stored, receipts }
 }
 
-/** Each returned text is a broken guarantee to a writer. */
+/** Compares etcd with the responses to writers. Each returned text describes a violation. */
 export function checkWrites(truth: Truth, ledger: Ledger): string[] {
   const faults = [...ledger.violations]
   const acknowledged = new Map(ledger.acknowledged.map((step) => [step.transaction, step]))
@@ -53,7 +53,7 @@ export function checkWrites(truth: Truth, ledger: Ledger): string[] {
   return [...faults, ...checkFinalStates(truth, happened)]
 }
 
-/** The last applied step of a deployment matches its state, and no earlier step is missing. */
+/** Checks that the last applied step of each deployment matches its state, and that no earlier step is missing. */
 function checkFinalStates(truth: Truth, happened: ReadonlySet<string>): string[] {
   const faults: string[] = []
   const removed = new Set<string>()
@@ -82,7 +82,7 @@ function storedRevision({ keyspace, tenant, stored }: Truth, name: string): numb
   return kv && decodeRecord(deployments, kv.value).revision
 }
 
-/** For a listener whose cache never relisted: every event exactly once. */
+/** Checks that a listener whose cache never listed everything again was notified of every event exactly once. */
 export function checkEveryEvent(truth: Truth, log: ChangeLog): string[] {
   const faults: string[] = []
   const expectedPuts = new Map<string, number>()
@@ -111,7 +111,10 @@ function compare(
   }
 }
 
-/** For a listener whose cache did relist: the final state of every key was notified, and none twice in the same state. */
+/**
+ * Checks that a listener whose cache listed everything again was notified of the final state of every key, and never
+ * twice of one state.
+ */
 export function checkFinalEvents(truth: Truth, log: ChangeLog): string[] {
   const faults = log.repeated.map((key) => `notified twice in the same state: ${key}`)
   for (const [key, kv] of truth.stored) {

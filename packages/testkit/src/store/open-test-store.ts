@@ -1,4 +1,4 @@
-// A store as in one replica of the server, with counters for tests: relists, lost responses, unreadable records.
+// A store as in one server replica, with counters for tests: relists, lost responses, unreadable records.
 
 import { createEtcdClient, type EtcdClientOptions } from '@holdfast/server/adapters/etcd/create-etcd-client'
 import { EngineError, type KeyValueEngine } from '@holdfast/server/ports/key-value'
@@ -15,20 +15,20 @@ export interface TestStore {
 }
 
 interface Counts {
-  /** Number of times that the history was compacted and everything was listed again. */
+  /** Number of times that the watched history was compacted and the store listed all keys again. */
   relists: number
-  /** Number of watch streams that were lost and resumed. */
+  /** Number of times that a watch stream was lost and resumed. */
   resumes: number
-  /** Number of transactions with an unknown outcome. */
+  /** Number of transactions whose outcome the store could not determine. */
   unknown: number
 }
 
 export interface TestStoreOptions extends Partial<Omit<StoreOptions, 'engine'>> {
-  /** Absent: the engine of the controller tests (controllers/controller-engine.ts). */
+  /** Endpoints of etcd. If absent, the store of the controller tests is used (controllers/controller-engine.ts). */
   readonly endpoints?: readonly string[]
   readonly root: string
   readonly client?: Partial<EtcdClientOptions>
-  /** Wraps the engine between the store and its client. */
+  /** Wraps the key-value client that the store uses. */
   readonly wrap?: (engine: KeyValueEngine) => KeyValueEngine
 }
 

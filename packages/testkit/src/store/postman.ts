@@ -1,5 +1,5 @@
-// An engine between the store and etcd that loses messages: responses that never arrive, requests that never arrive, and requests
-// that arrive late, after the sender has received an unknown outcome. Everything else goes to a real etcd.
+// A key-value client between the store and a real etcd that loses messages: responses that never arrive, requests that
+// never arrive, and requests that arrive late, after the sender was informed of an unknown outcome.
 
 import { EngineError, type KeyValueEngine, type TransactionRequest } from '@holdfast/server/ports/key-value'
 
@@ -8,9 +8,9 @@ export type Fate = 'delivered' | 'answer lost' | 'request lost' | 'late'
 export interface Postman {
   wrap(engine: KeyValueEngine): KeyValueEngine
   readonly fates: { readonly [F in Fate]: number }
-  /** Number of requests still in flight. */
+  /** Number of delayed requests that have not been delivered yet. */
   held(): number
-  /** Delivers late requests; returns how many of their transactions were applied. */
+  /** Delivers the delayed requests; returns how many of their transactions were applied. */
   deliverHeld(): Promise<number>
 }
 

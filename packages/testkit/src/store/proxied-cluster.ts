@@ -1,11 +1,11 @@
-// Chaos proxies in front of all members of a cluster, controlled together.
+// Chaos proxies in front of all members of an etcd cluster, controlled together.
 
 import { type ChaosProxy, type EtcdCluster, startChaosProxy } from '@holdfast/testkit'
 
 export interface ProxiedCluster {
   readonly endpoints: string[]
   readonly proxies: readonly ChaosProxy[]
-  /** Cuts every connection and rejects new ones until `restore`. */
+  /** Cuts every connection to the cluster and rejects new connections until `restore` is called. */
   cutOff(): void
   restore(): void
   stop(): Promise<void>

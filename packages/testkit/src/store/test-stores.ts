@@ -1,11 +1,12 @@
-// Several stores of one test on one key root, like several servers. All end with the test, in reverse order.
+// Several stores for one test on one key root, like those of several servers. All stores end with the test, in reverse
+// order.
 
 import type { Store } from '@holdfast/server/store/store'
 import { uniqueName } from '@holdfast/testkit'
 import { openTestStore, type TestStoreOptions } from './open-test-store.ts'
 
 export interface TestStores {
-  /** Functions that run at the end. A test may add some, and remove those that have already run. */
+  /** Functions that run at the end of the test. A test may add functions, and remove those that have already run. */
   readonly ends: (() => Promise<void> | void)[]
   open(options?: Partial<TestStoreOptions>): Promise<Store>
   close(): Promise<void>

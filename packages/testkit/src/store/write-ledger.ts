@@ -1,5 +1,5 @@
-// Records each write and the store's response. Every transaction leaves an audit entry whose request id names the step, so that etcd
-// shows afterwards which of them were applied.
+// Records each write and the store's response. Every transaction leaves an audit entry whose request id names the write,
+// so that etcd shows afterwards which writes were applied.
 
 import type { TenantId } from '@holdfast/contract'
 import { audit, deployments } from '@holdfast/server/store/records'
@@ -19,9 +19,9 @@ interface Acknowledged extends Step {
 
 export interface Ledger {
   readonly acknowledged: Acknowledged[]
-  /** The store did not know the outcome. */
+  /** Writes for which the store reported an unknown outcome. */
   readonly uncertain: (Step & { readonly why: string })[]
-  /** Rejections that no other writer can have caused, and other unexpected results: there must be none. */
+  /** Rejections that no other writer can have caused, and other unexpected results. The list must be empty. */
   readonly violations: string[]
 }
 
@@ -33,11 +33,14 @@ export interface Writing {
   readonly store: Store
   readonly tenant: TenantId
   readonly ledger: Ledger
-  /** Number of padding bytes for each record. */
+  /** Number of padding bytes to add to each record. */
   padding(): number
 }
 
-/** Moves the deployment from the expected revision (0: absent) to the next. False if the outcome is unknown. */
+/**
+ * Writes the next revision of a deployment if it has the expected revision (0: absent). Returns false if the outcome is
+ * unknown.
+ */
 export async function putNext(writing: Writing, name: string, from: number): Promise<boolean> {
   const step: Step = { verb: 'put', name, revision: from + 1 }
   return take(writing, step, (transaction) => {
@@ -54,7 +57,7 @@ export async function removeAt(writing: Writing, name: string, revision: number)
   })
 }
 
-/** Increments a record that many writers share. */
+/** Writes the next revision of a deployment that many writers share, whatever its current revision is. */
 export async function bump(writing: Writing, name: string): Promise<void> {
   let step: Step = { verb: 'put', name, revision: 0 }
   await take(
@@ -68,7 +71,7 @@ export async function bump(writing: Writing, name: string): Promise<void> {
   )
 }
 
-/** The revision that was found if the step was rejected. */
+/** Result of a write: the transaction, or the revision found in the store if the write was rejected. */
 type StepResult = { readonly transaction: string } | number
 
 async function take(

@@ -1,4 +1,5 @@
-// Writers that create, change and remove their own deployments and sometimes change a shared one, until they are stopped.
+// Writers that create, change and remove their own deployments and sometimes change a shared deployment, until they are
+// stopped.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { TenantId } from '@holdfast/contract'
@@ -12,12 +13,12 @@ export interface WriteLoad {
   /** The longest time so far between two acknowledgements of the same store, over all stores. */
   slowestGapMs(): number
   pad(bytes: number): void
-  /** Resolves when every writer has the response to its last write. */
+  /** Stops the writers. Resolves when every writer has the response to its last write. */
   stop(): Promise<void>
 }
 
 const SHARED = 4
-/** One step in this many goes to a shared record. */
+/** A writer changes a shared record in one of this many steps. */
 const SHARE_EVERY = 16
 
 interface Pace {
@@ -29,7 +30,7 @@ interface Pace {
 export interface LoadOptions {
   readonly tenant: TenantId
   readonly writers: number
-  /** Pause between two steps of one writer; 0: none. */
+  /** Pause between two steps of one writer, in milliseconds; 0 means no pause. */
   readonly restMs: number
 }
 
@@ -64,7 +65,10 @@ export function startWriteLoad(stores: readonly Store[], options: LoadOptions): 
   }
 }
 
-/** One deployment from its creation to its last change; every fourth is removed. An unknown outcome ends it. */
+/**
+ * Writes one deployment from its creation to its last change, and removes every fourth deployment. An unknown outcome
+ * ends the sequence.
+ */
 async function life(writing: Writing, pace: Pace, name: string, rest: () => Promise<boolean>): Promise<void> {
   const timed = async (step: () => Promise<boolean>): Promise<boolean> => {
     const begun = performance.now()

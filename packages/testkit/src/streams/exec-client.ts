@@ -1,4 +1,4 @@
-// A client of an exec socket, like a user's terminal.
+// A client of the exec WebSocket, like a user's terminal.
 
 import { EXEC_SUBPROTOCOL, STREAM_CHANNELS } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
@@ -6,11 +6,11 @@ import { WebSocket } from 'ws'
 
 export interface ExecClient {
   readonly socket: WebSocket
-  /** All bytes received on the channel so far. */
+  /** All bytes received on the channel so far, as text. */
   text(channel: number): string
   received(): number
   send(channel: number, bytes: Buffer | string): void
-  /** The content of the last frame. */
+  /** Waits for the last frame of the exec session and returns its content. */
   ended(): Promise<{ exitCode?: number; error?: string }>
 }
 
@@ -49,7 +49,7 @@ export async function openExecClient(baseUrl: string, id: string, ticket: string
   }
 }
 
-/** The response to a rejected upgrade request. */
+/** Requests a WebSocket upgrade that the server must reject, and returns the response. */
 export function refusedUpgrade(
   url: string,
   protocol = EXEC_SUBPROTOCOL,

@@ -1,5 +1,5 @@
-// Two server replicas, an engine of each version with a real agent process, one connected to each replica, and a deployment with a
-// container on both. The placement is written directly to the store.
+// Two server replicas, and two nodes with real agent processes and engines of both versions. Each agent connects to
+// another server replica. A deployment has a container on both nodes; its placement is written directly to the store.
 
 import { spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
@@ -28,20 +28,20 @@ const LINES: readonly DockerLine[] = ['old', 'new']
 interface AgentProcess {
   readonly nodeId: NodeId
   readonly nodeName: string
-  /** Path of its log. */
+  /** Path of the agent's log. */
   readonly logFile: string
-  /** Peak memory in MiB. */
+  /** Peak memory of the agent's process in MiB. */
   peakMiB(): number
   stop(): Promise<void>
 }
 
 export interface StreamsWorld {
   readonly platform: Platform
-  /** The other server, to which the second agent connects. */
+  /** The server replica to which the second agent connects. */
   readonly other: Replica
   readonly tenant: TenantId
   readonly agents: readonly AgentProcess[]
-  /** Runs one container with the command on each node; resolves when both run. */
+  /** Deploys a container with the command on each node; resolves when both containers run. */
   deploy(name: string, command?: readonly string[]): Promise<Assignment[]>
   stop(): Promise<void>
 }
