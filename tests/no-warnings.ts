@@ -1,5 +1,5 @@
-// Setup of every test file. Fails a test during which Node printed a warning: a timer in the past or a leaked listener is a
-// bug of the product that its users would see on stderr. Records the CPU seconds of each file for the CI ledger.
+// Setup of every test file. A test fails if Node prints a warning during it: a timer in the past or a leaked listener is
+// a product bug that users would see on stderr. Also records the CPU seconds of each file for the CI ledger.
 
 import { appendFileSync } from 'node:fs'
 import process from 'node:process'
@@ -14,7 +14,7 @@ function record(warning: Error): void {
   if (PRODUCT_FAULT.test(warning.name)) warnings.push(warning.stack ?? warning.message)
 }
 
-// Registered per file: one process may serve many files.
+// The listener is registered for each test file, because one process may run many files.
 beforeAll(() => void process.on('warning', record))
 afterAll(() => {
   process.off('warning', record)

@@ -1,5 +1,5 @@
-// A tenant removes a node, or the tenant itself is removed: no container may be left running on a machine without an
-// owner, and a replica leaves the node only when its successor is ready.
+// A tenant removes a node, or the tenant itself is removed: no container may keep running on a machine without an owner,
+// and a replica leaves the node only when its successor is ready.
 
 import type { TenantId, TokenId } from '@holdfast/contract'
 import { finishRemovals } from '@holdfast/server/loops/finish-removals'
@@ -23,7 +23,7 @@ import { createHeldWatch } from '@holdfast/testkit/session/held-watch'
 import { openTestStore } from '@holdfast/testkit/store/open-test-store'
 import { expect, onTestFinished, test } from 'vitest'
 
-/** Two server replicas on one engine; the second sees no changes while its watch is held. */
+/** Two server replicas over one store; the second sees no changes while its watch is held. */
 async function twoStores() {
   const root = `/${uniqueName('giving-up')}`
   const held = createHeldWatch()
@@ -43,7 +43,7 @@ function runControllers(store: Store): world.Controllers {
   return controllers
 }
 
-/** The tenant's administrator. */
+/** A caller with the rights of the tenant's administrator. */
 async function administrator(store: Store, tenant: TenantId): Promise<Caller> {
   const id = `tok_${ids.ulid()}` as TokenId
   const dates = { createdAt: '2026-01-01T00:00:00.000Z', expiresAt: '2099-01-01T00:00:00.000Z' }
@@ -66,7 +66,7 @@ const FORCED = { force: true, ifMatch: undefined }
 const isThere = (store: Store, tenant: TenantId, { id, name }: StoredNode): boolean =>
   store.get(inTenant(tenant, nodes, id)) !== undefined && store.get(globally(nodeNames, name)) !== undefined
 
-/** One deployment with one ready replica on each of the nodes. */
+/** Creates a deployment with one ready replica on each of the named nodes. */
 async function running(store: Store, replicas: number, ...names: string[]) {
   const tenant = await world.addTenant(store)
   const added = await world.addNodes(store, tenant, ...names.map((name) => world.aNode(name)))

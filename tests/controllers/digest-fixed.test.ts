@@ -1,5 +1,5 @@
 // An image whose registry is unavailable at admission: the digest is pinned when the registry is back, once for all
-// replicas. Against a real registry; times are a hundredth of the defaults.
+// replicas. The tests use a real registry; time limits are a hundredth of the defaults.
 
 import type { DeploymentSpec, TenantId } from '@holdfast/contract'
 import { createRegistryClient } from '@holdfast/server/adapters/registry/registry-client'
@@ -29,7 +29,7 @@ interface ResolveRequest {
   readonly at: number
 }
 
-/** A store, placement controllers, the digest loop, and its requests to the registry. */
+/** Starts a store, placement controllers and the digest loop, and records the loop's requests to the registry. */
 async function running() {
   const { store, close } = await openTestStore({ root: `/${uniqueName('digest')}` })
   const controllers = world.startControllers(store)
@@ -38,7 +38,7 @@ async function running() {
     deadlineMs: 200,
   })
   const noSecrets = { readVersion: async () => ({ kind: 'absent' as const }) }
-  // Its clock runs a hundred times as fast too, so that cached results expire as early.
+  // The clock of the image checks runs a hundred times as fast, so that cached results expire early enough.
   const real = createImageChecks({
     secretsStore: noSecrets,
     registry: client,
@@ -108,7 +108,7 @@ test('an image that the registry does not have is reported once, and pinned when
   const repository = uniqueName('app')
   const tenant = await world.addTenant(store)
   await admitted(store, tenant, 'web', { image: `${registry.host}/${repository}:2.0` })
-  // Timeouts are ignored: the event is emitted when the registry has answered, after any number of tries.
+  // The event is emitted after the first answer of the registry, even if several attempts time out before.
   const isReported = async () => (await imageEvents(store, tenant)).length > 0
   await waitUntil(isReported, { what: 'it is reported' })
   const before = requests.length
@@ -152,7 +152,7 @@ test('one image of many deployments is resolved once, and a tenant with many ima
   const first = await waitUntil(() => requests.find(({ tenant }) => tenant === modest), {
     what: 'the other tenant is served',
   })
-  // Measured in turns of the other tenant: its backoff is over after two of them, and forty images are queued before it.
+  // Counted in requests and not in time: without fairness, forty images of the other tenant would be resolved first.
   expect(requests.indexOf(first) - before).toBeLessThan(15)
   registry.resume()
   const within = requests.filter(({ image: one, at }) => one === image && at - first.at < REST_MS)

@@ -1,5 +1,5 @@
-// Which nodes are counted as unreachable, and since when: nodes without a session, a paused server, a takeover, lost server
-// replicas. The monotonic clock is simulated in steps of a second.
+// Which nodes are counted as unreachable, and since when: after a lost session, a paused server, a takeover or lost
+// server replicas. The clock of the test advances in steps of a second.
 
 import type { NodeId, TenantId } from '@holdfast/contract'
 import { DEFAULT_TIMES } from '@holdfast/server/gateway/timings'
@@ -43,11 +43,11 @@ async function cellForTest() {
     pausable,
     holds,
     now: () => now,
-    /** Advances the clock without a check, as when the process is paused. */
+    /** Advances the clock without a check by the detector, as when the process is paused. */
     skip: (seconds: number) => {
       now += seconds * 1_000
     },
-    /** Checks once a second; `each` may do more. */
+    /** Advances the clock second by second. Each second runs a check by the detector and then `each`. */
     async pass(seconds: number, each: (at: number) => Promise<void> | void = () => {}) {
       for (let second = 0; second < seconds; second += 1) {
         now += STEP_MS
@@ -86,7 +86,7 @@ const sendHeartbeat = (store: Store, replica: string, count: number) =>
 test('the owner of the shard declares a node failed whose server replica is gone, after its full timeout', async () => {
   const { store, detector, tenant, now, pass } = await cellForTest()
   const [node] = await world.addNodes(store, tenant, world.aNode(uniqueName('n'), heldBy('srv_gone')))
-  // With the default timings no pause of the machine makes it lose the shard.
+  // With the default timings, a pause of the test machine does not cost the server its shard.
   const controllers = world.startControllers(store, { timings: LEADERSHIP_TIMINGS })
   onTestFinished(() => controllers.stop())
   await expect.poll(() => controllers.leadership.owns(tenant)).toBe(true)
@@ -104,7 +104,7 @@ test('the owner of the shard declares a node failed whose server replica is gone
     if (statuses.at(-1)?.[0] !== status) statuses.push([status, (at - began) / 1_000])
   }
   await pass(155, checkAt)
-  // All timeouts restarted thirty seconds ago.
+  // The timeouts of all nodes restarted thirty seconds ago.
   expect(statuses).toEqual([
     ['ready', 1],
     ['unreachable', 70],
@@ -129,7 +129,7 @@ test('a pause of the server does not extend the time without heartbeats', async 
   await pass(100)
   const id = await aSilentNode(store, tenant)
   await pass(40)
-  // Shorter than the time after which the store counts as unavailable.
+  // The pause is shorter than the time after which the detector treats the store as unavailable.
   skip(12)
   await pass(39)
   expect(detector.mayFail(id, now())).toBe(false)
@@ -146,7 +146,7 @@ test('after the store was unavailable nodes have their full timeout, and none fa
   for (let second = 0; second < 60; second += 1) {
     skip(1)
     detector.check(now())
-    // Until the outage is detected, the check against the store does not return, so that nothing is declared failed either.
+    // Before the outage is detected, the check waits for the store, so that no node is declared failed.
     if (second * 1_000 > DEFAULT_TIMES.awayMs) expect(detector.mayFail(id, now())).toBe(false)
   }
   const back = now()
@@ -184,7 +184,7 @@ test('nodes of server replicas without heartbeats count as unreachable after 40 
   const own = await aSilentNode(store, tenant)
   await pass(39, (at) => sendHeartbeat(store, 'live', at))
   expect(holds).toEqual([])
-  // Three of six: two of the silent replica and the node of this one.
+  // Three of six nodes are silent: two of the silent server replica and one of this server replica.
   await pass(42, (at) => sendHeartbeat(store, 'live', at))
   expect(holds).toEqual([true])
   expect(detector.mayFail(own, now())).toBe(false)

@@ -1,5 +1,5 @@
-// Controllers that die while they place replicas, or that both believe to be the leader: there are exactly as many
-// assignments as desired, and never more.
+// Controllers that die while they place replicas, or that both believe to be the leader: the number of assignments is as
+// desired at the end and never higher.
 
 import {
   type Assignment,
@@ -33,7 +33,7 @@ import { scaledTimings } from '@holdfast/testkit/controllers/timings'
 import { openTestStore, type TestStore, type TestStoreOptions } from '@holdfast/testkit/store/open-test-store'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-/** Dead replicas are detected soon, because only one lives at a time. */
+/** Short timings, so that a dead server replica is detected soon. Only one server replica lives at a time. */
 const QUICK = scaledTimings(0.02)
 
 let root: string
@@ -66,8 +66,8 @@ async function open(options: Partial<TestStoreOptions> = {}): Promise<TestStore>
 }
 
 /**
- * At no moment are there more running assignments than were ever desired, or two with one number. An assignment stays on its
- * node, never becomes desired again and never returns.
+ * Checks every revision: never more running assignments than ever desired, nor two with one number. An assignment stays
+ * on its node, and a stopped assignment never becomes desired again.
  */
 function checkHistory(uid: DeploymentUid): void {
   const placement = placementOf(store, tenant, uid)
@@ -98,7 +98,7 @@ function start(replica: string, on: Store, leadership?: Controllers['leadership'
   return controllers
 }
 
-/** A deployment is placed, grows and shrinks; another one fits nowhere. */
+/** Creates a deployment and scales it up and down; a second deployment fits on no node. */
 async function putAndScale(): Promise<{ readonly web: DeploymentUid; readonly big: DeploymentUid }> {
   const web = await put(store, tenant, deploymentOf('web', { replicas: 3 }))
   const big = await put(
@@ -124,7 +124,7 @@ async function expectConverged({ web, big }: Awaited<ReturnType<typeof putAndSca
   expect(broken).toEqual([])
 }
 
-/** Runs the whole scenario with a controller that dies at its n-th write; false if it completed before that. */
+/** Runs the scenario with a controller that dies at its n-th write. Returns false if there were fewer writes. */
 async function dieAt(atWrite: number, moment: DeathMoment): Promise<boolean> {
   const mortal = createMortal(atWrite, moment)
   const opened = await open({ wrap: mortal.wrap })
@@ -136,7 +136,7 @@ async function dieAt(atWrite: number, moment: DeathMoment): Promise<boolean> {
     { what: 'it is dead or done' },
   )
   const stopped = first.stop()
-  // A dead controller never stops; it may also die while it stops.
+  // Stopping a dead controller never ends, so the test stops waiting at its death.
   await Promise.race([stopped, mortal.death])
   const died = mortal.dead
   opened.close()
@@ -151,12 +151,12 @@ async function dieAt(atWrite: number, moment: DeathMoment): Promise<boolean> {
 describe('a controller that dies at any of its writes', () => {
   test.each(['before', 'after'] as const)(
     '%s the store executes it: the next controller completes the work',
-    // One round per write, and a busy machine adds heartbeats to them.
+    // The scenario runs once for each write, and a busy machine adds heartbeat writes.
     { timeout: 180_000 },
     async (moment) => {
       let atWrite = 1
       for (; await inFreshTenant(() => dieAt(atWrite, moment)); atWrite += 1);
-      // Heartbeat, shards and placements: there were enough writes to die at.
+      // Heartbeat, shards and placements are at least this many writes at which a controller died.
       expect(atWrite).toBeGreaterThan(4)
     },
   )
@@ -169,7 +169,7 @@ describe('a controller that dies at any of its writes', () => {
   }
 })
 
-/** Believes to own every shard and checks nothing: the fence is disabled. */
+/** A leadership without its fence: it claims every shard and rejects no write. */
 const unfenced = (on: Store): Leadership => ({
   owns: () => true,
   fenced: (_tenant, decide) => on.transact(decide),
@@ -213,7 +213,7 @@ describe('two controllers that both believe to be the leader, without a fence', 
     for (const each of [quick, slow]) each.pause('writes')
     const first = runningOf(store, tenant, uid)
     await observe(store, tenant, uid, first, { state: 'failed', gone: true })
-    // Both have decided before either has written.
+    // Wait until both controllers have decided and neither has written.
     await expect.poll(() => both.map(({ placing }) => placing.pending)).toEqual([1, 1])
     quick.resume()
     await expect.poll(() => runningOf(store, tenant, uid)[0]?.id).not.toBe(first[0]?.id)

@@ -1,4 +1,4 @@
-// Deployments become placements, without agents: nodes are written directly to the store.
+// Controllers place deployments without agents: the test writes node records directly to the store.
 
 import type { Assignment, Candidate, NodeId, TenantId } from '@holdfast/contract'
 import { finishRemovals } from '@holdfast/server/loops/finish-removals'
@@ -214,7 +214,7 @@ describe('a deployment that fits nowhere', () => {
     await expect.poll(() => runningOf(store, tenant, uid).map(({ nodeId }) => nodeId)).toEqual([a.id])
     const [tookMs, heldUpMs] = [performance.now() - began, pace.heldUpMs()]
     await pace.stop()
-    // Two writes precede it, and each may have waited for the disk.
+    // The delay of bare writes is subtracted, because two writes come first and may have waited for the disk.
     expect(tookMs - heldUpMs).toBeLessThan(2_000)
     expect(placementOf(store, tenant, uid)).toMatchObject({ reportedRefusals: '', everAssigned: true })
     expect((await eventsOf(store, tenant)).map(({ type }) => type)).toEqual([
@@ -242,7 +242,7 @@ describe('a deployment that fits nowhere', () => {
     const { uid } = stored
     const own = async () => (await eventsOf(store, tenant)).filter(({ subject }) => subject.uid === uid)
     await expect.poll(() => placementOf(store, tenant, uid)?.reportedRefusals).toBeTruthy()
-    // Another revision and several resyncs reconcile it with the same result.
+    // A new revision and several resyncs reconcile the deployment with an unchanged result.
     await revise(store, tenant, stored, { labels: { a: 'b' } })
     await expect.poll(() => placementOf(store, tenant, uid)?.revision).toBe(2)
     await settled()

@@ -1,5 +1,5 @@
-// The plan of a dry run equals what the controllers then do, with agents that make every container ready: the node of each
-// replica, which replicas are recreated, in which order, and how few are ready on the way.
+// The plan of a dry run equals the later actions of the controllers, with agents that make every container ready: the
+// node of each replica, which replicas are recreated in which order, and the lowest number of ready replicas in between.
 
 import type { DeploymentSpec, PlanStep, TenantId } from '@holdfast/contract'
 import { planAhead } from '@holdfast/server/loops/controllers/planning/plan-ahead'
@@ -83,7 +83,7 @@ async function running(spec: Partial<DeploymentSpec> = {}): Promise<StoredDeploy
   return created
 }
 
-/** Stores it, and waits until the controllers and the agents are idle. */
+/** Stores a deployment, and waits until the controllers and the agents are idle. */
 async function carryOut(next: StoredDeployment): Promise<void> {
   await put(store, tenant, next)
   agents ??= startObedientAgents(store, tenant, next.uid, () => ({}))
@@ -98,7 +98,7 @@ async function carryOut(next: StoredDeployment): Promise<void> {
 const isDone = (phase: string | undefined) =>
   ['Running', 'Stopped', 'Waiting', 'Pending', 'Degraded'].includes(phase ?? '')
 
-/** The nodes of the replicas after the steps. */
+/** The node of each replica after the steps of a plan. */
 function plannedPlaces(before: ReadonlyMap<number, string>, steps: readonly PlanStep[]): Map<number, string> {
   const places = new Map(before)
   for (const { replicas } of steps)
@@ -151,7 +151,7 @@ describe('the controllers do what was planned', () => {
     expect(unplaced > 0).toBe(kinds.includes('wait'))
     agents?.fewestServed()
     await carryOut(next)
-    // The controllers may be idle for a moment between two moves.
+    // Polled, because the controllers may be idle for a moment between two moves.
     await expect.poll(() => placesOf(next)).toEqual(plannedPlaces(before, steps))
     if (next.spec.replicas >= first.spec.replicas) expect(agents?.fewestServed()).toBe(rollout.lowestReady)
   })

@@ -1,5 +1,5 @@
-// The quota of containers while two server replicas place concurrently and ownership of the shards moves between them: it is
-// never exceeded, at any revision of the store, and no container is stopped for it.
+// The quota of containers while two server replicas place concurrently and shards move between them: the quota is not
+// exceeded at any revision of the store, and no container is stopped for it.
 
 import { type Assignment, QUOTA_KINDS, type TenantId } from '@holdfast/contract'
 import { shardAddress } from '@holdfast/server/loops/leadership/fence'
@@ -18,7 +18,7 @@ import { openTestStore, type TestStore } from '@holdfast/testkit/store/open-test
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const ROUNDS = 200
-/** Concurrent rounds, each with its own tenant. */
+/** Number of concurrent rounds, each with its own tenant. */
 const AT_ONCE = 5
 const QUOTA = 5
 const NAMES = ['a', 'b', 'c', 'd']
@@ -67,7 +67,7 @@ async function setQuota(store: Store, tenant: TenantId, containers: number): Pro
   })
 }
 
-/** Moves the shards. Later writes of the old owner are rejected by the fence. */
+/** Moves the shards to another server replica. Later writes of the old owner are rejected by the fence. */
 async function moveTo(owned: readonly TenantId[], { id }: Replica): Promise<void> {
   const [observer] = opened
   await world.write(observer?.store as Store, (transaction) => {
@@ -78,14 +78,14 @@ async function moveTo(owned: readonly TenantId[], { id }: Replica): Promise<void
 const ownerOf = (tenant: TenantId) => opened[0]?.store.get(shardAddress(shardOf(tenant)))?.record.owner
 const owns = ({ controllers }: Replica, tenant: TenantId) => controllers.leadership.owns(tenant)
 
-/** Moves shards back and forth. In some turns an owner is paused with writes in flight, and resumes after it lost them. */
+/** Moves shards back and forth. Sometimes the owner is paused with writes in flight and resumes without its shards. */
 async function moveAbout(owned: readonly TenantId[], turns: number): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) {
     const to = replicas[turn % 2] as Replica
     const from = replicas[(turn + 1) % 2] as Replica
     if (turn % 4 === 1) from.pause('writes')
     await moveTo(owned, to)
-    // Unless the replicas rebalanced the shards in the meantime.
+    // The condition may fail if the server replicas have rebalanced the shards themselves.
     const isMoved = () => owned.every((tenant) => owns(to, tenant) || ownerOf(tenant) !== to.id)
     await waitUntil(isMoved, { what: 'it has the shards', intervalMs: 1 })
     from.resume()
@@ -106,7 +106,7 @@ const untilIdle = () =>
     what: 'all controllers are idle',
   })
 
-/** The usage as GET /quotas shows it, even above the limit. */
+/** A tenant's usage as GET /quotas shows it, even above the limit. */
 function listed(store: Store, tenant: TenantId) {
   const defaults = Object.fromEntries(QUOTA_KINDS.map((kind) => [kind, 1_000])) as QuotaDefaults
   const quotas = createQuotas(
@@ -122,7 +122,7 @@ function assignmentsOf(store: Store, tenant: TenantId, all: readonly StoredDeplo
   return all.flatMap(({ uid }) => world.placementOf(store, tenant, uid)?.assignments ?? [])
 }
 
-/** More replicas are desired than allowed; then some are removed, and waiting ones use exactly the freed quota. */
+/** Requests more replicas than the quota allows and then removes some; waiting replicas must use the freed quota. */
 async function runRound(tenant: TenantId, round: number): Promise<void> {
   const [one, two] = replicas as [Replica, Replica]
   const all = await Promise.all(
@@ -189,7 +189,7 @@ test('a quota lowered below its usage stops nothing, whatever is requested then,
     .toBe('quota_reached')
   const more = await world.revise(store, tenant, web, { replicas: QUOTA + 2 })
   await expect.poll(() => world.placementOf(store, tenant, web.uid)?.shortfall?.reason).toBe('quota_reached')
-  // An update removes none either, because its successor could not be started.
+  // An update removes no replica above the quota, because a successor could not be started.
   const order = { ...web.spec.update, order: 'stop-first' as const }
   await world.revise(store, tenant, more, { environment: { A: '2' }, update: order })
   for (const replica of replicas) await moveTo([tenant], replica)
@@ -205,7 +205,7 @@ test('a quota lowered below its usage stops nothing, whatever is requested then,
     reason: 'quota_reached',
     data: { kind: 'containers' },
   })
-  // After it is raised again, all desired replicas are started.
+  // After the quota is raised again, all desired replicas are started.
   await setQuota(store, tenant, 2 * QUOTA)
   await expect.poll(() => world.runningOf(store, tenant, other.uid).length).toBe(1)
   expect(history.above).toEqual([])

@@ -1,5 +1,5 @@
 // Residency in the controllers: which deployments wait and why, how the wait ends automatically, and what happens to
-// replicas whose node no longer qualifies. The test writes the records of the agents.
+// replicas whose node no longer qualifies. The test itself writes the records that agents would write.
 
 import type { DeploymentSpec, Event, ResidencyDemand, TenantId } from '@holdfast/contract'
 import { nodes, type StoredDeployment, type StoredNode } from '@holdfast/server/store/records'
@@ -52,7 +52,7 @@ async function deploy(spec: Partial<DeploymentSpec>): Promise<StoredDeployment> 
   return stored
 }
 
-/** Changes labels as an agent does that restarts with another configuration. */
+/** Changes a node's labels like an agent that restarts with a different configuration. */
 async function relabel({ id }: StoredNode, labels: { [key: string]: string }): Promise<void> {
   await world.write(store, (transaction) => {
     const node = transaction.get(inTenant(tenant, nodes, id))
@@ -81,7 +81,7 @@ async function timeUntil(what: string, isSo: () => boolean): Promise<number> {
   return performance.now() - began
 }
 
-/** On exactly the given nodes, with nothing left elsewhere. */
+/** Waits until the deployment has replicas on exactly the given nodes, and no stopping replica elsewhere. */
 async function settledOn(stored: StoredDeployment, ...names: string[]): Promise<void> {
   await expect.poll(() => homes(stored)).toEqual(names)
   await expect.poll(() => placement(stored)?.assignments.length).toBe(names.length)
@@ -106,7 +106,7 @@ describe('a demand that cannot be satisfied', () => {
     await expect.poll(() => [phase(stored), reason(stored)]).toEqual(['Waiting', expected])
     await idle()
     expect(homes(stored)).toEqual([])
-    // Waiting for a node is no progress, and writes nothing.
+    // A deployment that waits for a node makes no progress, and its record is not written.
     const { startedAt, progressedAt } = placement(stored)?.rollout ?? {}
     expect(progressedAt).toBe(startedAt)
     const events = await world.eventsOf(store, tenant)
@@ -151,7 +151,7 @@ describe('a demand that cannot be satisfied', () => {
     expect([phase(first), homes(first)]).toEqual(['Running', ['berlin']])
     const matrix = (await eventsOfType('deployment.unschedulable')).at(-1)
     expect(JSON.stringify(matrix?.data)).toContain('residency_enforcement_off')
-    // Once it is enforced again, the label is used: this node no longer qualifies.
+    // Once residency is enforced again, the node's label is used and the node no longer qualifies.
     await controllers.stop()
     controllers = world.startControllers(store, { residency: ON })
     await expect.poll(() => [phase(first), reason(first)]).toEqual(['Degraded', 'residency_no_match'])
@@ -166,7 +166,7 @@ test('the wait for a node ends automatically within 2 s of the label that satisf
   const pace = await startEnginePace()
   onTestFinished(() => pace.stop())
   const took: number[] = []
-  // The replicas need no capacity, because without an agent a stopped one is never gone.
+  // The replicas request no resources, because without an agent a stopped replica never frees its resources.
   const spec = { replicas: 1, placement: GERMAN, resources: { cpuMillis: 0, memoryBytes: 0 } }
   for (let round = 0; round < 20; round += 1) {
     await relabel(node, {})
@@ -175,7 +175,7 @@ test('the wait for a node ends automatically within 2 s of the label that satisf
     await relabel(node, { [COUNTRY]: 'DE' })
     const before = pace.heldUpMs()
     const tookMs = await timeUntil('it is placed', () => homes(stored).length === 1)
-    // Subtract the delay of bare writes, which a slow disk causes.
+    // The delay of bare writes, which a slow disk causes, is subtracted.
     took.push(tookMs - (pace.heldUpMs() - before))
   }
   console.log(`waits ended after ${Math.round(Math.max(...took))} ms at the most`)
@@ -200,7 +200,7 @@ describe('a node whose labels change', () => {
       agents?.fewestServed()
       await relabel(one, { [COUNTRY]: 'FR' })
       const took = await timeUntil('none is left there', () => !homes(stored).includes('berlin'))
-      // The label wakes the deployment, and not the next resync.
+      // Within this time only the changed label can have caused the placement, because the next resync is later.
       expect(took).toBeLessThan(10_000)
       await settledOn(stored, 'bonn', 'bonn', 'bonn', 'bonn')
       await running(stored)
@@ -289,7 +289,7 @@ describe('a node whose labels change', () => {
     const first = await eventsOfType('deployment.displaced')
     expect(new Set(first.map(({ reason: why }) => why))).toEqual(new Set(['demands_changed']))
     expect(first.length).toBeGreaterThan(1)
-    // A demand that moves nothing, and then a label: the changed demand is no longer the reason.
+    // First a demand that moves no replica, then a label change that does: the event must name the label as the reason.
     const blocked = { residency: { country: 'FR', blockedCountries: ['US'] } }
     await world.revise(store, tenant, french, { placement: blocked })
     await running(stored)
@@ -346,7 +346,7 @@ describe('a node whose labels change', () => {
     await running(stored)
     expect(agents?.fewestServed()).toBe(2)
     expect(new Set(homes(stored)).size).toBe(2)
-    // No event reported that no node fits, while its successor was starting.
+    // While the successor was starting, no event reported that no node fits.
     expect(await eventsOfType('deployment.stalled')).toEqual([])
   })
 
@@ -449,7 +449,7 @@ describe('a deployment whose demand changes', () => {
       ...([store, tenant, world.deploymentOf('web', { replicas: many, update, resources })] as const),
     )
     const all = () => placement(first)?.assignments ?? []
-    /** In parts, because a report is one transaction here. */
+    /** Reports in several parts, because each report is one transaction in this test. */
     const act = async (): Promise<void> => {
       for (let from = 0; from < all().length; from += 50) {
         const part = all().slice(from, from + 50)

@@ -1,5 +1,5 @@
-// A replica may stay where residency forbids it only while its successor makes progress; otherwise it is removed.
-// See docs/design/residency.md#displaced-replicas
+// A replica on a node that residency forbids may stay only while its successor makes progress; otherwise the replica is
+// removed. See docs/design/residency.md#displaced-replicas
 
 import type { NodeId, TenantId } from '@holdfast/contract'
 import { nodes, type StoredNode } from '@holdfast/server/store/records'
@@ -48,7 +48,7 @@ async function change(id: NodeId, changes: Partial<StoredNode>): Promise<void> {
   })
 }
 
-/** One replica on the first node; `elsewhere` returns the reports of replicas on the others. */
+/** Creates a deployment with one replica on the first node. `elsewhere` returns the report of replicas on other nodes. */
 async function oneReplica(elsewhere: () => Report) {
   const [first, second] = await world.addNodes(
     store,

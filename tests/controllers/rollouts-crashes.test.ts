@@ -1,5 +1,5 @@
-// A rollout whose controller dies at any of its writes, or whose shard changes its owner at every step, has the same result:
-// no step is done twice, and no replica that served is without a successor on the way.
+// A rollout has the same result if its controller dies at any write, or if its shard changes owner at every step: no step
+// is done twice, and no serving replica stops before its successor serves.
 
 import type { ContainerTemplate, DeploymentSpec, Event, TenantId } from '@holdfast/contract'
 import type { StoredDeployment } from '@holdfast/server/store/records'
@@ -27,7 +27,7 @@ import { scaledTimings } from '@holdfast/testkit/controllers/timings'
 import { openTestStore, type TestStore, type TestStoreOptions } from '@holdfast/testkit/store/open-test-store'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-/** Dead replicas are detected soon, because only one lives at a time. */
+/** Short timings, so that a dead server replica is detected soon. Only one server replica lives at a time. */
 const QUICK = scaledTimings(0.02)
 const REPLICAS = 2
 const UPDATE: DeploymentSpec['update'] = {
@@ -36,7 +36,7 @@ const UPDATE: DeploymentSpec['update'] = {
   failureAction: 'rollback',
   progressDeadline: '1h',
 }
-/** A watch window of 15 s is over in a tenth of a second. */
+/** A clock at 150 times the real speed: a watch window of 15 s ends after a tenth of a second. */
 const swift = { now: () => Date.now() * 150 - BEGAN * 149 }
 const BEGAN = Date.now()
 
@@ -59,14 +59,14 @@ interface Story {
   readonly tenant: TenantId
   readonly first: StoredDeployment
   readonly agents: ObedientAgents
-  /** The revision that all replicas have in the end. */
+  /** The revision that all replicas have at the end of the rollout. */
   readonly ends: number
 }
 
 const behave = ({ environment: { MODE = '' } }: ContainerTemplate): Report =>
   MODE === 'broken' ? { state: 'running', reason: 'unhealthy' } : {}
 
-/** Two replicas of a good first revision. */
+/** Starts a deployment with two replicas, whose first revision is good. */
 async function begin(ends: number): Promise<Story> {
   const tenant = await addTenant(store)
   const named = (index: number) => `${tenant.slice(0, 8)}-${index}`
@@ -96,7 +96,7 @@ function isOver({ tenant, first: { uid }, ends }: Story): boolean {
   return done && at === `${ends} running,${ends} running`
 }
 
-/** The same result and the same events for any sequence of controllers. */
+/** Checks that the result and the events are equal for any sequence of controllers. */
 async function expectTheEnd(story: Story): Promise<void> {
   const { tenant, first, agents, ends } = story
   await waitUntil(() => isOver(story), { what: 'the rollout is over', timeoutMs: 20_000 })
@@ -106,7 +106,7 @@ async function expectTheEnd(story: Story): Promise<void> {
   const emitted = (await eventsOf(store, tenant)).filter(({ time }) => time !== '')
   expect(countOf(emitted, 'deployment.progressing', 'rollout_started')).toBe(1)
   if (ends === 1) expect(countOf(emitted, 'deployment.rolled_back', 'rollback')).toBe(1)
-  // One for each replica of the first revision, and one for each successor: no step was done twice.
+  // One event for each replica of the first revision and one for each successor: no step was done twice.
   const created = emitted.filter(({ type }) => type === 'deployment.scheduled')
   const replicas = created.flatMap(({ data }) => (data as { replicas: { replica: number }[] }).replicas)
   expect(replicas).toHaveLength(REPLICAS + (ends === 1 ? 1 : REPLICAS))
@@ -116,7 +116,7 @@ async function expectTheEnd(story: Story): Promise<void> {
 const countOf = (events: readonly Event[], type: string, reason: string): number =>
   events.filter((event) => event.type === type && event.reason === reason).length
 
-/** Returns whether it died on the way. */
+/** Runs a rollout with a controller that dies at its n-th write. Returns whether the controller died. */
 async function dieAt(atWrite: number, moment: DeathMoment, ends: number): Promise<boolean> {
   const story = await begin(ends)
   const mortal = createMortal(atWrite, moment)
@@ -126,7 +126,7 @@ async function dieAt(atWrite: number, moment: DeathMoment, ends: number): Promis
   await change(story)
   await waitUntil(() => mortal.dead || isOver(story), { what: 'it is dead or done', timeoutMs: 20_000 })
   const died = mortal.dead
-  // A dead controller never stops; it may also die while it stops.
+  // Stopping a dead controller never ends, so the test stops waiting at its death.
   await Promise.race([first.stop(), mortal.death])
   opened.close()
   const successor = await open()
@@ -153,7 +153,7 @@ describe('a controller that dies at any of its writes', () => {
     async (moment, ends, _what) => {
       let atWrite = 1
       for (; await dieAt(atWrite, moment, ends); atWrite += 1);
-      // Heartbeat, shards, and at least the steps of the rollout: there were enough writes to die at.
+      // Heartbeat, shards and the steps of the rollout are at least this many writes at which a controller died.
       expect(atWrite).toBeGreaterThan(5)
     },
   )
@@ -168,7 +168,7 @@ test.each([2, 1])(
     const { tenant, first, agents } = story
     const stateOf = () => JSON.stringify(placementOf(store, tenant, first.uid))
     let hands = 0
-    // Otherwise a quick owner would do several steps before it is stopped.
+    // Reports are held back; otherwise a fast owner would do several steps before it is stopped.
     agents.hold()
     while (!isOver(story)) {
       const before = stateOf()

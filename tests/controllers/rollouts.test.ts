@@ -1,5 +1,5 @@
-// How revisions replace one another: in which order, what keeps running, what a failure leads to, and which events are
-// emitted. Agents only report; the test sets the clock.
+// How one revision of a deployment replaces another: the order, the replicas that keep running, the consequences of a
+// failure and the events. Agents only send reports; the test sets the clock.
 
 import type {
   Assignment,
@@ -60,7 +60,7 @@ afterEach(async () => {
   expect(controllers.errors).toEqual([])
 })
 
-/** The reports of a replica, selected by its environment. */
+/** Reports of a replica by the mode in its environment. */
 const REPORTS: { readonly [mode: string]: Report } = {
   unhealthy: { state: 'running', reason: 'unhealthy' },
   exits: { state: 'running', reason: 'exited', restarts: 3 },
@@ -71,7 +71,7 @@ const behave = ({ environment: { MODE = '' } }: ContainerTemplate, { id }: Assig
   if (failing.has(id)) return { reason: 'unhealthy' }
   return MODE === '' ? {} : REPORTS[MODE]
 }
-/** Replicas that were ready and become unhealthy. */
+/** Replicas that were ready and become unhealthy during the test. */
 const failing = new Set<AssignmentId>()
 function failFirst(own: ObedientAgents, [first]: readonly Assignment[]): void {
   if (first === undefined) throw new Error('no replica to fail')
@@ -97,7 +97,7 @@ interface Options extends ControllerOptions {
   readonly nodes?: number
 }
 
-/** A deployment whose first revision has passed its watch window. */
+/** Creates a deployment whose first revision has passed its watch window. */
 async function running(spec: Partial<DeploymentSpec> = {}, options: Options = {}) {
   const { nodes: count = 3, ...more } = options
   const added = await addNodes(
@@ -115,7 +115,7 @@ async function running(spec: Partial<DeploymentSpec> = {}, options: Options = {}
   return { first, uid: first.uid, own, added }
 }
 
-/** All replicas have the revision and are ready, and nothing else is left. */
+/** Waits until all replicas have the revision and are ready, and no other replica is left. */
 async function rolledOut({ uid, spec, revision }: StoredDeployment): Promise<void> {
   const shown = () => ({
     phase: phaseOf(uid),
@@ -326,7 +326,7 @@ describe('a broken image', () => {
       const emitted = (await eventsOf(store, tenant)).find(({ type }) => type === 'deployment.rolled_back')
       expect(emitted?.message).toMatch(/Revision 2 failed after .* replica 1 on n.* return to revision 1/)
       expect(emitted?.message).toContain(remedy)
-      // Another revision ends this state.
+      // A new revision ends the failed state of the rollout.
       await rolledOut(await revise(store, tenant, second, mode('')))
       expect(own.fewestServed()).toBe(3)
     },
@@ -391,7 +391,7 @@ describe('a dependency', () => {
     await expect.poll(() => runningOf(store, tenant, late.uid).length).toBe(1)
     agents.push(startObedientAgents(store, tenant, late.uid, behave))
     await rolledOut(late)
-    // Later the dependency may fail: running replicas stay, and only new ones wait.
+    // If the dependency fails later, running replicas stay, and only new replicas wait.
     const before = runningOf(store, tenant, late.uid)
     failFirst(own, runningOf(store, tenant, uid))
     await expect.poll(() => phaseOf(uid)).toBe('Degraded')

@@ -1,5 +1,5 @@
-// How long decisions are stored, and the answer for a time without one: 30 days, bounded by number and bytes, and never
-// silently; and parts of a large matrix are valid only with the decision that names them.
+// Retention of placement decisions: 30 days, limited by number and bytes, and /why states when a decision is no longer
+// stored. Parts of a large decision are valid only together with the decision that names them.
 
 import type { DeploymentUid, TenantId } from '@holdfast/contract'
 import { type PlacementController, startPlacing } from '@holdfast/server/loops/controllers/place-deployments'
@@ -76,7 +76,7 @@ function stageDecision(
   transaction.put(inTenant(tenant, decisions, decisionId({ uid, number, at })), record)
 }
 
-/** A deployment with decisions of the given numbers of days ago. */
+/** Creates a deployment with decisions made the given numbers of days ago. */
 async function decidedDaysAgo(name: string, days: readonly number[], bytes = 0): Promise<StoredDeployment> {
   const stored = { ...world.deploymentOf(name), createdAt: new Date(now - 400 * DAY_MS).toISOString() }
   await world.put(store, tenant, stored)
@@ -129,7 +129,7 @@ describe('a stored decision', () => {
     expect(gone).toMatchObject({ decidedAt: null, phase: 'Unknown', candidates: [], cure: [] })
     expect(gone.summary).toContain('no longer kept')
     expect(gone.summary).toContain(new Date(now - 60 * DAY_MS).toISOString())
-    // Before the deployment existed there was no decision to store.
+    // There is no decision for a time before the deployment existed.
     const before = await whyAt(store, tenant, 'web', now - 401 * DAY_MS)
     expect(before).toMatchObject({ decidedAt: null, phase: 'Pending' })
   })
@@ -200,7 +200,7 @@ describe('a stored decision', () => {
   })
 })
 
-/** Every controller is the leader at once, because only writes are checked and only one lives at a time. */
+/** A controller that leads at once. This is safe here, because only one controller lives at a time. */
 const inCharge = (on: Store): PlacementController =>
   startPlacing({
     store: on,
@@ -268,13 +268,13 @@ describe('a matrix in parts', () => {
     let died = true
     let atWrite = 1
     for (; died; atWrite += 1) died = await dieAt(atWrite)
-    // Parts of the events, parts of the matrix, and the decision.
+    // The writes were parts of the events, parts of the decision, and the decision itself.
     expect(atWrite).toBeGreaterThan(4)
     await store.fresh()
     expect([...store.keysOf(decisions, tenant), ...store.keysOf(decisionParts, tenant)]).toEqual([])
   })
 
-  /** Runs `during` while the first part is being written. */
+  /** Opens a store that runs `during` while the first part of a decision is being written. */
   const openWith = (during: () => Promise<void>): Promise<Store> => {
     let parts = 0
     const transact =
@@ -322,7 +322,7 @@ describe('a matrix in parts', () => {
     const [decision, ...more] = await decisionsOf(store, tenant, uid)
     expect([decision?.number, more]).toEqual([1, []])
     await store.fresh()
-    // Stored parts of earlier refusals are deleted, because no decision names them.
+    // Stored parts of failed attempts are deleted, because no decision names them.
     expect(store.keysOf(decisionParts, tenant).map(({ id }) => id)).toEqual(decision?.parts)
     const { candidates } = await whyAt(store, tenant, 'web', clock.now())
     expect(new Set(candidates.map(({ nodeId }) => nodeId)).size).toBe(NODES)
@@ -336,14 +336,14 @@ describe('a matrix in parts', () => {
     const stored = await world.put(store, tenant, world.deploymentOf('web', { placement: { constraints } }))
     const isDecided = () => world.placementOf(store, tenant, stored.uid)?.decided !== undefined
     await waitUntil(() => mortal.dead || isDecided(), { what: 'it is dead or has decided' })
-    // Before the successor runs, /why returns a decision or nothing, and never a part.
+    // Before the next controller runs, /why returns a whole decision or none, never a part.
     const early = await whyAt(store, tenant, 'web', clock.now())
     expect([0, NODES]).toContain(early.candidates.length)
     await Promise.race([first.stop(), mortal.death])
     const emitted = await world.eventsOf(store, tenant)
     const second = inCharge(await stores.open())
     await waitUntil(isDecided, { what: 'the successor has decided' })
-    // Events emitted before the death are not emitted again at another time.
+    // Events that were emitted before the controller died are not emitted again with another time.
     expect(await world.eventsOf(store, tenant)).toEqual(expect.arrayContaining(emitted))
     const { candidates } = await whyAt(store, tenant, 'web', clock.now())
     expect(new Set(candidates.map(({ nodeId }) => nodeId)).size).toBe(NODES)

@@ -1,5 +1,5 @@
-// /why for an earlier time returns the decision of that time: decisions are recorded with the placement, once for each
-// change, by the real controllers.
+// /why with an earlier time returns the placement decision of that time. The real controllers record a decision together
+// with the placement, once for each change.
 
 import type { Candidate, DeploymentUid, Event, NodeId, TenantId } from '@holdfast/contract'
 import { finishRemovals } from '@holdfast/server/loops/finish-removals'
@@ -37,7 +37,7 @@ beforeEach(async () => {
 })
 afterEach(() => stores.close())
 
-/** With the default timings a pause of the machine loses no shard, and a single replica leads at once anyway. */
+/** Starts controllers with the default timings, so that a pause of the test machine does not cost a shard. */
 function start(on: Store = store, options: world.ControllerOptions = {}): world.Controllers {
   const controllers = world.startControllers(on, { timings: scaledTimings(1), ...options })
   stores.ends.push(controllers.stop)
@@ -52,7 +52,7 @@ const change = (node: StoredNode, changes: Partial<StoredNode>): Promise<void> =
     }),
   )
 
-/** Nothing is left to decide, and the next decision has a later time. */
+/** Waits until no decision is pending and the next decision will have a later time. */
 async function quiet({ placing }: world.Controllers): Promise<number> {
   await store.fresh()
   await waitUntil(() => placing.pending === 0, { what: 'the controllers are idle' })
@@ -62,7 +62,7 @@ async function quiet({ placing }: world.Controllers): Promise<number> {
   return now
 }
 
-/** The reported values of these filters change with every replica and make no other refusal. */
+/** Filters whose reported values change with every replica; such a change alone is no new refusal. */
 const MOVES = new Set(['quota', 'resources'])
 const shown = (candidates: readonly Candidate[]) =>
   candidates.map(({ nodeName, refusals }) => [
@@ -176,7 +176,7 @@ describe('/why at every moment of a run with label changes, cordons, quotas and 
     expect([step, answer.candidates.length > 0]).toEqual([step, isRefused])
   }
 
-  /** Checks from the exact millisecond of an event on, and not before it. */
+  /** Checks that /why shows each decision from the exact millisecond of its event on, and not before. */
   async function checkTimes(emitted: readonly Event[]): Promise<void> {
     const proving = emitted.filter(
       ({ type }) => REFUSED.has(type) || type === 'deployment.scheduled' || type in REPORTED_PHASES,
@@ -296,10 +296,10 @@ test('a stable refusal is one record, however often it is tried and whatever num
 })
 
 describe('a leader that dies at a write', () => {
-  /** Dead replicas are detected soon, because only one lives at a time. */
+  /** Short timings, so that a dead server replica is detected soon. Only one server replica lives at a time. */
   const QUICK = scaledTimings(0.02)
 
-  /** A refusal and its end, with a leader that dies at its n-th write; false if it completed before that. */
+  /** Runs a refusal and its end with a leader that dies at its n-th write. Returns false if there were fewer writes. */
   async function dieAt(atWrite: number, moment: DeathMoment): Promise<boolean> {
     tenant = await world.addTenant(store)
     const node = world.aNode(`${tenant.slice(0, 8)}-1`, { schedulable: false })
@@ -325,7 +325,7 @@ describe('a leader that dies at a write', () => {
     return mortal.dead
   }
 
-  /** Each event of a decision has a record with the same time, and no two have one number. */
+  /** Checks that each event of a decision has a record with the same time, and that no two records share a number. */
   async function checkProven(uid: DeploymentUid): Promise<void> {
     const kept = await decisionsOf(store, tenant, uid)
     const emitted = (await world.eventsOf(store, tenant)).filter(({ subject }) => subject.uid === uid)
@@ -336,7 +336,7 @@ describe('a leader that dies at a write', () => {
 
   test.each(['before', 'after'] as const)(
     '%s the store executes it leaves the records that were written',
-    // One round per write, and a busy machine adds heartbeats to them.
+    // The scenario runs once for each write, and a busy machine adds heartbeat writes.
     { timeout: 180_000 },
     async (moment) => {
       let atWrite = 1

@@ -1,5 +1,5 @@
-// Citations in code, tests and documents resolve inside the repository: a document exists, and so does the heading that an
-// anchor names. Nothing refers to a document outside of it.
+// Citations in code, tests and documents resolve inside the repository: the cited document and its heading exist. No file
+// refers to a document outside of the repository.
 
 import { dirname, posix } from 'node:path'
 import { scanSource } from '@holdfast/testkit/source-tree/scan-source'
@@ -11,11 +11,11 @@ const SELF = 'tests/unit/citations.test.ts'
 
 const OUTSIDE =
   'SPEC|DECISIONS|SAFETY|DESIGN|PARTS|PERFORMANCE|STYLE|LIBRARIES|ENGLISH|OPERATIONS|DASHBOARD|PEERS'
-/** Matched anywhere with a section or a file ending; in comments and prose the bare word is matched too. */
+/** References to outside documents: with a section or file ending anywhere, as a bare word in comments and prose. */
 const NUMBERED = new RegExp(String.raw`\b(?:${OUTSIDE})(?:\.md\b|['’]s\b| (?:\d|row\b))`, 'g')
 const BARE = new RegExp(String.raw`(?<![\w.\`/-])(?:${OUTSIDE})(?![\w.\`/=-])`, 'g')
 
-/** The anchor that GitHub gives to a heading. */
+/** The anchor that GitHub generates for a heading. */
 const slugOf = (heading: string): string =>
   heading
     .trim()
@@ -34,9 +34,9 @@ function resolves(path: string, anchor: string | undefined): boolean {
   return anchor === undefined || anchorsOf(text).has(anchor)
 }
 
-/** `docs/design/store.md#keys`, as code and documents write it. */
+/** Citations such as `docs/design/store.md#keys` in code and documents. */
 const CITED = /(?<![\w./-])(docs\/[\w./-]*?\.md)(?:#([\w-]+))?/g
-/** Links between documents, relative to the one that has them. */
+/** Markdown links to another document, relative to the document that contains the link. */
 const LINKED = /\]\(([^)#:\s]*)(?:#([\w-]+))?\)/g
 
 function brokenCitations(path: string, text: string): string[] {

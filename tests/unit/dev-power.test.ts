@@ -1,4 +1,4 @@
-// A power command for the development platform fails if it is incomplete or no platform runs.
+// A power command of the development platform fails if the command is incomplete or no platform runs.
 
 import { makeTempFolder } from '@holdfast/testkit'
 import { afterAll, expect, test } from 'vitest'

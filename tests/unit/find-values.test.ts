@@ -1,4 +1,4 @@
-// The search for leaked secret values finds them in every encoding; other tests depend on it to prove that none leaked.
+// The search for leaked secret values finds a value in every encoding. Other tests use this search to prove absence.
 
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

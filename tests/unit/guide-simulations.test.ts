@@ -1,4 +1,4 @@
-// The simulation output in the guide equals the output of the simulator, which is the same for the same script.
+// The simulation output that the guide shows equals the current output of the simulator for the same script.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

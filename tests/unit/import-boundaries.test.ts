@@ -1,5 +1,5 @@
-// The import table holds for every package, no two files import each other in a cycle, and the size rules hold. The checks
-// themselves are tested on planted violations. See docs/design/packages.md#import-rules
+// Every package follows the import table, no files import each other in a cycle, and the size rules hold. The checks are
+// themselves tested with planted violations. See docs/design/packages.md#import-rules
 
 import { join } from 'node:path'
 import { checkBoundaries, importGraph } from '@holdfast/testkit/source-tree/check-boundaries'

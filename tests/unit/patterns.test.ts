@@ -1,5 +1,5 @@
-// Every regular expression of contract, core and server takes less than 5 ms on 100 kB of the worst text that can be
-// generated from it. Patterns are found in the source, so that new ones are covered automatically.
+// Every regular expression in contract, core and server takes less than 5 ms on 100 kB of the worst text that can be
+// generated for it. The test finds the expressions in the source code.
 
 import { fileURLToPath } from 'node:url'
 import { CREDENTIAL_SHAPES } from '@holdfast/core/credentials/credential-shape-table'
@@ -10,7 +10,7 @@ import { describe, expect, test } from 'vitest'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Patterns built at run time cannot be found as literals; each is checked here or has a fixed length. */
+/** Files with patterns that are built at run time and not found as literals, with the reason why each is fast. */
 const BUILT: { readonly [path: string]: string } = {
   'packages/contract/src/ids.ts': 'anchored, 30 characters and no choice',
   'packages/core/src/credentials/credential-shapes.ts': 'the shapes side by side, each judged below',
@@ -20,7 +20,7 @@ const BUILT: { readonly [path: string]: string } = {
   'packages/server/src/adapters/registry/challenge.ts': 'a copy of a literal, judged as that',
 }
 
-/** Slow on a long text, but never used on one. */
+/** Patterns that are slow on a long text but are used only on short texts. */
 const CAPPED: { readonly [path: string]: string } = {
   'packages/core/src/admission/normalize/trivial-check.ts':
     'a line of more than 512 characters is not looked at',
@@ -54,7 +54,7 @@ function slow({ where, pattern }: Written): string[] {
   return [`${where}: ${found.ms.toFixed(1)} ms on ${found.length} of ${JSON.stringify(found.begins)}`]
 }
 
-// Each pattern is timed alone, the best of several tries. The timeout is for all of them on a slow machine.
+// The best time of several runs of each pattern is used. The timeout covers all patterns on a slow machine.
 describe('regular expressions', { timeout: 120_000 }, () => {
   const written = writtenPatterns()
 

@@ -1,4 +1,4 @@
-// Only the caller of planPlacement imports the functions of core that pick nodes, filter them and find remedies.
+// The functions of core that choose and filter nodes and find remedies are imported only by the caller of planPlacement.
 
 import { join } from 'node:path'
 import { checkPlacementEntries } from '@holdfast/testkit/source-tree/check-placement-entries'

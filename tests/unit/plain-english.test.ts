@@ -9,7 +9,7 @@ import { describe, expect, test } from 'vitest'
 import { checkFolder, type DialectFound, findDialect, NOT_CHECKED, showDialect } from './texts/dialect.ts'
 import { repositoryFiles } from './texts/repository-files.ts'
 
-/** `path: phrase`, with the reason why it is right there. At most 30. */
+/** Accepted exceptions, at most 30: `path: phrase`, with the reason why the phrase is right in that file. */
 const ALLOWED: { readonly [pathAndPhrase: string]: string } = {}
 
 const isAllowed = ({ path, found }: DialectFound): boolean => Object.hasOwn(ALLOWED, `${path}: ${found}`)

@@ -1,4 +1,4 @@
-// How the commands of the README are parsed, and how their output is compared with the documented one.
+// How commands in the README are parsed, and how their real output is compared with the documented output.
 
 import { expect, test } from 'vitest'
 import { matchesShown } from '../../scripts/first-minutes/matches-shown.ts'

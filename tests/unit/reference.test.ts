@@ -1,4 +1,4 @@
-// The pages in docs/reference are those that the code describes.
+// The pages in docs/reference are up to date with the code that generates them.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// Documents match the tree: every path that they name exists, every link resolves, and every invariant cites an existing
-// test.
+// Documents match the repository: every path that they name exists, every link resolves, and every invariant cites an
+// existing test.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -20,9 +20,9 @@ const DOCUMENTS = [
   ...documentsIn('docs/design'),
 ]
 
-/** Paths begin at the root of the repository. */
+/** Folders to which paths in documents are relative: only the root of the repository. */
 const BASES = ['']
-/** A path with a folder in it, up to where a line of prose or code would end it. */
+/** Matches a path that contains a folder, up to the end of the path in prose or code. */
 const PATH =
   /(?<![\w./@<{$-])(?:(?:packages|tests|scripts|docs|bench|engines|\.ci|\.changeset)(?:\/[\w.-]+)+|[\w-]+(?:\/[\w.-]+)*\/[\w.-]+\.(?:ts|md|json))/g
 
@@ -32,7 +32,7 @@ function pathsIn(text: string): string[] {
     .filter((path) => !isOfPlatform(path))
 }
 
-/** Files in `.dev` exist only while the local platform is up. */
+/** True for files in `.dev`, which exist only while the local platform runs. */
 const isOfPlatform = (path: string): boolean => path.startsWith('.dev/') || path.startsWith('dev/')
 
 const missingIn = (document: string): string[] =>

@@ -1,4 +1,4 @@
-// The arguments of holdfast-simulate.
+// The command-line arguments of holdfast-simulate.
 
 import { parseArgs } from 'node:util'
 import type { SimulateOptions } from './script/simulate-command.ts'
@@ -9,7 +9,7 @@ Runs a script of changes through the real controllers in virtual time and prints
 Exit codes: 0, every invariant held; 1, an invariant was violated; 2, the script or the arguments are invalid.
 `
 
-/** The options, 'help', or a sentence that names the mistake. */
+/** Returns the parsed options, 'help', or a sentence that names the mistake in the arguments. */
 export function readArguments(words: readonly string[]): SimulateOptions | string {
   try {
     const options = { seed: { type: 'string' }, help: { type: 'boolean', short: 'h' } } as const

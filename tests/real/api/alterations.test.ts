@@ -1,5 +1,6 @@
-// The server alters nothing silently. Over HTTP, GET returns the sent body plus the alterations that the response listed,
-// and the log lists the same ones. packages/core/src/admission/properties.test.ts covers many more bodies.
+// The server alters no field silently. Over HTTP, GET returns the sent body plus the alterations that the response
+// listed, and the log lists these alterations, too. packages/core/src/admission/properties.test.ts covers many more
+// bodies.
 
 import type { Alteration, DeploymentRecord, JsonObject } from '@holdfast/contract'
 import { READ_ONLY_FIELDS } from '@holdfast/contract'
@@ -51,7 +52,7 @@ const BESIDE_THE_SPEC: ReadonlySet<string> = new Set([
   'residency_stored_as_label',
 ])
 
-/** An independent model of the product: it knows only the sent body, the stored fields and the reported alterations. */
+/** Computes the expected body from only the sent body, the stored fields and the reported alterations. */
 function expected(sent: JsonObject, kept: JsonObject, alterations: readonly Alteration[]): JsonObject {
   const result: JsonObject = structuredClone({ ...kept, ...sent })
   for (const field of READ_ONLY_FIELDS) delete result[field]
@@ -67,7 +68,7 @@ function specOf(record: DeploymentRecord): JsonObject {
   return spec
 }
 
-/** The log lines of the request with this response. */
+/** The log lines of the request that has the given response. */
 function logged(answer: ApiAnswer): { alterations?: unknown; warnings?: unknown } {
   const id = answer.headers.get('x-request-id') ?? '-'
   const lines = platform.logLines.filter((line) => line.includes(id)).map((line) => JSON.parse(line))

@@ -1,5 +1,6 @@
-// The code catalogue and the product agree: no code without a rule or a named owner, no rule without a code, and every
-// code that can be raised is received over HTTP with a complete rejection, its reference page and nothing stored.
+// The catalogue of error codes and the product agree: each code has a rule or a named owner, and each rule a code. Every
+// code that a request can cause is received over HTTP with a complete rejection and a reference page, and nothing is
+// stored.
 
 import { CODES, type Code, codesIn, entryOf } from '@holdfast/contract'
 import { CROSS_RULES, FIELD_RULES } from '@holdfast/core'
@@ -17,7 +18,7 @@ import { prepareSecrets, SECRET_PROVOCATIONS } from '@holdfast/testkit/secrets/s
 import { createStoreEye } from '@holdfast/testkit/secrets/store-eye'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-/** Invariants of the server that no request can break; tests/real/secrets/deployments.test.ts breaks them on purpose. */
+/** Codes of server errors that no request can cause; tests/real/secrets/deployments.test.ts causes them on purpose. */
 const INVARIANTS: readonly Code[] = ['secret_material_would_persist', 'secret_generate_would_persist']
 const PROVOCATIONS = [
   ...[...BODY_PROVOCATIONS, ...REQUEST_PROVOCATIONS],
@@ -34,7 +35,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.platform.stop())
 
-/** Checks the properties that every rejection has, for any code. */
+/** Checks the properties that a rejection with any code must have. */
 async function expectRefusal(
   answer: ApiAnswer,
   code: Code,
@@ -68,7 +69,7 @@ async function expectRecord(rejection: { [name: string]: unknown }) {
   pages.add(String(doc))
 }
 
-/** The same keys with the same revisions: no record, event, audit entry or saved response was written. */
+/** Checks that no record, event, audit entry or saved response was written: etcd has the same keys and revisions. */
 async function expectNothingStored(platform: Platform, work: () => Promise<void>): Promise<void> {
   const before = await dumpTenants(platform)
   expect(Object.keys(before).length).toBeGreaterThan(0)
@@ -108,7 +109,7 @@ test('quota_exceeded is returned at quotas.stored_bytes', async () => {
 })
 
 test('rate_limited is returned with the time to wait', async () => {
-  // The bucket refills once in ten seconds, so that a short pause of the machine does not refill it.
+  // The rate limit refills once in ten seconds, so that a short pause of the machine does not refill it.
   const platform = await startPlatform({ settings: { rates: { requestsPerMinute: 6, burst: 10 } } })
   const api = platform.api(platform.acme.token)
   const sent = { kind: 'Deployment', name: 'web', image: platform.image }

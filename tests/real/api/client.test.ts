@@ -195,7 +195,7 @@ describe('the event stream of the client', () => {
     expect(seen).toEqual(listed)
   })
 
-  /** Read one at a time, so that the server does not merge similar events. */
+  /** Reads all events after a cursor, one per request, so that the server does not merge similar events. */
   async function allAfter(cursor: string): Promise<string[]> {
     const cursors: string[] = []
     for (let after = cursor; ; ) {

@@ -17,7 +17,7 @@ let platform: Platform
 let platformTenant: string
 let identities: Identity[]
 let tenantIdentities: Identity[]
-/** Records of acme, and records of globex that acme must not see. */
+/** Records of the tenant acme, and records of the tenant globex, which acme must not see. */
 let own: MarkedTenant
 let foreign: MarkedTenant
 
@@ -43,7 +43,7 @@ interface TenantText {
   readonly means?: string
 }
 
-/** Variants of the X-Tenant-ID header. */
+/** Variants of the X-Tenant-ID header that the test sends. */
 function headerForms(): TenantText[] {
   const { acme, globex } = platform
   const header = (value: string) => [`X-Tenant-ID: ${value}`]
@@ -65,7 +65,7 @@ function headerForms(): TenantText[] {
   ]
 }
 
-/** Values for the path parameter {tenant}. */
+/** Values that the test sends for the path parameter {tenant}. */
 function pathForms(): string[] {
   const { acme, globex } = platform
   return [acme.id, globex.id, platformTenant, randomUUID(), 'acme', acme.id.toUpperCase(), '-']
@@ -145,14 +145,16 @@ async function knockFault(
 
 type Unseen = 'all' | 'own' | 'foreign'
 
-/** Tenants whose marks must not be in the response. A platform-admin sees the chosen tenant only. */
+/** Tenants whose marker texts must not be in the response. A platform-admin sees only the chosen tenant. */
 function foreignTo(tenant: string, role: string, chosen: string | undefined): Unseen {
   const acts = role === 'platform-admin' ? (chosen ?? tenant) : tenant
   if (acts === own.id) return 'foreign'
   return acts === foreign.id ? 'own' : 'all'
 }
 
-/** A rejection quotes the request, so the words of the request are no leak. */
+/**
+ * Finds marker texts of other tenants in a response. Words of the request are ignored, because a rejection quotes them.
+ */
 function marksIn({ raw }: RawAnswer, unseen: Unseen, sent = ''): string | undefined {
   const tenants = unseen === 'all' ? [own, foreign] : unseen === 'own' ? [own] : [foreign]
   return tenants
@@ -163,7 +165,7 @@ function marksIn({ raw }: RawAnswer, unseen: Unseen, sent = ''): string | undefi
     .find((word) => raw.includes(word) && !sent.includes(word))
 }
 
-/** The response without the words of the request. */
+/** A response without the words of the request, for comparison. */
 function without(answer: RawAnswer | undefined, words: readonly string[]): object {
   if (answer === undefined) return { status: 0 }
   const { date: _date, 'x-request-id': _id, ...headers } = answer.headers
@@ -171,7 +173,7 @@ function without(answer: RawAnswer | undefined, words: readonly string[]): objec
   return { status: answer.status, headers, text }
 }
 
-/** For each path parameter: the value of globex, and a value of the same length that does not exist. */
+/** For each path parameter: a value of the tenant globex, and a value of the same length that does not exist. */
 function objectPairs(): { [parameter: string]: (readonly [foreign: string, missing: string])[] } {
   const { deployment, tokenId, node } = foreign
   return {
@@ -199,7 +201,7 @@ const BODIES: { readonly [method: string]: unknown } = {
   PATCH: { name: 'x' },
 }
 
-/** One parameter at a time is foreign or missing; {tenant} is otherwise the caller's own. */
+/** All requests in which one path parameter is foreign or missing; {tenant} is otherwise the caller's own. */
 function* everyPair(): Generator<{
   method: string
   pattern: string
@@ -237,7 +239,7 @@ describe("another tenant's object", () => {
         }
         const [real, missing] = [await ask(pair[0]), await ask(pair[1])]
         expect(without(real, pair), `${method} ${pattern} by ${name}`).toEqual(without(missing, pair))
-        // An unknown label has no consumers, so the list is empty in both cases.
+        // The consumers of an unknown secret label are an empty list, as for a foreign label.
         if (!pattern.endsWith('/consumers')) expect(real?.status).toBeGreaterThanOrEqual(400)
         compared += 1
       }
@@ -292,7 +294,7 @@ async function exchangeOnce(request: string): Promise<RawAnswer | undefined> {
 }
 
 describe('no byte of another tenant is returned', () => {
-  /** Every list, from every cursor that globex knows. */
+  /** Query strings for every list, from every cursor of the tenant globex. */
   function queries(): string[] {
     const { deployment, cursor, eventCursor } = foreign
     return [
@@ -309,7 +311,7 @@ describe('no byte of another tenant is returned', () => {
 
   test("in any list that a tenant's tokens can read, by any cursor or filter", async () => {
     let read = 0
-    // A stream does not end: tests/real/api/events-stream.test.ts reads it from the same places.
+    // Event streams are left out, because they do not end; tests/real/api/events-stream.test.ts reads them.
     const lists = endpoints().filter(({ method, path }) => method === 'GET' && !path.endsWith('/stream'))
     for (const { method, path: pattern } of lists) {
       for (const { name, token = '' } of tenantIdentities) {
@@ -322,7 +324,7 @@ describe('no byte of another tenant is returned', () => {
             id: own.node.id,
           })
           const answer = await exchangeOnce(requestText({ method, path: `${path}${query}`, token }))
-          // The replicas of an unreachable node are unknown, and the response has nothing but that (503).
+          // The list of containers is 503, because the node is not connected; the response must contain nothing else.
           const most = path.endsWith('/containers') ? 503 : 499
           expect(answer?.status, `${method} ${path}${query}`).toBeLessThanOrEqual(most)
           expect(
@@ -333,7 +335,7 @@ describe('no byte of another tenant is returned', () => {
         }
       }
     }
-    // The check works: it finds acme's own marks.
+    // A counter-check that the search works: it finds acme's own marker texts.
     expect(read).toBeGreaterThan(20)
   })
 
@@ -362,7 +364,7 @@ describe('no byte of another tenant is returned', () => {
   })
 })
 
-// Runs last, because acme has a deployment of the same name afterwards.
+// This test runs last, because it creates a deployment of acme with the name of another tenant's deployment.
 test("another tenant's names and Idempotency-Keys are free", async () => {
   const api = platform.api(platform.acme.token)
   const body = { kind: 'Deployment', name: foreign.deployment.name, image: platform.image }

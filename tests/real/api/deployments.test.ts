@@ -1,4 +1,4 @@
-// The life of a deployment over HTTP: the records that each write leaves behind, and how they are read.
+// The life of a deployment over HTTP: the records that each write creates, and how the API returns them.
 
 import type { DeploymentRecord } from '@holdfast/contract'
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'
@@ -25,7 +25,7 @@ const bodyOf = (name: string, parts: object = {}) => ({
 const read = async (name: string): Promise<DeploymentRecord> =>
   JSON.parse((await api.get(`${COLLECTION}/${name}`)).text)
 
-/** The folders of acme's keys that changed between two dumps, with one entry per changed key. */
+/** Runs `work` and returns the folder of each key of acme that changed in etcd. */
 async function changedFolders(work: () => Promise<unknown>): Promise<string[]> {
   const before = await dumpTenants(platform)
   await work()
@@ -141,7 +141,7 @@ test("every event of a deployment's life is listed in order with its subject", a
     return Object.values(Object(body['items'])).map((event) => [Object(event).type, Object(event).reason])
   }
   const going = ['deployment.progressing', 'deleting']
-  // Written with the response, and so before any container has stopped.
+  // The event is written together with the response, before any container has stopped.
   expect(await events()).toContainEqual(going)
   await expect
     .poll(events)

@@ -1,5 +1,5 @@
-// Every write accepts ?dryRun=true: it is validated and planned as a real write, and leaves etcd and the secrets store
-// unchanged (docs/design/admission.md#dry-runs).
+// Every write request accepts ?dryRun=true. A dry run is validated and planned like a real write, and leaves etcd and the
+// secrets store unchanged (docs/design/admission.md#dry-runs).
 
 import { sharedSecretsStore, uniqueName } from '@holdfast/testkit'
 import { makeNode } from '@holdfast/testkit/nodes/enroll'
@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => platform.stop())
 
-/** Both parts of the keyspace, without the messages between server replicas. */
+/** Keys of the server replicas themselves, which change at any time and are left out of the comparison. */
 const OF_THE_SERVERS = /\/g\/(?:replica|shard)\//
 async function everything(): Promise<KeyDump> {
   const dump = await dumpKeys(platform.config.etcd.endpoints[0] ?? '', `${platform.root}/`)

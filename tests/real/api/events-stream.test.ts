@@ -70,7 +70,7 @@ async function consume(response: Response, take: (text: string) => void): Promis
   }
 }
 
-/** Blocks with data, as a browser would dispatch them. */
+/** Parses a stream into events, like a browser: blocks without data are ignored. */
 function parse(text: string): StreamedEvent[] {
   const blocks = text.split('\n\n').slice(0, -1)
   const field = (block: string, name: string) =>
@@ -87,7 +87,7 @@ const messagesOf = (reader: Reader): string[] =>
   reader.received.map(({ data }) => String((JSON.parse(data ?? '{}') as Partial<ListedEvent>).message))
 
 let emitted = 0
-/** Writes events as the product does, several in one transaction. */
+/** Writes events to the store as the product does, several in one transaction. */
 async function emit(tenant: string, messages: readonly string[], data: object = {}): Promise<void> {
   await platform.server.store.transact((transaction) => {
     for (const message of messages) {
@@ -106,7 +106,7 @@ async function emit(tenant: string, messages: readonly string[], data: object = 
   })
 }
 
-/** A separate tenant, so that the stream has no events of other tests. */
+/** Creates a tenant, so that its stream has no events of other tests. */
 async function listener(name: string): Promise<{ id: string; token: string }> {
   const { body } = await platform.api().post('/api/v1/tenants', { name })
   const id = String(body['id'])
@@ -141,13 +141,13 @@ test('a stream resumes behind the last event that was read, through any disconne
   const seen: string[] = []
   let last: string | undefined
   for (let round = 0; round < 6; round += 1) {
-    // The first reader connects before any event; later ones find a batch waiting, and one event arrives while they read.
+    // The first reader connects before any event. Later readers find a batch, and one event arrives while they read.
     const headers = last === undefined ? {} : { 'last-event-id': last }
     if (round > 0) await emit(id, [`${round}a`, `${round}b`, `${round}c`])
     const reader = await follow(token, { headers })
     await emit(id, [`${round}d`])
     await untilReceived(reader, round === 0 ? 1 : 2)
-    // A reader that disconnects has read only this many.
+    // Before the disconnect, the reader is assumed to have read one event in the first round and two in later rounds.
     const read = reader.received.slice(0, round === 0 ? 1 : 2)
     seen.push(...messagesOf({ ...reader, received: read }))
     last = read.at(-1)?.id
@@ -204,7 +204,7 @@ test('a stream is limited to one tenant and to roles that may read events', asyn
   expect((await platform.api('hf_no').get(STREAM)).codes).toEqual(['unauthenticated'])
 })
 
-/** Deletes the oldest events, as retention does. */
+/** Deletes a tenant's oldest events, as retention does. */
 async function forgetOldest(tenant: string, count: number): Promise<void> {
   const { store } = platform.server
   await store.fresh()
@@ -237,7 +237,7 @@ test('a cursor that retention has deleted is reported as truncated, in the strea
   expect(listed.body['truncated']).toEqual(truncated)
   const page = await platform.api(token).get(`/api/v1/events?after=${oldest}`)
   expect(page.body['truncated']).toBeUndefined()
-  // All events are deleted after the reader has read them, so there is no gap.
+  // All events are deleted after the reader has read them, so the stream has no gap.
   await forgetOldest(id, 10)
   await emit(id, ['e'])
   await untilReceived(reader, 4)
@@ -277,7 +277,9 @@ test('a revoked token ends its stream', { timeout: 30_000 }, async () => {
   await waitUntil(() => reader.ended, { what: 'the end of the stream', timeoutMs: 20_000 })
 })
 
-/** Sends the request and never reads. packages/server/src/api/streams/event-stream.test.ts covers how much is buffered. */
+/**
+ * Requests the stream and never reads. packages/server/src/api/streams/event-stream.test.ts checks the buffered amount.
+ */
 function standStill(token: string): Promise<Socket> {
   const { host, port } = platform.config.listen
   return new Promise((resolve, reject) => {
@@ -308,7 +310,7 @@ test('the server stops while readers are connected, and closes each stream clean
 }, async () => {
   const own = await startPlatform()
   const reader = await follow(own.acme.token, {}, own.baseUrl)
-  // Connected without a request, like an idle connection in a client's pool.
+  // A connection without a request, like an idle connection in a client's pool.
   const silent = connect(own.config.listen)
   await once(silent, 'connect')
   const began = performance.now()

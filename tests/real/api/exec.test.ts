@@ -1,5 +1,5 @@
-// Exec through the API, on the server replica that has the node's session and on the other one, with real engines and
-// agents.
+// Exec through the API with real engines and agents, on the server replica that has the node's session and on the other
+// server replica.
 
 import { STREAM_CHANNELS } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
@@ -82,7 +82,7 @@ test('a client that does not read makes the command wait: memory is bounded at e
   client.socket.pause()
   let steady = 0
   let peak = 0
-  // Every buffer on the path is full now, so nothing grows.
+  // All buffers between container and client are full now, so the memory of this process no longer grows.
   await waitUntil(
     () => {
       const { rss } = process.memoryUsage()
@@ -164,7 +164,7 @@ test('a request that is rejected before the upgrade gets an ordinary rejection',
   }
   const plain = await fetch(`${url}?ticket=${text}`)
   expect([plain.status, Object(await plain.json()).code]).toEqual([400, 'header_invalid'])
-  // None of the rejected requests has used up the ticket.
+  // The rejected requests have not used up the exec ticket.
   const client = await openExecClient(world.other.baseUrl, id, text)
   expect(await client.ended()).toEqual({ exitCode: 0 })
 })
@@ -182,7 +182,7 @@ test('the audit log names the program and the length, and no argument is in any 
     }),
   )
   expect(entries.map(({ action }) => action)).toContain('deployments:exec-open')
-  // The record of an unused ticket exists until the ticket expires.
+  // The record of an unused exec ticket exists until the ticket expires.
   await ticket({ command: ['test', CANARY] })
   const { root, config } = world.platform
   const dump = await dumpKeys(config.etcd.endpoints[0] ?? '', `${root}/`)

@@ -1,4 +1,4 @@
-// Records without a quota are bounded too: the bytes of a tenant's events, and its unused join tokens.
+// Data of a tenant without a quota is limited, too: the total size of its events, and the number of unused join tokens.
 
 import type { TenantId, TokenId } from '@holdfast/contract'
 import { applyRetention, boundBytes, type Retention } from '@holdfast/server/loops/retention'
@@ -24,7 +24,7 @@ async function storeWithTenant(): Promise<{ store: Store; tenant: TenantId }> {
   return { store, tenant: await world.addTenant(store) }
 }
 
-/** Writes all events in one transaction, and so at one revision. */
+/** Writes all events in one transaction, so that they have the same revision. */
 async function emit(store: Store, tenant: TenantId, names: readonly string[], bytes: number): Promise<void> {
   await world.write(store, (transaction) => {
     for (const name of names)
@@ -73,7 +73,7 @@ test('events are bounded by their bytes: the oldest whole revisions are deleted 
   const before = await listEventNames(store, tenant)
   expect(before.names).toHaveLength(12)
   const [seen = ''] = before.cursors
-  // There is room for seven events: the first two batches are deleted, the second one completely.
+  // The limit allows seven events, but only whole revisions are deleted: the first two batches of three events.
   const retention = keep({ bytes: 7 * 52 * KIB })
   await boundBytes({ store, clock, retention })
   const after = await listEventNames(store, tenant, seen)
@@ -125,7 +125,7 @@ async function administrator(store: Store, tenant: TenantId): Promise<Caller> {
   return { tenant, token: id, role: 'tenant-admin', onBehalf: false, requestId: 'req' }
 }
 
-/** Writes join tokens as if they had been issued before. */
+/** Writes join tokens directly to the store, as if they had been issued earlier. */
 async function addJoinTokens(store: Store, tenant: TenantId, count: number): Promise<void> {
   const expiresAt = new Date(clock.now() + 15 * 60_000).toISOString()
   const created = { v: 1, tenant, residency: {}, controlPlane: false, secretHash: '', expiresAt }

@@ -1,5 +1,5 @@
-// A one-mebibyte body of each expensive kind blocks the event loop for less than 100 ms and gets a response of a sensible
-// size.
+// A request body of one mebibyte that is expensive to check blocks the event loop for less than 100 ms and gets a
+// response of a reasonable size.
 
 import { exchangeAlone } from '@holdfast/testkit/hostile/raw-connection'
 import { type ServerProcess, startServerProcess } from '@holdfast/testkit/hostile/start-server-process'
@@ -27,10 +27,10 @@ const filled = (unit: string, before: string, after: string): string =>
   deployment(before + unit.repeat(Math.floor(ROOM / Buffer.byteLength(unit))) + after)
 const members = (value: string, count = Math.floor(ROOM / (10 + value.length))): string =>
   Array.from({ length: count }, (_, at) => `"K${at}":${value}`).join(',')
-/** Slightly under the size limit of a body. */
+/** JSON members for a body slightly below the size limit. */
 const fewer = (value: string): string => members(value, 19_000)
 
-/** JSON fragments; each is the beginning of a pattern that a naive search would restart at again and again. */
+/** JSON fragments that look like the start of a secret or of a pattern, so that a naive search would be quadratic. */
 const UNITS = ['@', 'aa@', ' ', 'eyJaaaaaaaa.', '://a:', 'hf_', 'password=', '\\u0000']
 
 const BODIES: readonly (readonly [what: string, body: string])[] = [
@@ -59,7 +59,7 @@ async function measure(method: string, path: string, token: string, body: string
   const request = `${method} ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
   let stallMs = Number.POSITIVE_INFINITY
   let bytes = 0
-  // The better of two runs, to measure the body and not the load of the machine.
+  // The faster of two runs is used, to measure the body and not the load of the machine.
   for (let round = 0; round < 2; round += 1) {
     const { answers } = await exchangeAlone(server.port, request)
     stallMs = Math.min(stallMs, (await server.health()).worstStallMs)

@@ -1,5 +1,5 @@
-// Thousands of hostile requests against a server in its own process. None is answered 5xx or hangs, rejected ones store
-// nothing, the event loop stays responsive and memory stays level.
+// Thousands of hostile requests against a server in its own process. No request is answered 5xx or hangs, rejected
+// requests store nothing, the event loop stays responsive and memory does not grow.
 
 import { env } from 'node:process'
 import { waitUntil } from '@holdfast/testkit'
@@ -18,7 +18,7 @@ const BLOCK = 500
 const SEED = Number(env.HOLDFAST_SEED ?? (LONG ? Date.now() % 1_000_000_000 : 20_260_101))
 const MAX_STALL_MS = 100
 const MAX_GROWTH = 0.1
-/** Thousands of requests, a few at a time: half a minute on a busy machine. */
+/** Timeout of the test: thousands of requests take half a minute on a busy machine. */
 const RUN_MS = LONG ? 3_600_000 : 240_000
 
 let platform: Platform
@@ -50,7 +50,7 @@ afterAll(async () => {
 
 const revisions = () => readKeyRevisions(platform.config.etcd.endpoints[0] ?? '', `${platform.root}/t/`)
 
-/** Deletes accepted records, so that the next block has quota left and the server's cache does not grow. */
+/** Deletes accepted records, so that the quota suffices for the next block and the server's cache does not grow. */
 async function removeAccepted(names: ReadonlySet<string>): Promise<void> {
   const api = platform.api(targets.token)
   for (const name of names) {
@@ -116,7 +116,7 @@ function judgeHealth(
   expect(healths.flatMap(({ errors }) => errors).slice(0, 3)).toEqual([])
   expect(worstStall).toBeLessThan(MAX_STALL_MS)
   expect(growth).toBeLessThan(MAX_GROWTH)
-  // The requests are effective: most were rejected, for many different reasons, and some were accepted.
+  // The hostile requests are varied: most were rejected, for many different reasons, and some were accepted.
   expect(outcomes.size).toBeGreaterThan(25)
   expect(accepted).toBeGreaterThan(TOTAL / 500)
 }

@@ -1,4 +1,4 @@
-// `Idempotency-Key` on POST: a retry gets the first 2xx response byte for byte, and nothing is done twice.
+// `Idempotency-Key` on POST: a retry gets the first 2xx response byte for byte, and the request is not executed twice.
 
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'

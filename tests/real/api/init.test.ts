@@ -1,4 +1,4 @@
-// `holdfast-server init` with an operator's token: it turns an empty secrets store into identities and a first token, and
+// `holdfast-server init` with an operator's token: it creates identities and a first token in an empty secrets store, and
 // can be run again.
 
 import { execFile } from 'node:child_process'
@@ -60,7 +60,7 @@ test('init sets up the secrets store, prints the missing configuration, and may 
   for (const value of [printed.token, printed.secretsStore.api.secretId, rootToken])
     expect(first.stderr).not.toContain(value)
 
-  // The printed configuration is valid.
+  // The configuration that `init` printed is valid.
   const complete = await configFile(printed.secretsStore)
   expect((await main('check-config', '--config', complete)).code).toBe(0)
   const again = await main('init', '--config', complete, '--operator-token-file', tokenFile)
@@ -113,7 +113,7 @@ test('init adds a namespace that was granted later to the policies of every tena
   expect(again.code, again.stderr).toBe(0)
   expect(again.stderr).toContain('mounts and policies of 1 tenants')
   expect(await policy()).toContain('/data/payments/*')
-  // Removing the namespace removes it from the policies again; other tests share the store and need the default ones.
+  // A run with the default namespaces restores the default policies, which other tests with this secrets store need.
   const usual = await main(
     'init',
     '--config',

@@ -1,4 +1,4 @@
-// Reading logs through the API, merged over replicas and nodes, with real engines and agents.
+// Logs through the API, merged over replicas and nodes, with real engines and agents.
 
 import { request } from 'node:http'
 import { waitUntil } from '@holdfast/testkit'
@@ -48,7 +48,7 @@ async function read(path: string, baseUrl = world.platform.baseUrl): Promise<Lin
   return parse(await response.text())
 }
 
-/** A log follower that reads as fast as it can; a `slow` one reads one chunk at each `resume`. */
+/** Follows a log as fast as possible; a `slow` follower reads one chunk at each `resume`. */
 function follow(path: string, { baseUrl = world.platform.baseUrl, slow = false } = {}) {
   const parts: string[] = []
   let kept = 0
@@ -67,7 +67,7 @@ function follow(path: string, { baseUrl = world.platform.baseUrl, slow = false }
       if (part.includes('{"skipped"')) missed = true
       parts.push(part)
       kept += part.length
-      // Most of a flood is counted and discarded.
+      // Most of a large log is counted and discarded.
       while (kept > 4 * MIB) kept -= parts.shift()?.length ?? 0
     })
     response.on('end', () => {
@@ -80,10 +80,10 @@ function follow(path: string, { baseUrl = world.platform.baseUrl, slow = false }
   const follower = {
     resume: () => {},
     bytes: () => bytes,
-    /** True after the server reported a gap. */
+    /** True after the server reported missing log lines. */
     missed: () => missed,
     ended: () => ended,
-    /** The complete lines that were kept. */
+    /** The complete lines among the log text that was not discarded. */
     lines: (): Line[] => parse(text().slice(text().indexOf('{'), text().lastIndexOf('\n') + 1)),
     text,
     close: () => sent.destroy(),
@@ -102,7 +102,7 @@ test('both server replicas return all log lines of all containers in the order o
       [2, 'node-2'],
     ] as const) {
       const own = lines.filter((line) => line.replica === replica)
-      // The engine reads stdout and stderr separately and timestamps them as it reads, so their relative order is undefined.
+      // The engine reads and timestamps stdout and stderr separately, so their relative order is undefined.
       const of = (stream: string) => own.filter((line) => line.stream === stream).map(({ text }) => text)
       expect(of('stdout')).toEqual(Array.from({ length: 300 }, (_, index) => `line ${index + 1}`))
       expect(of('stderr')).toEqual(['bad'])
@@ -192,7 +192,7 @@ test('a slow follower of containers that write at full speed is informed of the 
   const began = performance.now()
   let peak = 0
   await waitUntil(() => follower.bytes() > 0, { what: 'it is followed' })
-  // The chunks that are already buffered are read first.
+  // Chunks that are already buffered arrive first, so the follower reads until the gap is reported.
   while (!follower.missed() && performance.now() - began < 120_000) {
     await new Promise((resolve) => setTimeout(resolve, 50))
     follower.resume()
@@ -212,7 +212,7 @@ test('a slow follower of containers that write at full speed is informed of the 
   expect(gaps[0]).toEqual({ replica: 2, lines: expect.any(Number), bytes: expect.any(Number) })
   expect(peak - before).toBeLessThan(128 * MIB)
   for (const agent of world.agents) expect(agent.peakMiB()).toBeLessThan(150)
-  // The flood has not slowed down the other messages of the node.
+  // The large log output has not delayed other messages of the node.
   expect((await world.platform.api(developer).get('/api/v1/nodes')).text).not.toContain('unreachable')
 })
 

@@ -1,4 +1,4 @@
-// The server for an operator: health, readiness, metrics, the OpenAPI document, and the commands of the server process.
+// Server functions for an operator: health, readiness, metrics, the OpenAPI document, and commands of the server process.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -24,7 +24,7 @@ const ROOT = join(import.meta.dirname, '../../..')
 const REDOCLY = join(ROOT, 'node_modules/.bin/redocly')
 const MAIN = join(ROOT, 'packages/server/src/main.ts')
 
-/** No operation documents this code: the operation does not exist, or the code reports a bug of the server. */
+/** Codes that no operation documents: the operation does not exist, or the code reports a bug of the server. */
 const ANSWERED_NOWHERE = [
   'method_not_allowed',
   'secret_generate_would_persist',
@@ -91,7 +91,7 @@ describe('GET /healthz', () => {
     const expectAway = async () => {
       const began = performance.now()
       const answers = await Promise.all(['/healthz', '/readyz', '/healthz'].map((path) => anybody.get(path)))
-      // The probe has a deadline of 2.5 s; other calls to the store have 10 s.
+      // The readiness probe has a deadline of 2.5 s; other calls to the store have 10 s.
       expect(performance.now() - began).toBeLessThan(8_000)
       expect(answers.map(({ status }) => status)).toEqual([503, 503, 503])
       expect(answers[0]?.body).toEqual({ status: 'degraded', keyValueStore: 'disconnected' })

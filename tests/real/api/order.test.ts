@@ -1,5 +1,5 @@
-// The order of rejections is public behavior: complete responses are compared with a golden file. Changing that file
-// changes the interface.
+// The order in which faults of a request are rejected is part of the API: responses are compared with a golden file, and
+// a change of that file is a change of the API.
 
 import type { ApiAnswer } from '@holdfast/testkit/platform/api-client'
 import { startPlatform } from '@holdfast/testkit/platform/start-platform'
@@ -23,7 +23,7 @@ afterAll(() => world.platform.stop())
 const POST = '/api/v1/deployments'
 const TOO_LARGE = `[${'"",'.repeat(400_000)}`
 
-/** Each request has faults of two adjacent phases; the later phase must not be reached. */
+/** Requests that each have faults of two adjacent validation phases; only the earlier phase must be reported. */
 const PHASES: readonly [string, Sent | ((world: World) => Sent)][] = [
   ['authentication before path', { as: 'forged', path: '/api/v1/nowhere', body: {} }],
   ['authentication before method', { as: 'anonymous', method: 'PATCH', path: POST, body: {} }],
@@ -185,7 +185,7 @@ const BODIES: readonly [string, (world: World) => Sent][] = [
   ],
 ]
 
-/** Replaces parts that differ from run to run with their names. */
+/** A response in which parts that differ from run to run are replaced by placeholders. */
 function normalised({ status, text, headers }: ApiAnswer): object {
   const { platform, fullTenant, uid } = world
   const names: [string, string][] = [

@@ -1,4 +1,4 @@
-// Searching old events: one request reads a limited number of events and returns a cursor to the others, so that no
+// Search in old events: one request reads a limited number of events and returns a cursor to the rest, so that no
 // matching event is left out.
 
 import type { EventPage, TenantId } from '@holdfast/contract'
@@ -23,7 +23,7 @@ async function storeWithTenant(): Promise<{ store: Store; tenant: TenantId }> {
 const AT_ONCE = 100
 const BIRTH = 'created'
 
-/** Writes one event about `uid` for each message. */
+/** Writes one event about the object `uid` for each message. */
 async function emit(store: Store, tenant: TenantId, uid: string, messages: readonly string[]): Promise<void> {
   for (let from = 0; from < messages.length; from += AT_ONCE)
     await world.write(store, (transaction) => {
@@ -54,20 +54,20 @@ test('every matching event among many is found by following the cursors', async 
     return listed.value
   }
   const messages = ({ items }: EventPage) => items.map(({ message }) => message)
-  // Backwards, an empty page is not the end while it has a cursor.
+  // When events are read backwards, an empty page with a cursor is not the end.
   const newest = await ask({})
   expect([messages(newest), newest.earlierCursor]).toEqual([[], expect.any(String)])
   const older = await ask({ before: newest.earlierCursor })
   expect(messages(older)).toEqual(['second'])
   const oldest = await ask({ before: older.earlierCursor })
   expect([messages(oldest), oldest.earlierCursor]).toEqual([['first'], undefined])
-  // New events follow the first response's cursor, and reading forwards skips nothing either.
+  // New events come after the first response's cursor, and reading forwards skips none.
   await emit(store, tenant, 'dep_quiet', ['third'])
   expect(messages(await ask({ after: newest.nextCursor ?? '' }))).toEqual(['third'])
   const onwards = await ask({ after: oldest.items[0]?.cursor, limit: 2 })
   expect(messages(onwards)).toEqual(['second'])
   expect(messages(await ask({ after: onwards.nextCursor ?? '', limit: 2 }))).toEqual(['third'])
-  // The timeline of a deployment has a cursor where its search stopped, and /events continues from there.
+  // A deployment's timeline has a cursor at the event where its search stopped, and /events continues from there.
   const storied = await readTimeline(store, tenant, { uid: 'dep_quiet', nodeIds: [] })
   expect(storied.timeline.map(({ message }) => message)).toEqual(['third'])
   expect(messages(await ask({ before: storied.earlierCursor, limit: 9 }))).toEqual(['first', 'second'])

@@ -1,4 +1,4 @@
-// Concurrent requests on one server and on two: a name has one owner, a revision has one successor, a quota is exact.
+// Concurrent requests on one and on two servers: a name has one owner, a revision one successor, and quotas are exact.
 
 import type { TenantId } from '@holdfast/contract'
 import { deployments } from '@holdfast/server/store/records'
@@ -32,7 +32,7 @@ afterAll(async () => {
 const together = <T>(count: number, ask: (index: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, index) => ask(index)))
 
-/** The number of responses of each kind: `{"201": 1, "deployment_exists": 999}`. */
+/** The number of responses of each kind, for example `{"201": 1, "deployment_exists": 999}`. */
 function tally(answers: readonly ApiAnswer[]): { [answer: string]: number } {
   const counts: { [answer: string]: number } = {}
   for (const { status, codes } of answers) {
@@ -178,7 +178,7 @@ test('a deployment that is being deleted keeps its name and rejects changes', PA
   const tenant = await newTenant()
   await tenant.one.post(COLLECTION, bodyOf('web'))
   const address = inTenant(tenant.id as TenantId, deployments, 'web')
-  // The deletion mark is written here, because the controller would finish too soon to observe it.
+  // The test writes the deletion mark itself, because the controller would complete a deletion too soon to be observed.
   await platform.server.store.transact((transaction) => {
     const stored = transaction.get(address)
     if (stored !== undefined) transaction.put(address, { ...stored, deleting: true })

@@ -1,4 +1,4 @@
-// The image check against real registries, and a tenant's registry credentials.
+// The check of images against real registries, and the registry credentials of a tenant.
 
 import { freePort, type Registry, startRegistry } from '@holdfast/testkit'
 import type { ApiAnswer, ApiClient } from '@holdfast/testkit/platform/api-client'
@@ -34,7 +34,7 @@ afterAll(async () => {
   await Promise.all([open.stop(), guarded.stop()])
 })
 
-/** Creates it under a new name each time. */
+/** Creates a deployment of the image, under a new name each time. */
 function create(image: string, headers = {}): Promise<ApiAnswer> {
   serial += 1
   return api.post(COLLECTION, { kind: 'Deployment', name: `r${serial}`, image }, headers)
@@ -99,7 +99,7 @@ describe('the image check', () => {
     const image = `${down}/shop/web:1.0`
     const answer = await create(image)
     expectUnreachable(answer, image, /could not be queried: /)
-    // The deployment's timeline then shows the reason for the wait, after the create.
+    // The deployment's timeline shows why the deployment waits, after the event of its creation.
     const [first, second] = (await storyOf(answer)).toReversed()
     expect(first).toMatchObject({ type: 'deployment.created' })
     expect(second).toMatchObject({
@@ -121,11 +121,11 @@ describe('the image check', () => {
     const sent = { kind: 'Deployment', name: 'web', image }
     const answer = await other.api(other.acme.token).post(COLLECTION, sent)
     expectUnreachable(answer, image, /time/)
-    // The check has a deadline of 3 s; the registry hangs as long as the test needs.
+    // The image check has a deadline of 3 s; the registry answers only at the end of the test.
     expect(performance.now() - began).toBeLessThan(15_000)
     hanging.resume()
     await hanging.pushSampleImage('shop/web', '1.0')
-    // The result "unreachable" is cached for ten seconds; then the first successful resolution pins the digest.
+    // The cached result "unreachable" expires after ten seconds; then the first successful check pins the digest.
     await expect
       .poll(
         async () => imageOf(await other.api(other.acme.token).put(`${COLLECTION}/web`, { image })).digest,

@@ -1,4 +1,4 @@
-// A route (host and path) belongs to one deployment of a tenant: over HTTP, on two servers, with concurrent requests.
+// A route (host and path) belongs to one deployment of a tenant, even with concurrent requests to two servers.
 
 import type { TenantId } from '@holdfast/contract'
 import { deployments, type StoredDeployment } from '@holdfast/server/store/records'
@@ -52,7 +52,7 @@ interface Claim {
   readonly deployment: string
 }
 
-/** The claims stored in etcd, as `host path name`. */
+/** The route claims stored in etcd, as `host path name`. */
 async function claimsOf(tenant: string): Promise<string[]> {
   const dump = Object.entries(await dumpTenants(platform))
   const own = dump.filter(([key]) => key.includes(`/${tenant}/route/`))
@@ -188,7 +188,7 @@ describe('a route', () => {
         if (stored !== undefined) transaction.put(address, { ...stored, ...change })
         return { kind: 'commit', result: undefined }
       })
-    // The deletion mark is written here, because the controller would finish too soon to observe it.
+    // The test writes the deletion mark itself, because the controller would complete a deletion too soon to be observed.
     await mark({ deleting: true })
     expect((await post(two, 'shop', [route('b.example')])).codes).toEqual(['route_conflict'])
     await mark({ deleting: false })
@@ -292,7 +292,7 @@ describe('concurrent claims', () => {
       const next = { routes: routes.map(({ host }) => route(`n-${host}`)), dependsOn: within.dependsOn }
       expect(codes(await one.put(`${COLLECTION}/within`, next))).toBe('200')
       expect(await claimsOf(id)).toHaveLength(16)
-      // Absent claims are compared too, because another request may have created them since.
+      // The transaction also compares absent route claims, because another request may have created one.
       await Promise.all(Array.from({ length: 150 }, (_, n) => one.delete(`${COLLECTION}/leaf-${n}`)))
       const left = async () => (await one.get(`${COLLECTION}?limit=500`)).text.includes('"name":"leaf-')
       await expect.poll(left, { timeout: 60_000 }).toBe(false)

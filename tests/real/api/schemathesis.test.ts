@@ -1,5 +1,5 @@
-// Does the server do what its OpenAPI document says? schemathesis generates valid and invalid requests from the document
-// and checks each response against it: no 5xx, only declared statuses, types, headers and shapes.
+// Does the server conform to its OpenAPI document? schemathesis generates valid and invalid requests from the document
+// and checks each response: no 5xx, and only declared statuses, types, headers and schemas.
 
 import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const EXAMPLES = LONG ? 300 : 12
 const SEED = Number(env.HOLDFAST_SEED ?? (LONG ? Date.now() % 1_000_000_000 : 20_260_101))
-/** Four thousand requests in sequence: the slowest run takes over a minute on a busy machine. */
+/** Timeout of a run: four thousand requests in sequence take over a minute on a busy machine. */
 const RUN_MS = LONG ? 3_600_000 : 240_000
 const CHECKS = [
   'not_a_server_error',
@@ -35,7 +35,7 @@ beforeAll(async () => {
   writeFileSync(documentPath, JSON.stringify(addExamples(document, examples)))
 })
 
-/** Names of existing records, of records that may be deleted, and bodies that are accepted. */
+/** Example values for requests: names of existing records, names of records that may be deleted, and valid bodies. */
 async function makeExamples(): Promise<Examples> {
   const { acme, image, registryHost } = platform
   const api = platform.api(acme.token)
@@ -108,7 +108,7 @@ interface Run {
   readonly filters: readonly string[]
 }
 
-/** One worker: with threads, Python 3.11 itself fails now and then ("AST constructor recursion depth mismatch"). */
+/** Runs schemathesis with one worker, because Python 3.11 itself fails now and then with several threads. */
 function runSchemathesis({ token, filters }: Run): Promise<{ code: number | null; output: string }> {
   const args = [
     ...[
@@ -147,8 +147,8 @@ function report(what: string, output: string): void {
 }
 
 /**
- * schemathesis requests ids that it has seen again. Requests that remove nodes therefore run separately, where it sees only
- * the nodes that it removes. So does the endpoint that rightly answers 503: there is no agent for the node.
+ * Operations that run separately. schemathesis reuses ids that it has seen, so operations that delete nodes would break
+ * the other requests. The list of a node's containers rightly answers 503, because no agent is connected.
  */
 const APART = '^(deleteNodesId|deleteNodesNodeNameClaim|getNodesIdContainers)$'
 
@@ -188,14 +188,14 @@ test('schemathesis as platform-admin finds no fault on platform endpoints', { ti
 })
 
 /**
- * Excluded: removing a tenant would remove the other examples, there is no agent to ask, and an accepted stream does not
- * end (tests/real/api/events-stream.test.ts covers it).
+ * Operations that are never executed: deleting a tenant would delete the other examples, no agent is connected, and an
+ * event stream does not end (tests/real/api/events-stream.test.ts covers it).
  */
 const NEVER_DONE = [
   'DELETE /api/v1/tenants/{tenant}',
   'GET /api/v1/nodes/{id}/containers',
   'GET /api/v1/events/stream',
-  // No container runs here, and schemathesis cannot read an upgraded connection.
+  // Exec is excluded, because no container runs in this test and schemathesis cannot read an upgraded connection.
   'POST /api/v1/deployments/{name}/exec',
   'GET /api/v1/exec/{id}',
 ]

@@ -1,5 +1,6 @@
-// Request smuggling: messages whose end two parsers could see at different places. Each gets at most one response, a 400
-// that closes the connection. Bytes behind it are never run as a request, and a valid request before it gets its response.
+// Request smuggling: messages whose end two parsers could see at different places. Such a message gets at most one
+// response, a 400 that closes the connection. Bytes after the message are never executed; a valid request before it is
+// answered.
 
 import { refusalFault } from '@holdfast/testkit/hostile/check-refusal'
 import { exchangeAlone, openRawConnection } from '@holdfast/testkit/hostile/raw-connection'
@@ -14,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => platform.stop())
 
 const POST = 'POST /api/v1/deployments HTTP/1.1'
-/** The request that a second parser would see behind the first message. It must never be executed. */
+/** The request that a second parser would see after the first message. This request must never be executed. */
 const smuggled = () => `DELETE /api/v1/deployments/standing HTTP/1.1\r\n${head()}Content-Length: 0\r\n\r\n`
 const head = () => `Host: a\r\nAuthorization: Bearer ${platform.acme.token}\r\n`
 const port = () => platform.config.listen.port
@@ -26,7 +27,7 @@ async function standing(): Promise<void> {
 
 type Row = readonly [what: string, message: () => string]
 
-/** Unreadable messages: 400, and the connection closes. */
+/** Malformed messages, which are answered with 400 before the connection closes. */
 const BROKEN: readonly Row[] = [
   [
     'Content-Length and Transfer-Encoding',
@@ -107,7 +108,7 @@ describe('a message that cannot be parsed', () => {
   })
 })
 
-/** Parsed to their end and rejected with a code for a header; the request behind them is a separate request. */
+/** Headers that are rejected with an error code after the whole message was parsed; the next request is separate. */
 const REFUSED: readonly (readonly [what: string, header: string, code: string])[] = [
   ['a coding inside chunks', 'Transfer-Encoding: gzip, chunked', 'Transfer-Encoding'],
   [

@@ -1,4 +1,4 @@
-// Tenants, tokens, quotas and the audit log over HTTP.
+// Tests of tenants, tokens, quotas and the audit log over HTTP.
 
 import { startChaosProxy } from '@holdfast/testkit'
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'
@@ -135,7 +135,7 @@ describe('tokens', () => {
 
   test('expire', async () => {
     const path = `/api/v1/tenants/${platform.acme.id}/tokens`
-    // Long enough to be used once, even with a slow disk.
+    // The token is valid long enough to be used once, even with a slow disk.
     const { body } = await acme.post(path, { name: 'short', role: 'viewer', expiresAt: inSeconds(5) })
     const short = platform.api(String(body['token']))
     expect((await short.get(COLLECTION)).status).toBe(200)

@@ -1,4 +1,4 @@
-// TLS: clients that trust the server's authority are served; plain HTTP and other clients are not.
+// TLS: the server serves only clients that use TLS and trust the server's certificate authority.
 
 import { request } from 'node:https'
 import { type Certificates, makeCertificates } from '@holdfast/testkit'

@@ -1,4 +1,5 @@
-// The core of the CLI against a real platform and against misbehaving servers: contexts, exit codes, one clear sentence.
+// The CLI against a real platform and against misbehaving servers: contexts, exit codes, and errors in one clear
+// sentence.
 
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'

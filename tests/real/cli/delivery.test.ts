@@ -1,4 +1,4 @@
-// The delivered CLI: one file that starts quickly, a package that installs and runs, completion with live names, help.
+// The released CLI: one file that starts quickly, a package that installs and runs, completion with live names, and help.
 
 import { execFile } from 'node:child_process'
 import { mkdirSync, readdirSync } from 'node:fs'
@@ -31,7 +31,7 @@ const asAcme = () => ({ HOLDFAST_URL: platform.baseUrl, HOLDFAST_TOKEN: platform
 describe('start-up of the CLI', () => {
   const RUNS = 20
   const ALLOWED_MS = 150
-  /** Start-up time of bare node on an idle machine with two cores. */
+  /** Start-up time of Node alone, in milliseconds, on an idle machine with two cores. */
   const CALM_NODE_MS = 35
 
   async function startMs(words: readonly string[], variables: { [name: string]: string }): Promise<number> {
@@ -40,7 +40,7 @@ describe('start-up of the CLI', () => {
     return performance.now() - begun
   }
 
-  /** The median, which is printed, and the minimum, which other work on the machine disturbs least. */
+  /** Measures start-up times. The median is printed; the minimum is asserted, because load affects it least. */
   async function measure(starts: readonly (readonly string[])[], variables: { [name: string]: string }) {
     const times = starts.map((): number[] => [])
     for (let round = 0; round < RUNS; round += 1)
@@ -71,7 +71,7 @@ describe('start-up of the CLI', () => {
     console.info(
       `start-up: bare node ${shownMs(bare)}, --help ${shownMs(help)}, get deployments ${shownMs(get)}`,
     )
-    // A busy machine is slower at all of it, bare node included.
+    // A busy machine starts everything more slowly, so the limit grows with the start-up time of Node alone.
     const allowed = ALLOWED_MS * Math.max(1, bare.least / CALM_NODE_MS)
     expect(help.least - bare.least).toBeLessThan(allowed)
     expect(get.least - bare.least).toBeLessThan(allowed)

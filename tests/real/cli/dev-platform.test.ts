@@ -1,5 +1,5 @@
-// dev:up and dev:down as a developer runs them: separate processes, their own folder, and nothing left behind, even when
-// one of them is killed halfway.
+// dev:up and dev:down as a developer runs them: separate processes, a separate folder, and no process or file left
+// behind, even if a command is killed halfway.
 
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -24,7 +24,7 @@ afterEach(async () => {
   home.remove()
 })
 
-/** Settings of the CLI, without those of the developer who runs the tests. */
+/** The contexts file of the CLI in this test, instead of the developer's own file. */
 const contextsFile = () => join(home.path, 'contexts.yaml')
 const OTHER = { url: 'https://holdfast.example', token: 'hf_other' }
 
@@ -44,7 +44,7 @@ function run(script: 'dev-up' | 'dev-down', variables: { [name: string]: string 
   return { child, ended }
 }
 
-/** All processes of the platform, found by its folder on their command lines. */
+/** All processes of the development platform, found by the platform's folder on their command lines. */
 function processesThere(): string[] {
   return readdirSync('/proc').flatMap((pid) => {
     try {
@@ -61,7 +61,7 @@ const read = (name: string) => readFileSync(join(folder, name), 'utf8')
 const listed = (): { name: string; pid: number }[] =>
   existsSync(join(folder, 'processes.json')) ? JSON.parse(read('processes.json')) : []
 
-/** Some engines run, others are starting, and there is no server yet. */
+/** Waits until some engines run while others start, before the server exists. */
 const halfWay = () =>
   waitUntil(() => listed().some(({ name }) => name === 'etcd-1' || name === 'registry'), {
     what: 'half of the platform is up',
@@ -143,7 +143,7 @@ test('dev:up starts a usable platform, and dev:down removes it', { timeout: 180_
     status: 0,
     text: expect.stringMatching(/Stopped: etcd-1, .*keeper, registry, secrets-store, server\./),
   })
-  // No context is current, so that commands for this platform cannot reach another one.
+  // No context is current, so that a later command without a context cannot reach the wrong platform.
   expect(await readContextsFile(contextsFile())).toEqual({
     ok: true,
     contexts: { contexts: { other: OTHER } },

@@ -1,4 +1,4 @@
-// Manifests through the CLI against a real platform: the stored records, the output, and the exit codes.
+// Manifests applied with the CLI to a real platform: the stored records, the output, and the exit codes.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

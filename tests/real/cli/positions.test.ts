@@ -1,5 +1,5 @@
-// For every code that a body provokes on a real platform, the caret is under the value or under the key that should have
-// it; and the rules that the CLI checks offline return the same rejections as the platform.
+// For every rejection of a manifest, the CLI's caret is under the faulty value or under the key that lacks a value. The
+// rules that the CLI checks offline reject the same manifests as the platform.
 
 import { isDeepStrictEqual } from 'node:util'
 import { locate } from '@holdfast/cli/manifest/locate'
@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.platform.stop())
 
-/** Codes that need the server: its settings and its records. */
+/** Codes that only the server can check, with its settings and records. */
 const OF_THE_SERVER: ReadonlySet<string> = new Set([
   ...[
     'registry_not_allowed',
@@ -49,7 +49,7 @@ function valueAt(body: Json, steps: readonly PathStep[]): Json | undefined {
   }, body)
 }
 
-/** The key of the nearest existing parent; for a list element or an empty document, the first key in it. */
+/** The key of the nearest existing parent of a field; for a list element or an empty document, the first key. */
 function keyFor(body: JsonObject, steps: readonly PathStep[]): string {
   const missing = steps.findIndex((_, at) => valueAt(body, steps.slice(0, at + 1)) === undefined)
   const last = steps[missing - 1]
@@ -66,7 +66,7 @@ function expectCaret(text: string, name: string, body: JsonObject, field: string
   const under = text.slice(start, end)
   const value = valueAt(body, steps)
   if (steps.length > 0 && value !== undefined) {
-    // A block over several lines is not a valid document on its own.
+    // A value over several lines is not a valid document on its own and is not compared.
     const isBlock = typeof value === 'object' && value !== null && !name.endsWith('.json')
     if (!isBlock) expect(parse(under)).toEqual(value)
   } else if (steps.length > 0) expect(parse(under)).toBe(keyFor(body, steps))
@@ -119,7 +119,7 @@ describe('generated bodies', () => {
     fc.jsonValue({ maxDepth: 2 }),
     { maxKeys: 3 },
   )
-  /** Sent concurrently, so that the network does not add up. */
+  /** Number of requests that are sent concurrently, to save time. */
   const AT_ONCE = 8
   const COUNT = 5000
 

@@ -1,4 +1,4 @@
-// Reading and changing running deployments through the CLI, on a real platform with agents that report ready.
+// The CLI reads and changes running deployments, on a real platform with agents that report containers as ready.
 
 import { tmpdir } from 'node:os'
 import { type CliWorld, startCliWorld } from '@holdfast/testkit/cli/start-world'
@@ -82,7 +82,7 @@ describe('holdfast events', () => {
 
   test('follows events until Ctrl-C', async () => {
     let seen = false
-    // Events from before the stream is open are not shown, so they are repeated until one is.
+    // The CLI shows no events from before its stream is open, so the test repeats the event until it is shown.
     const keepHappening = async (): Promise<void> => {
       while (!seen) {
         await world.cli(['node', 'cordon', 'n2'])

@@ -1,4 +1,4 @@
-// Secrets through the CLI: values come from files, stdin and the platform, and are in no output of any command.
+// Secrets through the CLI: values come from files, stdin and the platform, and no command prints a value.
 
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -28,7 +28,7 @@ afterAll(async () => {
   await world.platform.stop()
 })
 
-/** Runs with --verbose and records all output. */
+/** Runs the CLI with --verbose and records all output. */
 async function cli(words: readonly string[], options: CliOptions = {}): Promise<CliRun> {
   const { baseUrl, acme } = world.platform
   const env = { HOLDFAST_URL: baseUrl, HOLDFAST_TOKEN: acme.token }

@@ -1,4 +1,4 @@
-// Logs and exec through the CLI, as a process with pipes: stdout, stderr and exit codes.
+// Logs and exec through the CLI, run as a process with pipes: stdout, stderr and exit codes.
 
 import { type CliOptions, runCli } from '@holdfast/testkit/cli/run-cli'
 import { startWirePeer, type WirePeer } from '@holdfast/testkit/cli/wire-peer'

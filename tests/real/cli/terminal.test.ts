@@ -1,4 +1,4 @@
-// The CLI in a real pseudo-terminal: its output, its input, and that the terminal is restored afterwards.
+// The CLI in a real pseudo-terminal: output, input, and the restored terminal afterwards.
 
 import { join } from 'node:path'
 import { bundledCli } from '@holdfast/testkit/cli/run-cli'
@@ -29,7 +29,7 @@ async function open(url: string, columns?: number, rows?: number): Promise<Scree
   return screen
 }
 
-/** Line mode, echo and signals as a shell expects them. */
+/** Checks that the terminal has line mode, echo and signals, as a shell expects. */
 async function expectSane(): Promise<void> {
   await screen.type('clear; stty -a | tr " " "\\n" | grep -xE "icanon|echo|isig" | sort | tr "\\n" " "')
   await screen.until('echo icanon isig')
@@ -40,7 +40,7 @@ describe('at a terminal', () => {
     await open(world.platform.baseUrl)
     const text = `kind: Deployment\\nname: web\\nimage: ${world.platform.image}\\n`
     await screen.type(`printf '${text}' | holdfast apply -f - --wait 2>&1 | tail -n 3; echo "made $?"`)
-    // A unique marker, so that output of an earlier command is not mistaken for the end of this one.
+    // The marker text is unique, so that output of an earlier command is not mistaken for the end of this command.
     await screen.until('made 0')
     await screen.type(`clear; printf '${text}replicas: 2\\n' > /tmp/holdfast-$$.yaml; clear`)
     await screen.type(

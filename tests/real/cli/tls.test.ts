@@ -1,4 +1,4 @@
-// A platform with its own certificate authority: the CLI works with its CA file, and explains in one sentence without.
+// A platform with its own certificate authority: the CLI connects with the CA file, and explains the error without it.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:https'

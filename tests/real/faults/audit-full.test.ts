@@ -1,5 +1,5 @@
-// The disk of the secrets store's audit log is full, and the store refuses every call that it cannot log, as if it were
-// sealed. Operations with secrets fail and leave nothing behind, others continue, and free space is the only fix needed.
+// The disk of the secrets store's audit log is full, so the secrets store refuses every call. Operations with secrets
+// fail and store nothing, other operations continue, and freeing disk space is the only fix needed.
 
 import { join } from 'node:path'
 import { openRealStore, type RealStore } from '@holdfast/server/adapters/secrets-store/real-store.fixture'
@@ -25,7 +25,7 @@ let store: SecretsStore
 let real: RealStore
 let platform: Platform
 let world: DispatchWorld
-/** Delays of the broker, in milliseconds. */
+/** Clock of the broker's retry delays, in milliseconds. */
 let now = 0
 
 beforeAll(async () => {
@@ -57,7 +57,7 @@ async function auditOnlyTo(file: string): Promise<void> {
   expect([enabled.status, left.status]).toEqual([204, 204])
 }
 
-/** The first line that does not fit fills the last page. */
+/** Waits until the audit log is full: a call fails because its log line no longer fits. */
 const nothingIsLogged = () =>
   waitUntil(async () => !(await asOperator('GET', 'mounts')).ok, { what: 'the audit log is full' })
 

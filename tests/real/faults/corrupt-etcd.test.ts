@@ -1,6 +1,6 @@
-// The disk of one etcd member corrupts data. With the checks from docs/guides/configuration.md this is never silent: a
-// starting member compares itself with the others and refuses to start; for a running member the others raise an alarm,
-// and nothing is written until the operator has acted.
+// The disk of one etcd member corrupts data. With the checks from docs/guides/configuration.md this is detected: a
+// starting member compares its data with the others and refuses to start; for a running member the others raise an alarm,
+// and no write is accepted until the operator has acted.
 
 import { deployments } from '@holdfast/server/store/records'
 import { putDeployment, someTenant } from '@holdfast/server/store/records.fixture'
@@ -67,7 +67,7 @@ test('a corrupt running member raises an alarm: nothing is written until it is r
   await member.restart({ wait: false })
   const alarms = async () => (await engine.status()).flatMap((one) => one.alarms)
   await waitUntil(async () => (await alarms()).includes('CORRUPT'), { what: 'the alarm is raised' })
-  // A busy machine may time out before the write is answered.
+  // The write is retried, because it may time out on a busy machine.
   const answer = await waitUntil(
     async () => {
       const outcome = await create('during', hasty).catch(String)

@@ -1,5 +1,5 @@
-// Network partitions in one direction: messages arrive and responses do not, or the reverse. The waiting side notices in
-// time and uses another connection or reconnects; nothing is done twice.
+// Network partitions in one direction: messages arrive and responses do not, or the reverse. The waiting side detects the
+// partition in time and reconnects or uses another connection; no write is applied twice.
 
 import { createEtcdClient } from '@holdfast/server/adapters/etcd/create-etcd-client'
 import { someTenant } from '@holdfast/server/store/records.fixture'
@@ -15,7 +15,7 @@ import { startWriteLoad } from '@holdfast/testkit/store/write-load'
 import { expect, onTestFinished, test } from 'vitest'
 
 const DIRECTIONS = ['toServer', 'toClient'] as const
-/** The limit of each wait: many times the usual duration. */
+/** Limit of each wait in this test: many times the usual duration. */
 const IN_TIME = { timeoutMs: 20_000 }
 
 async function proxyOf(url: string) {
@@ -50,14 +50,14 @@ test.each(DIRECTIONS)(
     }
     await writesAreBack('writes are under way')
     broken.proxy.stall(direction)
-    // Its own deadline ends the stream in two seconds; without it the connection would time out after fifteen.
+    // The watch has a deadline of two seconds for its stream; the connection alone would time out after fifteen.
     await waitUntil(() => one.counts.resumes > 0, {
       what: 'the watch has left its stream',
       timeoutMs: 10_000,
     })
     await writesAreBack('writes continue')
     await one.store.fresh()
-    // Delayed messages are delivered now, to connections that still exist.
+    // Messages that the partition delayed are delivered now, to connections that still exist.
     broken.proxy.resume()
     await writesAreBack('writes continue after that')
     await load.stop()
@@ -65,7 +65,7 @@ test.each(DIRECTIONS)(
     const truth = await readTruth(direct, one.store.keyspace, tenant)
     expect(checkWrites(truth, load.ledger)).toEqual([])
     expect(checkEveryEvent(truth, log)).toEqual([])
-    // It does not go to and fro: the silent connection is left once, and a busy machine may cost another change.
+    // The watch does not keep switching: it leaves the silent connection once, and rarely again on a busy machine.
     expect(one.counts.resumes).toBeLessThan(5)
   },
 )
@@ -73,7 +73,7 @@ test.each(DIRECTIONS)(
 test.each(DIRECTIONS)(
   'node and server partitioned %s: the session ends, and is reopened when the network is back',
   async (direction) => {
-    // The server sends often, so only the agent's deadline can detect that its messages are lost.
+    // The server sends messages often, so only the agent's deadline can detect that the agent's own messages are lost.
     const times = { heartbeatMs: 500, unreachableMs: 2_000, failedMs: 600_000, sweepMs: 20, resyncMs: 50 }
     const { url, store, gateway } = await gatewayForTest({ times })
     const tenant = await addTenant(store)
@@ -121,7 +121,7 @@ test.each(DIRECTIONS)(
     const types = await eventTypes(store, tenant)
     const readies = types.filter((type) => type === 'node.ready').length
     expect(readies).toBeGreaterThan(1)
-    // The two events alternate, and there are no others.
+    // The events node.unreachable and node.ready alternate, and there are no others.
     expect(types.filter((type) => type === 'node.unreachable')).toHaveLength(readies - 1)
     expect(types).toHaveLength(2 * readies - 1)
   },

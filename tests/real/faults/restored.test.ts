@@ -1,5 +1,5 @@
-// etcd is restored from an older backup while servers run. They notice by its revision and neither serve nor write
-// anything from their cache; a restarted server reads the restored records, and no node loses a container.
+// etcd is restored from an older backup while servers run. The servers detect the lower revision and neither serve nor
+// write from their cache; a restarted server reads the restored records, and no node loses a container.
 
 import { createOrphanWatch } from '@holdfast/agent/converge/orphan-watch'
 import { type Complete, joinTemplates } from '@holdfast/contract'
@@ -59,7 +59,7 @@ test('a running server fails every call and writes nothing, and a restarted one 
   const { revision } = await direct.range({ key: root, countOnly: true })
 
   await expect(reading.store.fresh()).rejects.toMatchObject(wentBack)
-  // The record no longer exists in etcd, so every compare fails.
+  // The record does not exist in the restored etcd, so every compare fails.
   const change = writing.store.transact((transaction) => {
     if (transaction.get(inTenant(tenant, deployments, 'lost-1')) === undefined) throw new Error('not seen')
     putDeployment(transaction, tenant, 'lost-1', { revision: 2 })
@@ -88,12 +88,12 @@ test('no node loses a container: its running server sends nothing new, and a res
   const backup = await backUp(cluster)
   const assignment = anAssignment(node.nodeId)
   await place(running.store, owner, [assignment])
-  // More revisions than are written again before the node is back.
+  // The backup lacks these 20 revisions; fewer are written between the restore and the return of the node.
   for (let each = 0; each < 20; each += 1) await write(direct, uniqueName('elsewhere'))
   const agent = await openRaw(running.url, node)
   await backup.restore()
 
-  // New sessions are refused; existing ones keep receiving the same set.
+  // New agent sessions are refused; existing sessions keep receiving an unchanged desired set.
   const stranger = await dialRaw(running.url)
   stranger.send(helloOf(other, (await stranger.next('challenge')).nonce))
   expect(await stranger.next('close')).toMatchObject({ code: 'unavailable' })

@@ -1,5 +1,5 @@
 // etcd is slow: its members are paused half of the time, and once for longer than the deadline of a write. Clients retry
-// with the same Idempotency-Key, some before they got a response, and each key creates one record.
+// with the same Idempotency-Key, some before they get a response, and each key creates exactly one record.
 
 import { type EtcdCluster, startEtcd } from '@holdfast/testkit'
 import { slowDown } from '@holdfast/testkit/faults/duty'
@@ -13,9 +13,9 @@ import {
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const CLIENTS = 8
-/** Longer than the store waits for a batch of writes, so that responses are lost. */
+/** Pause of etcd in milliseconds: longer than the deadline of a batch of writes, so that responses are lost. */
 const STANDSTILL_MS = 3_500
-/** A request waits ten seconds for a current view and ten for its write, and five to find out its outcome. */
+/** Longest time of a request: ten seconds for a current view, ten for the write, and five to find out its outcome. */
 const ANSWERED_MS = 25_000
 
 let cluster: EtcdCluster
@@ -33,7 +33,7 @@ afterAll(async () => {
   await cluster?.stop()
 })
 
-/** Tokens too, because a duplicate of them would not be rejected. */
+/** Returns a request for a deployment or a token. Tokens are included, because a duplicate token is not rejected. */
 function requestOf(client: number, turn: number) {
   const name = `c${client}-${turn}`
   if (client % 2 === 0)
@@ -56,7 +56,7 @@ async function load(isOver: () => boolean): Promise<Outcome[]> {
           token: platform.acme.token,
           key: `${index}-${turn}`,
           ...requestOf(index, turn),
-          // Half of the clients retry before they got a response.
+          // Half of the clients retry before they get a response.
           ...(index % 4 < 2 ? {} : { patienceMs: 400 }),
         }),
       )

@@ -1,4 +1,5 @@
-// Draining a node over HTTP: it is cordoned at once, an event is emitted, and the drain ends when the node is empty.
+// Draining a node over HTTP: the node is cordoned at once, an event is emitted, and the drain ends when the node is
+// empty.
 
 import type { NodeId, TenantId } from '@holdfast/contract'
 import { stageDrained } from '@holdfast/server/operations/nodes/drain-node'
@@ -25,7 +26,7 @@ const store = () => platform.server.store
 const node = (name: string) => makeNode(platform.baseUrl, acme, name)
 const drain = (id: string, headers = {}) => acme.send('POST', `${NODES}/${id}/drain`, undefined, headers)
 const read = async (id: string) => (await acme.get(`${NODES}/${id}`)).body
-/** Ends a drain as a controller does after an assignment has left a placement. */
+/** Ends the drain of a node if the node is empty, as a controller does after an assignment has left. */
 const recheckDrain = (id: string): Promise<boolean> =>
   store().transact((transaction) =>
     stageDrained({ store: store(), clock }, transaction, platform.acme.id as TenantId, id as NodeId),

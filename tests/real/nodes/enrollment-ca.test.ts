@@ -1,5 +1,5 @@
-// A machine enrolls with the printed command and nothing else: the command pins the server's certificate, the agent
-// stores the pin, and warnings about its engine are shown.
+// A machine enrolls with only the printed command: the command pins the server's certificate, the agent stores the pin,
+// and warnings about the container engine are shown.
 
 import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -44,7 +44,7 @@ afterAll(async () => {
   certificates.remove()
 })
 
-/** A request of a tenant administrator who trusts the authority. */
+/** Requests the enrollment command of a node, as a tenant administrator who trusts the certificate authority. */
 async function commandFor(nodeName: string): Promise<string> {
   const headers = { authorization: `Bearer ${platform.acme.token}`, 'content-type': 'application/json' }
   const url = new URL(JOIN_TOKENS, secure.baseUrl)

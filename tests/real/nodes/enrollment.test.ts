@@ -34,7 +34,7 @@ const storedNode = (tenant: string, id: string) =>
   store().get(inTenant(tenant as TenantId, nodes, id))?.record
 const field = ({ body }: ApiAnswer) => body['field']
 
-/** The number of responses of each kind: a success status, or the code. */
+/** The number of responses by outcome: a success status, or an error code. */
 function countOutcomes(answers: readonly ApiAnswer[]): { [outcome: string]: number } {
   const counts: { [outcome: string]: number } = {}
   for (const { status, codes } of answers) {
@@ -414,7 +414,7 @@ test('failed enrollments are rate-limited by address; successful ones and other 
   const seconds = Number(refused.headers.get('retry-after'))
   expect(seconds).toBeGreaterThan(0)
   expect(seconds).toBeLessThanOrEqual(12)
-  // The rest of the API still works for the same address.
+  // Other API requests from the rate-limited address still work.
   expect((await api.get(NODES)).status).toBe(200)
   await limited.stop()
 })

@@ -1,5 +1,5 @@
 // A machine that lies about its location, over HTTP and the agent protocol: labels that its join token did not attest
-// never make it a candidate, however often it leaves and enrolls again, and events report the refusal.
+// never make the node a candidate, however often the machine enrolls again, and events report the refused labels.
 
 import type { NodeId, ServerMessage } from '@holdfast/contract'
 import {
@@ -31,7 +31,7 @@ afterAll(() => platform.stop())
 
 type Labels = { readonly [key: string]: string }
 
-/** Enrolls with new keys; `attested` is the location in the join token. */
+/** Enrolls a node with new keys; `attested` is the location in the join token. */
 async function join(name: string, attested: object | undefined, labels: Labels): Promise<SimulatedNode> {
   const { identityKey, publicKey, encryptionKey } = makeSimulatedKeys()
   const token = await joinToken(acme, name, attested === undefined ? {} : { residency: attested })
@@ -45,11 +45,11 @@ async function join(name: string, attested: object | undefined, labels: Labels):
 
 interface Connected {
   readonly agent: RawAgent
-  /** The ids of all assignments that it was ever sent. */
+  /** Ids of all assignments that the node ever received. */
   readonly assigned: ReadonlySet<string>
 }
 
-/** Undefined if the server closed the connection, as it does shortly after another session was opened. */
+/** Opens a session; undefined if the server closed it, which happens shortly after another session was opened. */
 async function tryToConnect(node: SimulatedNode, labels: Labels): Promise<RawAgent | undefined> {
   const agent = await dialRaw(platform.baseUrl)
   onTestFinished(() => agent.close())
@@ -64,7 +64,7 @@ async function tryToConnect(node: SimulatedNode, labels: Labels): Promise<RawAge
 
 let seq = 0
 
-/** Reports every container ready at once. */
+/** Opens a session whose agent reports every container as ready at once. */
 async function connect(node: SimulatedNode, labels: Labels): Promise<Connected> {
   const agent = await waitUntil(() => tryToConnect(node, labels), { what: 'a session', intervalMs: 200 })
   const assigned = new Set<string>()
@@ -136,19 +136,19 @@ test('a node that changes its country label and enrolls again never gets workloa
   expect((await acme.get(`/api/v1/nodes/${honestly.nodeId}`)).body['labels']).toEqual({})
   await isNoCandidate('spoofer')
 
-  // It is no candidate where the hidden country is blocked either.
+  // A node that hides its country is no candidate for a deployment that blocks this country.
   expect((await deploy('far', { blockedCountries: ['FR'] })).status).toBe(201)
   await waits('far')
   expect(await homeOf('far')).toEqual([])
   await acme.delete(`${DEPLOYMENTS}/far`)
 
-  // The same lie on another connection is one event.
+  // The same false label on a new connection causes no second event.
   flipped.agent.close()
   const again = await connect(honestly, lie)
   await isNoCandidate('spoofer')
   expect(await refusedOf('spoofer')).toHaveLength(1)
 
-  // It deletes itself and enrolls with a token that attests nothing, then with one that attests another country.
+  // The node is deleted and enrolls with a token that attests nothing, then with one that attests another country.
   again.agent.close()
   expect((await acme.delete(`/api/v1/nodes/${honestly.nodeId}`)).status).toBe(202)
   const reenrolled = await join('spoofer', undefined, lie)
@@ -163,14 +163,14 @@ test('a node that changes its country label and enrolls again never gets workloa
   await isNoCandidate('spoofer')
   for (const { assigned } of [first, flipped, again, second, third]) expect([...assigned]).toEqual([])
 
-  // An attested location is effective at once.
+  // An attested location is used at once.
   const berlin = await join('berlin', { country: 'DE' }, { [COUNTRY]: 'DE' })
   const inBerlin = await connect(berlin, { [COUNTRY]: 'DE' })
   await expect.poll(() => homeOf('data')).toEqual(['berlin'])
   await expect.poll(() => homeOf('near')).toEqual(['berlin'])
   await expect.poll(async () => (await statusOf('data'))['phase']).toBe('Running')
 
-  // A label that contradicts the attested location takes its workloads away.
+  // A label that contradicts the attested location moves the workloads off the node.
   inBerlin.agent.close()
   await connect(berlin, { [COUNTRY]: 'FR' })
   await expect

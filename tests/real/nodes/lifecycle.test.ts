@@ -1,4 +1,4 @@
-// Enrolled nodes over HTTP: they are read, cordoned, released and removed, and deployments refer to them.
+// Enrolled nodes over HTTP: reading, cordoning, releasing and removing them, and deployments that refer to them.
 
 import type { TenantId } from '@holdfast/contract'
 import { finishRelease } from '@holdfast/server/operations/nodes/release-node'
@@ -116,7 +116,7 @@ describe('a node', () => {
       await release(acme, 'carrier', platform.acme.id),
     ])
       expect(refused.codes).toEqual(['permission_denied'])
-    // Enrolling again removes the mark from no node.
+    // A new enrollment does not remove the node's control-plane mark.
     await join(enrollment('carrier', await joinToken(acme, 'carrier')))
     expect((await acme.get(`${NODES}/${id}`)).body['controlPlane']).toBe(true)
     expect((await patch(platform.api(), { controlPlane: false })).body['controlPlane']).toBe(false)
@@ -177,7 +177,7 @@ describe('a claim', () => {
       { own: false, state: 'releasing' },
       { own: true, state: 'active' },
     ])
-    // Now the first tenant may not come back, and a third one may not enroll at all.
+    // The first tenant cannot enroll the node again, and a third tenant cannot enroll it at all.
     const back = await join(enrollment('handed-over', await joinToken(acme, 'handed-over')))
     expect(back.codes).toEqual(['node_owned_by_another_tenant'])
     const third = await join(enrollment('handed-over', await joinToken(platform.api(), 'handed-over')))

@@ -1,5 +1,5 @@
-// Which nodes are declared failed, and which are not: many at once, while the control plane is down, and control-plane
-// nodes. All times are a hundredth of the defaults.
+// Which nodes are declared failed and which are not: during a mass failure, while the control plane is down, and nodes
+// that run the control plane. Times are a hundredth of the defaults.
 
 import { DEFAULT_TIMES } from '@holdfast/server/gateway/timings'
 import { startLivenessWatch } from '@holdfast/server/liveness/watch-silent-nodes'
@@ -22,11 +22,11 @@ const TIMES = {
     failedMs: failedMs / 100,
     sweepMs: 20,
   },
-  // A twentieth, because statuses of nodes that disconnected at once may be written slowly one after another.
+  // A twentieth of the default and not a hundredth, because the statuses of many nodes may be written slowly.
   massWindowMs: massWindowMs / 20,
   massHoldMs: massHoldMs / 100,
 }
-/** The last heartbeat may have arrived that long before the connection was cut. */
+/** Tolerance: the last heartbeat may have arrived this long before the connection was cut. */
 const SLACK_MS = 3 * TIMES.heartbeatMs
 
 async function agentsOf({ url }: TestGateway, nodes: readonly EnrolledNode[]): Promise<SimulatedAgents> {
@@ -35,7 +35,7 @@ async function agentsOf({ url }: TestGateway, nodes: readonly EnrolledNode[]): P
   return agents
 }
 
-/** Two nodes of one tenant and one of another, and two that stay connected. */
+/** Creates two nodes of one tenant, one node of another tenant, and two nodes that stay connected. */
 async function fiveNodes({ store }: TestGateway) {
   const [first, second] = [await addTenant(store), await addTenant(store)]
   const [a = [], b = []] = [await enrollMany(store, first, 3), await enrollMany(store, second, 2)]
@@ -46,7 +46,7 @@ async function fiveNodes({ store }: TestGateway) {
   }
 }
 
-/** The times in milliseconds from now until each node failed. */
+/** Waits until the nodes have failed. Returns the milliseconds until each failure. */
 async function failuresOf({ store }: TestGateway, nodes: readonly EnrolledNode[]): Promise<number[]> {
   const began = performance.now()
   const failed = new Map<EnrolledNode, number>()
@@ -64,7 +64,7 @@ async function failuresOf({ store }: TestGateway, nodes: readonly EnrolledNode[]
   return [...failed.values()]
 }
 
-/** The heartbeat of a server replica, and with `leads` its shards. */
+/** Writes the heartbeat of a server replica; with `leads` also its ownership of shards. */
 function heartbeatFor(
   gateway: TestGateway,
   replica: string,
@@ -113,7 +113,7 @@ test('two of five nodes that disconnect are declared failed in time', async () =
   silenced.close()
   const failures = await failuresOf(gateway, two)
   expect(Math.min(...failures)).toBeGreaterThan(TIMES.failedMs - SLACK_MS)
-  // A mass-failure hold would have delayed it until then.
+  // A mass-failure hold would have delayed the failures beyond this limit.
   expect(Math.max(...failures)).toBeLessThan(TIMES.failedMs + TIMES.massHoldMs - SLACK_MS)
 })
 
@@ -206,7 +206,7 @@ test('after the server was down its successor gives the nodes their full timeout
 })
 
 test('a control-plane node is alive while its server is, then while its agent is, and emits no event', async () => {
-  // Longer than a busy machine may need for one heartbeat of the server.
+  // The timeout is longer than the time that a busy machine needs for one heartbeat of the server.
   const times = { ...TIMES, unreachableMs: 2_000, failedMs: 2_500 }
   const gateway = await gatewayForTest({ times })
   const tenant = await addTenant(gateway.store)

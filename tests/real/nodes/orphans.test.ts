@@ -1,4 +1,4 @@
-// Orphaned containers that are too many to be removed: how the report of their node is handled.
+// How the server handles a node's report of orphaned containers that are too many to be removed automatically.
 
 import { startSession } from '@holdfast/agent/session/start-session'
 import type { Event, TenantId } from '@holdfast/contract'
@@ -32,7 +32,7 @@ const reportOrphans = (agent: OpenAgent, orphans: readonly string[], session = a
 const names = (count: number): string[] =>
   Array.from({ length: count }, (_, at) => `web.${String(at).padStart(2, '0')}`)
 
-/** Waits until earlier messages are processed; messages of a session are handled in order. */
+/** Waits until the agent's earlier messages are processed; a session handles messages in order. */
 async function settled(agent: OpenAgent): Promise<void> {
   agent.send({ type: 'call', id: 'last', method: 'containers' })
   await agent.next('answer')
@@ -49,7 +49,7 @@ test('orphaned containers are reported once, with number, names and remedy', asy
   const agent = await openRaw(url, node)
   reportOrphans(agent, [...names(25).toReversed(), 'b\u001b[2J', '', 'web.00'])
   await untilEmitted(store, tenant, 1)
-  // The same report, from this session or the next, is the same event.
+  // A repeated report of the same orphans, from this session or the next, causes no second event.
   const before = await orphanEvents(store, tenant)
   reportOrphans(agent, names(25))
   const again = await openRaw(url, node)
@@ -96,7 +96,7 @@ test('a node that keeps reporting other orphans is reported once a minute', asyn
   expect(await orphanEvents(store, tenant)).toHaveLength(1)
   await acceptOrphans(running, session, names(60), 60_000)
   expect(await orphanEvents(store, tenant)).toHaveLength(2)
-  // A session that the node's record no longer names.
+  // An outdated session, which the node's record no longer names.
   const older = newSession({ ...opened, epoch: epoch - 1 }, undefined, 0)
   await acceptOrphans(running, older, names(70), 200_000)
   expect(await orphanEvents(store, tenant)).toHaveLength(2)
@@ -131,7 +131,7 @@ test('the agent reports orphans once it has a session, and again after each comp
     log: pino({ enabled: false }),
   })
   onTestFinished(() => session.close())
-  // Before there is a session.
+  // The node reports orphans before its session is open.
   session.reportOrphans(names(4))
   await untilEmitted(store, tenant, 1)
   session.reportOrphans([])

@@ -1,5 +1,5 @@
-// Restart and rollback of a deployment over HTTP: the records that each leaves behind, the plan of a dry run, and the
-// readable history.
+// Restart and rollback of a deployment over HTTP: the stored records, the plan of a dry run, and the history of
+// revisions.
 
 import type {
   ArchiveEntry,
@@ -57,7 +57,7 @@ async function storedOf(name: string) {
   return store.get(inTenant(platform.acme.id as TenantId, deployments, name))?.record
 }
 
-/** An archive entry as it was written before entries contained the image digest. */
+/** Rewrites an archived revision in its old form, without the image digest. */
 async function forgetDigest(name: string, revision: number): Promise<void> {
   const entry = (await archived(name)).find((each) => each.revision === revision)
   if (entry === undefined) throw new Error('no such entry')
@@ -89,7 +89,7 @@ describe('restarting a deployment', () => {
       (await api.get('/api/v1/audit')).body['items'],
     )
     expect(audit.at(-1)).toMatchObject({ action: 'deployments:restarted', revision: 2 })
-    // Later revisions keep the mark, because the containers are still those of the restart.
+    // Later revisions keep the restart mark, because the containers are still those of the restart.
     await api.put(`${COLLECTION}/again`, { replicas: 3 })
     expect(await storedOf('again')).toMatchObject({ revision: 3, restartRevision: 2 })
     expect((await restart('again')).status).toBe(200)
@@ -162,7 +162,7 @@ describe('rolling back a deployment', () => {
     })
     const audit: { action: string }[] = Object((await api.get('/api/v1/audit')).body['items'])
     expect(audit.at(-1)?.action).toBe('deployments:rolled_back')
-    // Forward again: a rollback is a revision like any other.
+    // A rollback can also return to a newer revision, because each rollback is itself a revision.
     expect(deploymentOf(await rollBack('back', 2))).toMatchObject({
       revision: 4,
       replicas: 5,
@@ -186,7 +186,7 @@ describe('rolling back a deployment', () => {
     const back = await rollBack('pinned', 1)
     expect(deploymentOf(back).status.image).toEqual({ reference, digest })
     expect(back.body['alterations']).toEqual([])
-    // An entry from before digests were archived: the tag is resolved again, and that is reported.
+    // An archived revision without a digest: the tag is resolved again, and the response reports this.
     await forgetDigest('pinned', 1)
     await api.put(`${COLLECTION}/pinned`, { image: platform.image })
     const resolvedAgain = await rollBack('pinned', 1)
@@ -238,7 +238,7 @@ describe('rolling back a deployment', () => {
   })
 })
 
-/** The deployment runs on the node, as its controller and agent would have written it. */
+/** Writes the records of a replica that runs on the node, as its controller and agent would. */
 async function place(name: string, templateHash: string, ready: readonly boolean[]): Promise<void> {
   const { store } = platform.server
   const tenant = platform.acme.id as TenantId

@@ -1,4 +1,4 @@
-// Replicas of a deployment as the API shows them: their nodes, their states, and why one has no node, now and earlier.
+// Replicas of a deployment in API responses: their nodes, their states, and why a replica has or had no node.
 
 import type { Candidate, DeploymentUid, TenantId, Why } from '@holdfast/contract'
 import { nodes } from '@holdfast/server/store/records'

@@ -1,5 +1,5 @@
-// Residency over HTTP: accepted and rejected demands, stored and announced labels, and the warnings when a demand cannot
-// be satisfied now. See docs/design/residency.md#demands
+// Residency over HTTP: accepted and rejected demands, stored and announced labels, and warnings about a demand that no
+// node satisfies now. See docs/design/residency.md#demands
 
 import type { Alteration, DeploymentRecord, NodeId, Rejection, Warning } from '@holdfast/contract'
 import { makeSimulatedKeys } from '@holdfast/testkit'
@@ -24,7 +24,7 @@ const LABELS = {
 const at = (label: string) => `labels["${label}"]`
 
 let platform: Platform
-/** The same platform where residency is switched off. */
+/** A second server of the platform, on which residency is not enforced. */
 let lenient: Replica
 let acme: ApiClient
 let globex: ApiClient
@@ -47,7 +47,7 @@ beforeAll(async () => {
   await reachableNode('vienna', { country: 'AT' })
   await reachableNode('texas', { country: 'US', region: 'na' })
   await reachableNode('nowhere', {})
-  // Enrolled and never connected, so its labels are not used.
+  // The node `absent` is enrolled but never connected, so its labels are not used.
   await makeNode(platform.baseUrl, acme, 'absent', {
     token: { residency: { country: 'DE' } },
     sent: { labels: { 'holdfast.io/country': 'DE' } },

@@ -1,5 +1,5 @@
-// Streams, tickets and actions against clients that disconnect early, send everything at once, or retry. The agent
-// receives messages and never answers.
+// Streams, exec tickets and deployment actions with clients that disconnect early, send everything at once, or retry. The
+// simulated agent receives messages and never answers.
 
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -40,7 +40,7 @@ afterAll(async () => {
   await platform.stop()
 })
 
-/** A ready replica on each of the nodes, as a controller would have placed it. */
+/** Writes a deployment with a ready replica on each of the nodes, as a controller would have placed it. */
 async function deploy(name: string, nodeIds: readonly NodeId[]): Promise<void> {
   const body = { kind: 'Deployment', name, image: platform.image, replicas: nodeIds.length }
   const created = await platform.api(platform.acme.token).post('/api/v1/deployments', body)

@@ -1,5 +1,5 @@
-// Secret versions under concurrent requests and failures: which versions are kept, which request wins, and the state that
-// an unavailable secrets store leaves behind.
+// Secret versions under concurrent requests and failures: which versions are kept, which request wins, and the state
+// after the secrets store was unavailable.
 
 import { sharedSecretsStore, startSecretsStore } from '@holdfast/testkit'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
@@ -58,7 +58,7 @@ describe('secret versions', () => {
 })
 
 describe('concurrent secret operations', () => {
-  /** The listed versions are those that the store holds, and no pin names a missing version. */
+  /** Checks that the listed versions are those in the secrets store, and that no deployment pins a missing version. */
   async function expectSound(label: string): Promise<void> {
     await world.sweep()
     const live = await world.eye.liveVersions(`resources/${label}`)

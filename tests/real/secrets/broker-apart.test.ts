@@ -1,5 +1,5 @@
-// Brokers as separate processes with the only identity that reads secrets; the API and the gateway hold none and call
-// them. Brokers are killed, and the others continue.
+// Brokers as separate processes. Only brokers have an identity that can read secrets; the API and the gateway call the
+// brokers. Some brokers are killed, and the others continue.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -103,7 +103,7 @@ const deploy = async (name: string) =>
     replicas: 0,
   })
 
-/** A node of the tenant with its session, and an assignment whose container needs a secret. */
+/** Creates a node with its session, and an assignment whose container needs a secret. */
 async function aNode() {
   const tenant = platform.acme.id as TenantId
   const keys = makeSimulatedKeys()
@@ -156,7 +156,7 @@ test('an API without the identity that reads secrets works through brokers, and 
     what: 'the second request raises an alarm',
   })
 
-  // A broker that hangs is abandoned after its deadline, and is tried last for a while.
+  // After a deadline the caller abandons a broker that hangs, and for a while tries that broker last.
   first.process.kill('SIGSTOP')
   expect(opened(node, await ask(agent, assignmentId)).environment).toEqual({ DB_password: CANARY })
   await kill(first)

@@ -1,5 +1,5 @@
 // Hostile secret paths in deployments and secret writes over HTTP, with a recording proxy in front of the secrets store:
-// no path outside the grammar and the tenant's own mount reaches it.
+// no path outside the grammar or outside the tenant's own mount reaches the secrets store.
 
 import { sharedSecretsStore } from '@holdfast/testkit'
 import { provision } from '@holdfast/testkit/platform/set-up'
@@ -32,7 +32,7 @@ async function inTurns<T>(all: readonly T[], work: (one: T, index: number) => Pr
   )
 }
 
-/** The paths that reached the store, without those of logins and new tokens. */
+/** The paths that reached the secrets store, without those of logins and new tokens. */
 function reached(from: number): string[] {
   return proxy.seen.slice(from).filter((line) => !/^(?:POST|PUT) \/v1\/auth\//.test(line))
 }
@@ -62,7 +62,7 @@ test('hostile vault_path values of deployments never reach the secrets store', {
     statuses.set(status, (statuses.get(status) ?? 0) + 1)
   })
   expect(reached(from).filter((line) => !grammar().test(line))).toEqual([])
-  // The few valid ones do arrive, which proves that the proxy is in between.
+  // The few valid paths do reach the secrets store, which proves that the proxy sees the requests.
   expect(reached(from).length).toBeGreaterThan(0)
   expect([...statuses.keys()].filter((status) => ![201, 409, 422].includes(status))).toEqual([])
   expect(statuses.get(422) ?? 0).toBeGreaterThan(10_000)

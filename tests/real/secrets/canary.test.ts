@@ -1,5 +1,5 @@
-// Secrets planted in every place of every request that can be rejected, then searched for in responses, logs, etcd's
-// files and the audit log of the secrets store. They may be in none of them.
+// Secrets are planted in every field of every request that can be rejected. No response, log, etcd file or audit log of
+// the secrets store may contain them.
 
 import { readFileSync } from 'node:fs'
 import { type EtcdCluster, sharedSecretsStore, startEtcd } from '@holdfast/testkit'
@@ -18,12 +18,12 @@ let etcd: EtcdCluster
 let platform: Platform
 let world: World
 const canaries = createCanarySource()
-/** Planted secrets that came back, over all tests. */
+/** Number of planted secrets that were sent, over all tests. */
 let sent = 0
 const codes = new Set<string>()
 
 beforeAll(async () => {
-  // Small snapshots, so that the records are in the database, the log and a snapshot when the search runs.
+  // etcd takes frequent snapshots, so that the search covers the database, the log and a snapshot.
   etcd = await startEtcd({ snapshotCount: 50 })
   platform = await startPlatform({ endpoints: etcd.endpoints })
   world = await prepareWorld(platform)
@@ -33,7 +33,7 @@ afterAll(async () => {
   await etcd.stop()
 })
 
-/** Sends a request. A rejection must hold no canary, and accepted requests must have been dry runs. */
+/** Sends a request. A rejection must contain no planted secret, and only dry runs may be accepted. */
 async function send(request: Sent, what: string): Promise<void> {
   const answer = await provoke(world, request)
   sent += 1
@@ -45,7 +45,7 @@ async function send(request: Sent, what: string): Promise<void> {
   note(findCanary(`${headers}\n${answer.text}`), `${request.method ?? 'POST'} ${request.path ?? ''}, ${what}`)
 }
 
-/** Reports every leak, not only the first. */
+/** All leaks that were found, so that the test reports every one and not only the first. */
 const leaks: string[] = []
 afterEach(() => {
   expect(leaks.splice(0).slice(0, 12)).toEqual([])
@@ -54,7 +54,7 @@ function note(found: string | undefined, where: string): void {
   if (found !== undefined) leaks.push(`${where}: ${found}`)
 }
 
-/** Runs the whole admission and stores nothing, even if a planted body is accepted. */
+/** Turns a request into a dry run, which runs the whole admission and stores nothing even if it is accepted. */
 function dry({ method = 'POST', path = '/api/v1/deployments', ...rest }: Sent): Sent {
   const writes = /^\/api\/v1\/deployments(?:\/[\w-]+)?$/.test(path) && ['POST', 'PUT'].includes(method)
   return { method, path: writes ? `${path}?dryRun=true` : path, ...rest }
@@ -62,7 +62,7 @@ function dry({ method = 'POST', path = '/api/v1/deployments', ...rest }: Sent): 
 
 const isDeployment = ({ path = '' }: Sent): boolean => path.startsWith('/api/v1/deployments')
 
-/** Every field that a deployment may have, and fields that are reserved for later. */
+/** A body with every field of a deployment, and with fields that are reserved for later. */
 const fullBody = () => ({
   kind: 'Deployment',
   name: 'probe',
@@ -111,7 +111,7 @@ const fullBody = () => ({
   status: { phase: 'Running' },
 })
 
-/** Places where any text may be a secret. */
+/** Fields in which any text may be a secret. */
 const SECRET_PLACE = /\b(?:environment\.|composedEnvironment\.|values|password)/i
 
 async function plantEverywhere(request: Sent, text: () => string, wanted: (planting: Planting) => boolean) {
@@ -245,7 +245,7 @@ describe('a secret in the path or headers of a request is not quoted', () => {
         await send({ body: { zz: 1 }, headers }, name)
         await send({ method: 'PUT', path: '/api/v1/deployments/web', body: { zz: 1 }, headers }, name)
       }
-    // fetch sets these headers itself.
+    // The headers Host, Expect and Transfer-Encoding are left out, because fetch sets them itself.
     for (const name of ['Host', 'Expect', 'Transfer-Encoding'])
       for (const { text } of canaries.shaped()) {
         const head = `GET /api/v1/deployments HTTP/1.1\r\nAuthorization: Bearer ${platform.acme.token}\r\n`
@@ -323,7 +323,7 @@ describe('for every code that can be provoked', () => {
   test('the same request with secrets in it is rejected without quoting them', async () => {
     const provocations = [...BODY_PROVOCATIONS, ...REQUEST_PROVOCATIONS]
     for (const { code, sent: make } of provocations) {
-      // A used Idempotency-Key rejects any other request, but no dry run.
+      // A reused Idempotency-Key is never rejected in a dry run, so this request is sent for real.
       const request = code === 'idempotency_key_reused' ? make(world) : dry(make(world))
       const cookie = { ...request.headers, cookie: canaries.bare().text, 'x-api-key': canaries.bare().text }
       await send({ ...request, headers: cookie }, code)
@@ -385,7 +385,7 @@ describe('an accepted secret', () => {
   })
 
   test('that is an API token is returned once and stored only as a hash', async () => {
-    // The secret part may contain an underscore too.
+    // The secret part of a token follows the second underscore and may itself contain underscores.
     const secrets = [platform.acme.token, platform.globex.token, platform.platformToken].map(
       (token) => /^hf_[^_]+_(.{40,})$/.exec(token)?.[1] ?? expect.fail('not a token'),
     )
@@ -403,7 +403,7 @@ describe('after all requests', () => {
     const marked = { kind: 'Deployment', name: 'marked', image, labels: { mark: visible } }
     expect((await api.post('/api/v1/deployments', marked)).status).toBe(201)
     const folder = etcd.members[0]?.dataDir ?? ''
-    // The search works: it finds text that was rightly stored.
+    // A counter-check that the search works: it finds text that was rightly stored.
     expect(searchFiles(folder, [visible]).length).toBeGreaterThan(0)
     expect(searchFiles(folder, CANARY_FORMS)).toEqual([])
     expect(platform.logLines.length).toBeGreaterThan(sent)

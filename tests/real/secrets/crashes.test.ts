@@ -1,5 +1,5 @@
-// A server is killed at any call of a write with secret material. Afterwards the deployment exists with its pinned
-// version, or nothing exists; and after the janitor has run, there is no version without a pin.
+// A server is killed at any call of a write with secret values. Afterwards either the deployment exists with its pinned
+// version, or nothing exists; and after the janitor has run, every version has a pin.
 
 import type { Json, TenantId } from '@holdfast/contract'
 import { connectSecretsWriter } from '@holdfast/server/connect-engines'
@@ -42,7 +42,7 @@ import { createStoreEye, liveVersions } from '@holdfast/testkit/secrets/store-ey
 import { openTestStore, type TestStore } from '@holdfast/testkit/store/open-test-store'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-/** Longer than the time after which an intent is abandoned. */
+/** A clock ahead of the real one by more than the time after which an intent is abandoned. */
 const LATER = { now: () => clock.now() + 120_000 }
 
 let platform: Platform
@@ -105,7 +105,7 @@ const labelsOf = (name: string): [path: string, label: string][] => [
   [`resources/${name}-two`, `${name}-two`],
 ]
 
-/** All records of one deployment in both stores. */
+/** All records of one deployment, in etcd and in the secrets store. */
 async function seen(name: string) {
   await store.fresh()
   const versions = liveVersions(await storedVersions())
@@ -127,7 +127,7 @@ async function sweep(): Promise<void> {
   await sweepIntents({ store, clock: LATER, secrets: writer })
 }
 
-/** Every listed version exists, every pinned version is listed, and there are no others. */
+/** Checks that every listed version exists, every pinned version is listed, and there are no other versions. */
 async function expectConsistent(name: string): Promise<Awaited<ReturnType<typeof seen>>> {
   const before = await seen(name)
   for (const { live, listed, pinned } of before.labels) {
@@ -143,7 +143,7 @@ async function expectConsistent(name: string): Promise<Awaited<ReturnType<typeof
   return after
 }
 
-/** Runs a process until it dies; false if it completed before that. */
+/** Runs a write in a process that dies at a given call. Returns false if the write ended before that call. */
 async function dies(
   atCall: number,
   moment: DeathMoment,
@@ -178,7 +178,7 @@ describe.each(['before', 'after'] as const)('a server that dies %s the store exe
       const { deployment, labels } = await expectConsistent(name)
       ends.add(deployment === undefined ? 'nothing' : 'all')
       for (const { live } of labels) expect(live).toHaveLength(deployment === undefined ? 0 : 1)
-      // The remains do not block the next create.
+      // Records that the dead process left do not block the next create.
       const again =
         deployment === undefined ? await create(deploymentDeps(store, writer), body(name)) : undefined
       expect(again?.ok ?? true).toBe(true)
@@ -186,7 +186,7 @@ describe.each(['before', 'after'] as const)('a server that dies %s the store exe
       if (!died) break
     }
     expect(ends).toEqual(new Set(['nothing', 'all']))
-    // Validation, two intents, two versions and the transaction: there were enough calls to die at.
+    // Validation, two intents, two versions and the transaction are at least this many calls at which the process died.
     expect(atCall).toBeGreaterThan(7)
   })
 
@@ -229,7 +229,7 @@ test('no version is destroyed while the outcome of a write is unknown', async ()
   let lost = false
   const { endpoints } = await sharedEtcd()
   const opened = await openTestStore({
-    // Enough time on a busy machine for each call before the lost one.
+    // The deadline is long enough for each call before the lost one, even on a busy machine.
     endpoints,
     root: platform.root,
     deadlineMs: 3_000,
@@ -254,7 +254,7 @@ test('no version is destroyed while the outcome of a write is unknown', async ()
   expect(labels.map(({ live }) => live)).toEqual([[1], [1]])
 })
 
-/** An abandoned intent, with or without the version that it announces. */
+/** Writes an abandoned intent, with or without the version that the intent announces. */
 async function abandon(label: string, written: boolean): Promise<StagedVersion> {
   const path = { namespace: 'deployments', label }
   const staged = await stageVersion(
@@ -269,13 +269,13 @@ async function abandon(label: string, written: boolean): Promise<StagedVersion> 
 
 const DOCUMENT = new Map([['K', secret('a value')]])
 
-/** Reports a successful write without writing, like a process that died before it sent its request. */
+/** Secrets-store calls that report a successful write without writing, like a process that died before its request. */
 const forgetful = (): StoreCalls => ({
   ...writer,
   writeVersion: async (_tenant, _path, _document, cas) => ({ kind: 'ok', version: cas + 1 }),
 })
 
-/** Consumes the intent like a late writer; true if that is still allowed. */
+/** Consumes the intent like a late writer. Returns true if this is still allowed. */
 const pin = (staged: StagedVersion): Promise<boolean> =>
   store.transact((transaction) => {
     const mine = consumeIntent(transaction, staged)
@@ -290,7 +290,7 @@ describe('a version number', () => {
     expect(next).toMatchObject({ ok: true, value: { version: 2 } })
     expect(await pin(late)).toBe(false)
     expect((await storedVersions())[`deployments/${name}`]).toEqual([-1, 2])
-    // A request that was delayed in the network finds the number taken.
+    // A delayed write fails, because its version number is already used.
     expect(await writer.writeVersion(tenant, late.path, DOCUMENT, 0)).toEqual({ kind: 'conflict' })
   })
 

@@ -1,5 +1,5 @@
-// Secrets sent with deployments, on a real etcd and a real secrets store: they are staged, pinned and reported, or rejected
-// with nothing left behind.
+// Secrets sent with deployments, on a real etcd and a real secrets store: they are staged, pinned and reported, or the
+// request is rejected and nothing is stored.
 
 import { connectSecretsWriter } from '@holdfast/server/connect-engines'
 import { credentials } from '@holdfast/server/store/records'

@@ -1,5 +1,5 @@
 // From a node's request to a sealed environment, on real etcd and a real secrets store: which node gets which secrets,
-// and what happens while the store is unavailable.
+// and how the broker answers while the secrets store is unavailable.
 
 import { openSealed } from '@holdfast/agent/session/open-sealed'
 import type { AssignmentId } from '@holdfast/contract'
@@ -27,7 +27,7 @@ const CANARY = `canary-${uniqueName('value')}`
 let real: RealStore
 let proxy: StoreProxy
 let world: DispatchWorld
-/** Delays of the broker, in milliseconds. */
+/** Clock of the broker's retry delays, in milliseconds. */
 let now = 0
 beforeAll(async () => {
   real = await openRealStore()
@@ -45,7 +45,7 @@ beforeEach(async () => {
   onTestFinished(() => close())
 })
 
-/** One tenant with one node and one deployment that uses `deployments/db`. */
+/** Creates a tenant with one node and one deployment that uses the secret `deployments/db`. */
 async function oneContainer(values: { readonly [key: string]: string } = { password: CANARY }) {
   const tenant = await world.tenant()
   const node = await aNodeOf(world, tenant)
@@ -165,13 +165,13 @@ test('a broker that no longer follows the records returns nothing', { timeout: 6
   expect((await cutOff.broker.sealEnvironment(ask)).sealed).toBeDefined()
   await cutOff.store.fresh()
   cut = true
-  // Another process writes, so the broker's view is behind and it cannot know of what.
+  // Another process writes, so the broker's cache is outdated, and the broker cannot know which record changed.
   await world.tenant()
   const started = performance.now()
   expect(await cutOff.broker.sealEnvironment({ ...ask, attempt: 'b' })).toEqual({
     error: 'broker_unavailable',
   })
-  // The deadline of 5 s ends this call.
+  // The broker's deadline of 5 s ends this call.
   expect(performance.now() - started).toBeLessThan(15_000)
 })
 
@@ -214,7 +214,7 @@ test('a registry credential is sealed for the node that pulls from it, and for n
   const passwordIn = (sealed = '') => JSON.parse(openSealed(node.openingKey, sealed).toString())
   const { sealed } = await world.broker.sealCredential(inUse)
   expect(passwordIn(sealed)).toEqual({ host: inUse.host, username: 'robot', password: CANARY })
-  // An image name omits the default port of HTTPS.
+  // An image name omits the default HTTPS port, so it must match a credential for port 443.
   const implied = await world.broker.sealCredential(await ask('implied.example'))
   expect(passwordIn(implied.sealed)).toMatchObject({ host: 'implied.example', password: `${CANARY}-443` })
   expect(await world.broker.sealCredential(await ask('none.example'))).toEqual({})
@@ -337,7 +337,7 @@ test('one tenant whose reads all hang does not delay the others', { timeout: 120
     slowestMs = Math.max(slowestMs, ...times)
     return times.sort((a, b) => a - b)[Math.floor(count * 0.99)] ?? 0
   }
-  /** Several batches of a hundred, so that a short pause of the machine affects only one of them. */
+  /** Times of several batches of a hundred requests, so that a short pause of the machine affects only one batch. */
   const turnsOf = async (what: string): Promise<number[]> => {
     const turns: number[] = []
     for (const turn of ['a', 'b', 'c', 'd']) turns.push(await p99(`${what}-${turn}`, 100))
@@ -355,10 +355,10 @@ test('one tenant whose reads all hang does not delay the others', { timeout: 120
   slowestMs = 0
   const beside = Math.min(...(await turnsOf('beside')))
   for (const answer of await Promise.all(held)) expect(answer.about).toBe('DB: store_unavailable')
-  // The requests have a deadline of 5 s; the read itself hangs for 30.
+  // The requests end at their deadline of 5 s, although the read from the secrets store hangs for 30 s.
   expect(await heldMs).toBeLessThan(15_000)
   expect(proxy.count(slow.path, from)).toBe(1)
-  // The smallest times scatter on a loaded machine; waiting for the slow tenant would take 5 s.
+  // The limit is generous, because times vary on a busy machine; a wait for the slow tenant would take 5 s.
   expect(beside).toBeLessThan(2 * Math.max(normal, 10))
   expect(slowestMs).toBeLessThan(4_000)
   proxy.calm()
@@ -381,7 +381,7 @@ test('ten thousand hostile paths in templates reach the store only within the gr
   const hostile = hostilePaths()
   expect(hostile.length).toBeGreaterThan(10_000)
   const from = proxy.seen.length
-  // One template has many paths, and all of its entries are requested.
+  // Each template holds a hundred hostile paths, and the agent requests all of its secrets.
   for (let at = 0; at < hostile.length; at += 100) {
     const secrets = hostile
       .slice(at, at + 100)

@@ -1,5 +1,5 @@
-// The state that is left when something with secrets ends: a deployment during a rotation, a secret of an archived
-// revision, a node's key, a tenant.
+// Secrets after a deployment, a secret or a tenant is deleted during a rotation, after a rollback to a revision whose
+// secret is gone, and after a node enrolled with a new key.
 
 import { openRealStore } from '@holdfast/server/adapters/secrets-store/real-store.fixture'
 import { nodes } from '@holdfast/server/store/records'

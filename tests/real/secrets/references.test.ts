@@ -1,5 +1,5 @@
-// Which deployment uses which version and refers to which path: pins, shared paths and anchors on a real etcd and a real
-// secrets store.
+// Which deployment uses which version of a secret and refers to which path: pins, shared paths and anchors, on a real
+// etcd and a real secrets store.
 
 import type { ApiAnswer } from '@holdfast/testkit/platform/api-client'
 import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'

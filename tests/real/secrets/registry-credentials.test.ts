@@ -1,5 +1,5 @@
-// Versions of a tenant's registry credential when writes and removals overlap or a server dies in between: the current
-// version is in the secrets store, and all others are gone from it.
+// A tenant's registry credential when writes and removals overlap or a server dies in between: the secrets store contains
+// the current version and no other.
 
 import type { TenantId } from '@holdfast/contract'
 import { connectSecretsWriter } from '@holdfast/server/connect-engines'
@@ -19,7 +19,7 @@ import { createStoreEye, type StoreEye } from '@holdfast/testkit/secrets/store-e
 import { openTestStore, type TestStore } from '@holdfast/testkit/store/open-test-store'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-/** Longer than the time after which an intent is abandoned. */
+/** A clock ahead of the real one by more than the time after which an intent is abandoned. */
 const LATER = { now: () => clock.now() + 120_000 }
 const AWAY = { kind: 'unavailable', cause: 'connection', applied: 'no' } as const
 
@@ -46,7 +46,7 @@ afterAll(async () => {
   await platform.stop()
 })
 
-/** An unused registry, seen by a normal server and by one whose calls are intercepted. */
+/** An unused registry, with a normal server and a server whose calls to the secrets store are intercepted. */
 function registryOf() {
   serial += 1
   const host = `registry-${serial}.example.com:443`
@@ -85,7 +85,7 @@ test('a slow write that commits after a removal keeps its version', async () => 
   await written.promise
   expect((await put('the quick one')).ok).toBe(true)
   const removed = await remove({
-    // The first call of a removal to the secrets store, after its record is gone.
+    // The slow write ends before the removal's first call to the secrets store, when the removal has deleted its record.
     ...letBefore(async () => {
       goOn.resolve()
       expect((await slow).ok).toBe(true)
@@ -98,7 +98,7 @@ test('a slow write that commits after a removal keeps its version', async () => 
   expect(await live()).toEqual([1])
 })
 
-/** Runs another operation before the first of these calls. */
+/** Runs another operation before the first of the intercepted calls. */
 function letBefore(happen: () => Promise<void>): Pick<SecretsWriter, 'currentVersion' | 'destroyVersion'> {
   let happened: Promise<void> | undefined
   const first = (): Promise<void> => (happened ??= happen())

@@ -1,5 +1,5 @@
-// A server is killed at any call of a rotation step or while it moves the consumers, or its watch lags. The step is done or
-// not done, nothing is done twice, every listed version exists, and no other version is left.
+// A server is killed at any call of a rotation step or while it moves the consumers, or its watch lags. The step is
+// either done once or not done, every listed version exists, and no other version remains.
 
 import { connectSecretsWriter } from '@holdfast/server/connect-engines'
 import type { Caller } from '@holdfast/server/operations/caller'
@@ -18,7 +18,7 @@ import { createHeldWatch } from '@holdfast/testkit/session/held-watch'
 import { openTestStore, type TestStoreOptions } from '@holdfast/testkit/store/open-test-store'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-/** Longer than the time after which an intent is abandoned. */
+/** A clock ahead of the real one by more than the time after which an intent is abandoned. */
 const LATER = { now: () => clock.now() + 120_000 }
 
 let world: RotatingWorld
@@ -65,7 +65,7 @@ const phaseOf = (label: string): string => {
   return rotation?.aborting === true ? 'aborting' : (rotation?.phase ?? 'idle')
 }
 
-/** Every listed version exists; and after the janitor has run, there are no others. */
+/** Checks that every listed version exists and that, after the janitor has run, there are no other versions. */
 async function expectConsistent(label: string): Promise<void> {
   await world.store.fresh()
   expect(await live(world, label)).toEqual(expect.arrayContaining(listed(world, label) ?? []))
@@ -76,7 +76,7 @@ async function expectConsistent(label: string): Promise<void> {
   expect(await live(world, label)).toEqual(listed(world, label))
 }
 
-/** Runs the step until the process dies; false if it completed before that. */
+/** Runs a rotation step in a process that dies at a given call. Returns false if the step ended before that call. */
 async function dies(atCall: number, moment: DeathMoment, name: string, phase: string): Promise<boolean> {
   const process = createMortalProcess(atCall, moment)
   const opened = await open(process.wrapEngine)
@@ -114,13 +114,13 @@ describe.each(['before', 'after'] as const)('a server that dies %s the store exe
         if (phaseOf(label) === from) expect((await world.rotate(name, bodyOf(phase))).status).toBe(200)
         await world.store.fresh()
         expect(phaseOf(label)).toBe(to)
-        // Incremented once by the cutover and once more by its abort, however often they were tried.
+        // The cutover increments the version once and its abort once more, however often they were tried.
         const counts = { cutover: 1, aborting: 2, idle: phase === 'retire' ? 1 : 0, stage: 0 }
         expect(world.deployment(name)?.spec.secretsVersion).toBe(counts[to])
         await expectConsistent(label)
         if (!died) break
       }
-      // Without staging, the first executed call is the transaction itself.
+      // In phases other than staging, the first executed call is already the transaction.
       const both = moment === 'before' || phase === 'stage'
       expect(ends).toEqual(new Set(both ? [from, to] : [to]))
       expect(atCall).toBeGreaterThan(phase === 'stage' ? 4 : 1)
@@ -150,7 +150,7 @@ describe('a server whose watch lags', () => {
       await store.fresh()
       late.hold()
       expect((await world.rotate(name, { phase: unseen })).status).toBe(200)
-      // Its watch catches up once the store has answered.
+      // The lagging watch continues once etcd has answered the transaction.
       onAnswer = () => late.release()
       const outcome = await rotate(store, writer, name, phase)
       close()
@@ -161,7 +161,7 @@ describe('a server whose watch lags', () => {
   )
 })
 
-/** Shards are divided among servers; this is the only one. */
+/** A leadership that owns every shard, because this server is the only one. */
 const soleOwner = (store: Store): Parameters<typeof startMoves>[1] => ({
   owns: (tenant) => tenant === world.tenant,
   fenced: (_tenant, decide) => store.transact(decide),

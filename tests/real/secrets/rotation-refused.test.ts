@@ -1,5 +1,5 @@
-// Rotation steps that are rejected: out of order, without effect, malformed, or without permission. They change no record
-// and leave no version behind.
+// Rejected rotation steps: out of order, without effect, malformed, or without permission. A rejected step changes no
+// record and leaves no version in the secrets store.
 
 import { credentials } from '@holdfast/server/store/records'
 import { inTenant } from '@holdfast/server/store/transaction'

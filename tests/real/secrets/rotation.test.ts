@@ -1,5 +1,5 @@
 // Credential rotation on a real etcd and a real secrets store, with agents that only report: complete, aborted from each
-// phase, proved, shared by deployments, and concurrent.
+// phase, verified, shared by several deployments, and concurrent.
 
 import { uniqueName } from '@holdfast/testkit'
 import { eventsOf } from '@holdfast/testkit/controllers/placing-world'
@@ -150,7 +150,7 @@ describe('an aborted rotation', () => {
     expect(shownIn(await step(world, name, 'abort'))[0]).toMatchObject({ phase: 'idle' })
     expect([await live(world, label), listed(world, label)]).toEqual([[1], [1]])
     expect(world.deployment(name)?.revision).toBe(revision)
-    // A rotation can be started again.
+    // After an abort, a rotation can be started again.
     await advance(name, 'stage', 'abort')
     expect(await live(world, label)).toEqual([1])
   })
@@ -242,7 +242,7 @@ describe('a rotation shared by two deployments', () => {
     unwatch()
     expect(moves).toEqual([requester, names[0], names[2]])
     expect(names.map(secretsVersion)).toEqual([1, 1, 1])
-    // Any consumer may request the next step.
+    // Any deployment that uses the secret may request the next rotation step.
     await step(world, names[2] ?? '', 'retire')
     expect(await live(world, label)).toEqual([2])
   })

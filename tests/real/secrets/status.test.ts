@@ -1,5 +1,5 @@
-// Reports about an unavailable secret, on real etcd: one event for each revision, secret and cause, and the status for as
-// long as it lasts. Agents only report; the test sets the clock.
+// Reports about an unavailable secret, on real etcd: one event for each revision, secret and cause, and a deployment
+// status until the secret is available. Agents only report; the test sets the clock.
 
 import type { DeploymentSpec, TenantId } from '@holdfast/contract'
 import { deploymentView } from '@holdfast/server/operations/deployments/read/deployment-view'

@@ -1,5 +1,5 @@
-// The agent's session against a gateway over TLS: key proof, desired sets, reports that survive a lost connection, sealed
-// credentials.
+// The agent's session with a gateway over TLS: proof of the key, desired sets, reports that survive a lost connection,
+// and sealed credentials.
 
 import type { DesiredChange } from '@holdfast/agent/ports/session'
 import { openSealed } from '@holdfast/agent/session/open-sealed'
@@ -144,7 +144,7 @@ test('reports made without a connection are sent after the next complete set', a
 test.each(['client', 'server'] as const)(
   'a half-open connection of which only the %s is left is closed, and the agent reconnects',
   async (survivor) => {
-    // Three missed heartbeats end a connection: longer than this process may be kept from running.
+    // A connection ends after three missed heartbeats, which is longer than a pause of this process on a busy machine.
     const times = { heartbeatMs: 500, unreachableMs: 60_000, failedMs: 90_000, sweepMs: 20 }
     const { url, store, tenant, node, gateway } = await oneNode({ times })
     const { proxy, server } = await through(url)

@@ -1,4 +1,4 @@
-// The desired state that a node receives: the complete set first and then once a minute, and changes in between.
+// The desired state that a node receives: all assignments at first and then once a minute, and changes in between.
 
 import { performance } from 'node:perf_hooks'
 import { joinTemplates } from '@holdfast/contract'
@@ -64,7 +64,7 @@ test('the complete set is sent repeatedly, spread over the interval', async () =
   const agent = await openRaw(url, node)
   for (let round = 0; round < 3; round += 1)
     expect((await agent.next('complete')).items).toMatchObject([{ assignmentId: assignment.id }])
-  // The first resync may come at once, because its time in the interval is random; the next two may not.
+  // The first complete set may come at once, because its time in the interval is random; the next two may not.
   expect(performance.now() - began).toBeGreaterThan(590)
   expect(gateway.counts.deltas).toBe(0)
 })
@@ -99,7 +99,7 @@ test('a template is sent once for each deployment, for any number of replicas', 
   const { url, store } = await gatewayForTest()
   const tenant = await addTenant(store)
   const node = await enroll(store, tenant)
-  // The hash does not include the name: two deployments may share it and are still separate.
+  // The template hash does not include the name: deployments with equal hashes are still separate.
   for (const name of ['one', 'two'])
     await write(store, (transaction) => {
       const placement = aPlacement(Array.from({ length: 100 }, () => anAssignment(node.nodeId)))
@@ -120,7 +120,7 @@ test('a template is sent once for each deployment, for any number of replicas', 
   expect(joinTemplates(delta)).toMatchObject([{ template: { name: 'web' } }, { template: { name: 'web' } }])
 })
 
-/** Fails as if the set were too long for one message. */
+/** Wraps a store so that it fails once, as if the desired set were too long for one message. */
 function failingOnce() {
   let armed = false
   const wrapStore = (store: Store): Store => ({

@@ -1,5 +1,5 @@
-// Environment requests and reports of an agent over its session: only for its own assignments, at a bounded rate, relayed
-// unchanged; and the texts of reports must have a known form.
+// Environment requests and reports of an agent over its session: only for the agent's own assignments, at a limited rate,
+// and forwarded unchanged. Texts in reports must have a known form.
 
 import type { Answer, AssignmentId } from '@holdfast/contract'
 import type { EnvironmentAsk, SealedAnswer } from '@holdfast/server/ports/broker'

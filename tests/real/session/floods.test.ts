@@ -1,4 +1,4 @@
-// Peers that use too much memory, too many connections or too many writes do not affect other nodes.
+// A peer that causes too much memory use, too many connections or too many writes does not affect other nodes.
 
 import { once } from 'node:events'
 import { AGENT_PATH, AGENT_SUBPROTOCOL } from '@holdfast/contract'
@@ -27,14 +27,14 @@ test('pings of a node are counted against its message limit', async () => {
   const agent = await openRaw(url, await enroll(store, await addTenant(store)))
   agent.socket.ping()
   await once(agent.socket, 'pong')
-  // It stops reading, so that each pong would be buffered by the server.
+  // The agent stops reading, so that the server would have to buffer each pong.
   agent.socket.pause()
   for (let index = 0; index < 600; index += 1) agent.socket.ping(Buffer.alloc(125))
   await waitUntil(() => gateway.sessions === 0, { what: 'the node is cut' })
   agent.close()
 })
 
-/** The number of connections that may wait for their hello at the same time. */
+/** The number of connections that may exist at the same time before their hello message. */
 const PLACES = 1_000
 
 test('silent connections do not keep other nodes from connecting', async () => {
@@ -47,7 +47,7 @@ test('silent connections do not keep other nodes from connecting', async () => {
   })
   await Promise.all(silent.map((socket) => once(socket, 'open')))
   expect((await openRaw(url, node)).session).toBe(1)
-  // The oldest connection was closed, and only that one.
+  // Only the oldest connection was closed.
   await waitUntil(() => silent[0]?.readyState === WebSocket.CLOSED, { what: 'the oldest is gone' })
   expect(silent.filter(({ readyState }) => readyState === WebSocket.OPEN)).toHaveLength(PLACES - 1)
 })
@@ -72,7 +72,7 @@ test('a node opens one session per interval, whatever it advertises, and does no
 test('a node over its session rate is admitted after the interval', async () => {
   const { url, store } = await gatewayForTest({ times: { reopenMs: 300 } })
   const node = await enroll(store, await addTenant(store))
-  // Its hello uses up the rate, and the response may arrive late.
+  // The agent's hello message uses up the allowed rate, and the response may arrive late.
   const began = performance.now()
   await openRaw(url, node)
   await waitUntil(

@@ -77,7 +77,7 @@ test('a stolen key reads the assignments of its own node and no other', async ()
   const own = anAssignment(stolen.nodeId)
   await place(store, mine, [own, anAssignment(sibling.nodeId)])
   await place(store, theirs, [anAssignment(foreign.nodeId)])
-  // Another tenant's record that names this node must not be sent either.
+  // A record of another tenant that names this node must not be sent to the node.
   await place(store, theirs, [anAssignment(stolen.nodeId)])
   const agent = await openRaw(url, stolen)
   expect(agent.items.map(({ assignmentId }) => assignmentId)).toEqual([own.id])
@@ -149,7 +149,7 @@ test('labels that are not attested are ignored and reported once', async () => {
   await openRaw(url, node, { labels: { 'holdfast.io/country': 'DE' } })
   expect((await nodeRecord(store, node)).labels).toEqual({ 'holdfast.io/country': 'DE' })
   expect(await refusals()).toEqual(first)
-  // The same lie after the truth is another refusal.
+  // A false label that returns after the true label is refused again, with a new event.
   await openRaw(url, node, { labels })
   expect(await refusals()).toHaveLength(2)
 })

@@ -1,4 +1,4 @@
-// Node liveness: the status is written only when it changes, by the server replica that has the session.
+// Node liveness: only the server replica that has a node's session writes the node's status, and only when it changes.
 
 import { newSession } from '@holdfast/server/gateway/session/session'
 import { DEFAULT_TIMES } from '@holdfast/server/gateway/timings'
@@ -20,7 +20,7 @@ test('a node without heartbeats becomes unreachable, then failed, and ready when
   const { url, store } = await gatewayForTest({ times: QUICK })
   const tenant = await addTenant(store)
   const node = await enroll(store, tenant)
-  // Measured before the first message, because the responses may arrive late.
+  // The time is measured from before the first message, because responses may arrive late.
   const began = performance.now()
   const agent = await openRaw(url, node)
   const status = async () => (await nodeRecord(store, node)).status
@@ -29,7 +29,7 @@ test('a node without heartbeats becomes unreachable, then failed, and ready when
   expect(await agent.closed()).toBe(1006)
   await waitUntil(async () => (await status()) === 'failed', { what: 'it is failed' })
   expect(performance.now() - began).toBeGreaterThan(890)
-  // It sends heartbeats, however long it takes to read its status.
+  // The simulated agent keeps sending heartbeats while the test reads the node's status.
   const agents = await startSimulatedAgents({ url, nodes: [node] })
   expect(await status()).toBe('ready')
   const expected = ['node.ready', 'node.unreachable', 'node.failed', 'node.ready']
@@ -65,7 +65,7 @@ test('a node that is disconnected for a protocol violation and stays away become
 
 test('a session that was stored but could not be opened becomes unreachable', async () => {
   const late = createHeldWatch()
-  // As long as a busy machine may need for a write: only the delayed watch takes longer.
+  // The deadline is as long as a busy machine may need for a write; only the delayed watch takes longer.
   const { url, store, gateway } = await gatewayForTest({ times: QUICK, wrap: late.wrap, deadlineMs: 4_000 })
   const node = await enroll(store, await addTenant(store))
   const agent = await dialRaw(url)
@@ -142,7 +142,7 @@ test('a pause of the server process does not make nodes unreachable', async () =
   const lock = new Int32Array(new SharedArrayBuffer(4))
   for (let round = 0; round < 3; round += 1) {
     const from = gateway.counts.messages
-    // Blocks the whole process, as a frozen machine or a long garbage collection does.
+    // Blocks the whole process, like a frozen machine or a long garbage collection.
     Atomics.wait(lock, 0, 0, 600)
     await waitUntil(() => gateway.counts.messages > from + 2, { what: 'heartbeats arrive again' })
   }

@@ -1,4 +1,4 @@
-// Two server replicas over one etcd: a node has one session wherever it dials, and calls reach it from either replica.
+// Two server replicas over one etcd: a node has one session, on either server replica, and both can call the node.
 
 import type { MachineContainer } from '@holdfast/contract'
 import { proveRequest } from '@holdfast/server/gateway/peers/cluster-proof'
@@ -100,7 +100,7 @@ test('a call reaches the node from either server replica', async () => {
 })
 
 test('the containers of an unreachable node are unknown, never empty', async () => {
-  // Long enough for a node that answers, on a busy machine too.
+  // The deadlines suffice for a node that answers, even on a busy machine.
   const [one, two] = await gatewaysForTest({ times: { callMs: 2_000 } }, { times: { callMs: 4_000 } })
   const [tenant, other] = [await addTenant(one.store), await addTenant(one.store)]
   const [silent, absent, failing] = [
@@ -115,7 +115,7 @@ test('the containers of an unreachable node are unknown, never empty', async () 
   expect(await ask(silent)).toEqual({ kind: 'unreachable' })
   expect(await ask(absent)).toEqual({ kind: 'unreachable' })
   expect(await ask(failing)).toEqual({ kind: 'failed', reason: 'the engine does not answer' })
-  // Another tenant's node does not exist, on either replica.
+  // On both server replicas, another tenant's node appears not to exist.
   expect(await ask(failing, other)).toEqual({ kind: 'unreachable' })
   expect(await one.gateway.callNode(other, failing.nodeId, 'containers')).toEqual({ kind: 'unreachable' })
   await one.stop()

@@ -1,5 +1,5 @@
-// Routes that nodes receive over the real protocol: every routed deployment of the tenant, and the other nodes on which it
-// is ready now.
+// Routes that nodes receive over the real protocol: every deployment of the tenant with a route, and the other nodes on
+// which that deployment is ready.
 
 import type {
   Assignment,
@@ -32,7 +32,7 @@ import { describe, expect, test } from 'vitest'
 
 const ROUTE: Route = { host: 'shop.example', path: '/', port: 8080 }
 
-/** The deployment's record as the API would have written it. */
+/** Writes a deployment with routes, as the API would. */
 function route(
   store: Store,
   tenant: TenantId,
@@ -61,7 +61,7 @@ const seen = ({ id }: Assignment, state: Observation['state'], seq: number, reas
 const report = (agent: OpenAgent, ...observations: Observation[]) =>
   agent.send({ type: 'status', session: agent.session, observations })
 
-/** Reports once the agent has received the assignment. The gateway drops reports of assignments that it has not seen yet. */
+/** Sends a report after the agent received the assignment. The gateway drops reports of assignments unknown to it. */
 async function reportReceived(agent: OpenAgent, observation: Observation): Promise<void> {
   const hasIt = () =>
     agent.heard.some(
@@ -73,7 +73,7 @@ async function reportReceived(agent: OpenAgent, observation: Observation): Promi
   report(agent, observation)
 }
 
-/** The next route change that the agent receives. */
+/** Waits for the next route change that the agent receives. */
 function nextRoutes(agent: OpenAgent) {
   let from = 0
   return async () =>
@@ -141,7 +141,7 @@ test('peers appear when a replica on another node becomes ready and vanish when 
   expect((await two.nextRoutes()).routes).toMatchObject([{ peers: [] }])
   await route(store, tenant, uid, [ROUTE], { deleting: true })
   expect(await two.nextRoutes()).toMatchObject({ unrouted: [uid], items: [] })
-  // It received its routes, and no event about its own replica.
+  // The agent received its routes, and no change for its own replica.
   const own = one.agent.heard.filter((message) => message.type === 'delta' && 'routes' in message)
   expect(own).toHaveLength(2)
 })
@@ -159,7 +159,7 @@ test('a node receives the new peer no later than the stop of its own replica', a
   await reportReceived(one.agent, seen(old, 'ready', 1))
   await route(store, tenant, uid)
   expect((await one.nextRoutes()).routes).toMatchObject([{ peers: [] }])
-  // The server replica of `one` sees all following changes at once.
+  // The changes below are held back, so that the server replica of `one` sees all of them at the same time.
   late.hold()
   await reportReceived(two.agent, seen(fresh, 'ready', 1))
   await waitUntil(async () => (await observationOf(store, tenant, fresh.id))?.state === 'ready', {
@@ -172,7 +172,7 @@ test('a node receives the new peer no later than the stop of its own replica', a
     one.agent.heard.findIndex((message) => message.type === 'delta' && what(message))
   const isToStop = () => at(({ items }) => items.some(({ desired }) => desired === 'removed'))
   await waitUntil(() => isToStop() >= 0, { what: 'the old one is to stop' })
-  // In the same message, or in an earlier one.
+  // The new peer arrives in the same message as the stop of the old replica, or in an earlier one.
   expect(at(({ routes = [] }) => routes.some(({ peers }) => peers.length > 0))).toBeLessThanOrEqual(
     isToStop(),
   )
@@ -202,7 +202,7 @@ test('an unreachable node is a peer of no other node until it is back', async ()
   const two = await openRouter(url, store, tenant, 2)
   const heartbeatOf = ({ agent }: Opened) =>
     setInterval(() => agent.send({ type: 'heartbeat', session: agent.session }), 50)
-  // The first one too until it is a peer, because that takes writes, which may be slow.
+  // The first node also sends heartbeats until it is a peer, because the necessary writes may be slow.
   const [firstHeartbeats, secondHeartbeats] = [heartbeatOf(one), heartbeatOf(two)]
   const replica = anAssignment(one.node.nodeId)
   const uid = await place(store, tenant, [replica])
@@ -354,7 +354,7 @@ test('nodes without changes receive nothing, however many routes their tenant ha
     const uid = await place(store, acme, [anAssignment(one.node.nodeId)])
     await route(store, acme, uid, [{ ...ROUTE, path: `/p${n}` }], { name: `d${n}` })
   }
-  // The last route has arrived at all of them, and so have all earlier ones.
+  // Each node has received the last route and thus all earlier ones.
   const knowsAll = ({ agent }: typeof one) => JSON.stringify(agent.heard.at(-1)).includes('/p29')
   await waitUntil(() => routers.every(knowsAll), { what: 'all is received' })
   const before = gateway.counts.deltas

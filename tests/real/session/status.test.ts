@@ -1,4 +1,4 @@
-// Reports of a node, and which of them are stored.
+// Reports that a node sends about its containers, and which of these reports the server stores.
 
 import type { DesiredState, Observation } from '@holdfast/contract'
 import { readyObservation, waitUntil } from '@holdfast/testkit'
@@ -47,7 +47,7 @@ test('a report without changes is not written again', async () => {
   report(agent, seen(3, { restarts: 1 }))
   await waitUntil(async () => (await stored())?.restarts === 1, { what: 'the change is stored' })
   const again = await openRaw(url, node)
-  // A new session repeats its reports with smaller numbers; the newer session wins.
+  // The reports of a new session start at small numbers again; the newer session wins.
   report(again, seen(1, { restarts: 1 }))
   report(again, seen(2, { restarts: 2 }))
   await waitUntil(async () => (await stored())?.restarts === 2, { what: 'the change is stored' })

@@ -1,4 +1,4 @@
-// Streams in sessions, against scripted agents: credit, limits, proofs, and the end of a session.
+// Log and exec streams in agent sessions, with scripted agents: credit, limits, proofs, and the end of a session.
 
 import { STREAM_CHANNELS, STREAMS_PER_NODE, type TenantId } from '@holdfast/contract'
 import { proveRequest } from '@holdfast/server/gateway/peers/cluster-proof'
@@ -84,7 +84,7 @@ test('the node is informed when a stream reader disconnects, through either serv
     const { stream: id } = await agent.next('open')
     stream.close()
     expect(await agent.next('end')).toMatchObject({ stream: id })
-    // Frames that were already on their way are no violation.
+    // Frames that were already under way when the stream ended are no protocol violation.
     agent.socket.send(frameOf(stdout, id, Buffer.from('late')))
     expect(seen).toMatchObject({ bytes: '', ends: [] })
   }

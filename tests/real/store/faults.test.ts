@@ -28,7 +28,7 @@ const MEMBERS = 3
 const WRITERS = 64
 const REPLICAS = 4
 const BACK_WITHIN_MS = 5_000
-/** The time that three members need to elect a leader on an idle machine. */
+/** The time that three etcd members need to elect a leader on an idle machine. */
 const ELECTION_MS = 2_000
 const CATCH_UP_BYTES = 4 * 1024 * 1024
 const PADDING = 6_000
@@ -42,7 +42,7 @@ const tenant: TenantId = someTenant()
 let cluster: EtcdCluster
 let direct: KeyValueEngine
 let replicas: TestStore[]
-/** Proxies before one of the replicas, before the listener that falls behind, and before the one that is cut off. */
+/** Proxies in front of one server replica, of the listener that falls behind, and of the listener that is cut off. */
 let proxies: ProxiedCluster[]
 let listeners: { readonly steady: Listening; readonly behind: Listening; readonly relisted: Listening }
 let load: WriteLoad
@@ -83,8 +83,8 @@ afterAll(async () => {
 })
 
 /**
- * Waits until every replica has acknowledged a write begun after now, and returns how long that took. The extra delay of
- * bare writes to the remaining members is subtracted: it is caused by a busy machine and not by the store.
+ * Waits until every server replica has acknowledged a write begun after now, and returns how long that took. The extra
+ * delay of direct writes to etcd is subtracted, because a busy machine causes it and not the store.
  */
 async function writesAreBack(pace?: BarePace, usualMs = 0): Promise<number> {
   const since = performance.now()
@@ -92,7 +92,7 @@ async function writesAreBack(pace?: BarePace, usualMs = 0): Promise<number> {
   return performance.now() - since - Math.max(0, (pace?.heldUpMs() ?? 0) - usualMs)
 }
 
-/** Stopped at the end of the test. */
+/** Starts measuring the delay of direct writes to etcd; the measurement stops at the end of the test. */
 function paceOf(members: readonly EtcdMember[]): BarePace {
   const pace = startBarePace(members.map(({ endpoint }) => endpoint))
   onTestFinished(() => pace.stop())
@@ -144,7 +144,7 @@ test('streams that are cut at random bytes lose no event', async () => {
 
 test('unresponsive members are left for others, on idle connections too', async () => {
   const [through] = proxies
-  // This includes connections that are idle at this moment.
+  // Connections that are idle at this moment are left half open, too.
   for (const proxy of through?.proxies ?? []) proxy.halfOpen()
   slowest.halfOpen = await writesAreBack(paceOf(cluster.members))
   for (const proxy of through?.proxies ?? []) {
@@ -181,7 +181,7 @@ test('a listener whose history was compacted lists again, twice', async () => {
     await direct.compact(revision)
     through?.restore()
     await waitUntil(() => relisted.counts.relists === turn, { what: 'history is gone' })
-    // With hundreds of thousands of keys and all replicas writing, listing takes longer than one caller waits.
+    // With hundreds of thousands of keys and all server replicas writing, a list may exceed the deadline of one caller.
     await waitUntil(() => relisted.store.fresh().then(() => true), { what: 'the listener is back' })
   }
 })

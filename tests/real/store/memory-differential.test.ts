@@ -1,5 +1,5 @@
-// The in-memory store behaves as etcd: over ten thousand random operations every response, error reason, watch event and
-// the final state are the same. The results of the simulation depend on this.
+// The in-memory store behaves like etcd: over ten thousand random operations every response, error reason, watch event
+// and the final state are equal. The results of simulations depend on this.
 
 import { env } from 'node:process'
 import { isDeepStrictEqual } from 'node:util'
@@ -28,11 +28,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const OPERATIONS = inRun(10_000, 200_000)
 const SEED = Number(env.HOLDFAST_SEED ?? Date.now() % 2 ** 31)
-/** Upper bound for the steps of one history; the average is half of it. */
+/** Maximum number of steps in one random history; the average is half of this. */
 const LONGEST = 800
 const EVERYTHING: KeyRange = { key: '\0', rangeEnd: '\0' }
 
-/** Histories that run concurrently, each on its own etcd, because most of the time is spent waiting. */
+/** Number of histories that run concurrently, each on its own etcd, because most of the time is spent waiting. */
 const LANES = 2
 
 let clusters: readonly EtcdCluster[]
@@ -60,7 +60,7 @@ interface Pair {
   reached: Reached
 }
 
-/** An empty etcd without history, and an in-memory store at the same revision. */
+/** Opens an empty etcd without history, and an in-memory store at the same revision. */
 async function openPair(real: KeyValueEngine): Promise<Pair> {
   await real.transact(unconditionally({ kind: 'delete', ...EVERYTHING }))
   await real.transact(unconditionally(put('/')))
@@ -96,13 +96,13 @@ async function askBoth(pair: Pair, ask: (engine: KeyValueEngine) => Promise<unkn
   return real
 }
 
-/** Compares first, because an assertion prints the difference but takes far longer. */
+/** Compares two values, and calls the slow assertion, which prints the difference, only if they differ. */
 function expectSame(twin: unknown, real: unknown): void {
   const [left, right] = [comparable(twin), comparable(real)]
   if (!isDeepStrictEqual(left, right)) expect(left).toEqual(right)
 }
 
-/** Each of these must have occurred, or the comparison was empty. */
+/** Outcomes that must each have occurred at least once, or the comparison proves nothing. */
 const SOME_OF_EACH = [
   ...['range', 'transact', 'compact', 'watch', 'unwatch', 'events delivered', 'watches ended by compaction'],
   ...['refused: invalid', 'refused: compacted', 'refused: too_large'],
@@ -125,14 +125,14 @@ async function takeStep(pair: Pair, step: Step): Promise<void> {
   }
 }
 
-/** Updates the current revision from a response. */
+/** Updates the known revision from a response. */
 function note(pair: Pair, answer: unknown): void {
   if (typeof answer !== 'object' || answer === null) return
   if ('refused' in answer) count(`refused: ${answer.refused}`)
   if ('revision' in answer) pair.reached = { ...pair.reached, revision: Number(answer.revision) }
 }
 
-/** Lets watches catch up first, because the time at which compaction overtakes a watch is not compared. */
+/** Compacts both stores after their watches caught up, because the time at which compaction ends a watch may differ. */
 async function compactBoth(pair: Pair, revision: number): Promise<void> {
   await catchUp(pair)
   const answer = await askBoth(pair, (engine) => engine.compact(revision))
@@ -159,7 +159,7 @@ function closeWatch(pair: Pair, which: number): void {
   closed?.twin.close()
 }
 
-/** Waits until each watch has received everything up to now or has ended. Then both must have received the same. */
+/** Waits until each watch has caught up or ended, and checks that both stores sent the same events. */
 async function catchUp({ watches, reached }: Pair): Promise<void> {
   const heard = (watch: RecordingWatch) =>
     watch.compacted.length > 0 || (watch.progress.at(-1) ?? 0) >= reached.revision
@@ -175,7 +175,7 @@ async function catchUp({ watches, reached }: Pair): Promise<void> {
   }
 }
 
-/** The first batch that does not consist of whole revisions in ascending order. */
+/** The first batch of watch events that does not consist of whole revisions in ascending order. */
 function tornBatch({ batches }: RecordingWatch): unknown {
   let before = 0
   return batches.find(({ events, revision }) => {
@@ -186,7 +186,7 @@ function tornBatch({ batches }: RecordingWatch): unknown {
   })
 }
 
-/** Compares the current records, older revisions, and the history that is left. */
+/** Compares the current records of both stores, their older revisions, and the history that is left. */
 async function compareEnds(pair: Pair): Promise<void> {
   const { revision, compacted } = pair.reached
   openWatch(pair, EVERYTHING, compacted)
@@ -211,7 +211,7 @@ async function compareHistory(engine: KeyValueEngine, steps: readonly Step[]): P
   }
 }
 
-/** Runs before any other test, while nothing was ever written to or compacted in one of them. */
+/** This test runs first, while nothing was ever written to or compacted in either store. */
 test('a new in-memory store equals a new etcd, down to revisions below the first', async () => {
   const [real] = engines
   if (real === undefined) throw new Error('etcd did not start')

@@ -1,4 +1,4 @@
-// Garbage in etcd affects one tenant only: it is reported once, and all others continue.
+// Invalid data in etcd affects one tenant only: the fault is reported once, and all other tenants continue.
 
 import { encodeRecord } from '@holdfast/server/store/encode'
 import { createKeyspace } from '@holdfast/server/store/keys'
@@ -65,7 +65,7 @@ test('a transaction on an unreadable record fails at once, and works after a rep
   await store.fresh()
   const since = performance.now()
   await expect(create(store, poisoned, 'bad')).rejects.toMatchObject({ name: 'UnreadableRecordError' })
-  // Well before the deadline of ten seconds, even if the machine pauses for a while.
+  // The answer comes well before the deadline of ten seconds, even if the machine pauses for a while.
   expect(performance.now() - since).toBeLessThan(5_000)
   await write(engine, key, encodeRecord(deployments, aDeployment('bad')))
   await store.fresh()

@@ -1,5 +1,5 @@
-// The results of concurrent transactions equal what etcd holds: they are strictly serializable in the order of their
-// revisions, and so are aborted transactions and fresh reads.
+// Concurrent transactions are strictly serializable in the order of their revisions in etcd, and so are aborted
+// transactions and fresh reads.
 
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
 import { decodeRecord } from '@holdfast/server/store/encode'
@@ -30,7 +30,7 @@ async function openedTwice(): Promise<readonly [TestStore, TestStore]> {
 interface Observed {
   readonly transaction: string
   readonly committed: boolean
-  /** The writer of each value that was read; undefined where there was none. */
+  /** The writer of each value that the transaction read; undefined for a key without a value. */
   readonly reads: ReadonlyMap<string, string | undefined>
   readonly writes: readonly string[]
   readonly deletes: readonly string[]
@@ -42,7 +42,7 @@ const some = (most: number): string[] =>
     () => NAMES[Math.floor(Math.random() * NAMES.length)] ?? 'a',
   )
 
-/** Reads some keys and writes some; aborts now and then because of what it has read. */
+/** A transaction that reads and writes random keys, and sometimes aborts because of the values that it read. */
 function randomTransaction(store: Store, refused: Set<string>): Promise<Observed> {
   const [reading, writing] = [new Set(some(3)), new Set(some(2))]
   const deleting = Math.random() < 0.2
@@ -65,13 +65,13 @@ function randomTransaction(store: Store, refused: Set<string>): Promise<Observed
   })
 }
 
-/** The revision of each transaction that has a receipt in etcd. */
+/** The revision of each committed transaction, from the transaction's receipt in etcd. */
 async function committedAt(engine: KeyValueEngine, store: Store): Promise<Map<string, number>> {
   const { kvs } = await engine.range(store.keyspace.folderOf(tenant, audit.folder))
   return new Map(kvs.map((kv) => [decodeRecord(audit, kv.value).id, kv.modRevision]))
 }
 
-/** In the order of revisions. Transactions of one revision were committed together and must not overlap. */
+/** Replays transactions in order of revision. Transactions with the same revision must not overlap. */
 function replay(inOrder: readonly (Observed & { readonly revision: number })[]) {
   const state = new Map<string, { writer: string | undefined; revision: number }>()
   const faults: string[] = []
@@ -157,7 +157,7 @@ test('a thousand transactions for one name: one gets it, and all others see that
   expect(outcomes.filter((each) => each === 'exists')).toHaveLength(999)
 })
 
-/** Delays its first response, and delays events after a revision until it requests a current view. */
+/** A server replica that delays its first response, and delays events until it requests a current view. */
 function slowReplica() {
   const held = Promise.withResolvers<void>()
   const unseen: { readonly revision: number; deliver(): void }[] = []
@@ -216,7 +216,7 @@ test('a transaction that was overtaken does not abort on a view from before its 
     transaction.delete(address)
     return { kind: 'commit', result: undefined }
   })
-  // It begins after the deletion was acknowledged.
+  // The second create begins after the deletion was acknowledged.
   const second = create()
   slow.showUpTo(written)
   slow.answer()

@@ -24,7 +24,7 @@ async function replicaOf(root: string): Promise<Replica> {
   return { store, allocator: createSlotAllocator(store, (limit) => Math.floor(Math.random() * limit)) }
 }
 
-/** Allocates as an operation does: another slot after each conflict, none kept afterwards. */
+/** Creates a record as the product does: it tries another slot after each conflict, and keeps none if it fails. */
 async function create({ store, allocator }: Replica, name: string, limit: number): Promise<boolean> {
   let held: number | undefined
   const release = () => {

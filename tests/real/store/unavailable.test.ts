@@ -1,5 +1,5 @@
-// While etcd is unavailable the store fails in time, and it recovers when etcd is back; after history was compacted it
-// lists again.
+// While etcd is unavailable the store returns errors in time. The store recovers when etcd is back, and lists all records
+// again if history was compacted.
 
 import { createEtcdClient } from '@holdfast/server/adapters/etcd/create-etcd-client'
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
@@ -42,11 +42,11 @@ const create = (store: Store, name: string) =>
     return { kind: 'commit', result: 'created' }
   })
 
-/** With a short deadline a slow disk may fail it at first. */
+/** Waits until a record is created. The write is retried, because a slow disk may exceed the short deadline. */
 const isWritten = (store: Store, name: string) =>
   waitUntil(() => create(store, name), { what: `${name} is written` })
 
-/** Resolves with the time until the call failed because the store is unavailable. */
+/** Waits until a call fails because the store is unavailable, and returns how long that took. */
 async function refusal(work: Promise<unknown>): Promise<number> {
   const since = performance.now()
   await expect(work).rejects.toMatchObject({ name: 'StoreUnavailableError' })
@@ -70,9 +70,9 @@ describe('while etcd is unavailable', () => {
       ])
       if (how === 'paused') member?.resume()
       else await member?.restart()
-      // Half of the default deadline, so that the two can be distinguished even if the machine pauses for a while.
+      // Half of the default deadline, so that the short and the default deadline differ even if the machine pauses.
       expect(Math.max(fresh, read, refused)).toBeLessThan(5_000)
-      // The outcome of a possible write is looked up, which takes extra time.
+      // The store checks whether the failed write was applied, which takes extra time.
       expect(written).toBeLessThan(10_000)
       await waitUntil(() => create(store, 'later'), { what: 'the store writes again' })
     },
@@ -118,7 +118,7 @@ describe('after history was compacted', () => {
     return { ...one, through, log }
   }
 
-  /** Writes through another store, and compacts the history of this one. */
+  /** Writes through a second store, and compacts the history that the first store has not read yet. */
   async function changeElsewhere({ store }: TestStore): Promise<void> {
     const other = await opened({ root: store.keyspace.root })
     await other.store.transact((transaction) => {
@@ -142,7 +142,7 @@ describe('after history was compacted', () => {
     expect(counts.relists).toBe(1)
     expect(names(store)).toEqual(['kept', 'changed', 'added'])
     expect(store.get(inTenant(tenant, deployments, 'changed'))?.record.revision).toBe(2)
-    // The change, the removal, the addition, and the receipts of two transactions.
+    // The five events: a change, a removal, an addition, and the receipts of two transactions.
     expect(log.events() - eventsBefore).toBe(5)
     expect(log.repeated).toEqual([])
     expect(await create(store, 'removed')).toBe('created')
@@ -158,7 +158,7 @@ describe('after history was compacted', () => {
     const wrap: TestStoreOptions['wrap'] = (engine) => ({
       ...engine,
       async range(request, options) {
-        // Between the first page and the second.
+        // The fault happens between the first and the second page.
         if (request.revision !== undefined && trouble.pages > 0) {
           trouble.pages -= 1
           await compactNow()

@@ -1,5 +1,5 @@
-// Transactions whose responses are lost, thousands of times: they are never applied twice, never reported as done when
-// absent or as aborted when present, and a request that arrives after its cancellation is not applied.
+// Transactions whose responses are lost, thousands of times: a transaction is never applied twice and its outcome is
+// never reported wrongly. A request that arrives after its cancellation is not applied.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { TenantId } from '@holdfast/contract'
@@ -35,7 +35,7 @@ async function faultsOf({ store }: TestStore, { ledger }: Writing): Promise<stri
   return checkWrites(await readTruth(direct, store.keyspace, tenant), ledger)
 }
 
-/** A random fate for each request. */
+/** Chooses at random whether a request is delivered, is lost, arrives late, or is applied without a response. */
 const anyFate = (): Fate =>
   (['delivered', 'answer lost', 'request lost', 'late'] as const)[Math.floor(Math.random() * 4)] ??
   'delivered'
@@ -131,7 +131,7 @@ test('connections that break between request and response apply each write once'
     watching.close()
     await through.stop()
   })
-  // Events use another connection, so that every cut affects a request.
+  // Watches use a separate connection, so that every cut affects a request.
   const wrap: TestStoreOptions['wrap'] = (engine) => ({ ...engine, watch: watching.watch })
   const one = await opened({ endpoints: through.endpoints, wrap })
   const load = startWriteLoad([one.store], { tenant, writers: 16, restMs: 0 })
@@ -139,7 +139,7 @@ test('connections that break between request and response apply each write once'
   for (let cut = 0; cut < CUTS; cut += 1) {
     const before = one.counts.unknown
     const direction = Math.random() < 0.75 ? 'toClient' : 'toServer'
-    // A cut between two exchanges loses no response, so another one follows.
+    // A cut between two requests loses no response, so the test cuts again until a response is lost.
     for (let since = 0; one.counts.unknown === before; ) {
       if (performance.now() - since > 300) {
         since = performance.now()

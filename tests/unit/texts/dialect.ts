@@ -10,7 +10,7 @@ import { type Piece, textPieces, wordsOf } from './text-pieces.ts'
 
 interface Phrase {
   readonly pattern: RegExp
-  /** What to write instead. */
+  /** A suggestion of words to use instead of the phrase. */
   readonly instead: string
 }
 
@@ -19,7 +19,7 @@ const phrase = (source: string, instead: string): Phrase => ({
   instead,
 })
 
-/** Searched for in comments, texts and prose. A space matches any white space. */
+/** Phrases that are rejected in comments, texts and prose. A space matches any white space. */
 const PHRASES: readonly Phrase[] = [
   phrase('who(?:so)?ever|whomever', 'the caller, any client, the process that'),
   phrase('anew', 'again; recreate, rebuild, rerun'),
@@ -75,7 +75,7 @@ const NAME_WORDS: ReadonlySet<string> = new Set(
     .split(/\s+/),
 )
 
-/** Names that were replaced, as whole identifiers or file names. */
+/** Old names that are rejected, as whole identifiers or file names. */
 const OLD_NAMES: ReadonlySet<string> = new Set(
   `
     insist growingRest Setbacks SilenceBoard silence-index judgeSilence LogShelf ReplicaBoard DueLooks
@@ -117,7 +117,7 @@ function inName({ text, line }: Piece): Found[] {
   return OLD_NAMES.has(text) ? [{ line, found: text, instead: 'the new name' }] : []
 }
 
-/** File names are checked as names, where the file is. */
+/** Blanks the paths in a text, because file names are checked separately. */
 const withoutPaths = (text: string): string =>
   text.replace(/[\w.@-]*\/[\w./-]+/g, (path) => path.replace(/./g, '_'))
 
@@ -134,7 +134,7 @@ function inPhrases(piece: Piece): Found[] {
 
 const OPENING = /(?:^|[.;:?!]\s+|\n[ \t]*\n[ \t]*)((?:What|Who|Whoever|Whatever)\s[^.?!]*[.?!]?)/g
 
-/** A sentence with a clause as its subject. Questions are fine, and so are headings, table cells and lists of questions. */
+/** Finds sentences that begin with a clause as subject. Questions, headings and table cells are not checked. */
 function openings(piece: Piece): Found[] {
   if (piece.kind === 'text') return []
   const text = piece.kind === 'prose' ? blankStructures(piece.text) : piece.text
@@ -146,7 +146,7 @@ function openings(piece: Piece): Found[] {
   })
 }
 
-/** Headings, tables and code blocks of Markdown, blanked with their lines kept. */
+/** Replaces headings, tables and code blocks of Markdown by blanks and keeps the line breaks. */
 const blankStructures = (text: string): string =>
   text.replace(/^```[\s\S]*?^```|^#.*$|^\s*\|.*$/gm, (found) => found.replace(/[^\n]/g, ' '))
 
@@ -156,7 +156,7 @@ const lineOf = ({ text, line }: Piece, index: number): number =>
 export const showDialect = ({ path, line, found, instead }: DialectFound): string =>
   `${path}:${line} "${found}" -> ${instead}`
 
-/** Files that quote the phrases, or hold text of others. */
+/** Files that quote the rejected phrases, or contain text from outside. */
 export const NOT_CHECKED = [
   'tests/unit/texts/dialect.ts',
   'tests/unit/plain-english.test.ts',

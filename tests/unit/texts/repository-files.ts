@@ -1,4 +1,4 @@
-// The text files of the repository: path from the root to content. Used by the checks of citations and of plain English.
+// The text files of the repository, as a map from path to content, for the checks of citations and of plain English.
 
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -6,10 +6,10 @@ import { join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '../../..')
 
-/** Built, generated or third-party files, and binary ones. */
+/** Files that are not checked: built, generated, third-party and binary files. */
 const SKIPPED = /^(?:package-lock\.json|LICENSE|engines\/.*\.(?:sum|mod)|.*\.(?:svg|png|snap|pem|tar|gz))$/
 
-/** Tracked files and new ones that are not ignored, so a file is checked before its first commit. */
+/** Reads tracked files and new files that are not ignored, so that a file is checked before its first commit. */
 export function repositoryFiles(): Map<string, string> {
   const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
     cwd: ROOT,
@@ -24,6 +24,6 @@ export function repositoryFiles(): Map<string, string> {
   return files
 }
 
-/** A folder or a file, given as a path from the root without a slash at its end. */
+/** True if the path is the folder or below it. `folder` may be a file and has no slash at its end. */
 export const isBelow = (path: string, folder: string): boolean =>
   path === folder || path.startsWith(`${folder}/`)

@@ -1,5 +1,5 @@
-// A file as the pieces that people read: comments, texts in strings, names in code, and prose. Line breaks are kept, so that
-// a phrase that is broken over two lines is found and its line is known.
+// Splits a file into the pieces that people read: comments, texts in strings, names in code, and prose. Line breaks are
+// kept, so that a phrase over two lines is found and its line is known.
 
 import { scanSource, type Token } from '@holdfast/testkit/source-tree/scan-source'
 
@@ -8,7 +8,7 @@ type PieceKind = 'comment' | 'text' | 'name' | 'prose'
 export interface Piece {
   readonly kind: PieceKind
   readonly text: string
-  /** Line of its first character, from 1. */
+  /** Line number of the piece's first character, from 1. */
   readonly line: number
 }
 
@@ -22,7 +22,7 @@ function sourcePieces(content: string): Piece[] {
   return [...joinComments(comments), ...strings.map(stringPiece), ...namePieces(code)]
 }
 
-/** Line comments below one another are one text. */
+/** Joins line comments on consecutive lines to one text. */
 function joinComments(comments: readonly Token[]): Piece[] {
   const pieces: { text: string; line: number; next: number }[] = []
   for (const { text, line } of comments) {
@@ -39,7 +39,7 @@ function joinComments(comments: readonly Token[]): Piece[] {
   return pieces.map(({ text, line }) => ({ kind: 'comment', text, line }))
 }
 
-/** A string without a space is a name: a key, a code, a file. */
+/** Classifies a string: without a space it is a name, such as a key, a code or a file. */
 function stringPiece({ text, line }: Token): Piece {
   const inner = text.replace(/^['"`}]|(?:['"`]|\$\{)$/g, '')
   return { kind: /\s/.test(inner.trim()) ? 'text' : 'name', text: inner, line }
@@ -55,7 +55,7 @@ function namePieces(code: string): Piece[] {
     )
 }
 
-/** `tellStatus`, `tell-status` and `TELL_STATUS` are the words tell and status. */
+/** Splits a name into words: `tellStatus`, `tell-status` and `TELL_STATUS` are the words tell and status. */
 export const wordsOf = (name: string): string[] =>
   name
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')

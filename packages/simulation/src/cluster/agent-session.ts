@@ -1,5 +1,5 @@
-// The agent's side of its session over a simulated connection: it dials, proves its key, sends heartbeats and dials again,
-// with the timings of the real agent (docs/design/agent.md#session).
+// The agent's side of a simulated session between agent and server: the agent dials, proves its key, sends heartbeats and
+// redials after a failure, with the timings of the real agent (docs/design/agent.md#session).
 
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
 import {
@@ -17,7 +17,7 @@ import type { Agent } from './agent.ts'
 import type { AgentSideSocket } from './link.ts'
 import type { Machine } from './machine.ts'
 
-/** The files that enrollment left on the machine's disk. */
+/** The files that enrollment stored on the disk of a machine. */
 export interface Identity {
   readonly key: KeyObject
   readonly publicKey: string
@@ -26,7 +26,7 @@ export interface Identity {
   generation: number
 }
 
-/** PKCS #8 of an Ed25519 key up to its 32 bytes. */
+/** The fixed bytes of a PKCS #8 Ed25519 key that precede the 32 bytes of the key. */
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 export function newKeys(random: Random): Pick<Identity, 'key' | 'publicKey' | 'encryptionKey'> {
@@ -42,7 +42,7 @@ export interface SessionDeps {
   readonly machine: Machine
   readonly identity: Identity
   readonly bootId: string
-  /** Undefined if no server answers. */
+  /** Opens a connection to a server; undefined if no server answers. */
   dial(): AgentSideSocket | undefined
   agent(): Agent
 }
@@ -65,7 +65,7 @@ const FIRST_WAIT_MS = 1_000
 const LONGEST_WAIT_MS = 20_000
 const STEADY_MS = 10_000
 const OPEN_MS = 20_000
-/** How long a machine without a network waits for an answer to its dialling. */
+/** How long an agent on a machine without a network waits for an answer before a connection attempt fails. */
 const UNANSWERED_MS = 10_000
 const ASK_AFTER = 1.2
 const GONE_AFTER = 2.8

@@ -1,5 +1,5 @@
-// An agent over a simulated engine. It plans with the same functions as the real agent, acts on a simulated machine and
-// reports what it observes there. It may die at any moment; its containers survive it.
+// A simulated agent. It plans with the same functions as the real agent, acts on a simulated machine and reports the
+// containers that it observes there. The agent may die at any moment; the containers keep running.
 
 import type { AssignmentId, DesiredItem, Observation } from '@holdfast/contract'
 import {
@@ -25,7 +25,7 @@ export interface DesiredSet {
 
 export interface Agent {
   take(set: DesiredSet): void
-  /** The newest report of each assignment. */
+  /** The agent's newest report of each assignment. */
   reports(): Observation[]
   containers(): { readonly id: string; readonly name: string; readonly state: string }[]
 }
@@ -35,7 +35,7 @@ export interface AgentDeps {
   readonly random: Random
   readonly machine: Machine
   readonly engine: Engine
-  /** How often an agent was started on the machine: its reports are numbered above those of the one before. */
+  /** Number of agent starts on the machine. The numbers of an agent's reports are above those of the previous agent. */
   readonly starts: number
   report(observations: readonly Observation[]): void
 }
@@ -54,7 +54,7 @@ interface Running extends AgentDeps {
 }
 
 const NUMBERS_PER_START = 2 ** 32
-/** Debounce before a report, as in the real agent: a following step may supersede it. */
+/** Delay before the agent sends a report, as in the real agent: a newer report in this time replaces the older one. */
 const HOLD_MS = 250
 
 export function startAgent(deps: AgentDeps): Agent {
@@ -92,7 +92,7 @@ function takeSet(running: Running, { complete, items, gone, revision }: DesiredS
   if (complete) running.sets.push({ revision, assignments: named, receivedMs: time.elapsedMs })
 }
 
-/** One pass for all changes of one moment. */
+/** Plans once for all changes that happen at the same virtual time. */
 function planPass(running: Running): void {
   if (running.planned) return
   running.planned = true

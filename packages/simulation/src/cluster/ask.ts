@@ -1,5 +1,5 @@
-// Requests of callers. One live server answers each through the operation that the API would call, and the answer is
-// recorded. A server that dies before it answers leaves the request without an answer.
+// Requests of API callers. One live server answers each request through the operation that the API would call, and the
+// answer is recorded. If the server dies first, the request stays without an answer.
 
 import {
   type Enrolled,
@@ -33,7 +33,7 @@ const once = <T extends object>(): Kept<T> => ({
   answerOf: (body) => ({ status: 200, body }),
 })
 
-/** The rejection that a caller would receive. */
+/** The error that a caller of the API receives if a request is rejected. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError'
 }
@@ -44,7 +44,7 @@ function required<T>(outcome: Outcome<T>): T {
   throw new RefusedError(reasons.join('; '))
 }
 
-/** The platform's administrator in a tenant. */
+/** A caller with the rights of the platform administrator, inside one tenant. */
 export const callerIn = (tenant: TenantId, token: TokenId): Caller => ({
   tenant,
   token,
@@ -109,7 +109,7 @@ export async function enroll(
   return required(await enrollNode(operations, sent, 'req_simulated'))
 }
 
-/** Create or update, as a client would that looks first. The answer is the revision that it is now. */
+/** Creates or updates a deployment, like a client that first reads whether it exists. Returns the new revision. */
 export async function apply(
   { operations, store }: Server,
   caller: Caller,

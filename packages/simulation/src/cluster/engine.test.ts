@@ -1,4 +1,4 @@
-// A process that dies or is paused while it talks to the store: its requests are applied, its answers wait or are lost.
+// A process that dies or is paused during a request to the store: the request is applied, the answer is lost or delayed.
 
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
 import { expect, test } from 'vitest'

@@ -22,7 +22,7 @@ export function residencyOf({ cluster }: Script): ResidencyRules {
   }
 }
 
-/** Every registry that the script names may be used, and answers. */
+/** Image registries that the script names. All of them are allowed and reachable in the simulation. */
 export function registriesOf({ steps }: Script): ReadonlySet<string> {
   const images = steps.flatMap((step) => (step.do === 'apply' ? [step.spec?.['image'] ?? DEFAULT_IMAGE] : []))
   const hosts = images.flatMap((image) => parseImageReference(String(image))?.host ?? [])
@@ -34,7 +34,7 @@ export interface Pace {
   readonly leadership: LeadershipTimings
   readonly sweepMs: number
   readonly silenceLookMs: number
-  /** The resolution of virtual time: no interval is shorter. */
+  /** Resolution of virtual time in milliseconds. No interval in the simulation is shorter. */
   readonly coarseMs: number
 }
 

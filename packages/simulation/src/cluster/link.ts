@@ -1,5 +1,5 @@
-// One simulated connection between an agent and a server; each side has its socket. Messages arrive in order after a short
-// delay. A connection that was cut looks open to both sides until one of them sends on it again.
+// One simulated connection between an agent and a server, with a socket at each end. Messages arrive in order after a
+// short delay. A cut connection looks open at both ends until an end sends a message.
 
 import { EventEmitter } from 'node:events'
 import type { AgentSocket } from '@holdfast/server/gateway/session/session'
@@ -10,9 +10,9 @@ export interface Link {
   readonly server: AgentSocket
   readonly agent: AgentSideSocket
   readonly serverProcess: SimulatedProcess
-  /** Nothing arrives from now on, and neither side is notified. */
+  /** Cuts the connection: no further message arrives, and neither side is notified. */
   cut(): void
-  /** The process at that end died, and its machine closes the connection. */
+  /** Closes the connection because the process at the given end died. */
   reset(end: 'server' | 'agent'): void
 }
 
@@ -28,7 +28,7 @@ export interface AgentSideSocket {
 export interface LinkDeps {
   readonly time: VirtualTime
   readonly random: Random
-  /** For the trace. */
+  /** Receives every message for the trace of the simulation. */
   onMessage(from: string, text: string): void
 }
 
@@ -41,7 +41,7 @@ interface End {
   readonly process: SimulatedProcess
   readonly listeners: EventEmitter
   state: number
-  /** Arrival time of the last message on its way to this end: later messages must not overtake it. */
+  /** Arrival time of the newest message that is under way to this end. Later messages must not overtake that message. */
   arrivesAt: number
 }
 
@@ -67,7 +67,7 @@ export function openLink(deps: LinkDeps, agent: SimulatedProcess, server: Simula
   }
   const send = (from: End, to: End, event: 'message' | 'ping' | 'pong', data: Buffer): void => {
     if (from.state !== OPEN) return
-    // The other side has forgotten this connection, or cannot be reached to close it.
+    // The other side no longer knows this connection, or cannot be reached for a close message.
     if (isCut) return
     arrive(to, () => to.state === OPEN && !isCut && to.listeners.emit(event, data, false))
   }

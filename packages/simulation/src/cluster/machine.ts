@@ -1,5 +1,5 @@
-// A machine with its container engine. Containers survive the agent and the servers and die with the power. The script
-// decides how long a container takes to start, whether it is healthy and when it exits.
+// A simulated machine with its container engine. Containers survive the agent and the servers and stop when the machine
+// loses power. The script decides how long a container takes to start, whether it is healthy and when it exits.
 
 import type { DeploymentUid, DesiredItem } from '@holdfast/contract'
 import type { OwnContainer, SeenContainer } from '@holdfast/core/node'
@@ -23,14 +23,14 @@ interface Container extends Pick<OwnContainer, 'id' | 'name' | 'createdAt' | 'as
 
 export interface Machine {
   readonly name: string
-  /** Boot id of the engine; it changes each time the power returns. */
+  /** The engine process of the machine. Its boot id changes each time the power returns. */
   process: SimulatedProcess
   powered: boolean
   connected: boolean
   labels: { readonly [key: string]: string }
   readonly capacity: { readonly cpuMillis: number; readonly memoryBytes: number }
   readonly containers: Map<string, Container>
-  /** By the agent that runs now. */
+  /** Change listener, set by the agent that currently runs on the machine. */
   onChange: () => void
   made: number
 }
@@ -38,14 +38,14 @@ export interface Machine {
 export interface MachineDeps {
   readonly time: VirtualTime
   readonly random: Random
-  /** How containers of that deployment behave. */
+  /** How the containers of a deployment behave on a machine: start time, health and exit. */
   behaviourOf(deployment: string, machine: Machine): Behaviour
-  /** Called after every change, so that the agent can check. */
+  /** Called after every change of a container, so that the agent can reconcile. */
   onTouched(): void
 }
 
 const DEFAULT_CAPACITY = { cpuMillis: 4000, memoryBytes: 8 * 1024 ** 3 }
-/** A container without a health check is ready after this time; one with a check is ready when it first passes. */
+/** Time until a container without a health check is ready. Other containers are ready when their check first passes. */
 const UNCHECKED_READY_MS = 5_000
 const FIRST_CHECK_MS = 400
 const RESTART_MS = 1_000
@@ -72,7 +72,7 @@ export function newMachine(given: {
 export interface Engine {
   create(item: DesiredItem, name: string): Container
   start(container: Container): void
-  /** Resolves when it has ended. */
+  /** Stops a container. Resolves when the container has ended. */
   stop(container: Container): Promise<void>
   remove(container: Container): void
   powerOff(): void
@@ -133,7 +133,7 @@ function startContainer(
   const { time } = deps
   const startedAt = time.now
   Object.assign(container, { state: 'running', stopping: false, startedAt, exitCode: null, ready: false })
-  /** Of this run of the container alone. */
+  /** Runs `work` after a delay, unless the container was stopped or restarted by then. */
   const during = (delayMs: number, work: () => void): void =>
     time.plan(delayMs, machine.process, () => {
       const same = container.state === 'running' && container.startedAt === startedAt
@@ -156,7 +156,7 @@ function startContainer(
   changed()
 }
 
-/** The engine's own restart of a container that was not stopped on purpose. */
+/** Restarts a container as the engine does if the container was not stopped on purpose. */
 function startAgain(deps: MachineDeps, machine: Machine, container: Container, changed: () => void): void {
   deps.time.plan(RESTART_MS, machine.process, () => {
     if (container.state !== 'exited' || container.stopping || !machine.containers.has(container.id)) return
@@ -196,7 +196,7 @@ function create(
   return container
 }
 
-/** The container as the engine's list shows it. */
+/** A container in the form of the engine's container list. */
 export const listed = ({
   id,
   name,

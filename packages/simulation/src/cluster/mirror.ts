@@ -1,5 +1,5 @@
-// The records as the store holds them, updated write by write. Invariants are checked against these, never against the
-// cache of a server.
+// A copy of the stored records, updated with every write to the store. Invariants are checked against this copy, never
+// against the cache of a server.
 
 import { decodeRecord } from '@holdfast/server/store/encode'
 import { createKeyspace, type ParsedKey } from '@holdfast/server/store/keys'
@@ -61,12 +61,12 @@ export type Records = Pick<
 >
 
 export interface Mirror {
-  /** False if no invariant could notice the change. */
+  /** Applies a write to the copy of the records. Returns false if the write cannot affect an invariant. */
   apply(write: KeyWrite): boolean
   records(): Records
 }
 
-/** Calls `onEvent` for each stored event. */
+/** Creates an empty copy of the stored records that calls `onEvent` for each stored event. */
 export function createMirror(onEvent: (event: Snapshot['events'][number]) => void): Mirror {
   const keyspace = createKeyspace()
   const eventFolder = createFolder(events)

@@ -1,5 +1,5 @@
-// A request that a step sends to the platform. One live server answers it and the story records the answer. A request is
-// never repeated; a script that wants a retry has two steps.
+// A request that a script step sends to the platform. One live server answers the request, and the story records the
+// answer. A request is never repeated; a script that needs a retry has two steps.
 
 import { StoreUnavailableError } from '@holdfast/server/store/store'
 import type { Step } from '../script/script.ts'
@@ -47,11 +47,11 @@ export type RequestStep = Extract<
 interface Asking {
   readonly tenantName: string
   readonly subject: string
-  /** The story's line before the answer. */
+  /** The line that the story prints for the request, before the answer. */
   readonly description: string
   readonly action: Acknowledged['action']
   readonly name: string
-  /** Returns the revision, if there is one. */
+  /** Sends the request to a server. Returns the revision of the changed deployment, or undefined for other requests. */
   ask(server: Server, caller: ReturnType<typeof callerIn>): Promise<number | undefined>
 }
 
@@ -181,7 +181,7 @@ function askingOfNode(world: World, step: Extract<RequestStep, { node: string }>
   }
 }
 
-/** Replaces the keys of the machine; its containers keep running. */
+/** Enrolls a machine again, which replaces the machine's keys; its containers keep running. */
 async function reenroll(
   world: World,
   node: SimulatedNode,

@@ -1,5 +1,5 @@
-// One server replica as compose.ts builds it, without a network: a connection to the common store, leadership, controllers,
-// gateway and operations. All of it is product code; only the engines are simulated.
+// One server replica as compose.ts builds it, without a network: a connection to the shared store, leadership,
+// controllers, gateway and operations. All of this is product code; only the store's engine is simulated.
 
 import { hash } from 'node:crypto'
 import type { ResidencyRules } from '@holdfast/contract'
@@ -41,7 +41,7 @@ export interface ServerDeps {
   /** Registry hosts that images may come from. */
   readonly registries: ReadonlySet<string>
   readonly pace: Pace
-  /** Its log lines. */
+  /** Receives each warning that a server logs. */
   onWarning(server: string, text: string): void
 }
 
@@ -56,13 +56,13 @@ export interface Server {
   readonly leadership: Leadership
   readonly operations: Operations
   readonly line: StoreLine
-  /** When a fault of the script ends, in virtual milliseconds since installation. */
+  /** End times of the injected faults of a server, in virtual milliseconds since installation. */
   readonly ends: { pauses: number; troubles: number }
-  /** Ends its connections; requests that it already sent to the store are still applied. */
+  /** Ends the connections of the server. Requests that the server already sent to the store are still applied. */
   disconnect(): void
 }
 
-/** State of its connection to the store. */
+/** State of a server's connection to the store. */
 export interface StoreLine {
   slowMs: number
   state: 'good' | 'cut' | 'flaky'
@@ -131,7 +131,7 @@ function faultOf(random: Random, { state }: StoreLine, call: LineCall): LineFaul
   return drawn < 3 ? 'lose_answer' : drawn < 4 ? 'refuse' : drawn < 5 ? 'lose_request' : 'none'
 }
 
-/** A simulation has no secrets: nothing is sealed and no version is written. */
+/** Stand-in for writes of secrets, always successful: a simulation has no secrets. */
 const ok = async (): Promise<{ kind: 'ok' }> => ({ kind: 'ok' })
 const away = async () => ({
   kind: 'unavailable' as const,

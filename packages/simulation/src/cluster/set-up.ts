@@ -16,7 +16,7 @@ export async function setUp(world: World, script: Script): Promise<void> {
   for (const name of serversOf(script)) await turnOn(world, name)
   const [first] = liveServers(world)
   if (first === undefined) throw new Error('a cluster needs a server')
-  // The server itself performs the requests of this set-up.
+  // These set-up requests run as the server process, not as an API caller.
   await time.runAs(first.process, async () => {
     world.founded = await found(first)
     await makeTenants(world, first, world.founded, script)
@@ -51,7 +51,7 @@ async function enrollNode(
   addNode(world, tenant, machine, { ...keys, nodeId: enrolled.nodeId, generation: enrolled.generation })
 }
 
-/** Without an attestation in the script, the labels that a node starts with are attested. */
+/** Location that a node's join token attests if the script names none: the location in the node's first labels. */
 function attestedBy(labels: { readonly [key: string]: string }): NonNullable<ScriptNode['attested']> {
   const { [NODE_COUNTRY]: country, [NODE_REGION]: region } = labels
   return { ...(country === undefined ? {} : { country }), ...(region === undefined ? {} : { region }) }

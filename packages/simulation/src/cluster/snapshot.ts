@@ -1,5 +1,5 @@
-// The state of the simulated world at one moment, as the invariants see it: the records of the key-value store itself, not
-// of a replica's cache, and the machines with the containers that really run on them.
+// The state of the simulation at one moment, as the invariants see it: the records of the key-value store itself, not of
+// a server's cache, and the machines with the containers that really run on them.
 
 import type { AssignmentId, DeploymentUid, Event, Infer, NodeId, TenantId } from '@holdfast/contract'
 import type {
@@ -13,9 +13,9 @@ import type {
   slotShape,
 } from '@holdfast/server/store/records'
 
-/** A record with its key. An unchanged collection is the same array as in the previous snapshot. */
+/** A stored record with its key. A collection of records without a change is the same array in the next snapshot. */
 export interface Kept<T> {
-  /** Undefined for global records. */
+  /** Tenant of the record; undefined for a global record. */
   readonly tenant: TenantId | undefined
   readonly id: string
   readonly modRevision: number
@@ -30,36 +30,36 @@ export interface SimulatedContainer {
   readonly deployment: DeploymentUid
   readonly templateHash: string
   readonly state: ContainerState
-  /** Virtual milliseconds since 1970; undefined if it has never run. */
+  /** Start time of the container in virtual milliseconds since 1970; undefined if the container has never run. */
   readonly startedAt: number | undefined
 }
 
 export interface SimulatedMachine {
-  /** Generation of its newest enrollment. */
+  /** The node id from the machine's newest enrollment. */
   readonly nodeId: NodeId
-  /** As stored on its own disk: an enrollment whose answer was lost is not there. */
+  /** Enrollment generation on the machine's disk. An enrollment whose answer was lost is not on the disk. */
   readonly generation: number
   readonly tenant: TenantId
   readonly name: string
-  /** Without power nothing runs on it; with power and without a network its containers keep running. */
+  /** False if the machine has no power, so that no container runs. Containers keep running without a network. */
   readonly powered: boolean
   readonly connected: boolean
-  /** Labels of its own configuration: the ones it advertises, accepted or not. */
+  /** Labels in the machine's own configuration, whether the control plane accepts them or not. */
   readonly labels: { readonly [key: string]: string }
   readonly containers: readonly SimulatedContainer[]
 }
 
 export interface SimulatedServer {
-  /** Changes with each start: `srv_` and a ULID. */
+  /** Id of the server process, `srv_` and a ULID. Each start of a server has a new id. */
   readonly replica: string
-  /** Its name in the script. */
+  /** Name of the server in the script. */
   readonly name: string
   readonly alive: boolean
-  /** The tenants of the script whose shards it believes to own. */
+  /** Tenants whose shards this server believes to own. */
   readonly holds: readonly TenantId[]
 }
 
-/** A write that a caller saw acknowledged. */
+/** A write that a server acknowledged to an API caller. */
 export interface Acknowledged {
   readonly at: number
   readonly tenant: TenantId
@@ -73,16 +73,16 @@ export interface Acknowledged {
     | 'role'
     | 'enroll'
     | 'remove'
-  /** Name of the deployment, the node or the quota. */
+  /** Name of the deployment, node or quota that the acknowledged write changed. */
   readonly name: string
-  /** Revision of the deployment that was applied. */
+  /** Deployment revision in the acknowledgement; undefined for other writes. */
   readonly revision: number | undefined
 }
 
 export interface Snapshot {
-  /** Virtual milliseconds since 1970. */
+  /** Time of the snapshot in virtual milliseconds since 1970. */
   readonly now: number
-  /** Revision of the key-value store. */
+  /** Revision of the key-value store at the time of the snapshot. */
   readonly revision: number
   readonly tenants: readonly Kept<StoredTenant>[]
   readonly deployments: readonly Kept<StoredDeployment>[]
@@ -92,7 +92,7 @@ export interface Snapshot {
   readonly nodeNames: readonly Kept<Infer<typeof nodeNameShape>>[]
   readonly slots: readonly Kept<Infer<typeof slotShape>>[]
   readonly shards: readonly Kept<Infer<typeof shardShape>>[]
-  /** In storage order. */
+  /** Stored events in the order of their storage. */
   readonly events: readonly Kept<Event>[]
   readonly machines: readonly SimulatedMachine[]
   readonly servers: readonly SimulatedServer[]
@@ -100,9 +100,9 @@ export interface Snapshot {
 }
 
 export interface Violation {
-  /** The name of the invariant. */
+  /** Name of the invariant that does not hold. */
   readonly invariant: string
-  /** The deployment, node or tenant that breaks it. */
+  /** The deployment, node or tenant that violates the invariant. */
   readonly subject: string
   readonly message: string
 }

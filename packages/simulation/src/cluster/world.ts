@@ -1,4 +1,4 @@
-// The whole simulated world: the store, the servers, the machines with their agents and the connections between them.
+// The whole simulation: the store, the servers, the machines with their agents, and the connections between them.
 
 import type { ResidencyRules, TenantId } from '@holdfast/contract'
 import type { Clock, IdSource } from '@holdfast/server/ports/clock'
@@ -36,18 +36,18 @@ export interface World {
   readonly mirror: Mirror
   readonly trace: Trace
   readonly serverDeps: ServerDeps
-  /** By the server's name in the script; undefined while it is down. */
+  /** Servers by their name in the script; undefined while a server is down. */
   readonly servers: Map<string, Server | undefined>
   readonly nodes: Map<string, SimulatedNode>
   readonly tenants: Map<string, TenantId>
-  /** By deployment uid, or by `tenant/name` until it has one. */
+  /** Container behavior by deployment uid, or by `tenant/name` while the deployment has no uid. */
   readonly behaviours: Map<string, Behaviour>
   readonly acknowledged: Acknowledged[]
-  /** Virtual milliseconds between installation and the start of the script; infinite until then. */
+  /** Virtual milliseconds from installation to the start of the script; infinite until the script starts. */
   startedMs: number
-  /** Undefined until the platform exists. */
+  /** The installed platform; undefined until the installation is complete. */
   founded: Founded | undefined
-  /** True if a record or a machine changed since the last check. */
+  /** True if a record or a machine changed since the invariants were last checked. */
   touched: boolean
 }
 
@@ -159,7 +159,7 @@ export function startNodeAgent(world: World, node: SimulatedNode): void {
   })
 }
 
-/** The process ends, and its machine closes the connections if it can. */
+/** Ends the agent process of a node. A machine with power and network also closes the agent's connections. */
 export function stopNodeAgent(node: SimulatedNode): void {
   node.agent.alive = false
   node.machine.onChange = () => {}
@@ -167,7 +167,7 @@ export function stopNodeAgent(node: SimulatedNode): void {
   node.link = undefined
 }
 
-/** A load balancer that forwards to any server, dead or alive. */
+/** Connects an agent through a load balancer, which may choose any server, dead or alive. */
 function dialFrom(world: World, node: SimulatedNode): AgentSideSocket | undefined {
   const { time, random, servers, trace } = world
   const server = [...servers.values()][random.below(servers.size)]

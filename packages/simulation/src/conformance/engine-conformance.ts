@@ -13,7 +13,7 @@ export interface EngineUnderTest {
   stop(): Promise<void>
 }
 
-/** A store of its own, because the suite compacts it. */
+/** Runs the conformance suite. `makeEngine` must return a separate store, because the suite compacts the store. */
 export function describeEngine(name: string, makeEngine: () => Promise<EngineUnderTest>): void {
   describe(`the engine ${name}`, () => {
     let underTest: EngineUnderTest | undefined

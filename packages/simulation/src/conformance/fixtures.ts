@@ -1,4 +1,4 @@
-// For tests of engines: requests in short form, and a watch that records what it receives.
+// For tests of key-value engines: requests in short form, and a watch that records the events it receives.
 
 import type {
   Compare,
@@ -13,7 +13,7 @@ import type {
 export const bytesOf = (text: string): Uint8Array => Buffer.from(text)
 export const textOf = (value: Uint8Array): string => Buffer.from(value).toString()
 
-/** Every key that starts with `prefix`, which must end in '/'. */
+/** The range of all keys that start with `prefix`, which must end in '/'. */
 export const under = (prefix: string): KeyRange => ({ key: prefix, rangeEnd: `${prefix.slice(0, -1)}0` })
 
 export const put = (key: string, value: string | Uint8Array = ''): Operation => ({
@@ -44,7 +44,7 @@ export interface RecordingWatch extends Watch {
   readonly progress: number[]
   readonly compacted: number[]
   events(): WatchEvent[]
-  /** `put key=value` or `delete key`, in the order of arrival. */
+  /** The recorded events as `put key=value` or `delete key`, in order of arrival. */
   story(): string[]
 }
 

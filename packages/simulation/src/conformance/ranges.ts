@@ -1,4 +1,4 @@
-// Reads: what a range returns, at which revision, and in pages.
+// Conformance tests of reads: keys and values of a range, the revision of the answer, and pages.
 
 import type { KeyValue, KeyValueEngine } from '@holdfast/server/ports/key-value'
 import { listPages } from '@holdfast/server/store/cache/list-pages'

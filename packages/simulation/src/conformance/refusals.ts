@@ -1,4 +1,4 @@
-// Requests that an engine rejects with a reason, without changing anything.
+// Conformance tests of requests that a key-value engine rejects with a reason and without a change.
 
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
 import { uniquePrefix } from '@holdfast/testkit'

@@ -1,4 +1,4 @@
-// Transactions: verdicts, results, nesting, and what raises the revision.
+// Conformance tests of transactions: verdicts, results, nesting, and which operations raise the revision.
 
 import type { Compare, KeyValueEngine, Operation, TransactionRequest } from '@holdfast/server/ports/key-value'
 import { uniquePrefix } from '@holdfast/testkit'

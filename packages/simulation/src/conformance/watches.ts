@@ -1,4 +1,4 @@
-// Watches: every event of the range once, in order, in whole revisions; bookmarks; the end of history.
+// Conformance tests of watches: each event of the range once, in order, in whole revisions; bookmarks; compacted history.
 
 import type { KeyRange, KeyValueEngine } from '@holdfast/server/ports/key-value'
 import { uniquePrefix, waitUntil } from '@holdfast/testkit'

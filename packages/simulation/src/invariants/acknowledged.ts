@@ -1,5 +1,5 @@
-// An acknowledged write is applied and never undone: a revision only rises, a deployment disappears only after its deletion
-// with nothing left of it, and every answer names a revision that was in the store.
+// Invariant: an acknowledged write is applied and never undone. A deployment's revision never falls, a deployment
+// disappears only after its deletion and the removal of its replicas, and every acknowledged revision was in the store.
 
 import type { Broken, Invariant } from './invariant.ts'
 import type { Moment } from './moment.ts'

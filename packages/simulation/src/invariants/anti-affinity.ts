@@ -1,5 +1,5 @@
-// A deployment is never placed beside one that its anti-affinity names, its own replicas included. A container that is
-// being removed counts until it is gone.
+// Invariant: a deployment is never placed on a node with a deployment that its anti-affinity names, which may be itself.
+// A container that is being removed is counted until it is gone.
 
 import type { Assignment } from '@holdfast/contract'
 import type { StoredPlacement } from '@holdfast/server/store/records'
@@ -33,8 +33,8 @@ export const antiAffinity: Invariant = {
 }
 
 /**
- * Replicas that are certainly on the node. Of two deployments placed at the same moment the order is unknown, and the second
- * may tolerate the first. A replica that its agent confirmed gone is not counted, whatever its record shows.
+ * Replicas that are certainly on the node. If two deployments were placed at the same moment, their order is unknown, and
+ * the anti-affinity of the second may allow the first. A replica that the agent confirmed gone is not counted.
  */
 function standing(
   { placements, observations }: Moment,

@@ -1,4 +1,4 @@
-// Finds the assignments that appeared, disappeared or changed at this moment.
+// Finds the assignments that appeared, disappeared or changed between two moments of a simulation.
 
 import type { Assignment, AssignmentId, TenantId } from '@holdfast/contract'
 import type { StoredDeployment, StoredPlacement } from '@holdfast/server/store/records'
@@ -32,7 +32,7 @@ interface Moved extends Placed {
   readonly was: Assignment
 }
 
-/** Those that were there before and still are, where their placement was written. */
+/** Assignments that existed before and after the change of their placement record. */
 export function* keptAssignments({ placements }: Moment): Generator<Moved> {
   for (const { tenant, was: old, is } of placements.changed) {
     if (tenant === undefined || old === undefined || is === undefined) continue
@@ -44,7 +44,7 @@ export function* keptAssignments({ placements }: Moment): Generator<Moved> {
   }
 }
 
-/** The deployment that a placement answers; a name may have another one by now. */
+/** The deployment of a placement, matched by uid, because a newer deployment may have the same name. */
 export function deploymentOf(moment: Moment, { tenant, placement }: Pick<Placed, 'tenant' | 'placement'>) {
   const isOwn = (stored: StoredDeployment | undefined) => stored?.uid === placement.uid
   const now = moment.deployments.is(tenant, placement.name)

@@ -1,4 +1,5 @@
-// For the tests of the invariants: changes to the small world, one after another, and the invariants that they break.
+// For tests of the invariants: a sequence of changes to a small simulated cluster, and the invariants that the changes
+// break.
 
 import type { DeploymentUid } from '@holdfast/contract'
 import type { StoredDeployment } from '@holdfast/server/store/records'
@@ -30,7 +31,7 @@ const SCRIPT: Script = { cluster: { tenants: [], nodes: [], regions: { eu: ['DE'
 
 export type Change = (world: Snapshot) => Snapshot
 
-/** Names of the invariants that these changes break, applied in order. */
+/** Names of the invariants that are broken when the changes are applied in order. */
 export function brokenBy(changes: readonly Change[], script = SCRIPT): string[] {
   const invariants = createInvariants(script)
   let world = aWorld()
@@ -95,7 +96,7 @@ export const successor = anAssignment(R2, N2)
 export const shunsItself = { replicas: 2, placement: { antiAffinity: ['web'] } }
 export const demands = (residency: object) => asked({ replicas: 2, placement: { residency } })
 
-/** Another deployment, with a replica on the second node. */
+/** Uid of a second deployment, with a replica on the second node. */
 const DB = 'dep_db' as DeploymentUid
 export const other: Change = (world) =>
   written(

@@ -1,4 +1,4 @@
-// An assignment leaves the record only when none of its containers is left, or its machine is no longer enrolled.
+// Invariant: an assignment is deleted only when it has no container left, or when its machine is no longer enrolled.
 
 import { goneAssignments, showPlaced } from './assigned.ts'
 import type { Invariant } from './invariant.ts'

@@ -1,5 +1,5 @@
-// No container is placed above the quota, also when several replicas place at the same time. `serves-until-replaced` checks
-// that a lowered quota stops nothing.
+// Invariant: no container is placed above the quota, even if several server replicas place at the same time. That a
+// lowered quota stops no container is checked by `serves-until-replaced`.
 
 import { newAssignments } from './assigned.ts'
 import type { Invariant } from './invariant.ts'

@@ -1,4 +1,4 @@
-// A node that the control plane runs on is never reported as impaired: it has no node.unreachable and no node.failed event.
+// Invariant: a node that runs the control plane has no node.unreachable and no node.failed event.
 // docs/design/liveness.md#control-plane-nodes
 
 import type { Invariant } from './invariant.ts'
@@ -11,7 +11,7 @@ export const controlPlaneQuiet: Invariant = {
     function* ({ events, nodes }) {
       for (const { tenant, was, is } of events.changed) {
         if (is === undefined || was !== undefined || !FAULTS.has(is.type)) continue
-        // The node's record is written together with the event and shows its role at that time.
+        // The node's record is written in the same transaction as the event and shows the node's role at that time.
         const node = nodes.is(tenant, is.subject.uid)
         if (node?.controlPlane === true)
           yield { subject: node.name, message: `is a control-plane node, and has the event ${is.type}` }

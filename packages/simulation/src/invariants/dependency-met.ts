@@ -1,5 +1,5 @@
-// Does a deployment meet the condition of another one that depends on it? Written a second time, without the controller's
-// gate, so that the two can be compared.
+// Does a deployment satisfy the condition of a deployment that depends on it? This is a second implementation,
+// independent of the controller, so that the two can be compared.
 
 import type { DeploymentSpec, TenantId } from '@holdfast/contract'
 import type { StoredObservation } from '@holdfast/server/store/records'
@@ -7,7 +7,7 @@ import type { Moment } from './moment.ts'
 
 export type Condition = NonNullable<DeploymentSpec['dependsOn']>[string]
 
-/** True if there is at least one desired replica and all are ready. Replicas on a node declared failed are not counted. */
+/** True if the deployment has at least one desired replica and all are ready. Replicas on failed nodes are not ready. */
 export function isMet(moment: Moment, tenant: TenantId, name: string, condition: Condition): boolean {
   const other = moment.deployments.is(tenant, name)
   if (other === undefined || other.deleting || other.spec.replicas === 0) return false

@@ -1,5 +1,5 @@
-// A stored event never changes and does not disappear before its retention ends. A stable refusal is one event: the same
-// verdicts are not published twice in a row.
+// Invariant: a stored event never changes and does not disappear before its retention ends. Repeated placement refusals
+// with equal reasons are stored as one event.
 
 import type { Event } from '@holdfast/contract'
 import type { Broken, Invariant } from './invariant.ts'

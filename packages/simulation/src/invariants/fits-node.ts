@@ -1,5 +1,5 @@
-// A request fits into the free capacity of one node and is never split. Requests are no reservations: a request that was
-// raised a moment ago may be unknown to a controller that places beside it.
+// Invariant: the resource request of a replica fits into the free capacity of one node. Requests are no reservations: a
+// controller may not know yet that another deployment on the node has just raised its request.
 
 import type { Capacity, DeploymentUid, TenantId } from '@holdfast/contract'
 import { newAssignments, showPlaced } from './assigned.ts'
@@ -57,7 +57,7 @@ interface Request {
   until: number | undefined
 }
 
-/** The request of each deployment: the lowest of its recent ones. */
+/** Tracks the resource request of each deployment: the lowest of its recent values. */
 function createRequests() {
   const known = new Map<DeploymentUid, Request[]>()
   return {

@@ -1,4 +1,4 @@
-// An assignment is immutable except for `desired`, which only moves forward, and no id is used twice.
+// Invariant: in an assignment only `desired` changes, and only forward; no assignment id is used twice.
 
 import { type AssignmentId, DESIRED_STATES } from '@holdfast/contract'
 import { goneAssignments, keptAssignments, newAssignments, showPlaced } from './assigned.ts'

@@ -1,6 +1,6 @@
-// No node is declared failed early: a node becomes unreachable or failed only after its machine has been away for that long,
-// and during a mass failure no node fails before the hold is over. Not checked while the control plane itself is in trouble,
-// because nodes then get more time than this.
+// Invariant: no node is declared unreachable or failed before its machine has been away for the configured time, and
+// during a mass failure no node is declared failed before the hold ends. Not checked while the control plane itself is
+// impaired, because nodes then have more time.
 
 import type { NodeId } from '@holdfast/contract'
 import type { Script } from '../script/script.ts'
@@ -8,9 +8,9 @@ import type { Invariant } from './invariant.ts'
 import type { Moment } from './moment.ts'
 
 const LEAST_MS = { unreachable: 40_000, failed: 120_000 } as const
-/** A heartbeat may have been under way when the machine went, and heartbeat intervals are coarse. */
+/** Tolerance: a heartbeat may have been under way when the machine failed, and heartbeat intervals are coarse. */
 const COARSE_MS = 11_000
-/** After such a step a healthy machine may be without a session for a while. */
+/** Steps of a script after which a healthy machine may have no session for a while. */
 const TROUBLE: ReadonlySet<string> = new Set([
   'server-killed',
   'server-started',
@@ -41,13 +41,13 @@ export const givenUpLate: Invariant = {
   },
 }
 
-/** The time from which a machine that returned has certainly sent a heartbeat again. */
+/** Time within which a machine that returned has certainly sent a heartbeat. */
 const HEARD_AFTER_MS = 45_000
 
 interface Presence {
-  /** Undefined while it is away. */
+  /** Time since when the machine is present; undefined while the machine is away. */
   since: number | undefined
-  /** Time of its last certain heartbeat. */
+  /** Time of the machine's last certain heartbeat. */
   until: number
 }
 
@@ -70,7 +70,7 @@ function createPresence() {
   }
 }
 
-/** Extra time after a step with a duration, counted from its end. */
+/** True during a fault of the control plane and for a while after the fault ends. */
 function isTroubled({ steps }: Script, elapsedMs: number): boolean {
   return steps.some((step) => {
     if (!TROUBLE.has(step.do)) return false
@@ -79,5 +79,5 @@ function isTroubled({ steps }: Script, elapsedMs: number): boolean {
   })
 }
 
-/** No server is alive, so no heartbeat can be received. */
+/** True if no server is alive, so that no heartbeat can be received. */
 const isRouted = ({ world }: Moment): boolean => !world.servers.some(({ alive }) => alive)

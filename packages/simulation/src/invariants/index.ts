@@ -57,9 +57,9 @@ export const INVARIANTS: readonly Invariant[] = [
 ]
 
 interface Invariants {
-  /** Checked after every step, in this order. */
+  /** Checks the invariants against a snapshot, after every step of the simulation. */
   check(world: Snapshot): Violation[]
-  /** Checked once, on the last snapshot, after the script and its time to settle. */
+  /** Checks the end-state invariants on the last snapshot, after the script and the time to settle. */
   checkEnd(): Violation[]
 }
 
@@ -82,10 +82,10 @@ export function createInvariants(script: Script, invariants: readonly Invariant[
   }
 }
 
-/** A few minutes are enough for a takeover, a rollout and a machine that is declared failed. */
+/** Default time to settle after a script: enough for a takeover, a rollout and the detection of a failed machine. */
 const SETTLE_MS = 120_000
 
-/** The end is not checked if the script leaves a fault, a machine never learned of its enrollment, or there was no time. */
+/** False if the end state is not checked: a fault remains, an enrollment was lost, or there was no time to settle. */
 const isOver = ({ settleMs = SETTLE_MS }: Script, { world: { machines, servers }, nodes }: Moment): boolean =>
   settleMs >= SETTLE_MS &&
   machines.every(({ powered, connected }) => powered && connected) &&

@@ -1,4 +1,4 @@
-// Each invariant is broken by the change that it forbids, and none by a healthy world.
+// Each invariant is broken by the change that it forbids, and none is broken in a healthy cluster.
 
 import type { TenantId } from '@holdfast/contract'
 import { aDeployment } from '@holdfast/server/store/records.fixture'

@@ -1,5 +1,5 @@
-// One moment of a simulation as the invariants see it: the world, and for each kind of record the changes since the previous
-// moment. Computed once for all invariants, because most moments change one record.
+// One moment of a simulation as the invariants see it: the snapshot, and for each kind of record the changes since the
+// previous moment. The changes are computed once for all invariants.
 
 import type { Event, Infer, TenantId } from '@holdfast/contract'
 import type {
@@ -13,7 +13,7 @@ import type {
 } from '@holdfast/server/store/records'
 import type { Kept, Snapshot } from '../cluster/snapshot.ts'
 
-/** `was` is absent for a new record, `is` for a deleted one. */
+/** A changed record. `was` is absent for a new record, `is` for a deleted record. */
 export interface Changed<T> {
   readonly tenant: TenantId | undefined
   readonly id: string
@@ -25,7 +25,7 @@ interface Watched<T> {
   readonly changed: readonly Changed<T>[]
   readonly all: readonly Kept<T>[]
   is(tenant: TenantId | undefined, id: string): T | undefined
-  /** The world at the previous moment. */
+  /** The record at the previous moment. */
   was(tenant: TenantId | undefined, id: string): T | undefined
 }
 
@@ -46,7 +46,7 @@ export interface Moment {
 export const isOfPlatform = ({ world: { tenants } }: Moment, tenant: TenantId): boolean =>
   tenants.some(({ record }) => record.id === tenant && record.platform)
 
-/** Call it with each snapshot in turn. */
+/** Returns a function that turns snapshots into moments. Call the function with each snapshot in order. */
 export function createMoments(): (world: Snapshot) => Moment {
   const [deployments, placements, observations] = [
     watch<StoredDeployment>(),

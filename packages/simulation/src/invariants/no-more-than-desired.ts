@@ -1,5 +1,5 @@
-// Two controllers create no more assignments than desired: none beside a replica of the same number and template that serves
-// on a node that keeps it, and no number has more than one successor.
+// Invariant: two concurrent controllers create no more assignments than desired. A replica that serves the current
+// template on a node that keeps it gets no second assignment, and no replica number has more than one successor.
 
 import type { Assignment } from '@holdfast/contract'
 import { deploymentOf, newAssignments, type Placed, showPlaced } from './assigned.ts'

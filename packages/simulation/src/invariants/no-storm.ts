@@ -1,10 +1,10 @@
-// No controller writes without end, as a decision would that always finds its own record wanting. A placement is written for
-// requests, observations and timers: a few times in a moment, not hundreds.
+// Invariant: no controller writes the same placement without end, for example because it rejects its own record each
+// time. Requests, observations and timers cause a few writes of a placement within seconds, not hundreds.
 
 import type { Invariant } from './invariant.ts'
 
 const WINDOW_MS = 10_000
-/** Above what four replicas that come, fall and go at once can give cause for. */
+/** Limit of writes of one placement in the window: more than four replicas that start, fail and stop can cause. */
 const MOST_WRITES = 100
 
 export const noStorm: Invariant = {

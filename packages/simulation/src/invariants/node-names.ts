@@ -1,4 +1,4 @@
-// A node's name has one owner; a second claim exists only beside one that is being released.
+// Invariant: a node name has one owner. A second claim of the name exists only while the first is being released.
 
 import type { Invariant } from './invariant.ts'
 

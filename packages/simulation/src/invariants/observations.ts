@@ -1,5 +1,5 @@
-// A report is accepted for the node's own assignments, from its current session, and only forward. A removed container stays
-// removed, and nothing is stored as ready that no machine runs.
+// Invariant: a container report is accepted only for the node's own assignments, from its current session, and never
+// backward. A removed container stays removed, and a replica is stored as ready only if a machine runs its container.
 
 import type { AssignmentId } from '@holdfast/contract'
 import type { StoredObservation } from '@holdfast/server/store/records'
@@ -33,7 +33,7 @@ function* notForward({ id, was, is }: Changed<StoredObservation>, sameSession: b
 const showState = ({ state, generation, gone }: StoredObservation): string =>
   `${state} of generation ${generation}${gone ? ', gone' : ''}`
 
-/** The assignment may be dropped at the same moment, by what was reported before. */
+/** Reports of assignments that do not belong to the node. The assignment may have been deleted at the same moment. */
 function* notItsOwn(moment: Moment, { tenant, id, is }: Changed<StoredObservation>): Generator<Broken> {
   if (is === undefined) return
   const placements = [
@@ -47,7 +47,7 @@ function* notItsOwn(moment: Moment, { tenant, id, is }: Changed<StoredObservatio
     yield { subject: id, message: 'is called gone, and was not to be removed' }
 }
 
-/** As long as a report may be on its way. */
+/** Longest time that a report may be under way. */
 const ON_ITS_WAY_MS = 60_000
 
 export const readyIsTrue: Invariant = {
@@ -74,7 +74,7 @@ const runsReady = ({ world }: Moment, id: AssignmentId): boolean =>
     containers.some(({ assignmentId, state }) => assignmentId === id && state === 'ready'),
   )
 
-/** `deployment.running` says that every replica was reported ready. */
+/** Finds `deployment.running` events, which claim that all replicas are ready, without such reports. */
 function* claimedRunning(moment: Moment): Generator<Broken> {
   for (const { tenant, was, is } of moment.events.changed) {
     if (was !== undefined || is?.type !== 'deployment.running') continue

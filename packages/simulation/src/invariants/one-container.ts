@@ -1,4 +1,4 @@
-// An assignment has at most one container anywhere, and only on the node that it names.
+// Invariant: an assignment has at most one container on all machines, and only on the node that the assignment names.
 
 import type { AssignmentId, NodeId } from '@holdfast/contract'
 import { newAssignments } from './assigned.ts'

@@ -1,14 +1,14 @@
-// Each shard has one owner: nothing is placed while the owner in the record is dead, and no two replicas keep believing that
-// they own the same tenant.
+// Invariant: each shard has one owner. Nothing is placed while the recorded owner is dead, and no two server replicas
+// keep believing that they own the same tenant.
 
 import type { TenantId } from '@holdfast/contract'
 import { shardOf } from '@holdfast/server/loops/leadership/shard-of'
 import type { Broken, Invariant } from './invariant.ts'
 import type { Moment } from './moment.ts'
 
-/** Writes that were sent before the end may still arrive. */
+/** Time in which writes that a server sent before its end may still arrive. */
 const ON_ITS_WAY_MS = 10_000
-/** A replica that was cut off or paused learns of its loss within this time, or writes nothing. */
+/** Time within which a server replica that was cut off or paused learns that it lost the shard, or writes nothing. */
 const LEARNS_MS = 60_000
 
 export const oneOwner: Invariant = {

@@ -1,4 +1,4 @@
-// Which nodes would accept one more replica now? The placement rules written a second time, without the scheduler.
+// Which nodes would accept one more replica now? A second implementation of the placement rules, without the scheduler.
 
 import type { NodeId, TenantId } from '@holdfast/contract'
 import type { StoredDeployment, StoredNode } from '@holdfast/server/store/records'
@@ -6,7 +6,7 @@ import { isOfPlatform, type Moment } from './moment.ts'
 import { createRecentLimits } from './recent-limit.ts'
 import { type Cluster, constraintsForbid, residencyForbids } from './where-allowed.ts'
 
-/** The names of these nodes. */
+/** Names of the nodes that would accept one more replica of the deployment. */
 export function placesFor(
   moment: Moment,
   tenant: TenantId,
@@ -51,7 +51,7 @@ function isRoomy(moment: Moment, tenant: TenantId, { spec }: StoredDeployment, n
   })
 }
 
-/** Counted once for each assignment on the node. */
+/** Deployment names on the node, one for each assignment. */
 function namesOn({ placements }: Moment, tenant: TenantId, id: NodeId): string[] {
   return placements.all
     .filter((kept) => kept.tenant === tenant)

@@ -1,23 +1,23 @@
-// The quota of a tenant as a controller may see it now: a limit that was lowered a moment ago may not have reached its cache.
+// A tenant's quota as a controller may see it: a limit that was lowered a moment ago may not have reached the cache.
 
 import type { QuotaKind, TenantId } from '@holdfast/contract'
 import type { Snapshot } from '../cluster/snapshot.ts'
 import type { Moment } from './moment.ts'
 
-/** Longer than the cache lag of any replica that may still write. */
+/** Time for which an old limit may still be used: longer than the cache lag of any server replica that may write. */
 const ON_ITS_WAY_MS = 15_000
 const DEFAULTS: { readonly [kind in QuotaKind]?: number } = { nodes: 50, deployments: 200, containers: 500 }
 
 interface Limit {
   readonly limit: number
-  /** Undefined while it is in force. */
+  /** End of the time in which this limit was in force; undefined if it still is. */
   until: number | undefined
 }
 
 interface RecentLimits {
-  /** Called at every moment. */
+  /** Records the current limits. Must be called at every moment of the simulation. */
   note(moment: Moment): void
-  /** The highest limit that a controller may still see. */
+  /** The highest limit of the tenant that a controller may still see. */
   of(tenant: TenantId, now: number): number
   lowest(tenant: TenantId, now: number): number
 }

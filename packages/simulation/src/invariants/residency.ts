@@ -1,5 +1,5 @@
-// Residency is a hard filter: no replica is placed where the demand forbids it, and a replica leaves a node that no longer
-// qualifies. Checked by the attested labels, at the moment of the write.
+// Invariant: residency is a hard filter. No replica is placed on a node that the residency demand forbids, and a replica
+// leaves a node that no longer qualifies. Attested labels at the time of the write decide.
 
 import { deploymentOf, newAssignments, showPlaced } from './assigned.ts'
 import type { Invariant } from './invariant.ts'
@@ -20,8 +20,8 @@ export const residency: Invariant = {
 }
 
 /**
- * With all faults over and time to move. Residency that is not enforced moves nothing; it only filters new placements. Not
- * checked if containers were made to fail, because a successor that never serves is waited for.
+ * End-state invariant: no replica remains on a forbidden node. Only enforced residency moves running replicas. Not
+ * checked if the script makes containers fail, because a replica is not removed before its successor serves.
  */
 export const residencySettled: Invariant = {
   name: 'residency-settled',

@@ -1,6 +1,6 @@
-// With start-first, a serving replica is removed only when another of its number serves; a reached quota, a drain or a
-// changed label removes nothing that is not replaced. Not checked for stop-first, self anti-affinity, scaling down and
-// deletion.
+// Invariant: with start-first, a serving replica is removed only when another replica with the same number serves. A full
+// quota, a drain or a changed label removes no replica without a replacement. Not checked for stop-first, self
+// anti-affinity, scaling down and deletion.
 
 import type { Assignment, TenantId } from '@holdfast/contract'
 import type { StoredDeployment, StoredObservation, StoredPlacement } from '@holdfast/server/store/records'
@@ -20,7 +20,7 @@ export const servesUntilReplaced: Invariant = {
         const { tenant, placement, assignment, was } = moved
         const stored = deploymentOf(moment, moved)
         if (was.desired !== 'running' || assignment.desired === 'running' || stored === undefined) continue
-        // No successor can be made beside it: the old one goes first, and that is announced.
+        // The quota has no room for a successor: the old replica stops first, and an event announces it.
         const isFull = containersOf(moment, tenant) >= limits.lowest(tenant, moment.now)
         if (mayStopFirst(stored, assignment) || isFull || isAnnouncedFull(moment, placement)) continue
         if (!serves(moment, tenant, was) || mayNotStay(moment, tenant, stored, was, cluster)) continue
@@ -37,12 +37,12 @@ export const servesUntilReplaced: Invariant = {
   },
 }
 
-/** Capacity that others reserved at the same moment, which no record shows; the event announces it. */
+/** True if an event announces a full quota: containers reserved at the same moment are in no record yet. */
 const isAnnouncedFull = ({ events }: Moment, { uid, rollout }: StoredPlacement): boolean =>
   rollout?.quotaReached === true ||
   events.changed.some(({ is }) => is?.type === 'quota.reached' && is.subject.uid === uid)
 
-/** The larger count of before and after: a replica that was confirmed gone just now was still counted until now. */
+/** Containers of the tenant, before or after this moment, whichever is more: a replica gone just now is included. */
 const containersOf = ({ placements }: Moment, tenant: TenantId): number =>
   placements.all
     .filter((each) => each.tenant === tenant)
@@ -57,16 +57,16 @@ function mayStopFirst({ spec, deleting }: StoredDeployment, { replica }: Assignm
   return deleting || replica > spec.replicas || writes || alone || spec.update.order === 'stop-first'
 }
 
-/** Includes a report of this moment: the controller has seen it, or the replica would still be there. */
+/** True if the replica was reported ready, also by a report of this same moment, which the controller has seen. */
 function isServing({ observations }: Moment, tenant: TenantId, { id }: Assignment): boolean {
   const seen = observations.is(tenant, id)
   return seen !== undefined && isReady(seen)
 }
 
-/** Longer than the cache lag of any replica that may still write: a controller cannot keep what it has not seen. */
+/** Time until every controller has certainly seen a report: longer than the cache lag of any server replica. */
 const HEARD_AFTER_MS = 10_000
 
-/** Ready by a report of a while ago that was not revoked, on a node that is not declared failed. */
+/** True if the replica was reported ready some time ago, no report revoked this, and the node is not declared failed. */
 function serves({ observations, nodes, now }: Moment, tenant: TenantId, { id, nodeId }: Assignment): boolean {
   const seen = observations.was(tenant, id)
   const node = nodes.was(tenant, nodeId)
@@ -76,7 +76,7 @@ function serves({ observations, nodes, now }: Moment, tenant: TenantId, { id, no
 
 const isReady = ({ state, reason }: StoredObservation): boolean => state === 'ready' && reason === ''
 
-/** Data that is no longer allowed on a node leaves it, even if no other node fits. */
+/** True if residency forbids the node: data must then leave it, even if no other node fits. */
 function mayNotStay(
   moment: Moment,
   tenant: TenantId,

@@ -1,5 +1,5 @@
-// Each new session of a node raises its epoch, and each enrollment its generation. A node's location is the one that its join
-// token attests.
+// Invariant: each new session of a node raises the session epoch, and each enrollment raises the generation. A node's
+// location is the one that its join token attests.
 
 import type { StoredNode } from '@holdfast/server/store/records'
 import type { Broken, Invariant } from './invariant.ts'

@@ -1,5 +1,5 @@
-// When all faults are over and there was time, the world is as desired: every container has its assignment and every
-// assignment its container, the observations are true, nothing waits to be removed, and every unplaced replica fits nowhere.
+// End-state invariant: when all faults are over, the cluster is as desired. Every container has an assignment and every
+// assignment a container, observations are true, nothing waits for removal, and every unplaced replica fits on no node.
 
 import type { AssignmentId, TenantId } from '@holdfast/contract'
 import type { StoredDeployment, StoredPlacement } from '@holdfast/server/store/records'
@@ -79,9 +79,9 @@ function* unsettledDeployment(
   }
   if (placement !== undefined && placement.revision !== stored.revision)
     yield { subject: name, message: `is placed for revision ${placement.revision} of ${stored.revision}` }
-  // Containers that fail on their own are replaced, rolled back or paused, which other tests check.
+  // A deployment whose containers fail is replaced, rolled back or paused; other tests check these cases.
   if (isIll(script, name) || placement?.rollout?.failure !== undefined) return
-  // While a successor finds no node, every replica that served before it is kept.
+  // While no node fits a successor, every replica that served before is kept.
   if (assignments.length > numbers && placement?.shortfall === undefined)
     yield { subject: name, message: `has ${assignments.length} replicas of ${numbers} numbers` }
   if (numbers > replicas) yield { subject: name, message: `has ${numbers} replicas of ${replicas}` }
@@ -108,7 +108,7 @@ function* unplaced(
     yield { subject: name, message: 'has an unplaced replica without a reason' }
 }
 
-/** A dependency that fails repeatedly opens its gate now and then, so nothing is expected of it. */
+/** True if the deployment may wait: a dependency is not ready, or fails repeatedly and is ready only now and then. */
 function mustWait(moment: Moment, tenant: TenantId, { spec }: StoredDeployment, script: Script): boolean {
   return Object.entries(spec.dependsOn ?? {}).some(
     ([name, condition]) => isIll(script, name) || !isMet(moment, tenant, name, condition),

@@ -1,5 +1,5 @@
-// Record quotas are exact under any concurrency: every record holds one slot, every slot one record, and no slot is above
-// the limit.
+// Invariant: record quotas are exact under any concurrency. Every record holds one slot, every slot belongs to one
+// record, and no slot number is above the limit.
 
 import type { QuotaKind, TenantId } from '@holdfast/contract'
 import type { Broken, Invariant } from './invariant.ts'

@@ -1,5 +1,5 @@
-// New replicas are placed only on a node that accepts them: ready, schedulable, no control-plane node, the named node, with
-// the required labels. Checked against the node's record at the time of the placement.
+// Invariant: new replicas are placed only on a node that accepts them: ready, schedulable, outside the control plane,
+// with the requested node id and labels. Checked against the node's record at the time of the placement.
 
 import type { StoredNode } from '@holdfast/server/store/records'
 import { deploymentOf, newAssignments, type Placed, showPlaced } from './assigned.ts'
@@ -28,7 +28,7 @@ export const takesWork: Invariant = {
     },
 }
 
-/** Recreating a replica that is already on the node is no new placement; one more replica is. */
+/** True if the replica is new on the node. Recreating a replica that is already there is no new placement. */
 function isForeign(moment: Moment, { tenant, placement, assignment }: Placed, node: StoredNode): boolean {
   if (!node.controlPlane || isOfPlatform(moment, tenant)) return false
   const before = moment.placements.was(tenant, placement.uid)?.assignments ?? []

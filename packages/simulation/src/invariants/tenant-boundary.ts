@@ -1,4 +1,4 @@
-// Placement never crosses the tenant boundary, neither in a record nor on a machine.
+// Invariant: placement never crosses the tenant boundary, neither in a record nor on a machine.
 
 import type { DeploymentUid, TenantId } from '@holdfast/contract'
 import { newAssignments, showPlaced } from './assigned.ts'

@@ -1,6 +1,6 @@
-// Nothing is placed for a deployment while its dependencies are not ready. The gate is checked when a replica is created, not
-// later, so existing replicas are not judged. The controller's cache may lag, but never behind the two records that its write
-// compares: the deployment and the placement that it replaces.
+// Invariant: no replica of a deployment is created while its dependencies are not ready. Existing replicas are not
+// checked. The controller's cache may lag, but never behind the two records that its write compares: the deployment and
+// the placement that it replaces.
 
 import type { DeploymentUid } from '@holdfast/contract'
 import { newAssignments, type Placed, showPlaced } from './assigned.ts'
@@ -8,10 +8,10 @@ import { type Condition, isMet } from './dependency-met.ts'
 import type { Broken, Invariant } from './invariant.ts'
 import type { Moment } from './moment.ts'
 
-/** Longer than the cache lag of any replica that may still write. */
+/** Time for which an old state may still be used: longer than the cache lag of any server replica that may write. */
 const ON_ITS_WAY_MS = 15_000
 
-/** When a condition last held: the moment, and until when. */
+/** The last moment at which a dependency's condition held, as a number and as a time. */
 interface Held {
   readonly turn: number
   readonly until: number
@@ -37,7 +37,7 @@ export const waitsForOthers: Invariant = {
 const keyOf = (tenant: string | undefined, name: string, condition: Condition): string =>
   `${tenant}/${name}/${condition}`
 
-/** The dependencies at the time of the decision: before this moment. */
+/** Dependencies that were not ready when the controller decided, which is before the moment of the write. */
 function* unmet(
   { deployments, now }: Moment,
   placed: Placed,

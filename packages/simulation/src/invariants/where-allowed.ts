@@ -1,5 +1,5 @@
-// May a deployment run on a node by its residency demands, constraints and nodeId? Written a second time, without the
-// scheduler, so that the two can be compared. See docs/design/residency.md#demands
+// May a deployment run on a node by its residency demands, constraints and nodeId? A second implementation, independent
+// of the scheduler, so that the two can be compared. See docs/design/residency.md#demands
 
 import { type DeploymentSpec, NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
 import type { StoredNode } from '@holdfast/server/store/records'
@@ -10,7 +10,7 @@ type Constraint = NonNullable<NonNullable<DeploymentSpec['placement']>['constrai
 
 export type Cluster = Pick<Script['cluster'], 'regions' | 'residencyEnforced'>
 
-/** The reason against it, from the node's record; undefined if the data may be there. */
+/** The reason why residency forbids the node, from the node's record; undefined if the data may be on the node. */
 export function residencyForbids(
   { placement }: DeploymentSpec,
   node: StoredNode,
@@ -24,7 +24,7 @@ export function residencyForbids(
     return `it stands in ${stands.country ?? 'no country'}, wanted is ${country}`
   if (region !== undefined && !isInRegion(stands, region, cluster))
     return `it stands in ${stands.country ?? 'no country'} and ${stands.region ?? 'no region'}, wanted is ${region}`
-  // A node with false labels is where it was attested.
+  // A node that advertises false labels is treated as being in its attested country.
   const known = stands.country ?? (node.refusedMark === undefined ? undefined : node.attested.country)
   const blocked = known !== undefined && blockedCountries.includes(known)
   return blocked ? `it stands in ${known}, which is blocked` : undefined
@@ -35,7 +35,7 @@ interface Stands {
   readonly region: string | undefined
 }
 
-/** The node's own labels are used only as far as enrollment attested them. */
+/** Location of a node. The node's own labels are used only if enrollment attested them. */
 function standsIn({ labels, attested }: StoredNode): Stands {
   const proved = (label: string, value: string | undefined) =>
     labelOf(labels, label) === value ? value : undefined

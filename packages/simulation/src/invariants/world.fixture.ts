@@ -1,4 +1,4 @@
-// A small healthy world, and functions that change one thing in it, for the tests of the invariants.
+// For tests of the invariants: a small healthy cluster, and functions that change one thing in it.
 
 import type { Assignment, AssignmentId, DeploymentUid, Event, NodeId, TenantId } from '@holdfast/contract'
 import { shardOf } from '@holdfast/server/loops/leadership/shard-of'
@@ -21,7 +21,7 @@ export const FOREIGN = 'node_3' as NodeId
 export const R1 = 'rep_1' as AssignmentId
 export const R2 = 'rep_2' as AssignmentId
 export const R3 = 'rep_3' as AssignmentId
-/** Start of the tests' world. */
+/** Start time of the simulated cluster in these tests. */
 const TIME = '1970-01-01T00:00:00.000Z'
 
 export const aStoredNode = (id: NodeId, changes: Partial<StoredNode> = {}): StoredNode => ({
@@ -154,7 +154,7 @@ const aClaim = (tenant: TenantId, nodeId: NodeId) =>
     claims: [{ tenant, nodeId, state: 'active' as const }],
   })
 
-/** One deployment with one serving replica on the first of two machines; a third machine belongs to another tenant. */
+/** A cluster with one serving replica on the first of two machines, and a third machine of another tenant. */
 export function aWorld(): Snapshot {
   const owners = [[N1, OWN] as const, [N2, OWN] as const, [FOREIGN, OTHER] as const]
   const serving = {
@@ -195,7 +195,7 @@ export function aWorld(): Snapshot {
 
 type Folder = Exclude<keyof Records, 'tenants'>
 
-/** The world after a write of one record, or after its deletion if none is given. */
+/** The cluster after one record was written, or deleted if no record is given. */
 export function written<F extends Folder>(
   world: Snapshot,
   folder: F,

@@ -1,10 +1,10 @@
-// Random operations on an engine: few keys, so that requests conflict; revisions around the present, around the last
-// compaction and beyond both; nested transactions that write keys twice and exceed limits.
+// Random operations on a key-value engine: few keys, so that requests conflict; revisions around the newest and the last
+// compacted one and beyond both; nested transactions that write keys twice and exceed limits.
 
 import type { Compare, KeyRange, RangeRequest } from '@holdfast/server/ports/key-value'
 import fc from 'fast-check'
 
-/** A number relative to the store's revision at the time of use. */
+/** A revision relative to the store's revision at the time of the request. */
 export interface Moment {
   readonly since: 'zero' | 'compaction' | 'now'
   readonly offset: number
@@ -30,7 +30,7 @@ export type Step =
   | { readonly step: 'watch'; readonly range: KeyRange; readonly from: Moment }
   | { readonly step: 'unwatch'; readonly which: number }
 
-/** The last four sort differently as UTF-16 than as bytes. */
+/** Keys for random requests. The last four sort differently as UTF-16 than as bytes. */
 const KEYS = [
   '/',
   '/a/',
@@ -121,10 +121,10 @@ const unconditionally = (...success: OperationSketch[]): TransactionSketch => ({
   failure: [],
 })
 
-/** etcd itself fails on a key that such a delete and a put share, so it comes without puts. */
+/** A delete of every key from some key on, without puts, because etcd fails if such a delete and a put share a key. */
 const clearFromKeyOn = fromKeyOn.map((one) => unconditionally({ kind: 'delete', ...one }))
 
-/** Transactions at the limit of operations, which nested lists share with the outer ones. */
+/** Transactions at the maximum number of operations. Nested lists and outer lists share this maximum. */
 const wide = fc
   .record({
     outer: fc.integer({ min: 60, max: 130 }),
@@ -143,7 +143,7 @@ const wide = fc
     return unconditionally(...many(outer - 1, 'out'), inner === 0 ? { kind: 'delete', key: '/x/' } : nested)
   })
 
-/** Sizes around the limit of the log and of a message. */
+/** Requests with sizes around etcd's limits of a log entry and of a message. */
 const large = fc
   .record({
     bytes: fc.constantFrom(1_572_700, 1_573_000, 2_097_000, 2_097_300),

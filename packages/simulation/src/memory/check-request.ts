@@ -1,4 +1,4 @@
-// Rejects invalid requests before any lookup or write, with the reasons and in the order of etcd.
+// Rejects invalid requests before any lookup or write, with etcd's reasons and in etcd's order.
 
 import {
   type Compare,
@@ -12,7 +12,7 @@ import { orderOf, orderRangeOf } from './key-order.ts'
 import { sizeOfRequest } from './request-size.ts'
 
 const MAX_OPERATIONS = 128
-/** The largest request that etcd accepts into its log, and the larger one that its transport still reads. */
+/** Size limits of etcd: the largest request that its log accepts, and the largest message that its transport reads. */
 const MAX_LOG_BYTES = 1_572_864
 const MAX_MESSAGE_BYTES = MAX_LOG_BYTES + 524_288
 
@@ -35,7 +35,7 @@ export function checkTransaction(request: TransactionRequest): void {
   if (size > MAX_LOG_BYTES && !readsOnly(request)) throw refuse('too_large', `a transaction of ${size} bytes`)
 }
 
-/** Such a transaction never reaches the log. Nested ones are not checked. */
+/** True if the transaction only reads and thus never reaches the log. Nested transactions are not checked. */
 function readsOnly({ success, failure }: TransactionRequest): boolean {
   const reads = ({ kind }: Operation) => kind === 'range'
   return success.every(reads) && failure.every(reads)
@@ -57,13 +57,13 @@ function requireIntegers({ compares, success, failure }: TransactionRequest): vo
     }
 }
 
-/** Rejects an empty end although etcd accepts it, because etcd reads it differently in a range and in a transaction. */
+/** Rejects an empty range end, which etcd accepts but reads differently in a range request and in a transaction. */
 function requireKey({ key, rangeEnd }: KeyRange | Compare): void {
   if (key === '') throw refuse('invalid', 'the key is empty')
   if (rangeEnd === '') throw refuse('invalid', 'the end of the range is empty')
 }
 
-/** Nested operations share the limit: the widest list of each level is added. */
+/** Checks the number of operations. Nested operations share the limit: the longest list of each level is added. */
 function checkOperations({ compares, success, failure }: TransactionRequest, limit: number): void {
   const width = Math.max(compares.length, success.length, failure.length)
   if (width > limit) throw refuse('invalid', `more than ${limit} operations`)
@@ -74,7 +74,7 @@ function checkOperations({ compares, success, failure }: TransactionRequest, lim
       else requireKey(operation)
 }
 
-/** Keys that one list of operations may write, with everything nested in it. */
+/** Keys that a list of operations may write, including its nested transactions. */
 interface Writes {
   readonly puts: Set<string>
   readonly deletes: ((key: string) => boolean)[]
@@ -98,7 +98,7 @@ function collectNested(writes: Writes, { success, failure }: TransactionRequest)
   const then = collectWrites(success)
   const otherwise = collectWrites(failure)
   for (const key of then.puts) addPut(writes, key)
-  // Only one of the two branches will run, so they may share keys.
+  // Only one of the two branches of a transaction runs, so both may write the same key.
   for (const key of otherwise.puts) addPut(writes, key, then.puts.has(key))
   writes.deletes.push(...then.deletes, ...otherwise.deletes)
 }

@@ -1,4 +1,4 @@
-// The in-memory store passes the conformance suite of engines.
+// The in-memory store passes the conformance suite of key-value engines.
 
 import { describeEngine } from '../conformance/engine-conformance.ts'
 import { connectMemory } from './connect-memory.ts'

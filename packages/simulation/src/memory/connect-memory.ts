@@ -1,15 +1,15 @@
-// The in-memory store as one server's engine. It passes the same conformance suite as the etcd client and a differential test
-// against it. Simulations and controller suites use it, where nothing may depend on a network.
+// The in-memory store as the key-value engine of one server. It passes the same conformance suite as the etcd client and
+// a differential test against etcd. Simulations and controller tests use it, because they need no network.
 
 import type { EngineStatus, KeyValueEngine } from '@holdfast/server/ports/key-value'
 import type { MemoryKeyspace } from './keyspace.ts'
 import { type Line, type LineCall, type LineOptions, sendOver } from './line.ts'
 import { startWatch } from './watch.ts'
 
-/** The same as in the etcd client. */
+/** Deadline of a request, equal to the deadline in the etcd client. */
 const DEADLINE_MS = 5_000
 
-/** `close` ends every watch; requests under way still take effect, but their answers are dropped. */
+/** Connects to the in-memory store. `close` ends every watch; pending requests are applied without an answer. */
 export function connectMemory(keyspace: MemoryKeyspace, options: LineOptions = {}): KeyValueEngine {
   const line: Line = {
     delayMs: options.delayMs ?? (() => 0),

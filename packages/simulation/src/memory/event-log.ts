@@ -1,19 +1,19 @@
-// The history of changes by revision, back to the last compaction: the source of watches.
+// The history of changes by revision since the last compaction. Watches read from this history.
 
 import type { WatchEvent } from '@holdfast/server/ports/key-value'
 
 export interface EventLog {
-  /** The newest revision. */
+  /** The newest revision in the log. */
   readonly revision: number
-  /** History before this revision is compacted; below every revision if nothing was compacted. */
+  /** Revision of the last compaction: older history is gone. Lower than every revision if nothing was compacted. */
   readonly compacted: number
   /** Stores the changes of one transaction as the next revision. */
   append(events: readonly WatchEvent[]): void
-  /** Events from one revision to another, both included. */
+  /** Returns the events from one revision to another, both included. */
   read(from: number, upTo: number): Iterable<readonly WatchEvent[]>
-  /** `forget` shortens the history of one key and returns which of its events remain. */
+  /** Compacts the log. `forget` shortens the history of one key and returns which of the key's events remain. */
   compact(revision: number, forget: (key: string) => (event: WatchEvent) => boolean): void
-  /** Called before history is compacted, and after each revision. */
+  /** Adds a listener, which is called before history is compacted and after each revision. */
   subscribe(listener: LogListener): () => void
 }
 
@@ -22,12 +22,12 @@ export interface LogListener {
   beforeCompaction(): void
 }
 
-/** An empty store already has a revision. */
+/** Revision of an empty store. */
 const FIRST_REVISION = 1
 
 export function createEventLog(): EventLog {
   let revisions: (readonly WatchEvent[])[] = []
-  /** Revision of the first entry. */
+  /** Revision of the first entry in the log. */
   let base = FIRST_REVISION + 1
   let compacted = -1
   const listeners = new Set<LogListener>()
@@ -64,7 +64,7 @@ export function createEventLog(): EventLog {
   }
 }
 
-/** Only keys that changed since the last compaction have anything to forget. */
+/** Compacts the keys that changed since the last compaction; other keys have no old versions. */
 function forgetKeys(
   revisions: readonly (readonly WatchEvent[])[],
   forget: (key: string) => (event: WatchEvent) => boolean,

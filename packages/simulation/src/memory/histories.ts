@@ -1,11 +1,11 @@
-// Every key with its versions since the last compaction. Existing and deleted keys are kept apart, so that a read of the
-// present never steps over deleted keys.
+// Every key with its versions since the last compaction. Existing and deleted keys are stored separately, so that a read
+// at the newest revision does not visit deleted keys.
 
 import type { KeyRange, KeyValue, WatchEvent } from '@holdfast/server/ports/key-value'
 import { orderOf, orderRangeOf } from './key-order.ts'
 import { createSortedKeys, type Ordered, type SortedKeys } from './sorted-keys.ts'
 
-/** The versions of one key in the order of their revisions; never empty, except before its first put. */
+/** The versions of one key in order of revision; empty only before the first put of the key. */
 interface KeyHistory extends Ordered {
   readonly key: string
   readonly versions: WatchEvent[]
@@ -14,12 +14,12 @@ interface KeyHistory extends Ordered {
 export interface Histories {
   list(range: KeyRange, limit?: number): readonly KeyValue[]
   count(range: KeyRange): number
-  /** The state at the end of that revision, which must not be older than the last compaction. */
+  /** Returns the keys of the range at the end of a revision, which must not be older than the last compaction. */
   listAt(range: KeyRange, revision: number): readonly KeyValue[]
   put(key: string, value: Uint8Array, revision: number): WatchEvent
-  /** The key must exist. */
+  /** Deletes a key, which must exist. */
   delete(key: string, revision: number): WatchEvent
-  /** Drops versions that can no longer be read. `isLast` is true for the one event up to that revision that remains. */
+  /** Drops versions of a key that can no longer be read. Returns a function that is true for the old event to keep. */
   compact(key: string, revision: number): (event: WatchEvent) => boolean
   /** Bytes of the keys and values of all versions. */
   readonly bytes: number
@@ -75,7 +75,7 @@ function put(state: State, key: string, value: Uint8Array, revision: number): Wa
   }
   const createRevision = before?.createRevision ?? revision
   const version = (before?.version ?? 0) + 1
-  // The caller may reuse its buffer.
+  // The value is copied, because the caller may reuse its buffer.
   const kv = { key, value: Buffer.from(value), createRevision, modRevision: revision, version }
   return append(state, history, { kind: 'put', kv })
 }
@@ -141,7 +141,7 @@ function countUpTo(versions: readonly WatchEvent[], revision: number): number {
   return low
 }
 
-/** The newest version before the compaction stays readable; a deletion before it needs no memory. */
+/** Index of the first version to keep: the newest before the compaction, unless that version is a deletion. */
 function firstToKeep(versions: readonly WatchEvent[], revision: number): number {
   const newest = countUpTo(versions, revision) - 1
   const event = versions[newest]

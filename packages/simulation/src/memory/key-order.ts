@@ -1,5 +1,5 @@
-// Keys are ordered by their UTF-8 bytes, which is the order of their code points. JavaScript compares UTF-16 units, where
-// surrogate halves sort below the units from U+E000 on; the few affected keys get a substitute for comparison.
+// etcd orders keys by their UTF-8 bytes, which is the order of code points. JavaScript compares UTF-16 units, which sort
+// surrogates below U+E000. The few affected keys are compared in a substitute form.
 
 import type { KeyRange } from '@holdfast/server/ports/key-value'
 
@@ -16,13 +16,13 @@ function reorderUnit(unit: string): string {
   return String.fromCharCode(code >= 0xe000 ? code - 0x800 : code + 0x2000)
 }
 
-/** In the form of `orderOf`; absent: the range has no end. */
+/** A range of keys in the form of `orderOf`. Without `end` the range has no end. */
 export interface OrderRange {
   readonly from: string
   readonly to: string | undefined
 }
 
-/** An end of one zero byte means every key from the first on, as in etcd. */
+/** Converts a range of keys. A range end of one zero byte means every key from the first on, as in etcd. */
 export function orderRangeOf(key: string, rangeEnd: string): OrderRange {
   return { from: orderOf(key), to: rangeEnd === '\0' ? undefined : orderOf(rangeEnd) }
 }

@@ -1,4 +1,4 @@
-// Properties of the in-memory store that no engine response shows, or that differ from etcd.
+// Properties of the in-memory store that are invisible in engine responses, or that differ from etcd.
 
 import { describe, expect, test } from 'vitest'
 import { put, unconditionally } from '../conformance/fixtures.ts'

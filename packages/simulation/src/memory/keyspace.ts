@@ -1,5 +1,5 @@
-// The in-memory store: etcd's keys, revisions and transactions, answered synchronously. A simulation of several servers gives
-// each its own connection to it (connect-memory.ts).
+// The in-memory store: etcd's keys, revisions and transactions, answered synchronously. In a simulation each server has
+// its own connection to the store (connect-memory.ts).
 
 import type {
   Compare,
@@ -21,26 +21,26 @@ export interface KeyWrite {
   readonly kind: 'put' | 'delete'
   readonly key: string
   readonly revision: number
-  /** Absent for a delete. */
+  /** The written value; absent for a delete. */
   readonly bytes: Uint8Array
 }
 
 export interface MemoryKeyspace {
   readonly revision: number
-  /** Bytes of all versions. */
+  /** Total bytes of all versions in the store. */
   readonly bytes: number
   range(request: RangeRequest): RangeResult
   transact(request: TransactionRequest): TransactionResult
   compact(revision: number): void
   readonly log: EventLog
-  /** Receives every write in order of application; returns a function that unsubscribes. */
+  /** Adds a listener that receives every write in order; returns a function that removes the listener. */
   onWrite(listener: (write: KeyWrite) => void): () => void
 }
 
 interface State {
   readonly histories: Histories
   readonly log: EventLog
-  /** Writes of the transaction under way, in order. */
+  /** Writes of the current transaction, in order. */
   changes: WatchEvent[]
 }
 
@@ -85,7 +85,7 @@ export function createMemoryKeyspace(): MemoryKeyspace {
   }
 }
 
-/** A transaction after its compares: the branch is chosen at every depth before anything is written. */
+/** A transaction after its compares: at every depth the branch is chosen before anything is written. */
 interface Plan {
   readonly succeeded: boolean
   readonly steps: readonly Step[]
@@ -105,7 +105,7 @@ function planOf(state: State, { compares, success, failure }: TransactionRequest
 
 const ABSENT = { version: 0, modRevision: 0, createRevision: 0 }
 
-/** Over a range a compare must hold for every key; over none, for the zeros of an absent key. */
+/** True if a compare holds for every key of its range. A range without keys is compared as one absent key, with zeros. */
 function holds({ histories }: State, compare: Compare): boolean {
   const found: readonly Pick<KeyValue, Compare['target']>[] = histories.list(compare)
   return (found.length === 0 ? [ABSENT] : found).every((kv) => holdsFor(kv[compare.target], compare))
@@ -124,11 +124,11 @@ function holdsFor(actual: number, { is, value }: Compare): boolean {
   }
 }
 
-/** Checks the chosen branches first, so that nothing can fail once writing has begun. */
+/** Checks the reads of the chosen branches in advance, so that no operation fails after writing has begun. */
 function requireReads(state: State, { steps }: Plan): void {
   for (const step of steps) {
     if (step.kind === 'plan') requireReads(state, step.plan)
-    // NOTE etcd calls a negative revision compacted in a transaction, but reads it as the newest in a range.
+    // NOTE etcd treats a negative revision as compacted in a transaction, but as the newest revision in a range request.
     else if (step.kind === 'range') requireReadable(state, step.revision ?? 0, Number.NEGATIVE_INFINITY)
   }
 }
@@ -164,7 +164,7 @@ function deleteRange({ histories, log, changes }: State, range: KeyRange): numbe
   return found.length
 }
 
-/** All nested transactions share the revision of the outermost, which is known at the end. */
+/** Sets the revision of all nested transactions to that of the outermost, which is known only at the end. */
 function withRevision(outer: TransactionResult): TransactionResult {
   if (!outer.results.some(({ kind }) => kind === 'transaction')) return outer
   const results = outer.results.map((result) =>
@@ -175,7 +175,7 @@ function withRevision(outer: TransactionResult): TransactionResult {
   return { ...outer, results }
 }
 
-/** Within a transaction a read sees the writes before it. */
+/** Reads a range. Within a transaction the read sees the earlier writes of that transaction. */
 function readRange({ histories, log, changes }: State, request: RangeRequest): RangeResult {
   const reached = log.revision + (changes.length > 0 ? 1 : 0)
   const { revision = 0, limit = 0, countOnly = false, keysOnly = false } = request

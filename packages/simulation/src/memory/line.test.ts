@@ -10,7 +10,7 @@ import type { LineFault } from './line.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** The state of a call: pending, its revision, or why it failed. */
+/** Follows a call and returns its state: pending, the revision of the result, or the reason of the failure. */
 function follow(call: Promise<{ revision: number }>): { outcome: string } {
   const followed = { outcome: 'open' }
   call.then(

@@ -1,18 +1,19 @@
-// The connection from one server to the in-memory store, with the delays and losses that the simulation injects. A request
-// that was sent takes effect even if its caller no longer waits, as on a real network.
+// The connection from one server to the in-memory store, with the delays and losses that the simulation injects. A sent
+// request is applied even if the caller no longer waits, as on a real network.
 
 import { EngineError } from '@holdfast/server/ports/key-value'
 
 export type LineCall = 'range' | 'transact' | 'watch'
 
 /**
- * `refuse`: not applied, and the caller gets an error. `lose_request`: not applied, and the caller waits until its deadline.
- * `lose_answer`: applied, and the connection breaks before the answer. Each of them also cuts a watch.
+ * Faults of a connection. `refuse`: not applied, and the caller gets an error. `lose_request`: not applied, and the
+ * caller waits until its deadline. `lose_answer`: applied, and the connection breaks before the answer. Each fault also
+ * cuts a watch.
  */
 export type LineFault = 'none' | 'refuse' | 'lose_request' | 'lose_answer'
 
 export interface LineOptions {
-  /** Round trip, drawn for each call. */
+  /** Round-trip time of a request, computed for each call. */
   readonly delayMs?: (call: LineCall) => number
   readonly fault?: (call: LineCall) => LineFault
 }
@@ -23,7 +24,7 @@ export interface Line {
   closed: boolean
 }
 
-/** Always in a later turn: no engine answers before the call has returned. */
+/** Runs a function after a delay, never synchronously: no engine answers before the call has returned. */
 export function later(ms: number, run: () => void): void {
   if (ms > 0) setTimeout(run, ms)
   else setImmediate(run)
@@ -39,7 +40,7 @@ export function sendOver<T>(line: Line, request: LineRequest<T>): Promise<T> {
   const { call, deadlineMs } = request
   const fault = line.closed ? 'refuse' : line.fault(call)
   const delayMs = line.delayMs(call)
-  // A read applies nothing, whatever happened to its answer.
+  // A read changes nothing, so only the outcome of a transaction can be unknown.
   const unknown = call === 'transact' ? 'unknown' : 'no'
   const overdue = () => new EngineError('deadline', unknown, 'no answer in time')
   const cut = () => new EngineError('unavailable', unknown, 'the connection broke')

@@ -1,4 +1,4 @@
-// The size of a transaction in bytes as etcd measures it: the protobuf encoding for its log.
+// The size of a transaction in bytes as etcd measures it: the protobuf encoding of the log entry.
 
 import type {
   Compare,
@@ -8,10 +8,10 @@ import type {
   TransactionRequest,
 } from '@holdfast/server/ports/key-value'
 
-/** The request number and the frame around it. */
+/** Bytes of the request number and the frame around a request. */
 const ENVELOPE_BYTES = 14
 
-/** Overhead of the log entry. */
+/** Size of a transaction with the overhead of its log entry. */
 export function sizeOfRequest(request: TransactionRequest): number {
   return ENVELOPE_BYTES + sizeOfField(sizeOfTransaction(request))
 }
@@ -57,7 +57,7 @@ const sizeOfKeyRange = ({ key, rangeEnd }: KeyRange): number =>
 
 const sizeOfText = (text: string): number => sizeOfField(Buffer.byteLength(text))
 
-/** A tag of one byte, the length, and the bytes. */
+/** Size of a protobuf field: a tag of one byte, the length, and the bytes. */
 const sizeOfField = (length: number): number => 1 + sizeOfVarint(length) + length
 
 function sizeOfVarint(value: number): number {

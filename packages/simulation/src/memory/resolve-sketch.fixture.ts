@@ -1,4 +1,4 @@
-// Turns a sketched request into a real one, once the revision of the store is known.
+// Converts a generated request with relative revisions to a real request, once the revision of the store is known.
 
 import type { Operation, RangeRequest, TransactionRequest } from '@holdfast/server/ports/key-value'
 import type { Moment, OperationSketch, RangeSketch, TransactionSketch } from './arbitrary-steps.fixture.ts'

@@ -1,4 +1,4 @@
-// Thousands of entries in runs behave like one sorted array.
+// A sorted collection that is split into runs behaves like one sorted array, with thousands of entries.
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -8,7 +8,7 @@ const name = (index: number): string => `/${String(index).padStart(4, '0')}/`
 const index = fc.nat({ max: 1_500 })
 const range = fc.record({ from: index.map(name), to: fc.option(index.map(name), { nil: undefined }) })
 
-/** Inserts absent entries and removes existing ones. */
+/** Inserts each entry that is absent and removes each entry that exists. */
 function toggleAll(order: readonly number[]) {
   const sorted = createSortedKeys<Ordered>()
   const present = new Map<string, Ordered>()

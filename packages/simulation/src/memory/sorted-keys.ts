@@ -1,5 +1,5 @@
-// Entries in key order: short runs in an array, so that a lookup is two binary searches and an insertion moves a few hundred
-// items at most.
+// A sorted collection of keys, split into short arrays: a lookup is two binary searches, and an insertion moves a few
+// hundred items at most.
 
 import type { OrderRange } from './key-order.ts'
 
@@ -63,7 +63,7 @@ export function createSortedKeys<T extends Ordered>(): SortedKeys<T> {
   }
 }
 
-/** How many items at the front satisfy `before`, which no item after them does. */
+/** Number of items at the front that satisfy `before`. No item after them may satisfy it. */
 function partition<I>(items: readonly I[], before: (item: I) => boolean): number {
   let low = 0
   let high = items.length

@@ -15,7 +15,7 @@ export const nodeId = 'node_1' as NodeId
 export const uidOf = (name: string) => `dep_${name}` as DeploymentUid
 export const assignmentIdOf = (name: string) => `rep_${name}` as AssignmentId
 
-/** The caller closes it. */
+/** Opens a store over the in-memory engine. The caller must close the store. */
 export const openOver = (keyspace: MemoryKeyspace, line?: LineOptions): Promise<Store> =>
   openStore({ engine: connectMemory(keyspace, line), clock, ids, onUnreadable: () => {} })
 
@@ -25,7 +25,7 @@ export const write = (store: Store, stage: (transaction: Transaction) => void): 
     return { kind: 'commit', result: undefined }
   })
 
-/** With one machine, whose session a server called `srv` holds. */
+/** Writes a tenant with one machine, whose session is on a server called `srv`. */
 export function putTenant(transaction: Transaction, tenant: TenantId, deleting = false): void {
   transaction.put(globally(tenants, tenant), {
     v: 1,
@@ -59,7 +59,7 @@ export function putTenant(transaction: Transaction, tenant: TenantId, deleting =
   transaction.put(globally(nodeNames, 'n1'), { v: 1, claims: [{ tenant, nodeId, state: 'active' }] })
 }
 
-/** One replica of it, on that machine. */
+/** Writes a placement with one replica of the deployment, on the tenant's machine. */
 export function putPlacement(transaction: Transaction, tenant: TenantId, name: string): void {
   const made = { revision: 1, templateHash: '', desired: 'running' as const, assignedAt: NOW }
   const assignments = [{ id: assignmentIdOf(name), replica: 1, nodeId, ...made }]

@@ -1,4 +1,4 @@
-// The real store, with cache and group commit, over the in-memory engine: the set-up of the simulation.
+// The real store, with cache and group commit, over the in-memory engine, as simulations use it.
 
 import type { TenantId, TransactionId } from '@holdfast/contract'
 import type { IdSource } from '@holdfast/server/ports/clock'
@@ -31,7 +31,7 @@ async function opened(keyspace: MemoryKeyspace, line: LineOptions = {}): Promise
   return settled(openStore(options))
 }
 
-/** Advances virtual time until the work is done. */
+/** Advances virtual time until the promise settles. */
 async function settled<T>(work: Promise<T>): Promise<T> {
   let done = false
   const finish = () => {
@@ -42,7 +42,7 @@ async function settled<T>(work: Promise<T>): Promise<T> {
   return work
 }
 
-/** Increments the deployment's revision, with a receipt so that a lost answer can be settled. */
+/** Increments the deployment's revision, with a receipt that shows after a lost answer whether the write was applied. */
 function bump(store: Store, name: string): Promise<number> {
   return store.transact((transaction) => {
     const address = inTenant(tenant, deployments, name)
@@ -89,7 +89,7 @@ describe('the store over memory', () => {
 
   test('applies each write once although answers and requests are lost or late', async () => {
     const keyspace = createMemoryKeyspace()
-    // The store draws its retry pauses at random.
+    // The store chooses its retry delays at random.
     vi.spyOn(Math, 'random').mockReturnValue(0.5)
     let turn = 0
     const faulty = await opened(keyspace, {
@@ -98,7 +98,7 @@ describe('the store over memory', () => {
         turn += 1
         return FATES[turn % FATES.length] ?? 'none'
       },
-      // Some take longer than any deadline and still take effect.
+      // Some transactions take longer than any deadline and are applied nevertheless.
       delayMs: (call) => (call === 'transact' && turn % 7 === 0 ? 8_000 : turn % 3),
     })
     const rival = await opened(keyspace)

@@ -1,12 +1,12 @@
-// A watch over the log of the in-memory store: each event of its range once, in order, in whole revisions. A watch whose line
-// is cut receives nothing; afterwards it resumes, or learns that its history was compacted.
+// A watch over the log of the in-memory store: each event of its range once, in order, in whole revisions. A watch
+// without connection receives nothing; after a reconnect it resumes, or reports that its history was compacted.
 
 import { EngineError, type Watch, type WatchEvent, type WatchRequest } from '@holdfast/server/ports/key-value'
 import type { EventLog } from './event-log.ts'
 import { orderOf, rangeTest } from './key-order.ts'
 import { type Line, later } from './line.ts'
 
-/** How often a watch that is cut off retries its line. */
+/** How often a watch without connection tries to reconnect. */
 const RECONNECT_MS = 50
 
 interface RunningWatch {
@@ -14,9 +14,9 @@ interface RunningWatch {
   readonly line: Line
   readonly request: WatchRequest
   readonly covers: (key: string) => boolean
-  /** The first revision that was not collected yet. */
+  /** The first revision that the watch has not collected yet. */
   next: number
-  /** Events under way; compaction does not affect them. */
+  /** Collected events that are not delivered yet; compaction does not affect them. */
   gathered: WatchEvent[]
   connected: boolean
   scheduled: boolean
@@ -25,7 +25,7 @@ interface RunningWatch {
   unsubscribe(): void
 }
 
-/** The callbacks of `request` are called in order and never again after `close`; they must not throw. */
+/** Starts a watch. The callbacks of `request` run in order and never after `close`; they must not throw. */
 export function startWatch(log: EventLog, line: Line, request: WatchRequest): Watch {
   requireWatchable(request)
   const watch: RunningWatch = {
@@ -66,7 +66,7 @@ function close(watch: RunningWatch): void {
   watch.unsubscribe()
 }
 
-/** Events that happen while a message is under way come with the next one. */
+/** Schedules the next message of a watch. Events during its delivery are sent with the message after it. */
 function schedule(watch: RunningWatch): void {
   if (watch.scheduled || watch.closed) return
   watch.scheduled = true
@@ -91,7 +91,7 @@ function deliver(watch: RunningWatch, upTo: number): void {
   if (watch.next <= watch.log.revision) schedule(watch)
 }
 
-/** Events under way are lost with the connection and collected again by the next one. */
+/** Waits for a connection. Undelivered events are dropped and collected again after the reconnect. */
 function stayCutOff(watch: RunningWatch): void {
   watch.connected = false
   watch.next = watch.gathered[0]?.kv.modRevision ?? watch.next

@@ -1,9 +1,9 @@
-// Prints a story to a terminal: one line per action, answer and event with time and subject, and a summary at the end.
+// Prints the story of a simulation to a terminal: one line per action, answer and event, and a summary at the end.
 
 import type { StoryLine } from '../time/trace.ts'
 import type { RunResult } from './run-script.ts'
 
-/** The steps of the script stand out from their consequences. */
+/** Marks at the start of a line, which distinguish steps of the script from their consequences. */
 const MARKS: { readonly [K in StoryLine['kind']]: string } = { step: '>', answer: '<', event: ' ' }
 
 export function printStory({ story }: Pick<RunResult, 'story'>): string {
@@ -21,7 +21,7 @@ export function printStory({ story }: Pick<RunResult, 'story'>): string {
   return lines.map((line) => `${line}\n`).join('')
 }
 
-/** Minutes, seconds and tenths of the virtual clock. */
+/** A virtual time as minutes, seconds and tenths. */
 function clockTime(atMs: number): string {
   const tenths = Math.floor(atMs / 100)
   const [minutes, seconds] = [Math.floor(tenths / 600), Math.floor(tenths / 10) % 60]

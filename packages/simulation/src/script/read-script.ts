@@ -1,4 +1,4 @@
-// Reads the text of a script (YAML, which includes JSON), or reports all its faults at once, each with its position.
+// Reads a simulation script (YAML, which includes JSON), or reports all its faults at once, each with its position.
 
 import {
   childPath,
@@ -21,7 +21,7 @@ export type ReadScript =
 
 type Fields = { [name: string]: unknown }
 
-/** In a file a time may be written as `90s`, under a name without its unit. */
+/** Fields of a script that hold a duration, such as `90s`, with the name of the same field in milliseconds. */
 const DURATIONS: { readonly [name: string]: string } = {
   for: 'forMs',
   delay: 'delayMs',
@@ -57,7 +57,7 @@ export function readScript(text: string, fileName: string): ReadScript {
     .sort((left, right) => left.offset - right.offset)
   if (faults.length > 0)
     return { ok: false, faults: faults.map(({ fault, offset }) => ({ ...fault, where: where(offset) })) }
-  // This is the decoder: without the faults above the value is a script.
+  // The cast to a script is safe, because the checks above found no fault.
   return { ok: true, script: withMilliseconds(toPlain(document)) as unknown as Script }
 }
 
@@ -71,7 +71,7 @@ function findFaults(document: Document): Unplaced[] {
   const steps: readonly unknown[] = Array.isArray(value['steps']) ? value['steps'] : []
   const ofSteps = steps.map((step, index) => findStepFaults(step, elementPath('steps', index)))
   const faults = [...durations, ...whole, ...ofSteps.flat()]
-  // Names are resolved if there is a cluster, for the steps that have names.
+  // References to nodes and servers are checked only if the cluster is valid, and only in valid steps.
   if (whole.length > 0) return faults
   const isValid = (index: number) => ofSteps[index]?.length === 0
   return [...faults, ...findNameFaults(value as unknown as Script, isValid)]
@@ -91,7 +91,7 @@ function findDurationFaults(value: unknown, path: string): Unplaced[] {
   if (!isFields(value)) return []
   return Object.entries(value).flatMap(([name, inner]) => {
     const field = childPath(path, name)
-    // Admission judges the specs that a client sends.
+    // The contents of a spec are not checked here, because admission validates them as for any client.
     if (name === 'spec') return []
     if (DURATIONS[name] === undefined) return findDurationFaults(inner, field)
     if (millisecondsOf(name, inner) !== undefined) return []
@@ -105,7 +105,7 @@ function millisecondsOf(name: string, written: unknown): number | undefined {
   return durationMs(String(written))
 }
 
-/** A time that cannot be read is one fault, and no other fault follows from it. */
+/** Converts durations to milliseconds. A duration that cannot be parsed is reported once. */
 function withMilliseconds(value: Fields): Fields {
   const change = (inner: unknown): unknown => {
     if (Array.isArray(inner)) return inner.map(change)
@@ -155,7 +155,7 @@ function explain({ kind, path, value, expected }: ShapeFault): Unplaced {
   }
 }
 
-/** Nodes and servers that a step names must exist, and each name must be unique. */
+/** Finds steps that name a node or server that does not exist, and names that are used twice. */
 function findNameFaults(script: Script, isValid: (step: number) => boolean): Unplaced[] {
   const { tenants, nodes } = script.cluster
   const known = {
@@ -195,7 +195,7 @@ function repeated(names: readonly string[], path: string): Unplaced[] {
   })
 }
 
-/** Position of the value, or of its nearest parent. */
+/** Position of a field's value in the text, or of its nearest parent. */
 function offsetOf(document: Document, field: string): number {
   const steps = stepsOf(field)
   for (let depth = steps.length; depth >= 0; depth -= 1) {

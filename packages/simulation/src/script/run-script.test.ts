@@ -1,4 +1,5 @@
-// Scripts through the real controllers in virtual time: the same seed gives the same trace, and faults lead to the right events.
+// Scripts run through the real controllers in virtual time: equal seeds give equal traces, and faults lead to the right
+// events.
 
 import { expect, test } from 'vitest'
 import type { Snapshot } from '../cluster/snapshot.ts'
@@ -27,7 +28,7 @@ const CHECK = { type: 'exec', command: ['true'], interval: '5s', timeout: '10s' 
 const messages = ({ story }: RunResult, subject: string): string[] =>
   story.filter((line) => line.subject === subject && line.kind !== 'step').map(({ message }) => message)
 
-/** The snapshot of the last check. */
+/** Records the snapshot of the last check. */
 function watching() {
   const seen: Snapshot[] = []
   const check = (snapshot: Snapshot) => {
@@ -60,7 +61,7 @@ test('replaces the replica of a lost machine elsewhere, and removes the old one 
 
 test('gives the same trace for the same seed, to the bit, and another one for another seed', async () => {
   const first = await run(LOST)
-  // Another run in between may have filled a module's cache.
+  // A run of another script in between could have filled a cache of a module.
   await run([applied(500, { replicas: 2 }, 'other')], { seed: 7, settleMs: 20_000 })
   const again = await run(LOST)
   expect(again.traceHash).toBe(first.traceHash)

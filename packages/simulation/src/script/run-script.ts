@@ -1,4 +1,4 @@
-// Runs a script through the real controllers. The same script and seed give the same story and trace, to the bit.
+// Runs a script through the real controllers. An equal script and seed give an identical story and trace.
 
 import { paceOf, registriesOf, residencyOf } from '../cluster/given-world.ts'
 import { setUp } from '../cluster/set-up.ts'
@@ -11,30 +11,30 @@ import type { Script } from './script.ts'
 import { takeStep } from './take-step.ts'
 
 export interface RunOptions {
-  /** Source of all randomness and every id. */
+  /** Seed of all random values and ids in the run. */
   readonly seed: number
-  /** Runs after every virtual event that changed a record or a machine. The first violation ends the run. */
+  /** Checks a snapshot after every virtual event that changed a record or a machine. The first violation ends the run. */
   readonly check?: (snapshot: Snapshot) => readonly Violation[]
 }
 
 export interface RunResult {
   readonly story: readonly StoryLine[]
-  /** SHA-256 over every line of the story, every write with its revision and every message between agent and server. */
+  /** SHA-256 over all lines of the story, all writes with revisions and all messages between agents and servers. */
   readonly traceHash: string
   readonly violations: readonly Violation[]
   /** Number of virtual events that ran. */
   readonly steps: number
-  /** Number of checks. */
+  /** Number of times that the invariants were checked. */
   readonly checks: number
 }
 
-/** Start of virtual time, so that ids and records of two runs are equal. */
+/** Start of virtual time, fixed so that ids and records of two runs are equal. */
 const STARTED_AT = Date.UTC(2026, 0, 1)
 const SETTLE_MS = 180_000
 const SHORT_STACK = 4
 const MOST_SET_UP_MS = 120_000
 
-/** One run at a time per process, because it replaces the timers and clocks of the whole process. */
+/** Runs a script. Only one run at a time per process, because a run replaces the timers and clocks of the process. */
 export async function runScript(script: Script, options: RunOptions): Promise<RunResult> {
   const { seed } = options
   const time = installVirtualTime(STARTED_AT, createRandom(seed, 'product'), paceOf(script).coarseMs)
@@ -42,7 +42,7 @@ export async function runScript(script: Script, options: RunOptions): Promise<Ru
   const world = createWorld({ seed, time, residency, registries: registriesOf(script), pace: paceOf(script) })
   const checking = createChecking(world, options.check)
   const { stackTraceLimit } = Error
-  // Every deadline creates an error with a stack long before it is needed; without stacks a run is much faster.
+  // Each deadline creates an error in advance, usually for nothing; without stack traces a run is much faster.
   Error.stackTraceLimit = SHORT_STACK
   const stopListening = listenForRejections(checking.fail)
   try {
@@ -76,10 +76,10 @@ async function runWhole(script: Script, world: World, time: VirtualTime, checkin
 
 interface Checking {
   readonly isOver: boolean
-  /** After each event; true ends the run. */
+  /** Called after each virtual event; true ends the run. */
   settled(): boolean
   allReady(script: Script): boolean
-  /** An error that would have ended a real process. */
+  /** Ends the run with an error that would have ended a real process. */
   fail(error: unknown): void
   result(): RunResult
 }

@@ -1,4 +1,4 @@
-// The file of a simulation as shapes: one for the cluster, one for each kind of step.
+// The schema of a simulation script: one shape for the cluster, and one for each kind of step.
 
 import {
   boolean,
@@ -40,7 +40,7 @@ export const clusterShape = object({
   ),
 })
 
-/** The whole file without its steps, whose fields depend on the kind of step. */
+/** Shape of the script without its steps, because the fields of a step depend on its kind. */
 export const scriptShape = object({
   seed: optional(integer()),
   cluster: clusterShape,

@@ -1,26 +1,27 @@
-// The input of a simulation: a cluster, and the steps that happen to it over time. Files and seeds produce the same form.
+// The input of a simulation: a cluster, and timed steps such as requests and faults. Files and seeds produce the same
+// form.
 
 export interface ScriptNode {
   readonly name: string
   readonly tenant: string
-  /** Labels that its agent advertises; default none. */
+  /** Labels that the agent of the node advertises; default none. */
   readonly labels?: { readonly [key: string]: string }
-  /** Residency that enrollment attested. Default: the location of its labels. */
+  /** Residency that enrollment attested for the node. Default: the location in the node's labels. */
   readonly attested?: { readonly country?: string; readonly region?: string }
   readonly capacity?: { readonly cpuMillis: number; readonly memoryBytes: number }
 }
 
 export interface ScriptTenant {
   readonly name: string
-  /** The platform itself under this name, instead of a tenant. */
+  /** True if this entry in the script's list of tenants is the platform itself. */
   readonly platform?: boolean
   readonly quotas?: { readonly [kind: string]: number }
 }
 
 export interface ScriptCluster {
-  /** Declared regions: name to countries. */
+  /** Declared regions, each with its countries. */
   readonly regions?: { readonly [region: string]: readonly string[] }
-  /** False: residency is stored and not enforced. Default true. */
+  /** False if residency demands are stored but not enforced. Default true. */
   readonly residencyEnforced?: boolean
   /** Names of the server replicas that run from the start; default `a` and `b`. */
   readonly servers?: readonly string[]
@@ -28,20 +29,20 @@ export interface ScriptCluster {
   readonly nodes: readonly ScriptNode[]
 }
 
-/** Behaviour of the containers of a deployment that start from now on. */
+/** Behavior of a deployment's containers. A step changes it for containers that start afterwards. */
 export interface Behaviour {
   readonly startMs?: number
-  /** Runs and never becomes healthy. */
+  /** True if the containers run and never become healthy. */
   readonly unhealthy?: boolean
-  /** Exits this long after its start. */
+  /** Time from the start of a container to its exit, in milliseconds. */
   readonly crashAfterMs?: number
 }
 
-/** `at` is virtual milliseconds since the start; in a file also `90s` or `2m`. */
+/** A timed action of a script. `at` is virtual milliseconds since the start; in a file also `90s` or `2m`. */
 export type Step = { readonly at: number } & StepAction
 
 export type StepAction =
-  /** Create or update. `spec` is the body that a client would send, without the name and the defaults of the simulation. */
+  /** Creates or updates a deployment. `spec` is a request body without the name and without the simulation's defaults. */
   | {
       readonly do: 'apply'
       readonly tenant: string
@@ -50,23 +51,23 @@ export type StepAction =
     }
   | { readonly do: 'delete'; readonly tenant: string; readonly deployment: string }
   | ({ readonly do: 'behave'; readonly tenant: string; readonly deployment: string } & Behaviour)
-  /** The machine loses power and every container on it dies. */
+  /** The machine loses power, and every container on it stops. */
   | { readonly do: 'node-lost'; readonly node: string }
   | { readonly do: 'node-back'; readonly node: string }
   /** The network of the machine is cut; its containers keep running. */
   | { readonly do: 'node-cut'; readonly node: string }
   | { readonly do: 'node-healed'; readonly node: string }
   | { readonly do: 'agent-restart'; readonly node: string }
-  /** The agent's labels change; it advertises them after a restart, which is part of this step. */
+  /** The labels in the agent's configuration change, and the agent restarts to advertise the new labels. */
   | { readonly do: 'labels'; readonly node: string; readonly labels: { readonly [key: string]: string } }
   | { readonly do: 'cordon'; readonly node: string }
   | { readonly do: 'uncordon'; readonly node: string }
   | { readonly do: 'drain'; readonly node: string }
-  /** Whether the control plane itself runs on it. */
+  /** Changes whether the control plane itself runs on the node. */
   | { readonly do: 'node-role'; readonly node: string; readonly controlPlane: boolean }
-  /** DELETE of the node. `force`: at once, whatever runs on it. The machine itself does not notice. */
+  /** DELETE of the node; `force` does not wait for the node's containers. The machine itself is not notified. */
   | { readonly do: 'node-removed'; readonly node: string; readonly force?: boolean }
-  /** The machine is reinstalled with new keys, by a new join token with this residency. */
+  /** The machine is reinstalled with new keys and enrolls with a new join token, which attests this residency. */
   | {
       readonly do: 're-enroll'
       readonly node: string
@@ -74,11 +75,11 @@ export type StepAction =
     }
   | { readonly do: 'server-killed'; readonly server: string }
   | { readonly do: 'server-started'; readonly server: string }
-  /** The process pauses and resumes with its old view. */
+  /** The server process is paused and resumes with its outdated cache. */
   | { readonly do: 'server-paused'; readonly server: string; readonly forMs: number }
-  /** Its connection to the store is cut. */
+  /** The connection between a server and the store is cut. */
   | { readonly do: 'store-cut'; readonly server: string; readonly forMs: number }
-  /** Answers of the store get lost: the requests may have been applied. */
+  /** Answers of the store to a server get lost, although the requests may have been applied. */
   | { readonly do: 'store-flaky'; readonly server: string; readonly forMs: number }
   | {
       readonly do: 'store-slow'
@@ -86,20 +87,20 @@ export type StepAction =
       readonly forMs: number
       readonly delayMs: number
     }
-  /** The store compacts its history: a server that is cut off then must list everything again. */
+  /** The store compacts its history, so that a server without connection must later list all records again. */
   | { readonly do: 'store-compacted' }
   | { readonly do: 'quota'; readonly tenant: string; readonly kind: string; readonly limit: number }
 
 export interface Script {
-  /** Default 1. */
+  /** Seed of the simulation; default 1. */
   readonly seed?: number
   readonly cluster: ScriptCluster
   readonly steps: readonly Step[]
   /**
-   * `coarse`: servers run periodic work less often and consider each other dead after 24 s instead of 12, so that a virtual
-   * hour costs less. Default `true`: the timings of a real server.
+   * `coarse`: servers run periodic work less often and declare each other dead after 24 s instead of 12 s, which makes a
+   * long simulation faster. Default `true`: the timings of a real server.
    */
   readonly pace?: 'true' | 'coarse'
-  /** Virtual milliseconds after the last step; default 3 minutes. */
+  /** Virtual milliseconds that the simulation continues after the last step; default 3 minutes. */
   readonly settleMs?: number
 }

@@ -10,13 +10,13 @@ import { runScript } from './run-script.ts'
 
 export interface SimulateOptions {
   readonly file: string
-  /** Overrides the seed of the file. */
+  /** Seed from the command line, which overrides the seed of the file. */
   readonly seed: number | undefined
 }
 
 export interface Simulated {
   readonly exitCode: 0 | 1 | 2
-  /** For standard output, or for standard error with exit code 2. */
+  /** The text to print: to standard error with exit code 2, to standard output otherwise. */
   readonly text: string
 }
 

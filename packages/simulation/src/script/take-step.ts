@@ -1,4 +1,4 @@
-// One step of a script: its effect on the world, and its line in the story.
+// One step of a script: its effect on the simulated cluster, and its line in the story.
 
 import { request } from '../cluster/request.ts'
 import type { Server, StoreLine } from '../cluster/server.ts'
@@ -13,7 +13,7 @@ import {
 } from '../cluster/world.ts'
 import type { Step } from './script.ts'
 
-/** Calls `fail` with an error that would have ended a real process. */
+/** Executes a step. Calls `fail` with an error that would have ended a real process. */
 export function takeStep(world: World, step: Step, fail: (error: unknown) => void): void {
   try {
     act(world, step, fail)
@@ -170,7 +170,7 @@ function changeLine(line: StoreLine, step: LineStep, note: (message: string) => 
   line.state = cut ? 'cut' : 'flaky'
 }
 
-/** Unless the server is gone, or a later fault of the same kind lasts longer. */
+/** Ends a fault after its duration, unless the server is gone or a later fault of the same kind lasts longer. */
 function afterwards(
   { time, servers }: World,
   server: Server,

@@ -1,11 +1,11 @@
-// Choices of a seed, in the few forms that scripts need.
+// Random choices from a seed, in the few forms that scripts need.
 
 import type { Random } from '../time/random.ts'
 
-/** True with a probability in percent. */
+/** Returns true with the given probability in percent. */
 export const chance = (random: Random, percent: number): boolean => random.below(100) < percent
 
-/** A whole number, both ends included. */
+/** A random whole number between two bounds, both included. */
 export const between = (random: Random, least: number, most: number): number =>
   least + random.below(most - least + 1)
 
@@ -15,7 +15,7 @@ export function oneOf<T>(random: Random, choices: readonly T[]): T {
   return chosen
 }
 
-/** Each item with its weight. */
+/** Chooses a random item; an item with a higher weight is chosen more often. */
 export function weighted<T>(random: Random, choices: readonly (readonly [number, T])[]): T {
   const total = choices.reduce((sum, [weight]) => sum + weight, 0)
   let drawn = random.below(total)

@@ -1,4 +1,4 @@
-// A small random cluster: few machines and tight quotas, so that deployments compete soon.
+// A small random cluster with few machines and tight quotas, so that deployments compete for capacity.
 
 import type { ScriptCluster, ScriptNode, ScriptTenant } from '../script/script.ts'
 import type { Random } from '../time/random.ts'
@@ -48,7 +48,7 @@ function randomNode(random: Random, tenant: string, name: string): ScriptNode {
 const regionOf = (country: string): string =>
   REGION_NAMES.find((region) => REGIONS[region]?.includes(country)) ?? 'eu'
 
-/** Labels of a node: mostly its true location, sometimes none, sometimes a false one. */
+/** Random labels of a node: mostly its true location, sometimes none, sometimes a false location. */
 export function randomLabels(random: Random, country: string): { [key: string]: string } {
   const claimed = chance(random, 80) ? country : oneOf(random, COUNTRIES)
   return {

@@ -1,13 +1,13 @@
-// The dependencies of a random deployment: earlier deployments of its tenant, so that few are rejected, and only names that
-// sort after its own, so that no cycle arises.
+// Dependencies of a random deployment: earlier deployments of its tenant, so that few are rejected. Every dependency
+// sorts after the deployment by name, so that no cycle arises.
 
 import type { Random } from '../time/random.ts'
 import { chance } from './choose.ts'
 
-/** By name, the deployments that a tenant has requested so far, and whether each has a health check. */
+/** Deployments that a tenant has requested so far, by name, with whether each has a health check. */
 export type Asked = Map<string, { readonly isChecked: boolean }>
 
-/** Mostly absent, which keeps an earlier dependency; sometimes an empty list, which removes it. */
+/** Mostly undefined, which keeps existing dependencies; sometimes an empty list, which removes them. */
 export function randomDependencies(
   random: Random,
   names: readonly string[],

@@ -1,4 +1,4 @@
-// A random deployment spec: a few fields at a time, each small enough to satisfy its limits.
+// Generates a random deployment spec with a few fields, whose values are within their limits.
 
 import type { Random } from '../time/random.ts'
 import { between, chance, oneOf, weighted } from './choose.ts'
@@ -6,7 +6,7 @@ import { COUNTRIES, REGION_NAMES, ZONES } from './random-cluster.ts'
 
 type Fields = { [field: string]: unknown }
 
-/** `mark` differs each time, so that every update changes something. */
+/** Generates a spec. `mark` differs in each call, so that every update changes the deployment. */
 export function randomSpec(random: Random, names: readonly string[], own: string, mark: number): Fields {
   return {
     replicas: weighted(random, [

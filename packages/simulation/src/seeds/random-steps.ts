@@ -1,5 +1,5 @@
-// Random steps of a script, often several within one second, because faults come together. At the end every fault is over,
-// so that the cluster must settle.
+// Generates the random steps of a script, often several within one second, so that faults overlap. Every fault is over at
+// the end, so that the cluster must settle.
 
 import type { ScriptCluster, Step, StepAction } from '../script/script.ts'
 import type { Random } from '../time/random.ts'
@@ -19,7 +19,7 @@ interface ScriptBuilder {
   readonly off: Set<string>
   readonly cut: Set<string>
   readonly dead: Set<string>
-  /** By tenant. */
+  /** Requested deployments by tenant. */
   readonly asked: Map<string, Asked>
   marks: number
 }
@@ -51,7 +51,7 @@ const pauseMs = (random: Random): number =>
     [45, 0],
     [35, between(random, 300, 6_000)],
     [17, between(random, 6_000, 30_000)],
-    // Long enough for an unreachable node to be declared failed.
+    // Pause long enough for an unreachable node to be declared failed.
     [3, between(random, 125_000, 140_000)],
   ])
 
@@ -73,7 +73,7 @@ function nextActions(builder: ScriptBuilder): StepAction[] {
   return [make(builder) ?? []].flat()
 }
 
-/** Every server's view lags while one tenant sends many requests: decisions meet records that have changed since. */
+/** Delays every server's cache while one tenant sends many requests, so that controllers decide on outdated records. */
 function decideBlindly(builder: ScriptBuilder): StepAction[] {
   const { random } = builder
   const ofOne: ScriptBuilder = {
@@ -99,7 +99,7 @@ const partOf = (cluster: ScriptCluster, tenant: string): ScriptCluster => ({
   nodes: cluster.nodes.filter((node) => node.tenant === tenant),
 })
 
-/** A server is away until its shards have moved, and returns while there is work. */
+/** Stops a server until its shards have moved to another, and restarts it while there is work. */
 function takeOver(builder: ScriptBuilder): StepAction[] {
   const { random } = builder
   const server = oneOf(random, serversOf(builder))
@@ -110,7 +110,7 @@ function takeOver(builder: ScriptBuilder): StepAction[] {
   return [apply(builder), away, apply(builder), apply(builder)]
 }
 
-/** A server is cut off while records change and the history is compacted: it must list everything again. */
+/** Cuts a server off from the store until the history that it missed is compacted, so that it must list all records. */
 function missHistory(builder: ScriptBuilder): StepAction[] {
   const { random } = builder
   const server = oneOf(random, serversOf(builder))
@@ -147,7 +147,7 @@ function behave({ random, cluster }: ScriptBuilder): StepAction {
   return { do: 'behave', ...of, startMs: between(random, 100, 15_000) }
 }
 
-/** Ends a fault of the node, or starts one. */
+/** Ends the current fault of a random node, or starts a fault. */
 function troubleNode({ random, cluster, off, cut }: ScriptBuilder): StepAction {
   const node = oneOf(random, cluster.nodes).name
   if (off.delete(node)) return { do: 'node-back', node }

@@ -1,4 +1,4 @@
-// Runs one seed: its script through the simulation, with every invariant checked after every step and once at the end.
+// Runs the script of one seed and checks every invariant after every step and once at the end.
 
 import type { Violation } from '../cluster/snapshot.ts'
 import { createInvariants } from '../invariants/index.ts'
@@ -9,7 +9,7 @@ import { randomScript } from './random-script.ts'
 export interface SeedResult {
   readonly seed: number
   readonly traceHash: string
-  /** Empty if every invariant held. */
+  /** Violated invariants of the run; empty if every invariant held. */
   readonly violations: readonly Violation[]
   readonly steps: number
   readonly checks: number
@@ -17,7 +17,7 @@ export interface SeedResult {
 
 export const runSeed = (seed: number): Promise<SeedResult> => runGiven(randomScript(seed), seed)
 
-/** The same for a script that was shortened. An exception of product code is a violation, too. */
+/** Runs a given script, for example a shortened one. An exception in product code is a violation. */
 export async function runGiven(script: Script, seed: number): Promise<SeedResult> {
   const invariants = createInvariants(script)
   try {

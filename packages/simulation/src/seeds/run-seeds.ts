@@ -1,4 +1,4 @@
-// Runs many seeds on all processors. Results come in any order; a seed's result does not depend on the others.
+// Runs many seeds on all processors. Results arrive in any order; the result of a seed does not depend on other seeds.
 
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
@@ -8,15 +8,15 @@ import type { SeedResult } from './run-seed.ts'
 interface SeedsWanted {
   readonly seeds: Iterable<number>
   readonly threads?: number
-  /** The worker of another copy of the code; default: this copy. */
+  /** Address of the worker script, which may belong to another copy of the code. Default: this copy. */
   readonly worker?: URL
-  /** Returns whether to continue. */
+  /** Receives each result. Returns false to stop the run. */
   onResult(result: SeedResult): boolean
 }
 
 const OWN_WORKER = new URL('./seed-worker.ts', import.meta.url)
 
-/** Resolves when all seeds have run or `onResult` returned false. */
+/** Runs the seeds. Resolves when all seeds have run or `onResult` returned false. */
 export async function runSeeds(wanted: SeedsWanted): Promise<void> {
   const { threads = availableParallelism(), worker: url = OWN_WORKER } = wanted
   const left = wanted.seeds[Symbol.iterator]()
@@ -56,7 +56,7 @@ function runOn(
   })
 }
 
-/** The smallest part of the seed's script that still breaks the invariant. */
+/** Shortens the script of a seed to a small script that still breaks the invariant. */
 export async function shrinkSeed(seed: number, invariant: string): Promise<Script> {
   const worker = new Worker(OWN_WORKER)
   try {

@@ -1,5 +1,5 @@
-// A thread that runs the seeds it receives, one after another. A simulation replaces the timers of its whole thread, so each
-// seed runs in a thread of its own at a time, and there are as many threads as processors.
+// A worker thread that runs the seeds it receives, one after another. A simulation replaces the timers of its thread, so
+// a thread runs one seed at a time, and there are as many threads as processors.
 
 import { parentPort } from 'node:worker_threads'
 import { randomScript } from './random-script.ts'
@@ -8,7 +8,7 @@ import { shrinkScript } from './shrink-script.ts'
 
 interface Asked {
   readonly seed: number
-  /** The invariant that the seed breaks: shrink the script. Absent: run the seed. */
+  /** Name of an invariant that the seed breaks, to shorten the script for it. Absent: run the seed. */
   readonly shrinkFor?: string
 }
 

@@ -1,5 +1,5 @@
 // Random scripts, each from a seed, run through the real controllers; every invariant is checked after every step. A seed
-// that breaks one is printed as a script that `holdfast-simulate` replays (docs/design/simulation.md#seeds).
+// that breaks an invariant is printed as a script for `holdfast-simulate` (docs/design/simulation.md#seeds).
 
 import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import type { SeedResult } from './run-seed.ts'
 import { runSeeds, shrinkSeed } from './run-seeds.ts'
 
 const LONG_SEEDS = 50_000
-/** CI runs for a fixed time, from a seed that differs with each commit: runs add up instead of repeating each other. */
+/** Time limit in CI. The first seed differs with each commit, so that CI runs cover different seeds. */
 const SHORT_MS = 90_000
 const FIRST_SEED = Number(env['SIMULATION_FIRST_SEED'] ?? 1)
 const TWICE = 20

@@ -1,10 +1,10 @@
-// Shortens a script that breaks an invariant: removes steps, first half of them at a time and then one by one, then machines
-// and tenants. The remaining script breaks the same invariant.
+// Shortens a script that breaks an invariant: removes steps, first half of the steps and then single ones, and after that
+// machines and tenants. The remaining script breaks the same invariant.
 
 import type { Script, Step } from '../script/script.ts'
 import { runGiven } from './run-seed.ts'
 
-/** The most runs of the simulation. */
+/** Maximum number of simulation runs to shorten one script. */
 const MOST_RUNS = 250
 
 export async function shrinkScript(script: Script, seed: number, invariant: string): Promise<Script> {
@@ -34,7 +34,7 @@ export async function shrinkScript(script: Script, seed: number, invariant: stri
   return best
 }
 
-/** The largest cuts first. */
+/** Variants of a script without some of its steps, the shortest variants first. */
 function* withoutSomeSteps(script: Script): Generator<Script> {
   const { steps } = script
   for (let size = Math.ceil(steps.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2))

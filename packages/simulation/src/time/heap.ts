@@ -1,4 +1,4 @@
-// A heap: returns the smallest of many items, repeatedly.
+// A heap, which removes the smallest of its items at each call.
 
 export interface Heap<T> {
   push(item: T): void
@@ -6,7 +6,7 @@ export interface Heap<T> {
   pop(): T | undefined
 }
 
-/** `compare` below 0: the left item comes first. It must be a total order, or equal items come in any order. */
+/** Creates a heap. `compare` below 0: the left item comes first. Items that compare as equal come in any order. */
 export function createHeap<T>(compare: (left: T, right: T) => number): Heap<T> {
   const items: T[] = []
   return {

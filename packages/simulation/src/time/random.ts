@@ -4,14 +4,14 @@ import { ulid } from '@holdfast/contract'
 import type { IdSource } from '@holdfast/server/ports/clock'
 
 export interface Random {
-  /** From 0 inclusive to 1 exclusive. */
+  /** A random number from 0 inclusive to 1 exclusive. */
   number(): number
-  /** A whole number from 0 to `below`, exclusive. */
+  /** A random whole number from 0 to `below`, exclusive. */
   below(below: number): number
   bytes(count: number): Uint8Array
 }
 
-/** Adds a constant and scrambles the sum (the generator `mulberry32`): 32 bits of state are enough for one script. */
+/** The generator `mulberry32`. Its state of 32 bits is enough for one script. */
 export function createRandom(seed: number, stream: string): Random {
   let state = mixed(seed, stream)
   const next = (): number => {
@@ -27,14 +27,14 @@ export function createRandom(seed: number, stream: string): Random {
   }
 }
 
-/** Derives independent streams from one seed. */
+/** Combines seed and stream name, so that one seed has independent random streams. */
 function mixed(seed: number, stream: string): number {
   let state = seed | 0
   for (const character of stream) state = Math.imul(state ^ (character.codePointAt(0) ?? 0), 0x01000193)
   return state ^ (state >>> 16)
 }
 
-/** `now` is virtual time. */
+/** Generates ids from random numbers and from `now`, the virtual time. */
 export function createIds(random: Random, now: () => number): IdSource {
   return {
     ulid: () => ulid(now(), random.bytes(10)),

@@ -1,12 +1,12 @@
-// Replaces the timers, clocks and randomness of the process by virtual ones, and restores them. Product code uses the
-// globals as always.
+// Replaces the timers, clocks and randomness of the process by virtual ones, and restores the real ones. Product code
+// uses the global functions unchanged.
 
 import type { Random } from './random.ts'
 
 export interface Timekeeper {
   readonly startedAt: number
   readonly random: Random
-  /** Intervals shorter than this run at this interval. */
+  /** Shortest period of an interval timer in milliseconds; shorter periods are extended to this. */
   readonly coarseMs: number
   elapsedMs(): number
   later(work: () => void, delayMs: number, everyMs: number | undefined): Cancellable
@@ -32,12 +32,12 @@ function handleOf(planned: Cancellable): Handle {
   return handle
 }
 
-/** An interval shorter than this is a poll for an answer and keeps its length. */
+/** An interval below this is a poll for an answer and is not extended. */
 const WAITING_MS = 100
-/** Node rounds a delay below one millisecond up to one. */
+/** Rounds a delay below one millisecond up to one, as Node does. */
 const atLeastOne = (ms: number | undefined): number => (ms !== undefined && ms >= 1 ? ms : 1)
 
-/** Returns a function that restores the real globals. */
+/** Installs virtual timers and clocks. Returns a function that restores the real ones. */
 export function replaceGlobals(time: Timekeeper): () => void {
   const { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate } = globalThis
   const real = { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate }

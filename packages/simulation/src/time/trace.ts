@@ -1,4 +1,4 @@
-// Records a run in two forms: lines for people, and one hash over everything, which is equal for two runs of one seed.
+// Records a simulation run in two forms: lines for people, and one hash over everything, which is equal for equal seeds.
 
 import { createHash } from 'node:crypto'
 import type { Event } from '@holdfast/contract'
@@ -6,13 +6,13 @@ import type { Kept } from '../cluster/snapshot.ts'
 import type { KeyWrite } from '../memory/keyspace.ts'
 
 export interface StoryLine {
-  /** Virtual milliseconds since the first step could run; negative while the cluster is being set up. */
+  /** Virtual milliseconds since the start of the script; negative while the cluster is being set up. */
   readonly atMs: number
   /** `step`: an action of the script. `answer`: the answer to a caller. `event`: an event of a tenant. */
   readonly kind: 'step' | 'answer' | 'event'
   readonly severity: Event['severity']
   readonly tenant: string
-  /** Its subject: `deployment web`, `node n2`, `server a`. */
+  /** Subject of the line, for example `deployment web`, `node n2` or `server a`. */
   readonly subject: string
   readonly message: string
 }
@@ -29,7 +29,7 @@ export function createTrace(): Trace {
   const story: StoryLine[] = []
   const all = createHash('sha256')
   let pending = ''
-  // Hashing one long text is faster than hashing many short ones.
+  // Short texts are collected, because hashing one long text is faster than hashing many short ones.
   const add = (text: string): void => {
     pending += `${text}\n`
     if (pending.length < 65_536) return

@@ -5,7 +5,7 @@ import { installVirtualTime, newProcess, type VirtualTime } from './virtual-time
 const STARTED_AT = Date.UTC(2026, 0, 1)
 const never = () => false
 
-/** The lines that `work` logs up to that moment, in order. */
+/** The lines that `work` logs until the given virtual time, in order. */
 async function order(
   untilMs: number,
   work: (say: (text: string) => void, time: VirtualTime) => void,

@@ -1,16 +1,16 @@
-// Virtual time. While it is installed it replaces the timers, clocks and randomness of the process, so that product code
-// runs unchanged and a day passes as fast as it can be computed. Events run one at a time, and everything that an event
-// started ends before the next one: this file alone decides the order.
+// Virtual time. While installed, it replaces the timers, clocks and randomness of the process, so that product code runs
+// unchanged and a virtual day passes as fast as it can be computed. Events run one at a time: all promises of an event
+// end before the next event, in an order that this file alone decides.
 
 import { createHeap } from './heap.ts'
 import type { Random } from './random.ts'
 import { replaceGlobals } from './replace-globals.ts'
 
-/** A process that can die or be paused as a whole: its planned events are dropped or run later. */
+/** A simulated process that can die or be paused as a whole: its planned events are then dropped or delayed. */
 export interface SimulatedProcess {
   readonly name: string
   alive: boolean
-  /** Undefined while it runs; while it is paused, the events that it missed, in order. */
+  /** Events that a paused process missed, in order; undefined while the process runs. */
   held: Planned[] | undefined
 }
 
@@ -19,7 +19,7 @@ interface Planned {
   order: number
   readonly process: SimulatedProcess | undefined
   readonly work: () => void
-  /** Period of an interval. */
+  /** Period of an interval timer in milliseconds; undefined for an event that runs once. */
   readonly everyMs: number | undefined
   cancelled: boolean
 }
@@ -27,53 +27,54 @@ interface Planned {
 export const newProcess = (name: string): SimulatedProcess => ({ name, alive: true, held: undefined })
 
 export interface VirtualTime {
-  /** Virtual milliseconds since 1970. */
+  /** Current virtual time in milliseconds since 1970. */
   readonly now: number
-  /** Milliseconds since installation. */
+  /** Virtual milliseconds since the installation of virtual time. */
   readonly elapsedMs: number
-  /** Number of events that ran. */
+  /** Number of virtual events that ran so far. */
   readonly steps: number
-  /** Events that `work` plans before it returns belong to the process. */
+  /** Runs `work` as part of a simulated process: events that `work` plans are dropped if the process dies. */
   runAs<R>(process: SimulatedProcess, work: () => R): R
-  /** Events that `work` plans belong to no process, so that no death drops them: those of the network. */
+  /** Runs `work` outside of any process, as for the network: the death of a process does not drop the planned events. */
   outside<R>(work: () => R): R
-  /** Events of the same time run in order of planning. */
+  /** Plans an event after a delay. Events with equal times run in order of planning. */
   plan(delayMs: number, process: SimulatedProcess | undefined, work: () => void): void
-  /** Runs an event of the process: now, on resume if it is paused, or never if it is dead. */
+  /** Runs an event of a process: now, on resume if the process is paused, or never if the process is dead. */
   deliver(process: SimulatedProcess, work: () => void): void
   pause(process: SimulatedProcess): void
   resume(process: SimulatedProcess): void
   /**
-   * Runs every event up to that moment. `settled` is called when an event and all its promises are done; true ends the run.
-   * Rejects with the error of an event, which would have ended a real process.
+   * Runs every event up to the given time. `settled` is called when an event and all its promises are done; true ends the
+   * run. Rejects with the error of an event, which would have ended a real process.
    */
   runUntil(elapsedMs: number, settled: () => boolean): Promise<void>
-  /** Restores the real globals. Events that are still planned never run. */
+  /** Restores the real timers and clocks. Events that are still planned never run. */
   uninstall(): void
 }
 
-/** Events in one moment of virtual time; more than this is an endless loop. */
+/** Maximum number of events at one virtual time; more events mean an endless loop. */
 const MOST_IN_A_MOMENT = 200_000
-/** Real turns of the event loop requested at once: one at a time would visit the whole loop for each. */
+/** Number of real event-loop turns requested together, which is faster than requesting each turn separately. */
 const TURNS_AT_ONCE = 64
 
 interface Running {
   readonly startedAt: number
   readonly timers: ReturnType<typeof createHeap<Planned>>
-  /** Planned events from `next` on, in order of planning. */
+  /** Events without a delay, in order of planning; those before `next` have run. */
   immediates: Planned[]
   next: number
   elapsedMs: number
   planned: number
   steps: number
   inThisMoment: number
-  /** The process whose event is running, promises included; no other process runs before the next event. */
+  /** The process whose event runs, until all promises of that event are done. */
   current: SimulatedProcess | undefined
 }
 
 /**
- * `coarseMs`: shorter intervals run at this interval, because idle periodic work would dominate a long run. Timers may be late
- * in any process, so no code may depend on it. The shortest intervals, which poll for an answer, keep their length.
+ * Installs virtual time. Intervals below `coarseMs` are extended to it, because idle periodic work would dominate a long
+ * run. Timers may always be late, so no code depends on this. The shortest intervals, which poll for an answer, are
+ * unchanged.
  */
 export function installVirtualTime(startedAt: number, random: Random, coarseMs = 0): VirtualTime {
   if (Object.hasOwn(performance, 'now'))
@@ -166,7 +167,7 @@ const immediateOf = (process: SimulatedProcess | undefined, work: () => void): P
   cancelled: false,
 })
 
-/** False if no event is left up to that moment. */
+/** Runs the next event. Returns false if no event is left up to the given time. */
 function step(running: Running, until: number): boolean {
   const planned = takeImmediate(running) ?? takeTimer(running, until)
   if (planned === undefined) return false
@@ -186,7 +187,7 @@ function step(running: Running, until: number): boolean {
   return true
 }
 
-/** Removes an interval's turn before it runs, because the turn may clear the interval. */
+/** Plans the next run of an interval timer before the current run, because the current run may clear the timer. */
 function rearm(running: Running, planned: Planned): void {
   if (planned.everyMs === undefined) return
   running.planned += 1
@@ -233,7 +234,7 @@ function runUntil(
       asked -= 1
       if (over) return
       try {
-        // The engine settles every promise between two of these turns.
+        // All pending promises settle between two of these event-loop turns.
         if (settled()) end(resolve)
         else if (!step(running, until)) {
           running.elapsedMs = Math.max(running.elapsedMs, until)
