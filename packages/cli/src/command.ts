@@ -12,7 +12,7 @@ export interface ArgumentSpec {
   readonly name: string
   readonly summary: string
   readonly optional?: boolean
-  /** Accepts all remaining words. */
+  /** The last argument accepts all remaining words of the command line. */
   readonly many?: boolean
   readonly choices?: readonly string[]
   /** The kind of name to complete; it may depend on the earlier arguments. */
@@ -20,7 +20,7 @@ export interface ArgumentSpec {
 }
 
 export interface OptionSpec {
-  /** In commander's syntax: `-f, --filename <path>`. */
+  /** The option in commander's syntax: `-f, --filename <path>`. */
   readonly flags: string
   readonly summary: string
   /** The option is repeatable. */
@@ -29,7 +29,7 @@ export interface OptionSpec {
   readonly form?: Form
 }
 
-/** The parsed and checked command line. Options are read by their long name. */
+/** The parsed and checked command line. Commands read an option by its long name. */
 export interface Invocation {
   readonly args: readonly string[]
   text(option: string): string | undefined
@@ -40,13 +40,13 @@ export interface Invocation {
   settings(): Promise<ChosenSettings>
 }
 
-/** The platform to call and the credentials to use. Flags override environment variables, which override the file. */
+/** The platform to call and the credentials. Flags override environment variables, which override the contexts file. */
 export interface Settings {
   readonly context?: string
   readonly url?: string
   readonly token?: string
   readonly tenant?: string
-  /** A PEM file; only the authorities in it are trusted. */
+  /** Path of a PEM file. The client trusts only the certificate authorities in that file. */
   readonly caFile?: string
 }
 
@@ -55,14 +55,14 @@ export type ChosenSettings =
   | { readonly ok: false; readonly why: string }
 
 interface CommonParts {
-  /** All words: `rollout status`. */
+  /** All words of the command, such as `rollout status`. */
   readonly name: string
   readonly summary: string
-  /** Further text for the help and the reference page. */
+  /** Further text about the command, for its help and its reference page. */
   readonly details?: string
   readonly args?: readonly ArgumentSpec[]
   readonly options?: readonly OptionSpec[]
-  /** Each command line with its effect. */
+  /** Example command lines, each with a description of its effect. */
   readonly examples: readonly (readonly [typed: string, does: string])[]
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The `holdfast` command.
+// The entry point of the `holdfast` command.
 
 import { argv, env } from 'node:process'
 import { run } from './run.ts'

@@ -1,4 +1,4 @@
-// Shared by the commands that change one node: find it by name or id, change it, print one line.
+// Shared code of the commands that change one node: find the node by name or id, change it, print one line.
 
 import type { Client, Result } from '@holdfast/client'
 import type { Node } from '@holdfast/contract'

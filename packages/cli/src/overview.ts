@@ -10,7 +10,7 @@ import { EVENT_COLUMNS } from './resources/events.ts'
 import { nodes } from './resources/nodes.ts'
 
 const EVENTS = 10
-/** The overview omits node ids, and event reasons, which the message repeats. */
+/** Columns of the overview. Node ids are omitted, and so are event reasons, because the event's message repeats them. */
 const NODE_COLUMNS = nodes.columns.filter(({ header }) => header !== 'ID')
 const OVERVIEW_EVENT_COLUMNS = EVENT_COLUMNS.filter(({ header }) => header !== 'REASON')
 
@@ -52,7 +52,7 @@ export async function overviewLines(
   }
 }
 
-/** An empty list is one line with the next step instead of a table header. */
+/** The lines of a list. An empty list gives one line that suggests the next step, instead of a table header. */
 const listLines = <T>(
   { kind, begin = '' }: Pick<Printed<T>, 'kind' | 'begin'>,
   columns: readonly Column<T>[],
@@ -66,7 +66,7 @@ interface Used {
   readonly limit: number
 }
 
-/** `stored_bytes` becomes: stored 42KiB/16MiB. */
+/** The text of a quota: the kind `stored_bytes` becomes `stored 42KiB/16MiB`. */
 function quotaText({ kind, used, limit }: Used): string {
   const label = kind.replace(/_bytes$/, '')
   return `${label} ${ofKind(kind, used)}/${ofKind(kind, limit)}`

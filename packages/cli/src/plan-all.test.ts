@@ -1,4 +1,4 @@
-// Output of a dry run, for a scripted plan.
+// The output of a dry run, for a scripted plan of the platform.
 
 import { expect, test } from 'vitest'
 import { parseSource } from './manifest/parse-source.ts'
@@ -92,6 +92,6 @@ test('reports stored secrets that the manifest does not mention as kept', async 
     'composedEnvironment',
   ])
   expect((await shown(`${without}secrets: []\ncomposedEnvironment: null\n`)).err).toBe('')
-  // The platform accepts the null values that the hint suggests.
+  // The hint suggests fields with null values. The platform accepts them.
   expect(checkOffline({ ...SPEC, secrets: null, composedEnvironment: null })).toEqual([])
 })

@@ -22,9 +22,9 @@ const VERBS = { create: 'would be created', update: 'would be configured', none:
 export type PlanForm = 'summary' | 'difference' | 'json' | 'yaml'
 
 export interface PlannedAll {
-  /** Of the first failure. */
+  /** The exit code of the first document that failed. */
   readonly exitCode: ExitCode
-  /** Whether applying would change anything. */
+  /** Whether applying the documents would change any deployment. */
   readonly differs: boolean
 }
 
@@ -65,7 +65,7 @@ async function printPlan(
   if (dryRun.plan.action !== 'none') printConsequences(terminal, dryRun.plan)
 }
 
-/** Prints changed fields. A new deployment is printed whole. */
+/** Prints the changed fields of a deployment. All fields of a new deployment are printed. */
 async function printDifference(terminal: Terminal, { value }: Manifest, { plan }: DryRun): Promise<void> {
   const colored = terminal.color && terminal.outIsTerminal
   const printPart = async (sign: '+' | '-', part: unknown): Promise<void> => {
@@ -84,7 +84,7 @@ async function printDifference(terminal: Terminal, { value }: Manifest, { plan }
 function printConsequences(terminal: Terminal, { placement, steps, rollout }: DryRun['plan']): void {
   const { unplaced } = placement
   for (const { kind, text } of steps) {
-    // The matrix below explains the wait in full.
+    // This step waits for a node. The placement matrix, printed after the steps, explains the reasons in full.
     if (kind === 'wait' && unplaced > 0) continue
     for (const line of hang('  ', plain(text), outArea(terminal).columns)) print(terminal, line)
   }

@@ -1,4 +1,4 @@
-// Behavior of the program itself, independent of its commands.
+// Tests of the command-line program itself, independent of single commands.
 
 import { expect, test } from 'vitest'
 import about from '../package.json' with { type: 'json' }

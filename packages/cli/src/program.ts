@@ -18,7 +18,7 @@ export interface ParsedArguments {
 
 export interface ProgramParts {
   readonly commands: readonly Command[]
-  /** The description of each command group, by its first word. */
+  /** The description of each command group; the key is the first word of its commands, such as `rollout`. */
   readonly groups: { readonly [word: string]: string }
   out(text: string): void
   err(text: string): void

@@ -1,4 +1,4 @@
-// Behavior shared by all commands that call a platform.
+// Tests of behavior that all commands share if they call a platform.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'

@@ -38,8 +38,8 @@ export async function run(words: readonly string[], env: Env, terminal: Terminal
 }
 
 /**
- * Turns `help rollout undo` into `rollout undo --help`, so that help never runs a command. An unknown command is returned
- * as it is, for commander to suggest the nearest one.
+ * Turns `help rollout undo` into `rollout undo --help`, so that help never runs a command. The words of an unknown
+ * command are returned unchanged, and commander suggests the nearest command.
  */
 function helpWords(typed: readonly string[]): string[] {
   const words = typed.filter((word) => !word.startsWith('-'))
@@ -52,7 +52,7 @@ function helpWords(typed: readonly string[]): string[] {
   return isGroup ? [...words, '--help'] : words
 }
 
-/** Called by shell completion only, so it is hidden from help. */
+/** The internal command that shell completion calls. It is hidden from help. */
 const COMPLETE = '__complete'
 
 async function printCompletions(typed: readonly string[], env: Env, terminal: Terminal): Promise<ExitCode> {
@@ -109,7 +109,7 @@ function invocationOf({ args, options }: ParsedArguments, env: Env, terminal: Te
     contextsFile,
     texts: (option) => [given(option) ?? []].flat().filter((each) => typeof each === 'string'),
     flag: (option) => given(option) === true,
-    // Cached, so that a warning about the file is printed once.
+    // The settings are cached, so that a warning about the contexts file is printed once.
     settings() {
       settings ??= gatherSettings(text, env, terminal, contextsFile)
       return settings

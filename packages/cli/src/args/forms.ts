@@ -1,7 +1,7 @@
 // Formats of option values. A value in the wrong format is a usage error and is never sent to the platform.
 
 export interface Form {
-  /** Completes the sentence "It must be ...". */
+  /** Description of the accepted format. It completes the sentence "It must be ...". */
   readonly expected: string
   test(text: string): boolean
 }
@@ -42,6 +42,6 @@ export function pointInTime(text: string, nowMs: number): string {
   return new Date(seconds === undefined ? Date.parse(text) : nowMs - seconds * 1000).toISOString()
 }
 
-/** The number of an option whose form was checked; undefined if the option is absent. */
+/** The value of an option as a number. The format of the option was checked before; an absent option gives undefined. */
 export const numberOf = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : Number(text)

@@ -7,7 +7,7 @@ export const SECRET_ARGUMENT: ArgumentSpec = {
   summary: 'namespace and name of the secret, for example resources/orders-db',
 }
 
-/** Splits the path. Only the platform checks whether the namespace exists and the name is valid. */
+/** Splits `namespace/name` of a secret. The platform checks whether the namespace exists and the name is valid. */
 export function secretPath(typed = ''): { namespace: string; resource: string } | undefined {
   const path = typed.replace(/^secret\//, '')
   const slash = path.indexOf('/')

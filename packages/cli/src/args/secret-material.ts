@@ -1,5 +1,5 @@
 // Reads the values of a secret from files, stdin or a hidden prompt, or asks the platform to generate them. Values are never
-// arguments: those are kept in the shell history, and every user of the machine can list them.
+// arguments: the shell history keeps arguments, and every user of the machine can list them.
 
 import { readFile } from 'node:fs/promises'
 import type { SentSecret } from '@holdfast/client'
@@ -8,7 +8,7 @@ import type { ArgumentSpec, Invocation, OptionSpec } from '../command.ts'
 import { numberOf, POSITIVE_NUMBER } from './forms.ts'
 import { CHARSET_WORDS, ENCODING_WORDS } from './vocabulary.ts'
 
-/** Accepts surplus words only to reject them: commander's own error would print the value. */
+/** Accepts surplus arguments in order to reject them without printing them, because they may be secret values. */
 export const NO_VALUES: ArgumentSpec = {
   name: 'values',
   summary: 'not accepted: see below',
@@ -110,7 +110,7 @@ function withoutLineBreak(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(0, bytes.at(-2) === RETURN ? -2 : -1)
 }
 
-/** Undefined if the bytes are not UTF-8: decoding would change the value. */
+/** Decodes a secret value as UTF-8. Other bytes give undefined, because decoding would change the value. */
 function textOf(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)

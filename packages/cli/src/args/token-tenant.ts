@@ -3,7 +3,7 @@
 import type { Invocation } from '../command.ts'
 import { printError } from '../print/failure.ts'
 
-/** A token does not contain the id of its tenant. */
+/** Error text for a missing --tenant: a token does not contain the id of its tenant. */
 const NO_TENANT =
   'no tenant given; use --tenant <id> or HOLDFAST_TENANT (holdfast events -o json shows the id)'
 

@@ -1,4 +1,4 @@
-// Single commands, for scripted API responses.
+// Tests of single commands against scripted API responses.
 
 import { describe, expect, test } from 'vitest'
 import { invocation, scriptClient, scriptTerminal } from '../terminal/scripted-terminal.fixture.ts'

@@ -50,7 +50,7 @@ export const remove: OnlineCommand = {
   },
 }
 
-/** Dependents come before the deployments they depend on. */
+/** The names of the deployments to delete. A deployment comes before the deployments that it depends on. */
 async function namesOf(invocation: Invocation): Promise<readonly string[] | ExitCode> {
   const { args, texts, terminal } = invocation
   const typed = withoutKind(args).map((name) => name.replace(/^deployment\//, ''))

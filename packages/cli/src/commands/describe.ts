@@ -84,7 +84,7 @@ function headLines(record: DeploymentRecord, nowMs: number, area: PrintArea): st
     ['Uid', uid],
   ]
   const lines = factLines(facts, area)
-  // Colors are added last, because factLines escapes control characters.
+  // Colors are added after factLines, because factLines escapes control characters and would escape the color codes too.
   return lines.map((line, at) => (at === 1 ? line.replace(phase, paintState(phase, area.colored)) : line))
 }
 

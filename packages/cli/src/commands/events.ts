@@ -47,7 +47,7 @@ export const events: OnlineCommand = {
     if (!flag('watch') || form === undefined || form === 'table' || form === 'wide')
       await printItems(terminal, form, resource, page.value.items)
     if (!flag('watch')) return EXIT.ok
-    // Without any event there is no cursor yet, so the watch starts from the beginning.
+    // An empty list of events has no cursor, so the watch starts from the first stored event.
     return watch(terminal, client, filter, page.value.nextCursor ?? '0-0', form)
   },
 }
@@ -57,7 +57,7 @@ function filterOf({ text }: Invocation): EventFilter {
   return defined({ subject, type, severity })
 }
 
-/** Prints one line per event. JSON is one object per line, so that a reader can parse it while it grows. */
+/** Prints one line per event. JSON is one object per line, so that a program can parse the output of a running watch. */
 async function watch(
   terminal: Terminal,
   client: Client,

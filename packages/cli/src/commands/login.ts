@@ -62,7 +62,7 @@ export const login: OfflineCommand = {
     const context = {
       url,
       token,
-      // The path is stored absolute, because later commands run in other folders.
+      // The path of the CA file is stored absolute, because later commands run in other folders.
       ...defined({ tenant, caFile: caFile === undefined ? undefined : resolve(caFile) }),
     }
     await writeContextsFile(contextsFile, withContext(file.contexts, name, context))
@@ -71,7 +71,7 @@ export const login: OfflineCommand = {
   },
 }
 
-/** Prompts unless a token is given with this command. An empty input reuses the stored token. */
+/** The token for a login: from the options, else from a prompt. An empty input at the prompt reuses the stored token. */
 async function tokenFor(
   { terminal, flag }: Invocation,
   chosen: string | undefined,

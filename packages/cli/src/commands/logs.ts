@@ -51,7 +51,7 @@ export const logs: OnlineCommand = {
   },
 }
 
-/** Lines that the server dropped because this reader was too slow. */
+/** Message about log lines that the server dropped because this client read too slowly. */
 const skippedText = ({ replica, lines }: { readonly replica: number; readonly lines: number }): string =>
   `replica ${replica}: ${lines === 1 ? '1 line was' : `${lines} lines were`} skipped`
 

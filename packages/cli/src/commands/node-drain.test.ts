@@ -1,4 +1,4 @@
-// How `node drain --wait` ends.
+// The output and exit code of `node drain --wait` for each outcome of the drain.
 
 import { expect, test } from 'vitest'
 import { invocation, scriptClient, scriptTerminal } from '../terminal/scripted-terminal.fixture.ts'
@@ -16,7 +16,7 @@ const NODE = {
   engine: { version: '29.5.1', apiVersion: '1.51' },
 }
 
-/** `after`: the node once it is no longer draining. */
+/** Runs `node drain --wait`. `after`: the node at the end of the drain. */
 async function drain(after: { readonly schedulable: boolean }) {
   const terminal = scriptTerminal()
   const client = scriptClient({

@@ -1,4 +1,4 @@
-// `holdfast node drain`: moves the replicas of a node to other nodes, replacement first.
+// `holdfast node drain`: moves the replicas of a node to other nodes. A replacement starts before the old replica stops.
 
 import type { Node } from '@holdfast/contract'
 import type { OnlineCommand } from '../command.ts'
@@ -40,7 +40,7 @@ export const nodeDrain: OnlineCommand = {
   },
 }
 
-/** A drained node stays cordoned. If it is schedulable, someone uncordoned it, which ended the drain early. */
+/** A drained node stays cordoned. A schedulable node was uncordoned by another user, which ended the drain early. */
 function printOutcome(terminal: Terminal, { name, schedulable }: Node): ExitCode {
   if (!schedulable) {
     print(terminal, `node/${name} drained`)

@@ -1,5 +1,5 @@
-// `holdfast node join-token`: issues a token that enrolls one machine. The command to run there goes to stdout, because it
-// is shown only once.
+// `holdfast node join-token`: issues a token that enrolls one machine. The command to run on that machine goes to stdout.
+// The token is shown only once.
 
 import { defined } from '@holdfast/contract'
 import type { OnlineCommand } from '../command.ts'

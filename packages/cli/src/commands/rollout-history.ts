@@ -66,5 +66,5 @@ function changedFields(before: ArchiveEntry | undefined, { spec }: ArchiveEntry)
   )
 }
 
-/** Comparable as text, because the platform stores keys in a fixed order. */
+/** A value as JSON text. Equal values give equal texts, because the platform stores keys in a fixed order. */
 const textOf = (value: JsonObject[string] | undefined): string => JSON.stringify(value ?? null)

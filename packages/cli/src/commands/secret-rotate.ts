@@ -1,5 +1,5 @@
-// `holdfast secret rotate`: performs one phase of a rotation. Both versions stay valid until every consumer runs with the
-// new one.
+// `holdfast secret rotate`: performs one phase of a secret's rotation. The old and the new version stay valid until every
+// consumer runs with the new version.
 
 import { defined } from '@holdfast/contract'
 import { DEPLOYMENT_ARGUMENT, deploymentName } from '../args/deployment-argument.ts'

@@ -1,4 +1,4 @@
-// `holdfast status`: an overview of the tenant that is redrawn on a terminal. The terminal is restored in every case.
+// `holdfast status`: an overview of the tenant, redrawn on a terminal. Every end of the command restores the terminal.
 
 import type { Failure, Result } from '@holdfast/client'
 import type { OnlineCommand } from '../command.ts'
@@ -11,7 +11,7 @@ import { pause } from '../terminal/pause.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
 const POLL_MS = 2000
-/** Switch to the alternate screen and hide the cursor; and the reverse. */
+/** Escape codes that switch to the alternate screen and hide the cursor, and those that undo both. */
 const ENTER = '\u001b[?1049h\u001b[?25l'
 const LEAVE = '\u001b[?25h\u001b[?1049l'
 
@@ -38,7 +38,7 @@ export const status: OnlineCommand = {
 
 type ReadLines = () => Promise<Result<readonly string[]>>
 
-/** Redraws until Ctrl-C, or until a request fails; returns that failure. */
+/** Redraws the overview until Ctrl-C, or until a request fails; returns the failure of that request. */
 async function redraw(
   terminal: Terminal,
   first: readonly string[],
@@ -58,7 +58,7 @@ async function redraw(
   }
 }
 
-/** Draws as many lines as fit. The last line shows the time of the refresh and how to exit. */
+/** Draws as many lines as fit on the terminal. The last line shows the time of the refresh and how to exit. */
 function draw(terminal: Terminal, lines: readonly string[]): void {
   const time = new Date(terminal.now()).toISOString().slice(11, 19)
   const foot = paint(`${time} UTC, refreshes every ${POLL_MS / 1000} s; Ctrl-C exits`, 'gray', terminal.color)

@@ -1,4 +1,4 @@
-// `holdfast token list`: lists the valid tokens of a tenant, without the tokens themselves.
+// `holdfast token list`: lists the valid tokens of a tenant with id, name and role. Token values are never shown.
 
 import type { Token } from '@holdfast/contract'
 import { tenantOf } from '../args/token-tenant.ts'

@@ -1,17 +1,17 @@
-// Completion candidates for a command line, from the same table that parses it.
+// Completion candidates for a command line, from the same command table that parses command lines.
 
 import { defined } from '@holdfast/contract'
 import type { ArgumentSpec, Command, LiveNames, OptionSpec } from '../command.ts'
 
 export interface Candidates {
   readonly words: readonly string[]
-  /** Names to look up on the platform or in the contexts file. */
+  /** The kind of names to request from the platform, or to read from the contexts file. */
   readonly live?: LiveNames
 }
 
 const NONE: Candidates = { words: [] }
 
-/** `typed`: the words so far. The last one is incomplete and may be empty. */
+/** `typed`: the words of the command line up to the cursor. The last word is incomplete and may be empty. */
 export function candidatesFor(
   commands: readonly Command[],
   globals: readonly OptionSpec[],
@@ -44,7 +44,7 @@ function nextWords(commands: readonly Command[], typed: readonly string[]): stri
   )
 }
 
-/** The words that are neither options nor option values. */
+/** The words of a command line that are neither options nor option values. */
 function positional(typed: readonly string[], options: readonly OptionSpec[]): string[] {
   return typed.filter((word, at) => {
     const before = optionNamed(options, typed[at - 1] ?? '')

@@ -1,5 +1,5 @@
-// Answers `holdfast __complete` for shells. Names are looked up on the platform; if it does not respond in time, none are
-// offered, so that the shell never hangs.
+// Answers `holdfast __complete` for shells. Names come from the platform; if the platform does not respond in time, no
+// names are offered, so that the shell never hangs.
 
 import type { Client } from '@holdfast/client'
 import { defined } from '@holdfast/contract'

@@ -1,10 +1,10 @@
-// Runs the bash script in a real bash, with words split as bash splits them.
+// Runs the bash completion script in a real bash, with words split as bash splits them.
 
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { COMPLETION_SCRIPTS } from './scripts.ts'
 
-/** Returns the words passed to `holdfast __complete`, then the candidates that bash shows. */
+/** Runs a completion. Returns the words passed to `holdfast __complete`, then the candidates that bash shows. */
 function completeInBash(words: readonly string[], offered: readonly string[]): string[] {
   const script = [
     `holdfast() { local IFS=' '; shift 2; printf 'words: %s\\n' "$*" >&3; printf '%s\\n' ${offered.join(' ')}; }`,

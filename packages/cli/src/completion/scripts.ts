@@ -1,11 +1,12 @@
-// Completion scripts for shells. They call `holdfast __complete` with the words so far, of which the last is incomplete.
+// Completion scripts for shells. A script calls `holdfast __complete` with the words up to the cursor; the last is
+// incomplete.
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]
 
 /**
- * Bash splits words at colons, which addresses and context names contain. The script joins them again, and returns only
- * the part after the last colon, because bash replaces only that part.
+ * The bash script. Bash splits words at colons, which addresses and context names contain. The script joins these parts
+ * again, and returns only the part of a candidate after the last colon, because bash replaces only that part.
  */
 const BASH = `_holdfast() {
   local IFS=$'\\n' word cut= words=()
@@ -30,7 +31,7 @@ _holdfast() {
 if [ "$funcstack[1]" = "_holdfast" ]; then _holdfast "$@"; else compdef _holdfast holdfast; fi
 `
 
-/** Offers files if there are no other candidates, like the scripts of the other shells. */
+/** The fish script. Like the scripts of the other shells, it offers files if there are no other candidates. */
 const FISH = `function __holdfast_find
   set -l words (commandline -opc) (commandline -ct)
   set -g __holdfast_found (holdfast __complete -- $words[2..-1] 2>/dev/null)

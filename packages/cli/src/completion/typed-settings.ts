@@ -1,5 +1,5 @@
-// Reads --context, --url and the like from a command line that is still being typed, so that completion asks the same
-// platform as the finished command.
+// Reads the connection options, such as --context and --url, from an incomplete command line, so that completion asks the
+// same platform as the finished command.
 
 import { defined } from '@holdfast/contract'
 import type { Settings } from '../command.ts'
@@ -14,7 +14,7 @@ export function typedSettings(typed: readonly string[]): Settings {
   })
 }
 
-/** The value of `--flag value` or `--flag=value`. The last word is still being typed and is ignored. */
+/** The value of `--flag value` or `--flag=value`. The last word of the command line is incomplete and is ignored. */
 function flagValue(typed: readonly string[], flag: string): string | undefined {
   const done = typed.slice(0, -1)
   const at = done.lastIndexOf(flag)

@@ -1,4 +1,4 @@
-// How exec ends if the server does not end it.
+// The ways in which `holdfast exec` ends if the server does not end it.
 
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -21,7 +21,7 @@ afterEach(() => {
   server.close()
 })
 
-/** Starts a connected exec with fake timers. */
+/** Starts an exec session with an open connection and fake timers. */
 async function begin() {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const connected = new Promise<WebSocket>((resolve) => server.once('connection', resolve))

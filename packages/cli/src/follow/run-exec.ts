@@ -1,5 +1,5 @@
 // Connects this terminal to a command in a container over a WebSocket. With -it every key is forwarded, including Ctrl-C.
-// The terminal mode is restored in every case.
+// Every end of the session restores the terminal mode.
 
 import { stdin, stdout } from 'node:process'
 import { decodeExecFrame, encodeResize, encodeStdin } from '@holdfast/client'
@@ -15,10 +15,10 @@ export interface ExecOptions {
 }
 
 const HANDSHAKE_MS = 10_000
-/** Stop reading stdin above this many unsent bytes. */
+/** Number of unsent bytes above which exec stops reading stdin. */
 const MAX_BUFFERED_BYTES = 256 * 1024
 const POLL_MS = 20
-/** The server pings every 30 s. Without this timeout a dead connection would block a terminal that forwards Ctrl-C. */
+/** The server pings every 30 s. With -it Ctrl-C is forwarded, so only this timeout ends an exec on a dead connection. */
 const IDLE_TIMEOUT_MS = 100_000
 /** The maximum message size that the server accepts. */
 const CHUNK_BYTES = 16 * 1024
@@ -61,7 +61,7 @@ export async function runExec(terminal: Terminal, url: string, options: ExecOpti
     clearTimeout(idleTimer)
     terminal.interrupted.removeEventListener('abort', stop)
     socket.removeAllListeners()
-    // The outcome is known; a late error of the closing socket would otherwise crash the process.
+    // The result of exec is known. Without this listener, a late error of the closing socket would crash the process.
     socket.on('error', () => {})
     socket.close()
   }
@@ -76,7 +76,7 @@ function exitCodeOf(
   return EXIT.error
 }
 
-/** Returns a function that restores the terminal. */
+/** Connects stdin and stdout to the socket. Returns a function that restores the terminal. */
 function attach(socket: WebSocket, { tty, input }: ExecOptions): () => void {
   const resize = (): void =>
     socket.send(encodeResize({ cols: stdout.columns ?? 80, rows: stdout.rows ?? 24 }))
@@ -90,7 +90,7 @@ function attach(socket: WebSocket, { tty, input }: ExecOptions): () => void {
     resize()
     stdout.on('resize', resize)
   }
-  // Without -i no key is forwarded, so Ctrl-C must end this process.
+  // Raw mode would turn Ctrl-C into a forwarded key. Without -i no key is forwarded, so Ctrl-C must end this process.
   if (tty && input) stdin.setRawMode(true)
   if (input) {
     stdin.on('data', forward)
@@ -107,7 +107,7 @@ function attach(socket: WebSocket, { tty, input }: ExecOptions): () => void {
   }
 }
 
-/** Stops reading stdin until half of the buffer is sent. */
+/** Stops reading stdin until half of the unsent bytes are sent. */
 function pauseInput(socket: WebSocket): void {
   stdin.pause()
   const timer = setInterval(() => {

@@ -1,4 +1,4 @@
-// When a wait ends, for scripted API responses.
+// The conditions that end a `--wait`, with scripted API responses.
 
 import { defined } from '@holdfast/contract'
 import { expect, test } from 'vitest'
@@ -52,7 +52,7 @@ test('fails with a conflict when a newer revision replaced the awaited one', asy
   )
 })
 
-/** More failures than one API call retries. */
+/** Number of refused connections: greater than the retries of one API call. */
 const REFUSED_CONNECTIONS = 8
 
 test('keeps waiting while the platform is unavailable', async () => {

@@ -14,14 +14,14 @@ import { pause } from '../terminal/pause.ts'
 import { print, report, type Terminal } from '../terminal/terminal.ts'
 
 const POLL_MS = 500
-/** How long a replica may lack a node before the wait fails. Nodes that restart need a moment to come back. */
+/** How long a replica may lack a node before the wait fails. Restarting nodes need some seconds to become ready again. */
 const UNPLACED_MS = 5_000
-/** Final reasons of a failed update: waiting longer is useless. */
+/** The final reasons of a failed update, after which `--wait` ends because the deployment cannot become ready. */
 const FAILED_REASONS = new Set(['update_paused', 'rollback'])
 
 export interface Awaited {
   readonly name: string
-  /** Absent: the newest revision. */
+  /** The revision to wait for; absent: the newest revision. */
   readonly revision?: number
 }
 
@@ -66,7 +66,7 @@ export async function waitUntilReady(
   }
 }
 
-/** True for failures that may pass: an acknowledged write survives a restart of the control plane. */
+/** True for temporary failures. The wait continues, because an acknowledged write survives a control-plane restart. */
 const isUnavailable = (failure: Failure): boolean =>
   failure.kind === 'unreachable' || (failure.kind === 'rejected' && failure.status === 503)
 
@@ -85,7 +85,7 @@ async function observeAll(
   return observed
 }
 
-/** Someone else stored a newer revision, so the awaited one will not become ready. */
+/** Reports that another user stored a newer revision, so the awaited revision will not become ready. */
 function printReplaced(terminal: Terminal, { record: { name, revision } }: Observed): ExitCode {
   printError(
     terminal,

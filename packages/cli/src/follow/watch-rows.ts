@@ -1,4 +1,4 @@
-// `-w`: lists again every second and prints the lines that changed. A changed age alone is ignored.
+// `-w`: requests the list every second and prints the rows that changed. A row with only another age is not printed.
 
 import type { Result } from '@holdfast/client'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
@@ -15,7 +15,7 @@ export async function watchRows(
   read: () => Promise<Result<Snapshot>>,
   shape: Pick<RowOptions, 'form' | 'wide'>,
 ): Promise<ExitCode> {
-  // Lines are compared with ages computed for one fixed time.
+  // All rows are compared with ages computed for one fixed time, so that a growing age is not a change.
   const since = terminal.now()
   let before = first.rows({ nowMs: since, ...shape })
   while (await pause(POLL_MS, terminal.interrupted)) {

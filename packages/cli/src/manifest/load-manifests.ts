@@ -1,4 +1,4 @@
-// Loads all documents of the -f option in file order, or prints what is wrong with the files.
+// Loads all documents of the -f option in file order, or prints the errors of the files.
 
 import { isJsonObject, type Json } from '@holdfast/contract'
 import type { Invocation } from '../command.ts'
@@ -28,7 +28,7 @@ export async function loadManifests({ terminal, texts }: Invocation): Promise<Lo
   return { ok: false, exitCode: EXIT.error }
 }
 
-/** Undefined if the document has no usable name; the platform then rejects it. */
+/** The name of a document; undefined without a usable name, in which case the platform rejects the document. */
 export function nameOf(value: Json): string | undefined {
   return isJsonObject(value) && typeof value.name === 'string' ? value.name : undefined
 }

@@ -1,10 +1,10 @@
-// Finds the place of a field in its file. A missing value is located at its key, a missing field at the key of its parent or
-// the first key of its element.
+// Finds the position of a field in a manifest file. A missing value is located at its key; a missing field is located at
+// the key of its parent, or at the first key of its list element.
 
 import type { PathStep } from '@holdfast/contract'
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair } from 'yaml'
 
-/** Character offsets in the text. */
+/** A part of a file's text, as character offsets. */
 export interface Span {
   readonly start: number
   readonly end: number
@@ -42,13 +42,13 @@ export const isNodeLike = (value: unknown): value is Node =>
 const resolve = (tree: Document, node: Node | null): Node | null =>
   isAlias(node) ? (node.resolve(tree) ?? null) : node
 
-/** Undefined for an empty node, such as the value of `image:` without text. */
+/** The position of a YAML node; undefined for an empty node, such as the value of `image:` without text. */
 function spanOf(node: Node | null): Span | undefined {
   const [start = 0, end = 0] = node?.range ?? []
   return end > start ? { start, end } : undefined
 }
 
-/** The first key of an element or document, else the whole node. */
+/** The position of the first key of a list element or document; without keys, of the whole YAML node. */
 function headOf(node: Node | null): Span | undefined {
   const [first] = isMap(node) ? node.items : []
   return spanOf(first === undefined ? null : placeOf(first).key) ?? spanOf(node)

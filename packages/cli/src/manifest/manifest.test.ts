@@ -1,4 +1,4 @@
-// Positions and quotes of errors in manifests, and that a YAML or JSON file means the same as the body sent for it.
+// Positions and quotes of errors in manifests, and the request body that a YAML or JSON file becomes.
 
 import { type Json, jsonText, parseStrictJson, stepsOf } from '@holdfast/contract'
 import { arbitraryDeployment } from '@holdfast/testkit/arbitrary-deployment'

@@ -1,4 +1,4 @@
-// Sorts documents after their dependencies, and otherwise keeps their order. Cycles are left for the platform to reject.
+// Sorts documents after their dependencies; other documents keep their order. The platform rejects dependency cycles.
 
 import { isJsonObject, type Json } from '@holdfast/contract'
 

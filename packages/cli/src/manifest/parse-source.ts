@@ -1,5 +1,5 @@
 // Parses a YAML 1.2 or JSON file into documents with source positions. Duplicate keys, tab indentation, unknown tags and
-// numbers outside JSON are syntax errors with a position.
+// numbers that JSON cannot represent are syntax errors with a position.
 
 import { isJsonObject, type Json, parseStrictJson } from '@holdfast/contract'
 import { type Document, LineCounter, parseAllDocuments } from 'yaml'
@@ -51,7 +51,7 @@ export function parseSource({ name, bytes }: Source): ParsedSource {
   return toManifests(file, parsed)
 }
 
-/** Removes the part of the file that the parser quotes after a colon or backslash: it may be a secret. */
+/** Removes the quoted part of the file from a parser's error message, because the quote may contain a secret. */
 const withoutQuote = (message: string): string => message.replace(/[:\\].*$/s, '').trim()
 
 function toManifests(file: FileText, trees: readonly Document[]): ParsedSource {
@@ -80,7 +80,7 @@ function readValue(tree: Document): Json | undefined {
   }
 }
 
-/** Keeps integers exact; throws on values that JSON does not support. */
+/** Converts a parsed YAML value to JSON. Keeps integers exact; throws on values that JSON does not support. */
 function toJson(value: Json): Json {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value
   if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError('not a JSON number')
@@ -102,7 +102,7 @@ const failedAt = (file: FileText, offset: number, message: string): ParsedSource
   faults: [{ file, offset, message }],
 })
 
-/** Converts the character column of the strict JSON parser to a code-unit offset. */
+/** Converts a column in characters, as the strict JSON parser reports it, to an offset in UTF-16 code units. */
 function offsetOf({ text, lines }: FileText, { line, column }: { line: number; column: number }): number {
   const start = lines.lineStarts[line - 1] ?? 0
   const before = [...text.slice(start)].slice(0, column - 1).join('')

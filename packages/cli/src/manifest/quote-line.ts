@@ -6,9 +6,9 @@ import type { Span } from './locate.ts'
 import type { FileText } from './parse-source.ts'
 
 export interface Position {
-  /** Starts at 1. */
+  /** Line number of the error; the first line is 1. */
   readonly line: number
-  /** Starts at 1, in characters. */
+  /** Column of the error in characters; the first column is 1. */
   readonly column: number
 }
 
@@ -35,7 +35,7 @@ export function quoteLine(file: FileText, span: Span, hidden: readonly Span[]): 
   ]
 }
 
-/** Masks everything but spaces, so that columns stay aligned. */
+/** Masks possible secrets in a quoted line. Spaces are kept, so that columns stay aligned. */
 function mask(line: string, start: number, hidden: readonly Span[]): string {
   return [...hidden].reduce((text, span) => {
     const from = Math.max(0, span.start - start)
@@ -45,7 +45,7 @@ function mask(line: string, start: number, hidden: readonly Span[]): string {
   }, line)
 }
 
-/** `#` starts a comment at the beginning of a line or after a space, outside quotes. */
+/** Removes a YAML comment: `#` starts a comment at the beginning of a line or after a space, outside quotes. */
 function withoutComment(line: string): string {
   let quote = ''
   for (let at = 0; at < line.length; at += 1) {
@@ -60,5 +60,5 @@ function withoutComment(line: string): string {
 
 const plainLine = (line: string): string => plain(line.replaceAll('\t', '  '))
 
-/** Spaces of the same width as the text. */
+/** Returns as many spaces as the text is wide on a terminal. */
 const blank = (text: string): string => ' '.repeat(widthOf(plainLine(text)))

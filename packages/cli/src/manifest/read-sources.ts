@@ -6,7 +6,7 @@ import type { OptionSpec } from '../command.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
 export interface Source {
-  /** The name that error positions show. */
+  /** The name of the source in error messages. */
   readonly name: string
   readonly bytes: Uint8Array
 }

@@ -5,12 +5,12 @@ import type { Json, PathStep, Rejection } from '@holdfast/contract'
 import { childPath, elementPath } from '@holdfast/contract'
 import { admissionContext, checkBody, reject } from '@holdfast/core/admission'
 
-/** Offline, every registry and region is accepted, because only the server knows its own. */
+/** A set that contains every registry and region: an offline check accepts all, because only the server has the lists. */
 const ANY: ReadonlySet<string> = Object.assign(new Set<string>(), { has: () => true })
 
 const CONTEXT = admissionContext({ registries: ANY, regions: ANY, volumesEnabled: true })
 
-/** Returns rejections in the order of the server. */
+/** Checks a manifest offline. Returns rejections in the same order as the server. */
 export const checkOffline = (body: Json): Rejection[] => checkBody(body, CONTEXT)
 
 /** Whether the platform would redact the value at this path in its own messages. */

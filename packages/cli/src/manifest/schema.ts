@@ -1,4 +1,4 @@
-// The manifest as a JSON Schema (draft 07) for editors. It covers names and types; only the platform checks the other rules.
+// The manifest as a JSON Schema (draft 07) for editors: field names and types only. The platform checks all other rules.
 
 import {
   deploymentBodyShape,
@@ -25,7 +25,7 @@ export function manifestSchema(): JsonObject {
   }
 }
 
-/** Makes nested fields optional, because the server fills in defaults. */
+/** Makes the nested fields of a manifest schema optional, because the server fills in defaults. */
 function withOptionalFields(shape: Shape<unknown>): Shape<unknown> {
   if (shape.kind === 'optional') return withOptionalFields(shape.inner)
   if (shape.kind === 'list') return { ...shape, element: withOptionalFields(shape.element) }

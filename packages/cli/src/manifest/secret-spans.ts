@@ -1,4 +1,4 @@
-// Finds the parts of a file that error messages must not quote: the values, and keys, that the platform would redact.
+// Finds the parts of a file that error messages must not quote: the values and keys that the platform would redact.
 
 import type { Json, PathStep } from '@holdfast/contract'
 import { type Document, isMap, isScalar, isSeq, type Node } from 'yaml'
@@ -11,7 +11,7 @@ export function secretSpans({ contents }: Document): Span[] {
   return spans
 }
 
-/** Aliases are skipped: they show only a name, and their target is checked where it is defined. */
+/** Collects the secret parts of a YAML node. An alias is skipped: it shows only the name of another checked node. */
 function collect(node: Node, steps: readonly PathStep[], spans: Span[]): void {
   if (isScalar(node) && looksSecret(steps, jsonOf(node.value))) hide(node, spans)
   if (isSeq(node)) {

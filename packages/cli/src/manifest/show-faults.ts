@@ -1,4 +1,4 @@
-// Prints rejections and syntax errors at their place in the file, in file order.
+// Prints rejections and syntax errors with their position in the manifest file, in file order.
 
 import type { Rejection } from '@holdfast/contract'
 import { stepsOf } from '@holdfast/contract'
@@ -35,7 +35,7 @@ export function printRejections(
   }
 }
 
-/** Quotes only the key of the line: in a file that cannot be parsed, any value may be a secret. */
+/** Prints a syntax error and quotes only the key of the line: in an unparsable file, any value may be a secret. */
 export function printSyntaxFault(terminal: Terminal, { file, offset, message }: SyntaxFault): void {
   const { line } = file.lines.linePos(offset)
   const start = file.lines.lineStarts[line - 1] ?? 0

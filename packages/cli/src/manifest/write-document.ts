@@ -1,5 +1,5 @@
-// Creates or updates the deployment of one document. An update is conditional on the revision that was read, so that it
-// cannot overwrite the change of someone else.
+// Creates or updates the deployment of one document. An update requires that the stored revision is still the one that
+// was read, so that the change of another user is not overwritten.
 
 import type { Client, Failure, Result, SentDeployment, Written } from '@holdfast/client'
 import { type DeploymentRecord, type DryRun, isJsonObject, type Json } from '@holdfast/contract'
@@ -59,7 +59,7 @@ async function readBefore(client: Client, value: Json): Promise<Result<Before>> 
 /** A document that is not an object is sent as an empty one, which the platform rejects with all missing fields. */
 const bodyOf = (value: Json): SentDeployment => (isJsonObject(value) ? value : {})
 
-/** Fields that an update keeps if the document omits them (docs/design/admission.md#updates). */
+/** Optional fields of a deployment. An update keeps omitted ones (docs/design/admission.md#updates). */
 const OPTIONAL_FIELDS = [
   'nodeId',
   'healthCheck',
@@ -81,6 +81,6 @@ export function keptFields(value: Json, before: Before): string[] {
   return OPTIONAL_FIELDS.filter((field) => isStored(before[field]) && value[field] === undefined)
 }
 
-/** A record always has `secrets`, so an empty list is treated as absent. */
+/** Whether an optional field has a stored value. Every record has a `secrets` list, so an empty list means no value. */
 const isStored = (stored: DeploymentRecord[(typeof OPTIONAL_FIELDS)[number]]): boolean =>
   stored !== undefined && !(Array.isArray(stored) && stored.length === 0)

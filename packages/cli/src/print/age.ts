@@ -17,7 +17,7 @@ export function age(time: string | null | undefined, nowMs: number): string {
   const second = UNITS[index + 1]
   const major = Math.floor(seconds / first[1])
   const minor = second === undefined ? 0 : Math.floor((seconds % first[1]) / second[1])
-  // The second unit is shown only below 10 of the first: 1h30m, but 12d.
+  // The second unit of an age is shown only if the first is below 10: 1h30m, but 12d.
   return minor === 0 || major >= 10 || second === undefined
     ? `${major}${first[0]}`
     : `${major}${first[0]}${minor}${second[0]}`

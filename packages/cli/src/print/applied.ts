@@ -1,4 +1,4 @@
-// Prints the outcome of a document: one result line, then alterations, warnings and kept fields.
+// Prints the outcome of applying a document: one result line, then alterations, warnings and kept fields.
 
 import type { Failure } from '@holdfast/client'
 import type { ExitCode } from '../exit-codes.ts'
@@ -31,7 +31,7 @@ export function printKept(terminal: Terminal, { value }: Manifest, before: Befor
   }
 }
 
-/** Rejections of the body are shown at their place in the file, others as plain errors. */
+/** Prints rejections of the manifest's content at their position in the file, and all other failures as plain errors. */
 export function printRefused(terminal: Terminal, manifest: Manifest, failure: Failure): ExitCode {
   if (failure.kind !== 'rejected' || !concernsBody(failure.status)) return printFailure(terminal, failure)
   printRejections(terminal, manifest, failure.rejections)

@@ -1,4 +1,4 @@
-// Width and color of the output: a terminal has both, a file or a pipe has neither.
+// Width and color of the output: a terminal has a width and may have color, a file or a pipe has neither.
 
 import type { Terminal } from '../terminal/terminal.ts'
 
@@ -15,7 +15,7 @@ const areaOf = (terminal: Terminal, isTerminal: boolean): PrintArea => ({
   colored: terminal.color && isTerminal,
 })
 
-/** The area that is left after an indentation. */
+/** The print area that remains after an indentation. */
 export const indented = ({ columns, colored }: PrintArea, by: number): PrintArea => ({
   columns: columns - by,
   colored,

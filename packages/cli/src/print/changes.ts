@@ -29,7 +29,7 @@ export function printAnnounced(terminal: Terminal, { alterations, warnings }: An
 const singleLine = ({ code, field, from, to, why }: Alteration): string =>
   `  altered: ${plain(field)}: ${valueText(from)} -> ${valueText(to)} (${code}: ${plain(why)})`
 
-/** For terminals: alterations with the same reason are grouped under it. */
+/** The alterations as lines for a terminal. Alterations with the same reason are grouped under that reason. */
 function groupedLines(alterations: readonly Alteration[], area: PrintArea): string[] {
   const groups = Map.groupBy(alterations, ({ code, why }) => `${code}: ${plain(why)}`)
   return [...groups].flatMap(([common, members]) => [

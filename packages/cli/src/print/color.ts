@@ -1,4 +1,4 @@
-// Terminal colors. A color only repeats information that the text has too.
+// Terminal colors. The text must contain all information, because color may be unavailable.
 
 const CODES = { red: 31, green: 32, yellow: 33, blue: 34, gray: 90, bold: 1 } as const
 export type Color = keyof typeof CODES

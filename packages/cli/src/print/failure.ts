@@ -1,4 +1,4 @@
-// Prints a failed API call, with every entry of a rejection, and maps it to an exit code.
+// Prints a failed API call, including every error of a rejection, and maps the failure to an exit code.
 
 import type { Failure } from '@holdfast/client'
 import type { Rejection } from '@holdfast/contract'
@@ -42,7 +42,7 @@ export function rejectionDetails(
     ...(received === '' ? [] : [['received: ', received] as const]),
     ['accepted: ', expected] as const,
     ['why:      ', why] as const,
-    // A path without a host comes from the offline rules: there is no server page to link to.
+    // A documentation path without a host comes from the offline rules, so there is no server page to link to.
     ['more:     ', doc.startsWith('/') ? `holdfast explain ${code}` : doc] as const,
   ]
   return details.flatMap(([label, text]) => hang(paint(label, 'gray', colored), plain(text), columns))

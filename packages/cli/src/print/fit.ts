@@ -1,4 +1,4 @@
-// Measures, cuts and wraps text by terminal cells. Color codes have no width.
+// Measures, cuts and wraps text by the cells that it occupies on a terminal. Color codes have no width.
 
 const WIDE =
   /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|\p{Extended_Pictographic}/u

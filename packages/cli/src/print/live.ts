@@ -21,7 +21,7 @@ function appending(terminal: Terminal): Live {
   }
 }
 
-/** Moves the cursor up over its last output and redraws it; lines above are not touched. */
+/** Progress on a terminal: moves the cursor up and overwrites the previous progress lines. Lines above stay unchanged. */
 function redrawing(terminal: Terminal): Live {
   let drawn = 0
   return {

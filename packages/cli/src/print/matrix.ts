@@ -15,8 +15,8 @@ export interface Explained {
 }
 
 /**
- * A table if it fits. Its last column is dropped if the list of remedies below repeats it. Narrow terminals get one block
- * per node.
+ * Explains the placement as a table if the terminal is wide enough, otherwise as one block per node. The table's last
+ * column is dropped if the list of remedies below the table repeats it.
  */
 export function matrixLines(explained: Explained, area: PrintArea): string[] {
   const { candidates, cure } = explained
@@ -37,7 +37,7 @@ const fits = (lines: readonly string[], { columns }: PrintArea): boolean =>
 const listHasAll = ({ candidates, cure }: Explained): boolean =>
   candidates.every((each) => each.refusals.length === 0 || cure.includes(remedyOf(each)))
 
-/** The remedy of a node; without one, the hints of its refusals. */
+/** The remedy of a node. A node without a remedy shows the hints of the reasons against it. */
 const remedyOf = ({ cure, refusals }: Candidate): string =>
   cure?.text ?? refusals.map(({ fix }) => fix).join(' ')
 
@@ -72,7 +72,7 @@ function blockOf(candidate: Candidate, cure: readonly string[], area: PrintArea)
   ]
 }
 
-/** The server sends the cheapest remedy first. */
+/** The lines that list the remedies, in the order of the server: the cheapest remedy first. */
 function remedyLines(cure: readonly string[], { columns, colored }: PrintArea): string[] {
   if (cure.length === 0) return []
   const title = cure.length === 1 ? 'To run it:' : 'To run it, do one of these:'

@@ -15,17 +15,17 @@ export const OUTPUT_OPTION: OptionSpec = {
 }
 
 export interface Printed<T> {
-  /** `deployment` in `deployment/web`. */
+  /** The kind of resource, such as `deployment` in `deployment/web`. */
   readonly kind: string
-  /** Set if the plural is not the kind with an s. */
+  /** Plural of the kind; set only if the plural is not the kind followed by an s. */
   readonly plural?: string
-  /** The next step, printed when the list is empty. */
+  /** Suggestion for the next step, printed when the list is empty. */
   readonly begin?: string
   nameOf(item: T): string
   readonly columns: readonly Column<T>[]
 }
 
-/** `one`: a single item was requested, so JSON and YAML print it without a list around it. */
+/** Prints items. `one`: a single item was requested, so JSON and YAML print that item without a list around it. */
 export async function printItems<T>(
   terminal: Terminal,
   form: string | undefined,
@@ -48,7 +48,7 @@ export async function printItems<T>(
   terminal.out(`${lines.join('\n')}\n`)
 }
 
-/** The next step is shown on a terminal only, so that scripts see a constant text. */
+/** Reports an empty list. The suggested next step is shown on a terminal only, so that scripts get a constant text. */
 function printNone(
   terminal: Terminal,
   { kind, plural = `${kind}s`, begin }: Pick<Printed<never>, 'kind' | 'plural' | 'begin'>,
@@ -62,7 +62,7 @@ export async function yamlText(value: unknown): Promise<string> {
   return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })
 }
 
-/** A growing list is not a valid YAML document, so --watch rejects that format. */
+/** Rejects `-o yaml` with --watch, because a growing list is not a valid YAML document. */
 export function refuseYamlWatch(terminal: Terminal): ExitCode {
   printError(terminal, '--watch does not support -o yaml; use -o json for one object per line')
   return EXIT.usage

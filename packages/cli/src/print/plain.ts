@@ -1,6 +1,6 @@
-// Escapes control characters in text from servers and containers, so that it cannot control the terminal.
+// Escapes control characters in text from servers and containers, so that such text cannot control the terminal.
 
-/** Control, zero-width and bidirectional characters, as ranges. */
+/** Ranges of code points that are escaped: control, zero-width and bidirectional characters. */
 const CONTROL_RANGES = [
   ['0000', '001f'],
   ['007f', '009f'],

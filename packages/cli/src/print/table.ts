@@ -1,5 +1,5 @@
-// Tables. Each column is as wide as its widest cell. The last one is not padded, and wraps below itself if the terminal is
-// too narrow.
+// Prints tables. Each column is as wide as its widest cell. The last column is not padded, and its cells wrap within the
+// column if the terminal is too narrow.
 
 import { type Color, paint } from './color.ts'
 import { widthOf, wrapWords } from './fit.ts'
@@ -7,7 +7,7 @@ import { plain } from './plain.ts'
 
 export interface Column<T> {
   readonly header: string
-  /** Shown only with `-o wide`. */
+  /** The column is shown only with `-o wide`. */
   readonly wide?: true
   value(item: T, nowMs: number): string
   tint?(item: T): Color | undefined
@@ -15,19 +15,19 @@ export interface Column<T> {
 
 const GAP = '  '
 const NOTHING = '-'
-/** The last column wraps only if at least this many cells are left for it. */
+/** Minimum width of the last column, in terminal cells, for which its text is wrapped. */
 const MIN_WRAP_WIDTH = 24
 
 export interface TableOptions {
   readonly nowMs: number
   readonly wide?: boolean
   readonly header?: boolean
-  /** Absent: unlimited. */
+  /** Width of the terminal in cells; absent: unlimited. */
   readonly columns?: number
   readonly colored?: boolean
 }
 
-/** Returns lines without line breaks. */
+/** Returns the table as lines without line breaks. */
 export function tableLines<T>(
   columns: readonly Column<T>[],
   items: readonly T[],

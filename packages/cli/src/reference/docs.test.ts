@@ -1,4 +1,4 @@
-// docs/cli matches the command table, and every command has a summary and an example.
+// Checks that docs/cli matches the command table, and that every command has a summary and an example.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Renders the reference pages under docs/cli from the command table: one per command, and an index.
+// Renders the reference pages under docs/cli from the command table: one page per command, and an index.
 
 import { GLOBAL_OPTIONS } from '../args/global-options.ts'
 import type { Command, OptionSpec } from '../command.ts'
@@ -8,7 +8,7 @@ import { descriptionOf } from '../program.ts'
 
 const NOTE = '<!-- Generated from packages/cli by scripts/build-cli.ts; do not edit. -->'
 
-/** Pages by file name. */
+/** Returns the text of each reference page by file name. */
 export function renderPages(): ReadonlyMap<string, string> {
   return new Map([
     ['README.md', indexPage()],

@@ -1,4 +1,4 @@
-// The explanation of a field lists only codes that a manifest can get at that field.
+// Checks that the explanation of a field lists only rejection codes that a manifest can get at that field.
 
 import { describe, expect, test } from 'vitest'
 import { explainWord } from './explain.ts'

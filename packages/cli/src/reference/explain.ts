@@ -11,12 +11,12 @@ import {
   stepsOf,
 } from '@holdfast/contract'
 
-/** Undefined if there is no such code or field. */
+/** Explains a rejection code or a manifest field; undefined if the word is neither. */
 export function explainWord(word: string): string | undefined {
   return isCode(word) ? renderCodePage(word) : explainField(word)
 }
 
-/** All codes and fields, to suggest the nearest one. */
+/** All rejection codes and manifest fields, from which the nearest is suggested for an unknown word. */
 export const explainableWords = (): string[] => [...CODES, ...fieldPaths(deploymentBodyShape, '')]
 
 function explainField(word: string): string | undefined {
@@ -38,11 +38,11 @@ function explainField(word: string): string | undefined {
   ].join('\n')
 }
 
-/** A placeholder that a rejection fills in, such as `{max}`. Template placeholders have two braces and do not match. */
+/** A placeholder with single braces, such as `{max}`, that a rejection fills in. `{{name}}` does not match. */
 const PLACEHOLDER = /(?<!\{)\{(\w+)\}(?!\})/
 const PLACEHOLDERS = new RegExp(PLACEHOLDER, 'g')
 
-/** Prefers a text without placeholders: the expected value, else the reason for the rule. */
+/** The rule of a rejection code: the expected value if that text has no placeholder, else the reason for the rule. */
 function acceptedFor(code: Parameters<typeof entryOf>[0]): string {
   const { expected, why } = entryOf(code)
   return [expected, why].find((text) => !PLACEHOLDER.test(text)) ?? expected.replaceAll(PLACEHOLDERS, '<$1>')
@@ -63,7 +63,7 @@ function descriptionOf(shape: ShapeNode): string {
     : own
 }
 
-/** Codes of volumes, jobs, networks and the archive. Their field names also occur in manifests. */
+/** Codes about volumes, jobs, networks and the archive; excluded, although manifests have fields of equal names. */
 const OTHER_RESOURCES = /^(?:volume_spec|job|network|archive)_/
 
 /** `secrets[<i>].name | name` is about `secrets.name` and `name`; `update.<field>` about `update` and `update.order`. */

@@ -4,7 +4,7 @@ import { colorOf } from '../print/color.ts'
 import type { Column } from '../print/table.ts'
 import type { Resource } from './resource.ts'
 
-/** An event of a list, where equal ones are folded into one with a count, or of the stream, where they are not. */
+/** An event of a list or of the stream. A list combines equal events into one with a count; the stream does not. */
 export type ShownEvent = Event & { readonly count?: number; readonly lastSeen?: string }
 
 export const EVENT_COLUMNS: readonly Column<ShownEvent>[] = [

@@ -1,9 +1,9 @@
-// Finds a node by name or id. The API accepts only ids.
+// Finds a node by its name or id, because the API accepts only ids.
 
 import { type Client, type Result, readAll } from '@holdfast/client'
 import { isNodeId, type Node } from '@holdfast/contract'
 
-/** An unknown name is sent to the API as an id, so that the platform itself returns the rejection. */
+/** Finds a node. An unknown name is sent to the API as an id, so that the error message comes from the platform. */
 export async function findNode(client: Client, nameOrId: string): Promise<Result<Node>> {
   if (isNodeId(nameOrId)) return client.nodes.read(nameOrId)
   const listed = await readAll((page) => client.nodes.list(page))

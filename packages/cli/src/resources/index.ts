@@ -1,4 +1,4 @@
-// The kinds of resources that `get` lists.
+// The kinds of resources that `holdfast get` lists.
 
 import type { Client, Result } from '@holdfast/client'
 import { printItems } from '../print/output.ts'
@@ -23,13 +23,13 @@ export interface AnyResource {
 }
 
 export interface RowOptions extends TableOptions {
-  /** Absent: a row of the table. */
+  /** Format of a line; absent: a row of the table. */
   readonly form?: 'json' | 'name'
 }
 
 export interface Snapshot {
   print(terminal: Terminal, form: string | undefined): Promise<void>
-  /** One line per item, keyed by name, without a header. */
+  /** One line per item, with the item's name as the key, without a header. */
   rows(options: RowOptions): ReadonlyMap<string, string>
 }
 

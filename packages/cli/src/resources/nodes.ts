@@ -28,7 +28,7 @@ export const nodes: Resource<Node> = {
   ],
 }
 
-/** Whether the node accepts new replicas, or why not. */
+/** Text that shows whether the node accepts new replicas, or the reason why it does not. */
 function workOf({ schedulable, draining, controlPlane, claims }: Node): string {
   const notes = [
     ...(draining === true ? ['draining'] : schedulable ? [] : ['cordoned']),

@@ -1,7 +1,7 @@
 import type { Regions } from '@holdfast/contract'
 import type { Resource } from './resource.ts'
 
-/** Each row shows whether residency is enforced, because otherwise no deployment that demands it is placed. */
+/** Each row shows whether residency is enforced: without enforcement, no deployment that demands residency is placed. */
 interface Region extends Readonly<Regions['regions'][number]> {
   readonly enforced: boolean
 }

@@ -1,4 +1,4 @@
-// The precedence of flags, environment and file; a stored token is used only for its own address.
+// Tests the precedence of flags, environment and file, and that a stored token is used only for its own address.
 
 import { describe, expect, test } from 'vitest'
 import { chooseSettings } from './choose-settings.ts'

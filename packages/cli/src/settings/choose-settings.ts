@@ -1,5 +1,6 @@
-// Merges settings: flags override environment variables, which override the contexts file, value by value. A token, tenant
-// or CA file of a context is used only for the address of that context, so that no token is sent to another server.
+// Merges settings: for each value, flags override environment variables, which override the contexts file. A token,
+// tenant or CA file of a context is used only for the address of that context, so that no token is sent to another
+// server.
 
 import { defined } from '@holdfast/contract'
 import { HTTP_URL } from '../args/forms.ts'

@@ -1,4 +1,4 @@
-// Reads and writes the contexts file. Only its owner may read it, because it contains tokens. It is replaced atomically.
+// Reads and writes the contexts file. Only its owner may read it, because it contains tokens. Each write is atomic.
 
 import { chmod, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'

@@ -1,4 +1,4 @@
-// The content of the contexts file: the known platforms with their tokens, and the current one.
+// The content of the contexts file: the known platforms with their tokens, and the name of the current context.
 
 import { decodeKnown, type Infer, map, object, optional, string } from '@holdfast/contract'
 
@@ -15,7 +15,7 @@ export type Contexts = Infer<typeof contextsShape>
 
 export const NO_CONTEXTS: Contexts = { contexts: {} }
 
-/** Undefined if the file has another structure. */
+/** Decodes the contexts file; undefined if the content has another structure. */
 export function readContexts(value: unknown): Contexts | undefined {
   try {
     return value === null ? NO_CONTEXTS : decodeKnown(contextsShape, value)

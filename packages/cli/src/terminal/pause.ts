@@ -1,6 +1,6 @@
 // A sleep that Ctrl-C ends.
 
-/** Resolves with false if it was interrupted. */
+/** Waits for a time. Resolves with false if Ctrl-C ended the wait early. */
 export function pause(ms: number, interrupted: AbortSignal): Promise<boolean> {
   if (interrupted.aborted) return Promise.resolve(false)
   return new Promise((resolve) => {

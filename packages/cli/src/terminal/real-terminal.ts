@@ -1,4 +1,4 @@
-// The terminal of this process. The first signal aborts the command in order; a second one ends the process immediately.
+// The terminal of this process. The first Ctrl-C or signal lets the command clean up; the second ends the process.
 
 import { on } from 'node:events'
 import { stderr, stdin, stdout } from 'node:process'
@@ -8,7 +8,7 @@ import type { Terminal } from './terminal.ts'
 
 export interface RealTerminalOptions {
   readonly env: { readonly [name: string]: string | undefined }
-  /** False with `--no-color`. */
+  /** Whether color is allowed; false with `--no-color`. */
   readonly color: boolean
 }
 
@@ -50,7 +50,7 @@ function endQuietlyOnBrokenPipe(): void {
   }
 }
 
-/** Reads stdin to its end; the first Ctrl-C ends the wait. */
+/** Reads stdin to its end. The first Ctrl-C stops reading. */
 async function readInput(interrupted: AbortSignal): Promise<Uint8Array> {
   const chunks: Buffer[] = []
   for await (const chunk of addAbortSignal(interrupted, stdin)) chunks.push(Buffer.from(chunk))
@@ -59,10 +59,10 @@ async function readInput(interrupted: AbortSignal): Promise<Uint8Array> {
 
 const BACKSPACES = new Set(['\b', '\x7f'])
 const CTRL_C = '\x03'
-/** Enter or Ctrl-D. */
+/** Keys that end a typed line: Enter or Ctrl-D. */
 const ENDS = new Set(['\r', '\n', '\x04'])
 
-/** Restores the terminal mode in every case. */
+/** Prompts for a secret without echo, and restores the terminal mode on every exit. */
 async function askSecret(question: string, interrupted: AbortController): Promise<string | undefined> {
   if (stdin.isTTY !== true || stderr.isTTY !== true) return undefined
   stderr.write(question)
@@ -77,7 +77,7 @@ async function askSecret(question: string, interrupted: AbortController): Promis
   }
 }
 
-/** Rejects at Ctrl-C, which arrives as a key in raw mode, and on a signal. */
+/** Reads one typed line. Rejects on a signal, and on Ctrl-C, which arrives as a key in raw mode. */
 async function typedLine(interrupted: AbortController): Promise<string> {
   const decoder = new TextDecoder()
   const typed: string[] = []

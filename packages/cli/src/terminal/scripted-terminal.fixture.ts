@@ -35,7 +35,7 @@ export function scriptTerminal({ isTerminal = false } = {}): ScriptedTerminal {
   }
 }
 
-/** `typed`: options, by long name. */
+/** Creates a parsed command line for tests. `typed`: the options, by long name. */
 export function invocation(
   terminal: Terminal,
   args: readonly string[],
@@ -57,8 +57,8 @@ export function invocation(
 }
 
 /**
- * `responses` are keyed by `GET /path`; any other request fails the test. The first `refusedConnections` requests fail to
- * connect.
+ * Creates a client that answers from `responses`, whose keys have the form `GET /path`. Any other request fails the test.
+ * The first `refusedConnections` requests fail to connect.
  */
 export function scriptClient(
   responses: { readonly [request: string]: unknown },

@@ -1,4 +1,4 @@
-// The terminal as commands see it. Results go to stdout, progress and errors to stderr. Commands prompt only on a terminal.
+// The terminal interface of commands. Results go to stdout, progress and errors to stderr. Prompts need a terminal.
 
 export interface Terminal {
   /** Writes results to stdout. */
@@ -15,7 +15,7 @@ export interface Terminal {
   readInput(): Promise<Uint8Array>
   /** Prompts for a line without echo; undefined if there is no terminal. Rejects at Ctrl-C. */
   askSecret(question: string): Promise<string | undefined>
-  /** Aborts at Ctrl-C. */
+  /** The signal that Ctrl-C aborts. */
   readonly interrupted: AbortSignal
   now(): number
 }
