@@ -1,4 +1,4 @@
-// Calls an endpoint: retries where that is safe, with backoff, within one deadline.
+// Calls an endpoint. Calls that are safe to repeat are retried with backoff; one deadline covers all attempts.
 
 import type { Shape } from '@holdfast/contract'
 import type { Connection } from './connection.ts'
@@ -10,7 +10,7 @@ import { type Attempt, failureOf, send } from './send.ts'
 const MAX_ATTEMPTS = 5
 const FIRST_PAUSE_MS = 200
 const TOO_MANY = 429
-/** The server, or a proxy in front of it, is temporarily unavailable. */
+/** Statuses that mean that the server, or a proxy in front of it, is temporarily unavailable. */
 const UNAVAILABLE = new Set([502, 503, 504])
 
 type Responded = { readonly kind: 'answer'; readonly response: Response; readonly text: string }
@@ -27,7 +27,7 @@ export async function callApi<T>(connection: Connection, call: ApiCall, shape: S
       () => true,
       () => false,
     )
-    // The deadline passed during the backoff: report the last outcome.
+    // The deadline passed during the backoff, so the outcome of the last attempt is returned.
     if (!waited) return call.signal?.aborted === true ? INTERRUPTED : conclude(connection, outcome, shape)
   }
 }

@@ -1,4 +1,4 @@
-// The kinds of API calls, each with its retry rule. Every request below /api/v1 goes through here.
+// The kinds of API calls, each with its retry rule. Every request below /api/v1 is sent by one of these functions.
 
 import type { Json, Shape } from '@holdfast/contract'
 import { callApi } from './call.ts'
@@ -11,12 +11,14 @@ export interface CallOptions {
 }
 
 export interface ConditionalOptions extends CallOptions {
-  /** The revision that was read. The server rejects the write if the stored revision is another one. */
+  /** The revision that the caller read. The server rejects the write if the stored revision is another one. */
   readonly ifMatch?: string | undefined
 }
 
 export interface IntentOptions extends CallOptions {
-  /** Set it to retry the same intent in a later call; otherwise a new key is generated. */
+  /**
+   * The Idempotency-Key. Pass the key of an earlier call in order to repeat that call; by default a new key is generated.
+   */
   readonly idempotencyKey?: string
 }
 
@@ -24,14 +26,14 @@ type Query = ApiCall['query']
 
 export interface Calls {
   get<T>(path: string, shape: Shape<T>, query?: Query, options?: CallOptions): Promise<Result<T>>
-  /** Carries an Idempotency-Key, so it may be retried. */
+  /** A POST request. It carries an Idempotency-Key, so it may be retried. */
   post<T>(
     path: string,
     body: Json | undefined,
     shape: Shape<T>,
     options?: IntentOptions & ConditionalOptions,
   ): Promise<Result<T>>
-  /** Changes nothing, so it may be retried. */
+  /** A request that changes nothing on the server, so it may be retried. */
   dryRun<T>(
     method: 'POST' | 'PUT',
     path: string,
@@ -39,7 +41,9 @@ export interface Calls {
     shape: Shape<T>,
     options?: ConditionalOptions,
   ): Promise<Result<T>>
-  /** Retried only if the server reports that it did not process the request (429). */
+  /**
+   * A write without Idempotency-Key. It is retried only if the server reports that it did not process the request (429).
+   */
   write<T>(
     method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     path: string,

@@ -1,4 +1,4 @@
-// The abortable wait of the default runtime.
+// Tests that the `wait` function of the default runtime rejects on abort and leaves no listeners.
 
 import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'

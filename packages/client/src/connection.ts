@@ -1,11 +1,11 @@
-// The connection of a client: address, credentials, and the runtime functions it needs. The runtime is replaceable, so that
-// the client also works in browsers and in tests with a scripted clock.
+// The connection of a client: address, credentials, and the runtime functions that the client calls. The runtime is
+// replaceable, so that the client also works in browsers and in tests with a scripted clock.
 
 /** One request and its response, for logging. It never contains a token, a body or a query. */
 export interface Exchange {
   readonly method: string
   readonly path: string
-  /** Absent if there was no response. */
+  /** HTTP status of the response; absent if there was no response. */
   readonly status?: number
   readonly requestId?: string
   readonly tookMs: number
@@ -14,22 +14,22 @@ export interface Exchange {
 export interface ClientRuntime {
   fetch(url: string, init: RequestInit): Promise<Response>
   now(): number
-  /** Rejects when the signal fires. */
+  /** Waits for a time. Rejects when the signal aborts. */
   wait(ms: number, signal: AbortSignal): Promise<void>
   /** A new Idempotency-Key: visible ASCII, never used before. */
   newKey(): string
 }
 
 export interface Connection {
-  /** Without a trailing slash: `https://holdfast.example`. */
+  /** Address of the server without a trailing slash, such as `https://holdfast.example`. */
   readonly baseUrl: string
   readonly token?: string
-  /** The tenant to act in, for platform administrators. */
+  /** The tenant to act in; for platform administrators only. */
   readonly tenant?: string
-  /** The deadline of a call, including its retries. */
+  /** Time limit of a call, including its retries. */
   readonly deadlineMs: number
   readonly runtime: ClientRuntime
-  /** Aborts every call that has no signal of its own. */
+  /** Aborts every call that was made without its own signal. */
   readonly signal?: AbortSignal
   observe?(exchange: Exchange): void
 }

@@ -1,11 +1,11 @@
-// Parses a Server-Sent Events stream from chunks of any size. A message without its closing empty line is dropped, with its
-// id; the server sends it again after a resume.
+// Parses a Server-Sent Events stream from chunks of any size. An incomplete message at the end is dropped together with
+// its id, so that the server sends it again when the stream resumes.
 
 import { defined } from '@holdfast/contract'
 
 interface ServerSentMessage {
   readonly type: string
-  /** Absent in messages that only advance the cursor. */
+  /** Content of the message; absent in messages that only advance the cursor. */
   readonly data?: string
   readonly id?: string
 }
@@ -38,7 +38,7 @@ export function createMessageParser(): MessageParser {
   return {
     push(text) {
       incomplete += text
-      // A carriage return at the end may be the first half of a line break.
+      // A carriage return at the end of a chunk may be the first half of a CRLF line break.
       const lines = incomplete.split(/\r\n|\n|\r(?!$)/)
       incomplete = lines.pop() ?? ''
       return lines.map(parseLine).filter((message) => message !== undefined)

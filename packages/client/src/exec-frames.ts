@@ -1,5 +1,5 @@
 // Encodes and decodes the messages of an exec WebSocket: one byte for the channel, then the payload. The caller opens the
-// socket, because browsers and Node do that differently.
+// socket, because browsers and Node open sockets differently.
 
 import {
   decodeKnown,
@@ -15,7 +15,7 @@ import { segment } from './request.ts'
 
 const { stdin, stdout, stderr, resize, exit } = STREAM_CHANNELS
 
-/** The exit code of the command, or the error that prevented it. */
+/** The final message of an exec: the exit code of the command, or the error that prevented the command from running. */
 const exitShape = object({ exitCode: optional(integer()), error: optional(string()) })
 
 export type ExecOutput =
@@ -27,13 +27,13 @@ export interface WindowSize {
   readonly rows: number
 }
 
-/** An empty message marks the end of the input. */
+/** Encodes input for the command. An empty message marks the end of the input. */
 export const encodeStdin = (bytes: Uint8Array): Uint8Array => frame(stdin, bytes)
 
 export const encodeResize = ({ cols, rows }: WindowSize): Uint8Array =>
   frame(resize, new TextEncoder().encode(JSON.stringify({ cols, rows })))
 
-/** Undefined for unknown channels, which a newer server may use. */
+/** Decodes a message of the server; undefined for unknown channels, which a newer server may use. */
 export function decodeExecFrame(bytes: Uint8Array): ExecOutput | undefined {
   const payload = bytes.subarray(1)
   if (bytes[0] === stdout) return { kind: 'stdout', bytes: payload }
@@ -42,7 +42,7 @@ export function decodeExecFrame(bytes: Uint8Array): ExecOutput | undefined {
   return { kind: 'exit', ...decodeKnown(exitShape, JSON.parse(new TextDecoder().decode(payload))) }
 }
 
-/** Do not log this address: it contains the one-time ticket. */
+/** The WebSocket address of an exec. Do not log this address: it contains the one-time ticket. */
 export function execUrl(
   { baseUrl }: Pick<Connection, 'baseUrl'>,
   issued: { id: string; ticket: string },

@@ -2,7 +2,7 @@
 
 export interface NetworkError {
   readonly reason: string
-  /** A retry would fail in the same way. */
+  /** True if a retry would fail in the same way. */
   readonly permanent: boolean
 }
 

@@ -1,5 +1,5 @@
-// Follows events as they occur. After a broken connection it resumes from the last complete event, so that none is lost or
-// repeated (docs/design/events.md#delivery).
+// Follows events as they occur. After a broken connection the stream resumes from the last complete event, so that no
+// event is lost or repeated (docs/design/events.md#delivery).
 
 import { decodeKnown, type Event, eventShape } from '@holdfast/contract'
 import type { Connection } from './connection.ts'
@@ -17,7 +17,7 @@ export interface EventFilter {
 
 export type EventStreamItem =
   | { readonly kind: 'event'; readonly cursor: string; readonly event: Event }
-  /** Some events after the cursor have expired. */
+  /** Some events after the cursor have expired and cannot be read. */
   | { readonly kind: 'truncated' }
   /** The stream broke and is being resumed. */
   | { readonly kind: 'resuming'; readonly reason: string }
@@ -31,7 +31,7 @@ export interface FollowOptions {
   readonly signal?: AbortSignal
 }
 
-/** The server sends at least a heartbeat every 15 s. */
+/** Content type and idle timeout of the event stream. The server sends at least a heartbeat every 15 s. */
 const FORM = { type: 'text/event-stream', idleMs: 45_000 } as const
 
 export async function* followEvents(

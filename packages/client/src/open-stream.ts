@@ -11,13 +11,13 @@ export type StreamEnd =
   | { readonly kind: 'ended' | 'interrupted' }
   | { readonly kind: 'cut'; readonly reason: string }
 
-/** Yields text as it arrives, and returns the reason for the end. */
+/** Yields the text of a stream as it arrives, and returns the reason why the stream ended. */
 export type TextStream = AsyncGenerator<string, StreamEnd, void>
 
 export interface StreamForm {
-  /** The expected content type. */
+  /** The content type that the response must have. */
   readonly type: string
-  /** Idle timeout; absent if the stream may be silent for any time. */
+  /** Maximum time between two chunks; absent if the stream may be silent for any time. */
   readonly idleMs?: number
 }
 
@@ -36,7 +36,7 @@ export async function openStream(
     return failed({ kind: 'unreachable', reason: `${baseUrl}: ${reason}` })
   }
   const { response } = attempt
-  // A page of another server, such as a login portal, is a final failure: a retry would return it again.
+  // A page of another server, such as a login portal, is a final failure: a retry would return the same page.
   const isExpected = [type, NO_TYPE].includes(contentType(response))
   if (response.ok && isExpected) return { ok: true, value: readTexts(call, response, idleTimer, idleMs) }
   if (response.ok) {
@@ -76,7 +76,7 @@ async function* readTexts(
     }
   } finally {
     idleTimer.end()
-    // Tells the server if the caller stops early; errors of the dead connection do not matter.
+    // If the caller stops early, this closes the connection, so that the server stops sending. Errors are ignored.
     await reader?.cancel().catch(() => {})
   }
 }

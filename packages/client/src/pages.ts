@@ -1,4 +1,4 @@
-// Reads paged lists (docs/design/api.md#lists).
+// Reads lists that the API returns in pages (docs/design/api.md#lists).
 
 import type { Result } from './result.ts'
 
@@ -16,7 +16,7 @@ type ReadPage<T> = (query: PageQuery) => Promise<Result<Page<T>>>
 
 const PAGE = 500
 
-/** Yields pages until the last one, or the first failure. */
+/** Yields pages until the last page, or until the first failure. */
 export async function* walkPages<T>(readPage: ReadPage<T>): AsyncGenerator<Result<readonly T[]>, void> {
   let cursor: string | null = null
   do {
@@ -30,7 +30,7 @@ export async function* walkPages<T>(readPage: ReadPage<T>): AsyncGenerator<Resul
   } while (cursor !== null)
 }
 
-/** Reads the whole list. A failure on any page fails the whole read. */
+/** Reads all pages of a list. If one page fails, the result is that failure. */
 export async function readAll<T>(readPage: ReadPage<T>): Promise<Result<T[]>> {
   const all: T[] = []
   for await (const page of walkPages(readPage)) {

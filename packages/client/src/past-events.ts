@@ -1,5 +1,5 @@
-// Reads the newest matching events, however old. One response covers a bounded number of events and returns a cursor for
-// older ones, so several requests may be needed.
+// Reads the newest events that match a filter, however old. One response covers a limited number of events and returns a
+// cursor for older events, so several requests may be needed.
 
 import type { EventPage } from '@holdfast/contract'
 import type { EventFilter } from './follow-events.ts'
@@ -13,7 +13,7 @@ export interface EventQuery extends EventFilter {
 
 export type PastQuery = EventFilter & { readonly limit: number }
 
-/** Returns events oldest first. `nextCursor` is that of the first response, so that a watch misses nothing. */
+/** Returns events oldest first. `nextCursor` comes from the first response, so that a later watch misses no event. */
 export async function readPastEvents(
   readPage: (query: EventQuery) => Promise<Result<EventPage>>,
   { limit, ...filter }: PastQuery,
@@ -29,6 +29,6 @@ export async function readPastEvents(
   return page
 }
 
-/** The limit applies to single events, so folded ones count with their number. */
+/** The number of events on a page. An item may stand for several equal events; its `count` is that number. */
 const countOf = ({ items }: Pick<EventPage, 'items'>): number =>
   items.reduce((sum, { count }) => sum + count, 0)

@@ -1,5 +1,5 @@
-// Reads container logs as JSON lines, including entries for skipped lines and unreachable replicas. A followed stream resumes
-// from the time of its last line when it breaks (docs/design/api.md#streams).
+// Reads container logs as JSON lines. Skipped lines and unreachable replicas appear as entries of their own. A followed
+// stream that breaks resumes from the time of its last line (docs/design/api.md#streams).
 
 import { decodeKnown, type LogLine, logEntryShape, logGapShape, logSkipShape } from '@holdfast/contract'
 import type { Connection } from './connection.ts'
@@ -19,12 +19,12 @@ export type LogStreamItem =
   | { readonly kind: 'line'; readonly line: LogLine }
   | { readonly kind: 'failed'; readonly failure: Failure }
 
-/** The server's maximum, so that a resumed stream misses no line. */
+/** Number of lines requested when a stream resumes: the server's maximum, so that no line is missed. */
 const MAX_LINES = 10_000
 const FORM = { type: 'application/x-ndjson' } as const
 /**
- * A stream that lasted this long resets the failure count. Fetch itself ends streams that are silent for five minutes, so a
- * quiet deployment breaks regularly.
+ * A stream that lasted this long resets the failure count. Fetch ends a stream after five minutes without data, so the
+ * log stream of a quiet deployment breaks regularly without an error.
  */
 const STABLE_MS = 60_000
 
@@ -59,7 +59,7 @@ export async function* readLogs(
   }
 }
 
-/** The server ends a followed stream in order when it stops, or when the deployment was deleted, which is a normal end. */
+/** Whether the deployment was deleted, which is a normal end of a followed stream. */
 const isGone = (failure: Failure): boolean => failure.kind === 'rejected' && failure.status === 404
 
 const brokenStream = ({ baseUrl }: Connection, end: StreamEnd): Failure => ({
@@ -95,7 +95,7 @@ async function* readNewLines(
       if (text === '' || !filter.isNew(text)) continue
       const line = readLine(text)
       filter.add(text, line)
-      // Entries for unreachable replicas come at every start, so they do not reset the failure count.
+      // Every new stream begins with entries for unreachable replicas, so such an entry does not reset the failure count.
       if ('time' in line) onLine()
       yield { kind: 'line', line }
     }
@@ -108,7 +108,7 @@ function readLine(text: string): LogLine {
   return 'unavailable' in value ? decodeKnown(logGapShape, value) : decodeKnown(logEntryShape, value)
 }
 
-/** Drops repeated lines: a stream resumed from a time starts with the lines of that time again. */
+/** Drops repeated lines: a stream that resumes from a time repeats the lines of exactly that time. */
 interface LineFilter {
   readonly lastTime: string | undefined
   isNew(text: string): boolean

@@ -1,5 +1,5 @@
-// Decodes a response: the requested value, a rejection with all its entries, or a failure if the responder is not a Holdfast
-// server. Unknown fields are dropped, because the server may be newer.
+// Decodes a response: the requested value, a rejection with all its errors, or a failure if the responder is not a
+// Holdfast server. Fields unknown to this client are dropped, because the server may be newer.
 
 import { decodeKnown, defined, list, object, rejectionShape, type Shape } from '@holdfast/contract'
 import { type Failure, failed, type Result } from './result.ts'

@@ -4,8 +4,8 @@ import { defined, type Json, jsonText } from '@holdfast/contract'
 import type { Connection } from './connection.ts'
 
 /**
- * When a request may be retried. `safe`: it changes nothing, or carries an Idempotency-Key. `refused`: only after a 429,
- * because after a lost response the write may have been applied.
+ * When a request may be retried. `safe`: always, because it changes nothing or carries an Idempotency-Key. `refused`:
+ * only after status 429, because after a lost response the write may have been applied.
  */
 type Repeat = 'safe' | 'refused'
 
@@ -15,7 +15,7 @@ export interface ApiCall {
   readonly query?: { readonly [name: string]: string | number | boolean | undefined }
   readonly body?: Json | undefined
   readonly ifMatch?: string | undefined
-  /** Generated once per intent and sent with every retry. */
+  /** The Idempotency-Key: generated once per call of the user, and sent again with every retry. */
   readonly idempotencyKey?: string | undefined
   readonly headers?: { readonly [name: string]: string }
   readonly repeat: Repeat
@@ -23,8 +23,8 @@ export interface ApiCall {
 }
 
 /**
- * Encodes a path segment. URLs resolve `.` and `..`, even encoded, which would address another resource, so they become `~`,
- * a name that nothing has.
+ * Encodes a path segment. `.` and `..` become `~`, which is never a valid name: URLs resolve both even if encoded, so the
+ * request would address another resource.
  */
 export function segment(text: string): string {
   return /^\.{0,2}$/.test(text) ? '~' : encodeURIComponent(text)
@@ -49,6 +49,6 @@ export function initOf({ token, tenant }: Connection, call: ApiCall, signal: Abo
     ...call.headers,
   }
   const body = call.body === undefined ? {} : { body: jsonText(call.body) }
-  // A redirect would send the token to another server.
+  // Redirects are not followed, because a redirect would send the token to another server.
   return { method: call.method, headers, ...body, signal, redirect: 'error' }
 }

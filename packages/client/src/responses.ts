@@ -1,8 +1,8 @@
-// Response shapes that the contract does not name.
+// Schemas of responses that the contract package does not define.
 
 import { type Infer, list, object, type Shape, type writtenShape } from '@holdfast/contract'
 
-/** A list without pages. */
+/** The response of a list that is not paged. */
 export const itemsShape = <T>(item: Shape<T>) => object({ items: list(item) })
 
 export type Written = Infer<typeof writtenShape>

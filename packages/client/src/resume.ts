@@ -5,10 +5,10 @@ import type { Failure } from './result.ts'
 
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 5_000
-/** Consecutive failures without any data, which take about half a minute. */
+/** Limit of consecutive failures without any data; with the backoff, they take about half a minute. */
 export const MAX_FAILURES = 10
 
-/** Returns early when the signal aborts; the caller checks the signal next. */
+/** Waits before a stream is resumed. Returns early when the signal aborts; the caller must then check the signal. */
 export async function backOff(
   failures: number,
   { runtime }: Pick<Connection, 'runtime'>,
@@ -18,7 +18,7 @@ export async function backOff(
   await runtime.wait(pause, signal).catch(() => {})
 }
 
-/** Rejections are final; an unavailable server may come back. */
+/** Whether a failure ends a stream for good: rejections are final; an unavailable server may become available again. */
 export function isFinal(failure: Failure, failures: number): boolean {
   if (failures >= MAX_FAILURES || failure.kind === 'interrupted') return true
   // A successful response that is not a stream, such as a login page, is final too.

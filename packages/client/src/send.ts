@@ -1,4 +1,4 @@
-// Sends a request once, within a deadline, and reports it to the observer.
+// Sends one request without retries, within a deadline, and reports it to the observer of the connection.
 
 import { defined } from '@holdfast/contract'
 import type { Connection, Exchange } from './connection.ts'
@@ -11,7 +11,9 @@ export type Attempt =
   | { readonly kind: 'timeout' }
   | { readonly kind: 'interrupted' }
 
-/** `deadline` aborts when the time is up; the signal of the call aborts when the caller stops it. */
+/**
+ * Sends a request. The `deadline` signal aborts when the time is up; the signal of the call aborts if the caller stops.
+ */
 export async function send(connection: Connection, call: ApiCall, deadline: AbortSignal): Promise<Attempt> {
   const { runtime } = connection
   const signal = call.signal === undefined ? deadline : AbortSignal.any([call.signal, deadline])

@@ -1,4 +1,4 @@
-// Streams over real sockets that break at awkward places.
+// Tests streams over real sockets that break at awkward places, such as in the middle of a line.
 
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -120,7 +120,7 @@ describe('followed events', () => {
     })
     const client = createClient({ baseUrl: url, runtime: { wait: async () => {} } })
     const items: (EventStreamItem | LogStreamItem)[] = []
-    // The break keeps a client that retries from looping forever.
+    // Without the break, a client that wrongly retries would loop forever.
     for await (const item of client.followEvents({ after: '0-0' })) if (items.push(item) > 3) break
     for await (const item of client.logs('web', { follow: true })) items.push(item)
     const reason = 'the response is not from a Holdfast server of this version (text/html)'
@@ -159,7 +159,7 @@ describe('followed logs', () => {
     const requests: string[] = []
     const url = await serve((requested, _id, response) => {
       requests.push(`${requested.pathname}${requested.search}`)
-      // The deployment is gone.
+      // The second request is answered as if the deployment was deleted.
       if (requests.length > 1) return refuse(response, 404, 'deployment_not_found')
       const text = [line, skipped, unavailable].map((each) => `${JSON.stringify(each)}\n`).join('')
       const bytes = Buffer.from(text)
@@ -219,7 +219,7 @@ describe('followed logs', () => {
       if (requests > 30) return refuse(response, 401, 'unauthenticated')
       response.write('\n', () => response.destroy())
     })
-    // Fetch ends a stream after five silent minutes.
+    // Fetch ends a stream after five minutes without data; this clock advances five minutes per call.
     let minutes = 0
     const now = () => {
       minutes += 5

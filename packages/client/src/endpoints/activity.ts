@@ -11,9 +11,11 @@ export function activityCalls({ get }: Calls) {
   const events = (query: EventQuery = {}, options?: CallOptions) =>
     get('/events', eventPageShape, { ...query }, options)
   return {
-    /** One page, oldest event first; without a cursor the newest page. `earlierCursor` is set if older events exist. */
+    /**
+     * Reads one page, oldest event first; without a cursor the newest page. `earlierCursor` is set if older events exist.
+     */
     events,
-    /** Reads pages until it has `limit` events, or all of them. */
+    /** Reads pages until `limit` events are read, or no older event exists. */
     pastEvents: (query: PastQuery, options?: CallOptions) =>
       readPastEvents((each) => events(each, options), query),
     audit: (page: PageQuery = {}, options?: CallOptions) =>

@@ -18,7 +18,7 @@ import type { PageQuery } from '../pages.ts'
 import { segment } from '../request.ts'
 import { itemsShape } from '../responses.ts'
 
-/** An unchecked manifest: the server validates it. */
+/** A manifest that the client has not checked; the server validates it. */
 export type SentDeployment = JsonObject
 
 const ALL = '/deployments'

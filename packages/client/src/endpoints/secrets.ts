@@ -14,7 +14,7 @@ import type { CallOptions, Calls, IntentOptions } from '../calls.ts'
 import type { PageQuery } from '../pages.ts'
 import { segment } from '../request.ts'
 
-/** At least one of the two; a key may be in only one of them. */
+/** The new values of a secret: given values, generated values, or both. A key may be in only one of the two. */
 export interface SentSecret {
   readonly values?: { readonly [key: string]: string }
   readonly generate?: GenerateBlock
@@ -22,7 +22,7 @@ export interface SentSecret {
 
 export interface SentRotation extends SentSecret {
   readonly phase: RotationStep
-  /** The name of one entry; absent: every credential of the deployment. */
+  /** The name of one credential in the manifest's `secrets`; absent: every credential of the deployment. */
   readonly secret?: string
 }
 

@@ -21,24 +21,24 @@ export interface GatewayDeps {
   readonly replica: string
   /** The shared key with which server replicas authenticate to each other. */
   readonly clusterKey: Secret
-  /** PEM of the authority that signs the replicas' certificates; absent: the system's. */
+  /** Certificate authority (PEM) of the server replicas' certificates; absent: the authorities of the system. */
   readonly clusterCa?: string
   readonly log: GatewayLog
   readonly times?: Partial<GatewayTimes>
-  /** The failure detector of this process, which the gateway does not stop. */
+  /** The failure detector of this process. Its creator stops it, not the gateway. */
   readonly detector: FailureDetector
-  /** In this process or in another one; the gateway only relays the values that it seals. */
+  /** The broker, in this process or in another one. The gateway only relays the values that the broker seals. */
   readonly broker: Pick<Broker, 'sealEnvironment' | 'sealCredential'>
 }
 
-/** Counters since the start of the process, for metrics. */
+/** Counters of the gateway since the start of the process, for metrics. */
 export interface GatewayCounts {
   sessionsOpened: number
   hellosRefused: number
   sessionsCut: number
   messages: number
   violations: number
-  /** Messages of a type that only newer agents send. */
+  /** Number of messages of an unknown type, which only newer agents send. */
   unknownMessages: number
   completes: number
   deltas: number

@@ -1,5 +1,5 @@
-// The gateway accepts the connections of agents. It authenticates each node, sends it the desired set, stores its reports
-// and tracks which nodes are connected. See docs/design/agent.md#session
+// The gateway accepts the connections of agents. It authenticates each node, sends the node its desired set, stores the
+// node's reports and tracks which nodes are connected. See docs/design/agent.md#session
 
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -25,20 +25,20 @@ import { DEFAULT_TIMES } from './timings.ts'
 
 export interface Gateway extends Pick<NodeCalls, 'callNode' | 'internalCallHandler'> {
   readonly openStream: OpenNodeStream
-  /** Handles an upgrade of an agent or of another server replica. False for any other upgrade. */
+  /** Handles a WebSocket upgrade from an agent or another server replica. Returns false for any other upgrade. */
   handleUpgrade: HandleUpgrade
-  /** Accepts a socket that is already open. */
+  /** Accepts an agent's socket that is already open. */
   accept(socket: AgentSocket): void
   readonly counts: Readonly<GatewayCounts>
-  /** The number of open sessions. */
+  /** The number of sessions with an open socket. */
   readonly sessions: number
-  /** Agents are notified and connect to another replica. */
+  /** Closes all sessions. The agents are notified and connect to another server replica. */
   close(): void
 }
 
-/** Fits a report of some hundred containers, or the list of all containers of a machine. */
+/** Maximum size of a message: enough for a report of some hundred containers, or the list of a machine's containers. */
 const MAX_MESSAGE_BYTES = 512 * 1024
-/** How long a peer may take to close its side when the server stops. */
+/** How long a connected agent may take to close its side of the connection when the server stops. */
 const CLOSE_TIMEOUT_MS = 1_000
 /** The limit on sockets that have not sent a hello; each may buffer one message. */
 const MAX_WAITING = 1_000
@@ -58,7 +58,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
-    // Pings are answered by the connection, which sends no pongs to a peer that does not read them.
+    // answerPing answers pings instead, and sends no pongs to an agent that does not read them.
     autoPong: false,
     maxPayload: MAX_MESSAGE_BYTES,
     handleProtocols: () => AGENT_SUBPROTOCOL,
@@ -82,7 +82,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       const sockets = [...parts.waiting, ...held.all.values()].flatMap(({ socket }) => socket ?? [])
       for (const { socket } of parts.waiting) closeSession(socket, 'server_closing')
       for (const session of [...held.all.values()]) held.drop(session, 'server_closing')
-      // A peer that does not answer must not keep the server from stopping.
+      // An agent that does not close its side must not keep the server from stopping.
       setTimeout(() => {
         for (const socket of sockets) socket.terminate()
       }, CLOSE_TIMEOUT_MS).unref()
@@ -112,7 +112,9 @@ function createParts(context: GatewayContext): GatewayParts {
   }
 }
 
-/** Restores the sessions of an earlier process with the same id, so that this one can detect their silence. */
+/**
+ * Restores the sessions of an earlier process with the same id, so that this process detects when their nodes are silent.
+ */
 function restoreOwnSessions({ context: { store }, held }: GatewayParts): void {
   for (const { record: tenant } of store.list(tenants))
     for (const { record: node } of store.list(nodes, tenant.id))
@@ -137,7 +139,7 @@ function upgrade(
 function upgradeFault({ waiting }: GatewayParts, { headers }: IncomingMessage): number | undefined {
   const offered = String(headers['sec-websocket-protocol'] ?? '').split(',')
   if (!offered.some((name) => name.trim() === AGENT_SUBPROTOCOL)) return 400
-  // The oldest is closed, so that idle sockets cannot lock out new agents.
+  // At the limit, the oldest socket without a hello is closed, so that idle sockets cannot lock out new agents.
   const [oldest] = waiting
   if (waiting.size >= MAX_WAITING && oldest !== undefined) {
     waiting.delete(oldest)

@@ -14,7 +14,7 @@ export interface Connection {
   readonly nonce: string
   readonly helloUntil: number
   opening: boolean
-  /** A close message was sent; later messages are ignored. */
+  /** True after a close message was sent; later messages of the agent are ignored. */
   ended: boolean
   session: Session | undefined
 }

@@ -1,5 +1,5 @@
-// The desired assignments of each node, derived from the placement records and updated change by change, together with the
-// tenant's route table. See docs/design/agent.md#desired-set
+// The desired assignments of each node and the route table of its tenant. Derived from the placement records and updated
+// with each change of a record. See docs/design/agent.md#desired-set
 
 import {
   type Assignment,
@@ -16,7 +16,7 @@ import type { GatewayDeps, NodeAddress } from '../deps.ts'
 import { createRouteTable, type RouteTable } from '../routes/route-table.ts'
 import { createUnreadable } from './unreadable.ts'
 
-/** An assignment with the placement that contains it. */
+/** An assignment together with the placement record that contains it. */
 export interface DesiredAssignment {
   readonly tenant: TenantId
   /** The id of the placement record. */
@@ -25,17 +25,19 @@ export interface DesiredAssignment {
   readonly assignment: Assignment
 }
 
-/** Called for each assignment or routed deployment that is new, changed or gone for the node. */
+/** Called for each assignment or routed deployment that was added, changed or removed for the node. */
 export type OnDesiredChange = (node: NodeAddress, changed: AssignmentId | DeploymentUid) => void
 
-/** Keyed by tenant and node, so that a wrong node id in a record cannot send one tenant's data to another tenant's node. */
+/**
+ * Assignments by tenant and node, so that a wrong node id in a record cannot send one tenant's data to another's node.
+ */
 type DesiredByNode = Map<string, Map<AssignmentId, DesiredAssignment>>
 const keyOf = ({ tenant, nodeId }: NodeAddress): string => `${tenant}/${nodeId}`
 
 export interface DesiredIndex {
   assignmentOf(node: NodeAddress, assignmentId: AssignmentId): DesiredAssignment | undefined
   assignmentsOf(node: NodeAddress): DesiredAssignment[]
-  /** False while a placement of the tenant cannot be read, because its assignments may then be missing here. */
+  /** False while a placement of the tenant cannot be read, because the index may then lack assignments. */
   isComplete(tenant: TenantId): boolean
   readonly routes: RouteTable
   apply(changes: readonly Change[], onChange: OnDesiredChange): void
@@ -89,8 +91,8 @@ export function createDesiredIndex(store: IndexStore): DesiredIndex {
 }
 
 /**
- * The assignment as the agent receives it; undefined if the record lacks its template. Only `desired` of an assignment ever
- * changes, and only forward, so its position in that order is the item's generation.
+ * The assignment in the form that agents receive; undefined if the record lacks its template. `desired` is the only part
+ * of an assignment that changes, and only to a later state, so the position of the state is the generation of the item.
  */
 export function itemOf({ placement, assignment }: DesiredAssignment): DesiredItem | undefined {
   const { id, templateHash, desired } = assignment

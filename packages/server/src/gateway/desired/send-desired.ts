@@ -1,6 +1,6 @@
-// Sends the desired set to a node: complete at the start of a session and at each resync, and as deltas in between. Routes
-// travel in the same message as the assignments that changed with them, so a node that must stop its replica already knows
-// where the others are. See docs/design/agent.md#desired-set
+// Sends the desired set to a node: complete at the start of a session and at each resync, and as deltas in between. A
+// message contains changed assignments together with changed routes, so a node that must stop its replica already knows
+// the nodes with the other replicas. See docs/design/agent.md#desired-set
 
 import {
   type AssignmentId,
@@ -19,8 +19,8 @@ import { type Session, send } from '../session/session.ts'
 import { type DesiredAssignment, type DesiredIndex, itemOf } from './desired-index.ts'
 
 /**
- * Sends the complete desired set. If part of it cannot be read it is sent as a delta, which removes nothing, because an
- * unreadable assignment must not be mistaken for a removed one.
+ * Sends the complete desired set. If a record of the set cannot be read, the set is sent as a delta, which removes
+ * nothing: the agent would treat an assignment missing from a complete set as removed.
  */
 export function sendComplete(
   { store, counts, log }: GatewayContext,
@@ -44,7 +44,7 @@ export function sendComplete(
   if (send(session.socket, { type: 'delta', ...nothing, ...routes })) counts.deltas += 1
 }
 
-/** Omitted for a node without a router, because its agent may be older than routes. */
+/** All routes of a node. Omitted for a node without a router, because an old agent may not know routes. */
 function allRoutes({ routes }: DesiredIndex, session: Session): Pick<Complete, 'routes'> {
   return routes.isRouter(session) ? { routes: routes.routesFor(session) } : {}
 }
@@ -56,7 +56,7 @@ export interface Deltas {
   close(): void
 }
 
-/** Collects the changes of one turn of the event loop and sends each node one delta. */
+/** Collects the changes of one event-loop iteration and then sends one delta to each node with changes. */
 export function createDeltas(parts: GatewayParts): Deltas {
   const { context, index, held } = parts
   const dirty = new Map<NodeId, Set<Changed>>()

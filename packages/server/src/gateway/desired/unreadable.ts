@@ -1,5 +1,5 @@
-// Tracks records that exist but cannot be read. While a tenant has one, its desired set is incomplete and must not be sent
-// as a complete one.
+// Tracks records that exist but cannot be read. While a tenant has such a record, its desired set is incomplete and must
+// not be sent as a complete set.
 
 import type { TenantId } from '@holdfast/contract'
 

@@ -1,5 +1,5 @@
-// Calls a node from any server replica: directly if its socket is here, otherwise through the replica that holds it. See
-// docs/design/agent.md#session
+// Calls a node from any server replica: directly if this server replica has the node's socket, otherwise through the
+// server replica that has it. See docs/design/agent.md#session
 
 import {
   type Answer,
@@ -21,10 +21,10 @@ import { createProofCheck, proveRequest } from './cluster-proof.ts'
 import { findHolder } from './find-holder.ts'
 import { postJson } from './post-json.ts'
 
-/** The methods that the server calls on agents. The protocol's other methods are called by agents. */
+/** The methods that the server calls on agents. All other methods of the protocol are called by agents. */
 export type NodeMethod = 'containers'
 
-/** `unreachable`: no replica holds the node's socket, or no answer came in time. It never stands for an empty list. */
+/** `unreachable`: no server replica has the node's socket, or no answer arrived in time. Never means an empty list. */
 const nodeAnswerShape = object({
   kind: oneOf(['answered', 'unreachable', 'failed']),
   containers: optional(list(machineContainerShape)),
@@ -48,9 +48,9 @@ export interface InternalAnswer {
 
 export interface NodeCalls {
   callNode(tenant: TenantId, nodeId: NodeId, method: NodeMethod): Promise<NodeAnswer>
-  /** Serves POST /internal/nodes/{id}/call of this replica. */
+  /** Serves POST /internal/nodes/{id}/call, with which other server replicas call nodes that are connected here. */
   internalCallHandler(request: InternalRequest): Promise<InternalAnswer>
-  /** Resolves the call that this answer belongs to. Answers without a pending call are dropped. */
+  /** Resolves the call to which an agent's answer belongs. Answers without a pending call are dropped. */
   settle(session: Session, answer: Answer): void
   /** Resolves all calls of a session whose socket is closed, so that no caller waits for the timeout. */
   abandon(session: Session): void
@@ -64,7 +64,7 @@ interface PendingCall {
 const PATH = /^\/internal\/nodes\/([A-Za-z0-9_]{1,64})\/call$/
 const pathOf = (nodeId: NodeId): string => `/internal/nodes/${nodeId}/call`
 
-/** `held` returns the session of the tenant's node if its socket is on this replica. */
+/** `held` returns the session of the tenant's node if this server replica has its socket. */
 export function createNodeCalls(
   context: GatewayContext,
   held: (tenant: string, nodeId: string) => Session | undefined,
@@ -82,7 +82,7 @@ export function createNodeCalls(
       if (!isProven(headers.authorization, { method: 'POST', path, body })) return { status: 401, body: '{}' }
       const call = readCall(body)
       if (nodeId === '' || call === undefined) return { status: 400, body: '{}' }
-      // Not forwarded again: an outdated record must not send a call in circles.
+      // A forwarded call is not forwarded again: outdated records could otherwise send it in circles.
       const session = held(call.tenant, nodeId)
       const answer = session === undefined ? UNREACHABLE : await callHere(session, call.method)
       return { status: 200, body: JSON.stringify(answer) }

@@ -26,7 +26,7 @@ function hmacOf(key: Secret, { method, path, body }: ProvenRequest, at: string, 
     .digest('base64url')
 }
 
-/** Each proof is valid once: nonces are remembered for as long as their timestamps are accepted. */
+/** Accepts each proof only once: a nonce is remembered for as long as its timestamp is accepted. */
 export function createProofCheck(key: Secret, clock: Clock) {
   const seen = new Map<string, number>()
   return (authorization: string | undefined, request: ProvenRequest): boolean => {

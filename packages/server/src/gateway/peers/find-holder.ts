@@ -4,7 +4,7 @@ import { nodes, serverReplicas } from '../../store/records.ts'
 import { globally, inTenant } from '../../store/transaction.ts'
 import type { GatewayContext, NodeAddress } from '../deps.ts'
 
-/** The URL of that replica; undefined if no other replica holds the socket. */
+/** The URL of the other server replica that holds the node's socket; undefined if there is none. */
 export function findHolder(
   { store, replica }: Pick<GatewayContext, 'store' | 'replica'>,
   { tenant, nodeId }: NodeAddress,

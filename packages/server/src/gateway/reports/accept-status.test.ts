@@ -1,4 +1,4 @@
-// Which observations of a report are stored when a record that they are compared with cannot be read?
+// Tests which observations are stored when a record needed to check them cannot be read.
 
 import type { Observation, TenantId } from '@holdfast/contract'
 import { createMemoryKeyspace } from '@holdfast/simulation/memory/keyspace'

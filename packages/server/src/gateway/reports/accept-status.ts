@@ -1,5 +1,6 @@
-// Accepts a node's observations: only for its own assignments, only from its current session, and only if they are newer.
-// Changed observations are stored in batches, each in one transaction. See docs/design/agent.md#observations.
+// Accepts a node's observations: only of assignments to the node, only from its current session, and only if they are
+// newer than the stored ones. Changed observations are stored in batches, one transaction each. See
+// docs/design/agent.md#observations.
 
 import { type AssignmentId, DESIRED_STATES, type Observation, REPLICA_STATES } from '@holdfast/contract'
 import { timestamp } from '../../ports/clock.ts'
@@ -11,10 +12,10 @@ import { type DesiredIndex, generationOf } from '../desired/desired-index.ts'
 import { isHolder } from '../session/held-sessions.ts'
 import type { Reports, Session } from '../session/session.ts'
 
-/** Each observation needs two compares, and a transaction may have at most 120. */
+/** Observations per transaction: each needs two compares, and a transaction may have at most 120. */
 const MAX_BATCH = 50
 
-/** Queues changed observations; `writeReports` stores them. */
+/** Queues the changed observations of a report; `writeReports` stores them. */
 export function acceptReports(
   context: GatewayContext,
   index: DesiredIndex,
@@ -41,8 +42,8 @@ function storedBefore({ store }: GatewayContext, { tenant, nodeId }: Session, id
 }
 
 /**
- * Compares by generation, then by seq. Against an observation of an earlier session only the generation is compared,
- * because the first report of a newer session is always current.
+ * Whether an observation is newer than the previous one: by generation, then by seq. Across sessions only the generation
+ * is compared, because the first report of a newer session is always current.
  */
 function isForward(before: Observation, now: Observation, sameSession: boolean): boolean {
   if (now.generation !== before.generation) return now.generation > before.generation
@@ -52,7 +53,7 @@ function isForward(before: Observation, now: Observation, sameSession: boolean):
 const MAX_TEXT = 128
 const MAX_ABOUT = 200
 const PRINTABLE = /^[\x20-\x7e]*$/
-/** A keyed hash as the broker writes it. */
+/** Format of a proof: a keyed hash in the encoding that the broker uses. */
 const PROOF = /^[\w-]{1,64}$/
 
 function isValid(observation: Observation, newestGeneration: number): boolean {
@@ -63,7 +64,7 @@ function isValid(observation: Observation, newestGeneration: number): boolean {
   return (
     generation >= 1 &&
     generation <= newestGeneration &&
-    // Only an assignment that is to be removed can be gone; otherwise each such report would create another replica.
+    // Only an assignment to be removed can be reported as gone; otherwise each such report would create another replica.
     (!gone || generation === DESIRED_STATES.length) &&
     numbers.every(Number.isSafeInteger) &&
     texts.every((text) => text.length <= MAX_TEXT && PRINTABLE.test(text)) &&
@@ -88,10 +89,10 @@ function isSame(left: Observation, right: Observation): boolean {
   )
 }
 
-/** `held`: every observation of the batch waits for a placement that cannot be read. */
+/** `held`: no observation of the batch could be stored, because all their placements are unreadable. */
 type WrittenReports = 'written' | 'held' | 'superseded'
 
-/** One write at a time per session. Observations that could not be stored stay queued for the next sweep. */
+/** Stores a batch, one at a time per session. Observations that could not be stored stay queued for the next sweep. */
 export async function writeReports(
   context: GatewayContext,
   index: DesiredIndex,
@@ -111,7 +112,7 @@ export async function writeReports(
     for (const one of batch) {
       if (reports.unwritten.get(one.assignmentId) !== one) continue
       reports.unwritten.delete(one.assignmentId)
-      // Moved to the end of the queue, so that it does not block the others.
+      // An observation with an unreadable placement is moved to the end of the queue, so that it does not block others.
       if (held.has(one)) reports.unwritten.set(one.assignmentId, one)
     }
     return outcome === 'written' && held.size === batch.length ? 'held' : outcome
@@ -129,14 +130,14 @@ function stageReports(
   held: Set<Observation>,
 ): TransactionDecision<'written' | 'superseded'> {
   const { tenant, nodeId } = session
-  // Compared at commit, so an older session cannot write once a newer one is recorded.
+  // This read is compared at commit, so an older session cannot write once a newer session is recorded.
   const node = transaction.get(inTenant(tenant, nodes, nodeId))
   if (!isHolder(node, session, context.replica)) return { kind: 'abort', result: 'superseded' }
   const at = timestamp(context.clock)
   for (const observation of batch) {
     const id = observation.assignmentId
     const assigned = index.assignmentOf(session, id)
-    // Also compared at commit: a report must not restore the record of an assignment that was dropped.
+    // The placement is compared at commit, so that a report cannot recreate the record of a dropped assignment.
     const placement =
       assigned && getOr(transaction, inTenant(tenant, placements, assigned.placementId), UNREADABLE)
     if (placement === UNREADABLE) held.add(observation)

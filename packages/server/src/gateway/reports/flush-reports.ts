@@ -1,19 +1,20 @@
-// Schedules the writes of accepted reports: at once within a node's share, otherwise with the next sweep.
+// Schedules the writes of accepted reports: at once while the node is below its write limit, otherwise with the next
+// sweep.
 
 import type { GatewayParts } from '../parts.ts'
 import type { Session } from '../session/session.ts'
 import { writeReports } from './accept-status.ts'
 
-/** Writes per rate-limit window; later reports wait for the next sweep, which writes the newest of each assignment. */
+/** Limit of writes per node and window. Later reports wait for the next sweep, which writes the newest per assignment. */
 const WRITES_IN_WINDOW = 100
 
-/** Call this after each report. */
+/** Starts a write if the node is below its write limit. Call this after each report. */
 export function flushReports(parts: GatewayParts, session: Session): void {
   if (session.reports === undefined || session.reports.unwritten.size === 0) return
   if (session.writes < WRITES_IN_WINDOW) startWriting(parts, session)
 }
 
-/** One write at a time per session; reports that arrive during it are written next. */
+/** Writes the queued reports, one write at a time per session. Reports that arrive during a write are written next. */
 export function startWriting(parts: GatewayParts, session: Session): void {
   const { reports } = session
   if (reports === undefined || reports.writing || session.socket === undefined) return

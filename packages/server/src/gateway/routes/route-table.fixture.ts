@@ -1,4 +1,4 @@
-// In-memory records for tests of the route table, and an agent that receives changes only.
+// In-memory records for tests of the route table, and a fake agent that receives only the changes of its routes.
 
 import type {
   Assignment,
@@ -36,7 +36,7 @@ export const UIDS = [0, 1, 2].map((n) => `dep_${id26(n)}` as DeploymentUid)
 export const NAMES = ['web', 'api']
 export const IDS = [0, 1, 2, 3, 4].map((n) => `rep_${id26(n)}` as AssignmentId)
 
-/** Records in memory, indexed as in the product's cache but without an engine. */
+/** Records in memory, with the same indexes as the product's cache but without a store engine. */
 export function createRecords() {
   const keyspace = createKeyspace('/t')
   const index = createRecordIndex(keyspace, () => {})
@@ -153,7 +153,7 @@ export function begin() {
   return records
 }
 
-/** Collects what a node receives, as an agent would, and nothing else. */
+/** Collects the routes that a node receives, as its agent would, from nothing but the messages. */
 export function createListener(records: Records) {
   const index = createDesiredIndex(records.store)
   const known = new Map<string, Map<DeploymentUid, RoutedDeployment>>()
@@ -180,7 +180,7 @@ export function createListener(records: Records) {
         }
       }
     },
-    /** Receives the complete set, as at the start of a session. */
+    /** Sends the node the complete set, as at the start of a session. */
     restart(node: NodeAddress) {
       const all = index.routes.routesFor(node).map((routed) => [routed.deployment, routed] as const)
       known.set(nameOf(node), new Map(all))
@@ -189,7 +189,7 @@ export function createListener(records: Records) {
   }
 }
 
-/** Computes the routes from all records at once, independently of the table. */
+/** Computes a node's expected routes from all records, independently of the route table. */
 export function expectedRoutes({ store }: Records, { tenant, nodeId }: NodeAddress): RoutedDeployment[] {
   const own = store.get(inTenant(tenant, nodes, nodeId))?.record.peerAddress
   return store
@@ -213,13 +213,13 @@ export function expectedRoutes({ store }: Records, { tenant, nodeId }: NodeAddre
     .sort((left, right) => (left.name < right.name ? -1 : 1))
 }
 
-/** The assignment's id determines its deployment and its node, as in real records neither ever changes. */
+/** Creates an assignment. Its deployment and node follow from its id, because in real records they never change. */
 export function ofReplica(uid: DeploymentUid, n: number, desired: Assignment['desired']): Assignment {
   const number = Number(uid.slice(4)) * 3 + n
   return anAssignment(`rep_${id26(number)}` as AssignmentId, NODES[number % NODES.length] as NodeId, desired)
 }
 
-/** Two tenants with the same ids in all records; everything is running and routed. */
+/** Creates two tenants whose records have the same ids. Every deployment is running and routed. */
 export function beginRunning(): Records {
   const records = begin()
   for (const owner of TENANTS) {

@@ -1,5 +1,5 @@
-// The route table over random histories of records. After each change it matches a computation from all records, a node that
-// receives only changes knows the same, and no tenant learns anything about another one.
+// Tests the route table with random sequences of record changes. After each change the table equals a computation from
+// all records, so do the routes of a node that received only changes, and no tenant receives data of another tenant.
 
 import {
   type Assignment,
@@ -40,7 +40,7 @@ import {
 } from './route-table.fixture.ts'
 
 type Step = (records: Records) => Change[]
-/** A run takes seconds, but the machine may be busy. */
+/** Number of random sequences. The test takes seconds, but a busy machine may need much longer. */
 const RUNS = inRun(300, 5_000)
 const TIMEOUT_MS = 300_000
 
@@ -60,7 +60,7 @@ const nodeStep = fc
     const advertised = address === '' ? {} : { peerAddress: `${owner[0]}-${host}:80` }
     return (records) => records.put(inTenant(owner, nodes, nodeId), aNode(nodeId, { status, ...advertised }))
   })
-/** A deployment's uid follows from its name, and a recreated deployment gets another one; no two names share a uid. */
+/** Puts a deployment. Its uid follows from its name; a recreated deployment gets another uid, which no other name has. */
 const deploymentStep = fc
   .tuple(tenant, one([0, 1]), rarely, fc.subarray(['a.example', 'b.example']), rarely)
   .map(([owner, n, again, hosts, deleting]): Step => {
@@ -117,7 +117,7 @@ const steps = fc.oneof(
   { arbitrary: observationStep, weight: 5 },
   { arbitrary: deleteStep, weight: 1 },
 )
-/** Some changes arrive together, as after a relist or from one batch of the engine. */
+/** Random sequences of changes. Some changes arrive together, as in one batch of the store. */
 const histories = fc.array(fc.array(steps, { minLength: 1, maxLength: 3 }), { minLength: 4, maxLength: 40 })
 
 const isRemovalOf = ({ kind, key }: Change, { tenant, nodeId }: NodeAddress): boolean =>
@@ -137,7 +137,7 @@ test(
         for (const batch of history) {
           const changes = batch.flatMap((step) => step(records))
           listener.apply(changes)
-          // A node whose record was deleted has lost its session, even if it has a record again by now.
+          // A node whose record was deleted has lost its session, even if the same batch creates the record again.
           for (const node of everyNode)
             if (changes.some((change) => isRemovalOf(change, node))) sessions.delete(node)
           const fresh = createDesiredIndex(records.store).routes

@@ -1,5 +1,6 @@
-// The routed deployments of each tenant and the nodes with a ready replica of each, as its nodes receive them. Updated
-// change by change; an unreadable record leaves the table as it is. See docs/design/routing.md#routes
+// The routed deployments of each tenant, and for each deployment the nodes with a ready replica, as sent to the tenant's
+// nodes. Updated with each change of a record; an unreadable record leaves the table unchanged. See
+// docs/design/routing.md#routes
 
 import {
   type AssignmentId,
@@ -28,24 +29,24 @@ import type { GatewayDeps, NodeAddress } from '../deps.ts'
 import { createUnreadable, type Unreadable } from '../desired/unreadable.ts'
 import { createTenantRoutes, type Router, type RoutesOf, type TenantRoutes } from './tenant-routes.ts'
 
-/** Called for each node whose view of a deployment changed. */
+/** Called for each node that must receive a deployment's routes again, because they changed. */
 export type OnRouteChange = (node: NodeAddress, deployment: DeploymentUid) => void
 
 export interface RouteTable {
   /** Whether the node advertised the address of its router. Only such nodes receive routes. */
   isRouter(node: NodeAddress): boolean
-  /** The routed deployments of the tenant, with the peers of each as this node must know them. */
+  /** All routed deployments of the node's tenant, each with the peers to which this node may forward requests. */
   routesFor(node: NodeAddress): RoutedDeployment[]
-  /** Null if the deployment is not routed; undefined if its placement cannot be read. */
+  /** One deployment's routes: null if the deployment is not routed; undefined if its placement cannot be read. */
   routeFor(node: NodeAddress, deployment: DeploymentUid): RoutedDeployment | null | undefined
-  /** False while a record of the tenant cannot be read, so that `routesFor` may lack a deployment. */
+  /** False while a record of the tenant cannot be read, because `routesFor` may then lack a deployment. */
   isComplete(tenant: TenantId): boolean
   apply(changes: readonly Change[], onChange: OnRouteChange): void
 }
 
 type TableStore = Pick<GatewayDeps['store'], 'list' | 'keysOf' | 'get'>
 
-/** `unplaced` contains the unreadable placements and must be updated before each `apply`. */
+/** `unplaced` is the set of unreadable placements. The caller must update the set before each `apply`. */
 export function createRouteTable(
   store: TableStore,
   unplaced: Pick<Unreadable, 'has' | 'isComplete'>,
@@ -84,10 +85,12 @@ export function createRouteTable(
   }
 }
 
-/** Applies that a record was put or deleted. */
+/** Updates the table after a record was put or deleted. */
 type Update = (tenant: TenantId, id: string, gone: boolean) => void
 
-/** One update function per collection. `known` is undefined for a tenant without routers and routed deployments. */
+/**
+ * One update function per record collection. `known` is undefined for a tenant without routers and routed deployments.
+ */
 function createUpdates(
   store: Pick<TableStore, 'get'>,
   unreadable: Unreadable,

@@ -1,5 +1,5 @@
-// The routed deployments of one tenant and the peers of each: the nodes that have a router, are ready and have a ready
-// replica. route-table.ts fills it from the records. See docs/design/routing.md#peer-forwarding
+// The routed deployments of one tenant and the peers of each: the ready nodes that have a router and a ready replica.
+// Filled from the records by route-table.ts. See docs/design/routing.md#peer-forwarding
 
 import type { AssignmentId, DeploymentUid, NodeId, Route, RoutedDeployment } from '@holdfast/contract'
 
@@ -13,9 +13,9 @@ interface Routed {
   readonly uid: DeploymentUid
   readonly name: string
   routes: readonly Route[]
-  /** The nodes of the assignments whose desired state is running. */
+  /** The node of each assignment whose desired state is running. */
   readonly running: Map<AssignmentId, NodeId>
-  /** The ready ones among them, by node; nodes without one are absent. */
+  /** The ready assignments by node; nodes without a ready assignment are absent. */
   readonly readyOn: Map<NodeId, Set<AssignmentId>>
 }
 
@@ -27,26 +27,28 @@ export interface RoutesOf {
 export interface TenantRoutes {
   isRouter(nodeId: NodeId): boolean
   isRouted(uid: DeploymentUid): boolean
-  /** Whether this is an assignment of a routed deployment whose desired state is running. */
+  /** Whether the id is that of an assignment of a routed deployment with the desired state running. */
   isRunning(id: AssignmentId): boolean
-  /** Sorted by name. */
+  /** All routes that the node must know, sorted by deployment name. */
   routesFor(nodeId: NodeId): RoutedDeployment[]
   routeFor(nodeId: NodeId, uid: DeploymentUid): RoutedDeployment | undefined
   setRouter(nodeId: NodeId, router: Router | undefined): void
-  /** Pass undefined if the deployment is not routed. Returns true if it is new, so that its replicas must be set next. */
+  /**
+   * Sets a deployment's routes; undefined if not routed. If it returns true, the deployment is new and needs setReplicas.
+   */
   setRoutes(name: string, routes: RoutesOf | undefined): boolean
   setReplicas(uid: DeploymentUid, running: ReadonlyMap<AssignmentId, NodeId>): void
   setReady(id: AssignmentId, ready: boolean): void
 }
 
 interface State {
-  /** Called for each node with a router whose view of a deployment changed. */
+  /** Called for each node with a router that must receive a deployment's routes again. */
   readonly notify: (nodeId: NodeId, uid: DeploymentUid) => void
   readonly routers: Map<NodeId, Router>
   readonly byUid: Map<DeploymentUid, Routed>
   readonly byName: Map<string, Routed>
   readonly byAssignment: Map<AssignmentId, Routed>
-  /** The deployments with a ready replica on the node. */
+  /** For each node, the deployments with a ready replica on it. */
   readonly readyOn: Map<NodeId, Set<Routed>>
 }
 
@@ -110,7 +112,7 @@ function setReplicas(state: State, uid: DeploymentUid, running: ReadonlyMap<Assi
   }
 }
 
-/** The node that runs the replica observes it directly, so only the others are notified, and only if their peers change. */
+/** Notifies the other nodes if their peers change. The node of the replica itself observes readiness directly. */
 function setReady(state: State, id: AssignmentId, ready: boolean): void {
   const routed = state.byAssignment.get(id)
   const nodeId = routed?.running.get(id)
@@ -141,11 +143,11 @@ function notifyRouters({ routers, notify }: State, { uid }: Routed, except?: Nod
   for (const nodeId of routers.keys()) if (nodeId !== except) notify(nodeId, uid)
 }
 
-/** The address to which requests may be forwarded; undefined while the node is not ready. */
+/** The address to which requests for the node may be forwarded; undefined while the node is not ready. */
 const readyAddress = (router: Router | undefined): string | undefined =>
   router?.ready ? router.address : undefined
 
-/** Peers are sorted, so that equal sets compare equal. A node never forwards to itself. */
+/** The routes of a deployment as one node receives them. Peers are sorted, so that equal sets compare equal. */
 function viewOf(
   { uid, name, routes, readyOn }: Routed,
   routers: ReadonlyMap<NodeId, Router>,
