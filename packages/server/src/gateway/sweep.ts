@@ -8,7 +8,7 @@ import { startWriting } from './reports/flush-reports.ts'
 import { guardSession } from './session/guard-session.ts'
 import { closeSession, type Session } from './session/session.ts'
 
-/** A sweep later than this shows that this process was suspended, not that the nodes were silent. */
+/** A sweep that is this many intervals late shows that this process was suspended, not that the nodes were silent. */
 const LATE_SWEEPS = 4
 
 export function startSweeps(parts: GatewayParts): () => void {
@@ -50,7 +50,7 @@ function sweepSession(parts: GatewayParts, session: Session, now: number): void 
 
 function checkStatus({ context, held }: GatewayParts, session: Session, now: number): void {
   const { times, detector, log } = context
-  // The connection is half open at best; the agent reconnects with a new session.
+  // The socket of a silent node is closed, because its connection is probably dead. The agent reconnects.
   if (silentMs(session, now, detector) >= times.unreachableMs) session.socket?.terminate()
   const status = statusDue(session, now, times, detector)
   if (status === undefined || session.writingStatus) return

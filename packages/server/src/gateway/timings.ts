@@ -1,4 +1,4 @@
-// The timeouts and intervals of a session. Tests use shorter ones. See docs/design/liveness.md#node-states
+// The timeouts and intervals of a node's session. Tests use shorter ones. See docs/design/liveness.md#node-states
 
 import type { Config } from '../config/schema.ts'
 import type { FailureTimes } from '../liveness/failure-detector.ts'
@@ -8,11 +8,11 @@ export interface GatewayTimes extends FailureTimes {
   readonly helloMs: number
   /** The minimum time between two sessions of one node, because each session may write events. */
   readonly reopenMs: number
-  /** The time between two complete sets of one session. */
+  /** The time between two complete desired sets that are sent in one session. */
   readonly resyncMs: number
   /** The interval of the timer that checks all sessions. */
   readonly sweepMs: number
-  /** The timeout of a call to a node or to another replica. */
+  /** The timeout of a call to a node or to another server replica. */
   readonly callMs: number
 }
 
@@ -30,7 +30,7 @@ export const DEFAULT_TIMES: GatewayTimes = {
   callMs: 5_000,
 }
 
-/** The configured times. The store is considered unavailable after one and a half heartbeat intervals without an answer. */
+/** The configured times. The store counts as unavailable after one and a half heartbeat intervals without an answer. */
 export function gatewayTimes({ liveness }: Pick<Config, 'liveness'>): GatewayTimes {
   const { heartbeatSeconds, unreachableSeconds, failedSeconds, massWindowSeconds, massHoldSeconds } = liveness
   return {

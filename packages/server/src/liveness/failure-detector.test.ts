@@ -1,4 +1,4 @@
-// A process has one failure detector, which the gateway and the liveness watch check at different intervals.
+// Tests the failure detector. The gateway and the liveness watch share one detector and check it at different intervals.
 
 import { expect, test } from 'vitest'
 import { DEFAULT_TIMES } from '../gateway/timings.ts'
@@ -33,7 +33,7 @@ function newDetector() {
     skip(ms: number) {
       now += ms
     },
-    /** Both users check at their own intervals. */
+    /** Advances the clock, while the gateway and the liveness watch each check the detector at their own interval. */
     async pass(ms: number) {
       for (let passed = GATEWAY_MS; passed <= ms; passed += GATEWAY_MS) {
         now += GATEWAY_MS

@@ -1,6 +1,6 @@
-// Decides whether a silent node may be declared failed. A process has one detector; the gateway uses it for the sessions
-// it holds, and the owner of a shard for nodes without a session holder. Silence is measured on this process's clock, from
-// a point that moves forward whenever the control plane itself was away. See docs/design/liveness.md#failure-detection.
+// Decides whether a silent node may be declared failed. A process has one detector; the gateway uses it for its sessions,
+// and the owner of a shard for nodes whose session has no holder. Silence is measured on this process's clock, from a
+// time that moves forward after each outage of the control plane. See docs/design/liveness.md#failure-detection.
 
 import type { NodeId } from '@holdfast/contract'
 import { detectMassFailure, type MassFailureVerdict, type MassTimes } from '@holdfast/core'
@@ -23,11 +23,11 @@ export interface FailureDetectorOptions {
   /** The id of this process among the server replicas. */
   readonly self: string
   readonly times: FailureTimes
-  /** `check` is called at least this often. */
+  /** Maximum time between two calls of `check`. */
   readonly checkMs: number
-  /** Monotonic clock in milliseconds; the process's own by default. */
+  /** Monotonic clock in milliseconds; by default the clock of this process. */
   monotonic?(): number
-  /** A mass-failure hold begins or ends: many nodes fell silent at once, and none of them is declared failed. */
+  /** Called when a mass-failure hold begins or ends. During the hold, silent nodes are not declared failed. */
   onHold?(begins: boolean, facts: { readonly silent: number; readonly of: number }): void
 }
 
@@ -44,20 +44,20 @@ export const logHolds =
       : log.info(facts, 'mass-failure hold ended')
 
 export interface FailureDetector extends Pick<NodeHealthIndex, 'orphans' | 'revived' | 'isServing'> {
-  /** Silence before this time is not counted. */
+  /** Time from which silence is measured; silence before this time is ignored. */
   readonly countedFrom: number
-  /** A mass-failure hold is in effect. */
+  /** Whether a mass-failure hold is in effect: many nodes fell silent at once, so none is declared failed. */
   readonly holding: boolean
-  /** Every user calls this before it evaluates nodes. */
+  /** Updates the detector. Call this before the nodes are evaluated. */
   check(now: number): void
-  /** Counts all silence from now on. */
+  /** Ignores all silence before now. */
   restart(now: number): void
-  /** False for a node that is not silent for long enough, has already failed, or is held back by a mass failure. */
+  /** False if the node has not been silent long enough, has already failed, or a mass-failure hold is in effect. */
   mayFail(nodeId: NodeId, now: number): boolean
   stop(): void
 }
 
-/** Store polls within the time after which it counts as unavailable. */
+/** Number of store polls within the time after which the store counts as unavailable. */
 const POLLS_PER_PERIOD = 3
 
 export function createFailureDetector(options: FailureDetectorOptions): FailureDetector {
@@ -90,7 +90,7 @@ export function createFailureDetector(options: FailureDetectorOptions): FailureD
       const shard = tenant === undefined && folder === shards.folder && kind === 'put'
       return shard && store.get(globally(shards, id))?.record.owner === self
     })
-    // The former owner's knowledge about its nodes is lost.
+    // A gained shard came from another owner, whose knowledge about the silence of nodes is lost.
     if (gainedShard) restart(now)
   })
   return {
@@ -116,13 +116,13 @@ export function createFailureDetector(options: FailureDetectorOptions): FailureD
       storeWatch.poll(now)
       evaluate(now)
     },
-    // `now` may be older than the store's outage, so availability is checked at the current time.
+    // `now` may be earlier than an outage of the store, so the store's availability is checked at the current time.
     mayFail: (nodeId, now) => !storeWatch.isAway(monotonic()) && evaluate(now).mayFail.has(nodeId),
     stop: unsubscribe,
   }
 }
 
-/** Without the store no replica can report about its nodes, so silence during an outage proves nothing. */
+/** Watches the availability of the store. Silence during an outage proves nothing, because no status can be written. */
 function watchStore(
   store: Pick<Store, 'fresh'>,
   monotonic: () => number,
@@ -146,7 +146,7 @@ function watchStore(
       polling = true
       store
         .fresh()
-        // A failed poll is no answer; the outage shows in `answeredAt`.
+        // A failed poll changes nothing. An outage is detected by the age of `answeredAt`.
         .then(answered, () => {})
         .finally(() => {
           polling = false

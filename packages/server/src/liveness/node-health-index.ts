@@ -1,5 +1,5 @@
-// Indexes the health of every node in the cell from the store's records: which nodes are silent and since when, and whose
-// session has no holder. It is updated by changes alone, so a check is cheap. See docs/design/liveness.md#node-states.
+// Indexes the health of every node from the store's records: which nodes are silent and since when, and whose session has
+// no holder. Only changes update the index, so a check is cheap. See docs/design/liveness.md#node-states.
 
 import { asNodeId, type NodeId, type NodeStatus, type TenantId } from '@holdfast/contract'
 import type { CellNode } from '@holdfast/core'
@@ -23,9 +23,9 @@ export interface NodeHealthIndex {
   orphans(): SilentNode[]
   /** Control-plane nodes that are unreachable or failed although a server runs on them. */
   revived(now: number): SilentNode[]
-  /** Whether it is a control-plane node with a server replica that recently sent a heartbeat. */
+  /** Whether the node is a control-plane node with a server replica that recently sent a heartbeat. */
   isServing(nodeId: NodeId, now: number): boolean
-  /** This process was suspended for this time, which is not silence of any node. */
+  /** Adds the time for which this process was suspended to all stored times, because it is not silence of any node. */
   shiftClocks(ms: number): void
 }
 
@@ -34,12 +34,12 @@ interface IndexedNode extends SilentNode {
   readonly controlPlane: boolean
   readonly status: NodeStatus
   readonly holder: string | null
-  /** When this process saw that the node is unreachable. */
+  /** Time at which this process saw that the node is unreachable. */
   unreachableAt: number | undefined
 }
 
 interface ServerReplica {
-  /** When its heartbeat last changed, or when this process first saw its name. */
+  /** Time at which the server replica's heartbeat last changed, or at which this process first saw its name. */
   heardAt: number
   gone: boolean
   readonly nodeName: string | undefined
@@ -47,7 +47,7 @@ interface ServerReplica {
 
 export interface CellSource {
   readonly store: Pick<Store, 'get' | 'list' | 'keysOf'>
-  /** This process's id among the server replicas; sessions that it holds itself are never in doubt. */
+  /** This process's id among the server replicas. Nodes whose session this process holds are never counted as silent. */
   readonly self: string
   readonly unreachableMs: number
 }
@@ -111,7 +111,7 @@ function indexServer({ store, servers }: Cell, id: string, now: number): void {
   servers.set(id, { heardAt: now, gone: record === undefined, nodeName: record?.nodeName })
 }
 
-/** Kept as long as a node names it as its holder. */
+/** Marks a server replica as gone. Its entry is kept as long as a node names it as the holder of its session. */
 function markServerGone({ servers, byHolder }: Cell, id: string): void {
   const server = servers.get(id)
   if (server !== undefined) server.gone = true
@@ -120,7 +120,7 @@ function markServerGone({ servers, byHolder }: Cell, id: string): void {
 
 function indexNode(cell: Cell, tenant: TenantId, nodeId: NodeId, now: number): void {
   const record = cell.store.get(inTenant(tenant, nodes, nodeId))?.record
-  // A record that cannot be read changes nothing.
+  // A node's record that cannot be read leaves the index unchanged.
   if (record === undefined) return
   const before = cell.known.get(nodeId)
   forgetNode(cell, nodeId)
@@ -150,7 +150,7 @@ function forgetNode({ known, unreachable, controlPlane, byHolder, servers }: Cel
   if (servers.get(holder)?.gone === true) servers.delete(holder)
 }
 
-/** A replica without heartbeats reports nothing about its nodes either, so they are assumed silent. */
+/** Whether the holder sends no heartbeats. Such a server replica reports no status, so its nodes are assumed silent. */
 function isSilentHolder({ self, servers, unreachableMs }: Cell, holder: string | null, now: number): boolean {
   const heardAt = holder === null || holder === self ? undefined : servers.get(holder)?.heardAt
   return heardAt !== undefined && now - heardAt >= unreachableMs
@@ -169,7 +169,7 @@ function silentSince(cell: Cell, { unreachableAt, holder }: IndexedNode, now: nu
   return isSilentHolder(cell, holder, now) && holder !== null ? cell.servers.get(holder)?.heardAt : undefined
 }
 
-/** An upper bound: an unreachable node with a silent holder is counted twice. */
+/** Number of silent nodes, as an upper bound: an unreachable node whose holder is silent is counted twice. */
 function silentCount(cell: Cell, now: number): number {
   let count = cell.unreachable.size
   for (const [holder, held] of cell.byHolder) if (isSilentHolder(cell, holder, now)) count += held.size

@@ -1,5 +1,5 @@
-// Derives a node's status from its silence and writes it with its event. The replica that holds the session does this, or
-// the owner of the shard if no replica holds it. See docs/design/liveness.md#node-states.
+// Derives a node's status from its silence and writes the status with an event. The server replica that holds the node's
+// session does this, or the owner of the shard if the session has no holder. See docs/design/liveness.md#node-states.
 
 import type { NodeId, NodeStatus, TenantId } from '@holdfast/contract'
 import { nodeSubject } from '../operations/nodes/node-events.ts'
@@ -15,8 +15,8 @@ export type ReportedStatus = Exclude<NodeStatus, 'pending'>
 type Times = Pick<FailureTimes, 'unreachableMs' | 'failedMs'>
 
 /**
- * Undefined if the status does not change. A node fails only after it was unreachable, because the other replicas learn from
- * that status how many nodes are silent.
+ * The new status of a silent node; undefined if the status does not change. A node is unreachable before it fails,
+ * because the other server replicas count silent nodes by that status.
  */
 export function statusAfterSilence(
   current: NodeStatus,
@@ -27,14 +27,14 @@ export function statusAfterSilence(
   return silentMs >= failedMs && current === 'unreachable' ? 'failed' : undefined
 }
 
-/** The node has failed, so the last observations of its replicas are void. */
+/** Whether the node has failed. The last observations of a failed node's replicas are void. */
 export const isLost = (store: Pick<Store, 'get'>, tenant: TenantId, id: NodeId): boolean =>
   store.get(inTenant(tenant, nodes, id))?.record.status === 'failed'
 
-/** Facts for the event's text. */
+/** Facts for the text of a status event. */
 export interface StatusFacts {
   readonly times: Times
-  /** A mass-failure hold is in effect. */
+  /** Whether a mass-failure hold is in effect: many nodes fell silent at once, so none is declared failed. */
   readonly holding: boolean
 }
 
@@ -48,7 +48,7 @@ export function stageStatus(
 ): void {
   const address = inTenant(tenant, nodes, node.id)
   transaction.put(address, { ...node, status, statusSince: timestamp(clock) })
-  // Control-plane nodes have no such events.
+  // Control-plane nodes have no status events.
   if (!node.controlPlane) recordEvent(transaction, clock, tenant, statusEvent(node, status, facts))
 }
 
@@ -66,7 +66,7 @@ function statusEvent(node: StoredNode, status: ReportedStatus, facts: StatusFact
   }
 }
 
-/** No numbers: they would disclose other tenants' nodes. */
+/** Text added to the event during a mass-failure hold. It has no numbers, which would disclose other tenants' nodes. */
 const HELD = ' Many nodes fell silent at once, so no replicas are replaced for now.'
 
 function messageOf({ name, status: was }: StoredNode, status: ReportedStatus, facts: StatusFacts): string {

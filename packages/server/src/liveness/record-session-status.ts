@@ -1,5 +1,5 @@
-// Derives a node's status from its session. Heartbeats are kept in memory; only a changed status is written, by the replica
-// that holds the session. See docs/design/liveness.md#node-states.
+// Derives a node's status from its session. Heartbeats are kept in memory; only a changed status is written, by the
+// server replica that holds the session. See docs/design/liveness.md#node-states.
 
 import type { GatewayContext } from '../gateway/deps.ts'
 import { isHolder } from '../gateway/session/held-sessions.ts'
@@ -12,11 +12,11 @@ import { type ReportedStatus, stageStatus, statusAfterSilence } from './node-sta
 
 type Detector = Pick<FailureDetector, 'countedFrom' | 'holding' | 'isServing' | 'mayFail'>
 
-/** Time during which this process was away is not counted as the node's silence. */
+/** Duration of the node's silence, without the time during which this process or the store was unavailable. */
 export const silentMs = ({ heardAt }: Session, now: number, { countedFrom }: Detector): number =>
   now - Math.max(heardAt, countedFrom)
 
-/** The status to write, or undefined if it is the one reported last. */
+/** The status to write; undefined if the node's record already has that status. */
 export function statusDue(
   session: Session,
   now: number,
@@ -30,7 +30,7 @@ export function statusDue(
   return due !== 'failed' || detector.mayFail(session.nodeId, now) ? due : undefined
 }
 
-/** `elsewhere`: another replica holds the session, or the node is gone. `held`: the node may not fail at the moment. */
+/** `elsewhere`: another server replica holds the session, or the node is gone. `held`: the node may not fail now. */
 export async function recordStatus(
   context: Pick<GatewayContext, 'store' | 'clock' | 'replica' | 'times'>,
   session: Session,
@@ -40,7 +40,7 @@ export async function recordStatus(
 ): Promise<'written' | 'elsewhere' | 'held'> {
   const { store, clock, replica, times } = context
   const { tenant, nodeId } = session
-  // The status of all other nodes must be current before one is declared failed.
+  // Before a node is declared failed, the cache must contain the current status of all other nodes.
   if (status === 'failed') await store.fresh()
   return store.transact((transaction) => {
     const node = transaction.get(inTenant(tenant, nodes, nodeId))

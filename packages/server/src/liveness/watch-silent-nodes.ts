@@ -1,5 +1,5 @@
-// Watches nodes whose session holder, a server replica, is gone. The owner of the shard waits the full time again and then
-// writes their status. See docs/design/liveness.md#failure-detection.
+// Watches nodes whose session holder, a server replica, is gone. The owner of the shard waits the full silence timeout
+// again and then writes the status of these nodes. See docs/design/liveness.md#failure-detection.
 
 import type { NodeId } from '@holdfast/contract'
 import type { PlacingDeps } from '../loops/controllers/controller.ts'
@@ -31,7 +31,7 @@ export interface LivenessWatch {
 export function startLivenessWatch({ times, checkMs, onError, ...deps }: WatchOptions): LivenessWatch {
   const { leadership, detector } = deps
   const silent = createSilentNodes(deps, times)
-  // Also for a shard that this process owned before: it may have been away.
+  // A gained shard restarts the measurement of silence, even if this process owned the shard before an interruption.
   const unsubscribe = leadership.subscribe(
     ({ gained }) => gained.length > 0 && detector.restart(performance.now()),
   )
@@ -44,7 +44,7 @@ export function startLivenessWatch({ times, checkMs, onError, ...deps }: WatchOp
   }
 }
 
-/** When this process saw, on its own clock, that the session has no holder. */
+/** A node without a session holder, with the time at which this process saw that, on its own clock. */
 interface Orphan {
   readonly epoch: number
   readonly at: number
@@ -65,7 +65,7 @@ export function createSilentNodes(deps: SilentNodesDeps, times: FailureTimes) {
         ...orphans.map((orphan) => checkOrphan(orphan, now)),
         ...owned(detector.revived(now)).map((node) => writeStatus(node, recordOf(node), 'ready', now)),
       ])
-      // A failure is thrown only after all others are done; it is retried with the next check.
+      // An error of one node is thrown after all nodes are done; the next check retries that node.
       for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
     },
   }
@@ -78,7 +78,7 @@ export function createSilentNodes(deps: SilentNodesDeps, times: FailureTimes) {
     since.set(node.id, { epoch: node.session.epoch, at })
     const due = statusAfterSilence(node.status, now - Math.max(at, detector.countedFrom), times)
     if (due === undefined || (due === 'failed' && !detector.mayFail(node.id, now))) return
-    // The status of all other nodes must be current before one is declared failed.
+    // Before a node is declared failed, the cache must contain the current status of all other nodes.
     if (due === 'failed') await store.fresh()
     await writeStatus(orphan, node, due, now)
   }
@@ -91,7 +91,7 @@ export function createSilentNodes(deps: SilentNodesDeps, times: FailureTimes) {
   ): Promise<void> {
     await leadership.fenced<void>(tenant, (transaction) => {
       const current = transaction.get(inTenant(tenant, nodes, nodeId))
-      // A session that was opened since, or a holder that came back, writes the status itself.
+      // If a new session was opened or the holder is alive again, the holder of the session writes the status.
       const same = current?.session.epoch === node?.session.epoch && current?.status === node?.status
       if (current === undefined || !same || (status === 'failed' && !detector.mayFail(nodeId, now)))
         return { kind: 'abort', result: undefined }

@@ -39,17 +39,19 @@ export function acceptConnection(parts: GatewayParts, socket: AgentSocket): void
   }
   parts.waiting.add(connection)
   socket.on('message', (data, isBinary) => receive(parts, connection, data, isBinary))
-  // An agent that received nothing for a while sends a ping, which is also a heartbeat.
+  // An agent that received nothing for a while sends a ping. The ping is also a heartbeat.
   socket.on('ping', (data) => answerPing(connection, data.length))
   socket.on('close', () => closed(parts, connection))
-  // A socket error is followed by its close, which is handled above.
+  // Every socket error is followed by a close event, whose handler does the cleanup.
   socket.on('error', () => {})
   send(socket, { type: 'challenge', nonce: connection.nonce })
 }
 
 const MAX_PONG_BACKLOG = 64 * 1024
 
-/** Pings count as messages, and a peer that does not read the answers gets none. A ping before the hello ends the connection. */
+/**
+ * Answers a ping, unless the agent does not read. Pings are rate-limited; a ping before the hello ends the connection.
+ */
 function answerPing({ session, socket }: Connection, bytes: number): void {
   if (session === undefined || isTooMuch(session, bytes)) {
     socket.terminate()
@@ -77,7 +79,7 @@ function receive(parts: GatewayParts, connection: Connection, data: RawData, isB
     receiveFrame(parts, connection, data)
     return
   }
-  // Checked before decoding, which is the expensive part.
+  // The rate limit is checked before the message is decoded, because decoding is expensive.
   if (session !== undefined && isTooMuch(session, bytesOf(data))) {
     end(parts, connection, 'too_many_messages')
     return
@@ -99,7 +101,7 @@ function receive(parts: GatewayParts, connection: Connection, data: RawData, isB
   else if (isHello) startOpening(parts, connection, message)
 }
 
-/** Frames within the credit of their stream are not rate-limited, because the server requested them. */
+/** Handles a stream frame. Frames within the stream's credit are not rate-limited, because the server requested them. */
 function receiveFrame(parts: GatewayParts, connection: Connection, frame: Buffer): void {
   const { session } = connection
   if (session === undefined) {
@@ -163,7 +165,7 @@ async function open(parts: GatewayParts, connection: Connection, hello: Hello): 
   waiting.delete(connection)
   const now = performance.now()
   const session = newSession(opened, connection.socket, now)
-  // Spreads the resyncs of nodes that connected at the same time.
+  // A random time spreads the resyncs of nodes that connected at the same time.
   session.nextCompleteAt = now + Math.random() * context.times.resyncMs
   connection.session = session
   if (!held.add(session)) {

@@ -1,4 +1,4 @@
-// The sessions that this replica holds, at most one per node; a newer session replaces an older one.
+// The sessions that this server replica holds, at most one per node; a newer session replaces an older one.
 
 import { nodes, type StoredNode } from '../../store/records.ts'
 import { inTenant } from '../../store/transaction.ts'
@@ -7,11 +7,11 @@ import { type CloseReason, closeSession, newSession, type Session } from './sess
 
 export interface HeldSessions {
   readonly all: ReadonlyMap<string, Session>
-  /** Call this once the cache contains the session's record. False if the record already names a newer session. */
+  /** Adds a session once the cache contains its record. Returns false if the record already names a newer session. */
   add(session: Session): boolean
   /**
-   * Drops the session unless the node's record still names it. If the record names a session of this replica that is not
-   * held, it is held without a socket from now on, because no other replica would report its silence.
+   * Drops the node's session unless the node's record still names it. If the record names another session of this server
+   * replica, that session is added without a socket, because no other server replica would report its node as silent.
    */
   review(node: NodeAddress): void
   drop(session: Session, code: CloseReason): void
@@ -27,7 +27,7 @@ export function createHeldSessions(
   const all = new Map<string, Session>()
   const recordOf = ({ tenant, nodeId }: NodeAddress) => store.get(inTenant(tenant, nodes, nodeId))?.record
   const drop = (session: Session, code: CloseReason): void => {
-    // After a protocol violation this replica still reports the node's silence.
+    // After a protocol violation the session stays held, so that this server replica reports the node as silent.
     if (ENDS.has(code) && all.get(session.nodeId) === session) all.delete(session.nodeId)
     const { socket } = session
     session.socket = undefined
@@ -40,7 +40,7 @@ export function createHeldSessions(
   return {
     all,
     drop,
-    // An older session was dropped when the record with this epoch reached the cache.
+    // An older session of the node was already dropped, when the record with the new epoch reached the cache.
     add(session) {
       if (!isHolder(recordOf(session), session, replica)) return false
       all.set(session.nodeId, session)
@@ -50,7 +50,7 @@ export function createHeldSessions(
       const node = recordOf(address)
       const session = all.get(address.nodeId)
       if (session !== undefined && session.tenant !== address.tenant) return
-      // Another replica may have written a status while this one was away; the next sweep corrects it.
+      // Another server replica may have written a wrong status while this one was suspended; the next sweep corrects it.
       if (session !== undefined && node !== undefined && isHolder(node, session, replica))
         session.reportedStatus = node.status
       else if (session !== undefined) drop(session, 'session_replaced')
@@ -63,7 +63,7 @@ export function createHeldSessions(
   }
 }
 
-/** Whether the record names this session and no other. */
+/** Whether the node's record names exactly this session as its current one. */
 export function isHolder(node: StoredNode | undefined, session: Session, replica: string): boolean {
   if (node?.generation !== session.generation) return false
   return node.session.epoch === session.epoch && node.session.replica === replica

@@ -1,5 +1,5 @@
 // Opens a session from a verified hello in one transaction: the epoch increases, which makes older sessions void, and the
-// node's record names this replica as the holder. See docs/design/agent.md#session.
+// node's record names this server replica as the holder. See docs/design/agent.md#session.
 
 import { defined, type Hello, type TenantId } from '@holdfast/contract'
 import { isLabelKey, isLabelValue } from '@holdfast/core'
@@ -16,8 +16,8 @@ import type { OpenedSession } from './session.ts'
 import { isProven } from './verify-hello.ts'
 
 /**
- * Undefined if the hello is rejected: unknown node, wrong key, old generation, or too soon after the last session. Once it
- * resolves, the cache contains everything that an older session wrote, so the first complete set is never outdated.
+ * Undefined if the hello is rejected: unknown node, wrong key, old generation, or too soon after the last session. When
+ * the promise resolves, the cache contains all writes of older sessions, so the first complete set is never outdated.
  */
 export async function openSession(
   { context, directory, sessionLimit }: Pick<GatewayParts, 'context' | 'directory' | 'sessionLimit'>,
@@ -31,8 +31,8 @@ export async function openSession(
     const node = tenant && transaction.get(inTenant(tenant, nodes, hello.nodeId))
     if (!isProven(node, hello, nonce) || node === undefined || tenant === undefined)
       return { kind: 'abort', result: undefined }
-    // Checked after the signature, so that only the node itself uses up its limit, and once, because a transaction may
-    // rerun.
+    // The rate limit is checked after the signature, so that no other client can use up the node's limit. It is checked
+    // once, although the transaction may run several times.
     isAllowed ||= sessionLimit.tryAcquire(node.id, performance.now())
     if (!isAllowed) return { kind: 'abort', result: undefined }
     const labels = checkLabels(hello.labels, node)
@@ -101,13 +101,13 @@ function recordOpening(
       message: `Node ${node.name} advertises other labels than before.`,
       data: { before: node.labels, after: next.labels },
     })
-  // Repeated advertisements of the same labels are one event.
+  // A node that advertises the same rejected labels again causes no further event.
   if (refused.length > 0 && node.refusedMark !== next.refusedMark) record(labelsRefusedEvent(next, refused))
 }
 
 type Labels = Hello['labels']
 
-/** Malformed labels are not quoted, because they would reach logs and terminals. */
+/** Checks advertised labels. Malformed labels are not quoted, because they would appear in logs and on terminals. */
 function checkLabels(advertised: Labels, { attested }: StoredNode): AttestedLabels {
   const entries = Object.entries(advertised)
   const wellFormed = entries.filter(([key, value]) => isLabelKey(key) && isLabelValue(value))

@@ -9,7 +9,7 @@ const LABEL_CHARACTERS = 63
 const ALL_DIGITS = /^\d+$/
 const MAX_PORT = 65_535
 
-/** The text if it is a valid `host:port` (IPv6 hosts in brackets), otherwise undefined. */
+/** Returns the text if it is a valid `host:port` (IPv6 hosts in brackets), otherwise undefined. */
 export function validPeerAddress(text: string | undefined): string | undefined {
   if (text === undefined || text.length > MAX_TEXT) return undefined
   const colon = text.lastIndexOf(':')

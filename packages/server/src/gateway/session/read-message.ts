@@ -28,7 +28,7 @@ function decodeMessage(value: unknown): AgentMessage | 'unknown' | undefined {
   return isValid(message) ? message : undefined
 }
 
-/** Shapes check types only; stored values must also be short and printable. */
+/** Checks the length and characters of texts that will be stored. The message schemas check types only. */
 function isValid(message: AgentMessage): boolean {
   if (message.type === 'hello') return isValidHello(message)
   if (message.type === 'call') return CALL_METHODS.includes(message.method) && isShort(message.id)

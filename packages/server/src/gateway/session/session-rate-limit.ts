@@ -1,5 +1,5 @@
-// Limits how often a node may open a session. Each one may write events, so a node that reconnects in a loop would fill the
-// store.
+// Limits how often a node may open a session. Each session may write events, so a node that reconnects in a loop would
+// fill the store.
 
 import type { NodeId } from '@holdfast/contract'
 
@@ -9,7 +9,7 @@ export interface SessionRateLimit {
 }
 
 export function createSessionRateLimit(reopenMs: number): SessionRateLimit {
-  /** The time of the last session of each node, oldest first. */
+  /** The time at which each node last opened a session, oldest first. */
   const lastOpened = new Map<NodeId, number>()
   const forgetExpired = (now: number): void => {
     for (const [nodeId, at] of lastOpened) {

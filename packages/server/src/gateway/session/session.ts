@@ -1,5 +1,5 @@
-// The session of one node on this replica. It outlives its socket, because silence is measured from the last frame received
-// and not from the end of the connection.
+// The session of one node on this server replica. A session outlives its socket, because a node's silence is measured
+// from the last frame received and not from the end of the connection.
 
 import type {
   AssignmentId,
@@ -12,7 +12,7 @@ import type {
 import type { RawData } from 'ws'
 import type { StreamReader } from '../../ports/node-streams.ts'
 
-/** The part of a WebSocket that the gateway uses; the simulation implements it without a network. */
+/** The part of a WebSocket that the gateway uses. The simulation implements this interface without a network. */
 export interface AgentSocket {
   readonly readyState: number
   /** The value of `readyState` while both sides may send. */
@@ -33,36 +33,36 @@ export interface Session {
   /** The generation of the enrollment whose key opened the session. */
   readonly generation: number
   readonly epoch: number
-  /** Undefined once the connection is gone. */
+  /** The agent's socket; undefined once the connection is closed. */
   socket: AgentSocket | undefined
-  /** The monotonic time of the last frame of any kind. */
+  /** Monotonic time at which the last frame of any kind arrived from the node. */
   heardAt: number
-  /** The status in the node's record, as far as this replica knows. */
+  /** The status in the node's record, as far as this server replica knows. */
   reportedStatus: NodeStatus
-  /** A change of status is on its way to the store. */
+  /** True while a change of the node's status is being written to the store. */
   writingStatus: boolean
   nextCompleteAt: number
-  /** The end of the rate-limit window; the counters below belong to it. */
+  /** End of the current rate-limit window. `messages`, `bytes`, `writes`, `agentCalls` and `earned` count within it. */
   windowEndsAt: number
   messages: number
   bytes: number
   writes: number
-  /** Calls of this node that were relayed to the broker in this window. */
+  /** Number of the node's calls that were relayed to the broker in the current rate-limit window. */
   agentCalls: number
-  /** Additional messages that are allowed because they answer the server's own. */
+  /** Number of messages allowed in addition to the rate limit, because they answer messages of the server. */
   earned: number
-  /** Open streams by number. */
+  /** The open streams of the session by stream number. */
   readonly streams: Map<number, HeldStream>
   nextStream: number
   reports: Reports | undefined
 }
 
-/** A stream that is open on the node, as its server end sees it. */
+/** The server's end of a stream that is open on the node. */
 export interface HeldStream {
   readonly reader: StreamReader
-  /** The bytes that the node may still send. */
+  /** Number of bytes that the node may still send on the stream. */
   credit: number
-  /** The bytes that the node can still receive. */
+  /** Number of bytes that the node can still receive on the stream. */
   room: number
 }
 
@@ -85,7 +85,7 @@ export const newSession = (opened: OpenedSession, socket: AgentSocket | undefine
   reports: undefined,
 })
 
-/** Created at the first report, because an idle node needs none. */
+/** Observations that a session has accepted. Created at the first report, because an idle node sends no reports. */
 export interface Reports {
   /** The newest observation of each assignment that this session has accepted. */
   readonly newest: Map<AssignmentId, Observation>
@@ -94,10 +94,10 @@ export interface Reports {
   writing: boolean
 }
 
-/** An agent that does not read is disconnected above this backlog. */
+/** Number of unsent bytes above which an agent is disconnected, because it does not read its socket. */
 const MAX_BUFFERED_BYTES = 64 * 1024 * 1024
 
-/** False if the socket is closed. */
+/** Sends a message to an agent. Returns false if the socket is closed. */
 export function send(socket: AgentSocket | undefined, message: ServerMessage): boolean {
   if (socket === undefined || socket.readyState !== socket.OPEN) return false
   if (socket.bufferedAmount > MAX_BUFFERED_BYTES) {

@@ -4,7 +4,7 @@ import { createPublicKey, generateKeyPairSync, type KeyObject, verify } from 'no
 import { type Hello, helloText } from '@holdfast/contract'
 import type { StoredNode } from '../../store/records.ts'
 
-/** A key without an owner, so that rejecting an unknown node takes as long as rejecting a wrong key. */
+/** A random key that no node has. It makes rejecting an unknown node take as long as rejecting a wrong key. */
 const UNKNOWN_NODE_KEY = generateKeyPairSync('ed25519').publicKey
 
 export function isProven(node: StoredNode | undefined, hello: Hello, nonce: string): boolean {

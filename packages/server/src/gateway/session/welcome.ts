@@ -1,4 +1,4 @@
-// Builds the first message of a session: its epoch, and the node's role that the agent must enforce.
+// Builds the server's first message of a session: the session's epoch, and the node's role that the agent must enforce.
 
 import { defined, type ServerMessage } from '@holdfast/contract'
 import { nodes, tenants } from '../../store/records.ts'
@@ -6,7 +6,10 @@ import { globally, inTenant } from '../../store/transaction.ts'
 import type { GatewayContext } from '../deps.ts'
 import type { OpenedSession } from './session.ts'
 
-/** Call this once the cache contains the session's record. A role that cannot be read is omitted; the agent keeps the last. */
+/**
+ * Requires that the cache contains the session's record. An unreadable role is omitted; the agent then keeps its last
+ * role.
+ */
 export function welcomeOf(
   { store, times }: GatewayContext,
   { tenant, nodeId, epoch }: OpenedSession,

@@ -1,4 +1,4 @@
-// Pings a socket at an interval and terminates it if no pong arrived before the next ping.
+// Pings a socket at an interval and terminates the socket if no pong arrived before the next ping.
 
 import type { WebSocket } from 'ws'
 
@@ -8,7 +8,7 @@ export function keepAlive(socket: WebSocket, everyMs: number): void {
     answered = true
   })
   const timer = setInterval(() => {
-    // A paused socket delivers no pongs.
+    // A paused socket delivers no pongs, so it is not terminated.
     if (!answered && !socket.isPaused) socket.terminate()
     answered = false
     if (socket.readyState === socket.OPEN) socket.ping()

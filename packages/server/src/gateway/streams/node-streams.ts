@@ -1,5 +1,5 @@
-// Opens a stream to a node from any server replica. If another replica holds the node's socket, the stream is forwarded
-// once, over a WebSocket of its own that the cluster key authenticates. See docs/design/agent.md#streams
+// Opens a stream to a node from any server replica. If another server replica has the node's socket, the stream is
+// forwarded once, over a separate WebSocket that the cluster key authenticates. See docs/design/agent.md#streams
 
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -21,14 +21,14 @@ const forwardedShape = object({ tenant: branded<TenantId>(), ...requestFields })
 
 const PATH = /^\/internal\/nodes\/([A-Za-z0-9_]{1,64})\/stream$/
 const pathOf = (nodeId: NodeId): string => `/internal/nodes/${nodeId}/stream`
-/** The stream request, as base64url of JSON; the proof covers it. */
+/** Header with the forwarded stream request as base64url of JSON. The HMAC of the upgrade request covers this header. */
 const REQUEST_HEADER = 'x-holdfast-stream'
 const ALIVE_MS = 15_000
 const SUBPROTOCOL = 'holdfast.stream.v1'
 
 export interface NodeStreams {
   readonly open: OpenNodeStream
-  /** Handles an upgrade of another replica. False for any other upgrade. */
+  /** Handles a WebSocket upgrade from another server replica. Returns false for any other upgrade. */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean
 }
 
@@ -68,7 +68,7 @@ export function createNodeStreams(context: GatewayContext, held: HeldSession): N
 
 type ForwardedRequest = StreamRequest & { readonly tenant: TenantId }
 
-/** The request, or the HTTP status with which the upgrade is rejected. */
+/** Returns the forwarded stream request, or the HTTP status with which the upgrade is rejected. */
 function readForwarded(
   { url = '', headers }: IncomingMessage,
   isProven: ReturnType<typeof createProofCheck>,

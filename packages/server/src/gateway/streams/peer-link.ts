@@ -1,5 +1,5 @@
 // One stream between two server replicas over its own socket, with the frames and messages of the agent protocol and stream
-// number 0. Credit is passed from end to end, so a replica in between buffers no more than the reader allows.
+// number 0. Credit is passed from end to end, so a server replica in between buffers no more than the reader allows.
 
 import { creditShape, decode, STREAM_HEADER_BYTES, STREAM_PAYLOAD_BYTES } from '@holdfast/contract'
 import { WebSocket } from 'ws'
@@ -16,7 +16,7 @@ export interface PeerLink {
   end(end: StreamEnd): void
 }
 
-/** The reader receives the end exactly once, also if the socket breaks without one. */
+/** Connects the reader to the socket. The reader receives the end exactly once, even if the socket breaks. */
 export function linkPeer(socket: WebSocket, reader: StreamReader): PeerLink {
   let ended = false
   const finish = (end: StreamEnd): void => {
@@ -33,7 +33,7 @@ export function linkPeer(socket: WebSocket, reader: StreamReader): PeerLink {
     }
   })
   socket.on('close', () => finish({ error: 'node_unreachable' }))
-  // A socket error is followed by its close, which is handled above.
+  // Every socket error is followed by a close event, whose handler does the cleanup.
   socket.on('error', () => {})
   const sendData = (data: Buffer | string): void => {
     if (socket.readyState === WebSocket.OPEN) socket.send(data)

@@ -1,5 +1,5 @@
-// The streams of one session, on the replica that holds its socket; they end with the session. A node that sends more than
-// its credit violates the protocol, so no node can exhaust this process's memory.
+// The streams of one session, on the server replica that has the node's socket. Streams end with the session. A node that
+// sends more than its credit violates the protocol, so no node can exhaust this process's memory.
 
 import {
   type AgentMessage,
@@ -11,7 +11,7 @@ import type { NodeStream, StreamEnd, StreamReader, StreamRequest } from '../../p
 import { type HeldStream, type Session, send, sendFrame } from '../session/session.ts'
 import { frameBytes, frameOf, readEnd } from './frames.ts'
 
-/** Additional messages that the rate limit allows per opened stream, because the node must answer it. */
+/** Messages that the rate limit allows in addition for each opened stream, because the node must answer the request. */
 const MESSAGES_PER_STREAM = 4
 
 export function openSessionStream(
@@ -51,7 +51,7 @@ export function openSessionStream(
   }
 }
 
-/** Reports the end asynchronously, so that the caller has its stream before `end` is called. */
+/** Creates a stream that has already failed. `end` is called asynchronously, after the caller has received the stream. */
 export function endedStream(reader: StreamReader, error: NonNullable<StreamEnd['error']>): NodeStream {
   let open = true
   setImmediate(() => open && reader.end({ error }))
@@ -65,7 +65,7 @@ export function endedStream(reader: StreamReader, error: NonNullable<StreamEnd['
   }
 }
 
-/** `late`: its stream is already closed here, which is normal for a moment. `beyond`: more than the credit allows. */
+/** `late`: the stream of the frame is already closed here, which may happen briefly. `beyond`: the credit is exceeded. */
 export function deliverFrame(session: Session, frame: Buffer): 'delivered' | 'late' | 'beyond' {
   const payloadBytes = frame.length - STREAM_HEADER_BYTES
   if (payloadBytes < 0 || payloadBytes > STREAM_PAYLOAD_BYTES) return 'beyond'
@@ -92,7 +92,7 @@ export function receiveStreamMessage(
   }
 }
 
-/** Call this once the socket is closed. */
+/** Ends all streams of a session. Call this once the session's socket is closed. */
 export function endStreams({ streams }: Session): void {
   const open = [...streams.values()]
   streams.clear()
