@@ -1,5 +1,6 @@
-// Compacts the history of etcd, which would otherwise keep every revision until its quota is full; its own compaction runs
-// too rarely for a busy cluster. A watch that lags behind the kept revisions fails with `compacted` and lists again.
+// Compacts the history of etcd. Without compaction etcd keeps every revision until its quota is full, and etcd's
+// automatic compaction runs too rarely for a busy cluster. A watch older than the kept history fails with `compacted` and
+// lists again.
 
 import { EngineError, type KeyValueEngine } from '../ports/key-value.ts'
 
@@ -11,7 +12,7 @@ export interface CompactionDeps {
   currentRevision(): number
 }
 
-/** Compacts up to the revision of the previous run, so that each revision is kept for at least one interval. */
+/** Compacts up to the revision at the previous run, so that each revision is kept for at least one interval. */
 export function createCompaction({ engine, currentRevision }: CompactionDeps): () => Promise<void> {
   let previous = currentRevision()
   let compacted = 0
@@ -22,7 +23,7 @@ export function createCompaction({ engine, currentRevision }: CompactionDeps): (
     try {
       await engine.compact(target)
     } catch (error) {
-      // Another replica compacted further already.
+      // Another server replica has already compacted further.
       if (!(error instanceof EngineError && error.reason === 'compacted')) throw error
     }
     compacted = target

@@ -1,4 +1,4 @@
-// A tenant is removed based on its stored records, not on a cache that may be behind.
+// Tests that a tenant's removal relies on the stored records and not on a cache that may be outdated.
 
 import type { TenantId } from '@holdfast/contract'
 import { createMemoryKeyspace, type MemoryKeyspace } from '@holdfast/simulation/memory/keyspace'

@@ -1,6 +1,7 @@
 // Finishes deletions. A deployment marked for deletion is removed once none of its containers is left, with its archive,
-// decisions, routes, credential references and quota slot; a marked tenant is removed with everything it owns. Each removal
-// is one transaction that compares what it read, so several replicas may run this at the same time.
+// decisions, routes, credential references and quota slot; a marked tenant is removed with all its resources. Each
+// removal is one transaction that compares the records it read, so several server replicas may run this loop at the same
+// time.
 
 import type { NodeId, TenantId } from '@holdfast/contract'
 import { releaseRoutes } from '../operations/deployments/write/claim-routes.ts'
@@ -29,7 +30,7 @@ export interface RemovalDeps {
   removeTenantSecrets(tenant: TenantId): Promise<boolean>
 }
 
-/** Tokens deleted per transaction; a tenant with more continues at the next run. */
+/** Number of tokens deleted per transaction; the next run deletes the tenant's remaining tokens. */
 const TOKENS_AT_ONCE = 80
 
 export async function finishRemovals(deps: RemovalDeps): Promise<void> {
@@ -41,7 +42,7 @@ export async function finishRemovals(deps: RemovalDeps): Promise<void> {
         : removeDeployment(deps, id, record.tenant, record.name)
     await removal.catch((error: unknown) => failures.push(error))
   }
-  // A failed removal does not block the others and is retried at the next run.
+  // A failed removal does not block other removals and is retried at the next run.
   if (failures.length === 1) throw new AggregateError(failures, '1 removal failed')
   if (failures.length > 1) throw new AggregateError(failures, `${failures.length} removals failed`)
 }
@@ -86,7 +87,7 @@ async function removeDeployment(
 async function removeTenant({ store, removeTenantSecrets }: RemovalDeps, id: TenantId): Promise<void> {
   await markDeployments(store, id)
   if (isRunningSomewhere(store, id)) return
-  // A marked deployment gets no further replicas, but one that was placed just before may not be in the cache yet.
+  // A marked deployment gets no further replicas, but the cache may lack a replica that was placed just before.
   await store.fresh()
   if (isRunningSomewhere(store, id)) return
   if (!(await removeTenantSecrets(id))) throw new Error(`secrets of tenant ${id} could not be removed`)
@@ -103,7 +104,7 @@ async function removeTenant({ store, removeTenantSecrets }: RemovalDeps, id: Ten
   })
 }
 
-/** Marks all deployments of the tenant for deletion; their controller stops the containers. */
+/** Marks all deployments of the tenant for deletion; the deployment controller stops the containers. */
 async function markDeployments(store: Store, tenant: TenantId): Promise<void> {
   for (const { record } of store.list(deployments, tenant)) {
     if (record.deleting) continue
@@ -117,7 +118,7 @@ async function markDeployments(store: Store, tenant: TenantId): Promise<void> {
   }
 }
 
-/** A failed node never confirms a removal and is ignored. An unreadable placement may still have running containers. */
+/** Whether containers may still run. Failed nodes are ignored, since they confirm no removal. */
 function isRunningSomewhere(store: Store, tenant: TenantId): boolean {
   return store.keysOf(placements, tenant).some(({ id }) => {
     const assignments = store.get(inTenant(tenant, placements, id))?.record.assignments

@@ -1,5 +1,5 @@
-// Resolves the digests of images whose registry did not answer at admission. The registry is asked until it answers, and the
-// first digest is used for every replica. The spec stays as it is; only the digest is stored. See
+// Resolves the digests of images whose registry did not answer at admission. The registry is asked until it answers, and
+// every replica uses the first digest. The spec stays unchanged; only the digest is stored. See
 // docs/design/admission.md#image-checks
 
 import type { TenantId } from '@holdfast/contract'
@@ -23,37 +23,37 @@ export interface DigestDeps {
 }
 
 export interface DigestTimes {
-  /** The minimum time between two requests for one image; it grows after each failure. */
+  /** The minimum time between two requests for one image; the time grows after each failure. */
   readonly retryMs: number
   readonly checkMs: number
 }
 
 export const DIGEST_TIMES: DigestTimes = { retryMs: 30_000, checkMs: 1_000 }
 
-/** Registries asked at the same time, at most one per tenant, so that a slow one does not delay other tenants. */
+/** Limit of concurrent registry requests, at most one per tenant: a slow registry must not delay other tenants. */
 const AT_ONCE = 4
 const MAX_BACKOFF_FACTOR = 4
 
 interface Pending {
   readonly tenant: TenantId
   readonly image: string
-  /** The deployments that use it. */
+  /** Names of the deployments that use the image. */
   readonly names: Set<string>
   nextAt: number
   failures: number
-  /** The deployments that already have an event that the image is missing. */
+  /** Names of the deployments that already have an event about the missing image. */
   readonly reportedMissing: Set<string>
 }
 
 interface DigestState {
   readonly deps: DigestDeps
   readonly times: DigestTimes
-  /** Keyed by tenant and image. */
+  /** The images to resolve, by tenant and image. */
   readonly pending: Map<string, Pending>
-  /** Keyed by tenant and deployment: the key in `pending`. */
+  /** For each tenant and deployment, the key in `pending` of the image that the deployment waits for. */
   readonly filed: Map<string, string>
   readonly running: Map<TenantId, Promise<void>>
-  /** When each tenant had its last request; the one that waited longest is next. */
+  /** Time of each tenant's last registry request. The tenant that waited longest is next. */
   readonly turns: Map<TenantId, number>
 }
 
@@ -89,7 +89,7 @@ export function startDigestFixing(deps: DigestDeps, times = DIGEST_TIMES): { sto
   }
 }
 
-/** Files the deployment under the image that it waits for, and removes it from any other. */
+/** Adds the deployment to the pending image that it waits for, and removes it from any other pending image. */
 function file({ deps, times, pending, filed }: DigestState, tenant: TenantId, name: string): void {
   const stored = deps.store.get(inTenant(tenant, deployments, name))?.record
   const image = stored !== undefined && isUnfixed(stored) ? stored.spec.image : undefined
@@ -106,7 +106,7 @@ function file({ deps, times, pending, filed }: DigestState, tenant: TenantId, na
   const known = pending.get(key)
   known?.names.add(name)
   if (known !== undefined) return
-  // The registry was asked just now, at admission.
+  // Admission has just asked the registry, so the first request is delayed.
   const nextAt = performance.now() + backoffMs(times, 0, deps.random)
   pending.set(key, { tenant, image, names: new Set([name]), nextAt, failures: 0, reportedMissing: new Set() })
 }
@@ -152,7 +152,7 @@ async function resolveDigest(deps: DigestDeps, times: DigestTimes, one: Pending)
   for (const name of unreported) one.reportedMissing.add(name)
 }
 
-/** One transaction per deployment, because some may use another image by now. */
+/** Stores the digest in one transaction per deployment, because some deployments may use another image by now. */
 async function recordAll(
   deps: DigestDeps,
   { tenant, image }: Pending,

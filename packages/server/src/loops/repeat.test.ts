@@ -6,7 +6,7 @@ const rethrow = (error: unknown): never => {
   throw error
 }
 
-/** Work whose runs end only when the test ends them. */
+/** A work function whose runs end only when the test ends them. */
 function heldWork() {
   const runs: (() => void)[] = []
   const work = () => new Promise<void>((resolve) => runs.push(resolve))

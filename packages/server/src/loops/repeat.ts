@@ -1,9 +1,9 @@
-// Runs work at an interval, never twice at the same time. A failed run is reported and the next one runs as usual.
+// Runs a function at an interval, never twice at the same time. An error is reported and the next run starts as usual.
 
 export interface Repeating {
-  /** Runs the work now; if it is already running, once more after that. */
+  /** Runs the function now. If it is already running, it runs once more after that. */
   nudge(): void
-  /** Waits for the current run and starts no other. */
+  /** Waits for the current run to end and starts no further run. */
   stop(): Promise<void>
 }
 

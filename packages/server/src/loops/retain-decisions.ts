@@ -1,6 +1,6 @@
-// Deletes expired placement decisions. A decision is kept for 30 days after it was superseded, within a number and a byte
-// limit per tenant. The oldest of each deployment go first, and a decision in force goes last, because `why` at any later
-// time needs it. See docs/adr/0031-recorded-decisions.md
+// Deletes expired placement decisions. A decision is kept for 30 days after a newer decision superseded it, within a
+// number and a byte limit per tenant. The oldest decisions of each deployment are deleted first, and the current decision
+// last, because `holdfast why` needs it. See docs/adr/0031-recorded-decisions.md
 
 import type { TenantId } from '@holdfast/contract'
 import { readDecisionId } from '../operations/deployments/read/decisions.ts'
@@ -17,7 +17,7 @@ export interface DecisionBounds {
 export const DECISION_BOUNDS: DecisionBounds = { days: 30, max: 10_000, bytes: 4 * 1024 ** 2 }
 
 const DAY_MS = 24 * 3_600_000
-/** A part is written just before the decision that references it. An older unreferenced part is garbage. */
+/** Age at which a decision part without a decision is deleted. A part is written just before its decision. */
 const PART_WAITS_MS = 3_600_000
 const AT_ONCE = 100
 
@@ -26,13 +26,13 @@ interface StoredPart {
   readonly id: string
 }
 
-/** A decision with all its parts, including those of aborted attempts to write it. */
+/** A stored decision with all its parts, including parts of aborted attempts to write the decision. */
 interface Kept {
   readonly uid: string
   readonly number: number
   readonly at: number
   bytes: number
-  /** False if only parts exist, because the decision itself was never written. */
+  /** Whether the decision itself was written; false if only parts of it exist. */
   isWritten: boolean
   readonly pieces: StoredPart[]
 }
@@ -55,7 +55,7 @@ export async function retainDecisions(
     })
 }
 
-/** Groups records by deployment and decision number, oldest first. */
+/** Groups the records of decisions by deployment and decision number, oldest first. */
 function keptOf(store: Pick<Store, 'keysOf'>, tenant: TenantId): Kept[] {
   const found = new Map<string, Kept>()
   for (const collection of [decisions, decisionParts])
@@ -73,7 +73,7 @@ function keptOf(store: Pick<Store, 'keysOf'>, tenant: TenantId): Kept[] {
   return [...found.values()].sort((left, right) => left.at - right.at || left.number - right.number)
 }
 
-/** The time at which each decision was superseded. Decisions without an entry are in force, or are about to be. */
+/** The time at which each decision was superseded. Decisions without an entry are current, or not written yet. */
 function supersededAt(kept: readonly Kept[]): Map<Kept, number> {
   const next = new Map<string, Kept>()
   const times = new Map<Kept, number>()

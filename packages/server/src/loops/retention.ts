@@ -1,6 +1,6 @@
-// Deletes records that are kept for a limited time: events, decisions, audit entries, idempotent answers and cancel marks.
-// All of them are written once and never changed, so deleting one twice, or by two replicas, is harmless. See
-// docs/design/store.md#retention
+// Deletes records that are kept for a limited time: events, decisions, audit entries, idempotent answers and cancel
+// marks. These records are never changed after they are written, so deleting one twice, or by two server replicas, is
+// harmless. See docs/design/store.md#retention
 
 import type { TenantId } from '@holdfast/contract'
 import type { Clock } from '../ports/clock.ts'
@@ -21,15 +21,15 @@ export interface RetentionDeps {
   readonly retention: Retention
 }
 
-/** The limit of records read, and of records deleted in one transaction. */
+/** Limit of records that are read at once, and of records that one transaction deletes. */
 const AT_ONCE = 100
 const DAY_MS = 24 * 3_600_000
-/** Far longer than any request can be delayed by a paused store member. */
+/** How long cancel marks are kept: far longer than a paused store member can delay a request. */
 const CANCEL_KEPT_MS = DAY_MS
 
 export async function applyRetention(deps: RetentionDeps): Promise<void> {
   const { store, clock, retention } = deps
-  // A replica that was suspended has an outdated cache and would delete the wrong records.
+  // The cache of a server replica that was suspended is outdated, and the wrong records would be deleted.
   await store.fresh()
   await dropCancels(deps)
   const isOlder = (time: string, days: number) => Date.parse(time) < clock.now() - days * DAY_MS
@@ -44,8 +44,8 @@ export async function applyRetention(deps: RetentionDeps): Promise<void> {
 }
 
 /**
- * Limits the bytes of events and decisions per tenant. A limit on their number is not enough, because one may be as large as
- * a transaction. Call this more often than `applyRetention`.
+ * Limits the bytes of events and decisions per tenant. A limit on their number is not enough, because one record may be
+ * as large as a transaction. Call this function more often than `applyRetention`.
  */
 export async function boundBytes({ store, clock, retention }: RetentionDeps): Promise<void> {
   const most = retention.events.bytes
@@ -64,7 +64,7 @@ export async function boundBytes({ store, clock, retention }: RetentionDeps): Pr
   }
 }
 
-/** Oldest first. Records of one transaction share a revision and are ordered by key, as in an event's cursor. */
+/** Records, oldest first. Records of one transaction share a revision and are ordered by key, as in an event's cursor. */
 function inOrder(store: Store, tenant: TenantId, collection: Collection<unknown>): readonly SizedKey[] {
   return store
     .keysOf(collection, tenant)
@@ -82,7 +82,7 @@ async function dropOld<T>(
   const oldest = keys.slice(0, AT_ONCE).map(({ key }) => key)
   const records = await store.read(collection, oldest)
   const firstKept = records.findIndex((record) => record !== undefined && !isOld(record))
-  // An unreadable record has no known age and is deleted only together with a newer expired one.
+  // The age of an unreadable record is unknown. Such a record is deleted only together with a newer expired record.
   const old = records
     .slice(0, firstKept < 0 ? records.length : firstKept)
     .findLastIndex((record) => record !== undefined)
@@ -90,7 +90,7 @@ async function dropOld<T>(
 }
 
 /**
- * Deletes from the oldest on, and all records of one revision together, so that a client with a kept cursor misses no
+ * Deletes the oldest records, and all records of one revision together, so that a client whose cursor is kept misses no
  * event.
  */
 async function dropFirst(

@@ -1,6 +1,7 @@
-// The rotation controller. While a credential is in cutover it moves the consumers to the new version one by one, each after
-// the previous one serves with it. After an abort it moves them back and destroys the new version once no container uses it.
-// All state is in the records, so any leader of the shard can continue. See docs/design/secrets.md#rotation
+// The rotation controller. During the cutover of a credential it moves the consumers to the new version one by one, each
+// after the previous consumer is ready with it. After an abort it moves the consumers back and destroys the new version
+// once no container uses it. All state is stored, so any owner of the shard can continue. See
+// docs/design/secrets.md#rotation
 
 import type { TenantId } from '@holdfast/contract'
 import { nextMove, type RotationMove } from '@holdfast/core'
@@ -37,7 +38,7 @@ const CHECK_MS = 500
 
 export function startRotations(deps: RotationLoopDeps): { stop(): Promise<void> } {
   const { store, checkMs = CHECK_MS } = deps
-  /** Read from the store at start and updated from its changes. */
+  /** The credentials in cutover, read from the store at start and updated with its changes. */
   const inCutover: LabelsInCutover = new Map()
   for (const { record: tenant } of store.list(tenants))
     for (const { id } of store.keysOf(credentials, tenant.id)) track(store, inCutover, tenant.id, id)
@@ -68,21 +69,21 @@ function track(store: Pick<Store, 'get'>, inCutover: LabelsInCutover, tenant: Te
   else if (labels.delete(label) && labels.size === 0) inCutover.delete(tenant)
 }
 
-/** A tenant that fails does not block the others and is retried at the next run. */
+/** Reconciles all tenants. A tenant that fails does not block other tenants and is retried at the next run. */
 async function reconcileAll(deps: RotationLoopDeps, inCutover: LabelsInCutover): Promise<void> {
   await Promise.all(
     [...inCutover]
       .filter(([tenant]) => deps.leadership.owns(tenant))
       .map(([tenant, labels]) =>
         reconcileTenant(deps, tenant, [...labels]).catch((error: unknown) => {
-          // The shard's new owner does the work.
+          // After a loss of leadership, the shard's new owner does the work, so the error is ignored.
           if (!(error instanceof LostLeadershipError)) deps.onError(error, `${tenant}: ${[...labels].join()}`)
         }),
       ),
   )
 }
 
-/** Ends finished aborts, and moves each due consumer in one revision, also if several of its credentials rotate. */
+/** Ends finished aborts, and moves each due consumer with one new revision, even if several of its credentials rotate. */
 async function reconcileTenant(
   deps: RotationLoopDeps,
   tenant: TenantId,
@@ -107,7 +108,7 @@ function moveOf(
   return nextMove(gatherRotation(store, tenant, credential), credential.rotation.startedBy)
 }
 
-/** Decides again on the records that the transaction compares, because an abort or an update may have come in between. */
+/** Moves a consumer. Decides again inside the transaction, because an abort or an update may have been stored since. */
 async function moveConsumer(
   deps: RotationLoopDeps,
   tenant: TenantId,
@@ -133,7 +134,7 @@ async function moveConsumer(
 
 type Due = readonly [StoredCredential, number]
 
-/** The revision is attributed to the caller who requested the rotation step. */
+/** The author of the new revision: the caller who requested the rotation step. */
 function callerOf(tenant: TenantId, [first]: readonly Due[]): Caller | undefined {
   const askedBy = first?.[0].rotation?.askedBy
   return askedBy && { tenant, ...askedBy }
@@ -149,7 +150,7 @@ async function endAbort(deps: RotationLoopDeps, tenant: TenantId, label: string)
     const { destroyed } = move
     const changes = { rotation: undefined, destroyed }
     transaction.put(address, advancedCredential(credential, changes, timestamp(clock), undefined))
-    // The janitor destroys it, because a controller never writes to the secrets store.
+    // The janitor destroys the version, because a controller never writes to the secrets store.
     markVersionsForDestruction(transaction, clock, tenant, credential, destroyed)
     emitRotationEnd(transaction, clock, tenant, credential, destroyed)
     return { kind: 'commit', result: undefined }

@@ -1,5 +1,5 @@
-// Measures how full the key-value store is and collects the alarms of its members. Byte quotas shrink as it fills
-// (quotas/quotas.ts). Alarms are for the operator: under CORRUPT or NOSPACE reads still succeed, so nothing else shows them.
+// Measures how full the key-value store is and collects the alarms of its members. Byte quotas shrink as the store fills
+// (quotas/quotas.ts). Under the alarms CORRUPT and NOSPACE reads still succeed, so only these alarms inform the operator.
 
 import type { EngineStatus, KeyValueEngine } from '../ports/key-value.ts'
 
@@ -7,7 +7,7 @@ import type { EngineStatus, KeyValueEngine } from '../ports/key-value.ts'
 export type OnAlarms = (alarms: readonly string[]) => void
 
 export interface StorePressure {
-  /** From 0 to 1, of the fullest member; 0 until a member has answered. */
+  /** How full the fullest member of the store is, from 0 to 1; 0 until a member has answered. */
   readonly ratio: number
   measure(): Promise<void>
 }
@@ -31,7 +31,7 @@ export function createStorePressure(
     },
     async measure() {
       const members = await engine.status()
-      // No member answered, so the last measurement is kept.
+      // No member answered, so the last measurement stays valid.
       if (members.length === 0) return
       logAlarms(members)
       ratio = Math.max(0, ...members.map(({ dbSizeInUseBytes }) => dbSizeInUseBytes / quotaBytes))

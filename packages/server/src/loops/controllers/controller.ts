@@ -31,7 +31,7 @@ export interface KnownTenant {
   readonly waiting: WaitingList
   readonly dependents: Dependents
   readonly observed: ObservationDedup
-  /** After a takeover agents need time to report: no replica is overdue before. */
+  /** Time before which no replica is overdue, because agents need time to report after a change of the shard's owner. */
   readonly graceUntil: number
 }
 
@@ -42,9 +42,9 @@ export interface Controller {
   readonly due: DelayedQueue
 }
 
-/** The queue key of a deployment. A name belongs to one deployment at a time, also while it is being deleted. */
+/** The queue key of a deployment. A name belongs to one deployment at a time, even during its deletion. */
 export const keyOf = (tenant: TenantId, name: string): string => `${tenant}/${name}`
-/** Marks the queue key of a node that is being drained or released; no deployment name contains it. */
+/** Marks the queue key of a node that is being drained or released. No deployment name contains this character. */
 export const NODE_MARK = '@'
 export const nodeKeyOf = (tenant: TenantId, id: NodeId): string => `${tenant}/${NODE_MARK}${id}`
 export const TENANT_LENGTH = 36

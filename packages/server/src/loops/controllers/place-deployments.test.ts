@@ -1,4 +1,4 @@
-// A reservation is released when its plan is not written: unused capacity must not stay reserved.
+// Tests that a reservation is released when its plan is not written: unused capacity must not stay reserved.
 
 import type { TenantId } from '@holdfast/contract'
 import { createMemoryKeyspace } from '@holdfast/simulation/memory/keyspace'
@@ -24,7 +24,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
 
-/** Each requests the whole node. */
+/** Stores deployments that each request the whole capacity of a node. */
 const putDeployments = (store: Store, ...names: string[]): Promise<void> =>
   write(store, (transaction) => {
     for (const name of names) {
@@ -53,7 +53,7 @@ function startOn(store: Store) {
   return placing
 }
 
-/** `web` is deleted while its first plan is being written. */
+/** Runs the controller while the deployment `web` is deleted during the write of its first plan. */
 async function withoutWeb() {
   const keyspace = createMemoryKeyspace()
   const user = await openOver(keyspace)

@@ -1,5 +1,5 @@
-// The deployment controller: a change of a tenant whose shard this process owns enqueues the deployments that it concerns, and
-// reconciling a deployment leads to one fenced transaction or to nothing. See docs/design/leadership.md#work-queue
+// The deployment controller. If this process owns the tenant's shard, a change enqueues the deployments that it concerns.
+// Reconciling a deployment commits at most one fenced transaction. See docs/design/leadership.md#work-queue
 
 import type { TenantId } from '@holdfast/contract'
 import { deployments, tenants } from '../../store/records.ts'
@@ -22,7 +22,7 @@ import { createKeyQueue, exponentialBackoff } from './queue/key-queue.ts'
 import { noticeChange } from './queue/notice-changes.ts'
 
 export interface PlacementController {
-  /** Keys that are queued, running or backing off after a failure. */
+  /** Number of keys that are queued, running or backing off after a failure. */
   readonly pending: number
   stop(): Promise<void>
 }
@@ -46,8 +46,8 @@ export function startPlacing(deps: PlacingDeps): PlacementController {
   })
   const controller: Controller = { deps, tenants: new Map(), queue, due: createDelayedQueue() }
   const unwatch = store.subscribe((changes) => {
-    // The whole batch is applied before anything is reconciled. The cache already holds the batch, and a plan must not be made
-    // from a view that holds only a part of it.
+    // The view applies the whole batch of changes before a deployment is reconciled: the cache already contains the whole
+    // batch, and a plan needs a view that matches the cache.
     const keys = new Set<string>()
     const applying: Controller = { ...controller, queue: { add: (key) => void keys.add(key) } }
     for (const change of changes) noticeChange(applying, change)
@@ -87,12 +87,12 @@ function resyncAll(controller: Controller): void {
   for (const { record } of controller.deps.store.list(tenants)) enqueueAll(controller, record.id)
 }
 
-/** A key whose shard has moved to another process is ignored when it is reconciled. */
+/** Requeues the keys whose time has come. Reconciling ignores a key whose shard has moved to another process. */
 function requeueDue({ due, deps, queue }: Controller): void {
   for (const key of due.removeDue(deps.clock.now())) queue.add(key)
 }
 
-/** Forgets the tenants of lost shards, and enqueues every deployment of gained ones. */
+/** Drops the state of tenants in lost shards, and enqueues every deployment of tenants in gained shards. */
 function followShards(controller: Controller, { gained, lost }: ShardChange): void {
   const changed = new Set([...lost, ...gained])
   for (const tenant of controller.tenants.keys())

@@ -5,7 +5,7 @@ import { SHARDS, shardOf } from './shard-of.ts'
 
 const allOf = (owner: string) => new Map(Array.from({ length: SHARDS }, (_, shard) => [shard, owner]))
 
-/** Every replica plans on the same view and acts, until none has a shard to hand over. */
+/** Lets every server replica plan from the same view and hand over shards, until none has a shard to hand over. */
 function settle(owners: Map<number, string>, live: readonly string[]): number[] {
   for (let round = 0; round < 10; round += 1)
     for (const { shard, to } of live.flatMap((me) => planHandOver(new Map(owners), live, me)))

@@ -1,5 +1,6 @@
-// Plans which shards a replica hands over, so that they are spread evenly over the live replicas. Pure, so replicas with the
-// same view make the same plan: only an owner with more than its share hands over, and only to replicas with less.
+// Plans which shards a server replica hands over, so that the shards are spread evenly over the live server replicas. A
+// pure function: server replicas with the same view make the same plan. Only an owner with more than its share hands over
+// shards, and only to server replicas with less than theirs.
 
 import { SHARDS } from './shard-of.ts'
 
@@ -8,7 +9,7 @@ export interface HandOver {
   readonly to: string
 }
 
-/** The shards that `me` should hand over. `owners` contains the shards that live replicas own. */
+/** The shards that the server replica `me` should hand over. `owners` has the owner of each shard, live ones only. */
 export function planHandOver(
   owners: ReadonlyMap<number, string>,
   live: readonly string[],
@@ -29,7 +30,7 @@ export function planHandOver(
   })
 }
 
-/** If 64 is not divisible by the number of replicas, the first ones in sort order get one more. */
+/** Number of shards for one server replica. If 64 is not divisible, the first ones in sort order get one more shard. */
 function shareOf(live: readonly string[], id: string): number {
   const rank = live.indexOf(id)
   if (rank < 0) return 0

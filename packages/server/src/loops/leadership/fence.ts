@@ -1,5 +1,5 @@
-// The fencing tokens of the shards that this process owns, and the only way for a controller to write: a transaction that
-// compares the shard's record with the token. A paused or former owner changes nothing, whatever it believes. See
+// The fencing tokens of the shards that this process owns. Controllers write only through the fence: each transaction
+// compares the shard's record with the token, so the writes of a paused or former owner fail. See
 // docs/design/leadership.md#fencing
 
 import type { TenantId } from '@holdfast/contract'
@@ -8,7 +8,7 @@ import type { Store, TransactionDecision } from '../../store/store.ts'
 import { globally, type Transaction } from '../../store/transaction.ts'
 import { shardOf } from './shard-of.ts'
 
-/** This replica does not own the tenant's shard, or lost it; the owner does the work. */
+/** This server replica does not own the tenant's shard, or lost it; the owner of the shard does the work. */
 export class LostLeadershipError extends Error {
   override readonly name = 'LostLeadershipError'
 }
@@ -16,14 +16,14 @@ export class LostLeadershipError extends Error {
 export const shardAddress = (shard: number) => globally(shards, String(shard))
 
 export interface Fence {
-  /** The token of each shard: the modification revision of its record when this replica acquired it. */
+  /** The token of each shard: the modification revision of the shard's record when this server replica acquired it. */
   readonly held: Map<number, number>
   transact<R>(tenant: TenantId, decide: (transaction: Transaction) => TransactionDecision<R>): Promise<R>
 }
 
 const FENCED: unique symbol = Symbol('fenced')
 
-/** `onBreach` is called when the store contradicts a token that is still held. */
+/** `onBreach` is called when the shard's record in the store does not match a token that this process holds. */
 export function createFence(
   store: Pick<Store, 'get' | 'transact'>,
   replica: string,

@@ -1,5 +1,5 @@
-// Which server replicas are alive? A heartbeat is stale when it has not changed for a while on this process's own monotonic
-// clock, measured from when it was first seen. Timestamps of other machines are not trusted. See
+// Determines which server replicas are alive. A heartbeat is stale if it has not changed for a while on this process's
+// own monotonic clock, measured from when this process first saw it. Timestamps of other machines are not trusted. See
 // docs/design/leadership.md#heartbeats
 
 export interface SeenHeartbeat {
@@ -10,9 +10,9 @@ export interface SeenHeartbeat {
 export interface HeartbeatWatch {
   /** Records the heartbeats that the store contains now. */
   observe(heartbeats: readonly SeenHeartbeat[], now: number): void
-  /** Restarts the timers of all replicas, because this process was suspended or disconnected and could see no heartbeat. */
+  /** Restarts the timers of all server replicas after this process was suspended or disconnected and saw no heartbeat. */
   restart(now: number): void
-  /** The known replicas with a recent heartbeat, sorted. */
+  /** The ids of the server replicas with a recent heartbeat, sorted. */
   live(now: number): string[]
   isStale(id: string, now: number): boolean
 }

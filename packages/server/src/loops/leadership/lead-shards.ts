@@ -1,5 +1,6 @@
-// Which shards does this server replica own? It keeps a heartbeat, acquires free shards and those of stale owners, and
-// releases everything when the store contradicts it or its process was suspended. See docs/design/leadership.md#shards
+// Maintains the shards of this server replica: it sends heartbeats, acquires free shards and shards of stale owners, and
+// releases all shards if the store contradicts its ownership or the process was suspended. See
+// docs/design/leadership.md#shards
 
 import { defined, type Infer, type TenantId } from '@holdfast/contract'
 import { timestamp } from '../../ports/clock.ts'
@@ -29,10 +30,10 @@ export const LEADERSHIP_TIMINGS: LeadershipTimings = {
 
 export interface Leadership {
   owns(tenant: TenantId): boolean
-  /** The only way for a controller to write. Throws LostLeadershipError if this replica does not own the tenant's shard. */
+  /** Writes for a controller; there is no other way. Throws LostLeadershipError if another process owns the shard. */
   fenced<R>(tenant: TenantId, decide: (transaction: Transaction) => TransactionDecision<R>): Promise<R>
   subscribe(listener: (change: ShardChange) => void): () => void
-  /** Releases every shard, so that other replicas can acquire them at once. */
+  /** Releases every shard, so that other server replicas can acquire them at once. */
   stop(): Promise<void>
 }
 
@@ -53,7 +54,7 @@ export function startLeadership(options: LeadershipOptions): Leadership {
   const unsubscribe = options.store.subscribe((changes) => {
     const shardChanges = changes.filter(({ key }) => key.folder === shards.folder)
     if (shardChanges.length > 0) settleOwnership(state)
-    // A replica that came or went and a free shard are handled now instead of at the next interval.
+    // A started or stopped server replica and a free shard are handled at once, not at the next interval.
     const freed = shardChanges.some(({ kind }) => kind === 'delete')
     if (freed || changes.some(({ key }) => key.folder === serverReplicas.folder)) reconcile.nudge()
   })
@@ -98,7 +99,7 @@ function startLoops(state: LeadershipState): { reconcile: Repeating; others: Rep
   return { reconcile, others: [heartbeat, watchSuspension(state)] }
 }
 
-/** A process that was suspended may have lost its shards, so it releases them. */
+/** Detects that this process was suspended. It then releases its shards, because other processes may own them by now. */
 function watchSuspension(state: LeadershipState): Repeating {
   let last = performance.now()
   return repeat(
@@ -122,7 +123,7 @@ async function sendHeartbeat(
     return { kind: 'commit', result: undefined }
   })
   const now = performance.now()
-  // While this replica's own heartbeats failed, it could not see those of the others either.
+  // While the heartbeats of this server replica failed, it could not see the heartbeats of the others either.
   if (now - state.lastHeartbeat > state.timings.silentMs) state.watch.restart(now)
   state.lastHeartbeat = now
 }
@@ -135,7 +136,7 @@ async function reconcileShards(state: LeadershipState): Promise<void> {
   const heartbeats = store.listWithIds(serverReplicas)
   watch.observe(heartbeats, now)
   settleOwnership(state)
-  // A replica without a visible heartbeat must not acquire shards, because the others would take them over again.
+  // A server replica whose heartbeat the others do not see must not acquire shards: they would acquire them back.
   const isVisible = heartbeats.some(({ id }) => id === replica)
   if (!state.leads || !isVisible || now - state.lastHeartbeat > timings.silentMs) return
   await acquireFreeShards(state, now)

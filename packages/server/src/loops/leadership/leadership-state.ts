@@ -1,4 +1,4 @@
-// The leadership state of this replica: the shards it owns, as derived from the records. See
+// The leadership state of this server replica: the shards that it owns, as derived from the records. See
 // docs/design/leadership.md#shards
 
 import type { Clock } from '../../ports/clock.ts'
@@ -9,16 +9,16 @@ import { SHARDS } from './shard-of.ts'
 
 export interface LeadershipTimings {
   readonly heartbeatMs: number
-  /** How long a heartbeat may stay unchanged before the replica is stale and its shards are acquired by others. */
+  /** How long a heartbeat may stay unchanged before other server replicas acquire the shards of its sender. */
   readonly silentMs: number
   /** How long the process may be suspended before it releases all its shards. */
   readonly lagMs: number
-  /** The interval at which shards and the heartbeats of other replicas are checked. */
+  /** The interval at which shards and the heartbeats of other server replicas are checked. */
   readonly checkMs: number
 }
 
 export interface ShardChange {
-  /** Also contains shards that were lost and gained again; their grace periods restart. */
+  /** The gained shards, including shards that were lost and gained again, whose grace periods restart. */
   readonly gained: readonly number[]
   readonly lost: readonly number[]
 }
@@ -26,15 +26,15 @@ export interface ShardChange {
 export interface LeadershipOptions {
   readonly store: Store
   readonly clock: Clock
-  /** Unique per process: a restarted server is another replica. */
+  /** Id of this server replica, unique per process: a restarted server has another id. */
   readonly replica: string
-  /** The URL at which other replicas reach this one. */
+  /** The URL at which other server replicas reach this one. */
   readonly url: string
-  /** The control-plane node on which this process runs; the process's heartbeat is also that node's. */
+  /** The control-plane node on which this process runs. The heartbeats of the process also count for that node. */
   readonly nodeName?: string
-  /** False: send heartbeats only, so that other replicas find this one, and acquire no shards. */
+  /** False: this server replica acquires no shards and only sends heartbeats, so that the others find it. */
   readonly leads?: boolean
-  /** Whether other replicas may request secrets from this one, because it runs a broker. */
+  /** Whether this server replica runs a broker, from which the others may request secrets. */
   readonly brokers?: boolean
   readonly timings?: LeadershipTimings
   onError(error: unknown): void
@@ -47,18 +47,18 @@ export interface LeadershipState extends LeadershipOptions {
   readonly watch: HeartbeatWatch
   readonly listeners: Set<(change: ShardChange) => void>
   /**
-   * Shards that are being handed over, each with its token. They are no longer used while the record still has that token;
-   * another token means that the shard was handed over and came back.
+   * Shards that are being handed over, each with its fencing token. A shard is not used while its record still has that
+   * token. Another token means that the shard was handed over and acquired again.
    */
   readonly leaving: Map<number, number>
-  /** Set when the cache may be older than the event that caused all shards to be released. */
+  /** True if the cache may lack the event that caused the release of all shards, so that it must be refreshed first. */
   mustRefresh: boolean
   lastHeartbeat: number
 }
 
 /**
- * Updates the owned shards from the records. If another replica acquired one of them, it considered this one dead, so
- * everything this replica knows may be outdated: it releases all shards and reads the records again.
+ * Updates the owned shards from the records. If another server replica acquired an owned shard, it considered this one
+ * dead. All state may then be outdated, so this server replica releases all shards and reads the records again.
  */
 export function settleOwnership(state: LeadershipState): void {
   if (state.mustRefresh) return

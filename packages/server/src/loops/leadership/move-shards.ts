@@ -1,5 +1,6 @@
-// Moves shards between replicas: free shards are acquired at once, those of a stale owner by comparing its heartbeat, and a
-// replica with more than its share hands some over. Each move is one transaction that compares what it was decided on.
+// Moves shards between server replicas: free shards are acquired at once, shards of a stale owner if its heartbeat stays
+// unchanged, and a server replica with more than its share hands shards over. Each move is one transaction that compares
+// the records on which the move was decided.
 
 import { serverReplicas, shards } from '../../store/records.ts'
 import { globally } from '../../store/transaction.ts'
@@ -23,7 +24,7 @@ function isFree({ store, replica, watch }: LeadershipState, owner: string | unde
   return store.get(globally(serverReplicas, owner)) === undefined || watch.isStale(owner, now)
 }
 
-/** The transaction reads the shard and its owner's heartbeat, so it fails if the owner sends another heartbeat. */
+/** Acquires a free shard. The transaction compares the owner's heartbeat, so it fails if the owner sends another one. */
 async function acquire(state: LeadershipState, shard: number, now: number): Promise<void> {
   const { store, replica } = state
   await store.transact<void>((transaction) => {
@@ -50,14 +51,14 @@ export async function handOver(state: LeadershipState, now: number): Promise<voi
     const token = store.get(shardAddress(shard))?.modRevision
     if (token !== undefined) leaving.set(shard, token)
   }
-  // Announced before the transfer, because the fence would abort work that starts now.
+  // The loss of the shards is announced before the transfer, because the fence would abort work that starts now.
   const lost = planned.map(({ shard }) => shard).filter((shard) => fence.held.delete(shard))
   announceChange(state, { gained: [], lost })
   const done = await Promise.allSettled(planned.map((one) => transferShard(state, one)))
   planned.forEach(({ shard }, index) => {
     const outcome = done[index]
     if (outcome?.status === 'fulfilled' && outcome.value) return
-    // The transfer was aborted or its outcome is unknown, so the records decide.
+    // The transfer was aborted or its outcome is unknown, so ownership is derived from the records again.
     leaving.delete(shard)
     if (outcome?.status === 'rejected') releaseAll(state)
   })
@@ -73,7 +74,7 @@ async function transferShard({ store, replica }: LeadershipState, { shard, to }:
   })
 }
 
-/** Deletes the heartbeat records of stale replicas that own no shard. */
+/** Deletes the heartbeat records of stale server replicas that own no shard. */
 export async function deleteStaleReplicas(state: LeadershipState, now: number): Promise<void> {
   const { store, watch } = state
   const owners = new Set(store.list(shards).map(({ record }) => record.owner))
@@ -88,7 +89,7 @@ export async function deleteStaleReplicas(state: LeadershipState, now: number): 
     })
 }
 
-/** Deletes the shard records and the heartbeat in one transaction, so that other replicas need not wait for the timeout. */
+/** Deletes the shard records and the heartbeat in one transaction, so that the others need not wait for the timeout. */
 export async function resign({ store, replica }: LeadershipState): Promise<void> {
   await store.transact((transaction) => {
     for (let shard = 0; shard < SHARDS; shard += 1) {

@@ -1,5 +1,5 @@
-// A plan is written in one transaction: however large the deployment, the plan stays within the limits of a transaction, and
-// compares the records that it was made from.
+// Tests that a plan can be written in one transaction: even for a large deployment, the plan stays within the limits of a
+// transaction and compares the records that it was made from.
 
 import type { DeploymentSpec } from '@holdfast/contract'
 import { expect, test } from 'vitest'
@@ -12,7 +12,7 @@ import { reconcileDeployment } from './reconcile-deployment.ts'
 import { createTenantView } from './tenant-view.ts'
 
 const MOST = 120
-/** More replicas than a transaction holds compares. */
+/** Number of replicas, greater than the number of compares that one transaction allows. */
 const MANY = 130
 
 function decide({ deps, next }: ReturnType<typeof aRollout>) {

@@ -1,5 +1,5 @@
-// Finishes a node that is being drained or released once no replica is left on it. A released node loses its record, its name
-// and its quota slot; a drained one stays, cordoned.
+// Finishes the drain or release of a node once no replica is left on it. The record, name and quota slot of a released
+// node are deleted; a drained node stays enrolled and cordoned.
 
 import type { NodeId, TenantId } from '@holdfast/contract'
 import { isDraining, stageDrained } from '../../../operations/nodes/drain-node.ts'

@@ -1,5 +1,5 @@
-// The snapshot that a placement is planned from: the stored records of one deployment and the tenant's view, mapped to the
-// types of core. Records are read from the cache when the plan asks for them; nothing is copied.
+// The snapshot for planning one placement: the stored records of one deployment and the tenant's scheduling view, mapped
+// to the types of the core package. Records are read from the cache on demand; nothing is copied.
 
 import { hash } from 'node:crypto'
 import type { AssignmentId, ResidencyRules, TenantId } from '@holdfast/contract'
@@ -18,11 +18,11 @@ export interface SnapshotDeps {
   readonly tenant: TenantId
   readonly view: TenantView
   readonly residency: ResidencyRules
-  /** In milliseconds since 1970; no replica is overdue before. */
+  /** Time before which no replica is overdue, in milliseconds since 1970. */
   readonly graceUntil: number
 }
 
-/** Plans one deployment and reserves the capacity that the plan needs, so that no other plan counts on it. */
+/** Plans one deployment and reserves the needed capacity, so that no other plan uses the same capacity. */
 export function planAndReserve(deps: SnapshotDeps, stored: StoredDeployment, now: number): PlacementPlan {
   const { view } = deps
   const plan = planPlacement(takeSnapshot(deps, stored), stored, now)

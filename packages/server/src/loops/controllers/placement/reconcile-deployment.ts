@@ -1,5 +1,5 @@
-// Reconciles one deployment: a plan from what the cache shows and, where there is something to write, one fenced transaction
-// that compares every record that the plan relies on. See docs/design/leadership.md#fencing
+// Reconciles one deployment: makes a plan from the cache and, if the plan changes anything, writes it in one fenced
+// transaction that compares every record that the plan relies on. See docs/design/leadership.md#fencing
 
 import type { DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
 import type { PlacementPlan } from '@holdfast/core/placement'
@@ -31,12 +31,12 @@ export async function reconcileDeployment(controller: Controller, key: string): 
     await write(controller, known, tenant, plan)
   } catch (error) {
     known.view.release(plan.deployment.uid)
-    // Another process owns the shard and plans the deployment; this one does when it owns the shard again.
+    // If another process owns the shard now, that process plans the deployment, so the error is ignored.
     if (!(error instanceof LostLeadershipError)) throw error
   }
 }
 
-/** Undefined where there is nothing to write. */
+/** Plans the deployment from the cache; undefined if the plan changes nothing. */
 function planNow(
   { deps: { store, clock, residency }, due }: Controller,
   { view, waiting, dependents, graceUntil }: KnownTenant,
@@ -66,11 +66,11 @@ async function write(
   const parts = first.events().before
   for (const event of parts)
     await leadership.fenced(tenant, (transaction) => {
-      // The previous owner of the shard may have recorded it already.
+      // The previous owner of the shard may have recorded the same event already.
       const isNew = recordEventOnce(transaction, clock, tenant, event)
       return { kind: isNew ? 'commit' : 'abort', result: undefined }
     })
-  // Without an await before the transaction, the plan is compared with the very records that it was made from.
+  // If nothing is awaited before the transaction, the cache is unchanged, and the first plan can be written as it is.
   const matrix = hasLargeMatrix(first) ? await storeMatrix(leadership, tenant, first) : undefined
   let planned = parts.length === 0 && matrix === undefined ? first : undefined
   const isWritten = await leadership.fenced<boolean>(tenant, (transaction) => {
@@ -86,12 +86,12 @@ async function write(
     return { kind: 'commit', result: true }
   })
   if (isWritten) return
-  // The newer plan has another matrix, which is not stored yet.
+  // The transaction made a newer plan, whose candidate matrix is not stored yet, so the deployment is requeued.
   controller.queue.add(keyOf(tenant, spec.name))
   if (matrix !== undefined) await dropMatrix(leadership, tenant, matrix)
 }
 
-/** Nothing will be written, so the reservation is released and the deployments that wait for capacity are requeued. */
+/** For a plan that is not written: releases its reservation and requeues the deployments that wait for capacity. */
 function releaseReservation(
   { queue }: Controller,
   known: KnownTenant,
@@ -104,7 +104,7 @@ function releaseReservation(
 
 function stage(transaction: Transaction, tenant: TenantId, plan: PlacementPlan): void {
   for (const id of plan.nodesToCompare) compareNode(transaction, tenant, id)
-  // An unreadable observation was planned on as if there were none, and must not block the plan.
+  // The plan treats an unreadable observation as absent, so such an observation must not block the write.
   for (const id of plan.observationsToCompare)
     getOr(transaction, inTenant(tenant, observations, id), undefined)
   const address = inTenant(tenant, placements, plan.deployment.uid)
@@ -116,7 +116,7 @@ function stage(transaction: Transaction, tenant: TenantId, plan: PlacementPlan):
     recordEvent(transaction, decidedAt, tenant, { place, ...event })
 }
 
-/** A node that is gone must be absent, not merely unreadable; a chosen node must be unchanged. */
+/** Makes the transaction compare a node's record: a missing node must still be missing, a chosen node unchanged. */
 function compareNode(transaction: Transaction, tenant: TenantId, id: NodeId): void {
   transaction.get(inTenant(tenant, nodes, id))
 }

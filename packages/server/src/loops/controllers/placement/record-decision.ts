@@ -1,5 +1,5 @@
-// Writes a decision record in the transaction of the placement record, so that the record is what was decided, whichever
-// process dies when. A decision that equals the last one is not recorded. See docs/design/placement.md#decision-records
+// Writes a decision record in the same transaction as the placement record, so that both are written or neither. A
+// decision equal to the last one is not recorded. See docs/design/placement.md#decision-records
 
 import type { Candidate, TenantId } from '@holdfast/contract'
 import type { Explanation } from '@holdfast/core'
@@ -9,7 +9,7 @@ import { decisionParts, decisions, deployments } from '../../../store/records.ts
 import { inTenant, type Transaction } from '../../../store/transaction.ts'
 import type { Leadership } from '../../leadership/lead-shards.ts'
 
-/** A matrix of candidates of which all but the last part is stored. The parts are in use once a decision names them. */
+/** A candidate matrix whose parts, except the last, are stored. The parts are used once a decision references them. */
 export interface StoredMatrix {
   readonly number: number
   readonly refusals: string
@@ -18,10 +18,10 @@ export interface StoredMatrix {
   readonly last: readonly Candidate[]
 }
 
-/** Whether the matrix is too large for the transaction of the plan, and has to be stored before. */
+/** Whether the candidate matrix is too large for the transaction of the plan, and must be stored before it. */
 export const hasLargeMatrix = (plan: PlacementPlan): boolean => plan.recordedParts().length > 1
 
-/** Stores all parts but the last, each in a transaction of its own. */
+/** Stores all parts of the candidate matrix except the last, each in its own transaction. */
 export async function storeMatrix(
   leadership: Pick<Leadership, 'fenced'>,
   tenant: TenantId,
@@ -35,7 +35,7 @@ export async function storeMatrix(
   const before = parts.slice(0, -1).map((candidates, index) => ({ candidates, id: `${id}/${index}` }))
   for (const part of before)
     await leadership.fenced<void>(tenant, (transaction) => {
-      // A deployment that was removed in between must leave no parts behind.
+      // No part is stored for a deployment that was deleted after the plan was made.
       const isThere =
         transaction.get(inTenant(tenant, deployments, deployment.spec.name))?.uid === deployment.uid
       if (isThere)
@@ -48,7 +48,7 @@ export async function storeMatrix(
 
 const DROPPED_AT_ONCE = 100
 
-/** No decision will name the matrix; without this, frequently changing nodes would pile up unread parts. */
+/** Deletes the stored parts of a matrix that no decision will reference; otherwise unused parts would accumulate. */
 export async function dropMatrix(
   leadership: Pick<Leadership, 'fenced'>,
   tenant: TenantId,
@@ -62,7 +62,7 @@ export async function dropMatrix(
     })
 }
 
-/** False where the matrix is too large and is not stored: then the plan must not be written. */
+/** Records the decision. False if its matrix is too large and not stored yet: then the plan must not be written. */
 export function recordDecision(
   transaction: Transaction,
   tenant: TenantId,
@@ -73,7 +73,7 @@ export function recordDecision(
   const parts = plan.recordedParts()
   if (next?.decided === undefined || parts.length === 0) return true
   const { number, at, reason } = next.decided
-  // A plan that was repeated on newer reports is still the same decision.
+  // A repeated plan is the same decision if its number and its refusals are equal; the stored matrix is then valid.
   const isStored = matrix?.number === number && matrix.refusals === next.reportedRefusals
   if (parts.length > 1 && !isStored) return false
   const explanation = isStored ? matrix.explanation : refused

@@ -1,4 +1,4 @@
-// A view that is updated change by change decides like one that is rebuilt from all records.
+// Tests that a view updated change by change gives the same results as a view rebuilt from all records.
 
 import type { Assignment, AssignmentId, DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
 import type { Workload } from '@holdfast/core'
@@ -24,7 +24,7 @@ import { createTenantView } from './tenant-view.ts'
 const tenant: TenantId = someTenant()
 const quotas = { limit: () => 1_000 }
 
-/** Cached records in a map, with the part of a store that a view reads. */
+/** Records in a map, with the part of the store interface that a view reads. */
 function records() {
   const kept = new Map<string, CachedRecord<unknown>>()
   let revision = 0
@@ -170,7 +170,7 @@ describe('a tenant view', () => {
     }
     view.reserve(uidOf(1), reserved, decidedOn)
     expect(view.scheduling.place(free, 1).unplaced).toBe(1)
-    // The echo of the older record does not end the reservation; a release does.
+    // An older record in the cache does not end the reservation; `release` does.
     expect(view.applyPlacement(uidOf(1))).toBe('none')
     expect(view.scheduling.place(free, 1).unplaced).toBe(1)
     view.release(uidOf(1))

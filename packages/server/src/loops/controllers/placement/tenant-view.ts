@@ -1,5 +1,5 @@
-// The scheduling view of one tenant, updated with each change of the cache. It includes the reservations of this process, so
-// that two plans of the same moment never count on the same capacity. See docs/design/placement.md#candidates
+// The scheduling view of one tenant, updated with each change of the cache. The view includes the reservations of this
+// process, so that two concurrent plans never use the same capacity. See docs/design/placement.md#candidates
 
 import type { AssignmentId, DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
 import { type NodeDisposition, type NodeFacts, type RetryTrigger, sameStand } from '@holdfast/core'
@@ -19,30 +19,30 @@ import { globally, inTenant } from '../../../store/transaction.ts'
 
 export interface TenantView {
   readonly scheduling: SchedulingView
-  /** The replicas of the deployment that `scheduling` holds: its reservation, or what the cache shows. */
+  /** The deployment's replicas in the view: those of its reservation, otherwise those of the cached placement. */
   countedOf(uid: DeploymentUid): CountedReplicas
   /**
-   * Enters a planned placement before the store has it. The cache prevails again once it shows a newer record than
-   * `decidedOn`, the revision that the plan was made from.
+   * Adds a planned placement to the view before it is stored. The reservation ends once the cache has a placement newer
+   * than `decidedOn`, the revision that the plan was made from.
    */
   reserve(uid: DeploymentUid, placement: CountedReplicas, decidedOn: number): void
-  /** Drops the reservation: the cache prevails. */
+  /** Drops the deployment's reservation; the view then uses the cached placement again. */
   release(uid: DeploymentUid): void
-  /** Enters the placement that the cache shows, and returns how it has changed. */
+  /** Updates the view with the deployment's cached placement, and returns how that placement has changed. */
   applyPlacement(uid: DeploymentUid): PlacementChange
-  /** Enters the node that the cache shows, and returns the kinds of its changes. */
+  /** Updates the view with the cached record of a node, and returns the kinds of the changes. */
   applyNode(id: NodeId): RetryTrigger[]
-  /** Undefined where the node is not enrolled, or its record is unreadable. */
+  /** The node's facts; undefined if the node is not enrolled or its record is unreadable. */
   nodeOf(id: NodeId): NodeFacts | undefined
-  /** The disposition that follows from the node's record and claim. */
+  /** The disposition of a node, from its record and its claim: absent, failed, leaving or staying. */
   dispositionOf(id: NodeId): NodeDisposition
   /** The nodes that are being drained or released. */
   leaving(): NodeId[]
-  /** The quota of containers, less the containers of other deployments. */
+  /** Number of containers that the quota allows for this deployment: the limit minus the containers of the others. */
   roomBeside(uid: DeploymentUid): number
   /** The names of the deployments with a replica on the node. */
   deploymentsOn(id: NodeId): Set<string>
-  /** Enters the current quota of containers. */
+  /** Updates the view with the current quota of containers. */
   applyQuota(): void
   /** Rebuilds the view from the cache, in case a change was missed. */
   refresh(): void
@@ -62,7 +62,7 @@ interface State {
   readonly tenant: TenantId
   readonly scheduling: SchedulingView
   readonly counted: Map<DeploymentUid, Counted>
-  /** The placements that the cache last showed, to find out what a change has freed. */
+  /** The placements at their last change in the cache, with which the next change is compared. */
   readonly shown: Map<DeploymentUid, CountedReplicas>
   readonly byNode: Map<NodeId, Map<AssignmentId, AssignedWork>>
   readonly nodes: Map<NodeId, NodeFacts>
@@ -116,12 +116,12 @@ export function createTenantView(
 function dispositionOf(state: State, id: NodeId): NodeDisposition {
   const node = state.store.get(inTenant(state.tenant, nodes, id))?.record
   if (node === undefined) return 'absent'
-  // A failed node cannot be drained.
+  // A failed node counts as failed even while it is being drained.
   if (node.status === 'failed') return 'failed'
   return isDraining(node) || isReleasing(state, node) ? 'leaving' : 'staying'
 }
 
-/** Only an active claim in the state `releasing`. With an unreadable claim a node gets no new work, but nothing is moved away. */
+/** Whether the tenant's claim on the node is `releasing`. False for an unreadable claim, so no replica is moved. */
 function isReleasing({ store, tenant }: State, { id, name }: StoredNode): boolean {
   const claims = store.get(globally(nodeNames, name))?.record.claims ?? []
   return claims.some((each) => each.tenant === tenant && each.nodeId === id && each.state === 'releasing')
@@ -155,7 +155,7 @@ function applyPlacement(state: State, uid: DeploymentUid): PlacementChange {
   if (record === undefined) state.shown.delete(uid)
   else state.shown.set(uid, now)
   const { decidedOn } = state.counted.get(uid) ?? EMPTY
-  // The cache is older than the reservation, whose write is still on its way.
+  // True while the cached placement is older than the reservation, whose write has not reached the cache yet.
   const isOutdated =
     decidedOn !== UNDECIDED && (found === undefined ? decidedOn === 0 : found.modRevision <= decidedOn)
   if (!isOutdated) count(state, uid, { ...now, decidedOn: UNDECIDED })
@@ -171,7 +171,7 @@ function changeOf(before: CountedReplicas, now: CountedReplicas): PlacementChang
   return now.assignments.length > before.assignments.length ? 'grown' : 'none'
 }
 
-/** Replaces the replicas that the view holds of the deployment. */
+/** Replaces the deployment's replicas in the view. */
 function count(state: State, uid: DeploymentUid, now: Counted): void {
   const before = state.counted.get(uid) ?? EMPTY
   if (now.assignments.length === 0) state.counted.delete(uid)
@@ -203,7 +203,7 @@ function leave(state: State, nodeId: NodeId, id: AssignmentId): void {
   state.scheduling.applyReleased(nodeId, known.name, known.resources)
 }
 
-/** Only this view knows the replicas on nodes that are gone, so it passes the number of containers to the scheduler. */
+/** Passes the number of containers to the scheduler. Only this view knows the replicas on nodes that are gone. */
 function applyQuota({ scheduling, quotas, tenant, used }: State): void {
   scheduling.setContainers({ used, limit: quotas.limit(tenant, 'containers') })
 }

@@ -81,7 +81,7 @@ interface Rollout {
   readonly next: StoredDeployment
 }
 
-/** Ready replicas of an outdated revision, spread over the nodes. */
+/** A deployment during an update: ready replicas of an outdated revision, spread over the nodes. */
 export function aRollout(
   replicas: number,
   machines: number,

@@ -1,5 +1,5 @@
-// Records of a dry run, laid over those of the cache and never written. They are kept as objects and not encoded, because a
-// plan of a hundred replicas reads them tens of thousands of times.
+// Records of a dry run, which hide the cached records with the same keys and are never written. They are kept as objects
+// and not encoded, because a plan of a hundred replicas reads records tens of thousands of times.
 
 import type { TenantId } from '@holdfast/contract'
 import type { CachedRecord } from '../../../store/cache/record-index.ts'
@@ -10,7 +10,7 @@ export interface OverlayStore extends Pick<Store, 'get' | 'list'> {
   put<T>(collection: Collection<T>, id: string, record: T): void
 }
 
-/** For one tenant: global records are always read from the cache. */
+/** Creates an overlay for the records of one tenant. Global records are always read from the cache. */
 export function createOverlayStore(
   store: Pick<Store, 'get' | 'list' | 'keysOf' | 'revision'>,
   owner: TenantId,
@@ -22,7 +22,7 @@ export function createOverlayStore(
     folders.set(folder, known)
     return known
   }
-  // `put` is the only writer, so a folder holds records of its own collection only.
+  // Records are added only by `put`, so a folder contains records of one collection only, and the cast is safe.
   const overlaid = <T>(collection: Collection<T>, id: string) =>
     folders.get(collection.folder)?.get(id) as CachedRecord<T> | undefined
   const get: OverlayStore['get'] = (address) => {

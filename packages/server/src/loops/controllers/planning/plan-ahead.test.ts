@@ -1,5 +1,5 @@
-// A dry run makes as many decisions as the rollout, in the process that serves the API: it must pause for other work, and the
-// dry runs of one tenant run one after another.
+// Tests that a dry run, which makes as many decisions as the rollout, pauses for other work of the API process, and that
+// the dry runs of one tenant run one after another.
 
 import { randomUUID } from 'node:crypto'
 import type { TenantId } from '@holdfast/contract'
@@ -32,7 +32,7 @@ test('a long dry run pauses for other work and covers every replica', async () =
 test('a tenant with too many dry runs is rejected, and does not delay other tenants', async () => {
   const { deps, next } = aRollout(3, 20)
   const planAhead = createPlanner(deps)
-  // With a frozen clock the load of the machine has no influence on the pauses.
+  // With a frozen clock the load of the machine cannot cause a pause.
   vi.spyOn(performance, 'now').mockReturnValue(0)
   const asked = Array.from({ length: 12 }, () => planAhead(tenant, question(next)))
   const other = planAhead(randomUUID() as TenantId, question(next))

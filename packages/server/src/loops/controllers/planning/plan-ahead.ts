@@ -1,6 +1,6 @@
-// The plan of a dry run: the decisions that the controllers would make about a deployment, one after another, on an overlay
-// of the stored records, with agents that make every container ready at once. It runs the same code as the controllers, so it
-// differs from what is done only by what changes in between. See docs/design/rollouts.md#dry-run-plans
+// The plan of a dry run: the decisions that the controllers would make about a deployment, one after another. They are
+// applied to an overlay of the stored records, and simulated agents make every container ready at once. The code is that
+// of the controllers, so the real rollout differs only if records change. See docs/design/rollouts.md#dry-run-plans
 
 import type { Assignment, NodeId, TenantId } from '@holdfast/contract'
 import { dependencyText, isReady, type NodeDisposition } from '@holdfast/core'
@@ -44,12 +44,12 @@ interface DryRun extends Omit<PlanAheadDeps, 'store'> {
   readonly reasons: PickReasons
 }
 
-/** A replica needs at most four decisions: create its successor, find that ready, stop the old one, and find that gone. */
+/** Limit of decisions. A replica needs at most four: create the new one, see it ready, stop the old one, see it gone. */
 const mostTurns = (replicas: number): number => 20 + 4 * replicas
 
 const UNRESOLVED = 'No registry has resolved the image yet: replicas wait for that.'
 
-/** Dry runs of a tenant run one after another; further requests are rejected while this many wait. */
+/** Limit of waiting dry runs per tenant, which run one after another; further requests are rejected. */
 const MOST_WAITING = 8
 
 export function createPlanner(deps: PlanAheadDeps): PlanDeps['planAhead'] {
@@ -60,7 +60,7 @@ export function createPlanner(deps: PlanAheadDeps): PlanDeps['planAhead'] {
     lanes.set(tenant, lane)
     lane.waiting += 1
     const planned = lane.last.then(() => planAhead(deps, tenant, question))
-    // The caller of a failed plan gets its error; the next plan in the lane starts all the same.
+    // The caller receives the error of a failed plan; the tenant's next dry run starts regardless.
     lane.last = planned.catch(() => undefined)
     return planned.finally(() => {
       lane.waiting -= 1
@@ -69,7 +69,7 @@ export function createPlanner(deps: PlanAheadDeps): PlanDeps['planAhead'] {
   }
 }
 
-/** The longest time without a pause for other work: a rollout may need hundreds of decisions. */
+/** Maximum time that a dry run computes without a pause for other work: a rollout may need hundreds of decisions. */
 const SLICE_MS = 8
 
 function createPauses(): () => Promise<void> {
@@ -126,7 +126,7 @@ function assignmentsOf({ store, tenant, stored }: DryRun): readonly Assignment[]
   return store.get(inTenant(tenant, placements, stored.uid))?.record.assignments ?? []
 }
 
-/** One decision, entered into the overlay, and the agents' reaction to it. Undefined where nothing is left to do. */
+/** Makes one decision, applies it to the overlay and simulates the agents. Undefined if nothing is left to do. */
 function runTurn(run: DryRun): PlannedTurn | undefined {
   const { store, tenant, stored, view, residency, clock, reasons } = run
   const before = assignmentsOf(run)
@@ -168,11 +168,11 @@ function waitsOf({ refused, unmet, rollout, added }: PlacementPlan): Pick<Planne
     numbers.length > 0
       ? `Without a node: replica ${numbers.join(', ')}.`
       : 'No other node accepts the replica that should move.'
-  // A replica that stays until another node accepts it needs one as well.
+  // At least one replica counts as unplaced: one that should move needs another node too.
   return { waits: `${which} ${refused.summary}`, unplaced: Math.max(1, numbers.length) }
 }
 
-/** The agent of a ready node has desired containers ready at once, and the others gone. */
+/** Simulates an agent: on a ready node, desired containers are ready at once and all others are gone. */
 function act({ store, tenant, stored }: DryRun, { id, nodeId, desired }: Assignment, now: string): void {
   if (store.get(inTenant(tenant, nodes, nodeId))?.record.status !== 'ready') return
   const gone = desired !== 'running'

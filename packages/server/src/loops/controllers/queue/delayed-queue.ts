@@ -1,8 +1,8 @@
-// Deployments to be requeued at a given time, because time alone may change the decision about them. There are few at any
-// moment, so a scan of all of them is enough.
+// Deployments to be requeued at a given time, because the passing of time alone may change their plan. The number of such
+// deployments is small, so each check scans all of them.
 
 export interface DelayedQueue {
-  /** Replaces the time of the key; undefined removes it. */
+  /** Sets the time at which the key is due, in place of an earlier one; undefined removes the key. */
   note(key: string, at: number | undefined): void
   /** Returns and removes the keys whose time has come. */
   removeDue(now: number): string[]

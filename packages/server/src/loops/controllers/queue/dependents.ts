@@ -1,5 +1,5 @@
-// Deployments that wait for a dependency to be ready or running: a change of the dependency requeues exactly those.
-// See docs/design/rollouts.md#dependencies
+// Deployments that wait for a dependency to be ready or running. A change of the dependency requeues exactly its waiting
+// dependents. See docs/design/rollouts.md#dependencies
 
 export interface Dependents {
   wait(name: string, on: readonly string[]): void

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createKeyQueue, exponentialBackoff, type KeyQueue } from './key-queue.ts'
 
-/** Work that ends when the test calls `end`. */
+/** A work function for the queue whose runs end when the test calls `end`. */
 function controlledWork() {
   const turns: { key: string; end: (error?: Error) => void }[] = []
   const work = (key: string) =>

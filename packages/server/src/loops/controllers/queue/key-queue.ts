@@ -1,26 +1,26 @@
-// A work queue by key. Each key runs at most once at a time, and a change while it runs leads to exactly one more run. A failed
-// key backs off exponentially; a new change ends the backoff. See docs/design/leadership.md#work-queue
+// A work queue by key. Runs of one key never overlap, and any number of changes during a run cause exactly one more run.
+// A failed key backs off exponentially; a new change ends the backoff. See docs/design/leadership.md#work-queue
 
 export interface KeyQueue {
   /** Enqueues the key; nothing happens if it is queued already. */
   add(key: string): void
-  /** Keys that are queued, running or backing off after a failure. */
+  /** Number of keys that are queued, running or backing off after a failure. */
   readonly size: number
-  /** Accepts no more keys and waits for the running ones. */
+  /** Accepts no more keys and waits for the running keys to finish. */
   stop(): Promise<void>
 }
 
 export interface KeyQueueOptions {
   readonly concurrency: number
   work(key: string): Promise<void>
-  /** The backoff after this many failures in a row. */
+  /** The backoff of a key after this many consecutive failures. */
   backoffMs(failures: number): number
   onError(key: string, error: unknown): void
 }
 
 interface Entry {
   state: 'queued' | 'running' | 'backing off'
-  /** A change arrived while the key was running. */
+  /** True if a change arrived while the key was running, so that the key must run once more. */
   again: boolean
   failures: number
   timer?: NodeJS.Timeout
@@ -29,11 +29,11 @@ interface Entry {
 interface QueueState extends KeyQueueOptions {
   readonly entries: Map<string, Entry>
   readonly runs: Set<Promise<void>>
-  /** In the order of arrival, from `next` on. */
+  /** The queued keys in order of arrival. Those before index `next` were started already. */
   queued: string[]
   next: number
   stopped: boolean
-  /** When the first key of this turn of the event loop was started. */
+  /** Time at which the first key since the last pause of the event loop was started. */
   since?: number | undefined
 }
 
@@ -88,14 +88,14 @@ function pump(queue: QueueState): void {
     const entry = queue.entries.get(key)
     if (entry !== undefined) start(queue, key, entry)
   }
-  // The front of a long array is expensive to remove, so it is removed only now and then.
+  // Removing the front of a long array is expensive, so started keys are removed only now and then.
   if (queue.next > CUT_AFTER || queue.next === queue.queued.length) {
     queue.queued = queue.queued.slice(queue.next)
     queue.next = 0
   }
 }
 
-/** The longest time without a pause: work that awaits no I/O would otherwise block the event loop. */
+/** Maximum time without a pause: keys whose work awaits no I/O would otherwise block the event loop. */
 const SLICE_MS = 10
 
 function hasTime(queue: QueueState): boolean {
@@ -141,7 +141,7 @@ function fail(queue: QueueState, key: string, entry: Entry, error: unknown): voi
   }
 }
 
-/** Doubles from the first to the longest backoff, with jitter down to half, so that keys that failed together retry apart. */
+/** Backoff that doubles from the first to the longest. Jitter of up to a half spreads keys that failed together. */
 export function exponentialBackoff(firstMs: number, longestMs: number, random: () => number) {
   return (failures: number): number => {
     const full = Math.min(longestMs, firstMs * 2 ** Math.min(failures - 1, 30))

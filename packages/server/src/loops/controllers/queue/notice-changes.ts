@@ -1,5 +1,6 @@
-// Which deployments does a change concern? Their keys are enqueued and the tenant's view is updated; nothing is decided here. A
-// deployment without a node is requeued by a change that may remove one of its refusals. See docs/design/leadership.md#work-queue
+// Finds the deployments that a record change concerns, enqueues their keys and updates the tenant's view; nothing is
+// planned here. A deployment with an unplaced replica is requeued by a change that may make a node suitable. See
+// docs/design/leadership.md#work-queue
 
 import type { DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
 import type { Change } from '../../../store/cache/record-index.ts'
@@ -29,7 +30,7 @@ function noticeGlobal(controller: Controller, folder: string, id: string): void 
   const tenant = id as TenantId
   const known = controller.tenants.get(tenant)
   if (known === undefined) return
-  // If the record is only unreadable, the view is rebuilt with the next change.
+  // The state of a tenant without a record is dropped. For an unreadable record, the next change rebuilds the state.
   if (store.get(globally(tenants, id)) === undefined) controller.tenants.delete(tenant)
   known.view.applyQuota()
   requeue(controller, tenant, known.waiting.curedBy('quota'))
@@ -48,7 +49,7 @@ function noticeDeployment(controller: Controller, tenant: TenantId, name: string
     known?.waiting.forget(name)
     known?.dependents.forget(name)
   } else {
-    // The requests of its replicas may have changed.
+    // The resource requests of the deployment's replicas may have changed, so the view is updated.
     applyToView(controller, tenant, stored.uid)
     controller.queue.add(keyOf(tenant, name))
   }
@@ -77,7 +78,7 @@ function noticeNode(controller: Controller, tenant: TenantId, id: NodeId): void 
   const kinds = view.applyNode(id)
   for (const kind of kinds) requeue(controller, tenant, waiting.curedBy(kind))
   const disposition = view.dispositionOf(id)
-  // The replicas of a returning node may serve again, and a node with other labels may no longer qualify for its replicas.
+  // Replicas of a node that is ready again may serve again, and a node with other labels may no longer suit its replicas.
   if (disposition !== 'staying' || kinds.includes('node_status') || kinds.includes('node_labels'))
     for (const name of view.deploymentsOn(id))
       requeue(controller, tenant, [name, ...dependents.waitingFor(name)])
@@ -90,7 +91,7 @@ function noticeObservation(controller: Controller, tenant: TenantId, id: string)
   const placement = observed && store.get(inTenant(tenant, placements, observed.deployment))?.record
   if (observed === undefined || placement === undefined) return
   const { observed: dedup, dependents } = tenantOf(controller, tenant)
-  // Deployments that depend on it may wait for states that do not matter to itself.
+  // Dependents are requeued at every observation, because they may wait for states that do not matter to the deployment.
   requeue(controller, tenant, dependents.waitingFor(placement.name))
   if (dedup.isNews(id, observed)) controller.queue.add(keyOf(tenant, placement.name))
 }

@@ -1,12 +1,12 @@
-// Which observations can change a decision? Agents report a starting container several times before it is ready, and nothing
-// follows from that. Only readiness, a problem, another exit or its removal can change a decision.
+// Filters the observations that can change a plan: readiness, a problem, another exit, or the removal of the container.
+// Other reports, such as those of a container that is still starting, are ignored.
 
 import type { Observation } from '@holdfast/contract'
 
 type SeenState = Pick<Observation, 'state' | 'reason' | 'about' | 'restarts' | 'gone'>
 
 export interface ObservationDedup {
-  /** Whether the observation matters and differs from the last one. */
+  /** Whether the observation can change a plan and differs from the last one of the same assignment. */
   isNews(id: string, seen: SeenState): boolean
   forget(id: string): void
 }
@@ -27,7 +27,7 @@ export function createObservationDedup(): ObservationDedup {
   }
 }
 
-/** The exact number of exits is included, because only the planner knows how many are too many. */
+/** The part of an observation that can change a plan. It has the number of exits, whose limit only the planner knows. */
 function relevantPart({ state, reason, about = '', restarts, gone }: SeenState): string {
   return `${STARTING.has(state) ? '' : state} ${reason} ${restarts} ${gone} ${about}`
 }

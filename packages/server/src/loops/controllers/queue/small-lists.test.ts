@@ -1,4 +1,4 @@
-// Dependents, delayed keys, and the observations that can change a decision.
+// Tests of the waiting dependents, the delayed keys, and the filter for observations that can change a plan.
 
 import { describe, expect, test } from 'vitest'
 import { createDelayedQueue } from './delayed-queue.ts'

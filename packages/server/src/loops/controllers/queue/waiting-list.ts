@@ -1,5 +1,5 @@
-// Deployments with a replica that fits on no node, by the kind of change that may help: such a change requeues exactly those,
-// so there is no polling. See docs/design/leadership.md#work-queue
+// Deployments with a replica that fits on no node, by the kind of change that may help. A change of that kind requeues
+// exactly these deployments, so there is no polling. See docs/design/leadership.md#work-queue
 
 import type { RetryTrigger } from '@holdfast/core'
 
@@ -7,7 +7,7 @@ export interface WaitingList {
   wait(name: string, cures: readonly RetryTrigger[], hasAffinity: boolean): void
   forget(name: string): void
   curedBy(kind: RetryTrigger): string[]
-  /** New replicas help only deployments with affinity. */
+  /** Deployments to requeue when another deployment gets new replicas: only those with affinity can then fit. */
   curedByGrowth(): string[]
 }
 
