@@ -16,9 +16,7 @@ export interface ConditionalOptions extends CallOptions {
 }
 
 export interface IntentOptions extends CallOptions {
-  /**
-   * The Idempotency-Key. Pass the key of an earlier call in order to repeat that call; by default a new key is generated.
-   */
+  /** The Idempotency-Key. Pass the key of an earlier call to repeat that call; by default a new key is generated. */
   readonly idempotencyKey?: string
 }
 
@@ -41,9 +39,7 @@ export interface Calls {
     shape: Shape<T>,
     options?: ConditionalOptions,
   ): Promise<Result<T>>
-  /**
-   * A write without Idempotency-Key. It is retried only if the server reports that it did not process the request (429).
-   */
+  /** A write without Idempotency-Key. Retried only if the server did not process the request (status 429). */
   write<T>(
     method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     path: string,

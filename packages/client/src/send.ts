@@ -11,9 +11,7 @@ export type Attempt =
   | { readonly kind: 'timeout' }
   | { readonly kind: 'interrupted' }
 
-/**
- * Sends a request. The `deadline` signal aborts when the time is up; the signal of the call aborts if the caller stops.
- */
+/** Sends a request. `deadline` aborts when the time is up; the signal of the call aborts if the caller stops. */
 export async function send(connection: Connection, call: ApiCall, deadline: AbortSignal): Promise<Attempt> {
   const { runtime } = connection
   const signal = call.signal === undefined ? deadline : AbortSignal.any([call.signal, deadline])

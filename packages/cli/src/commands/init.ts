@@ -1,4 +1,4 @@
-// `holdfast init`: writes a starter manifest and the JSON Schema that editors validate it with.
+// `holdfast init`: writes a starter manifest, and a JSON Schema with which editors validate manifests.
 
 import type { OfflineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'

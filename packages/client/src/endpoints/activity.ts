@@ -11,9 +11,7 @@ export function activityCalls({ get }: Calls) {
   const events = (query: EventQuery = {}, options?: CallOptions) =>
     get('/events', eventPageShape, { ...query }, options)
   return {
-    /**
-     * Reads one page, oldest event first; without a cursor the newest page. `earlierCursor` is set if older events exist.
-     */
+    /** Reads one page, oldest event first; without a cursor the newest. `earlierCursor` is set if older events exist. */
     events,
     /** Reads pages until `limit` events are read, or no older event exists. */
     pastEvents: (query: PastQuery, options?: CallOptions) =>

@@ -58,7 +58,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
-    // answerPing answers pings instead, and sends no pongs to an agent that does not read them.
+    // Automatic pongs are off. `answerPing` answers pings, but sends no pongs to an agent that does not read them.
     autoPong: false,
     maxPayload: MAX_MESSAGE_BYTES,
     handleProtocols: () => AGENT_SUBPROTOCOL,
@@ -112,9 +112,7 @@ function createParts(context: GatewayContext): GatewayParts {
   }
 }
 
-/**
- * Restores the sessions of an earlier process with the same id, so that this process detects when their nodes are silent.
- */
+/** Restores the sessions of an earlier process with the same id, so that this process can detect silent nodes. */
 function restoreOwnSessions({ context: { store }, held }: GatewayParts): void {
   for (const { record: tenant } of store.list(tenants))
     for (const { record: node } of store.list(nodes, tenant.id))

@@ -1,5 +1,5 @@
-// One timer for all sessions: closes sockets without a hello, resends complete sets, writes pending reports and updates the
-// status of silent nodes.
+// One timer for all sessions: closes sockets without a hello, resends complete desired sets, writes pending reports and
+// updates the status of silent nodes.
 
 import { recordStatus, silentMs, statusDue } from '../liveness/record-session-status.ts'
 import { sendComplete } from './desired/send-desired.ts'

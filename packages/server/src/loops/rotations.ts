@@ -150,7 +150,7 @@ async function endAbort(deps: RotationLoopDeps, tenant: TenantId, label: string)
     const { destroyed } = move
     const changes = { rotation: undefined, destroyed }
     transaction.put(address, advancedCredential(credential, changes, timestamp(clock), undefined))
-    // The janitor destroys the version, because a controller never writes to the secrets store.
+    // The version is only marked here; another loop destroys it, because a controller never writes to the secrets store.
     markVersionsForDestruction(transaction, clock, tenant, credential, destroyed)
     emitRotationEnd(transaction, clock, tenant, credential, destroyed)
     return { kind: 'commit', result: undefined }

@@ -28,9 +28,7 @@ export interface DesiredAssignment {
 /** Called for each assignment or routed deployment that was added, changed or removed for the node. */
 export type OnDesiredChange = (node: NodeAddress, changed: AssignmentId | DeploymentUid) => void
 
-/**
- * Assignments by tenant and node, so that a wrong node id in a record cannot send one tenant's data to another's node.
- */
+/** Assignments by tenant and node, so that a wrong node id in a record cannot send data to another tenant's node. */
 type DesiredByNode = Map<string, Map<AssignmentId, DesiredAssignment>>
 const keyOf = ({ tenant, nodeId }: NodeAddress): string => `${tenant}/${nodeId}`
 

@@ -1,5 +1,5 @@
 // Records an event for orphaned containers that are too many for the agent to remove: once per set of names, only from the
-// current session, and at most once a minute per session. The agent repeats the report after each complete set.
+// current session, and at most once a minute per session. The agent repeats the report after each complete desired set.
 
 import { orphansFoundEvent } from '../../operations/nodes/node-events.ts'
 import { recordEventOnce } from '../../operations/record-write.ts'

@@ -92,7 +92,10 @@ function isSame(left: Observation, right: Observation): boolean {
 /** `held`: no observation of the batch could be stored, because all their placements are unreadable. */
 type WrittenReports = 'written' | 'held' | 'superseded'
 
-/** Stores a batch, one at a time per session. Observations that could not be stored stay queued for the next sweep. */
+/**
+ * Stores a batch, one at a time per session. Observations that could not be stored stay queued for the next periodic
+ * sweep.
+ */
 export async function writeReports(
   context: GatewayContext,
   index: DesiredIndex,

@@ -180,7 +180,7 @@ export function createListener(records: Records) {
         }
       }
     },
-    /** Sends the node the complete set, as at the start of a session. */
+    /** Sends the node its complete desired set, as at the start of a session. */
     restart(node: NodeAddress) {
       const all = index.routes.routesFor(node).map((routed) => [routed.deployment, routed] as const)
       known.set(nameOf(node), new Map(all))

@@ -151,7 +151,7 @@ test(
               sessions.delete(node)
               continue
             }
-            // A node advertises a new address only in a new session, which begins with a complete set.
+            // A node advertises a new address only in a new session, which begins with a complete desired set.
             if (sessions.get(node) !== address) listener.restart(node)
             sessions.set(node, address)
             const byName = listener.knows(node).sort((left, right) => (left.name < right.name ? -1 : 1))

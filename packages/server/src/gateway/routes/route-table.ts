@@ -88,9 +88,7 @@ export function createRouteTable(
 /** Updates the table after a record was put or deleted. */
 type Update = (tenant: TenantId, id: string, gone: boolean) => void
 
-/**
- * One update function per record collection. `known` is undefined for a tenant without routers and routed deployments.
- */
+/** One update function per record collection. `known` is undefined for tenants without routers and routes. */
 function createUpdates(
   store: Pick<TableStore, 'get'>,
   unreadable: Unreadable,

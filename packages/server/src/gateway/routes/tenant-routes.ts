@@ -33,9 +33,7 @@ export interface TenantRoutes {
   routesFor(nodeId: NodeId): RoutedDeployment[]
   routeFor(nodeId: NodeId, uid: DeploymentUid): RoutedDeployment | undefined
   setRouter(nodeId: NodeId, router: Router | undefined): void
-  /**
-   * Sets a deployment's routes; undefined if not routed. If it returns true, the deployment is new and needs setReplicas.
-   */
+  /** Sets a deployment's routes; undefined if not routed. Returns true if the deployment is new. */
   setRoutes(name: string, routes: RoutesOf | undefined): boolean
   setReplicas(uid: DeploymentUid, running: ReadonlyMap<AssignmentId, NodeId>): void
   setReady(id: AssignmentId, ready: boolean): void

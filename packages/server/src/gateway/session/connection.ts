@@ -49,9 +49,7 @@ export function acceptConnection(parts: GatewayParts, socket: AgentSocket): void
 
 const MAX_PONG_BACKLOG = 64 * 1024
 
-/**
- * Answers a ping, unless the agent does not read. Pings are rate-limited; a ping before the hello ends the connection.
- */
+/** Answers a ping, unless the agent does not read. Pings are rate-limited. A ping before the hello is an error. */
 function answerPing({ session, socket }: Connection, bytes: number): void {
   if (session === undefined || isTooMuch(session, bytes)) {
     socket.terminate()

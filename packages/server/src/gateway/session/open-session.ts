@@ -17,7 +17,8 @@ import { isProven } from './verify-hello.ts'
 
 /**
  * Undefined if the hello is rejected: unknown node, wrong key, old generation, or too soon after the last session. When
- * the promise resolves, the cache contains all writes of older sessions, so the first complete set is never outdated.
+ * the promise resolves, the cache contains all writes of older sessions, so the first desired set that the node receives
+ * is never outdated.
  */
 export async function openSession(
   { context, directory, sessionLimit }: Pick<GatewayParts, 'context' | 'directory' | 'sessionLimit'>,

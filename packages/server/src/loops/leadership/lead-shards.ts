@@ -30,7 +30,7 @@ export const LEADERSHIP_TIMINGS: LeadershipTimings = {
 
 export interface Leadership {
   owns(tenant: TenantId): boolean
-  /** Writes for a controller; there is no other way. Throws LostLeadershipError if another process owns the shard. */
+  /** Runs a controller's transaction. Throws LostLeadershipError if another process owns the tenant's shard. */
   fenced<R>(tenant: TenantId, decide: (transaction: Transaction) => TransactionDecision<R>): Promise<R>
   subscribe(listener: (change: ShardChange) => void): () => void
   /** Releases every shard, so that other server replicas can acquire them at once. */
@@ -136,7 +136,7 @@ async function reconcileShards(state: LeadershipState): Promise<void> {
   const heartbeats = store.listWithIds(serverReplicas)
   watch.observe(heartbeats, now)
   settleOwnership(state)
-  // A server replica whose heartbeat the others do not see must not acquire shards: they would acquire them back.
+  // A server replica whose heartbeat the others do not see must not acquire shards: the others would take it for dead.
   const isVisible = heartbeats.some(({ id }) => id === replica)
   if (!state.leads || !isVisible || now - state.lastHeartbeat > timings.silentMs) return
   await acquireFreeShards(state, now)
