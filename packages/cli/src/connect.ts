@@ -1,4 +1,4 @@
-// Creates the API client for the chosen settings. Its code loads on demand, so that help and completion start fast.
+// Creates the API client for the chosen settings. The client loads on demand, so that help and completion start fast.
 
 import type { Client, Exchange } from '@holdfast/client'
 import { defined } from '@holdfast/contract'

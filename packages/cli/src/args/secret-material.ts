@@ -55,7 +55,7 @@ export type ReadMaterial =
 
 type Value = { readonly key: string; readonly bytes: Uint8Array } | { readonly why: string }
 
-/** `expectedArguments`: the number of arguments that the command itself takes. */
+/** Reads the secret values. `expectedArguments`: the number of arguments that the command accepts; more are rejected. */
 export async function readMaterial(invocation: Invocation, expectedArguments: number): Promise<ReadMaterial> {
   if (invocation.args.length > expectedArguments)
     return {

@@ -136,7 +136,7 @@ async function reconcileShards(state: LeadershipState): Promise<void> {
   const heartbeats = store.listWithIds(serverReplicas)
   watch.observe(heartbeats, now)
   settleOwnership(state)
-  // A server replica whose heartbeat the others do not see must not acquire shards: the others would take it for dead.
+  // A server replica whose heartbeat the others do not see must not acquire shards: the others consider it dead.
   const isVisible = heartbeats.some(({ id }) => id === replica)
   if (!state.leads || !isVisible || now - state.lastHeartbeat > timings.silentMs) return
   await acquireFreeShards(state, now)

@@ -73,7 +73,7 @@ export function recordDecision(
   const parts = plan.recordedParts()
   if (next?.decided === undefined || parts.length === 0) return true
   const { number, at, reason } = next.decided
-  // A repeated plan is the same decision if its number and its refusals are equal; the stored matrix is then valid.
+  // The stored matrix is valid if the repeated plan has the same decision number and rejects nodes for the same reasons.
   const isStored = matrix?.number === number && matrix.refusals === next.reportedRefusals
   if (parts.length > 1 && !isStored) return false
   const explanation = isStored ? matrix.explanation : refused
