@@ -1,5 +1,6 @@
-// How many creates per second does the full HTTP path reach, compared with the same keys and bytes written directly to etcd, by
-// one transaction per request and by group commit, in the same run? bench/README.md explains how to run and read it.
+// How many creates per second does the full HTTP path reach, compared with the same keys and bytes written directly to
+// etcd, by one transaction per request and by group commit, in the same run? bench/README.md explains how to run and read
+// it.
 
 import { parseArgs } from 'node:util'
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
@@ -115,7 +116,7 @@ function report(cell: Cell, measured: { [side in Side]: Measured[] }): { toBare:
   return result
 }
 
-/** The p99 latency at half of the highest load, at a constant rate. */
+/** Measures the p99 latency of creates at a constant rate, half of the highest rate that was reached. */
 async function halfLoad(platform: BenchPlatform, engine: KeyValueEngine, perSecond: number): Promise<number> {
   const load = await openHttpLoad(platform.port, 2000)
   const [tenant] = platform.tenants
@@ -131,7 +132,7 @@ async function halfLoad(platform: BenchPlatform, engine: KeyValueEngine, perSeco
         load.post(tenant?.token ?? '', body).then(() => void latencies.push(performance.now() - due)),
       )
     }
-    // A busy-waiting generator would use one of the two cores that it measures.
+    // A short sleep: a generator that busy-waits would use one of the two cores that the benchmark measures.
     await new Promise((resolve) => setTimeout(resolve, 1))
   }
   await Promise.all(pending)

@@ -1,6 +1,6 @@
-// How many placement decisions per second for a tenant of 1,000 nodes with every filter in use, residency included, compared
-// with a naive filter chain; what do other tenants' nodes add to the cost; and how many for 10,000 tenants of 10 nodes, each
-// decision for another tenant? bench/README.md explains how to run and read it.
+// How many placement decisions per second for a tenant of 1,000 nodes with every filter in use, residency included,
+// compared with a naive filter chain; what do other tenants' nodes add to the cost; and how many for 10,000 tenants of 10
+// nodes, each decision for another tenant? bench/README.md explains how to run and read it.
 
 import { parseArgs } from 'node:util'
 import { createSchedulingView } from '@holdfast/core/scheduling/index'
@@ -23,7 +23,7 @@ const NODES = Number(values.nodes)
 const TENANTS = Number(values.tenants)
 const ROUNDS = Number(values.rounds)
 const SLICE_MS = Number(values.milliseconds)
-/** Number of nodes of other tenants. */
+/** The two numbers of nodes of other tenants that are compared, FEW and MANY. */
 const FEW = 1000
 const MANY = 100_000
 const NODES_OF_SMALL = 10
@@ -32,7 +32,7 @@ const HELD_OF_SMALL = 6
 const measure = (act: (index: number) => void, beside?: (index: number) => void): Slice =>
   measureThread(SLICE_MS, act, beside)
 
-/** Other tenants with as many nodes each. Decisions are made for them in turn, so that their data is in use. */
+/** A load of other tenants, each with 1,000 nodes. Decisions rotate among these tenants to keep their data in use. */
 function foreignLoads(nodes: number): (index: number) => void {
   const loads = Array.from({ length: Math.ceil(nodes / NODES) }, () =>
     createLoad(createSchedulingView(tenantOf(NODES))),
@@ -40,7 +40,7 @@ function foreignLoads(nodes: number): (index: number) => void {
   return (index) => loads[index % loads.length]?.(Math.floor(index / loads.length))
 }
 
-/** Takes the tenants in turn, so that the data of a tenant is in no cache when its turn comes. */
+/** Decisions that rotate among the small tenants, so that no CPU cache holds the data of the tenant that is next. */
 function smallLoads(): (index: number) => void {
   const facts = tenantOf(NODES_OF_SMALL)
   const loads = Array.from({ length: TENANTS }, () =>
@@ -67,7 +67,7 @@ const decideForSmall = smallLoads()
 const nowhere = aWorkload({ resources: { cpuMillis: 1_000_000, memoryBytes: 0 } })
 const idle = createSchedulingView(facts)
 
-/** The first slice is discarded: the garbage collector still works on the setup. */
+/** Measures beside nodes of other tenants. The first slice is discarded: it includes garbage collection of the setup. */
 function besideOthers(nodes: number): Slice {
   const beside = foreignLoads(nodes)
   measure(decide, beside)
@@ -84,7 +84,7 @@ function round(): Round {
   }
 }
 
-// Warm up: decide once for each deployment of each small tenant.
+// Warm-up without measurement: one placement decision for each deployment of each small tenant.
 for (let decision = 0; decision < TENANTS * HELD_OF_SMALL; decision += 1) decideForSmall(decision)
 round()
 const began = { busy: busyMicros(), own: cpuMicros([process.pid]), at: performance.now() }

@@ -30,7 +30,7 @@ const P99_MS = 75
 
 const platform = await startBenchPlatform(TENANTS, { roles: ['api', 'controllers', 'gateway', 'broker'] })
 const nodes = await enrollAll(platform)
-/** Waiting receivers by deployment name. */
+/** Callbacks that wait until an agent receives a deployment, by deployment name. */
 const receivers = new Map<string, (at: number) => void>()
 const crowd = await startSimulatedAgents({
   url: `http://127.0.0.1:${platform.port}`,
@@ -73,12 +73,12 @@ async function enroll(api: ApiClient, nodeName: string): Promise<SimulatedNode> 
   return { nodeId: String(body['nodeId']) as SimulatedNode['nodeId'], generation: 1, identityKey }
 }
 
-/** One replica without resource requests, so that all of them fit. */
+/** The body of a deployment with one replica and no resource requests, so that all deployments fit on the nodes. */
 function smallBody(image: string, name: string): string {
   return JSON.stringify({ ...JSON.parse(bodyOf(image, name)), replicas: 1, resources: NOTHING })
 }
 
-/** Submits at a constant rate, independent of response times. */
+/** Submits deployments at a constant rate, independent of response times. */
 async function submitAll({ port, tenants, image }: BenchPlatform): Promise<void> {
   const load = await openHttpLoad(port, CONNECTIONS)
   const start = performance.now()
@@ -100,12 +100,12 @@ async function submitAll({ port, tenants, image }: BenchPlatform): Promise<void>
     const at = await arrived
     receivers.delete(name)
     submitted.push(at - begun)
-    // An agent may receive the deployment before the client has its response.
+    // Never negative: an agent may receive the deployment before the client has its response.
     accepted.push(Math.max(0, at - answered))
   }
 }
 
-/** The targets for this machine; bench/README.md explains them. */
+/** Compares the results with the targets for this machine; bench/README.md explains the targets. */
 function report(): void {
   const line = (from: string, times: readonly number[]): string =>
     `${from} p50 ${percentile(times, 0.5).toFixed(1)} ms, p99 ${percentile(times, 0.99).toFixed(1)} ms`

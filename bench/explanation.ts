@@ -1,5 +1,5 @@
-// How long does it take to explain a deployment that fits on none of 1,000 nodes: the decision, every filter on every node, the
-// remedies and the texts? Once with nodes that fail some filters, and once with nodes that fail all of them.
+// How long does it take to explain a deployment that fits on none of 1,000 nodes: the decision, every filter on every
+// node, the remedies and the texts? Once with nodes that fail some filters, and once with nodes that fail all of them.
 // bench/README.md explains how to run and read it.
 
 import { parseArgs } from 'node:util'
@@ -30,13 +30,13 @@ const ROUNDS = Number(values.rounds)
 const SLICE_MS = Number(values.milliseconds)
 const MOST_MS = 5
 
-/** Requests more than any node has; otherwise a workload like the others. */
+/** A workload that requests more resources than any node has, and is ordinary otherwise. */
 const tooLarge: Workload = { ...workloadAt(0), resources: { cpuMillis: 1_000_000, memoryBytes: 0 } }
 
 const RULES = { enforcement: false, regions: { eu: ['DE', 'FR'], na: ['CA'] } }
 const DEMAND = { country: 'DE', region: 'eu', blockedCountries: ['US', 'CN'] }
 
-/** Rejected by every filter. */
+/** A workload that every filter rejects. */
 const unwanted: Workload = aWorkload({
   resources: { cpuMillis: 5_000, memoryBytes: 2 ** 40 },
   placement: {
@@ -73,19 +73,19 @@ const refusing = someFacts(
 
 interface Part {
   readonly about: string
-  /** CPU time, garbage collection included. */
+  /** CPU time of an explanation in milliseconds, including garbage collection. */
   readonly ms: number
-  /** Median wall-clock time. */
+  /** Median wall-clock time of an explanation in milliseconds. */
   readonly clockMs: number
 }
 
-/** Reads every part, because parts are computed on first access. */
+/** Reads every part of an explanation, because the parts are computed on first access. */
 function readAll(candidates: readonly ExplainedCandidate[]): number {
   const { summary, cure, canonical, candidates: matrix } = explainCandidates(candidates)
   return summary.length + cure.length + canonical.length + matrix.length
 }
 
-/** The total, and the shares of the matrix and of the texts. */
+/** Measures an explanation as a whole, and the shares of its filter matrix and of its texts. */
 function partsOf(about: string, workload: Workload, facts: TenantFacts): Part[] {
   const view = createSchedulingView(facts)
   const { candidates } = view.place(workload, 1)

@@ -1,5 +1,6 @@
 // A container that writes as fast as its engine accepts, and clients that follow its logs through the API: the lines they
-// receive, the gaps reported to them, and the cost for agent and servers. bench/README.md explains how to run and read it.
+// receive, the gaps reported to them, and the cost for agent and servers. bench/README.md explains how to run and read
+// it.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -13,9 +14,9 @@ import { findProcess, peakMiB, residentMiB, writtenBytes } from './lib/process-m
 const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '10' },
-    /** Bytes of a line, including its line feed. */
+    /** Bytes of a log line, including the line feed. */
     line: { type: 'string', default: '8000' },
-    /** The rate at which the slow follower reads, in KiB a second. */
+    /** KiB per second that the slow follower reads. */
     slow: { type: 'string', default: '128' },
     engines: { type: 'string', default: 'old,new' },
     check: { type: 'boolean', default: false },
@@ -27,7 +28,7 @@ const MOST_AGENT_MIB = 150
 const MOST_SERVERS_MIB = 128
 const MIB = 1024 * 1024
 const mib = (bytes: number): string => (bytes / MIB).toFixed(1)
-/** The first node has the old engine, the second the new one. */
+/** Two nodes: the first has the older Docker Engine, the second the newer one. */
 const NODES = [
   { engine: 'old', node: 'acme-1' },
   { engine: 'new', node: 'acme-2' },
@@ -49,7 +50,7 @@ await cluster.stop()
 const wanted = `the agent never above ${MOST_AGENT_MIB} MiB, the servers grow by at most ${MOST_SERVERS_MIB} MiB, gaps are reported to a slow follower`
 console.log(reached ? `all targets reached: ${wanted}` : `NOT ALL TARGETS REACHED: ${wanted}`)
 if (values.check && !reached) process.exitCode = 1
-// Shared engines keep the process alive until it exits.
+// Exits explicitly, because the shared engines would keep the process alive.
 process.exit()
 
 async function measureNode(engine: string, node: string): Promise<void> {
@@ -98,7 +99,7 @@ async function measureFollower(name: string, pids: Pids, { about, bytesPerSecond
   )
 }
 
-/** Bytes a second that the process writes during the callback. All but the 64 KiB in its pipe have reached the engine. */
+/** Bytes per second that a process writes during the callback. All but the last 64 KiB, in a pipe, reached the engine. */
 async function rateOf(pid: number, during: () => Promise<void>): Promise<number> {
   const before = { bytes: writtenBytes(pid), at: performance.now() }
   await during()

@@ -1,5 +1,6 @@
-// How many durable placements per second do the controllers make with 10,000 nodes, compared with the same placement records
-// written directly, one transaction each, in the same run? bench/README.md explains how to run and read it.
+// How many durable placements per second do the controllers make with 10,000 nodes, compared with the same placement
+// records written directly to etcd, one transaction each, in the same run? bench/README.md explains how to run and read
+// it.
 
 import { randomUUID } from 'node:crypto'
 import { parseArgs } from 'node:util'
@@ -31,13 +32,13 @@ const NODES = Number(values.nodes)
 const TENANTS = Number(values.tenants)
 const DEPLOYMENTS = Number(values.deployments)
 const SECONDS = Number(values.seconds)
-/** Replicas of one deployment. The cost of a placement depends on how many share a record. */
+/** Numbers of replicas per deployment to measure. The cost of a placement depends on how many replicas share a record. */
 const REPLICAS = [1, 10]
 const AT_ONCE = 25
 const ROOT = '/hf'
 const BARE_ROOT = '/hb'
 
-/** Writes in transactions of fixed size, several at a time. */
+/** Writes many records in transactions of fixed size, several at a time. */
 async function writeAll<T>(
   store: Store,
   items: readonly T[],
@@ -85,7 +86,7 @@ interface Round {
   readonly otherCores: number
 }
 
-/** Part of each name, so that rounds do not share deployments. */
+/** Number of the round. Each deployment name contains it, so that rounds do not share deployments. */
 let round = 0
 
 /** Measures from the moment the controllers see the deployments until the last placement is stored and watched. */
@@ -139,7 +140,7 @@ interface DesiredDeployment {
   readonly stored: { readonly uid: DeploymentUid; readonly spec: { readonly replicas: number } }
 }
 
-/** Continues where the last call stopped: earlier deployments are placed. */
+/** Number of deployments at the start of the list that are known to be placed. Each call of `placed` resumes there. */
 let counted = 0
 function placed(store: Store, desired: readonly DesiredDeployment[]): number {
   for (; counted < desired.length; counted += 1) {
@@ -153,7 +154,7 @@ function placed(store: Store, desired: readonly DesiredDeployment[]): number {
   return reached
 }
 
-/** Writes the records of one placement directly, under keys that no process watches. */
+/** Rate of direct writes: the records of one placement each, under keys that no process watches. */
 async function bareRate({ store, engine, etcdPids }: Bench, tenant: TenantId): Promise<number> {
   const placement = store.list(placements, tenant).at(-1)
   const event = store.keysOf(events, tenant).at(-1)

@@ -1,4 +1,5 @@
-// Which functions use the server's CPU time while it creates deployments? Prints a CPU profile under load, sorted by self time.
+// Which functions use the server's CPU time while it creates deployments? Prints a CPU profile under load, sorted by self
+// time.
 // Usage: node bench/profile.ts [--callers 64] [--seconds 6]
 
 import { readdirSync, readFileSync } from 'node:fs'
@@ -75,7 +76,7 @@ function ownTimes(
 ): [string, number][] {
   const byId = new Map(nodes.map((node) => [node.id, node.callFrame]))
   const own = new Map<string, number>()
-  // Skip startup and the first half, in which V8 still compiles.
+  // Skips the startup and the first half of the profile, in which V8 still compiles.
   const total = timeDeltas.reduce((sum, delta) => sum + delta, 0)
   const skipMicros = total - seconds * 1_000_000
   let elapsed = 0

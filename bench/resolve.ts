@@ -1,5 +1,6 @@
-// The time from a node's request to the sealed environment of a container with one secret, with a warm token, compared with a
-// bare KV v2 read of the same document. The difference is looking up the live assignment, composing and sealing.
+// The time from a node's request to the sealed environment of a container with one secret, with a cached store token,
+// compared with a bare KV v2 read of the same document. The server also looks up the assignment, composes the environment
+// and seals it.
 // Usage: node bench/resolve.ts [--rounds 5] [--reads 1000] [--check]
 
 import { once } from 'node:events'
@@ -28,7 +29,7 @@ const READS = Number(values.reads)
 const MOST = 1.5
 
 const real = await openRealStore()
-// A separate etcd: writes of other tests would move the revision at which a view is confirmed.
+// A separate etcd: writes of other tests would change the store revision that each read waits for.
 const etcd = await startEtcd()
 const world = await openDispatchWorld({ real, endpoints: etcd.endpoints })
 const sides = await prepare(real, world)

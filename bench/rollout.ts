@@ -23,11 +23,11 @@ const { values } = parseArgs({
   allowNegative: true,
 })
 const ROUNDS = Number(values.rounds ?? (values.full ? 5 : 1))
-/** The targets for this machine; bench/README.md explains them. */
+/** Limits of the measured times on this machine; bench/README.md explains the numbers. */
 const MOST_RATIO = 1.15
 const MOST_BEYOND_MS = 1500
 
-/** The nodes alternate between the old and the new engine. */
+/** Names of the nodes. They alternate between the older and the newer Docker Engine. */
 const NODES = ['acme-1', 'acme-2', 'acme-3']
 const OLD = NODES.slice(0, 1)
 const NEW = NODES.slice(1, 2)
@@ -73,7 +73,7 @@ const reports = countReports(cluster.platform.server.store)
 const bare = await createBareSide(engines, cluster.platform.globex.id)
 const items = { plain: await warmUp(false), checked: await warmUp(true) }
 
-/** Pulls the image and creates the networks on all nodes. Returns the item that an agent receives. */
+/** Pulls the image and creates the networks on all nodes. Returns the desired item that an agent received. */
 async function warmUp(healthCheck: boolean): Promise<DesiredItem> {
   await rollOut({ ...onThree(NODES.length), healthCheck })
   const item = await product.itemOn(NODES[0] ?? '')
@@ -85,9 +85,9 @@ async function warmUp(healthCheck: boolean): Promise<DesiredItem> {
 
 interface Times {
   readonly running: number
-  /** Status reports of its replicas that were stored until the last one ran. */
+  /** Number of stored status reports of the deployment's replicas until the last replica ran. */
   readonly reports: number
-  /** Only for cells with a health check. */
+  /** Time from POST to ready; only measured for a deployment with a health check. */
   readonly ready: number
 }
 
@@ -125,7 +125,7 @@ interface Figures extends Times {
   readonly bare: number
 }
 
-/** The order of the sides changes with each round. */
+/** Measures a rollout through the product and one sent directly to the engines. Their order changes with each round. */
 async function measure(cell: Cell): Promise<Figures> {
   const ours: Times[] = []
   const theirs: number[] = []
@@ -169,10 +169,10 @@ if (values.swarm) await compareSwarm()
 const wanted = `ratio at most ${MOST_RATIO}, ready at most ${MOST_BEYOND_MS} ms after the bare start`
 console.log(reached ? `all targets reached: ${wanted}` : `NOT ALL TARGETS REACHED: ${wanted}`)
 if (values.check && !reached) process.exitCode = 1
-// Shared engines keep the process alive until it exits.
+// Exits explicitly, because the shared engines would keep the process alive.
 process.exit()
 
-/** Docker Swarm for comparison, without a target. If it cannot be started, the reason is printed. */
+/** Measures Docker Swarm for comparison, without a target. If Swarm cannot be started, the reason is printed. */
 async function compareSwarm(): Promise<void> {
   try {
     for (const { replicas, swarm, bare } of await measureSwarm(SWARM_SIZES, ROUNDS)) {

@@ -1,5 +1,5 @@
-// How soon does a route serve? Measured for a new deployment through the full product, and for one change among a thousand
-// routes of a node through the agent's router and a real Caddy. bench/README.md explains how to run and read it.
+// How soon does a route serve? Measured for a new deployment through the full product, and for one change among a
+// thousand routes of a node through the agent's router and a real Caddy. bench/README.md explains how to run and read it.
 
 import { parseArgs } from 'node:util'
 import { measureFirstAnswers } from './lib/route-first-answers.ts'
@@ -14,7 +14,7 @@ const { values } = parseArgs({
     check: { type: 'boolean', default: false },
   },
 })
-/** Limits from ready to the first response, and for a change among all routes. */
+/** Limits of the time from ready to the first response, and of the time of one change among all routes. */
 const MOST_AFTER_READY_MS = 1000
 const MOST_P99_MS = 100
 let reached = true
@@ -45,5 +45,5 @@ for (const { about, toReady, toAnswer } of await measureFirstAnswers(Number(valu
 const wanted = `a change at most ${MOST_P99_MS} ms (p99), the first response at most ${MOST_AFTER_READY_MS} ms after ready`
 console.log(reached ? `all targets reached: ${wanted}` : `NOT ALL TARGETS REACHED: ${wanted}`)
 if (values.check && !reached) process.exitCode = 1
-// Shared engines keep the process alive until it exits.
+// Exits explicitly, because the shared engines would keep the process alive.
 process.exit()

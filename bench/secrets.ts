@@ -1,5 +1,6 @@
-// How many creates per second with one generated secret, compared with the same creates without, in the same run? The difference
-// is a version in the secrets store, its intent and its credential. bench/README.md explains how to run and read it.
+// How many creates per second with one generated secret, compared with creates without a secret, in the same run? A
+// secret adds a version in the secrets store, an intent record and a credential. bench/README.md explains how to run and
+// read it.
 // Usage: node bench/secrets.ts [--rounds 5] [--seconds 4] [--callers 64]
 
 import { parseArgs } from 'node:util'
@@ -26,7 +27,7 @@ const CALLERS = Number(values.callers)
 const SIDES = ['without', 'generated'] as const
 type Side = (typeof SIDES)[number]
 
-/** A different path for each: an existing secret is not generated again. */
+/** A different secret path for each deployment: a secret that already exists is not generated again. */
 const secretsOf = (name: string): object => ({
   secrets: [
     { name: 'DB', vault_path: `deployments/${name}`, anchor: 'process', generate: { keys: ['password'] } },

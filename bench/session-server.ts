@@ -1,5 +1,5 @@
-// A process that only serves agent sessions: the gateway over a store, behind TLS. Prints its address on the first line and
-// exits when its input ends. Usage: node bench/session-server.ts '<options as JSON>'
+// A process that only serves agent sessions: the gateway over a store, behind TLS. Prints its address on the first line
+// and exits when its stdin ends. Usage: node bench/session-server.ts '<options as JSON>'
 
 import { startTestGateway, type TestGatewayOptions } from '@holdfast/testkit/session/start-gateway'
 

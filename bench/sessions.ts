@@ -98,9 +98,9 @@ interface Rest {
   readonly revisions: number
 }
 
-/** CPU use of the server and writes to the store while nothing changes. */
+/** Measures the server's CPU use and its writes to the store while nothing changes. */
 async function rest(what: string): Promise<Rest> {
-  // Wait until the work of connecting is over.
+  // Waits until the agents' connections are established and their work is over.
   await pause(3_000)
   const revision = () => opened.engine.range({ key: 'nothing' }).then((range) => range.revision)
   const [cpu, busy, own, from] = [cpuMicros([pid]), busyMicros(), cpuMicros([process.pid]), await revision()]
@@ -115,7 +115,9 @@ async function rest(what: string): Promise<Rest> {
   return { cores, revisions }
 }
 
-/** Placements at a constant rate, each on another node; measured from the start of the write and from its acknowledgement. */
+/**
+ * Writes placements at a constant rate, each on another node. Times delivery from the write and from its acknowledgement.
+ */
 async function changePlacements({ store }: TestStore): Promise<{ p50: number; p99: number }> {
   const fromBeginning: number[] = []
   const fromAccepted: number[] = []
@@ -159,7 +161,7 @@ async function stop(child: ChildProcess): Promise<void> {
   await ended
 }
 
-/** The targets for this machine; bench/README.md explains them. */
+/** Compares the results with the targets for this machine; bench/README.md explains the targets. */
 function check(): void {
   const limits: [string, number, number][] = [
     [

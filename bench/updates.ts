@@ -1,5 +1,5 @@
-// How long does an update of many replicas on one node take, compared with the same starts and stops sent directly to the same
-// engine, in the same order and with the same concurrency? bench/README.md explains how to run and read it.
+// How long does an update of many replicas on one node take, compared with the same starts and stops sent directly to the
+// same engine, in the same order and with the same concurrency? bench/README.md explains how to run and read it.
 
 import { parseArgs } from 'node:util'
 import { createDockerEngine } from '@holdfast/agent/adapters/docker/docker-engine'
@@ -27,7 +27,7 @@ const ROUNDS = Number(values.rounds)
 const REPLICAS = Number(values.replicas)
 const PARALLELISMS = values.parallelism.split(',').map(Number)
 const MOST_RATIO = 1.1
-/** The first node has the old engine, the second the new one. */
+/** Two nodes: the first has the older Docker Engine, the second the newer one. */
 const NODES = [
   { line: 'old', node: 'acme-1' },
   { line: 'new', node: 'acme-2' },
@@ -46,7 +46,7 @@ await cluster.stop()
 const wanted = `every ratio at most ${MOST_RATIO.toFixed(2)}`
 console.log(reached ? `all targets reached: ${wanted}` : `NOT ALL TARGETS REACHED: ${wanted}`)
 if (values.check && !reached) process.exitCode = 1
-// Shared engines keep the process alive until it exits.
+// Exits explicitly, because the shared engines would keep the process alive.
 process.exit()
 
 async function push(page: string): Promise<string> {
@@ -77,7 +77,7 @@ async function measureNode(line: string, node: string): Promise<void> {
   book.close()
 }
 
-/** Both sides alternate between two images; the next round continues from the current one. */
+/** Opens both variants: updates through the product, and direct engine calls. Both alternate between two images. */
 async function openSides(node: string, book: StepBook) {
   const engine = createDockerEngine(cluster.node(node).socketPath)
   const [one = '', two = ''] = images

@@ -9,7 +9,7 @@ import { build } from 'esbuild'
 const ROOT = join(import.meta.dirname, '..')
 const CLI = join(ROOT, 'packages/cli')
 const DOCS = join(ROOT, 'docs/cli')
-/** Dependencies that call `require` need it for Node's built-in modules. */
+/** First lines of the bundle. They define `require`, which some dependencies call for Node's built-in modules. */
 const BANNER = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`
 
 if (argv.includes('--docs')) writeDocs()
@@ -34,7 +34,7 @@ async function bundle(folder: string): Promise<void> {
     legalComments: 'inline',
     banner: { js: BANNER },
     logLevel: 'warning',
-    // Optional dependencies of ws that are not installed.
+    // Optional dependencies of the package ws that are not installed.
     external: ['bufferutil', 'utf-8-validate'],
   })
   const { name, version, license } = JSON.parse(readFileSync(join(CLI, 'package.json'), 'utf8'))

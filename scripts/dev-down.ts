@@ -1,5 +1,5 @@
-// `npm run dev:down`: stops the processes that dev:up started and removes its folder. A process is identified by its id and
-// start time.
+// `npm run dev:down`: stops the processes that dev:up started and removes their folder. A process is identified by its id
+// and start time.
 
 import { existsSync } from 'node:fs'
 import { endRecordedProcess, waitUntil } from '@holdfast/testkit'
@@ -8,16 +8,21 @@ import { type DevFolder, folderFromArguments, removeFolder } from './dev/dev-fol
 import { readEnvironment } from './dev/environment.ts'
 import { isRunning, KEEPER, type ListedProcess, listProcesses } from './dev/process-list.ts'
 
-/** A keeper that is killed before its machines are down leaves them behind, so it gets time even on a busy machine. */
+/**
+ * Time for the platform's parent process (keeper) to stop its machines. If it is killed earlier, the machines keep
+ * running.
+ */
 const TIMEOUT_MS = 60_000
 const print = (text: string): void => void process.stdout.write(`${text}\n`)
 
-/** Stops the keeper first: it drains the server and stops all other processes. */
+/**
+ * Stops the platform. Its parent process (keeper) is stopped first: it drains the server and stops all other processes.
+ */
 async function endPlatform(listed: readonly ListedProcess[]): Promise<void> {
   const keeper = listed.find(({ name }) => name === KEEPER)
   if (keeper !== undefined && isRunning(keeper)) {
     process.kill(keeper.pid, 'SIGTERM')
-    // A keeper that does not stop in time is killed below.
+    // A parent process that does not stop in time is killed below.
     await untilStopped([keeper]).catch(() => {})
   }
   for (const each of listed) endRecordedProcess(each)
@@ -36,7 +41,7 @@ async function stopPlatform(folder: DevFolder): Promise<string> {
   await endPlatform(listed)
   const contexts = await dropContexts(folder)
   removeFolder(folder)
-  // Sorted, because the processes start in parallel and are listed in any order.
+  // Sorted by name, because the processes start in parallel and are listed in any order.
   const stopped = running
     .map(({ name }) => name)
     .sort()
@@ -44,7 +49,9 @@ async function stopPlatform(folder: DevFolder): Promise<string> {
   return `Stopped: ${stopped || 'nothing was running'}. Removed ${folder.path}${contexts}`
 }
 
-/** Returns the end of the printed sentence. A contexts file that cannot be read is left unchanged. */
+/**
+ * Removes the CLI contexts and returns the end of the printed sentence. An unreadable contexts file is left unchanged.
+ */
 async function dropContexts(folder: DevFolder): Promise<string> {
   if (!existsSync(folder.environment)) return '.'
   const { baseUrl, cli } = readEnvironment(folder)

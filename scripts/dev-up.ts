@@ -1,4 +1,5 @@
-// `npm run dev:up`: starts a whole platform on this machine and prints commands to try. scripts/dev/keeper.ts runs it.
+// `npm run dev:up`: starts a whole platform on this machine and prints commands to try. Its parent process is
+// dev/keeper.ts.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync } from 'node:fs'
@@ -12,7 +13,7 @@ import { isReport } from './dev/step.ts'
 const KEEPER_FILE = fileURLToPath(new URL('./dev/keeper.ts', import.meta.url))
 const print = (text: string): void => void process.stdout.write(`${text}\n`)
 
-/** Reports an existing platform; returns 0 if it is running. */
+/** Prints that a platform already exists; returns 0 if it is running. */
 function explainPresent(folder: DevFolder): number {
   const running = listProcesses(folder).some(isRunning)
   if (running && existsSync(folder.environment)) {
@@ -34,7 +35,7 @@ function startKeeper(folder: DevFolder): ChildProcess {
   return keeper
 }
 
-/** Resolves with undefined when the platform is ready, else with the failure. The keeper cleans up if the channel closes early. */
+/** Waits for the platform's parent process. Resolves with undefined when the platform is ready, else with the failure. */
 function awaitReady(keeper: ChildProcess): Promise<string | undefined> {
   return new Promise((resolve) => {
     let failure = 'the keeper process ended'

@@ -15,7 +15,7 @@ const ROOT = join(import.meta.dirname, '..')
 const HEADING = 'A running system in minutes'
 const MOST_COMMANDS = 3
 const MOST_SECONDS = 300
-/** A command that only reads is repeated for this long, until its output matches. */
+/** Longest time for which a read-only command is repeated until its output matches. */
 const RETRY_MS = 60_000
 const REAPED_MS = 10_000
 const READ_ONLY = /^(curl -s -H "Host|npx holdfast (--context \S+ )?(get|describe|events|why|node list)\b)/
@@ -34,7 +34,7 @@ function check(holds: boolean, what: string): boolean {
   return holds
 }
 
-/** Stops the platform at exit and on signals, before the clone is removed. */
+/** Stops the platform at exit and on signals, before the clone of the repository is removed. */
 function cleanUpAtExit(clone: string, variables: NodeJS.ProcessEnv): void {
   process.once('SIGINT', () => process.exit(130))
   process.once('SIGTERM', () => process.exit(143))
@@ -44,7 +44,7 @@ function cleanUpAtExit(clone: string, variables: NodeJS.ProcessEnv): void {
   })
 }
 
-/** The environment of a new shell: without the variables of npm and CI, and with its own contexts file. */
+/** The environment of a new shell: without the variables of npm and CI, and with a separate file of CLI contexts. */
 function freshEnvironment(home: string): NodeJS.ProcessEnv {
   const kept = Object.entries(env).filter(([name]) => !/^(npm_|HOLDFAST_(?!ENGINES))/.test(name))
   const path = env['PATH']?.split(':').filter((folder) => !folder.includes('node_modules'))
@@ -55,7 +55,7 @@ function freshEnvironment(home: string): NodeJS.ProcessEnv {
   }
 }
 
-/** Runs a command; repeats it if it only reads and its output does not match yet. */
+/** Runs a command and compares its output. A read-only command is repeated until its output matches. */
 async function runAsShown(shell: Shell, before: string, { text, shown }: WalkCommand): Promise<Ran> {
   const startedAt = performance.now()
   for (;;) {
@@ -86,7 +86,7 @@ async function walk(shell: Shell, commands: readonly WalkCommand[]): Promise<voi
     total += seconds
     if (at === page) printFirstPage(page, total)
   }
-  // Killed processes exist until they are reaped; the check below reports what is left.
+  // Waits, because killed processes exist until they are reaped. The check below reports processes that are left.
   await waitUntil(() => leftovers?.().length === 0, {
     what: 'no process is left',
     timeoutMs: REAPED_MS,

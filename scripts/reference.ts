@@ -11,7 +11,7 @@ function read(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch {
-    // A page that does not exist yet differs from every page.
+    // A page that does not exist yet is treated as empty, so it differs from the generated page.
     return ''
   }
 }

@@ -1,5 +1,5 @@
-// `node scripts/screens.ts`, as root: takes the pictures of docs/screens in a real terminal, on a platform with four machines.
-// Names, ages and addresses differ in each run.
+// `node scripts/screens.ts`, as root: captures the pictures of docs/screens in a real terminal, on a platform with four
+// machines. Names, ages and addresses in the pictures differ in each run.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

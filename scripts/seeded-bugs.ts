@@ -24,7 +24,7 @@ interface Found {
   readonly seed: number
   readonly invariant: string
   readonly message: string
-  /** Seeds that ran until the bug was found. */
+  /** Number of simulation seeds that ran until the seeded bug was found. */
   readonly ran: number
 }
 
@@ -96,7 +96,7 @@ function* seedsUpTo(last: number): Generator<number> {
   for (let seed = 1; seed <= last; seed += 1) yield seed
 }
 
-/** Other invariants may break as well; only those listed for the bug prove that it was found. */
+/** Finds a broken invariant that is listed for the seeded bug. Other broken invariants do not prove that it was found. */
 function brokenIn(
   { violations }: SeedResult,
   { seenBy }: Bug,

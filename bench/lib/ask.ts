@@ -1,11 +1,11 @@
-// One GET over a new connection, as a new client sends it.
+// Sends one GET request over a new connection, like a new client.
 
 import { request } from 'node:http'
 
 const ANSWER_MS = 5000
 
 interface Answer {
-  /** 0: no response. */
+  /** HTTP status of the response; 0 if there was no response. */
   readonly status: number
   readonly text: string
 }
@@ -31,7 +31,7 @@ function ask(url: string, host: string): Promise<Answer> {
 const PAUSE_MS = 2
 const TIMEOUT_MS = 30_000
 
-/** Polls until a response is as expected. Returns the time of that response, on the clock of performance.now(). */
+/** Polls until the response is as expected. Returns the time of that response, on the clock of performance.now(). */
 export async function untilAnswered(
   url: string,
   host: string,

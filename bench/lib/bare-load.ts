@@ -1,5 +1,5 @@
-// The keys and bytes of a create, written directly: captured from one real create, then repeated under other names of the same
-// length, so that both sides give etcd the same work.
+// Writes the keys and bytes of a create directly to etcd: captured from one real create, then repeated under other names
+// of the same length, so that etcd has the same work with the server and without it.
 
 import type { Compare, KeyValue, KeyValueEngine, Operation } from '@holdfast/server/ports/key-value'
 import {
@@ -14,12 +14,12 @@ export interface CreateTemplate {
   readonly compares: readonly Compare[]
 }
 
-/** As long as the root of the server's keys. */
+/** Root of the directly written keys; as long as the root of the server's keys. */
 export const BARE_ROOT = '/hb'
 
 export type BareCreate = (index: number) => Promise<boolean>
 
-/** Captures the newest revision of the tenant, which must be a single create. */
+/** Captures the keys of the tenant's newest store revision, which must be a single create. */
 export async function captureCreate(
   engine: KeyValueEngine,
   tenant: string,
@@ -50,8 +50,8 @@ const unchanged = ({ key, modRevision }: KeyValue): Compare => ({
 const absent = (key: string): Compare => ({ key, target: 'version', is: 'equal', value: 0 })
 
 /**
- * The n-th create: every key that it writes ends in its own number of fixed length. The keys are outside of the server's root, so
- * that no process watches them.
+ * The n-th create as an etcd transaction: every key ends in the number n, padded to a fixed length. The keys are outside
+ * of the server's root, so no process watches them.
  */
 export function transactionOf(
   template: CreateTemplate,

@@ -1,4 +1,4 @@
-// Clears the store between measurements, so that no side works on a larger store than the others.
+// Clears the store between measurements, so that each of the compared variants starts with a store of the same size.
 
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
 import { prefixRange } from '@holdfast/server/store/keys'
@@ -6,7 +6,7 @@ import { BARE_ROOT } from './bare-load.ts'
 import { untilQuiet } from './cpu.ts'
 import type { BenchPlatform } from './platform.ts'
 
-/** Removes all keys of these tenants, and waits until the processes that react are idle. */
+/** Removes all keys of these tenants, then waits until the processes that watch the keys are idle. */
 export async function clearStore(
   engine: KeyValueEngine,
   { etcdPids, serverPid }: BenchPlatform,

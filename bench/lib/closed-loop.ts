@@ -1,5 +1,5 @@
-// N callers, each of which sends its next request when the last was answered, for a given time. Measures throughput, latency and
-// CPU cost.
+// A closed-loop load: N callers for a given time, each of which sends the next request when the previous one was
+// answered. Measures throughput, latency and CPU cost.
 
 import { busyMicros, cpuMicros } from './cpu.ts'
 
@@ -7,9 +7,9 @@ export interface Measured {
   readonly perSecond: number
   readonly latenciesMs: readonly number[]
   readonly failed: number
-  /** CPU of each named group of processes per operation. */
+  /** CPU microseconds per operation, for each named group of processes. */
   readonly microsPerOperation: { readonly [group: string]: number }
-  /** Cores that other processes of the machine used in that time. */
+  /** Cores that processes outside of the benchmark used during the measurement. */
   readonly otherCores: number
 }
 
@@ -21,7 +21,7 @@ export interface LoopOptions {
 
 let counter = 0
 
-/** Indexes never repeat within a process, so operations never share a name. */
+/** Runs the load. The index of an operation never repeats within a process, so no two operations share a name. */
 export async function closedLoop(
   operate: (index: number) => Promise<boolean>,
   { callers, seconds, groups }: LoopOptions,

@@ -1,4 +1,5 @@
-// CPU time of processes from /proc, in microseconds. On a shared machine the CPU cost of an operation is more reliable than a rate.
+// CPU time of processes from /proc, in microseconds. On a shared machine the CPU cost of an operation is more reliable
+// than a rate.
 
 import { readFileSync } from 'node:fs'
 
@@ -14,7 +15,7 @@ function ticksOf(pid: number): number {
   return Number(fields[11]) + Number(fields[12])
 }
 
-/** CPU time of the whole machine; the difference to our processes is the load of others. */
+/** CPU time of the whole machine. The difference to the CPU time of the benchmark's processes is the load of others. */
 export function busyMicros(): number {
   const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n')
   const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = line.split(/\s+/).slice(1).map(Number)
@@ -23,7 +24,7 @@ export function busyMicros(): number {
 
 const REST_MS = 2000
 
-/** Cores in use on the machine while everything is started and idle. */
+/** Cores in use on the machine while all processes of the benchmark are started and idle. */
 export async function coresWhileIdle(): Promise<number> {
   const before = { busy: busyMicros(), at: performance.now() }
   await new Promise((resolve) => setTimeout(resolve, REST_MS))
@@ -35,7 +36,7 @@ const QUIET_SHARE = 0.05
 const QUIET_POLLS = 3
 const MAX_POLLS = 200
 
-/** Waits until these processes are idle: background compaction would be charged to the next side. */
+/** Waits until these processes are idle. Otherwise background compaction would be charged to the next measurement. */
 export async function untilQuiet(pids: readonly number[]): Promise<void> {
   let quiet = 0
   for (let poll = 0; poll < MAX_POLLS && quiet < QUIET_POLLS; poll += 1) {

@@ -1,6 +1,6 @@
-// The deployment that the benchmarks create.
+// Builds the request body of the deployment that the benchmarks create.
 
-/** A body of the usual size: an image, a health check, some environment variables, a few labels. */
+/** A request body of the usual size: an image, a health check, some environment variables, a few labels. */
 export function bodyOf(image: string, name: string, more: object = {}): string {
   return JSON.stringify({
     kind: 'Deployment',

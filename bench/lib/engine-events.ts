@@ -1,21 +1,21 @@
-// All events of containers with a given label, with the engine's own timestamps. The agent's watch covers only the events that it
-// acts on.
+// Watches all events of containers with a given label, with the engine's timestamps. The agent's own watch covers only
+// the events that the agent acts on.
 
 import { request } from 'node:http'
 
 interface EngineEvent {
-  /** create, start, die, destroy, ... */
+  /** The engine's name of the event: create, start, die, destroy, ... */
   readonly action: string
-  /** The value of the label. */
+  /** The value of the watched label on the event's container. */
   readonly label: string
-  /** On the clock of performance.now(). */
+  /** Time of the event, on the clock of performance.now(). */
   readonly time: number
 }
 
 const OPEN_MS = 10_000
 const NANOSECONDS = 1_000_000
 
-/** Returns a function that ends the watch. */
+/** Starts a watch of the engine's events and returns a function that ends the watch. */
 export async function watchEvents(
   socketPath: string,
   label: string,

@@ -1,4 +1,4 @@
-// Another client of the same etcd, the same as the server uses.
+// Opens a second client of the server's etcd, with the client library that the server uses.
 
 import { createEtcdClient } from '@holdfast/server/adapters/etcd/create-etcd-client'
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'

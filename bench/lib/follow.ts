@@ -1,11 +1,11 @@
-// A log follower that reads a fixed number of bytes a second, and counts lines and gaps without keeping them.
+// A log follower that reads a fixed number of bytes per second, and counts lines and gaps without storing the lines.
 
 import { type IncomingMessage, request } from 'node:http'
 
 interface Followed {
-  /** Lines received. */
+  /** Number of log lines received. */
   readonly delivered: number
-  /** Lines and bytes reported as skipped. */
+  /** Log lines and bytes that the server reported as skipped. */
   readonly skipped: { readonly lines: number; readonly bytes: number }
   readonly gaps: number
 }
@@ -19,7 +19,7 @@ const OPEN_MS = 10_000
 const GAP = '{"skipped":'
 const AWAY = '{"unavailable":'
 
-/** Resolves when the response has begun. */
+/** Follows logs; resolves when the response has begun. */
 export async function followLogs(url: string, token: string, bytesPerSecond: number): Promise<LogFollower> {
   const headers = { authorization: `Bearer ${token}` }
   const sent = request(url, { headers, agent: false })

@@ -1,10 +1,10 @@
-// Callers that each keep one connection and send the next request when the last was answered. They use plain sockets, because the
-// generator shares two cores with the server and must be cheap.
+// HTTP callers with one connection each, which send the next request when the previous one was answered. They use plain
+// sockets, because the load generator shares two cores with the server and must be cheap.
 
 import { connect, type Socket } from 'node:net'
 
 export interface HttpLoad {
-  /** Sends one request on a free connection and resolves to its status. */
+  /** Sends one POST request on a free connection and resolves with the response status. */
   post(token: string, body: string): Promise<number>
   close(): void
 }

@@ -1,4 +1,4 @@
-// The id of a lab node, read from the tenant's API.
+// Finds the id of a node of the test lab through the tenant's API.
 
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'
 

@@ -35,7 +35,7 @@ const UNLIMITED = {
 export interface BenchPlatformOptions {
   /** Flags for the server's Node process, for example for a profiler. */
   readonly nodeFlags?: readonly string[]
-  /** By default only the roles that a create needs. Controllers, which place it afterwards, run elsewhere. */
+  /** Roles of the server. By default only those that a create needs; controllers, which place replicas, run elsewhere. */
   readonly roles?: readonly string[]
 }
 

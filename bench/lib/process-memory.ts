@@ -1,4 +1,4 @@
-// Memory and output of other processes, from /proc.
+// Memory use and written bytes of other processes, from /proc.
 
 import { readdirSync, readFileSync } from 'node:fs'
 
@@ -7,15 +7,15 @@ const statusMiB = (pid: number, field: string): number =>
 
 export const residentMiB = (pid: number): number => statusMiB(pid, 'VmRSS')
 
-/** Peak memory of the process. */
+/** Peak memory of the process in MiB. */
 export const peakMiB = (pid: number): number => statusMiB(pid, 'VmHWM')
 
-/** All bytes that the process has ever written. */
+/** Number of bytes that the process has written since its start. */
 export function writtenBytes(pid: number): number {
   return Number(/wchar: (\d+)/.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1])
 }
 
-/** The only process whose command line has all these words. */
+/** Finds the only process whose command line has all these words. */
 export function findProcess(words: readonly string[]): number {
   const found = readdirSync('/proc').filter((entry) => {
     if (!/^\d+$/.test(entry)) return false
@@ -30,7 +30,7 @@ function commandLine(pid: string): readonly string[] {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
   } catch {
-    // The process has exited in the meantime.
+    // The process exited while the list was read.
     return []
   }
 }

@@ -1,6 +1,6 @@
-// The same creates and starts sent directly to the engines, with the agent's adapter, container settings and number of workers
-// per node. The containers are made from an item that an agent really received, under another tenant, so that the agents
-// ignore them.
+// The bare variant of a rollout: creates and starts sent directly to the engines, with the agent's adapter, container
+// settings and number of workers per node. The containers are made from a desired item that an agent received, but belong
+// to another tenant, so that the agents ignore them.
 
 import { availableParallelism } from 'node:os'
 import { createLimit } from '@holdfast/agent/converge/limit'
@@ -8,11 +8,11 @@ import type { Engine } from '@holdfast/agent/ports/engine'
 import { type DesiredItem, decode, desiredItemShape, isTenantId, type TenantId } from '@holdfast/contract'
 import { containerSettings, TENANT_LABEL, tenantNetwork } from '@holdfast/core/node'
 
-/** The number of workers that an agent uses on this machine. */
+/** Number of concurrent creates and starts that an agent runs on this machine. */
 export const WORKERS_PER_NODE = 2 * availableParallelism()
 
 interface BareSide {
-  /** Creates and starts this many on each engine; resolves when every call was answered. */
+  /** Creates and starts `each` containers on each engine; resolves when every call was answered. */
   rollOut(engines: readonly Engine[], each: number, item: DesiredItem): Promise<void>
   /** Removes the containers of the last rollout. */
   clear(): Promise<void>
@@ -47,7 +47,7 @@ export async function createBareSide(engines: readonly Engine[], tenantText: str
   }
 }
 
-/** Creates the tenant's network, as on a node that has run containers of the tenant before. */
+/** Creates the tenant's network in advance, as on a node that has already run containers of the tenant. */
 export async function makeNetwork(engine: Engine, tenant: TenantId): Promise<void> {
   const name = tenantNetwork(tenant)
   if (!(await engine.hasNetwork(name))) await engine.createNetwork(name, { [TENANT_LABEL]: tenant })

@@ -1,4 +1,4 @@
-// The product's side of the rollout benchmark: one POST on a lab of real engines, and its removal.
+// The product's variant of the rollout benchmark: one POST on a lab of real engines, and the removal of the deployment.
 
 import type { Engine } from '@holdfast/agent/ports/engine'
 import type { DesiredItem } from '@holdfast/contract'
@@ -8,27 +8,27 @@ import type { LabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform
 import { sentItem } from './sent-item.ts'
 
 const TENANT = 'acme'
-/** Passes immediately. */
+/** A health check that passes immediately. */
 const HEALTH_CHECK = { type: 'exec', command: ['true'] }
 const READY_MS = 60_000
 const REMOVED_MS = 120_000
 
 interface Rollout {
   readonly replicas: number
-  /** Name of the only allowed node; undefined: any node. */
+  /** Name of the only node on which replicas may be placed; undefined: any node. */
   readonly node: string | undefined
   readonly healthCheck: boolean
 }
 
 interface ProductSide {
-  /** Resolves when the POST was answered. */
+  /** Creates the deployment; resolves when the POST was answered. */
   rollOut(rollout: Rollout): Promise<void>
   untilReady(replicas: number): Promise<void>
-  /** The item that an agent received: the bare side creates its containers from it. */
+  /** The desired item that an agent received. For comparison, containers are also created directly from this item. */
   itemOn(node: string): Promise<DesiredItem>
-  /** Number of its running containers, as the engines list them. */
+  /** Number of the deployment's running containers, as listed by the engines. */
   running(): Promise<number>
-  /** Resolves when the engines have none of its containers and the controller has recorded that. */
+  /** Deletes the deployment; resolves when its containers are gone and the controller has recorded that. */
   clear(): Promise<void>
 }
 
@@ -66,7 +66,7 @@ export async function createProductSide(
     running: async () => (await containers()).filter(({ state }) => state === 'running').length,
     async clear() {
       await api.delete(`/api/v1/deployments/${name()}`)
-      // A deleted deployment returns no list, which means no placements.
+      // For a deleted deployment the API returns no list, which means no placements.
       const isClear = async () =>
         (await containers()).length === 0 && Object.keys(await placementsOf(api, name())).length === 0
       await waitUntil(isClear, {
@@ -78,5 +78,5 @@ export async function createProductSide(
   }
 }
 
-/** Selects by name: containers of the bare side have other names. */
+/** Selects the deployment's containers by name: containers created directly on the engine have other names. */
 const isOurs = ({ name }: { readonly name: string }): boolean => name.startsWith('roll-')

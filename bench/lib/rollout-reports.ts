@@ -1,10 +1,10 @@
-// Counts the stored status reports of replicas: each costs CPU time of node and servers that the engines need too.
+// Counts the stored status reports of replicas: each report uses CPU time that the engines on the same machine need too.
 
 import { observations } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
 
 interface ReportCount {
-  /** Number of reports since the start. */
+  /** Number of status reports since the count was started. */
   count(): number
   close(): void
 }

@@ -1,5 +1,5 @@
-// Docker Swarm for comparison: a service of several replicas on its own engine, from create to running, next to the same number
-// of containers created directly on that engine.
+// Docker Swarm for comparison: the time to create and run a service of several replicas on a separate engine, and the
+// time for the same number of containers created directly on that engine.
 
 import { randomUUID } from 'node:crypto'
 import { request } from 'node:http'
@@ -22,7 +22,7 @@ interface SwarmFigures {
   readonly bare: number
 }
 
-/** One of the two ways to run the containers on the engine. */
+/** One of the two compared ways to run the containers: a Swarm service, or direct creates. */
 interface Side {
   rollOut(replicas: number): Promise<void>
   clear(): Promise<void>
@@ -52,7 +52,7 @@ export async function measureSwarm(sizes: readonly number[], rounds: number): Pr
   }
 }
 
-/** The order of the sides changes with each round. */
+/** Measures both ways to run the containers. Their order changes with each round. */
 async function measureBoth(
   sides: { readonly swarm: Side; readonly bare: Side },
   replicas: number,

@@ -1,4 +1,4 @@
-// The time at which a number of containers run, by the engines' start events. Both sides of the benchmark are measured by this.
+// The time at which a number of containers run, from the engines' start events. Used for all variants of the benchmark.
 
 import type { Engine } from '@holdfast/agent/ports/engine'
 import { ASSIGNMENT_LABEL } from '@holdfast/core/node'
@@ -6,7 +6,9 @@ import { ASSIGNMENT_LABEL } from '@holdfast/core/node'
 const DEADLINE_MS = 180_000
 
 export interface StartWatch {
-  /** Resolves with the start time of the last of `count` new containers, on the clock of performance.now(). Call it before they are created. */
+  /**
+   * Resolves with the start time (performance.now()) of the last of `count` new containers. Call before their creation.
+   */
   untilStarted(count: number): Promise<number>
   close(): void
 }

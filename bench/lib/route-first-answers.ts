@@ -1,5 +1,6 @@
-// The time from the POST of a routed deployment to its first response through a router, compared with the time at which it is
-// recorded as ready. Measured on the node with the replica, and on another node of the tenant, which forwards.
+// The time from the POST of a routed deployment to its first response through a router, compared with the time at which
+// the replica is recorded as ready. Measured on the node with the replica, and on another node of the tenant, which
+// forwards.
 
 import type { TenantId } from '@holdfast/contract'
 import { deployments, observations } from '@holdfast/server/store/records'
@@ -11,7 +12,7 @@ import { nodeIdOf } from './node-id.ts'
 
 interface FirstAnswers {
   readonly about: string
-  /** Milliseconds since the POST was sent, for each deployment. */
+  /** For each deployment, milliseconds from its POST until the replica was recorded as ready. */
   readonly toReady: readonly number[]
   readonly toAnswer: readonly number[]
 }
@@ -36,7 +37,7 @@ export async function measureFirstAnswers(count: number): Promise<FirstAnswers[]
     const found: FirstAnswers[] = []
     for (const { line, node, other } of NODES) {
       const times: Times[] = []
-      // The first one pulls the image and creates the network, and is not used.
+      // The first deployment pulls the image and creates the network, so its times are discarded.
       for (let at = 0; at <= count; at += 1) times.push(await deployOnce(cluster, node, other, at))
       times.shift()
       const toReady = times.map(({ ready }) => ready)
@@ -82,7 +83,7 @@ async function deployOnce(cluster: LabPlatform, node: string, other: string, at:
   return { ready: ready - began, here: here - began, away: away - began }
 }
 
-/** When the store shows its replica ready, on the clock of performance.now(). */
+/** Resolves with the time at which the store shows the replica as ready, on the clock of performance.now(). */
 function untilReady({ platform }: LabPlatform, name: string): Promise<number> {
   const { store } = platform.server
   const tenant = platform.acme.id as TenantId

@@ -1,4 +1,4 @@
-// One change among very many routes: from the agent's router, through a real Caddy, until a response shows the change.
+// The time of one route change on a node with very many routes, from the agent's router to a response by Caddy.
 
 import { createServer, type Server } from 'node:http'
 import { dirname, join } from 'node:path'
@@ -18,7 +18,7 @@ interface ManyRoutes {
 const CHANGED = 'changed'
 const HOST = 'changed.example'
 const SETTLED_MS = 10_000
-/** Two replicas of the changing deployment. The others route to addresses that receive no requests. */
+/** Addresses of the two replicas of the changing deployment. Addresses of all other routes receive no requests. */
 const REPLICAS = ['127.0.0.2', '127.0.0.3']
 
 interface DesiredRoute {
@@ -54,7 +54,7 @@ export async function measureManyRoutes(routes: number, changes: number): Promis
     const isThere = ({ status, text }: { status: number; text: string }): boolean =>
       status === 200 && text === next.address
     const served = (await untilAnswered(url, next.host, isThere)) - began
-    // Pending writes must not be charged to the next change.
+    // Waits for pending writes, which must not be charged to the next change.
     await router.applied(SETTLED_MS)
     return served
   }

@@ -1,5 +1,5 @@
-// The load of the scheduler benchmarks: tenants of whose nodes each filter rejects some, workloads that use all filters, and
-// successive decisions of a tenant.
+// The load of the scheduler benchmarks: tenants with nodes of which each filter rejects some, workloads that use all
+// filters, and successive decisions for a tenant.
 
 import type { ResidencyDemand } from '@holdfast/contract'
 import { desiredResidency } from '@holdfast/core'
@@ -8,7 +8,7 @@ import { aNode, aWorkload, someFacts } from '@holdfast/core/scheduling/schedulin
 
 const KINDS = 64
 const ZONES = 12
-/** A node in a zone that no workload naming it excludes, and large enough for all of them. */
+/** Number of a node that some workloads require by name. None of them excludes its zone, and all of them fit on it. */
 const NAMED = 20
 const COUNTRIES = ['DE', 'FR', 'AT']
 const RULES = {
@@ -16,7 +16,7 @@ const RULES = {
   regions: { eu: ['AT', 'BE', 'BG', 'CY', 'CZ', 'DE', 'DK', 'EE', 'ES', 'FI', 'FR'], na: ['US', 'CA'] },
 }
 
-/** Each filter on records rejects one node in twenty; half are half full; ten deployments run on some of them. */
+/** A tenant in which each filter rejects one node in twenty, half of the nodes are half full, and ten deployments run. */
 export function tenantOf(nodes: number): TenantFacts {
   return someFacts(
     Array.from({ length: nodes }, (_node, number) => nodeOf(number)),
@@ -47,7 +47,7 @@ function nodeOf(number: number): NodeFacts {
   })
 }
 
-/** Some nodes are in a blocked country, some advertise no location, and some only a region. */
+/** Location labels of a node: some nodes are in a blocked country, some have no location, and some only a region. */
 function locationOf(number: number): { [label: string]: string } {
   if (number % 20 === 6) return { 'holdfast.io/country': 'US' }
   if (number % 20 === 7) return {}
@@ -63,7 +63,7 @@ const DEMANDS: readonly ResidencyDemand[] = [
   { region: 'eu', blockedCountries: BLOCKED },
 ]
 
-/** Uses every filter: constraints, affinity, anti-affinity, requests. One in sixteen names its node. */
+/** A workload with constraints, affinity, anti-affinity and requests. One workload in sixteen requires a node by name. */
 function workloadOf(number: number): Workload {
   const names = number % 16 === 15
   const residency = DEMANDS[number % DEMANDS.length] ?? {}
@@ -86,13 +86,13 @@ function workloadOf(number: number): Workload {
 
 const WORKLOADS = Array.from({ length: KINDS }, (_kind, number) => workloadOf(number))
 
-/** Builds a new object for each decision, as the controllers do. */
+/** Builds a new workload object for each decision, as the controllers do. */
 export function workloadAt(index: number): Workload {
   const workload = WORKLOADS[index % KINDS] ?? aWorkload()
   return { ...workload, residency: desiredResidency(workload.placement?.residency, RULES) }
 }
 
-/** Makes and records decisions. Once the tenant has the given number, each new one replaces the oldest. */
+/** Makes and records decisions. Once the tenant has the given number of placements, each new one replaces the oldest. */
 export function createLoad(
   view: SchedulingView,
   held = 500,
@@ -109,7 +109,7 @@ export function createLoad(
   }
 }
 
-/** The workloads of a small tenant: three deployments, each with a residency demand that a node among ten satisfies. */
+/** The workloads of a small tenant: three deployments, each with a residency demand that one of ten nodes satisfies. */
 export function smallWorkloadAt(index: number): Workload {
   const residency = DEMANDS[index % 3] ?? {}
   return aWorkload({

@@ -1,4 +1,5 @@
-// The desired item of a deployment that the agent of a lab node received; a bare side creates its containers from it.
+// Finds the desired item that an agent received. Benchmarks create containers from it directly on the engine, for
+// comparison.
 
 import { join } from 'node:path'
 import { openDesiredFile } from '@holdfast/agent/state/desired-file'
@@ -7,7 +8,7 @@ import type { DesiredItem } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
 import type { LabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 
-/** `image`: a part of the image reference, such as its digest; any image without it. */
+/** `image`: a part of the wanted image reference, such as its digest; if absent, an item with any image is returned. */
 export function sentItem(cluster: LabPlatform, node: string, name: string, image = ''): Promise<DesiredItem> {
   return waitUntil(
     async () => {

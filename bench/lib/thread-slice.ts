@@ -1,4 +1,4 @@
-// Rates by the CPU time of the measuring thread, so that they are reliable on a busy machine, and each call by wall clock.
+// Measures rates by the CPU time of the measuring thread, reliable on a busy machine, and each call by wall clock.
 
 export interface Slice {
   readonly perSecond: number

@@ -1,6 +1,6 @@
-// The same starts and stops sent directly to the engine: a fixed number of successors at a time, each created, started and checked
-// with the agent's readiness rule, then its predecessor stopped and removed while the next one starts. Uses the agent's
-// concurrency, adapter and container settings, for another tenant.
+// The bare variant of an update, sent directly to the engine. A fixed number of successors at a time is created, started
+// and checked with the agent's readiness rule; then each predecessor is stopped and removed while the next successor
+// starts. Uses the agent's concurrency, adapter and container settings, for another tenant.
 
 import { createLimit } from '@holdfast/agent/converge/limit'
 import { createReadiness } from '@holdfast/agent/observe/readiness'
@@ -26,7 +26,7 @@ interface BareContainer {
 }
 
 interface BareUpdates {
-  /** Replaces all containers by ones made from the item. */
+  /** Replaces all containers by containers made from the desired item. */
   update(item: DesiredItem, parallelism: number): Promise<UpdateFigures>
   clear(): Promise<void>
 }
@@ -92,7 +92,7 @@ export async function createBareUpdates(
   }
 }
 
-/** The agent's own status table and readiness rule, without the agent. */
+/** Judges readiness with the agent's status table and readiness rule, without running an agent. */
 function createJudge(engine: Engine) {
   const waiting = new Map<AssignmentId, () => void>()
   const items = new Map<AssignmentId, DesiredItem>()

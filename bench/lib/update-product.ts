@@ -1,4 +1,4 @@
-// The product's side of the update benchmark: one deployment on one node, and PUTs with another image.
+// The product's variant of the update benchmark: one deployment on one node, and PUTs with another image.
 
 import type { TenantId } from '@holdfast/contract'
 import { deployments, observations, placements } from '@holdfast/server/store/records'
@@ -10,7 +10,7 @@ import { nodeIdOf } from './node-id.ts'
 import type { StepBook, Succession } from './update-steps.ts'
 
 const READY_MS = 120_000
-/** A long interval, so that only the first check is measured, which the agent runs itself. */
+/** A health check with a long interval, so that only the first check, which the agent runs itself, is measured. */
 const HEALTH_CHECK = { type: 'exec', command: ['nc', '-w', '1', '127.0.0.1', '8080'], interval: '60s' }
 const HOST = 'updated.example'
 const PORT = 8080
@@ -27,9 +27,9 @@ export interface UpdateFigures {
 
 interface ProductUpdates {
   readonly name: string
-  /** From the PUT until the last old container is gone from the engine. */
+  /** Updates the deployment. Measures from the PUT until the last old container is gone from the engine. */
   update(update: Update): Promise<UpdateFigures>
-  /** Restarts nothing; resolves when the node's router serves it, or has stopped serving it. */
+  /** Adds or removes the route without restarts; resolves when the node's router has begun or stopped to serve it. */
   setRouted(routed: boolean): Promise<void>
   clear(): Promise<void>
 }
@@ -88,7 +88,7 @@ export async function createProductUpdates(
   }
 }
 
-/** Records the store's changes to its replicas as they occur. */
+/** Records the time of each change that the store makes to the deployment's replicas. */
 function noteStored({ platform }: LabPlatform, name: string, book: StepBook) {
   const { store } = platform.server
   const tenant = platform.acme.id as TenantId

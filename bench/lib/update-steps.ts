@@ -1,5 +1,5 @@
-// The time of each step of an update for each replica, on the clock of performance.now(). Steps of the engine come from its events,
-// for both sides; each side records desired state and reports itself.
+// The time of each step of an update for each replica, on the clock of performance.now(). Steps of the engine come from
+// engine events; the other steps (desired state and reports) are recorded by the measured variant itself.
 
 import { ASSIGNMENT_LABEL } from '@holdfast/core/node'
 import { watchEvents } from './engine-events.ts'
@@ -9,23 +9,23 @@ const DEADLINE_MS = 180_000
 
 type Step = 'wanted' | 'created' | 'started' | 'ready' | 'unwanted' | 'stopped' | 'removed'
 
-/** An old replica and its successor. */
+/** An old replica and the new replica that succeeds it. */
 export interface Succession {
   readonly old: string
   readonly next: string
 }
 
 export interface StepBook {
-  /** Records a step; only the first call for a step is used. */
+  /** Records the current time for a replica's step; later calls for the same step are ignored. */
   note(id: string, step: Step): void
-  /** Resolves with the time at which the last of them was removed from the engine. */
+  /** Resolves with the time at which the last of these replicas was removed from the engine. */
   untilRemoved(ids: readonly string[]): Promise<number>
-  /** Median durations of the steps over all replicas. */
+  /** Describes an update by the median duration of each step over all replicas. */
   describe(successions: readonly Succession[]): string
   close(): void
 }
 
-/** Steps by the engine's names of its actions. */
+/** Steps by the engine's names of container events. */
 const STEPS: ReadonlyMap<string, Step> = new Map([
   ['create', 'created'],
   ['start', 'started'],
@@ -87,7 +87,7 @@ function describe(successions: readonly Succession[], at: (id: string, step: Ste
   ].join(', ')
 }
 
-/** Median time from each ready replica to the next assignment. */
+/** Median time from the moment a replica is ready to the assignment of the next replica. */
 function timeToNext(successions: readonly Succession[], at: (id: string, step: Step) => number): number {
   const wanted = successions.map(({ next }) => at(next, 'wanted')).toSorted((a, b) => a - b)
   const gaps = successions.flatMap(({ next }) => {

@@ -1,10 +1,10 @@
-// The search behind affected.ts, on a tree of sources as data.
+// Finds the tests that a change can affect, in a source tree given as data. Used by affected.ts.
 
 import { posix } from 'node:path'
 import { importGraph } from '@holdfast/testkit/source-tree/check-boundaries'
 import type { SourceTree } from '@holdfast/testkit/source-tree/source-tree'
 
-/** A change to one of these can affect any test. */
+/** Files that every test depends on: a change to one of these files can affect any test. */
 const EVERYTHING =
   /^(?:package(?:-lock)?\.json|packages\/[^/]+\/package\.json|tsconfig.*\.json|vitest\.config\.ts|engines\/.*|scripts\/bootstrap|\.ci\/.*|tests\/no-warnings\.ts)$/
 const QUOTED = /['"`]([\w./-]+\.ts)['"`]/g
@@ -15,7 +15,7 @@ export function affectedTests(tree: SourceTree, changed: readonly string[]): str
   const tests = [...tree.keys()].filter(isTestFile)
   if (changed.some((path) => EVERYTHING.test(path))) return tests
   const reached = dependentsOf(usersByFile(tree), changed)
-  // Tests of the tree itself read files of every kind: documents, goldens, sources.
+  // Tests in tests/unit are always affected, because they read files of every kind: documents, golden files, sources.
   return tests.filter((path) => reached.has(path) || path.startsWith('tests/unit/'))
 }
 
@@ -37,7 +37,10 @@ function usersByFile(tree: SourceTree): Map<string, string[]> {
   return users
 }
 
-/** Files that a source names in a string, relative to itself or anywhere below a root: `'../../packages/cli/src/main.ts'`. */
+/**
+ * Files that a source names in a string, by a relative path or by a path below a root:
+ * `'../../packages/cli/src/main.ts'`.
+ */
 function namedFiles(tree: SourceTree, path: string, source: string): string[] {
   return [...source.matchAll(QUOTED)].flatMap(([, name = '']) => {
     const candidates = [posix.join(posix.dirname(path), name), name.replace(/^(?:\.\.?\/)+/, '')]

@@ -1,6 +1,6 @@
-// Which test files can a change affect? Usage: affected.ts REF prints one test file per line, all of them if anything changed
-// that every test depends on. A test depends on the files it imports, on the files those import, and on every file of the
-// repository that one of them names in a string, such as a program that it starts.
+// Which test files can a change affect? Usage: affected.ts REF prints one test file per line, or all test files if a file
+// changed that every test depends on. A test depends on the files it imports, directly or through others, and on every
+// file of the repository that one of these files names in a string, such as a program that the test starts.
 
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'

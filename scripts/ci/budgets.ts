@@ -1,16 +1,16 @@
-// Does a step use more CPU than its budget allows? 20 % over is a warning, 50 % over fails the run.
+// Does a CI step use more CPU than its budget allows? 20 % over is a warning, 50 % over fails the run.
 
 export interface Step {
   readonly name: string
   readonly wallSeconds: number
   readonly cpuSeconds: number
   readonly verdict: string
-  /** Path of vitest's JSON report; empty for a step without tests. */
+  /** Path of vitest's JSON report; empty for a CI step without tests. */
   readonly report: string
 }
 
 export interface Budgets {
-  /** CPU milliseconds that the calibration takes on the machine the budgets were measured on. */
+  /** CPU milliseconds that the calibration takes on the machine on which the budgets were measured. */
   readonly calibrationMs: number
   readonly cpuSeconds: { readonly [step: string]: number }
 }
@@ -23,7 +23,7 @@ export interface Judgement {
 const WARNING = 1.2
 const FAILURE = 1.5
 
-/** On a slower machine the budget grows by the same factor; on a faster one it stays. */
+/** Factor for the budgets: larger than 1 on a machine slower than the one that was measured; otherwise 1. */
 export const machineFactor = ({ calibrationMs }: Budgets, measuredMs: number): number =>
   Math.max(1, measuredMs / calibrationMs)
 

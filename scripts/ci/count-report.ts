@@ -1,5 +1,5 @@
-// Reads vitest's report of a run, prints "passed failed skipped", and appends each failure with its reason to a file, which CI
-// prints at the end of its log. Usage: count-report.ts REPORT FAILURES
+// Reads vitest's report of a run, prints "passed failed skipped", and appends each failure with its reason to a file that
+// CI prints at the end of its log. Usage: count-report.ts REPORT FAILURES
 
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { argv } from 'node:process'
@@ -26,7 +26,7 @@ interface Assertion {
   readonly failureMessages: readonly string[]
 }
 
-/** A run that was aborted has no report. */
+/** An empty report, used for a run that was aborted and wrote none. */
 const NOTHING: Report = {
   numPassedTests: 0,
   numFailedTests: 0,
@@ -35,7 +35,7 @@ const NOTHING: Report = {
   testResults: [],
 }
 
-/** Lines of a failure's message: expected and received values, and the place in our own code. */
+/** Number of printed lines of a failure's message: enough for expected and received values and the place in our code. */
 const SHOWN_LINES = 16
 const OF_THE_RUNNER = /node_modules\/vitest|<anonymous>/
 
@@ -43,7 +43,7 @@ const [reportPath = '', failuresPath = ''] = argv.slice(2)
 const report: Report = existsSync(reportPath) ? JSON.parse(readFileSync(reportPath, 'utf8')) : NOTHING
 
 const failedIn = (file: TestFile) => file.assertionResults.filter(({ status }) => status === 'failed')
-// A file that fails without a failed test could not be loaded, or one of its hooks failed. It is counted as one failed test.
+// A test file that fails without a failed test could not be loaded, or a hook failed. It is counted as one failed test.
 const broken = report.testResults.filter((file) => file.status === 'failed' && failedIn(file).length === 0)
 
 const head = (text: string) =>

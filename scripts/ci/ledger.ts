@@ -75,7 +75,7 @@ function readCpu(path: string): Map<string, number> {
   return new Map(pairs.map(([file = '', seconds]) => [relative(ROOT, file), Number(seconds)]))
 }
 
-/** CPU milliseconds of a fixed piece of work, the best of three: how fast is this machine? */
+/** Measures the speed of this machine: CPU milliseconds of a fixed piece of work, the best of three runs. */
 function calibrate(): number {
   const block = Buffer.alloc(1 << 20, 7)
   const rounds = Array.from({ length: ROUNDS }, () => {

@@ -1,5 +1,5 @@
-// dev:up adds a CLI context for each tenant and makes the first one current. dev:down removes them and leaves no context
-// current, so that a command meant for this platform cannot reach another one.
+// dev:up adds a CLI context for each tenant and makes the first one current. dev:down removes these contexts and leaves
+// no context current, so that a command meant for this platform cannot reach another platform.
 
 import { type Contexts, withContext } from '@holdfast/cli/settings/contexts'
 import { readContextsFile, writeContextsFile } from '@holdfast/cli/settings/contexts-file'
@@ -7,7 +7,7 @@ import type { DevTenant } from './create-tenants.ts'
 
 export interface CliContexts {
   readonly file: string
-  /** The context that was current before, unless it was one of dev:up. */
+  /** Name of the CLI context that was current before dev:up; null if there was none or dev:up had created it. */
   readonly before: string | null
 }
 
@@ -20,7 +20,7 @@ export async function addContexts(
 ): Promise<CliContexts> {
   const existing = await readContexts(file)
   const own = tenants.map(({ name }) => contextOf(name))
-  // The context added last becomes the current one.
+  // The tenants are added in reverse order, because the context added last becomes the current one.
   const added = tenants.toReversed().reduce<Contexts>((contexts, { name, token }) => {
     return withContext(contexts, contextOf(name), { url, token })
   }, existing)
@@ -29,7 +29,7 @@ export async function addContexts(
   return { file, before }
 }
 
-/** Removes every context with the address of this platform. */
+/** Removes every CLI context with the address of this platform. */
 export async function removeContexts(file: string, url: string): Promise<void> {
   const { current, contexts } = await readContexts(file)
   const others = Object.entries(contexts).filter(([, context]) => context.url !== url)

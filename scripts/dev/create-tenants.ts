@@ -5,7 +5,7 @@ import type { RunningServer } from './start-server.ts'
 export interface DevTenant {
   readonly id: string
   readonly name: string
-  /** Its role is tenant-admin. */
+  /** API token of the tenant's administrator, with the role tenant-admin. */
   readonly token: string
 }
 

@@ -1,4 +1,4 @@
-// The folder of the development platform. Only its owner can read the files.
+// The folder of the development platform. Only the folder's owner can read its files.
 
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -7,21 +7,21 @@ export const REPOSITORY = join(import.meta.dirname, '../..')
 
 export interface DevFolder {
   readonly path: string
-  /** Addresses, tokens and nodes, for people and scripts. */
+  /** Path of the file with addresses, tokens and nodes, for people and scripts. */
   readonly environment: string
-  /** The processes that dev:down stops. */
+  /** Path of the file that lists the processes that dev:down stops. */
   readonly processes: string
   readonly serverConfig: string
-  /** The sample manifest. */
+  /** Path of the sample manifest. */
   readonly manifest: string
   readonly serverLog: string
-  /** Root token and unseal key. */
+  /** Path of the file with the root token and the unseal key of the secrets store. */
   readonly storeKeys: string
-  /** The log of the keeper. */
+  /** Path of the log of the platform's parent process (keeper). */
   readonly keeperLog: string
-  /** The socket on which the keeper accepts power commands. */
+  /** Path of the socket on which the platform's parent process (keeper) accepts power commands. */
   readonly powerSocket: string
-  /** The folder of one engine. */
+  /** Path of the folder of one engine. */
   engine(name: string): string
 }
 
@@ -41,7 +41,7 @@ function devFolder(path: string): DevFolder {
   }
 }
 
-/** `.dev` of this repository, or the folder of `--folder`. Throws on any other argument. */
+/** The folder named by `--folder`, or `.dev` of this repository. Throws on any other argument. */
 export function folderFromArguments(args: readonly string[]): DevFolder {
   const [option, path, ...others] = args
   if (option === undefined) return devFolder(join(REPOSITORY, '.dev'))
@@ -49,7 +49,7 @@ export function folderFromArguments(args: readonly string[]): DevFolder {
   throw new Error(`Unknown argument ${args.join(' ')}. The only option is --folder PATH.`)
 }
 
-/** Creates the folder; false if it exists already, because of another or an incompletely removed platform. */
+/** Creates the folder; false if it already exists, because another platform runs or was removed only partly. */
 export function claimFolder({ path }: DevFolder): boolean {
   if (existsSync(path)) return false
   try {
@@ -69,7 +69,7 @@ export function writePrivate(path: string, text: string): void {
   renameSync(draft, path)
 }
 
-/** Retries for a while, because an engine that has just stopped may still have files open. */
+/** Removes the folder. Retries for a while, because an engine that has just stopped may still have files open. */
 export function removeFolder({ path }: DevFolder): void {
   rmSync(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
 }

@@ -9,7 +9,7 @@ import type { DevNode } from './start-nodes.ts'
 interface DevEnvironment {
   readonly baseUrl: string
   readonly platformToken: string
-  /** `host:port`, as image references name it. */
+  /** `host:port` of the registry, in the form that image references use. */
   readonly registry: string
   readonly sampleImage: string
   readonly tenants: readonly DevTenant[]
@@ -21,10 +21,10 @@ export function writeEnvironment(folder: DevFolder, environment: DevEnvironment)
   writePrivate(folder.environment, `${JSON.stringify(environment, null, 2)}\n`)
 }
 
-/** The part that dev:up and dev:down print. */
+/** The part of the platform's environment that dev:up and dev:down print. */
 interface EnvironmentSummary {
   readonly baseUrl: string
-  /** The address of the first node's proxy; undefined on a platform without nodes. */
+  /** The address of the first node's Caddy; undefined on a platform without nodes. */
   readonly edge: string | undefined
   readonly cli: CliContexts
 }

@@ -1,5 +1,5 @@
-// The parent process of the development platform. dev:up starts it in its own session. Engines and server are its children;
-// the kernel kills them with it, even after kill -9, so no process is left behind at any moment.
+// The parent process (keeper) of the development platform. dev:up starts it in its own session. Engines and server are
+// its children; the kernel kills them when the parent ends, even after kill -9, so no process is ever left behind.
 
 import { env } from 'node:process'
 import { contextsPath } from '@holdfast/cli/settings/contexts-file'
@@ -36,7 +36,7 @@ async function start(folder: DevFolder, contextsFile: string): Promise<StartedPl
   const tenants = await step('tenants acme and globex', () => createTenants(server))
   const nodes = await step('nodes enrolled', () => enrollNodes(machines, server, tenants))
   writeManifest(folder, engines.sampleImage)
-  // The contexts come last, so that a failed start leaves none behind.
+  // CLI contexts are created last, so that a failed start leaves none behind.
   const cli = await step('contexts of the command line', () =>
     addContexts(contextsFile, server.baseUrl, tenants),
   )
@@ -54,13 +54,15 @@ async function start(folder: DevFolder, contextsFile: string): Promise<StartedPl
   return { server, machines }
 }
 
-/** Removes HOLDFAST_ variables, because they would override the configuration file of the platform. */
+/** Removes HOLDFAST_ environment variables, because they would override the platform's configuration file. */
 function clearSettings(): void {
   for (const name of Object.keys(env))
     if (name.startsWith('HOLDFAST_') && name !== 'HOLDFAST_ENGINES') delete env[name]
 }
 
-/** Removes the folder at exit, after the older exit handlers have stopped the engines. */
+/**
+ * Reports a failed start and exits. The folder is removed at exit, after earlier exit handlers have stopped the engines.
+ */
 function abort(folder: DevFolder, why: string): void {
   sendReport({ kind: 'failed', why })
   process.once('exit', () => removeFolder(folder))

@@ -1,4 +1,4 @@
-// The text that dev:up prints at its end. Each command in it works as printed, from the root of the repository.
+// The text that dev:up prints at its end. Each command in the text works as printed, from the root of the repository.
 
 import { relative } from 'node:path'
 import { contextOf } from './cli-contexts.ts'

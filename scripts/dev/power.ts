@@ -1,5 +1,5 @@
 // Powers machines of the development platform off and on, and restarts their agents with other labels. The machines are
-// children of the keeper, so the commands go to the keeper over a private socket.
+// children of the platform's parent process (keeper), which receives the commands over a private socket.
 
 import { chmodSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
@@ -8,11 +8,11 @@ import type { LabNode } from '@holdfast/testkit'
 import type { DevFolder } from './dev-folder.ts'
 import type { DevMachines } from './start-nodes.ts'
 
-/** Longer than the start of engine, proxy and agent. */
+/** Deadline of a power command; longer than the start of engine, Caddy and agent. */
 const DEADLINE_MS = 60_000
 const USAGE = 'npm run dev:node -- off NODE | on NODE | label NODE KEY=VALUE...'
 
-/** Runs in the keeper; commands are executed one after the other. */
+/** Executes power commands one after the other; runs in the platform's parent process (keeper). */
 export function servePowerCommands({ powerSocket }: DevFolder, { lab, agents }: DevMachines): void {
   const off = new Set<LabNode>()
   let last: Promise<unknown> = Promise.resolve()
@@ -26,7 +26,7 @@ export function servePowerCommands({ powerSocket }: DevFolder, { lab, agents }: 
   server.listen(powerSocket, () => chmodSync(powerSocket, 0o600))
 }
 
-/** The result of a command. */
+/** The result of a power command. */
 interface PowerResult {
   readonly done: boolean
   readonly text: string
@@ -49,7 +49,7 @@ async function execute(machines: Machines, [command, name, ...others]: string[])
   return isPower ? done(await switchPower(machines, node, command)) : failed(USAGE)
 }
 
-/** Restarts the agent of the node with exactly these labels. */
+/** Restarts the agent of a node with exactly these labels. */
 async function configure(
   { lab, agents, off }: Machines,
   node: LabNode,
@@ -78,7 +78,7 @@ async function switchPower({ lab, off }: Machines, node: LabNode, target: 'off' 
   return `${node.name} is ${target}.`
 }
 
-/** Sends a command to the keeper and returns its result. */
+/** Sends a power command to the platform's parent process (keeper) and returns the result. */
 export async function sendPowerCommand(
   { powerSocket }: DevFolder,
   words: readonly string[],

@@ -1,4 +1,4 @@
-// The list of the platform's processes, with their start times, because the system reuses process ids.
+// The list of the platform's processes. It includes their start times, because the system reuses process ids.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { isAlive, type ProcessRecord, recordProcess } from '@holdfast/testkit'
@@ -8,7 +8,7 @@ export interface ListedProcess extends ProcessRecord {
   readonly name: string
 }
 
-/** The name of the parent process, whose end stops all others. */
+/** The name of the platform's parent process. All other processes end with it. */
 export const KEEPER = 'keeper'
 
 export function listProcesses({ processes }: DevFolder): ListedProcess[] {

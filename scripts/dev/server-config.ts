@@ -1,4 +1,5 @@
-// The configuration file of the development server: like production, but for this machine only and with open metrics.
+// The configuration file of the development server: like production, but reachable on this machine only, with public
+// metrics.
 
 export interface ServerSettings {
   readonly address: string
@@ -11,7 +12,7 @@ export interface ServerSettings {
   readonly registryHost: string
 }
 
-/** Every JSON string is a valid YAML string. */
+/** Quotes a text for YAML: every JSON string is a valid YAML string. */
 const quoted = (text: string): string => JSON.stringify(text)
 
 export function serverConfig(settings: ServerSettings): string {

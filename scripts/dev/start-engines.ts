@@ -1,5 +1,5 @@
-// Starts the engines of the development platform: three etcd members, the secrets store, and a registry with a sample image,
-// whose versions 1.0 and 2.0 serve a page and whose version 3.0 fails. All are children of the keeper.
+// Starts the engines of the development platform: three etcd members, the secrets store, and a registry with a sample
+// image, whose versions 1.0 and 2.0 serve a page and whose version 3.0 fails. All are children of the calling process.
 
 import {
   type EtcdCluster,
@@ -14,22 +14,22 @@ import { type DevFolder, writePrivate } from './dev-folder.ts'
 import { addProcess } from './process-list.ts'
 import type { Step } from './step.ts'
 
-/** Must equal the quota in the server configuration. */
+/** Size limit of etcd's database; must equal the quota in the server configuration. */
 export const ETCD_QUOTA_BYTES = 2 * 1024 ** 3
 
 const SAMPLE = 'samples/hello'
-/** Serves a page and logs each request. */
+/** Shell command of the sample image that serves a page and logs each request. */
 const SERVE = "trap 'exit 0' TERM; echo hello listens on 8080; httpd -f -v -p 8080 -h /www & wait"
-/** Logs an error and exits, to demonstrate a failed update. */
+/** Shell command of the broken sample image: logs an error and exits, to demonstrate a failed update. */
 const BROKEN = 'echo "hello: no page for 3.0" >&2; exit 1'
 
 export interface Engines {
   readonly etcd: EtcdCluster
   readonly secretsStore: SecretsStore
   readonly registry: Registry
-  /** A pinned image reference in the registry. */
+  /** Reference of the sample image in the registry, with its digest. */
   readonly sampleImage: string
-  /** The address of the server, reachable from the nodes. */
+  /** The server's address, which the nodes can reach. */
   readonly address: string
 }
 
@@ -60,7 +60,9 @@ async function startSecrets(folder: DevFolder): Promise<SecretsStore> {
   return store
 }
 
-/** Uses the registry of the lab if there is one, because its nodes can reach it. */
+/**
+ * Starts a registry and fills it. Uses the registry of the lab (simulated machines) if there is one: nodes can reach it.
+ */
 async function startImages(folder: DevFolder, given: Registry | undefined) {
   const registry = given ?? (await startRegistry({ folder: folder.engine('registry') }))
   addProcess(folder, 'registry', registry.pid)

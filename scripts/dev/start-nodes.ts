@@ -1,5 +1,5 @@
-// Starts the nodes of the development platform: three machines of acme and two of globex, each with its own Docker Engine,
-// Caddy and agent. They need root for their network namespaces; without root the platform starts without nodes.
+// Starts the nodes of the development platform: three machines of acme and two of globex, each with its own Docker
+// Engine, Caddy and agent. They need root for their network namespaces; without root the platform starts without nodes.
 
 import { type Lab, type LabNode, startLab } from '@holdfast/testkit'
 import { createApiClient } from '@holdfast/testkit/platform/api-client'
@@ -9,7 +9,7 @@ import type { RunningServer } from './start-server.ts'
 import type { Step } from './step.ts'
 
 const NODES = { acme: 3, globex: 2 }
-/** The country that the join token of each node attests. */
+/** The country in the join token of each node. */
 const COUNTRIES: { readonly [node: string]: string } = {
   'acme-1': 'DE',
   'acme-2': 'FR',
@@ -23,9 +23,9 @@ export interface DevNode {
   readonly name: string
   readonly tenant: string
   readonly address: string
-  /** The address at which its Caddy serves routes. */
+  /** The address at which the node's Caddy serves routes. */
   readonly edge: string
-  /** The Docker socket, for `docker --host`. */
+  /** The node's Docker socket, for `docker --host`. */
   readonly engine: string
 }
 

@@ -33,7 +33,7 @@ export async function startServer(folder: DevFolder, engines: Engines, step: Ste
   return { baseUrl, platformToken, process }
 }
 
-/** Writes the configuration and returns the address of the server. */
+/** Writes the server's configuration and returns the server's address. */
 async function configure(
   folder: DevFolder,
   { etcd, secretsStore, registry, address }: Engines,

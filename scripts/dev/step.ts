@@ -1,8 +1,8 @@
-// Runs one step of the start and reports its duration.
+// Runs one step of the start of the development platform and reports the step's duration.
 
 export type Step = <T>(name: string, work: () => Promise<T>) => Promise<T>
 
-/** A message from the keeper to dev:up. */
+/** A message to dev:up from the platform's parent process (keeper). */
 export type Report =
   | { readonly kind: 'step'; readonly name: string; readonly seconds: number }
   | { readonly kind: 'ready' }

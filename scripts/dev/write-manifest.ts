@@ -1,4 +1,4 @@
-// Writes the sample manifest: examples/hello.yaml with the registry of this platform.
+// Writes the sample manifest: a copy of examples/hello.yaml with the address of this platform's registry.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,5 @@
-// Finds processes and files that a stopped development platform left behind. They are recorded while it is running.
+// Finds processes and files that a stopped development platform left behind. They are recorded while the platform is
+// running.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +7,7 @@ import { labLeftovers, labProcesses } from '@holdfast/testkit/lab/lab-leftovers'
 
 const LAB = /^unix:\/\/(.*\/holdfast-lab(\d+)-[^/]+)\//
 
-/** Returns a function that lists what still exists. */
+/** Records the platform's processes and files; returns a function that lists those that still exist. */
 export function watchLeftovers(clone: string): () => string[] {
   const platform = join(clone, '.dev')
   const { nodes } = JSON.parse(readFileSync(join(platform, 'env.json'), 'utf8'))
@@ -17,14 +18,14 @@ export function watchLeftovers(clone: string): () => string[] {
   return () => [...labLeftovers(trace), ...processesOf(clone), ...[platform].filter(existsSync)]
 }
 
-/** Processes with the folder on their command line, as all processes of a platform have. */
+/** Processes with the folder in their command line, which all processes of a platform have. */
 function processesOf(folder: string): string[] {
   return readdirSync('/proc').flatMap((pid) => {
     try {
       const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
       return /^\d+$/.test(pid) && line.includes(folder) ? [`process ${pid} ${line}`] : []
     } catch {
-      // The process ended in between.
+      // The process ended while the list was read.
       return []
     }
   })

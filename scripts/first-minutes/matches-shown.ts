@@ -1,7 +1,7 @@
-// Compares the output of a command with the text in a document, line by line. `...` matches any text within a line, or any
-// number of lines. Addresses, ids, times and the choice of nodes are ignored, because they differ in each run.
+// Compares the output of a command with the text in a document, line by line. `...` matches any text within a line, or
+// any number of lines. Addresses, ids, times and the choice of nodes are ignored, because they differ in each run.
 
-/** Lines printed by npm, which documents omit. */
+/** Matches lines that npm prints around a command; documents omit these lines. */
 const NPM_LINE = /^(npm (warn|notice)\b|> )/
 
 const VARIABLE_PARTS: readonly (readonly [RegExp, string])[] = [

@@ -2,13 +2,13 @@
 
 export interface WalkCommand {
   readonly text: string
-  /** The output in the document. */
+  /** The output that the document shows for the command. */
   readonly shown: readonly string[]
 }
 
 const CONSOLE = /^```console\n([\s\S]*?)^```$/gm
 
-/** Returns the commands of one section in order. */
+/** Returns the commands of one section of the document in order. */
 export function readWalk(document: string, heading: string): WalkCommand[] {
   const begin = document.indexOf(`\n## ${heading}\n`)
   if (begin === -1) throw new Error(`there is no section "${heading}"`)
@@ -28,5 +28,5 @@ function readBlock(block: string): WalkCommand[] {
     })
 }
 
-/** A command continues on the next line while a quote is open. */
+/** Whether a command is complete: it continues on the next line while a quote is open. */
 const isComplete = (text: string): boolean => text.split("'").length % 2 === 1

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 
 export interface Ran {
-  /** stdout and stderr in the order of writing. */
+  /** The output of the command: stdout and stderr in the order of writing. */
   readonly printed: string
   readonly status: number | null
   readonly seconds: number
@@ -17,7 +17,7 @@ export interface Shell {
 
 export async function runLine({ folder, env }: Shell, line: string, deadlineMs: number): Promise<Ran> {
   const startedAt = performance.now()
-  // In its own process group, so that the deadline kills its children too.
+  // The command gets its own process group, so that the deadline kills its child processes too.
   const child = spawn('bash', ['-c', `exec 2>&1\n${line}`], {
     cwd: folder,
     env,

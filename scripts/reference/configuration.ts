@@ -10,7 +10,7 @@ interface Row {
   readonly path: string
   readonly node: SettingNode
   readonly isOptional: boolean
-  /** The innermost optional section around it. */
+  /** Path of the innermost optional section that contains the setting. */
   readonly section: string | undefined
 }
 

@@ -1,4 +1,4 @@
-// docs/reference/events.md: every event type, when it is emitted and what it holds.
+// docs/reference/events.md: every event type, when it is emitted and which fields it has.
 
 import {
   describeShape,

@@ -1,4 +1,4 @@
-// The default of each manifest field, as the server fills it in.
+// The default of each manifest field, from the constants with which the server fills in defaults.
 
 import { type Json, jsonText } from '@holdfast/contract'
 import {

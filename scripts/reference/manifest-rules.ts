@@ -1,5 +1,5 @@
-// The codes that reject a manifest field, with their texts. The numbers in the texts come from the rules themselves, which
-// are run on values that nothing accepts.
+// The error codes that reject a manifest field, with their texts. The numbers in the texts come from the validation
+// rules, which are run on unacceptable values.
 
 import { type Code, entryOf, fillIn, type Json, placeholdersOf } from '@holdfast/contract'
 import { admissionContext, CROSS_RULES, FIELD_RULES } from '@holdfast/core/admission'
@@ -11,7 +11,7 @@ export interface FieldRejection {
   readonly why: string
 }
 
-/** Codes that are decided with facts from the store or a registry, at the fields that the catalogue names. */
+/** Error codes that depend on facts from the store or a registry. The catalogue of codes names their fields. */
 const FACT_CODES: readonly Code[] = [
   'manifest_wrong_kind',
   'deployment_exists',
@@ -29,7 +29,7 @@ const FACT_CODES: readonly Code[] = [
 
 const CONTEXT = admissionContext({ registries: new Set(['<registry>']), regions: new Set(['<region>']) })
 const MANY = 10_000
-/** Together they break every limit on a number, a text, a duration, a list and a map. */
+/** Values that together break every limit on a number, a text, a duration, a list and a map. */
 const UNACCEPTABLE: readonly (Json | undefined)[] = [
   undefined,
   '',
@@ -44,7 +44,7 @@ const UNACCEPTABLE: readonly (Json | undefined)[] = [
   Object.fromEntries(Array.from({ length: MANY }, (_, index) => [`x${index}`, 'x'])),
 ]
 
-/** Rules that depend on a sibling field are run with a sibling that requires the field. */
+/** Sibling fields with which rules are run, for rules that apply only with such a sibling. */
 const SIBLINGS = { type: 'exec', operator: 'in' }
 
 export function isRequired(at: string): boolean {
@@ -65,7 +65,7 @@ export function rejectionsAt(at: string): FieldRejection[] {
   })
 }
 
-/** The accepted form of a code that only a request can fill. */
+/** Text for the accepted values of an error code, if they depend on the request. */
 const OPEN = 'depends on the request; the response states it'
 
 function refuses(rule: Rule, value: Json | undefined) {
@@ -81,7 +81,7 @@ function fieldRejections(rule: Rule): FieldRejection[] {
   return verdicts.map(({ params }) => rejection(rule.code, params))
 }
 
-/** Placeholders that only a request can fill are shown as `<name>`. */
+/** The texts of a rejection. Placeholders that depend on the request are shown as `<name>`. */
 function rejection(code: Code, params: { readonly [name: string]: string | number }): FieldRejection {
   const { expected, why } = entryOf(code)
   const open = Object.fromEntries(placeholdersOf(`${expected} ${why}`).map((name) => [name, `<${name}>`]))
@@ -89,7 +89,7 @@ function rejection(code: Code, params: { readonly [name: string]: string | numbe
   return { code, expected: fillIn(expected, filled), why: fillIn(why, filled) }
 }
 
-/** The fields of a code in the notation of the rules. */
+/** The manifest fields that an error code can reject, in the notation of the validation rules. */
 function placesOf(code: Code): string[] {
   return entryOf(code)
     .field.split(' | ')

@@ -5,7 +5,7 @@ import { defaultOf } from './manifest-defaults.ts'
 import { isRequired, rejectionsAt } from './manifest-rules.ts'
 import { code, page, table } from './page.ts'
 
-/** `at` is the path in the notation of the rules: `secrets[*].name`, `environment.*`. */
+/** A manifest field. `at` is its path in the notation of the validation rules: `secrets[*].name`, `environment.*`. */
 interface Field {
   readonly at: string
   readonly shape: ShapeNode
@@ -84,7 +84,7 @@ function typeOf(shape: ShapeNode): string {
   return bare.kind
 }
 
-/** Text of the catalogue, in which `<max>` is not an HTML element. */
+/** Escapes a text of the error catalogue, so that Markdown does not read `<max>` as an HTML element. */
 const plain = (text: string): string => text.replaceAll('<', '\\<')
 
 const shown = (at: string): string => at.replaceAll('[*]', '[<i>]').replaceAll('.*', '.<key>')

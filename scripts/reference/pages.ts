@@ -1,4 +1,4 @@
-// The list of reference pages. A new page is a module with a `render` function and a row here.
+// The list of generated reference pages. To add a page, write a module with a `render` function and add a row here.
 
 import { renderConfiguration } from './configuration.ts'
 import { renderEvents } from './events.ts'

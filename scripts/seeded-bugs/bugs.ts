@@ -2,7 +2,7 @@
 
 export interface Edit {
   readonly file: string
-  /** Must occur exactly once, otherwise the bug cannot be seeded. */
+  /** The text to replace in the source file. It must occur exactly once, otherwise the bug cannot be seeded. */
   readonly find: string
   readonly replace: string
 }

@@ -1,4 +1,4 @@
-// A copy of the packages for seeding a bug: the sources are copied, their dependencies linked.
+// Copies the packages for seeding a bug: the sources are copied, their dependencies are linked.
 
 import {
   cpSync,
@@ -40,7 +40,7 @@ function linkModules(from: string, to: string): void {
   for (const name of readdirSync(from)) if (name !== OWN) symlinkSync(join(from, name), join(to, name))
 }
 
-/** The replaced text must occur exactly once, so that a guard that has moved causes an error. */
+/** Replaces a text that must occur exactly once, so that an error is thrown if the guard was moved or changed. */
 export function applyEdit(folder: string, { file, find, replace }: Edit): void {
   const path = join(folder, file)
   const before = readFileSync(path, 'utf8')

@@ -1,4 +1,5 @@
-// The outcome of the seeded bugs depends on these sources alone. Their hash is recorded with a run that found every bug.
+// The source files on which the outcome of the seeded bugs depends. Their hash is recorded after a run that found every
+// bug.
 
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'

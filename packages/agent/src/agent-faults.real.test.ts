@@ -1,5 +1,5 @@
-// The agent, its engine or its machine fails and recovers: an assignment never has more than one container, and containers
-// that need no change are kept. See docs/design/agent.md#static-stability
+// The agent, its engine or its machine fails and recovers: an assignment never has more than one container, and
+// containers that need no change are kept. See docs/design/agent.md#static-stability
 
 import { availableParallelism } from 'node:os'
 import type { DesiredItem } from '@holdfast/contract'
@@ -11,7 +11,7 @@ import { dyingAfter } from './fixtures/dying.fixture.ts'
 import { onBothOwnEngines } from './fixtures/real-engine.fixture.ts'
 import { EngineError } from './ports/engine.ts'
 
-/** The agent dies after every call in a long run, and after every third in a short one, starting differently per engine. */
+/** The agent dies after every call to the engine in a long run, and after every third call in a short one. */
 const STEP = inRun(3, 1)
 
 onBothOwnEngines('faults', (world, line) => {
@@ -40,7 +40,7 @@ onBothOwnEngines('faults', (world, line) => {
       for (const item of items) await node.until(item, `up after a death at ${n}`, isUp)
       const up = (await Promise.all(items.map(node.containersOf))).flat()
       expect(up.length).toBe(items.length)
-      // The next agent keeps the containers of the dead one.
+      // The next agent keeps the containers of the agent that died.
       for (const id of before) expect(up).toContain(id)
       node.send(items.map((item) => ({ ...item, desired: 'removed' as const })))
       for (const item of items) await node.until(item, 'gone', ({ gone }) => gone)
@@ -106,7 +106,7 @@ onBothOwnEngines('faults', (world, line) => {
     await docker.killContainerd()
     await docker.restartContainerd()
     await waitUntil(async () => (await starts()).length === ids.length, { what: 'the engine answers' })
-    // A new container shows that the agent works; the existing ones are untouched.
+    // A new container shows that the agent works; the existing containers are untouched.
     const added = desiredItem(image, { name: 'added' })
     node.send([...items, added])
     await node.until(added, 'running', isUp)
@@ -198,7 +198,7 @@ onBothOwnEngines('faults', (world, line) => {
         return engine.createContainer(name, body)
       },
     }))
-    // More than are created concurrently.
+    // Uses more desired items than the agent creates concurrently.
     const items = Array.from({ length: 2 * availableParallelism() + 2 }, () => desiredItem(image))
     const goneOf = ({ assignmentId }: DesiredItem) =>
       node.reports.filter((one) => one.assignmentId === assignmentId && one.gone).length
@@ -213,7 +213,7 @@ onBothOwnEngines('faults', (world, line) => {
       await node.until(item, 'gone', ({ gone }) => gone)
       expect(await node.containersOf(item)).toEqual([])
     }
-    // Reported once: no container appeared after all.
+    // Each item is reported as gone once: no container appeared later.
     expect(items.map(goneOf)).toEqual(items.map(() => 1))
     await agent.close()
   })
@@ -252,7 +252,7 @@ onBothOwnEngines('faults', (world, line) => {
       },
       async inspectContainer(id) {
         const found = await engine.inspectContainer(id)
-        // The agent must handle the exit before the start call returns.
+        // The start call returns only after the agent has handled the container's exit.
         if (found.state === 'exited') setTimeout(ended.resolve)
         return found
       },
@@ -293,7 +293,7 @@ onBothOwnEngines('faults', (world, line) => {
       const held = async () => (await Promise.all(items.map(node.containersOf))).flat().length
       node.send(items)
       for (const item of items) await node.until(item, 'running', isUp)
-      // Also once the revisions are higher again, because the restored store may lack assignments.
+      // No container is removed, even once revisions are higher again: the restored store may lack assignments.
       for (const revision of [3, 4, 5000, 5001]) {
         node.send([], { revision })
         node.aheadMs += 61_000

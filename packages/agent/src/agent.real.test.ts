@@ -1,4 +1,4 @@
-// The agent on real Docker Engines of both lines, with a real registry; the test is its server.
+// The agent on real engines of both supported Docker versions, with a real registry. The test acts as the server.
 
 import {
   ASSIGNMENT_LABEL,
@@ -121,7 +121,7 @@ onBothEngines('the agent', (world, line) => {
   it('reports a container as ready soon after its start, and never the output of its check', async () => {
     const { node } = await world().newNode()
     const command = [`echo ${CANARY}; echo ${CANARY} >&2; ${LISTENING}`]
-    // The engine's own health check runs only after a minute.
+    // The engine's own health check would run only after a minute, so the agent's probe decides.
     const item = desiredItem(world().image, { healthCheck: { ...check(command), interval: '60s' } })
     node.send([item])
     const ready = await node.until(item, 'ready', ({ state }) => state === 'ready')
@@ -296,7 +296,7 @@ onBothEngines('the agent', (world, line) => {
     const pinned = bare().getContainer(containerId ?? '')
     await pinned.update({ CpusetCpus: '0' })
     const warnings = () => node.logged.filter((one) => one.includes('container has unexpected settings'))
-    // The container is inspected at its exit, at its restart and by the agent in between.
+    // The container is inspected at its exit, at its restart and in between, but the warning is logged once.
     await pinned.stop({ t: 0 })
     await node.until(item, 'running again', ({ restarts }) => restarts === 1)
     expect(await node.containersOf(item)).toEqual([containerId])

@@ -1,5 +1,6 @@
-// Wires the agent together: the session delivers desired sets, the convergence loop acts on them, the observer records what
-// it sees in the status table, and the table reports through routing and the session. Stopping the agent stops no container.
+// Wires the agent together: the session delivers desired sets, the convergence loop acts on them, the observer records
+// container states in the status table, and the table reports changes to the server. Stopping the agent stops no
+// container.
 
 import { availableParallelism } from 'node:os'
 import { defined, engineWarnings, type MachineContainer } from '@holdfast/contract'
@@ -22,7 +23,7 @@ import { createNodeRole } from './state/node-role.ts'
 import { countStart, type NodeState } from './state/node-state.ts'
 import { createSessionStreams } from './streams/node-streams.ts'
 
-/** Concurrent creates and starts per core; with more, each only takes longer. */
+/** Concurrent creates and starts per core; a higher number would only make each of them slower. */
 const WORK_PER_CORE = 2
 
 export interface AgentOptions {
@@ -31,9 +32,9 @@ export interface AgentOptions {
   readonly folder: string
   readonly engine: Engine
   readonly startSession: StartSession
-  /** Undefined: this node routes nothing. */
+  /** The node's router; undefined: this node routes nothing. */
   readonly router?: RouterAdmin
-  /** Where the tenant's other nodes reach this node's router. */
+  /** The address at which the tenant's other nodes reach this node's router. */
   readonly peerAddress?: string
   readonly concurrency?: number
   /** A monotonic clock in milliseconds; the process clock by default. */
@@ -46,7 +47,7 @@ export interface Agent {
 }
 
 /**
- * Parts that need each other are connected in this order: the status table reports to routing, the observer notifies the
+ * Starts the agent. Its parts are connected in this order: the status table reports to routing, the observer notifies the
  * converger, and every part reaches the server through a link that is attached to the session at the end.
  */
 export async function startAgent(options: AgentOptions): Promise<Agent> {
@@ -118,7 +119,7 @@ interface NodeParts extends Pick<ConvergeDeps, 'desiredSet' | 'statuses' | 'mayC
   readonly routing: Routing
 }
 
-/** The part that works on the engine. Its observer starts once the converger, which it notifies, exists. */
+/** Starts the parts that work on the engine. The observer starts after the converger, which it notifies. */
 function startNode({ state, log, concurrency }: AgentOptions, { server, routing, ...parts }: NodeParts) {
   const { engine, addresses, drain } = routing
   const { tenant } = state
@@ -157,7 +158,7 @@ function startNode({ state, log, concurrency }: AgentOptions, { server, routing,
   }
 }
 
-/** Every container of the machine, including those that Holdfast did not create; never their environments. */
+/** Lists every container of the machine, including those that Holdfast did not create, without their environments. */
 async function listMachine(
   engine: Engine,
   { tenant }: NodeState,

@@ -51,7 +51,7 @@ async function run({ state: folder, labels, routing }: RunLine): Promise<number>
   const engine = createDockerEngine(state.engine.slice(UNIX.length))
   const { caddy, configFile, peerAddress } = routing
   const router = createCaddyAdmin(caddy, configFile)
-  // Without a peer address the server sends no routes, which surprises an operator who has set up a router.
+  // Warns an operator who has set up a router: without a peer address the server sends no routes to this node.
   if (peerAddress === undefined && existsSync(caddy.adminSocket))
     log.warn({ socket: caddy.adminSocket }, 'router found, but without --peer-address no routes are served')
   const peer = defined({ peerAddress })
@@ -79,7 +79,7 @@ async function main(): Promise<void> {
   else process.exitCode = await run(line)
 }
 
-/** Errors that the operator can fix are printed as a sentence; others with their stack. */
+/** Prints an error and exits. Errors that the operator can fix are printed as a sentence, others with their stack. */
 function fail(error: unknown): never {
   process.stderr.write(`${explain(error)}\n`)
   process.exit(error instanceof UsageError ? 2 : 1)

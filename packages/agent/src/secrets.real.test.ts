@@ -1,5 +1,5 @@
-// Containers with secrets on real engines of both version lines: their environment, the reports while a secret is
-// unavailable, and that secrets appear nowhere but in the engine's own configuration.
+// Containers with secrets on real engines of both supported Docker versions: their environment, the reports while a
+// secret is unavailable, and that secrets appear nowhere but in the engine's own configuration.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ const SECRETS = {
   secrets: [{ name: 'DB', namespace: 'resources', label: 'db', version: 1 }],
   composedEnvironment: { URL: 'db://u:{{secret.db.key}}@db?a=b' },
 }
-/** Longer than any backoff. */
+/** A time that is longer than any backoff. */
 const PAST_BACKOFF_MS = 60_000
 
 onBothEngines('containers with secrets', (world) => {
@@ -130,7 +130,7 @@ onBothEngines('containers with secrets', (world) => {
     const before = requests
     await node.engine.stopContainer(created.containerId ?? '', 0)
     const seen = node.reports.length
-    // No server is needed, because the saved desired set is enough.
+    // The restarted agent needs no server, because the saved desired set is enough.
     const third = await node.start()
     await waitUntil(
       () =>

@@ -61,7 +61,7 @@ test('retries an unavailable environment after 5, 10, 20 and at most 30 seconds,
   )
   const note = (kind: 'environment' | 'other') => backoff.recordFailure(item.assignmentId, kind)
   expect(Array.from({ length: 5 }, () => note('environment'))).toEqual([5000, 10_000, 20_000, 30_000, 30_000])
-  // Failures of another kind are counted separately.
+  // Failures of different kinds are counted separately.
   expect([note('other'), note('environment')]).toEqual([625, 5000])
   expect([environmentDelay(1, 0), environmentDelay(9, 0)]).toEqual([3750, 22_500])
 })

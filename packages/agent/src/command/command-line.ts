@@ -1,4 +1,4 @@
-// Parses the command line of `enroll` and `run`. A usage error is thrown before anything is done.
+// Parses the command line of `enroll` and `run`. A usage error is thrown before the command has any effect.
 
 import { nearestName } from '@holdfast/contract'
 import { ROUTING_OPTIONS, type RoutingLine, readRouting } from './routing-line.ts'
@@ -45,7 +45,7 @@ export interface EnrollLine {
 export interface RunLine {
   readonly command: 'run'
   readonly state: string
-  /** Undefined: the labels of the enrollment. */
+  /** Labels from the command line; undefined: the labels of the enrollment are used. */
   readonly labels: { readonly [key: string]: string } | undefined
   readonly routing: RoutingLine
 }
@@ -117,7 +117,7 @@ function readTrust(ca: string | undefined, caPin: string | undefined): Pick<Enro
   return { ca, caPin }
 }
 
-/** Undefined if the command line names no labels. */
+/** Parses the labels of the command line. Undefined if it names no labels. */
 function readLabels(word: string | undefined, labels: Options['labels']): RunLine['labels'] {
   const some = Object.keys(labels).length > 0
   if (word === undefined) return some ? labels : undefined
@@ -132,7 +132,7 @@ interface Options {
   readonly labels: { readonly [key: string]: string }
 }
 
-/** Every option has a value; only --label may be repeated. */
+/** Parses options. Every option has a value; only --label may be repeated. */
 function readOptions(command: keyof typeof OPTIONS, words: readonly string[]): Options {
   const once = new Map<string, string>()
   const labels = new Map<string, string>()
@@ -153,7 +153,7 @@ function readOption(command: keyof typeof OPTIONS, word: string): string {
   const option = word.replace(/^--/, '')
   const known = OPTIONS[command]
   if (word.startsWith('--') && known.includes(option)) return option
-  // The message repeats a word only if it looks like an option: any other word may be a token.
+  // The message quotes a word only if the word starts with `--`: any other word may be a token.
   if (!word.startsWith('--'))
     throw new UsageError(`${command} takes options with two dashes, each with a value.`)
   const nearest = nearestName(option, known)

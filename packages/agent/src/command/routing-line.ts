@@ -1,11 +1,11 @@
-// Parses the routing options of `run`.
+// Parses the routing options of `holdfast-agent run`.
 
 import { dirname, join } from 'node:path'
 import { defined } from '@holdfast/contract'
 import type { CaddySettings, RoutesTls } from '../ports/router-settings.ts'
 import { UsageError } from './usage-error.ts'
 
-/** The paths used in holdfast-caddy.service. */
+/** Default paths of Caddy's files, the same as in holdfast-caddy.service. */
 const DEFAULT_SOCKET = '/run/holdfast-caddy/admin.sock'
 const DEFAULT_CONFIG = '/var/lib/holdfast-caddy/config.json'
 
@@ -27,7 +27,7 @@ export interface RoutingLine {
   readonly peerAddress: string | undefined
 }
 
-/** `10.0.0.1:80`, `:80`, `[::1]:80` */
+/** A listen address such as `10.0.0.1:80`, `:80` or `[::1]:80`. */
 const LISTEN = /^([A-Za-z0-9.-]*|\[[0-9A-Fa-f:.]+\]):([0-9]{1,5})$/
 const portOf = (address: string): number => Number(LISTEN.exec(address)?.[2] ?? Number.NaN)
 
@@ -67,7 +67,7 @@ function readPeerListen(once: ReadonlyMap<string, string>, listen: readonly stri
   const peerListen = once.get('peer-listen') ?? (peerAddress && `:${portOf(peerAddress)}`)
   if (peerListen === undefined) return undefined
   requireListen('peer-listen', peerListen)
-  // Requests of other nodes are recognized by their port.
+  // Requests of other nodes are recognized by their port, so the peer port must differ from the public ports.
   if (listen.some((address) => portOf(address) === portOf(peerListen)))
     throw new UsageError(`Port ${portOf(peerListen)} is for other nodes: --routes-listen needs another one.`)
   return peerListen

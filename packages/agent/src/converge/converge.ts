@@ -1,6 +1,6 @@
-// The convergence loop: list containers, plan, act, repeat. Passes run one at a time; their actions run beside later passes.
-// An assignment with an action in progress is left out of the plan, because the list may be older than the action. A change
-// to a few assignments lists only their containers: listing all takes Docker as long as a create.
+// The convergence loop: list containers, plan, act, repeat. One pass runs at a time, but its actions may outlast it. An
+// assignment with an action in progress is not planned, because the list may be older than the action. If only a few
+// assignments change, only their containers are listed: a full list takes Docker as long as a create.
 
 import type { AssignmentId, DesiredItem, TenantId } from '@holdfast/contract'
 import { type OwnContainer, planNode } from '@holdfast/core/node'
@@ -30,26 +30,35 @@ export interface ConvergeDeps extends Pick<Session, 'containerEnvironment'> {
     applyList(own: readonly OwnContainer[], settled: readonly AssignmentId[]): void
     confirm(id: AssignmentId, containerId: string): void
   }
-  /** False for new assignments on a node that runs the control plane (node-role.ts). */
+  /**
+   * Whether the node may create containers of the assignment. False for new ones on a control-plane node (node-role.ts).
+   */
   mayCreate(id: AssignmentId): boolean
-  /** Called with the names of orphans that are too many to remove, and with none once that is over. */
+  /**
+   * Called with the names of orphaned containers if they are too many to remove; called with an empty list once resolved.
+   */
   onOrphansLeft(names: readonly string[]): void
   readonly concurrency: number
   /** A monotonic clock in milliseconds. */
   monotonicMs(): number
-  /** Between 0 and 1. */
+  /** Random number between 0 and 1. */
   random(): number
   readonly log: Logger
 }
 
 export interface Converger {
-  /** `disk`: the set saved before the agent started. No container is created for its items until a server confirms them. */
+  /**
+   * Applies desired items. `disk`: saved before the agent started, so nothing is created until a server confirms the
+   * items.
+   */
   setDesired(change: DesiredChange, source: 'server' | 'disk'): void
-  /** The container is removed in the next pass. */
+  /** Marks a container with unsafe settings, which is removed in the next pass. */
   markUnsafe(containerId: string): void
-  /** Something changed on the engine for this assignment; undefined: for an unknown one. */
+  /**
+   * Requests a pass because something changed on the engine for this assignment; undefined: for an unknown assignment.
+   */
   nudge(id: AssignmentId | undefined): void
-  /** Resolves when no action is in progress; containers stay as they are. */
+  /** Stops the loop; resolves when no action is in progress. Containers are left as they are. */
   close(): Promise<void>
 }
 
@@ -78,7 +87,7 @@ export function startConverging(deps: ConvergeDeps): Converger {
   const nudge = (id: AssignmentId | undefined): void => {
     if (id !== undefined && workers.requeueWhenDone(id)) return
     const state = id === undefined ? undefined : desired.get(id)?.desired
-    // If an outsider removed the container, its name is free again, and only a list of all containers shows that.
+    // If another program removed the container, its name is free again, which only a list of all containers shows.
     const isLost = id !== undefined && state !== 'removed' && statuses.view(id)?.container === 'absent'
     if (id === undefined || state === undefined || isLost) loop.nudge()
     else nudgeFor([id])
@@ -99,7 +108,7 @@ export function startConverging(deps: ConvergeDeps): Converger {
       orphans: listed === 'all' ? orphans.find(own, new Set(desired.keys())) : [],
     })
     for (const action of actions) workers.run(action)
-    // Assignments that back off have no timer of their own.
+    // Wakes up at the end of the earliest backoff, because assignments that back off have no timers of their own.
     if (scope === 'all') loop.wakeIn(backoff.soonestMs())
   }
   return {
@@ -122,7 +131,10 @@ export function startConverging(deps: ConvergeDeps): Converger {
 const settledIds = (items: readonly DesiredItem[], inProgress: ReadonlySet<AssignmentId>): AssignmentId[] =>
   items.map(({ assignmentId }) => assignmentId).filter((id) => !inProgress.has(id))
 
-/** Only a complete set from the server proves that an assignment is no longer desired. */
+/**
+ * Records the store revision of a desired set. Only a complete desired set from the server proves that an assignment is
+ * gone.
+ */
 function noteRevision(
   orphans: OrphanWatch,
   { revision, complete }: DesiredChange,

@@ -8,7 +8,7 @@ export interface DesiredSet {
   readonly desired: ReadonlyMap<AssignmentId, DesiredItem>
   apply(change: DesiredChange, source: 'server' | 'disk'): void
   isConfirmed(id: AssignmentId): boolean
-  /** False until the first set arrives. */
+  /** Whether desired items are known: false until the first desired set arrives. */
   isKnown(): boolean
 }
 

@@ -11,7 +11,7 @@ export function createLimit(most: number): Limit {
     try {
       return await work()
     } finally {
-      // The slot passes directly to the next task, so a newcomer cannot overtake it.
+      // The free slot passes directly to the next waiting task, so that a new task cannot overtake it.
       const next = waiting.shift()
       if (next === undefined) running -= 1
       else next()

@@ -1,24 +1,26 @@
-// Runs passes one after another. A full pass runs on a nudge, at a requested time, and at least every 30 seconds; passes
-// over a few named items run in between, because listing everything costs Docker far more.
+// Runs passes of the convergence loop one after another. A full pass runs on a nudge, at a requested time, and at least
+// every 30 seconds. Passes over a few named items run in between, because listing all containers costs Docker far more.
 
 import { retryDelay } from './retry-backoff.ts'
 
 const PASS_EVERY_MS = 30_000
-/** For more items than this, a full pass is cheaper. */
+/** Most items for which a partial pass is run; for more items a full pass is cheaper. */
 const MAX_PARTIAL = 8
 
 export type Scope<T> = 'all' | ReadonlySet<T>
 
 export interface Loop<T> {
-  /** Requests a full pass. */
+  /** Requests a full pass of the convergence loop. */
   nudge(): void
   nudgeFor(some: Iterable<T>): void
-  /** Requests a full pass after this time; the earliest request since the last full pass is used. Infinity: never. */
+  /**
+   * Requests a full pass after `ms`; Infinity: never. Of several requests since the last full pass, the earliest is used.
+   */
   wakeIn(ms: number): void
   stop(): void
 }
 
-/** A failed pass is retried as a full pass, with growing delays. */
+/** Creates the loop. A failed pass is retried as a full pass, with growing delays. */
 export function createLoop<T>(
   pass: (scope: Scope<T>) => Promise<void>,
   random: () => number,

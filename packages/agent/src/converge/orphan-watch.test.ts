@@ -1,5 +1,5 @@
-// When is no container treated as an orphan, and when are orphans left and reported? Covers a store that was restored from
-// a backup. See docs/design/agent.md#orphans
+// When is no container treated as an orphan, and when are orphans left and reported? Covers a store that was restored
+// from a backup. See docs/design/agent.md#orphans
 
 import { aContainer } from '@holdfast/core/node/node-items.fixture'
 import pino from 'pino'
@@ -9,7 +9,10 @@ import { createOrphanWatch } from './orphan-watch.ts'
 const MINUTE = 60_000
 const own = [aContainer('A')]
 
-/** Sends complete sets without the container, a minute apart, with these revisions. `noted` is the revision known before. */
+/**
+ * Receives complete desired sets without the container, a minute apart, with these revisions. `noted`: the revision known
+ * before.
+ */
 function watch(noted: number, revisions: readonly number[]) {
   const logged: string[] = []
   const orphans = createOrphanWatch(pino({}, { write: (line: string) => logged.push(line) }), () => {})
@@ -49,7 +52,7 @@ test('too many orphans at once are kept, and reported whenever they change', () 
   expect([minute(0, all), minute(1, all), minute(2, all.toReversed())]).toEqual([0, 0, 0])
   const more = e === undefined ? all : [...all, e]
   expect([minute(3, more), minute(4, more), minute(5, more)]).toEqual([0, 0, 0])
-  // Three orphans may be removed without a report.
+  // Up to three orphans may be removed without a report.
   expect(minute(6, more.slice(0, 3))).toBe(3)
   expect(reported).toEqual([['n-A', 'n-B', 'n-C', 'n-D'], ['n-A', 'n-B', 'n-C', 'n-D', 'n-E'], []])
 })

@@ -1,6 +1,6 @@
-// Finds orphaned containers from the desired sets that arrive. A store restored from a backup may lack assignments that are
-// still desired, so after a complete set with an older revision no container is an orphan until an operator restarts the
-// agent. Orphans that are too many at once are kept and reported. See docs/design/agent.md#orphans.
+// Finds orphaned containers from the desired sets that arrive. A store restored from a backup may lack assignments that
+// are still desired, so after a complete desired set with an older revision no container is an orphan until an operator
+// restarts the agent. Orphans that are too many at once are kept and reported. See docs/design/agent.md#orphans.
 
 import type { AssignmentId } from '@holdfast/contract'
 import {
@@ -13,14 +13,16 @@ import {
 import type { Logger } from 'pino'
 
 export interface OrphanWatch {
-  /** For a change, or for the set saved on disk: neither proves that an assignment is gone. */
+  /** Records the revision of a partial change or of the set saved on disk: neither proves that an assignment is gone. */
   noteRevision(revision: number): void
   addComplete(revision: number, set: CompleteSet): void
-  /** Call this with each full list; it evaluates the complete sets received since the last one. */
+  /** Finds orphans in a full list of containers, with the complete desired sets received since the previous call. */
   find(own: readonly OwnContainer[], desired: ReadonlySet<AssignmentId>): readonly OwnContainer[]
 }
 
-/** `onLeft` gets the names of orphans that are too many to remove whenever they change; an empty list ends it. */
+/**
+ * `onLeft` gets the names of orphans that are too many to remove, whenever the names change; at the end an empty list.
+ */
 export function createOrphanWatch(
   log: Logger,
   onLeft: (names: readonly string[]) => void = () => {},

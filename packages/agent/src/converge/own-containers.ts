@@ -1,5 +1,5 @@
-// Lists Holdfast's containers for this tenant, all of them or those of a few assignments, and tracks the container names in
-// use on the machine. A full list takes Docker about as long as a create.
+// Lists Holdfast's containers for this tenant, all of them or those of a few assignments, and tracks the container names
+// in use on the machine. A full list takes Docker about as long as a create.
 
 import type { AssignmentId, TenantId } from '@holdfast/contract'
 import { ASSIGNMENT_LABEL, type OwnContainer, readOwnLabels } from '@holdfast/core/node'
@@ -8,7 +8,7 @@ import { createTakenNames, type TakenNames } from './taken-names.ts'
 
 export interface OwnContainers {
   list(of: 'all' | ReadonlySet<AssignmentId>): Promise<OwnContainer[]>
-  /** False until the first full list: until then the names in use are unknown. */
+  /** Whether the container names in use are known: false until the first full list. */
   isKnown(): boolean
   readonly names: TakenNames
 }

@@ -1,5 +1,5 @@
-// Carries out one action of the plan on the engine. The agent may crash after any step; the next list finds a container
-// that was left behind by its labels.
+// Carries out one action of the plan on the engine. The agent may crash after any step: the next list of containers
+// finds, by its labels, a container that was left behind.
 
 import type { AssignmentId, DesiredItem, TenantId } from '@holdfast/contract'
 import {
@@ -30,7 +30,7 @@ export interface PerformDeps {
   readonly addresses: Addresses
   /** Drains a routed container before it stops; does nothing on a node without a router. */
   readonly drain: Drain
-  /** Names of creates in progress or with an unknown outcome. */
+  /** Container names of creates that are in progress or have an unknown outcome. */
   readonly pendingNames: Map<AssignmentId, string>
   readonly names: TakenNames
   /** Whether this node may create containers for the assignment. */
@@ -42,9 +42,9 @@ export interface PerformDeps {
 /** A failed action, with the reason that the agent reports for the replica. */
 export class ActionError extends Error {
   readonly reason: string
-  /** A retry cannot succeed. */
+  /** True if a retry of the failed action cannot succeed. */
   readonly final: boolean
-  /** For an unresolved secret: which one, and why. */
+  /** If a secret could not be resolved: which secret, and why. */
   readonly about: string
 
   constructor(reason: string, cause: unknown, { final = false, about = '' } = {}) {
@@ -56,7 +56,7 @@ export class ActionError extends Error {
   }
 }
 
-/** `environment`: for the create of a container with secrets. */
+/** Performs an action. `environment`: the variables for the create of a container with secrets. */
 export async function perform(
   deps: PerformDeps,
   action: NodeAction,
@@ -97,7 +97,10 @@ export async function prepare(deps: PerformDeps, item: DesiredItem): Promise<voi
   await failAs('network_failed', requisites.ensureNetwork())
 }
 
-/** If the name is in use by this assignment's own container, adopts that one; otherwise tries the next free name. */
+/**
+ * Creates a container. If the name is in use by this assignment's own container, adopts it; else tries the next free
+ * name.
+ */
 async function createUnderFreeName(
   deps: PerformDeps,
   item: DesiredItem,
@@ -123,7 +126,7 @@ async function createUnderFreeName(
       return created.containerId
     }
     const holder = await engine.inspectContainer(name)
-    // Docker also accepts the beginning of a container's id here.
+    // The engine may have found another container: Docker also accepts the beginning of a container's id as a name.
     if (holder.name !== name)
       throw new EngineError('conflict', 'The name is in use by a container that Docker does not show yet.')
     names.add(name)
@@ -149,7 +152,7 @@ async function createOnce(
   } catch (error) {
     if (isFault(error, 'conflict')) return { kind: 'name_in_use' }
     if (isFault(error, 'not_found')) requisites.forget(item.template.image)
-    // Docker rejected the create, so no container has the name.
+    // Docker rejected the create of the container, so no container has the pending name.
     if (isFault(error, 'not_found', 'refused')) pendingNames.delete(item.assignmentId)
     throw error
   }
@@ -161,7 +164,7 @@ function adopt({ markUnsafe, tenant }: PerformDeps, { id, settings }: InspectedC
   throw new ActionError('unsafe_settings', undefined)
 }
 
-/** Checks the settings first: the container may have been changed since it was created. */
+/** Starts an existing container. Checks its settings first, because they may have been changed since its creation. */
 async function startKnown(deps: PerformDeps, item: DesiredItem, { id }: OwnContainer): Promise<void> {
   deps.statuses.update(item.assignmentId, { activity: 'starting' })
   adopt(deps, await deps.engine.inspectContainer(id))
@@ -181,11 +184,11 @@ async function start(deps: PerformDeps, { assignmentId, template }: DesiredItem,
   }
 }
 
-/** A foreign container on the tenant's network may have the address; Docker reports it only by this text, at the start. */
+/** True if a foreign container on the tenant's network has the address. Docker reports that only by this error text. */
 const isAddressInUse = (error: unknown): boolean =>
   error instanceof Error && error.message.includes('Address already in use')
 
-/** A container cannot change its address, so this one is removed and the next pass recreates it. */
+/** Removes a container whose address is in use. A container cannot change its address, so the next pass recreates it. */
 async function discardAddress({ engine, addresses, names }: PerformDeps, id: string): Promise<void> {
   const { address, name } = await engine.inspectContainer(id)
   if (address !== null) addresses.markInUse(address)
@@ -199,7 +202,7 @@ async function stop(deps: PerformDeps, item: DesiredItem, { id }: OwnContainer):
   await failAs('stop_failed', deps.engine.stopContainer(id, graceSeconds(item)))
 }
 
-/** An orphan's own grace period is unknown; this is the default of deployments. */
+/** Stop grace period of orphans, whose own period is unknown; equals the default of deployments. */
 const ORPHAN_GRACE_SECONDS = 10
 
 async function remove(
@@ -234,7 +237,7 @@ async function endContainer(deps: PerformDeps, container: OwnContainer, grace: n
 const drainFirst = ({ drain }: PerformDeps, id: string, grace: number): Promise<void> =>
   drain(id, grace * 1000)
 
-/** Wraps a failure with its reason. An engine that does not answer is no failure of the replica, so it gets no reason. */
+/** Adds a reason to a failure. An engine that does not answer is no failure of the replica, so it gets no reason. */
 async function failAs<T>(reason: string, work: Promise<T>): Promise<T> {
   try {
     return await work

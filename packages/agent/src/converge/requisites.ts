@@ -1,5 +1,5 @@
 // Ensures what a container needs before its create: the image, pulled once for all containers that share it, and the
-// tenant's network. Both are cached; a create or start that fails for lack of one clears the cache.
+// tenant's network. Both are cached; a create or start that fails because one of them is missing clears the cache.
 
 import type { TenantId } from '@holdfast/contract'
 import type { Logger } from 'pino'
@@ -11,7 +11,7 @@ import { createLimit } from './limit.ts'
 const MAX_PULLS = 3
 
 export interface Requisites {
-  /** Calls `onPull` if the image is missing and a pull begins. */
+  /** Ensures that the image is on the node. Calls `onPull` if the image is missing and a pull begins. */
   ensureImage(reference: string, onPull: () => void): Promise<void>
   ensureNetwork(): Promise<void>
   forget(reference: string): void
@@ -21,7 +21,7 @@ export interface RequisiteDeps {
   readonly engine: Pick<Engine, 'hasImage' | 'pullImage'> & NetworkEngine
   readonly tenant: TenantId
   registryCredential(host: string): Promise<RegistryCredential | undefined>
-  /** Undefined: Docker chooses the addresses on the tenant's network. */
+  /** Called with the subnet of the tenant's network. Undefined: Docker chooses the containers' addresses. */
   onNetwork(subnet: string | undefined): void
   readonly log: Logger
 }

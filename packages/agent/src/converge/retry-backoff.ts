@@ -1,5 +1,5 @@
-// Tracks which assignments back off after a failure. Each failure in a row doubles the delay; a changed desired state ends
-// it. See docs/design/agent.md#backoff.
+// Tracks which assignments back off after a failure. Each failure in a row doubles the delay; a changed desired state
+// ends the backoff. See docs/design/agent.md#backoff.
 
 import type { AssignmentId, DesiredItem } from '@holdfast/contract'
 
@@ -8,25 +8,27 @@ const LAST_RETRY_MS = 60_000
 const FIRST_ENVIRONMENT_MS = 5_000
 const LAST_ENVIRONMENT_MS = 30_000
 
-/** `random`, from 0 to 1, spreads the retries of many nodes by a quarter in both directions. */
+/** Delay before a retry. `random`, from 0 to 1, shifts it by up to a quarter, so that many nodes do not retry at once. */
 export const retryDelay = (count: number, random: number): number =>
   Math.min(FIRST_RETRY_MS * 2 ** (count - 1), LAST_RETRY_MS) * (0.75 + random / 2)
 
-/** Jitter only shortens this delay: a secret that becomes available must be used within 30 seconds. */
+/**
+ * Delay before an environment is requested again. Jitter only shortens it: a new secret must be used within 30 seconds.
+ */
 export const environmentDelay = (count: number, random: number): number =>
   Math.min(FIRST_ENVIRONMENT_MS * 2 ** (count - 1), LAST_ENVIRONMENT_MS) * (0.75 + random / 4)
 
-/** `final`: a retry cannot succeed. `environment`: the container's environment is unavailable. */
+/** Kind of a failure. `final`: a retry cannot succeed. `environment`: the container's environment is unavailable. */
 export type FailureKind = 'final' | 'environment' | 'other'
 
 type Desired = ReadonlyMap<AssignmentId, DesiredItem>
 
 export interface RetryBackoff {
-  /** Returns the delay until the next attempt; infinite after a final failure. */
+  /** Records a failure and returns the delay until the next attempt; infinite after a final failure. */
   recordFailure(id: AssignmentId, kind: FailureKind): number
   clear(id: AssignmentId): void
   waiting(): AssignmentId[]
-  /** The time until the first retry; infinite if there is none. */
+  /** Time until the earliest retry of any assignment; infinite if no retry is due. */
   soonestMs(): number
 }
 
@@ -38,7 +40,7 @@ const DELAYS: { readonly [kind in FailureKind]: (count: number, random: number) 
 
 interface Failure {
   readonly kind: FailureKind
-  /** Failures of this kind in a row. */
+  /** Number of consecutive failures of one kind. */
   readonly count: number
   readonly untilMs: number
   readonly desiredState: string | undefined

@@ -11,7 +11,7 @@ test('names created while containers are listed stay taken, and names of removed
   names.add('web.3')
   names.add('web.4')
   names.drop('web.4')
-  // The list may be older than the creates: web.2 is gone by now, and web.3 did not exist yet.
+  // The list of names may be older than the creates: web.2 is already gone, and web.3 did not exist yet.
   applyList(['web.1', 'db'])
   expect([...names.all()]).toEqual(['web.1', 'db', 'web.3'])
 })

@@ -1,17 +1,18 @@
-// Tracks the container names in use on the machine: those of the last full list, adjusted by what the agent created, removed
-// and found in use since. A name missing here only costs a create that Docker rejects.
+// Tracks the container names in use on the machine: those of the last full list, adjusted by the names that the agent
+// created, removed or found in use since. If a used name is missing here, Docker rejects a create and another name is
+// tried.
 
 export interface TakenNames {
   all(): ReadonlySet<string>
   add(name: string): void
   drop(name: string): void
-  /** Call this before a full list is requested, and the returned function with the names it contains. */
+  /** Call before a full list of containers is requested; call the returned function with the names in the list. */
   beginList(): (listed: Iterable<string>) => void
 }
 
 export function createTakenNames(): TakenNames {
   let taken = new Set<string>()
-  /** Names added since a list was requested, which the list may not contain. */
+  /** Container names added since a list was requested; the list may not contain them. */
   let added = new Set<string>()
   return {
     all: () => taken,

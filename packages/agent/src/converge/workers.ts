@@ -1,5 +1,5 @@
-// Runs the actions of a plan concurrently: one action per assignment at a time, and no more at once than Docker can carry.
-// An action that waits for its environment from the server blocks no other action.
+// Runs the actions of a plan concurrently: one action per assignment at a time, and no more at once than Docker can
+// carry. An action that waits for its environment from the server blocks no other action.
 
 import type { AssignmentId, DesiredItem } from '@holdfast/contract'
 import { type NodeAction, needsEnvironment, SECRET_UNRESOLVED } from '@holdfast/core/node'
@@ -16,11 +16,11 @@ const MAX_ENVIRONMENT_CALLS = 16
 export interface WorkerDeps extends PerformDeps, Pick<Session, 'containerEnvironment'> {
   readonly desired: ReadonlyMap<AssignmentId, DesiredItem>
   readonly backoff: RetryBackoff
-  /** Concurrent creates and starts. */
+  /** Number of creates and starts that may run concurrently. */
   readonly concurrency: number
-  /** Plan this assignment again. */
+  /** Requests another pass of the convergence loop for this assignment. */
   requeue(id: AssignmentId): void
-  /** Plan all assignments again after this time. */
+  /** Requests a pass of the convergence loop over all assignments after this time. */
   requeueIn(afterMs: number): void
   readonly log: Logger
 }
@@ -28,9 +28,9 @@ export interface WorkerDeps extends PerformDeps, Pick<Session, 'containerEnviron
 export interface Workers {
   run(action: NodeAction): void
   inProgress(): Set<AssignmentId>
-  /** Requeues the assignment when its action in progress succeeds. False if it has none. */
+  /** Requeues the assignment when its action in progress succeeds. Returns false if no action is in progress. */
   requeueWhenDone(id: AssignmentId): boolean
-  /** Starts no more actions and waits for those in progress. */
+  /** Starts no further actions and waits for the actions in progress. */
   close(): Promise<void>
 }
 
@@ -52,7 +52,7 @@ export function createWorkers(deps: WorkerDeps): Workers {
     const isChanged = changed.delete(id)
     const state = deps.desired.get(id)?.desired ?? 'removed'
     if (action.kind === 'remove' && action.item?.desired === 'removed' && state === 'removed') return
-    // After a removal the next pass creates the replacement, and a desired state that changed is applied then.
+    // Requeues after a removal, so that the next pass creates the replacement, and after a change of the desired state.
     if (isChanged || action.kind === 'remove' || action.item.desired !== state) deps.requeue(id)
   }
   function fail(id: AssignmentId, action: NodeAction, error: unknown): void {
@@ -65,7 +65,9 @@ export function createWorkers(deps: WorkerDeps): Workers {
     log.warn({ assignment: id, action: action.kind, reason, message, retryMs }, 'action failed')
     if (Number.isFinite(retryMs)) deps.requeueIn(retryMs)
   }
-  /** Fetches the environment last, so that it is held in memory only for this one create. */
+  /**
+   * Creates a container. Its environment is fetched last, so that secret values are in memory only during this create.
+   */
   async function createWithEnvironment(action: Create): Promise<void> {
     await starts(() => prepare(deps, action.item))
     const answer = await environmentCalls(() => deps.containerEnvironment(action.item.assignmentId))
@@ -114,7 +116,10 @@ function kindOf(error: unknown): FailureKind {
   return error.reason === SECRET_UNRESOLVED ? 'environment' : 'other'
 }
 
-/** Docker's messages may quote the environment, so for a container with secrets only the kind of fault is logged. */
+/**
+ * A loggable error message. Docker may quote the environment, so for a container with secrets it is the kind of fault
+ * only.
+ */
 function safeMessage(action: NodeAction, error: unknown): string {
   const cause = error instanceof ActionError ? error.cause : error
   const mayQuote = action.item !== undefined && needsEnvironment(action.item) && cause instanceof EngineError

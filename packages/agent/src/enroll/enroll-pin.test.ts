@@ -1,4 +1,5 @@
-// The CA pin of the join command: the token is sent only to a server whose certificate chains to the pinned one.
+// The CA pin of the join command: the token is sent only to a server whose certificate chain leads to the pinned
+// certificate.
 
 import { execFileSync } from 'node:child_process'
 import { hash, X509Certificate } from 'node:crypto'
@@ -56,22 +57,22 @@ beforeAll(() => {
   signed('other-name', 'middle', 'subjectAltName=DNS:other.example.com')
   selfSigned('alone', '-addext', NAMES)
   selfSigned('stranger', '-addext', NAMES)
-  // Has the same name as the pinned certificate, so that its signatures seem to come from it.
+  // The false root has the same name as the pinned certificate, so its signatures seem to come from the pinned one.
   selfSigned('false-root', '-subj', '/CN=root')
   signed('false-leaf', 'false-root', NAMES)
 })
 afterAll(() => folder.remove())
 
 interface EnrollAttempt {
-  /** The requests that the server received. */
+  /** Requests that the server received during the enrollment. */
   readonly received: string[]
   readonly outcome: unknown
   readonly state: Awaited<ReturnType<typeof loadNodeState>>
-  /** Whether the agent's own connection succeeds afterwards with the saved state. */
+  /** Whether the agent can connect with the saved state after the enrollment. */
   readonly dials: boolean
 }
 
-/** Enrolls at a server that presents `chain`, and from the second connection on the certificate of `later`. */
+/** Enrolls at a server that presents the certificate `chain`, and `later` from the second connection on. */
 async function enrollAt(chain: string, key: string, caPin: string, later?: string): Promise<EnrollAttempt> {
   const received: string[] = []
   const serverWith = (cert: string, itsKey: string) =>

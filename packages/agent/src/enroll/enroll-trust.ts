@@ -1,5 +1,5 @@
-// Determines which certificate authority the node trusts: the given file, or the certificate in the server's chain that the
-// join command pins. The join token is sent only over a connection verified against it.
+// Determines which certificate authority the node trusts: the given file, or the certificate in the server's chain that
+// the join command pins. The join token is sent only over a connection verified against that authority.
 
 import { hash, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -8,12 +8,12 @@ import { explainNoAnswer, explainPinMismatch, type PresentedCertificate } from '
 
 const HANDSHAKE_MS = 10_000
 
-/** `fault`: an explanation for the operator. */
+/** Result of fetching the pinned certificate. `fault`: an explanation for the operator. */
 export type Pinned = { readonly pem: string } | { readonly fault: string }
 
 /**
- * Fetches the pinned certificate from the chain that the server presents. Anyone can present a foreign certificate, so the
- * caller must still verify a connection that trusts nothing else.
+ * Fetches the pinned certificate from the chain that the server presents. An attacker could present it too, so the caller
+ * must still verify a connection that trusts only this certificate.
  */
 export async function fetchPinned(server: string, pin: string): Promise<Pinned> {
   const url = new URL(server)
@@ -36,11 +36,11 @@ const presented = ({ raw }: DetailedPeerCertificate): PresentedCertificate => ({
   pin: pinOf(raw),
 })
 
-/** The server's certificate chain, trusted or not; nothing is sent on this connection. */
+/** Fetches the server's certificate chain, trusted or not. Nothing is sent on this connection. */
 async function fetchChain(url: URL): Promise<DetailedPeerCertificate[]> {
   const socket = await handshake(url, { rejectUnauthorized: false })
   const chain: DetailedPeerCertificate[] = []
-  // The last certificate is its own issuer, or has none.
+  // The loop ends at the last certificate of the chain, which is its own issuer or has no issuer.
   for (
     let one = socket.getPeerCertificate(true);
     one?.raw && !chain.includes(one);
@@ -51,12 +51,14 @@ async function fetchChain(url: URL): Promise<DetailedPeerCertificate[]> {
   return chain
 }
 
-/** Resolves only if the server's certificate is verified. Without `ca`, the machine's own authorities are trusted. */
+/**
+ * Connects; resolves only if the server's certificate is verified. Without `ca`, the machine's authorities are trusted.
+ */
 export function connectTrusted(url: URL, ca: string | undefined): Promise<TLSSocket> {
   return handshake(url, ca === undefined ? {} : trustOnly(ca))
 }
 
-/** The trusted certificate may also be an intermediate authority or the server's own certificate. */
+/** TLS options that trust one certificate: a root, an intermediate authority, or the server's own certificate. */
 export const trustOnly = (ca: string) => ({ ca, allowPartialTrustChain: true })
 
 function handshake(url: URL, options: ConnectionOptions): Promise<TLSSocket> {

@@ -1,5 +1,5 @@
-// `holdfast-agent enroll`: generates the node's keys, spends the join token and saves the server's answer. Until the server
-// accepts, the machine stays the node it was. The token is written to no file and no log.
+// `holdfast-agent enroll`: generates the node's keys, spends the join token and saves the server's answer. Until the
+// server accepts, the machine keeps its previous enrollment. The token is written to no file and no log.
 // See docs/design/agent.md#enrollment.
 
 import { request as plainRequest } from 'node:http'
@@ -24,15 +24,15 @@ const MAX_ANSWER = 64 * 1024
 
 export interface EnrollOptions {
   readonly server: string
-  /** PEM of the authority to trust. */
+  /** PEM of the certificate authority to trust. */
   readonly ca?: string
-  /** Instead of `ca`: `sha256:` and the hash of its certificate in hex, from the join command. */
+  /** Pin from the join command, instead of `ca`: `sha256:` and the hash of the authority's certificate in hex. */
   readonly caPin?: string
   readonly joinToken: string
   readonly nodeName: string
   readonly labels: { readonly [key: string]: string }
   readonly folder: string
-  /** The engine's address. */
+  /** The address of the node's Docker Engine. */
   readonly engine: string
   readonly engineVersion: EngineVersion
   readonly capacity?: Capacity
@@ -40,7 +40,7 @@ export interface EnrollOptions {
 
 const CREATED = 201
 
-/** A failure that the operator can fix; the message says how. */
+/** A failed enrollment that the operator can fix; the message explains how. */
 export class EnrollmentFailed extends Error {
   override readonly name = 'EnrollmentFailed'
 }

@@ -8,7 +8,7 @@ export interface HttpAnswer {
   readonly text: string
 }
 
-/** Lists each rejection with its details. It quotes no token, because the server redacts what it received. */
+/** Lists each rejection with its details. The text quotes no token, because the server redacts the values it received. */
 export function explainRejections(server: string, { status, text }: HttpAnswer): string {
   const rejections = readRejections(text)
   if (rejections.length === 0)
@@ -32,11 +32,11 @@ function explainRejection(status: number, { code, why, field, received, expected
   return [summary, ...details].join('\n')
 }
 
-/** The answer may come from any server and is printed to a terminal, so control characters are replaced. */
+/** Replaces control characters: the answer may come from any server and is printed to a terminal. */
 const printable = (value: Json | undefined): string => String(value).replace(/[^\x20-\x7e]/g, '?')
 
 const UNTRUSTED = /CERT|SIGNATURE|ALTNAME/
-/** The error codes of a TLS client on a plain-text server, and of a plain-text client on a TLS server. */
+/** Error codes that occur if only one of client and server uses TLS. */
 const NOT_TLS = /^EPROTO$|^ERR_SSL/
 const CUT_OFF = /^ECONNRESET$|^HPE_/
 
@@ -65,7 +65,7 @@ export interface PresentedCertificate {
   readonly pin: string
 }
 
-/** The certificate was renewed, or a proxy or an attacker answers instead of the server. */
+/** Explains a wrong CA pin: the certificate was renewed, or a proxy or an attacker answers instead of the server. */
 export function explainPinMismatch(
   host: string,
   expected: string,

@@ -1,5 +1,5 @@
-// The engine calls of a rollout besides creates and starts. Every inspect costs the engine processor time, and a list of all
-// containers costs as much as a create.
+// Counts the engine calls of a rollout other than creates and starts. Every inspect costs the engine CPU time, and a list
+// of all containers costs as much as a create.
 
 import { waitUntil } from '@holdfast/testkit'
 import { expect, it } from 'vitest'
@@ -10,10 +10,10 @@ import type { Engine } from '../ports/engine.ts'
 const CONTAINERS = 20
 const FEW = 3
 const TURNS = 2
-/** The agent lists all containers at this interval. */
+/** Interval at which the agent lists all containers. */
 const LIST_EVERY_MS = 30_000
 
-/** The engine, with calls counted by name. */
+/** Wraps an engine so that its calls are counted by name. */
 function counted(engine: Engine, calls: Map<string, number>): Engine {
   return new Proxy(engine, {
     get: (target, name, receiver) => {
@@ -48,7 +48,8 @@ onBothEngines('a rollout', (world, line) => {
       `${line} engine, for each of ${CONTAINERS}: ${per('inspectContainer')} inspects, ${reports / CONTAINERS} reports`,
     )
     expect(['createContainer', 'startContainer'].map(per)).toEqual([1, 1])
-    // A container whose start was still running at its event may be inspected again.
+    // Slightly more than one inspect per container: a container may be inspected again if its start event came before the
+    // answer to the start call.
     expect(per('inspectContainer')).toBeLessThanOrEqual(1.1)
     expect(calls.get('listContainers')).toBeLessThanOrEqual(lists)
     await node.clear()
@@ -57,7 +58,7 @@ onBothEngines('a rollout', (world, line) => {
   it('replaces a few containers under the first name it tries, and does not list all', async () => {
     const calls = new Map<string, number>()
     const { node } = await world().newNode((engine) => counted(engine, calls))
-    // A name that no other container on this engine has.
+    // A container name that no other container on this engine has.
     const template = { name: 'replaced' }
     const newItems = () => Array.from({ length: FEW }, () => desiredItem(world().image, template))
     let items = newItems()

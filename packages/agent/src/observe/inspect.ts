@@ -19,22 +19,22 @@ export interface InspectDeps {
   readonly tenant: TenantId
   readonly statuses: ReplicaStatusTable
   readonly readiness: Readiness
-  /** A container has unsafe settings and must be removed. */
+  /** Called for a container with unsafe settings, which must be removed. */
   onUnsafe(containerId: string): void
   readonly log: Logger
 }
 
 interface Inspection {
-  /** Another request arrived while it ran. */
+  /** True if another request arrived while the inspection ran. */
   again: boolean
   done: Promise<void>
 }
 
 export interface Inspector {
-  /** Resolves once the table has the container's current state, or the engine failed to answer. */
+  /** Inspects a container. Resolves once the status table has its current state, or the engine failed to answer. */
   inspect(id: AssignmentId, containerId: string): Promise<void>
   isInspecting(containerId: string): boolean
-  /** The container no longer exists. */
+  /** Records that the container no longer exists. */
   markAbsent(id: AssignmentId, containerId: string): void
 }
 
@@ -100,7 +100,10 @@ function record(
   readiness.follow(id, container)
 }
 
-/** An unexpected but harmless setting is logged once and kept: the machine's operator may have set it. */
+/**
+ * Whether a container's settings are safe. An unexpected but harmless setting is logged once, as an operator may have set
+ * it.
+ */
 function hasSafeSettings(
   { tenant, log }: InspectDeps,
   logged: Map<string, string>,
@@ -120,11 +123,11 @@ function hasSafeSettings(
   return true
 }
 
-/** The container ran before this agent started, so its readiness is verified before anything is reported. */
+/** True for a container that ran before this agent started; its readiness is verified before it is reported. */
 const isAdopted = (view: ReplicaView, found: InspectedContainer): boolean =>
   view.container === 'unknown' && view.activity === undefined && found.state === 'running'
 
-/** Docker resets its restart count when the agent starts a container; the agent's count continues. */
+/** Continues the agent's count of restarts, because Docker resets its own count when the agent starts a container. */
 function keepRestartCount(before: ReplicaView['container'], found: InspectedContainer): SeenContainer {
   const { id, state, startedAt, restarts, health, exitCode, address, proof } = found
   const seen = { id, state, startedAt, restarts, health, exitCode, address, proof }
@@ -133,7 +136,7 @@ function keepRestartCount(before: ReplicaView['container'], found: InspectedCont
   return {
     ...seen,
     restarts: wasReset ? before.restarts + 1 : Math.max(before.restarts, restarts),
-    // A running container has no exit code, so the previous one is kept.
+    // A running container has no exit code, so the exit code of its previous run is kept.
     exitCode: exitCode ?? before.exitCode,
   }
 }

@@ -1,5 +1,5 @@
-// Keeps the status table current: each engine event triggers an inspection of its container, and the lists of the
-// convergence loop fill in what events missed. An engine that does not answer changes no state.
+// Keeps the status table current: each engine event triggers an inspection of its container, and the full lists of the
+// convergence loop correct what events missed. An engine that does not answer changes no status.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { AssignmentId } from '@holdfast/contract'
@@ -12,18 +12,18 @@ const FIRST_RETRY_MS = 200
 const LAST_RETRY_MS = 5000
 
 export interface ObserverHandlers {
-  /** The convergence loop may have to repair this assignment; undefined: an unknown one. */
+  /** Called if the convergence loop may have to repair this assignment; undefined: an unknown assignment. */
   onChange(id: AssignmentId | undefined): void
-  /** A container has unsafe settings and must be removed. */
+  /** Called for a container with unsafe settings, which must be removed. */
   onUnsafe(containerId: string): void
 }
 
 export interface Observer {
   /** Begins to watch the engine's events. */
   start(handlers: ObserverHandlers): void
-  /** `settled`: the assignments that had no action in progress when the list was requested. */
+  /** Applies a list of containers. `settled`: assignments that had no action in progress when the list was requested. */
   applyList(own: readonly OwnContainer[], settled: readonly AssignmentId[]): void
-  /** The agent started the container: inspects it now, unless an inspection is in progress or it is known to run. */
+  /** Called after the agent started a container. Inspects it, unless it is being inspected or known to run. */
   confirm(id: AssignmentId, containerId: string): void
   close(): void
 }
@@ -51,7 +51,7 @@ export function createObserver(deps: ObserveDeps): Observer {
       return
     }
     const inspected = inspect(id, containerId)
-    // Docker may list a container as running for a moment after its end, so the inspection comes first.
+    // Inspects first, because Docker may list a container as running for a moment after its end.
     if (action === 'die') void inspected.then(() => handlers.onChange(id))
   }
   async function watch(): Promise<void> {
@@ -59,7 +59,7 @@ export function createObserver(deps: ObserveDeps): Observer {
     const onOpen = (): void => {
       delay = FIRST_RETRY_MS
       starts.forgetAll()
-      // Events from before the stream opened are lost, so the loop lists everything.
+      // Events from before the stream opened are lost, so the convergence loop lists all containers.
       handlers.onChange(undefined)
     }
     const { signal } = stopping
@@ -67,7 +67,7 @@ export function createObserver(deps: ObserveDeps): Observer {
       await engine.watchContainers(ASSIGNMENT_LABEL, onOpen, onEvent, signal).catch((error: unknown) => {
         if (!signal.aborted) log.warn({ message: String(error) }, 'engine event stream broke, reopening')
       })
-      // The pause rejects only when the observer closes, which ends the loop.
+      // The pause before the next attempt is interrupted only when the observer closes, which ends the loop.
       await pause(delay, undefined, { signal, ref: false }).catch(() => {})
       delay = Math.min(delay * 2, LAST_RETRY_MS)
     }
@@ -91,8 +91,8 @@ export function createObserver(deps: ObserveDeps): Observer {
       if (runs() || isInspecting(containerId)) return
       if (!hadEvent) starts.expectEvent(containerId)
       void inspect(id, containerId).then(() => {
-        // A failed start has no event, so a later start event belongs to another start. If the event already arrived and
-        // was taken for this call's, the container is inspected again.
+        // A failed start has no event, so a later start event belongs to another start. If such an event arrived and was
+        // matched with this call, the container is inspected again.
         if (!hadEvent && !runs() && !starts.cancelExpected(containerId)) void inspect(id, containerId)
       })
     },
@@ -101,23 +101,25 @@ export function createObserver(deps: ObserveDeps): Observer {
 }
 
 /**
- * Every start by the agent is seen twice, as the end of its call and as an event, in either order. This pairs the two, so
- * that one inspection serves both. After a container's end, or a gap in the event stream, pairs are forgotten.
+ * Pairs the two signs of every start by the agent, the end of the start call and the start event, which arrive in either
+ * order. One inspection serves both. Pairs are forgotten at the container's end and after a gap in the event stream.
  */
 function createStartMatcher() {
   const expected = new Set<string>()
   const unmatched = new Set<string>()
   return {
-    /** At an event: whether the call ended before it and already caused an inspection. */
+    /**
+     * Called at a start event: returns whether the start call ended before the event and already caused an inspection.
+     */
     matchesCall(containerId: string): boolean {
       const matches = expected.delete(containerId)
       if (!matches) unmatched.add(containerId)
       return matches
     },
-    /** At the end of a call: whether the event came before it. */
+    /** Called at the end of a start call: returns whether its start event arrived before. */
     hadEvent: (containerId: string): boolean => unmatched.delete(containerId),
     expectEvent: (containerId: string) => expected.add(containerId),
-    /** False if the event arrived since. */
+    /** Stops waiting for a start event. Returns false if the event has already arrived. */
     cancelExpected: (containerId: string): boolean => expected.delete(containerId),
     forget(containerId: string): void {
       for (const ids of [expected, unmatched]) ids.delete(containerId)

@@ -1,5 +1,5 @@
-// Decides when a running container is ready: when its health check first passes, or without a check after five seconds.
-// The agent probes the check itself with growing delays, because Docker's own first result may take a whole interval.
+// Decides when a running container is ready: when its health check first passes, or five seconds after the start if it
+// has none. The agent runs the check itself with growing delays: Docker's own first result may take a whole interval.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { AssignmentId, HealthCheck } from '@holdfast/contract'
@@ -17,11 +17,11 @@ import type { ReplicaStatusTable } from './replica-status-table.ts'
 
 const FIRST_DELAY_MS = 200
 const RUNNING_IS_READY_MS = 5000
-/** Probes cost CPU time, so a node that starts many containers runs only this many at once. */
+/** Most probes that run at once, because probes cost CPU time on a node that starts many containers. */
 const MAX_PROBES = 4
 
 export interface Readiness {
-  /** Call this whenever a container was inspected; repeated calls for one start of it have no effect. */
+  /** Call after each inspection of a container. Repeated calls for one start of the container have no effect. */
   follow(id: AssignmentId, container: SeenContainer): void
   close(): void
 }
@@ -29,7 +29,7 @@ export interface Readiness {
 export interface ReadinessDeps {
   readonly engine: Pick<Engine, 'runProbe'>
   readonly statuses: ReplicaStatusTable
-  /** Milliseconds since 1970. */
+  /** Current time in milliseconds since 1970. */
   now(): number
   readonly log: Logger
 }
@@ -68,7 +68,8 @@ export function createReadiness({ engine, statuses, now, log }: ReadinessDeps): 
       if (!stillRuns(id, startedAt) || statuses.view(id)?.readySince === startedAt) return
       const exit = await limit(() => runOnce({ engine, log }, containerId, check))
       if (exit !== 'not_run' && exit !== 0) failures += 1
-      // An adopted container may be serving, so it takes as many failures as Docker's own check to report it unready.
+      // A container that ran before the agent may be serving, so it is unready only after as many failures as Docker
+      // requires.
       if (exit === 0 || failures >= (check.retries ?? DEFAULT_RETRIES)) conclude(id, startedAt, exit === 0)
       if (exit === 0) return
       delay = Math.min(Math.max(delay * 2, FIRST_DELAY_MS), probeIntervalMs(check))
@@ -92,7 +93,7 @@ export function createReadiness({ engine, statuses, now, log }: ReadinessDeps): 
         check === undefined ? waitFiveSeconds(id, startedAt) : probe(id, containerId, startedAt, check)
       work
         .catch((error: unknown) => {
-          // The waits reject when the agent stops.
+          // A wait that is interrupted by the agent's stop is no error.
           if (!stopping.signal.aborted)
             log.error({ assignment: id, message: String(error) }, 'probing failed')
         })

@@ -43,7 +43,7 @@ test('reports only the last of several steps of a replica, together with the oth
   await waitUntil(() => messages.length > 0, { what: 'a message' })
   expect(short(messages)).toEqual([['running', 'starting']])
   const numbers = messages.flat().map(({ seq }) => seq)
-  // The first replica changed last, so its report has the highest number.
+  // The first replica changed last, so its report has the highest sequence number.
   expect(numbers[0]).toBeGreaterThan(numbers[1] ?? 0)
 })
 

@@ -1,23 +1,23 @@
-// Holds all that the agent knows about its assignments, and reports every change as an observation with the next sequence
-// number. Intermediate steps, which are soon outdated, are delayed a little and batched. See
+// Holds the known status of the agent's assignments, and reports every change as an observation with the next sequence
+// number. Intermediate states, which are soon outdated, are delayed a little and batched. See
 // docs/design/agent.md#observations.
 
 import type { AssignmentId, DesiredItem, Observation, ReplicaState } from '@holdfast/contract'
 import { hasChanged, observeReplica, type ReplicaView } from '@holdfast/core/node'
 
-/** Sequence numbers per start of the agent, so that a later start always uses higher ones. */
+/** Sequence numbers reserved per start of the agent, so that a later start always uses higher numbers. */
 const NUMBERS_PER_START = 2 ** 32
 
-/** Reports cost CPU time on both ends, so an intermediate step may be reported this late. */
+/** Longest delay of a report of an intermediate state. Batches save CPU time of agent and server. */
 const BATCH_MS = 250
 const INTERMEDIATE: readonly ReplicaState[] = ['pulling', 'starting', 'running']
 
 export type ViewChange = Partial<Omit<ReplicaView, 'item'>>
 
 export interface ReplicaStatusTable {
-  /** Set this before the first change; it receives every batch of observations. */
+  /** Sets the receiver of every batch of observations. Call before the first change. */
   reportTo(report: Report): void
-  /** Replaces the assignments; views of others are dropped. */
+  /** Replaces the assignments, and drops the status of all other assignments. */
   setItems(items: ReadonlyMap<AssignmentId, DesiredItem>): void
   view(id: AssignmentId): ReplicaView | undefined
   update(id: AssignmentId, change: ViewChange): void
@@ -35,7 +35,7 @@ const NOTHING_SEEN: Omit<ReplicaView, 'item'> = {
 
 type Report = (observations: readonly Observation[]) => void
 
-/** `starts`: how often an agent was started on this node. */
+/** Creates the status table. `starts`: how often an agent was started on this node. */
 export function createReplicaStatusTable(starts: number, batchMs = BATCH_MS): ReplicaStatusTable {
   const views = new Map<AssignmentId, ReplicaView>()
   const reported = new Map<AssignmentId, Observation>()
@@ -56,7 +56,7 @@ export function createReplicaStatusTable(starts: number, batchMs = BATCH_MS): Re
   const enqueue = (observation: Observation, mayWait: boolean): void => {
     unsent.set(observation.assignmentId, observation)
     if (mayWait) batchTimer ??= setTimeout(send, batchMs).unref()
-    // One message for all changes in one turn of the event loop.
+    // All changes in one turn of the event loop are sent in one message.
     else if (!sendsThisTurn) setImmediate(send)
     sendsThisTurn ||= !mayWait
   }
@@ -89,7 +89,7 @@ export function createReplicaStatusTable(starts: number, batchMs = BATCH_MS): Re
   }
 }
 
-/** Failures, readiness, restarts and the end of a replica are reported at once. */
+/** Whether a change may be reported late. Failures, readiness, restarts and the end of a replica are reported at once. */
 function isIntermediate(before: Observation | undefined, observation: Observation): boolean {
   const { state, reason, gone, restarts } = observation
   return INTERMEDIATE.includes(state) && reason === '' && !gone && restarts === (before?.restarts ?? 0)

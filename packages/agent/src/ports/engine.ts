@@ -8,10 +8,10 @@ export interface ListedContainer {
   readonly name: string
   readonly image: string
   readonly state: ContainerState
-  /** Seconds since 1970. */
+  /** Time of the container's creation, in seconds since 1970. */
   readonly createdAt: number
   readonly labels: { readonly [key: string]: string }
-  /** The addresses it has on its networks, and those it will have once it runs. */
+  /** Addresses of the container on its networks, including addresses that are configured but not yet in use. */
   readonly addresses: readonly string[]
 }
 
@@ -46,26 +46,26 @@ export interface PullCredential {
 
 export type OutputChannel = 'stdout' | 'stderr'
 
-/** Continuous output of the engine, with backpressure. */
+/** Continuous output of the engine, which the reader can pause. */
 export interface EngineStream {
   pause(): void
   resume(): void
-  /** After this call the sink gets nothing, not even the end. */
+  /** Closes the stream. After this call the sink receives nothing, not even the call of `end`. */
   close(): void
 }
 
 export interface LogRequest {
   readonly follow: boolean
-  /** Only this many of the last lines; absent: all. */
+  /** Number of last log lines to read; absent: all lines. */
   readonly tail?: number
-  /** RFC 3339, to the nanosecond. */
+  /** Read only log lines from this time on: RFC 3339, to the nanosecond. */
   readonly since?: string
 }
 
 export interface LogSink {
-  /** One line with its timestamp and line feed. The buffer is valid only during the call. */
+  /** Receives one log line with its timestamp and line feed. The buffer is valid only during the call. */
   entry(channel: OutputChannel, line: Buffer): void
-  /** False if the engine broke the stream off. */
+  /** Called at the end of the logs; `complete` is false if the engine aborted the stream. */
   end(complete: boolean): void
 }
 
@@ -76,12 +76,17 @@ export interface ExecCommand {
 
 export interface ExecSink {
   output(channel: OutputChannel, bytes: Buffer): void
-  /** Undefined if unknown: the engine broke off, or the process outlived its output. */
+  /**
+   * Called at the command's end. The exit code is undefined if the engine disconnected or the process outlived its
+   * output.
+   */
   end(exitCode: number | undefined): void
 }
 
 export interface EngineExec extends EngineStream {
-  /** Calls `onWritten` when the engine has the bytes; until then the agent holds them. */
+  /**
+   * Writes input for the command. Calls `onWritten` when the engine has the bytes and the agent no longer buffers them.
+   */
   write(bytes: Buffer, onWritten: () => void): void
   endInput(): void
   resize(columns: number, rows: number): Promise<void>
@@ -89,19 +94,19 @@ export interface EngineExec extends EngineStream {
 
 export interface Engine {
   version(): Promise<EngineVersion>
-  /** All containers of the machine. Costs Docker up to a millisecond per container. */
+  /** Lists all containers of the machine. Costs Docker up to a millisecond per container. */
   listContainers(): Promise<ListedContainer[]>
-  /** The containers that have the label with this value. */
+  /** Lists the containers that have the label with this value. */
   listLabelled(label: string, value: string): Promise<ListedContainer[]>
-  /** Returns the id. A second create with the same name is a conflict. */
+  /** Creates a container and returns its id. A second create with the same name fails with a conflict. */
   createContainer(name: string, body: CreateBody): Promise<string>
-  /** Succeeds if the container already runs. */
+  /** Starts a container; succeeds if the container already runs. */
   startContainer(id: string): Promise<void>
   stopContainer(id: string, graceSeconds: number): Promise<void>
-  /** Also removes a running container, and anonymous volumes. Succeeds if the container is already gone. */
+  /** Removes a container, even if it runs, and its anonymous volumes. Succeeds if the container is already gone. */
   removeContainer(id: string): Promise<void>
   inspectContainer(idOrName: string): Promise<InspectedContainer>
-  /** Runs the command inside and returns its exit code; undefined if it was killed at its timeout. */
+  /** Runs a probe command inside a container and returns its exit code; undefined if it was killed at its timeout. */
   runProbe(id: string, command: readonly string[], timeoutMs: number): Promise<number | undefined>
   /** Reads stdout and stderr of a container, running or not, each line with its timestamp. */
   readLogs(id: string, request: LogRequest, sink: LogSink): Promise<EngineStream>
@@ -110,14 +115,16 @@ export interface Engine {
   hasImage(reference: string): Promise<boolean>
   pullImage(reference: string, credential: PullCredential | undefined): Promise<void>
   hasNetwork(name: string): Promise<boolean>
-  /** Undefined if no network has that name. */
+  /** Inspects a network. Undefined if no network has that name. */
   inspectNetwork(name: string): Promise<NetworkFacts | undefined>
   listNetworks(): Promise<NetworkFacts[]>
-  /** Without a subnet Docker chooses one, and containers on it cannot have fixed addresses. */
+  /**
+   * Creates a network. Without a subnet Docker chooses one, and containers on the network cannot have fixed addresses.
+   */
   createNetwork(name: string, labels: { readonly [key: string]: string }, subnet?: string): Promise<void>
-  /** Fails with a conflict while containers are on it; succeeds if it is already gone. */
+  /** Removes a network. Fails with a conflict while containers are on it; succeeds if the network is already gone. */
   removeNetwork(name: string): Promise<void>
-  /** Delivers events of containers that have the label until the signal; rejects if the stream breaks. */
+  /** Delivers events of containers with the label until the signal aborts; rejects if the event stream breaks. */
   watchContainers(
     label: string,
     onOpen: () => void,
@@ -126,7 +133,10 @@ export interface Engine {
   ): Promise<void>
 }
 
-/** `refused`: the engine rejected the request. `failed`: it tried and failed. `unavailable`: it did not answer. */
+/**
+ * Kinds of engine errors. `refused`: the request was rejected. `failed`: the engine tried and failed. `unavailable`: no
+ * answer.
+ */
 export type EngineFault = 'not_found' | 'conflict' | 'refused' | 'failed' | 'unavailable' | 'timeout'
 
 export class EngineError extends Error {

@@ -6,12 +6,12 @@ export type RoutesTls =
   | { readonly mode: 'acme'; readonly directory?: string; readonly email?: string }
 
 export interface CaddySettings {
-  /** `:80`, `10.0.0.1:443`. */
+  /** Addresses on which the router listens, such as `:80` or `10.0.0.1:443`. */
   readonly listen: readonly string[]
-  /** The address that the tenant's other nodes forward to; its port differs from those of `listen`. */
+  /** The address to which the tenant's other nodes forward requests; its port differs from those of `listen`. */
   readonly peerListen: string | undefined
   readonly adminSocket: string
-  /** The folder of the upstream files. */
+  /** The folder of the upstream files, which list the replicas that Caddy forwards to. */
   readonly upstreamsFolder: string
   readonly tls: RoutesTls
 }

@@ -1,37 +1,39 @@
-// The part of the node's router that the agent uses. The router is a separate service that keeps running without the agent,
-// from its own disk. Every call has a deadline.
+// The part of the node's router that the agent uses. The router is a separate service that keeps running without the
+// agent, from the configuration on its disk. Every call has a deadline.
 //
-// Routes (hosts and paths) change with what users deploy; a change replaces the router's configuration. Upstreams change
-// with every replica; they are in files that the router reads for each request, so a change breaks no connection and
-// takes effect at once. See docs/design/routing.md#upstreams.
+// Routes (hosts and paths) change with deployments; a change replaces the router's configuration. Upstreams change with
+// every replica; they are in files that the router reads for each request, so a change breaks no connection and takes
+// effect at once. See docs/design/routing.md#upstreams.
 
 import type { Route } from '@holdfast/contract'
 
-/** One routed deployment as the router serves it. */
+/** A routed deployment with its routes and the addresses that the router forwards to. */
 export interface Backend {
-  /** Also the id of its route in the router's configuration. */
+  /** Name of the deployment; also the id of the deployment's route in the router's configuration. */
   readonly name: string
   readonly routes: readonly Route[]
-  /** Addresses of its ready replicas on this node. */
+  /** Addresses of the deployment's ready replicas on this node. */
   readonly local: readonly string[]
-  /** `host:port` of other nodes with ready replicas; used only if this node has none. */
+  /** `host:port` of other nodes with ready replicas; used only if this node has no ready replica. */
   readonly peers: readonly string[]
 }
 
-/** The addresses on this node that a deployment's requests go to, by the deployment's name. */
+/** The addresses of replicas on this node to which the router sends requests, by deployment name. */
 export type Upstreams = ReadonlyMap<string, readonly string[]>
 
 export interface RouterAdmin {
   readUpstreams(): Promise<Upstreams>
-  /** Requests that arrive after this resolves use these upstreams. Also works while the router is down. */
+  /** Writes the upstreams, which requests use from then on. Also works while the router is down. */
   writeUpstreams(backends: readonly Backend[]): Promise<void>
-  /** Serves the routes of these backends and no others, and deletes the upstream files of the others. */
+  /** Serves exactly the routes of these backends, and deletes the upstream files of other deployments. */
   load(backends: readonly Backend[]): Promise<void>
-  /** The number of requests in flight by `address:port`; an address that is missing has none. */
+  /** Number of requests in flight by `address:port`; a missing address has no requests. */
   requestsInFlight(): Promise<ReadonlyMap<string, number>>
 }
 
-/** `refused`: the router rejected the configuration. `unavailable`: no answer; the change may or may not be in effect. */
+/**
+ * Kinds of router errors. `refused`: the configuration was rejected. `unavailable`: no answer, the outcome is unknown.
+ */
 export type RouterFault = 'refused' | 'unavailable'
 
 export class RouterError extends Error {

@@ -1,5 +1,5 @@
-// The agent's session with the server as the rest of the agent sees it: a source of desired sets and a sink for reports.
-// Dialing, authentication, reconnects and heartbeats are hidden. See docs/design/agent.md#session.
+// The agent's session with the server as the other parts of the agent use it: a source of desired sets and a sink for
+// reports. Dialing, authentication, reconnects and heartbeats are hidden. See docs/design/agent.md#session.
 
 import type {
   AssignmentId,
@@ -15,29 +15,32 @@ import type { ReportedRole } from '../state/node-role.ts'
 import type { NodeState } from '../state/node-state.ts'
 import type { OpenSessionStreams } from './streams.ts'
 
-/** The facts about the machine in a session's hello; collected again for each session. */
+/** Facts about the machine in the first message (hello) of a session; collected again for each session. */
 export interface MachineFacts {
-  /** Changes with every boot of the machine. */
+  /** Id of the machine's current boot; changes with every boot. */
   readonly bootId: string
   /** The agent's version. */
   readonly version: string
   readonly labels: { readonly [key: string]: string }
   readonly engine: { readonly version: string; readonly apiVersion: string }
   readonly capacity: Capacity
-  /** Where the tenant's other nodes forward requests to; absent: this node routes nothing. */
+  /** The address to which the tenant's other nodes forward requests; absent: this node routes nothing. */
   readonly peerAddress?: string
 }
 
-/** A complete set contains every desired item; otherwise `items` and `gone` are the changes. */
+/**
+ * A desired set from the server: a complete desired set has every desired item; otherwise `items` and `gone` are the
+ * changes.
+ */
 export interface DesiredChange {
-  /** The store's revision. */
+  /** The store revision of the desired set. */
   readonly revision: number
   readonly complete: boolean
   readonly items: readonly DesiredItem[]
   readonly gone: readonly string[]
-  /** In a complete set, all routed deployments. Absent: the message does not concern routes. */
+  /** Routed deployments, in a complete desired set all of them. Absent: the message does not concern routes. */
   readonly routes?: readonly RoutedDeployment[]
-  /** Deployments that are no longer routed. */
+  /** Names of deployments that are no longer routed. */
   readonly unrouted?: readonly string[]
 }
 
@@ -58,24 +61,27 @@ export interface SessionOptions {
   onWelcome?(reported: ReportedRole): void
   onDesired(change: DesiredChange): void
   containers(): Promise<MachineContainer[]>
-  /** Absent: this node offers no logs and no exec. */
+  /** Opens log and exec streams. Absent: this node offers no logs and no exec. */
   readonly streams?: OpenSessionStreams
   readonly log: Logger
 }
 
 export interface Session {
-  /** May be called without an open session: observations are sent again after the next complete set. */
+  /** Reports observations. Without an open session they are kept and sent after the next complete desired set. */
   report(observations: readonly Observation[]): void
-  /** Names of orphans that were too many to remove; sent again after each complete set until there are none. */
+  /**
+   * Reports the names of orphans that were too many to remove; repeated after each complete desired set until the list is
+   * empty.
+   */
   reportOrphans(names: readonly string[]): void
-  /** Undefined if the tenant has no credential for the host. */
+  /** The tenant's credential for a registry host; undefined if the tenant has none. */
   registryCredential(host: string): Promise<RegistryCredential | undefined>
-  /** The environment for one attempt to create a container; rejects with NoSessionError without a session. */
+  /** Requests the environment for one attempt to create a container. Rejects with NoSessionError without a session. */
   containerEnvironment(id: AssignmentId): Promise<EnvironmentAnswer>
   close(): void
 }
 
-/** The server could not be asked, so the question is still open. */
+/** Thrown if no server could be asked, because no session is open. */
 export class NoSessionError extends Error {
   constructor() {
     super('There is no session with the server, or it ended before the answer arrived.')

@@ -1,10 +1,11 @@
-// The byte streams (logs, exec) that the server opens over a session, and the socket they share. They end with the session.
+// The byte streams (logs, exec) that the server opens over a session, and the socket that they share. They end with the
+// session.
 
 import type { AgentMessage, ServerMessage } from '@holdfast/contract'
 
 /** The session's socket, as far as streams need it. */
 export interface StreamSocket {
-  /** Bytes written that the network has not accepted yet. */
+  /** Number of written bytes that the network has not accepted yet. */
   readonly bufferedAmount: number
   send(frame: Buffer, onWritten: () => void): void
   sendMessage(message: AgentMessage): void

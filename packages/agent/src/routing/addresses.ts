@@ -1,31 +1,34 @@
-// Assigns each container a fixed address on the tenant's network, so that the router's upstreams stay right when it
-// restarts. An address is reused only when its container is gone and no router uses it, so a request for one deployment
-// never reaches a container of another. See docs/design/routing.md#upstreams.
+// Assigns each container a fixed address on the tenant's network, so that the router's upstreams stay valid when a
+// container restarts. An address is reused only when its container is gone and no router uses it, so a request for one
+// deployment never reaches a container of another. See docs/design/routing.md#upstreams.
 
 import type { AssignmentId } from '@holdfast/contract'
 import { addressText, readRange } from './subnets.ts'
 
-/** The network itself and its gateway. */
+/** Number of reserved addresses at the start of a subnet: the network itself and its gateway. */
 const RESERVED_AT_START = 2
 const NONE: ReadonlySet<string> = new Set()
 
 export interface Addresses {
-  /** The tenant's subnet; undefined if Docker chooses the addresses. */
+  /** Sets the tenant's subnet; undefined if Docker chooses the containers' addresses. */
   setSubnet(subnet: string | undefined): void
   /**
-   * The lowest free address, the same again for the same holder; undefined if Docker chooses. Throws if none is free,
-   * because Docker might choose one that a router still uses.
+   * Assigns the lowest free address, always the same to the same holder; undefined if Docker chooses. Throws if no
+   * address is free, because Docker might choose one that a router still uses.
    */
   assign(holder: AssignmentId): string | undefined
-  /** The address is used by some container. */
+  /** Records that a container uses the address. */
   markInUse(address: string): void
-  /** Replaces the addresses in use by a list of the engine. Assignments that `mayHold` keep theirs: the list may be older. */
+  /**
+   * Replaces the addresses in use by a list of the engine. Holders for which `mayHold` is true keep theirs: the list may
+   * be old.
+   */
   setSeen(addresses: Iterable<string>, mayHold: (holder: AssignmentId) => boolean): void
-  /** The holder's container is gone. */
+  /** Releases the address of a holder whose container is gone. */
   release(holder: AssignmentId): void
 }
 
-/** `routed`: whether requests to the address may be in flight. */
+/** Creates the address table. `routed`: whether requests to an address may be in flight. */
 export function createAddresses(routed: (address: string) => boolean): Addresses {
   const held = new Map<AssignmentId, string>()
   let seen = new Set<string>()
@@ -42,7 +45,7 @@ export function createAddresses(routed: (address: string) => boolean): Addresses
       const before = held.get(holder)
       if (before !== undefined && isFree(before, NONE)) return before
       const taken = new Set(held.values())
-      // The last address of a subnet is its broadcast address.
+      // Stops before the last address of the subnet, which is the broadcast address.
       for (let number = range.start + RESERVED_AT_START; number < range.end - 1; number += 1) {
         const address = addressText(number)
         if (!isFree(address, taken)) continue

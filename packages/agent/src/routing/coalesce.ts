@@ -1,4 +1,5 @@
-// Runs one task at a time. All calls during a run share the next run, which starts after them and sees their changes.
+// Runs one task at a time. All calls during a run share the next run, which starts after those calls and sees their
+// changes.
 
 export function coalesce(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined
@@ -12,7 +13,7 @@ export function coalesce(work: () => Promise<void>): () => Promise<void> {
   return () => {
     if (running === undefined) return run()
     next ??= running
-      // A failure of this run is reported to its own callers.
+      // Ignores a failure of the previous run, which is reported to the callers of that run.
       .catch(() => {})
       .then(() => {
         next = undefined

@@ -1,4 +1,4 @@
-// Drains a routed container before it stops: withdraws it from the router, then waits until no request is in flight.
+// Drains a routed container before it stops: withdraws it from the router, then waits until it has no request in flight.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { InspectedContainer } from '../ports/engine.ts'
@@ -9,9 +9,12 @@ import type { Router } from './router.ts'
 const LONGEST_MS = 10_000
 const SHORTEST_MS = 1000
 const POLL_EVERY_MS = 50
-/** A request that has chosen its upstream is counted as in flight only a moment later; on a busy machine that may take long. */
+/**
+ * Time without requests in flight after which a drain ends. A router counts a request only a moment after it chose the
+ * request's upstream, so a single poll is not enough.
+ */
 const QUIET_MS = 250
-/** A single failed poll is normal while the router loads a configuration. */
+/** Failed polls in a row after which a drain ends. A single failure is normal while the router loads a configuration. */
 const MAX_FAILED_POLLS = 3
 
 export interface DrainDeps {
@@ -22,7 +25,7 @@ export interface DrainDeps {
   readonly admin: Pick<RouterAdmin, 'requestsInFlight'>
 }
 
-/** `graceMs`: the container's stop grace period; draining takes no longer. */
+/** Drains a container. `graceMs`: the container's stop grace period, the longest time that draining may take. */
 export type Drain = (containerId: string, graceMs: number) => Promise<void>
 
 export function createDrain({ engine, router, admin }: DrainDeps): Drain {
@@ -33,7 +36,7 @@ export function createDrain({ engine, router, admin }: DrainDeps): Drain {
     const endMs = performance.now() + Math.max(SHORTEST_MS, Math.min(graceMs, LONGEST_MS))
     const isRouted = router.routedLately(address)
     if (isRouted) await router.withdraw(address, runOf(container), endMs - performance.now())
-    // An agent that crashed after the withdrawal may have left requests in flight, so this waits in any case.
+    // Waits in any case: an earlier agent that crashed after the withdrawal may have left requests in flight.
     await untilQuiet(admin, address, endMs, isRouted ? QUIET_MS : 0)
   }
 }
@@ -57,7 +60,7 @@ async function untilQuiet(
   }
 }
 
-/** Undefined if the router does not answer; then no request comes through it. */
+/** Whether the address has requests in flight. Undefined if the router does not answer and thus forwards no requests. */
 async function isBusy(admin: DrainDeps['admin'], address: string): Promise<boolean | undefined> {
   try {
     const counts = await admin.requestsInFlight()

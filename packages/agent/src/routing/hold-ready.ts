@@ -1,5 +1,5 @@
-// Delays the report that a routed replica is ready until the router serves it: the server may stop another replica as soon
-// as it reads the report. The delay is bounded, so that a slow router cannot block a rollout.
+// Delays the report that a routed replica is ready until the router serves the replica: the server may stop another
+// replica as soon as it reads the report. The delay is bounded, so that a slow router cannot block a rollout.
 
 import type { AssignmentId, Observation } from '@holdfast/contract'
 import { isReady } from '@holdfast/core/node'
@@ -14,7 +14,7 @@ export function holdReady(
   isRouted: (id: AssignmentId) => boolean,
   report: Report,
 ): Report {
-  /** The sequence number of each delayed observation; a newer report replaces it. */
+  /** Sequence number of the delayed observation of each assignment; a newer report replaces the observation. */
   const newest = new Map<AssignmentId, number>()
   const waits = (one: Observation): boolean => isReady(one) && isRouted(one.assignmentId)
   const reportLater = async (held: readonly Observation[]): Promise<void> => {

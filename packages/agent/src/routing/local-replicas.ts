@@ -1,5 +1,5 @@
-// Classifies this node's replicas for routing: a desired, running and ready replica serves. One found at the agent's start
-// is unverified until its readiness is known.
+// Classifies this node's replicas for routing: a desired, running and ready replica serves. A replica that already ran at
+// the agent's start is unverified until its readiness is known.
 
 import type { AssignmentId, DesiredItem } from '@holdfast/contract'
 import { isReady, observeReplica, type ReplicaView } from '@holdfast/core/node'

@@ -1,4 +1,4 @@
-// A small node for the property that no route serves another deployment's container: a real Caddy, the agent's router and
+// A small node for the test that no route serves another deployment's container: a real Caddy, the agent's router and
 // address assignment, and one small web server per container on its own loopback address.
 
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -21,7 +21,7 @@ import type { LocalReplica } from './plan-backends.ts'
 import { createRouteTable } from './route-table.ts'
 import { type Router, startRouter } from './router.ts'
 
-/** A small range, so that addresses are reused often. */
+/** A small subnet, so that addresses are reused often. */
 const SUBNET = '127.77.0.0/28'
 const ASK_MS = 4000
 
@@ -40,11 +40,11 @@ export interface Answer {
   readonly text: string
 }
 
-/** One agent process and its in-memory state. */
+/** A simulated agent process and its in-memory state. */
 interface Life {
   readonly router: Router
   readonly addresses: Addresses
-  /** Simulates SIGKILL: after the given number of calls no further one is made, and running ones end. */
+  /** Simulates SIGKILL: after the given number of calls no further call is made, and calls in progress end. */
   kill(afterCalls: number): Promise<void>
 }
 
@@ -53,7 +53,7 @@ export interface SmallNode {
   readonly ports: readonly number[]
   readonly containers: Map<AssignmentId, Container>
   readonly table: Map<DeploymentUid, RoutedDeployment>
-  /** How far the agent's clock runs ahead. */
+  /** Milliseconds that the agent's clock is ahead of real time. */
   aheadMs: number
   life(): Life
   /** Sends the agent the complete set of routes again. */
@@ -63,11 +63,11 @@ export interface SmallNode {
   /** Removes the container at once, without a drain. */
   vanish(holder: AssignmentId): void
   ask(host: string, path: string): Promise<Answer | undefined>
-  /** For each deployment by name: the hosts of its route in Caddy and its upstream files. */
+  /** Reads from Caddy, for each deployment by name, the hosts of its route and its upstream files. */
   readConfig(): Promise<{ name: string; text: string }[]>
-  /** The same from the file that Caddy starts from. */
+  /** Reads hosts and upstream files of each deployment from the configuration file that Caddy starts from. */
   readSavedConfig(): { name: string; text: string }[]
-  /** The lines of all upstream files, with the name of the deployment. */
+  /** Reads the lines of all upstream files, with the names of their deployments. */
   readUpstreamLines(): { name: string; line: string }[]
   close(): Promise<void>
 }
@@ -141,7 +141,7 @@ export async function startSmallNode(): Promise<SmallNode> {
   return node
 }
 
-/** Undefined if no address is free. */
+/** Assigns an address; undefined if no address is free. */
 function takeAddress(addresses: Addresses, holder: AssignmentId): string | undefined {
   try {
     return addresses.assign(holder)
@@ -227,7 +227,7 @@ async function serve(text: string, address: string, port: number): Promise<Serve
   return server
 }
 
-/** Undefined if Caddy gave no answer. */
+/** Sends a request to Caddy; undefined if Caddy gave no answer. */
 function ask(port: number, host: string, path: string): Promise<Answer | undefined> {
   return new Promise((resolve) => {
     const signal = AbortSignal.timeout(ASK_MS)
@@ -267,7 +267,7 @@ function namedRoutes(routes: unknown): { name: string; text: string }[] {
 }
 
 function readUpstreamLines(folder: string): { name: string; line: string }[] {
-  // A file that is still being written is never read.
+  // Skips temporary files, which are still being written and which Caddy never reads.
   const files = readdirSync(folder).filter((file) => !file.endsWith('.new'))
   return files.flatMap((file) => {
     const [name = ''] = file.split('.')

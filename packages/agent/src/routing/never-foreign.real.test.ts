@@ -1,8 +1,8 @@
-// A route never serves another deployment's container. Random histories run on a real Caddy that receives requests all the
-// time, and its configuration and files are read after each step.
+// A route never serves another deployment's container. Random histories run on a real Caddy that receives requests all
+// the time, and its configuration and files are read after each step.
 //
-// Every deployment has its own hosts, so an answer shows whose container gave it. One shared host belongs to the deployments
-// in turn: it may be answered by any that had it since Caddy was last known to serve the current routes.
+// Every deployment has its own hosts, so an answer shows which deployment's container sent it. One shared host moves
+// between deployments: any deployment that had it since Caddy was last known to serve the current routes may answer.
 
 import { env } from 'node:process'
 import type { AssignmentId, DeploymentUid } from '@holdfast/contract'
@@ -17,7 +17,7 @@ const SEED = Number(env.HOLDFAST_SEED ?? Date.now() % 2 ** 31)
 const NAMES = ['api', 'web', 'web-2', 'job'] as const
 const SHARED = 'shared.test'
 const PATHS = ['/', '/a/b']
-/** The agent reuses an address this long after it was last routed to. */
+/** Time after which the agent reuses an address that is no longer routed to. */
 const WHILE_MS = 31_000
 
 type Kind =
@@ -60,14 +60,14 @@ beforeAll(async () => {
 })
 afterAll(() => node.close())
 
-/** The current deployment of each name. */
+/** The uid of the current deployment, by deployment name. */
 const uids = new Map<string, DeploymentUid>()
 let deployments = 0
 function newUid(): DeploymentUid {
   deployments += 1
   return `dep_${String(deployments).padStart(6, '0')}` as unknown as DeploymentUid
 }
-/** The deployments that had the shared host since Caddy was last known to serve the current routes. */
+/** Names of the deployments that had the shared host since Caddy was last known to serve the current routes. */
 let sharers = new Set<string>()
 const foreign: string[] = []
 const counts = { requests: 0, served: 0 }
@@ -107,7 +107,7 @@ function share(name: string, more: number): void {
   setRoutes(name, more, true)
 }
 
-/** Deletes the deployment and creates another with its name; the containers of the old one remain for a while. */
+/** Deletes the deployment and creates another with the same name; containers of the deleted one remain for a while. */
 function rename(name: string, more: number): void {
   node.table.delete(uidOf(name))
   uids.set(name, newUid())
@@ -148,13 +148,13 @@ async function perform({ kind, of, more }: Step): Promise<void> {
 async function disturbCaddy(kind: Kind): Promise<void> {
   if (kind === 'kill Caddy' && !isAwayOf.caddy) await node.caddy.kill()
   if (kind !== 'stop Caddy') return
-  // Alternates: stopped for some steps, then started from its files.
+  // Caddy alternates: it is stopped for some steps, then started from its files.
   if (isAwayOf.caddy) await node.caddy.start()
   else await node.caddy.stop()
   isAwayOf.caddy = !isAwayOf.caddy
 }
 
-/** Waits until Caddy serves and has saved the current routes, and no longer answers with earlier ones. */
+/** Waits until Caddy serves and has saved the current routes, and no longer answers with earlier routes. */
 async function settle(): Promise<void> {
   if (isAwayOf.caddy) await node.caddy.start()
   isAwayOf.caddy = false
@@ -180,7 +180,7 @@ async function settle(): Promise<void> {
   )
 }
 
-/** The names of the routed deployments, with a mark for the one that has the shared host. */
+/** The names of the routed deployments, with a mark at the deployment that has the shared host. */
 const summary = (routed: readonly { name: string; text: string }[]): string =>
   routed
     .map(({ name, text }) => `${name}${text.includes(`"${SHARED}"`) ? ' shares' : ''}`)
@@ -238,7 +238,7 @@ test(`no history makes a route serve another deployment's container (seed ${SEED
   await settle()
   await askAll('at the end', true)
   expect(foreign).toEqual([])
-  // Few of the thousands of requests are served if Caddy is stopped for long.
+  // The lower limit is small, because few of the thousands of requests are served if Caddy is stopped for long.
   expect(counts.served).toBeGreaterThan(STEPS / 20)
   process.stdout.write(
     `${STEPS} steps in ${Math.round(performance.now() - begun)} ms (seed ${SEED}): ${counts.requests} requests, ${counts.served} served, none foreign; ${[...done].map(([kind, count]) => `${kind} ${count}`).join(', ')}\n`,

@@ -1,18 +1,22 @@
-// Plans what the router serves: each routed deployment with its ready replicas on this node and the peers that have others.
-// A replica whose readiness is not verified yet keeps its place in the router. Pure. See docs/design/routing.md#upstreams.
+// Plans what the router serves: each routed deployment with its ready replicas on this node, and the other nodes with
+// ready replicas. A replica whose readiness is not verified yet stays in the router if it was there. Pure.
+// See docs/design/routing.md#upstreams.
 
 import type { DeploymentUid, Route, RoutedDeployment } from '@holdfast/contract'
 import type { Backend } from '../ports/router.ts'
 
 export interface LocalReplica {
   readonly deployment: DeploymentUid
-  /** Undefined until a container was seen. */
+  /** Identifies the current run of the replica's container; undefined until a container was seen. */
   readonly run: string | undefined
   readonly address: string | undefined
   readonly state: 'serves' | 'unverified' | 'out'
 }
 
-/** Identifies one run of a container, from start to end. A withdrawn container that is started again is routed to again. */
+/**
+ * Identifies one run of a container, from start to end. A withdrawn container that starts again is a new run, so it is
+ * routed.
+ */
 export const runOf = ({
   id,
   startedAt,
@@ -26,7 +30,7 @@ export interface RoutingFacts {
   readonly replicas: readonly LocalReplica[]
   /** The router's current upstreams, by the name of the deployment. */
   readonly upstreams: ReadonlyMap<string, readonly string[]>
-  /** Withdrawn addresses, each with the run that had it. */
+  /** Addresses withdrawn from the router, each with the container run that had the address. */
   readonly withdrawn: ReadonlyMap<string, string>
 }
 
@@ -41,7 +45,9 @@ export function planBackends(facts: RoutingFacts): Backend[] {
   }))
 }
 
-/** A deployment that was deleted and created again may be listed twice for a moment; the later one wins. */
+/**
+ * Removes duplicate names: a deployment that was deleted and created again may be listed twice, and the later one wins.
+ */
 function oneOfEachName(table: readonly RoutedDeployment[]): RoutedDeployment[] {
   const byName = new Map<string, RoutedDeployment>()
   const inOrder = table.toSorted((a, b) => (a.deployment < b.deployment ? -1 : 1))
@@ -72,8 +78,8 @@ function localAddresses(
   return [...new Set(addresses)].filter((address) => ADDRESS.test(address)).toSorted()
 }
 
-// The agent does not trust the control plane blindly: a name or address that admission would not accept is left out, because
-// a router might interpret it.
+// The agent does not trust the control plane blindly: a name or address that admission would not accept is left out,
+// because a router might interpret special characters in it.
 const NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 const HOST = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/
 const PATH = /^\/$|^(\/[A-Za-z0-9._~-]+)+$/

@@ -1,4 +1,4 @@
-// The tenant's routed deployments, built from the server's complete sets and changes.
+// The tenant's routed deployments, built from the server's complete desired sets and changes.
 
 import type { DeploymentUid, RoutedDeployment } from '@holdfast/contract'
 
@@ -9,7 +9,7 @@ export interface RoutesChange {
 }
 
 export interface RouteTable {
-  /** Undefined until a server has sent the routes. */
+  /** All routed deployments; undefined until a server has sent the routes. */
   all(): readonly RoutedDeployment[] | undefined
   has(deployment: DeploymentUid): boolean
   apply(change: RoutesChange): void
@@ -22,7 +22,7 @@ export function createRouteTable(): RouteTable {
     all: () => (isKnown ? [...table.values()] : undefined),
     has: (deployment) => table.has(deployment),
     apply({ complete, routes, unrouted = [] }) {
-      // A complete set without routes removes none.
+      // A complete desired set without a list of routes removes no routes.
       if (complete && routes !== undefined) {
         table.clear()
         isKnown = true

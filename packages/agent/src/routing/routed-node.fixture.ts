@@ -1,4 +1,4 @@
-// A node with a real engine, a real Caddy beside it, and routed web servers, for tests.
+// A test node with a real engine, a real Caddy and routed web servers.
 
 import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -24,7 +24,7 @@ export interface RoutedNode {
   readonly settings: CaddySettings
   readonly admin: RouterAdmin
   readonly node: TestNode
-  /** The URL that clients use. */
+  /** The URL of the node's Caddy that clients use. */
   readonly edge: string
 }
 
@@ -44,7 +44,7 @@ export async function routedNode({ docker }: RealWorld): Promise<RoutedNode> {
   return { caddy, settings, admin, node, edge: `http://${docker.address}:80` }
 }
 
-/** A web server that answers with its tag; each tag is another image. */
+/** The image of a web server that answers with its tag; each tag is another image. */
 export async function routedImage({ registry }: RealWorld, tag: string): Promise<string> {
   const { digest } = await registry.pushBusyboxImage('test/routed', tag, { page: `${tag}\n`, slow: true })
   return `${registry.host}/test/routed@${digest}`

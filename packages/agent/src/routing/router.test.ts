@@ -1,5 +1,5 @@
-// The router's state apart from Caddy: which callers wait for an unavailable router, which addresses may still be routed to,
-// and how long a drain takes.
+// The router's state apart from Caddy: which callers wait for an unavailable router, which addresses may still be routed
+// to, and how long a drain takes.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { type DeploymentUid, decode, routedDeploymentShape } from '@holdfast/contract'
@@ -50,7 +50,7 @@ function newRouter(over: Partial<RouterAdmin> = {}) {
   })
   return { router, admin, upstreams, lines, clock }
 }
-/** Longer than a test may take, so a test that waits for it fails. */
+/** A time that is longer than a test may take, so that a test that waits for it fails. */
 const FOREVER_MS = 600_000
 function settling(done: Promise<void>) {
   const watched = { settled: false }
@@ -78,7 +78,7 @@ test('the first update waits for a hanging router, and later ones treat it as un
     return first.settled
   }
   await waitUntil(failPending, { what: 'the update was awaited' })
-  // The router hangs again, but no caller waits for it.
+  // The router stops answering once more, but callers no longer wait for it.
   for (let count = 0; count < 3; count += 1) await router.applied(FOREVER_MS)
   await waitUntil(() => pending.length > 0, { what: 'it is updated again' })
   await router.applied(FOREVER_MS)
@@ -146,7 +146,7 @@ test('a drain waits for requests to a replica that an earlier agent withdrew', a
   const drain = createDrain({ engine, router, admin })
   await drain('b', 10_000)
   expect(counts.polls).toBe(4)
-  // Without requests in flight the router is polled once.
+  // For a container without requests in flight, the router is polled only once.
   await drain('b', 10_000)
   expect(counts.polls).toBe(5)
   router.close()
@@ -169,7 +169,8 @@ test('a drain ends after a while without requests in flight, and a missing answe
   const before = counts.polls
   counts.busy = 3
   await drain('a', 5000)
-  // Polls: the missing answer, one busy answer, and those of the quiet period, during which this process may pause.
+  // Expected polls: the missing answer, one busy answer, and those of the quiet period, during which this process may
+  // pause.
   expect(counts.polls - before).toBeGreaterThan(4)
   counts.busy = Number.POSITIVE_INFINITY
   expect(await took(drain('a', 1000))).toBeGreaterThan(990)

@@ -1,5 +1,6 @@
-// Keeps the node's router at the planned backends. Changes that arrive during an update go into the next one. A router that
-// was down or restarted gets the configuration again. Without a router, containers run but serve nothing from outside.
+// Keeps the node's router at the planned backends. Changes that arrive during an update are part of the next update. A
+// router that was down or restarted gets the configuration again. Without a router, containers run but are not reachable
+// from outside.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { RoutedDeployment } from '@holdfast/contract'
@@ -9,12 +10,14 @@ import { coalesce } from './coalesce.ts'
 import { type LocalReplica, planBackends } from './plan-backends.ts'
 
 const UPDATE_EVERY_MS = 1000
-/** A request that stays in flight for longer may be cut off. */
+/** Time for which a withdrawn address is treated as in use. A request that stays in flight for longer may be cut off. */
 const LATELY_MS = 30_000
 
 export interface RouterDeps {
   readonly admin: RouterAdmin
-  /** Undefined until a server has sent the routes: until then the router keeps what it has. */
+  /**
+   * The routes from the server. While they are undefined, because no server has sent any, the router is left unchanged.
+   */
   table(): readonly RoutedDeployment[] | undefined
   replicas(): readonly LocalReplica[]
   /** A monotonic clock in milliseconds. */
@@ -23,13 +26,13 @@ export interface RouterDeps {
 }
 
 export interface Router {
-  /** The planned backends may have changed. */
+  /** Called when the planned backends may have changed; updates the router. */
   nudge(): void
   /** Resolves when the router serves the current plan, or does not answer, or at the deadline. */
   applied(atMostMs: number): Promise<void>
   /** Resolves when no new request reaches this run of a container, or at the deadline. */
   withdraw(address: string, run: string, atMostMs: number): Promise<void>
-  /** Whether requests to the address may be in flight: it is an upstream, may be one, or recently was. */
+  /** Whether requests to the address may be in flight: the address is, may be, or recently was an upstream. */
   routedLately(address: string): boolean
   close(): void
 }
@@ -75,7 +78,7 @@ export function startRouter({ admin, table, replicas, monotonicMs, log }: Router
   void update()
   return {
     nudge: () => void update(),
-    // A router that is down is not waited for: it will start with the files that are on its disk by then.
+    // Does not wait for a router that is down: it will start with the files that are on its disk by then.
     applied: (atMostMs) =>
       withDeadline(atMostMs, health.isGood() ? update() : write().then(() => void load())),
     async withdraw(address, run, atMostMs) {
@@ -90,7 +93,7 @@ export function startRouter({ admin, table, replicas, monotonicMs, log }: Router
 const withDeadline = (ms: number, work: Promise<void>): Promise<void> =>
   Promise.race([work, pause(ms, undefined, { ref: false })])
 
-/** Logs a failure once when it begins or changes, and once when it is over. */
+/** Logs a failure of the router once when it begins or changes, and once when it is over. */
 function createHealth(log: Logger, part: string) {
   let last = ''
   return {
@@ -112,9 +115,9 @@ function createHealth(log: Logger, part: string) {
 }
 
 interface UpstreamTable {
-  /** Undefined until the upstreams were read from the router's disk. */
+  /** The current upstreams; undefined until they were read from the router's disk. */
   current(): Upstreams | undefined
-  /** A write of these begins; until it ends, both the old and the new may be in effect. */
+  /** Records that a write of these backends begins. Until it ends, the old and the new upstreams may be in effect. */
   expect(backends: readonly Backend[]): void
   set(upstreams: Upstreams): void
   routedLately(address: string): boolean
@@ -137,7 +140,7 @@ function createUpstreamTable(monotonicMs: () => number): UpstreamTable {
       current = now
       routed = after
     },
-    // Before the files are read, any address may be an upstream.
+    // Until the upstream files are read, any address may be an upstream.
     routedLately: (address) =>
       current === undefined ||
       routed.has(address) ||

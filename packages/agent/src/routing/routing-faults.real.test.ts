@@ -1,5 +1,5 @@
-// The agent is killed during a replacement, at any point. No request fails under load, and the next agent finishes the
-// replacement.
+// The agent is killed at any point of the replacement of a replica. No request fails under load, and the next agent
+// finishes the replacement.
 
 import type { DesiredItem } from '@holdfast/contract'
 import { startLoad, waitUntil } from '@holdfast/testkit'
@@ -19,11 +19,11 @@ import {
   routesTo,
 } from './routed-node.fixture.ts'
 
-/** Each request starts a process in the container, so a short run on a shared machine uses a lower rate. */
+/** Requests per second. Each request starts a process in the container, so a short run uses a lower rate. */
 const RATE = LONG ? 100 : 40
-/** The grace period limits the drain; requests that take longer are cut off. */
+/** Settings of the routed deployment. The grace period limits the drain; requests that take longer are cut off. */
 const ROUTED = { healthCheck: CHECK, stopGracePeriod: '10s' }
-/** The agent dies after every call in a long run, and after every twelfth in a short one, starting differently per engine. */
+/** The agent dies after every call in a long run, and after every twelfth call in a short one. */
 const STEP = LONG ? 1 : 12
 
 const startLoads = (edge: string) => [
@@ -129,7 +129,7 @@ onBothEngines('routes while the agent dies', (world, line) => {
       await ready(agent, next)
       const address = await addressOf(place, old)
       send({ ...old, desired: 'removed' }, next)
-      // Requests of two seconds are in flight, so the drain has only begun.
+      // The drain has only begun, because requests that take two seconds are in flight.
       await waitUntil(async () => !(await admin.readUpstreams()).get('web')?.includes(address), {
         what: 'it is withdrawn',
         intervalMs: 2,
@@ -147,7 +147,7 @@ onBothEngines('routes while the agent dies', (world, line) => {
   })
 })
 
-/** Replaces like a server with start-first updates: the old replica is removed once the new one is ready, or the agent died. */
+/** Replaces a replica start-first: the old replica is removed once the new one is ready, or the agent died. */
 async function replace(
   node: RoutedNode['node'],
   old: DesiredItem,

@@ -1,5 +1,5 @@
-// The agent, an engine and a Caddy on both version lines: ready replicas are served, leaving ones are drained, and killing
-// the agent or Caddy breaks no request. The test acts as server and client.
+// The agent, an engine and a Caddy on both supported Docker versions: ready replicas are served, leaving ones are
+// drained, and killing the agent or Caddy breaks no request. The test acts as server and client.
 
 import type { DesiredItem } from '@holdfast/contract'
 import { tenantNetwork } from '@holdfast/core/node'
@@ -12,9 +12,9 @@ import { RouterError } from '../ports/router.ts'
 import { CHECK, gone, ready, routedImage, routedNode, routesTo } from './routed-node.fixture.ts'
 
 const TURNS = LONG ? 6 : 2
-/** Each request starts a process in the container, so a short run on a shared machine uses a lower rate. */
+/** Requests per second. Each request starts a process in the container, so a short run uses a lower rate. */
 const RATE = LONG ? 200 : 60
-/** The grace period limits the drain; requests that take longer are cut off. */
+/** Settings of the routed deployment. The grace period limits the drain; requests that take longer are cut off. */
 const ROUTED = { healthCheck: CHECK, stopGracePeriod: '10s' }
 
 onBothEngines('routes', (world) => {
@@ -113,7 +113,7 @@ onBothEngines('routes', (world) => {
     node.send([web, next], { routes: routesTo(web) })
     await ready(node, next)
     node.send([{ ...web, desired: 'removed' }], { complete: false })
-    // The agent stops in the middle of the drain.
+    // The agent stops while it drains a container.
     await agent.close()
     agent = await node.start()
     node.send([{ ...web, desired: 'removed' }, next], { routes: routesTo(web) })
@@ -150,7 +150,7 @@ onBothEngines('routes', (world) => {
     process.stdout.write(
       `Caddy killed: served again after ${backMs} ms, ${failures.length} failed within ${span} ms; the machine stalled for up to ${stalledMs} ms\n`,
     )
-    // Stalls of the machine may delay each step: the process ends, another starts, reads its file and is asked.
+    // Pauses of the machine may delay each of four steps: Caddy ends, starts again, reads its file and is asked.
     expect(backMs - 4 * stalledMs).toBeLessThan(2000)
     expect(span - 4 * stalledMs).toBeLessThan(2000)
     await node.clear()

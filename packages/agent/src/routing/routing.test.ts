@@ -1,5 +1,5 @@
-// The pure parts of routing: which replicas are routed to, which addresses are assigned, and that no foreign container is
-// reached.
+// The pure parts of routing: which replicas are routed to, which addresses are assigned, and that no request reaches a
+// container of another deployment.
 
 import {
   type AssignmentId,
@@ -123,7 +123,7 @@ describe('planning the backends of a deployment', () => {
   })
 })
 
-/** Undefined if no address is free. */
+/** Assigns an address; undefined if no address is free. */
 function tryAssign(assigned: Addresses, holder: AssignmentId): string | undefined {
   try {
     return assigned.assign(holder)
@@ -135,7 +135,7 @@ function tryAssign(assigned: Addresses, holder: AssignmentId): string | undefine
 /** A step in a history of containers on one node: the engine, the assigned addresses and the router's upstreams. */
 interface Step {
   readonly kind: (typeof STEPS)[number]
-  /** One of six replicas. */
+  /** Number of the replica that the step concerns, one of six. */
   readonly of: number
 }
 const STEPS = ['create', 'ready', 'unready', 'end', 'kill', 'list', 'apply', 'restart'] as const
@@ -178,7 +178,7 @@ test('never routes to a container of another deployment or to one that is not re
             () => true,
           )
         else if (step.kind === 'restart') {
-          // The restarted agent knows only what the engine lists and what the router saved.
+          // The restarted agent knows only the containers that the engine lists and the upstreams that the router saved.
           assigned = newAddresses()
           assigned.setSeen(
             [...containers.values()].map(({ address }) => address),
@@ -207,7 +207,7 @@ test('never routes to a container of another deployment or to one that is not re
             containers.delete(step.of)
             assigned.release(id(step.of))
           } else if (one !== undefined && step.kind === 'kill') {
-            // Removed by another client, without a drain.
+            // Another client removes the container, without a drain.
             containers.delete(step.of)
             assigned.release(id(step.of))
           }
@@ -215,7 +215,8 @@ test('never routes to a container of another deployment or to one that is not re
         if (step.kind === 'apply') apply()
         const addresses = [...containers.values()].map(({ address }) => address)
         expect(new Set(addresses).size).toBe(addresses.length)
-        // A router that lags behind routes to a replica that was ready, never to another deployment's.
+        // A router that lags behind may route to a replica that was ready before, but never to another deployment's
+        // replica.
         for (const [of, { address, state }] of containers)
           for (const [name, routedTo] of upstreams)
             if (routedTo.includes(address))

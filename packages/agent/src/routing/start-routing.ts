@@ -1,5 +1,5 @@
 // Wires the node's routing together: the route table from the server, the containers' addresses, the router, and the two
-// points where the rest of the agent waits for it (draining before a stop, and reporting ready).
+// points where the rest of the agent waits for the router (draining before a stop, and reporting ready).
 
 import type { AssignmentId, DesiredItem, Observation, RoutedDeployment } from '@holdfast/contract'
 import type { ReplicaView } from '@holdfast/core/node'
@@ -15,7 +15,7 @@ import { type Router, startRouter } from './router.ts'
 
 export interface RoutingDeps {
   readonly engine: Engine
-  /** Undefined: this node routes nothing. */
+  /** Admin calls of the node's router; undefined: this node routes nothing. */
   readonly admin: RouterAdmin | undefined
   readonly desired: ReadonlyMap<AssignmentId, DesiredItem>
   view(id: AssignmentId): ReplicaView | undefined
@@ -28,12 +28,12 @@ export interface RoutingDeps {
 export interface Routing {
   readonly addresses: Addresses
   readonly drain: Drain
-  /** The status table reports through this, so that `ready` waits for the router. */
+  /** Reports observations of the status table. A report of `ready` waits until the router serves the replica. */
   report(observations: readonly Observation[]): void
   apply(change: RoutesChange): void
   /** The routes to save on disk; undefined if no server has sent any. */
   table(): readonly RoutedDeployment[] | undefined
-  /** The engine; its full lists also update the addresses in use. */
+  /** The engine, wrapped so that each full list of containers also updates the addresses in use. */
   readonly engine: Engine
   close(): void
 }

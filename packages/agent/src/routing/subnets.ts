@@ -3,18 +3,21 @@
 
 import { networkInterfaces } from 'node:os'
 
-/** 10.208.0.0/12: rarely used elsewhere, with room for a thousand networks of a thousand addresses each. */
+/**
+ * Address pool for subnets, 10.208.0.0/12: rarely used elsewhere, with room for a thousand networks of a thousand
+ * addresses.
+ */
 const POOL = { start: 0x0ad00000, end: 0x0ae00000 }
 const PREFIX_BITS = 22
 const RANGE_SIZE = 2 ** (32 - PREFIX_BITS)
 
-/** `end` is exclusive. */
+/** A range of IPv4 addresses as numbers; `end` is exclusive. */
 export interface AddressRange {
   readonly start: number
   readonly end: number
 }
 
-/** Undefined if the text is not an IPv4 range. */
+/** Parses an IPv4 range in CIDR notation; undefined for any other text. */
 export function readRange(text: string): AddressRange | undefined {
   const [address = '', bits = '32'] = text.split('/')
   const number = addressNumber(address)
@@ -33,7 +36,7 @@ function addressNumber(text: string): number | undefined {
 export const addressText = (number: number): string =>
   [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join('.')
 
-/** Undefined if the pool has no free range. */
+/** Chooses a free subnet; undefined if the pool has no free range. */
 export function chooseSubnet(taken: readonly AddressRange[]): string | undefined {
   for (let start = POOL.start; start < POOL.end; start += RANGE_SIZE)
     if (!taken.some((other) => other.start < start + RANGE_SIZE && start < other.end))
@@ -48,7 +51,7 @@ export function machineRanges(routeTable: string): AddressRange[] {
   return [...own.map(readRange), ...routed].filter((range) => range !== undefined)
 }
 
-/** A line of /proc/net/route: destination and mask are hexadecimal, the lowest byte first. */
+/** Parses a line of /proc/net/route: destination and mask are hexadecimal, the lowest byte first. */
 function readRoute(line: string): AddressRange | undefined {
   const [, destination = '', , , , , , mask = ''] = line.trim().split(/\s+/)
   const [start, bits] = [littleEndian(destination), littleEndian(mask)]

@@ -1,5 +1,5 @@
 // Ensures the tenant's bridge network on this node, with a subnet chosen by the agent: only then does Docker accept fixed
-// container addresses. An unused network without such a subnet is recreated.
+// container addresses. An unused network whose subnet was chosen by Docker is recreated.
 
 import { readFile } from 'node:fs/promises'
 import { defined, type TenantId } from '@holdfast/contract'
@@ -8,10 +8,10 @@ import type { Logger } from 'pino'
 import { type Engine, isFault } from '../ports/engine.ts'
 import { chooseSubnet, machineRanges, readRange } from './subnets.ts'
 
-/** A label on the network: Docker does not show whether a subnet was configured or chosen automatically. */
+/** Label that marks a network with a subnet chosen by the agent, because Docker does not show who chose a subnet. */
 const SUBNET_LABEL = 'holdfast.io/subnet'
 const ROUTE_TABLE = '/proc/net/route'
-/** Another process may use the range that was free a moment ago. */
+/** Attempts to create the network: another process may use a subnet that was free a moment ago. */
 const TRIES = 5
 
 export type NetworkEngine = Pick<
@@ -19,7 +19,7 @@ export type NetworkEngine = Pick<
   'inspectNetwork' | 'listNetworks' | 'createNetwork' | 'removeNetwork' | 'listContainers'
 >
 
-/** Returns the subnet; undefined if Docker chooses the addresses. */
+/** Ensures the network and returns its subnet; undefined if Docker chooses the containers' addresses. */
 export async function ensureTenantNetwork(
   engine: NetworkEngine,
   tenant: TenantId,
@@ -38,13 +38,13 @@ export async function ensureTenantNetwork(
     try {
       return await createTenantNetwork(engine, tenant, name)
     } catch (error) {
-      // Another process created the network or used its range in between.
+      // Another process created the network or used its subnet in the meantime, so the next attempt may succeed.
       if (left <= 1 || !isFault(error, 'conflict', 'refused')) throw error
     }
   }
 }
 
-/** Stopped containers count too: they could not start without their network. */
+/** Whether the network has containers, including stopped containers, which could not start without their network. */
 async function isInUse(engine: NetworkEngine, tenant: TenantId): Promise<boolean> {
   return (await engine.listContainers()).some(({ labels }) => labels[TENANT_LABEL] === tenant)
 }

@@ -1,4 +1,5 @@
-// Handles the messages of one connection, from the server's challenge to its end. See docs/design/agent.md#session.
+// Handles the messages of one connection to the server, from the server's challenge to the end. See
+// docs/design/agent.md#session.
 
 import { sign } from 'node:crypto'
 import {
@@ -19,25 +20,28 @@ import { readServerMessage } from './read-server-message.ts'
 import type { ServerCalls } from './server-calls.ts'
 
 export interface Connection {
-  /** False if the session is not open. */
+  /** Sends a message to the server; returns false if the session is not open. */
   send(message: AgentMessage): boolean
-  /** Does nothing before the first desired set; kept reports are sent after it. */
+  /** Sends a report. Does nothing before the first desired set arrives; kept reports are sent after that set. */
   report(observations: Observation[], orphans?: readonly string[]): void
   close(): void
 }
 
 interface ConnectionState {
   readonly socket: WebSocket
-  /** Undefined until the welcome. */
+  /** Number of the session; undefined until the server's welcome message. */
   session: number | undefined
-  /** The first desired set has arrived, so the server accepts reports. */
+  /** True once the first desired set has arrived, because the server accepts reports only then. */
   synced: boolean
   lastReceivedAt: number
   heartbeats: NodeJS.Timeout | undefined
 }
 
 const SHORTEST_HEARTBEAT_MS = 20
-/** Heartbeat intervals without a message after which the agent pings the server, and after which it disconnects. */
+/**
+ * Numbers of heartbeat intervals without a message after which the agent pings the server, and after which it
+ * disconnects.
+ */
 const PING_AFTER = 1.2
 const DISCONNECT_AFTER = 2.8
 
@@ -81,7 +85,7 @@ export function createConnection(options: ConnectionOptions, reports: KeptReport
     return {
       send: (message) => state.session !== undefined && sendMessage(socket, message),
       report: (observations, orphans) => reportNow(state, observations, orphans),
-      // A server that does not answer must not keep the agent from stopping.
+      // Terminates a connection that is not open: a server that does not answer must not keep the agent from stopping.
       close: () => (socket.readyState === WebSocket.OPEN ? socket.close(1000) : socket.terminate()),
     }
   }
@@ -126,7 +130,7 @@ function handleFrame(streams: SessionStreams | undefined, data: RawData): void {
   if (Buffer.isBuffer(data)) streams?.frame(data)
 }
 
-/** `message` is undefined for a type that only newer servers send; it is ignored. */
+/** Handles a message. `message` is undefined for a type that only newer servers send; such a message is ignored. */
 function handle(context: Context, message: ServerMessage | undefined): void {
   const { options, calls, streams, state } = context
   if (message === undefined) return
@@ -207,7 +211,7 @@ async function answerCall({ options, state }: Context, { id, method }: Call): Pr
   }
 }
 
-/** A ping is also a heartbeat, and it requires an answer; it is sent when the server was silent for a while. */
+/** Sends heartbeats. After a time without messages from the server, a heartbeat is a ping, which requires an answer. */
 function startHeartbeats(state: ConnectionState, heartbeatMs: number): void {
   clearInterval(state.heartbeats)
   const everyMs = Math.max(SHORTEST_HEARTBEAT_MS, heartbeatMs)

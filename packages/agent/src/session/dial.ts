@@ -1,4 +1,4 @@
-// Opens the node's connection to the server. It is outbound only, and TLS accepts only certificates of the pinned authority.
+// Opens the node's outbound connection to the server. TLS accepts only certificates of the pinned authority.
 
 import { Agent } from 'node:https'
 import { AGENT_PATH, AGENT_SUBPROTOCOL } from '@holdfast/contract'
@@ -8,10 +8,12 @@ import { trustOnly } from '../enroll/enroll-trust.ts'
 export type Dial = () => WebSocket
 
 const HANDSHAKE_MS = 10_000
-/** A complete desired set is one message. */
+/** Largest message that the agent accepts. A complete desired set is one message. */
 const MAX_MESSAGE_BYTES = 256 * 1024 * 1024
 
-/** All dials share one TLS agent, whose session tickets make reconnects cheap for the server. */
+/**
+ * Creates the dial function. All dials share one TLS agent, whose session tickets make reconnects cheap for the server.
+ */
 export function createDial(server: string, ca: string | undefined): Dial {
   const url = new URL(AGENT_PATH, server)
   const secure = url.protocol === 'https:'

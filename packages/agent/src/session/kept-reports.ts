@@ -1,15 +1,15 @@
-// Keeps the newest observation of each assignment. The server does not acknowledge them, so all are sent again after each
-// complete set: a lost one is repaired within a minute, and the server writes only changes.
+// Keeps the newest observation of each assignment. The server does not acknowledge observations, so all are sent again
+// after each complete desired set: a lost observation is repaired within a minute, and the server writes only changes.
 
 import type { AssignmentId, Observation } from '@holdfast/contract'
 
 export interface KeptReports {
   keep(observations: readonly Observation[]): void
-  /** In batches of a size that the server accepts. */
+  /** All kept observations, in batches of a size that the server accepts. */
   all(): Observation[][]
   /** Drops observations of assignments that are gone and that the server no longer lists. */
   forgetGone(desired: ReadonlySet<AssignmentId>): void
-  /** Names of orphans that were too many to remove. */
+  /** Keeps the names of orphans that were too many to remove. */
   keepOrphans(names: readonly string[]): void
   orphans(): readonly string[]
 }

@@ -1,4 +1,4 @@
-// Decrypts values that the server sealed to this node's X25519 key; no relay between them can read the values.
+// Decrypts values that the server sealed to this node's X25519 key; no relay between server and node can read the values.
 //
 //   base64url( the sender's ephemeral public key 32 | nonce 12 | ciphertext | tag 16 )
 //   key = HKDF-SHA256(X25519 secret, no salt, 'holdfast-sealed-v1', 32 bytes); cipher = AES-256-GCM
@@ -10,7 +10,7 @@ const PUBLIC_KEY_BYTES = 32
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** Throws if the text was not sealed to this key or was changed. */
+/** Decrypts a sealed text. Throws if it was not sealed to this key or was changed. */
 export function openSealed(encryptionKey: KeyObject, sealed: string): Buffer {
   const bytes = Buffer.from(sealed, 'base64url')
   if (bytes.length < PUBLIC_KEY_BYTES + NONCE_BYTES + TAG_BYTES)

@@ -1,5 +1,5 @@
-// Decodes a message of the server. An invalid message throws, which ends the connection. Unknown fields from a newer server
-// are dropped, and an unknown message type yields undefined.
+// Decodes a message of the server. An invalid message throws an error, which ends the connection. Unknown fields from a
+// newer server are dropped, and an unknown message type yields undefined.
 
 import { decodeKnown, type ServerMessage, serverMessageShapes } from '@holdfast/contract'
 import type { RawData } from 'ws'

@@ -4,12 +4,14 @@
 const FIRST_MS = 1_000
 const LONGEST_MS = 30_000
 
-/** A node becomes unreachable after three missed heartbeats, so it reconnects within two. */
+/**
+ * Longest delay, in heartbeats: a node becomes unreachable after three missed heartbeats, so it reconnects within two.
+ */
 const MAX_HEARTBEATS = 2
 
 /**
- * `random`, from 0 to 1, puts the delay between half of the step and all of it. `heartbeatMs` is the interval that the
- * server last requested.
+ * Delay before the next connection. `random`, from 0 to 1, chooses a delay between half of the current step and all of
+ * it. `heartbeatMs` is the heartbeat interval that the server last requested.
  */
 export function reconnectDelayMs(failures: number, random: number, heartbeatMs = LONGEST_MS): number {
   const longest = Math.max(FIRST_MS, Math.min(LONGEST_MS, MAX_HEARTBEATS * heartbeatMs))

@@ -1,9 +1,9 @@
-// For tests: seals a text the way the server does, in the format described in open-sealed.ts.
+// For tests: seals a text like the server does, in the format described in open-sealed.ts.
 
 import { createCipheriv, createPublicKey, diffieHellman, generateKeyPairSync, hkdfSync } from 'node:crypto'
 import { publicKeyText } from '../state/node-state.ts'
 
-/** `recipient`: the text of the node's public key. */
+/** Seals a text. `recipient`: the node's public key as text. */
 export function sealFor(recipient: string, text: string): string {
   const ephemeral = generateKeyPairSync('x25519')
   const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'X25519', x: recipient }, format: 'jwk' })

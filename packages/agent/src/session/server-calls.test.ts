@@ -12,7 +12,7 @@ const ASSIGNMENT = 'rep_01JCPZ0000000000000000000A' as AssignmentId
 const OTHER = 'rep_01JCPZ0000000000000000000B'
 const CANARY = 'canary-5b1f0c'
 
-/** A server that answers each call at once, and the calls that it received. */
+/** A simulated server that answers each call at once, and the list of calls that it received. */
 function withServer(answer: (call: Call) => Partial<Answer>) {
   const received: Call[] = []
   const calls = createServerCalls(key, (call) => {

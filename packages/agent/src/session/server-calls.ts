@@ -1,5 +1,5 @@
 // Calls from the agent to the server: the tenant's credential for a registry, and the environment of a container about to
-// be created. Answers are encrypted to this node and name inside what they are for. See docs/design/secrets.md#dispatch.
+// be created. An answer is encrypted to this node and states which call it is for. See docs/design/secrets.md#dispatch.
 
 import { type KeyObject, randomUUID } from 'node:crypto'
 import {
@@ -29,11 +29,11 @@ export interface ServerCalls {
   registryCredential(host: string): Promise<RegistryCredential | undefined>
   containerEnvironment(id: AssignmentId): Promise<EnvironmentAnswer>
   settle(answer: Answer): void
-  /** The connection is gone. */
+  /** Rejects all open calls, because the connection is gone. */
   abandon(): void
 }
 
-/** `send` returns false if no session is open. */
+/** Creates the functions that call the server. `send` returns false if no session is open. */
 export function createServerCalls(
   encryptionKey: KeyObject,
   send: (call: Call & { type: 'call' }) => boolean,
@@ -51,7 +51,7 @@ export function createServerCalls(
         throw new Error('The sealed credential is unreadable or is for another registry.')
       return { username: opened.username, password: opened.password }
     },
-    // The server answers each attempt once, so a retry is a new attempt.
+    // Each call has a new attempt id, because the server answers each attempt only once.
     async containerEnvironment(assignmentId) {
       const attempt = randomUUID()
       const answer = await call({ method: 'environment', assignmentId, attempt })
@@ -106,7 +106,10 @@ function readEnvironment(
   return { kind: 'resolved', environment, proof }
 }
 
-/** Undefined if it is not sealed to this node or has another shape. The error is dropped because it may quote a secret. */
+/**
+ * Decrypts an answer; undefined if it is not sealed to this node or malformed. Errors are dropped: they may quote a
+ * secret.
+ */
 function openAs<T>(shape: Shape<T>, encryptionKey: KeyObject, sealed: string): T | undefined {
   try {
     return decode(shape, JSON.parse(openSealed(encryptionKey, sealed).toString('utf8')))

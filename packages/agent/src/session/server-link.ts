@@ -1,9 +1,9 @@
-// Gives the agent's parts access to the session before it exists: the session needs those parts first.
+// Lets parts of the agent use the session although they are created before it. The session depends on these parts.
 
 import type { Session } from '../ports/session.ts'
 
 export interface ServerLink extends Omit<Session, 'close'> {
-  /** Call this before any of the other functions. */
+  /** Connects the link to the session. Call this before any of the other functions. */
   attach(session: Session): void
 }
 

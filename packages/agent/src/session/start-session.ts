@@ -1,4 +1,4 @@
-// The agent's session with the server: connects, and reconnects with a delay for as long as the agent runs.
+// The agent's session with the server: connects, and reconnects after a delay, until the agent stops.
 // See docs/design/agent.md#session.
 
 import type { Session, SessionOptions } from '../ports/session.ts'
@@ -9,11 +9,11 @@ import { reconnectDelayMs } from './reconnect-delay.ts'
 import { createServerCalls } from './server-calls.ts'
 
 export interface SessionTimes {
-  /** After a session that lasted this long, the next delay is short again. */
+  /** Length of a session after which the next reconnect delay is short again. */
   readonly steadyMs: number
-  /** The time limit from dialing to the first desired set. */
+  /** Time limit from dialing to the first desired set. */
   readonly openMs: number
-  /** `heartbeatMs`: the interval that the server last requested. */
+  /** Delay before the next connection. `heartbeatMs`: the heartbeat interval that the server last requested. */
   reconnectDelayMs(failures: number, heartbeatMs: number | undefined): number
 }
 

@@ -1,6 +1,6 @@
-// Saves the last desired set to disk, so that a machine that boots without a server can start its containers. The file has
-// no secret values. It names its node, so a machine that is enrolled again, perhaps by another tenant, ignores the old set.
-// See docs/design/agent.md#static-stability.
+// Saves the last desired set to disk, so that a machine that boots without a server can start its containers. The file
+// has no secret values. It contains the node's id, so a machine that is enrolled again, perhaps by another tenant,
+// ignores an old set. See docs/design/agent.md#static-stability.
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -29,7 +29,7 @@ const savedSetShape = object({
   tenant: branded<TenantId>(),
   revision: integer(),
   items: list(desiredItemShape),
-  /** Absent if no server has sent routes. */
+  /** The routes in the saved set; absent if no server has sent routes. */
   routes: optional(list(routedDeploymentShape)),
 })
 
@@ -45,11 +45,11 @@ interface SetOwner {
 }
 
 export interface DesiredFile {
-  /** Undefined if there is none, or it is unreadable or another node's. */
+  /** Reads the saved set; undefined if the file is missing, is unreadable or belongs to another node. */
   read(): Promise<SavedSet | undefined>
-  /** Writes the set soon; of several sets during a write only the last is written. */
+  /** Writes the desired set soon. Of several sets that arrive during a write, only the last is written. */
   save(set: SavedSet): void
-  /** Resolves when the last saved set is on disk. */
+  /** Resolves when the desired set that was saved last is on disk. */
   settled(): Promise<void>
 }
 
@@ -67,8 +67,8 @@ export function openDesiredFile(
     while (next !== undefined) {
       const { revision, ...set } = next
       next = undefined
-      // A resync usually repeats the same set with a later revision, which is not worth a write. An earlier revision is:
-      // the store was restored, and the next start must not assume the later one.
+      // An unchanged set with a later revision, as most resyncs send, is not written. An earlier revision is written: the
+      // store was restored, and the next start of the agent must not assume the later revision.
       const text = JSON.stringify(set)
       if (text === written.text && revision >= written.revision) continue
       await writeDurably(path, `${JSON.stringify({ v: 1, nodeId, tenant, revision, ...set })}\n`)

@@ -1,10 +1,10 @@
-// Replaces a file atomically: writes a new one beside it, syncs, renames, and syncs the folder.
+// Replaces a file atomically: writes a temporary file beside it, syncs and renames that file, and syncs the folder.
 
 import { constants } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** For the owner alone. */
+/** File mode: only the owner can read and write. */
 const MODE = 0o600
 
 export async function writeDurably(path: string, text: string): Promise<void> {

@@ -1,4 +1,4 @@
-// The facts about its machine that the agent reports: boot id, capacity and engine.
+// The facts about the node's machine that the agent reports: boot id, capacity and engine.
 
 import { readFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
@@ -13,7 +13,7 @@ export const wholeMachine = (): Capacity => ({ cpuMillis: cpus().length * 1000, 
 
 interface ConfiguredFacts {
   readonly labels: { readonly [key: string]: string }
-  /** The part of the machine that the operator offers; absent: all of it. */
+  /** The part of the machine's capacity that the operator offers; absent: all of it. */
   readonly capacity?: Capacity
   readonly peerAddress?: string
 }

@@ -1,5 +1,5 @@
-// The agent's files: keys accessible to the owner only, state that survives a restart, and sets that a crash cannot
-// truncate.
+// The agent's files: keys accessible to the owner only, state that survives a restart, and desired sets that a crash
+// cannot truncate.
 
 import { createPublicKey, sign, verify } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -28,7 +28,7 @@ const unexpected = (error: unknown): never => {
   throw error
 }
 
-/** The state after an enrollment. */
+/** The contents of the node's file after an enrollment. */
 const nodeFile = (generation: number) => ({
   server: 'https://holdfast.example.com',
   nodeId: NODE_ID,
@@ -61,7 +61,7 @@ test('a crash during an enrollment keeps the previous node', async () => {
   const { path } = makeTempFolder('crash')
   const before = generateNodeKeys()
   await saveNode(path, nodeFile(2), before)
-  // The node's file cannot be replaced, as if the machine had crashed at that point.
+  // The node's file cannot be replaced now, as if the machine had crashed before its replacement.
   mkdirSync(join(path, 'node.json.new'))
   await expect(saveNode(path, nodeFile(3), generateNodeKeys())).rejects.toThrow()
   const read = await loadNodeState(path)
@@ -83,7 +83,7 @@ test('a text sealed to a node is opened only by that node and only if it is unch
   for (let at = 0; at < bytes.length; at += 1) {
     const changed = Buffer.from(bytes)
     changed[at] = (changed[at] ?? 0) ^ 1
-    // The top bit of a curve point is not significant.
+    // Skips the last byte of the public key, because X25519 ignores its top bit.
     if (at === 31) continue
     expect(() => openSealed(mine.encryptionKey, changed.toString('base64url'))).toThrow()
   }
@@ -104,7 +104,7 @@ test('saves the last desired set, and does not write an unchanged one again', as
   await file.settled()
   expect(statSync(join(path, 'desired.json')).mtimeMs).toBe(mtimeMs)
   expect(mode & 0o777).toBe(0o600)
-  // After the store went back, the next start must compare with its current revision.
+  // After a restore of the store, the agent's next start must compare with the lower revision.
   file.save({ revision: 5, items })
   await file.settled()
   expect(await openDesiredFile(path, OWNER, unexpected).read()).toEqual({ revision: 5, items })

@@ -1,5 +1,5 @@
-// On real engines: the agent of a control-plane node rejects new assignments, and an agent reports orphans that are too many
-// to remove.
+// On real engines: the agent of a control-plane node rejects new assignments, and an agent reports orphans that are too
+// many to remove.
 
 import { waitUntil } from '@holdfast/testkit'
 import { expect, it } from 'vitest'
@@ -56,7 +56,7 @@ onBothEngines('a node with orphaned containers', (world) => {
     await waitUntil(() => node.orphans.length > 0, { what: 'they are reported' })
     expect(node.orphans).toEqual([['left', 'left.1', 'left.2', 'left.3', 'left.4']])
     expect((await Promise.all(items.map(node.containersOf))).flat()).toHaveLength(5)
-    // They are desired again, so they are no longer orphans.
+    // The containers are desired again, so they are no longer orphans.
     node.send(items)
     await waitUntil(() => node.orphans.length > 1, { what: 'an empty list is reported' })
     expect(node.orphans[1]).toEqual([])

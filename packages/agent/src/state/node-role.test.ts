@@ -53,7 +53,7 @@ test('a saved control-plane role still allows old assignments and rejects new on
   const path = await enrolled()
   const first = await roleAt(path)
   first.apply({ controlPlane: true, platform: false }, [BEFORE])
-  // The next session's set contains both, but the rejected one stays rejected.
+  // The desired set of the next session contains both assignments, but the rejected one stays rejected.
   first.apply({ controlPlane: true, platform: false }, [BEFORE, NEW])
   await first.settled()
   const second = await roleAt(path)
@@ -64,6 +64,6 @@ test('a saved control-plane role still allows old assignments and rejects new on
   await second.settled()
   const state = await loadNodeState(path)
   expect(state?.closedBut).toBeUndefined()
-  // The other contents of the file are unchanged.
+  // The other contents of the node's file are unchanged.
   expect(state?.labels).toEqual({ zone: 'a' })
 })

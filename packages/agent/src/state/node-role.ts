@@ -1,22 +1,22 @@
-// Decides whether this node may create containers. On a node that runs the control plane only the platform's own workloads
-// may be created; the scheduler respects that and the agent enforces it. Earlier assignments may be recreated.
-// See docs/design/liveness.md#control-plane-nodes.
+// Decides whether this node may create containers. On a node that runs the control plane only the platform's own
+// workloads may be created: the scheduler places no others, and the agent rejects others. Containers of assignments from
+// before the node had this role may be recreated. See docs/design/liveness.md#control-plane-nodes.
 
 import type { AssignmentId } from '@holdfast/contract'
 import type { Logger } from 'pino'
 import { type NodeState, saveClosedBut } from './node-state.ts'
 
-/** The node's role in the server's welcome; absent fields change nothing. */
+/** The node's role as the server reports it at the start of a session; absent fields change nothing. */
 export interface ReportedRole {
   readonly controlPlane?: boolean
   readonly platform?: boolean
 }
 
 export interface NodeRole {
-  /** `present`: the assignments that this node had before the session. */
+  /** Applies the reported role. `present`: the assignments that this node had before the session. */
   apply(reported: ReportedRole, present: Iterable<AssignmentId>): void
   mayCreate(id: AssignmentId): boolean
-  /** Resolves when the role is on disk. */
+  /** Resolves when the node's role is on disk. */
   settled(): Promise<void>
 }
 

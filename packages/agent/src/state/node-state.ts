@@ -1,6 +1,6 @@
-// The node's identity on its own disk: two private keys that never leave it, and the answer of its enrollment.
-// Each enrollment has its own key files. The node's file is written last and names them, so after a crash the node is either
-// the old one or the new one. See docs/design/agent.md#enrollment.
+// The node's identity on its disk: two private keys that never leave the node, and the server's answer to the enrollment.
+// Each enrollment has its own key files. The node's file is written last and names the key files, so after a crash either
+// the old or the new enrollment is in effect. See docs/design/agent.md#enrollment.
 
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { access, constants, mkdir, readdir, readFile, rm } from 'node:fs/promises'
@@ -28,46 +28,51 @@ const NODE_FILE = 'node.json'
 const STARTS_FILE = 'starts'
 
 export interface NodeKeys {
-  /** Ed25519: signs the node's hello. */
+  /** Ed25519 key that signs the node's hello message. */
   readonly identityKey: KeyObject
-  /** X25519: decrypts values sealed to the node. */
+  /** X25519 key that decrypts values sealed to the node. */
   readonly encryptionKey: KeyObject
 }
 
 const nodeFileShape = object({
   server: string(),
-  /** PEM of the authority that must have signed the server's certificate; absent: the machine's own authorities. */
+  /**
+   * PEM of the authority that must have signed the server's certificate; absent: the machine's own authorities are
+   * trusted.
+   */
   ca: optional(string()),
   nodeId: branded<NodeId>(),
   nodeName: string(),
   tenant: branded<TenantId>(),
   generation: integer(),
   labels: map(string()),
-  /** The engine's address, such as unix:///var/run/docker.sock. */
+  /** The address of the Docker Engine, such as unix:///var/run/docker.sock. */
   engine: string(),
-  /** The version at enrollment, used if the engine does not answer when the agent starts. */
+  /** The engine's version at enrollment, used if the engine does not answer when the agent starts. */
   engineVersion: engineShape,
-  /** The part of the machine that the operator offers; absent: all of it. */
+  /** The part of the machine's capacity that the operator offers; absent: all of it. */
   capacity: optional(capacityShape),
-  /** On a node of the control plane: the earlier assignments, the only ones whose containers may be created. */
+  /**
+   * On a control-plane node: ids of the assignments from before that role, the only ones that may have new containers.
+   */
   closedBut: optional(list(string())),
 })
 export type NodeFile = Infer<typeof nodeFileShape>
 export type NodeState = NodeFile & NodeKeys
 
-/** New keys for each enrollment, so that stolen keys are worthless after the next one. */
+/** Generates new keys for each enrollment, so that stolen keys are worthless after the next enrollment. */
 export const generateNodeKeys = (): NodeKeys => ({
   identityKey: generateKeyPairSync('ed25519').privateKey,
   encryptionKey: generateKeyPairSync('x25519').privateKey,
 })
 
-/** Fails for a folder that is not writable, before a join token is spent. */
+/** Creates the folder. Fails if it is not writable, before a join token is spent. */
 export async function prepareFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await access(folder, constants.W_OK)
 }
 
-/** The raw 32 bytes of the public key in base64url, as enrollment sends them. */
+/** The raw 32 bytes of the public key in base64url, the format that enrollment sends. */
 export function publicKeyText(key: KeyObject): string {
   const { x } = createPublicKey(key).export({ format: 'jwk' })
   if (x === undefined) throw new Error('The key has no raw public key.')
@@ -86,14 +91,17 @@ export async function saveNode(folder: string, node: NodeFile, keys: NodeKeys): 
 
 const pem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString()
 
-/** File names of an enrollment's keys. The id comes from the server, so it is checked before it becomes part of a path. */
+/**
+ * Names of the key files of an enrollment. The node id comes from the server, so it is checked before it is used in a
+ * path.
+ */
 function keyFiles({ nodeId, generation }: NodeFile): { identity: string; encryption: string } {
   if (!isNodeId(nodeId)) throw new Error('The node id of the server is malformed.')
   const enrollment = `${nodeId}-${generation}`
   return { identity: `identity-${enrollment}.pem`, encryption: `encryption-${enrollment}.pem` }
 }
 
-/** Undefined if no node is enrolled in the folder. */
+/** Loads the node's state; undefined if no node is enrolled in the folder. */
 export async function loadNodeState(folder: string): Promise<NodeState | undefined> {
   const text = await readIfExists(join(folder, NODE_FILE))
   if (text === undefined) return undefined
@@ -106,7 +114,7 @@ export async function loadNodeState(folder: string): Promise<NodeState | undefin
   }
 }
 
-/** Rewrites only this field: an operator may have edited the labels in the file. */
+/** Saves `closedBut` and rewrites no other field, because an operator may have edited the labels in the file. */
 export async function saveClosedBut(folder: string, closedBut: readonly string[] | undefined): Promise<void> {
   const path = join(folder, NODE_FILE)
   const { closedBut: _before, ...node } = decode(nodeFileShape, JSON.parse(await readFile(path, 'utf8')))
@@ -114,7 +122,7 @@ export async function saveClosedBut(folder: string, closedBut: readonly string[]
   await writeDurably(path, `${JSON.stringify(kept, null, 2)}\n`)
 }
 
-/** Counts the agent's starts, so that its observation numbers are always above those of earlier starts. */
+/** Counts the agent's starts, so that its observations have higher sequence numbers than those of earlier starts. */
 export async function countStart(folder: string): Promise<number> {
   const path = join(folder, STARTS_FILE)
   const before = Number(await readIfExists(path)) || 0

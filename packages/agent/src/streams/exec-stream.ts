@@ -1,5 +1,5 @@
-// Streams a command that runs inside a container. No byte is dropped: a slow reader blocks the command, and a command that
-// does not read its input blocks the writer.
+// Streams a command that runs inside a container. No byte is dropped: a slow reader blocks the command, and a command
+// that does not read its input blocks the writer.
 
 import { decode, integer, type Open, object, STREAM_CHANNELS } from '@holdfast/contract'
 import type { Engine, EngineExec } from '../ports/engine.ts'
@@ -54,14 +54,14 @@ export async function openExecStream(
   }
 }
 
-/** An invalid size changes nothing, and neither does one for a command that has ended. */
+/** Resizes the terminal. An invalid size, or a resize after the command's end, has no effect. */
 function resize(exec: EngineExec, payload: Buffer): void {
   try {
     const { cols, rows } = decode(sizeShape, JSON.parse(payload.toString('utf8')))
     const isValid = [cols, rows].every((side) => side >= 1 && side <= MAX_SIDE)
-    // Docker rejects a resize after the command's end; the size no longer matters then.
+    // Docker rejects a resize after the command's end, which is ignored.
     if (isValid) exec.resize(cols, rows).catch(() => {})
   } catch {
-    // The payload is not a size; the terminal keeps the one it has.
+    // The payload is not a valid size, so the terminal keeps its size.
   }
 }

@@ -1,19 +1,19 @@
-// Shares a session's socket among its streams: one frame of each in turn, and never so much buffered that a heartbeat or a
-// report has to wait long.
+// Shares a session's socket among its streams: the streams send frames in turn, and the socket's buffer stays so small
+// that a heartbeat or a report does not have to wait long.
 
 import { STREAM_HEADER_BYTES } from '@holdfast/contract'
 import type { StreamSocket } from '../ports/streams.ts'
 
 /** A stream with frames to send. */
 export interface FrameSource {
-  /** The next frame if one may be sent now. */
+  /** The stream's next frame; undefined if it has none that may be sent now. */
   nextFrame(): Buffer | undefined
 }
 
 export interface Link {
-  /** The source may have a frame to send. */
+  /** Called when a stream may have a frame to send. */
   wake(source: FrameSource): void
-  /** Sends nothing from now on. */
+  /** Closes the link, which sends nothing from then on. */
   close(): void
 }
 
@@ -32,10 +32,10 @@ export function createLink(socket: Pick<StreamSocket, 'bufferedAmount' | 'send'>
     let sent = 0
     for (const source of awake) {
       if (sent >= FRAMES_IN_A_TURN) break
-      // The callback of an earlier send resumes this when the network has accepted more.
+      // The callback of an earlier send continues this loop when the network has accepted more bytes.
       if (socket.bufferedAmount > MAX_BUFFERED_BYTES) return
       const frame = source.nextFrame()
-      // A source that had a frame goes to the end of the queue.
+      // A stream that had a frame moves to the end of the queue.
       awake.delete(source)
       if (frame === undefined) continue
       awake.add(source)
@@ -57,7 +57,7 @@ export function createLink(socket: Pick<StreamSocket, 'bufferedAmount' | 'send'>
   }
 }
 
-/** A frame with its header set; the caller writes the payload after it. */
+/** Allocates a frame with its header set; the caller writes the payload after the header. */
 export function allocateFrame(channel: number, stream: number, payloadBytes: number): Buffer {
   const frame = Buffer.allocUnsafe(STREAM_HEADER_BYTES + payloadBytes)
   frame[0] = channel

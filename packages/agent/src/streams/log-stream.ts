@@ -1,13 +1,13 @@
-// Streams the logs of one container. Stored logs are read at the reader's speed. Followed logs are read as they are written:
-// if the reader is too slow, whole lines are skipped and counted at that place in the stream, so that the reader stays
-// current and memory stays bounded. See docs/design/agent.md#streams.
+// Streams the logs of one container. Stored logs are read at the reader's speed. Followed logs are read as they are
+// written: if the reader is too slow, whole lines are skipped and the stream reports their number at that place, so that
+// the reader stays current and memory stays bounded. See docs/design/agent.md#streams.
 
 import { defined, type Open, STREAM_CHANNELS } from '@holdfast/contract'
 import type { Engine, EngineStream, LogRequest, LogSink } from '../ports/engine.ts'
 import type { Outgoing } from './outgoing.ts'
 import type { NodeStream, StreamEnd } from './stream.ts'
 
-/** The most that is buffered for a reader, and the level at which reading resumes. */
+/** Most bytes that are buffered for a reader, and the number of buffered bytes below which reading resumes. */
 const FULL_BYTES = 512 * 1024
 const LOW_BYTES = 128 * 1024
 
@@ -39,7 +39,7 @@ const logRequest = ({ follow = false, tail, since }: Open): LogRequest => ({
 
 interface Filling extends Pick<LogSink, 'entry'> {
   onRoom(): void
-  /** The source has ended. */
+  /** Called when the log source has ended. */
   settle(): void
 }
 
@@ -73,7 +73,7 @@ function fillWithGaps(outgoing: Outgoing): Filling {
   }
   return {
     entry(channel, line) {
-      // After a skipped line, further lines are skipped until there is room for many, so that gaps are few and long.
+      // After a skipped line, lines are skipped until the buffer has room for many, so that gaps are few and long.
       if (lines > 0 || outgoing.queuedBytes + line.length > FULL_BYTES) {
         lines += 1
         bytes += line.length

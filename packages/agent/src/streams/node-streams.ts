@@ -1,5 +1,5 @@
-// The byte streams that the server opens on this node: container logs and commands in containers. They reach only containers
-// of this node's tenant, found by the assignment's labels. See docs/design/agent.md#streams.
+// The byte streams that the server opens on this node: container logs and commands in containers. Streams reach only
+// containers of this node's tenant, found by the assignment's labels. See docs/design/agent.md#streams.
 
 import {
   type Open,
@@ -18,7 +18,7 @@ import { openLogStream } from './log-stream.ts'
 import { createOutgoing, type Outgoing } from './outgoing.ts'
 import type { NodeStream, StreamEnd } from './stream.ts'
 
-/** The initial credit for input: the most that the server may have in flight to one stream. */
+/** Initial credit for input, in bytes: the most that the server may have in flight to one stream. */
 const INPUT_BYTES = 128 * 1024
 
 export interface StreamDeps {
@@ -29,11 +29,11 @@ export interface StreamDeps {
 
 interface Entry {
   readonly outgoing: Outgoing
-  /** Undefined until the engine has answered. */
+  /** The open stream; undefined until the engine has answered. */
   stream: NodeStream | undefined
-  /** Frames that arrived before the engine's answer; the credit bounds them. */
+  /** Frames that arrived before the engine's answer; the input credit limits their size. */
   early: Buffer[]
-  /** Bytes of input consumed since credit was last granted. */
+  /** Bytes of input consumed since credit was last granted to the server. */
   consumed: number
   ended: boolean
 }
@@ -101,7 +101,7 @@ class StreamFault extends Error {
   }
 }
 
-/** The container existed a moment ago, so a conflict means that it no longer runs. */
+/** Converts an error for the server. The container existed a moment ago, so a conflict means that it no longer runs. */
 function explain(error: unknown): StreamError {
   if (isFault(error, 'not_found')) return 'container_not_found'
   return isFault(error, 'conflict') ? 'container_not_running' : 'engine_unavailable'
@@ -131,7 +131,7 @@ function pick(
 }
 
 function started(session: StreamSession, id: number, entry: Entry, stream: NodeStream): void {
-  // The server closed the stream before the engine answered.
+  // The server closed the stream before the engine answered, so the new stream is closed at once.
   if (session.entries.get(id) !== entry && !entry.ended) {
     stream.close()
     return
@@ -150,7 +150,10 @@ function handleFrame(session: StreamSession, frame: Buffer): void {
   else input(session, id, entry, frame)
 }
 
-/** Credit is granted again once half of it is consumed, so that the sender neither stalls nor needs a message per frame. */
+/**
+ * Handles input. New credit is granted once half is consumed, so that the sender neither stalls nor needs a grant per
+ * frame.
+ */
 function input({ socket, entries }: StreamSession, id: number, entry: Entry, frame: Buffer): void {
   entry.stream?.input(frame[0] ?? 0, frame.subarray(STREAM_HEADER_BYTES), () => {
     entry.consumed += frame.length

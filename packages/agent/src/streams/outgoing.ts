@@ -1,10 +1,10 @@
-// The send queue of one stream: bytes are packed into frames, which are sent as the receiver grants credit. The queue has no
-// limit of its own: its producer must watch `queuedBytes`.
+// The send queue of one stream: bytes are packed into frames, which are sent as the receiver grants credit. The queue has
+// no limit of its own: its producer must watch `queuedBytes`.
 
 import { STREAM_HEADER_BYTES, STREAM_PAYLOAD_BYTES } from '@holdfast/contract'
 import { allocateFrame, type FrameSource, type Link } from './link.ts'
 
-/** Frames have room for at least this much, so that single bytes share one. */
+/** Smallest capacity of a frame, so that several small writes share one frame. */
 const SMALLEST_PAYLOAD = 2 * 1024
 
 interface QueuedFrame {
@@ -14,17 +14,17 @@ interface QueuedFrame {
 }
 
 export interface Outgoing {
-  /** Memory held by the queue. */
+  /** Bytes of memory that the queue uses. */
   readonly queuedBytes: number
   push(channel: number, bytes: Buffer): void
   credit(bytes: number): void
-  /** Calls `done` once everything is sent. */
+  /** Ends the send queue; calls `done` once all queued bytes are sent. */
   finish(done: () => void): void
-  /** Drops everything that is queued. */
+  /** Drops all bytes in the send queue. */
   clear(): void
 }
 
-/** Calls `onRoom` after each frame that was sent. */
+/** Creates the send queue. `onRoom` is called after each sent frame. */
 export function createOutgoing(link: Link, stream: number, onRoom: () => void): Outgoing {
   const queue: QueuedFrame[] = []
   let queuedBytes = 0
@@ -93,7 +93,7 @@ export function createOutgoing(link: Link, stream: number, onRoom: () => void): 
   }
 }
 
-/** The next bytes of a frame, or the frame itself if they are all of it. */
+/** Cuts the next bytes from a queued frame into a new frame. If they are the whole frame, returns the queued frame. */
 function cut(queued: QueuedFrame, stream: number, payload: number): Buffer {
   const { frame, filled, sent } = queued
   const from = STREAM_HEADER_BYTES + sent

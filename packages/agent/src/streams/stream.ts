@@ -8,10 +8,10 @@ export interface StreamEnd {
 }
 
 export interface NodeStream {
-  /** A frame was sent, so the queue may have room. */
+  /** Called after a frame was sent, when the send queue may have room. */
   onRoom(): void
-  /** Handles a frame from the server and calls `onConsumed` when its bytes are no longer held. */
+  /** Handles a frame from the server and calls `onConsumed` when the stream no longer needs the bytes. */
   input(channel: number, payload: Buffer, onConsumed: () => void): void
-  /** The server closed the stream or is gone. */
+  /** Called when the server closed the stream or disconnected. */
   close(): void
 }

@@ -1,4 +1,4 @@
-// Streams into real containers on both version lines of the engine: their output, their limits, and the end of their
+// Log and exec streams into real containers on both supported Docker versions: output, limits, and the end of the
 // processes.
 
 import {
@@ -22,7 +22,7 @@ import { createSessionStreams } from './node-streams.ts'
 const MIB = 1024 * 1024
 const { stdin, stdout, stderr, resize, skipped } = STREAM_CHANNELS
 
-/** The server's end of a session: the agent's messages, and credit that the test grants. */
+/** The server's end of a session: receives the agent's messages and grants the credit that the test chooses. */
 function serverEnd({ engine, tenant }: Pick<TestNode, 'engine' | 'tenant'>) {
   const frames: Buffer[] = []
   const messages: AgentMessage[] = []
@@ -239,7 +239,7 @@ onBothEngines('streams', (world) => {
     const lostOf = () => gapsOf().reduce((sum, gap) => sum + gap.bytes, 0)
     let peak = 0
     let read = 0
-    // A slow reader, until the engine has written far more than it reads.
+    // Reads slowly until the container has written far more than the reader has received.
     while (performance.now() - began < 8_000 || lostOf() <= 10 * MIB) {
       const seen = server.received()
       server.credit(follow, 25 * 1024)

@@ -1,13 +1,14 @@
-// Calls Caddy's admin API, each time on a new connection: Caddy closes all of them whenever its configuration changes.
+// Calls Caddy's admin API. Each call uses a new connection, because Caddy closes all connections when its configuration
+// changes.
 
 import { request } from 'node:http'
 import { RouterError } from '../../ports/router.ts'
 
 const MAX_MESSAGE = 300
-/** Caddy rejects requests whose host header a browser could have sent. */
+/** Headers of a call. Caddy rejects requests with a host header that a browser could have sent. */
 const HEADERS = { host: 'caddy', 'content-type': 'application/json' }
 
-/** Resolves with the parsed JSON answer, or null if it is empty. */
+/** Calls the admin API. Resolves with the parsed JSON answer, or null if the answer is empty. */
 export function callAdmin(
   socketPath: string,
   method: 'GET' | 'POST',

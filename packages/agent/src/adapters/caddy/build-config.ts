@@ -1,4 +1,4 @@
-// Builds the complete configuration of a node's Caddy from the routes. Pure: the same routes give the same text.
+// Builds the complete configuration of a node's Caddy from the routes. Pure: equal routes result in equal text.
 //
 // One server handles requests from outside and from the tenant's other nodes (the peer address). Its routes, in order:
 //
@@ -6,8 +6,9 @@
 //   2  one route per deployment, with the deployment's name as @id: reads the upstream line of the deployment's file
 //   3  routes common to all: proxy to a replica on this node; count the hop; proxy to another node; answer 503 or 404
 //
-// A deployment costs only a matcher and a file name, so a thousand of them load quickly. Replicas are in the upstream files
-// (upstream-files.ts): replacing the configuration closes connections, so it happens only when routes change.
+// A deployment adds only a matcher and a file name, so a thousand deployments load quickly. Replicas are listed in
+// upstream files (upstream-files.ts) instead: a new configuration closes connections, so it is loaded only when routes
+// change.
 
 import { createHash } from 'node:crypto'
 import { defined } from '@holdfast/contract'
@@ -20,23 +21,23 @@ type Json = string | number | boolean | readonly Json[] | { readonly [key: strin
 
 export interface CaddyConfig {
   readonly text: string
-  /** The @id of the admin object in the configuration; no deployment can have this name. */
+  /** Hash of the configuration, stored as the @id of its admin object; no deployment can have this name. */
   readonly version: string
 }
 
 const HOP_HEADER = 'Holdfast-Hop'
 const HOPS = ['1', '2', '3'] as const
 const FORWARDED = ['X-Forwarded-For', 'X-Forwarded-Proto', 'X-Forwarded-Host']
-/** Without this delay, a reload closes upgraded connections such as WebSockets at once. */
+/** Delay before a reload closes upgraded connections such as WebSockets; without a delay, it closes them at once. */
 const STREAMS_STAY = '1h'
-/** A short timeout, so that another replica is tried soon if this one is gone. */
+/** Connections to replicas on this node. The short timeout lets Caddy try another replica soon if one is gone. */
 const HERE = { protocol: 'http', dial_timeout: '500ms' }
 /**
- * Peers get a new connection per request: on a reused one, the loss of the other machine would go unnoticed for minutes, and
- * a request that was sent must not be sent again.
+ * Connections to other nodes: a new one per request. On a reused connection the loss of the other machine would go
+ * unnoticed for minutes, and a request that was already sent must not be sent again.
  */
 const AWAY = { protocol: 'http', dial_timeout: '1s', keep_alive: { enabled: false } }
-/** Positions in a line to try next. They hold different addresses if there are several, because a line repeats them in order. */
+/** Positions in an upstream line to try next. A line repeats its addresses in order, so these positions differ. */
 const OTHERS = [1, 2, 3]
 const HTTP_PORT = 80
 const HTTPS_PORT = 443
@@ -53,7 +54,7 @@ function apps(settings: CaddySettings, backends: readonly Backend[]): Json {
   const edge = {
     routes: routesOf(settings, backends),
     errors: { routes: [{ handle: [FAILED] }] },
-    // Safe, because untrusted headers were deleted before.
+    // Trusting all addresses is safe, because an earlier route deleted the headers of untrusted requests.
     trusted_proxies: { source: 'static', ranges: ['0.0.0.0/0', '::/0'] },
   }
   const peer = peerListen === undefined ? [] : [peerListen]
@@ -116,7 +117,9 @@ function deploymentRoutes(folder: string, backends: readonly Backend[]): Json[] 
   })
 }
 
-/** If a deployment's routes use several container ports, the route with the longest path decides. */
+/**
+ * Reads a deployment's upstream line. If its routes use several container ports, the route with the longest path decides.
+ */
 function findUpstream(folder: string, { name, routes }: Backend): Json {
   const toPort = (port: number): Json => ({
     handler: 'vars',
@@ -134,7 +137,9 @@ function findUpstream(folder: string, { name, routes }: Backend): Json {
   return { handler: 'subroute', routes: choices }
 }
 
-/** Proxies to the addresses in the deployment's upstream line, in turn; if one cannot be reached, to others. */
+/**
+ * Proxies to the addresses in the deployment's upstream line, in turn. If one cannot be reached, the next ones are tried.
+ */
 function proxyByLine(kind: 'here' | 'away', room: number, transport: Json): Json {
   const all = Array.from({ length: room }, (_, at) => at + 1)
   const pattern = `^${kind}${room}${' ([^ ]+)'.repeat(room)}$`
@@ -152,8 +157,8 @@ const proxyTo = (places: readonly number[], transport: Json): Json => ({
 })
 
 /**
- * The proxy's own retries could choose the same dead replica repeatedly. This tries the next one only if no connection
- * could be made: a request that was sent is never sent again.
+ * Tries the next upstream only if no connection to the first could be made: a request that was sent is never sent again.
+ * Caddy's built-in retries are not used, because they could choose the same dead replica repeatedly.
  */
 function ifGone(first: Json, then: Json): Json {
   const unreached = { vars_regexp: { '{http.error.message}': { pattern: '^dial ' } } }
@@ -168,7 +173,7 @@ function plainText(status: number | string, text: string): Json {
 const UNAVAILABLE = plainText(503, 'Service Unavailable')
 const FAILED = plainText('{http.error.status_code}', '{http.error.status_text}')
 
-/** Only requests to the peer address may have headers that state their hops and their original client. */
+/** Removes headers that state hops and the original client, except from requests to the peer address. */
 function distrust(peerListen: string | undefined): Json[] {
   const drop = (...names: string[]): Json => ({ handler: 'headers', request: { delete: names } })
   if (peerListen === undefined) return [{ handle: [drop(HOP_HEADER, ...FORWARDED)] }]
@@ -180,7 +185,7 @@ function distrust(peerListen: string | undefined): Json[] {
   ]
 }
 
-/** Nodes may have different route tables for a moment, so a request may be forwarded again, but never in a circle. */
+/** Limits how often a request is forwarded: nodes may have different route tables for a moment, and circles must end. */
 function countHop(): Json[] {
   const [first, second, last] = HOPS
   const set = (hop: string): Json[] => [{ handler: 'headers', request: { set: { [HOP_HEADER]: [hop] } } }]

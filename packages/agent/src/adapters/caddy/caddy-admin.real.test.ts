@@ -1,4 +1,5 @@
-// The Caddy adapter on a real Caddy: it serves the given backends, survives a kill, and changes a thousand routes quickly.
+// The Caddy adapter on a real Caddy: serves the given backends, survives a kill of Caddy, and changes a thousand routes
+// quickly.
 
 import { createServer, request, type Server } from 'node:http'
 import { request as requestSecurely } from 'node:https'
@@ -17,10 +18,10 @@ let settings: CaddySettings
 let edge: string
 let peer: string
 const servers: Server[] = []
-/** Answers to requests for a slow path, which the test sends later. */
+/** Functions that send the delayed answers to requests for a slow path. */
 const held: (() => void)[] = []
 
-/** A web server that answers with its name and the headers it received. */
+/** A web server that answers with its own name and the request headers it received. */
 async function backendServer(name: string, address = '127.0.0.1', port = 0): Promise<number> {
   const server = createServer((received, response) => {
     const body = { name, hop: received.headers['holdfast-hop'], for: received.headers['x-forwarded-for'] }
@@ -33,7 +34,7 @@ async function backendServer(name: string, address = '127.0.0.1', port = 0): Pro
   return (server.address() as AddressInfo).port
 }
 
-/** Applies the backends as the router does. */
+/** Applies the backends in the order that the agent's router uses. */
 async function apply(backends: readonly Backend[]): Promise<void> {
   await admin.writeUpstreams(backends)
   await admin.load(backends)

@@ -1,5 +1,5 @@
-// Controls the node's Caddy through its admin API on a unix socket and through upstream files. A configuration that Caddy
-// accepted is also written to the file that it starts from, because Caddy's own saved copy may not survive a power cut.
+// Controls the node's Caddy through its admin API on a unix socket and through upstream files. The agent writes an
+// accepted configuration to the file that Caddy starts from, because Caddy's own saved copy may not survive a power cut.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Backend, type RouterAdmin, RouterError } from '../../ports/router.ts'
@@ -12,11 +12,11 @@ import { openUpstreamFiles } from './upstream-files.ts'
 
 const READ_MS = 2000
 const LOAD_MS = 10_000
-/** After a load with an unknown outcome, Caddy is polled for its configuration. */
+/** Interval at which Caddy is asked for its configuration after a load with an unknown outcome. */
 const POLL_MS = 200
 const MAX_POLLS = 10
 
-/** `configFile`: the file that Caddy starts from. */
+/** Creates the adapter for Caddy. `configFile`: the file that Caddy starts from. */
 export function createCaddyAdmin(settings: CaddySettings, configFile: string): RouterAdmin {
   const upstreams = openUpstreamFiles(settings.upstreamsFolder)
   const get = (path: string): Promise<unknown> => callAdmin(settings.adminSocket, 'GET', path, READ_MS)
@@ -33,14 +33,14 @@ export function createCaddyAdmin(settings: CaddySettings, configFile: string): R
   }
   async function wasLoaded(version: string): Promise<boolean> {
     for (let left = MAX_POLLS; left > 0; left -= 1) {
-      // A failed poll only means that Caddy does not answer yet.
+      // A failed poll of Caddy is ignored: it only means that Caddy does not answer yet.
       const answer = await serves(version).catch(() => undefined)
       if (answer !== undefined) return answer
       await pause(POLL_MS)
     }
     return false
   }
-  /** The version last written to the file that Caddy starts from. */
+  /** Version of the configuration last written to the file that Caddy starts from. */
   let saved = ''
   const configOf = rememberLast((backends) => buildConfig(settings, backends))
   return {
@@ -51,7 +51,7 @@ export function createCaddyAdmin(settings: CaddySettings, configFile: string): R
       const isServed = await serves(version)
       if (!isServed) await post(text, version)
       if (saved !== version) await writeDurably(configFile, text)
-      // The other files are deleted last, because until then a request may still read them.
+      // Upstream files of removed routes are deleted last, because until then a request may still read them.
       if (!isServed || saved !== version) await upstreams.removeOthers(backends)
       saved = version
     },
@@ -59,7 +59,7 @@ export function createCaddyAdmin(settings: CaddySettings, configFile: string): R
   }
 }
 
-/** The configuration depends on routes alone, which change far less often than replicas. */
+/** Reuses the last configuration while the routes are unchanged. Routes change far less often than replicas. */
 function rememberLast(
   build: (backends: readonly Backend[]) => CaddyConfig,
 ): (backends: readonly Backend[]) => CaddyConfig {

@@ -4,7 +4,7 @@ const members = (value: unknown): ReadonlyMap<string, unknown> =>
   typeof value === 'object' && value !== null ? new Map(Object.entries(value)) : new Map()
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** The version of the loaded configuration; empty if the agent did not write it. */
+/** The version of Caddy's loaded configuration; empty if the agent did not write that configuration. */
 export const readAdminId = (admin: unknown): string => text(members(admin).get('@id'))
 
 export function readInFlight(upstreams: unknown): ReadonlyMap<string, number> {

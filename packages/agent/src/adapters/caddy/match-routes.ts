@@ -17,7 +17,7 @@ interface Claim {
   readonly path: string
 }
 
-/** The matchers by deployment name. If two deployments claim the same host and path, the first by name gets it. */
+/** The request matchers by deployment name. If deployments claim the same host and path, the first by name gets both. */
 export function matchersOf(backends: readonly Backend[]): Map<string, RouteMatcher[]> {
   const byHost = Map.groupBy(claimsOf(backends), ({ host }) => host)
   const matchers = new Map<string, RouteMatcher[]>()

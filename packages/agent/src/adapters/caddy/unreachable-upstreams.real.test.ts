@@ -1,5 +1,5 @@
-// Some upstreams of a deployment are gone, on a real Caddy. Requests are answered by the others, and no request that reached
-// an upstream is sent twice.
+// Some upstreams of a deployment are gone, on a real Caddy. The other upstreams answer all requests, and no request that
+// reached an upstream is sent twice.
 
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -50,7 +50,7 @@ afterAll(async () => {
   await caddy?.stop()
 })
 
-/** Echoes the body; on /broken it reads the request and closes the connection without an answer. */
+/** Echoes the request body. For /broken, reads the request and closes the connection without an answer. */
 function answerAll(request: IncomingMessage, answer: ServerResponse): void {
   let text = ''
   request.on('data', (part) => {

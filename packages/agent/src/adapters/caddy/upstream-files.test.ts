@@ -1,4 +1,5 @@
-// The upstream files on a real disk: whatever happens in between, no file contains an address that was not written to it.
+// The upstream files on a real disk: after crashes and failed writes, no file contains an address that was not written to
+// it.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -30,7 +31,7 @@ test('outdated upstream files list the current upstreams of their deployment or 
   const folder = newFolder()
   const before = openUpstreamFiles(folder)
   await before.write([backend('api', ['10.208.0.2'], 80), backend('web', ['10.208.0.3'], 80)])
-  // The next agent knows the files only from the disk.
+  // Tests the same agent and a restarted agent, which knows the files only from the disk.
   for (const upstreams of [before, openUpstreamFiles(folder)]) {
     const now = [backend('web', ['10.208.0.4'], 81)]
     await upstreams.write(now)
@@ -50,7 +51,7 @@ test('upstream files written while others are removed stay', async () => {
   const upstreams = openUpstreamFiles(folder)
   const [old, more] = [[backend('web', ['10.208.0.2'], 80)], [backend('new', ['10.208.0.3'], 80)]]
   await upstreams.write(old)
-  // A change arrives while the previous one is being loaded.
+  // A change of upstreams arrives while the router still loads the previous configuration.
   await Promise.all([upstreams.write([...old, ...more]), upstreams.removeOthers(old)])
   expect(lines(folder)).toHaveProperty('new.80', 'here12 10.208.0.3:80')
   for (let count = 0; count < 50; count += 1)
@@ -77,7 +78,7 @@ test('a failed write keeps the previous upstream file and is reported', async ()
   const folder = newFolder()
   const upstreams = openUpstreamFiles(folder)
   await upstreams.write([backend('web', ['10.208.0.2'], 80)])
-  // Simulates a full disk, also for root: the temporary file cannot be created.
+  // Simulates a full disk, even for root: a folder with the name of the temporary file prevents its creation.
   mkdirSync(join(folder, 'web.80.new'))
   const next = [backend('web', ['10.208.0.3'], 80)]
   await expect(upstreams.write(next)).rejects.toThrow('EISDIR')

@@ -1,6 +1,6 @@
-// Upstream files: one small file per deployment and port, which Caddy reads for each request ({file.*}), so that a changed
-// upstream takes effect with the next request and breaks none. Caddy extracts the addresses with a pattern of fixed length,
-// so a line repeats them until it is full. See docs/design/routing.md#upstreams.
+// Upstream files: one small file per deployment and port, which Caddy reads for each request ({file.*}), so that a
+// changed upstream takes effect with the next request and breaks no connection. Caddy extracts the addresses with a
+// pattern of fixed length, so a line repeats its addresses until it is full. See docs/design/routing.md#upstreams.
 
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,19 +8,19 @@ import { createLimit } from '../../converge/limit.ts'
 import type { Backend, Upstreams } from '../../ports/router.ts'
 import { writeDurably } from '../../state/durable-file.ts'
 
-/** Line lengths, in addresses. They have many divisors, so every replica gets nearly the same share; more are left out. */
+/** Possible lengths of a line, in addresses. They have many divisors, so replicas get nearly equal shares. */
 export const ROOMS = [12, 60, 240] as const
 export const AWAY_ROOM = 12
 const MAX_WRITES = 8
 
-/** `<deployment>.<port>`; deployment names have no dots. */
+/** Names of upstream files: `<deployment>.<port>`. Deployment names have no dots. */
 const UPSTREAM_FILE = /^[a-z0-9-]+\.[0-9]+$/
 const NOWHERE = 'none'
 
 export const upstreamFile = (folder: string, name: string, port: number): string =>
   join(folder, fileName(name, port))
 
-/** `here12 10.208.0.2:80 ...`, `away12 node:8081 ...`, or `none`. */
+/** The line of an upstream file: `here12 10.208.0.2:80 ...`, `away12 node:8081 ...`, or `none`. */
 export function upstreamLine({ local, peers }: Backend, port: number): string {
   if (local.length > 0) {
     const room = ROOMS.find((size) => size >= local.length) ?? Math.max(...ROOMS)
@@ -35,14 +35,14 @@ const fill = (places: readonly string[], room: number): string =>
 
 export interface UpstreamFiles {
   read(): Promise<Upstreams>
-  /** When this resolves, no file has an upstream that is not in `backends`. */
+  /** Writes the upstream files. When this resolves, no file has an upstream that is not in `backends`. */
   write(backends: readonly Backend[]): Promise<void>
-  /** Deletes the files of other deployments and ports, except those written since. */
+  /** Deletes files of deployments and ports that are not in `backends`, except files written after this call began. */
   removeOthers(backends: readonly Backend[]): Promise<void>
 }
 
 export function openUpstreamFiles(folder: string): UpstreamFiles {
-  /** The line of each existing file; undefined if unknown. */
+  /** The line of each existing upstream file; undefined if the file's content is unknown. */
   let lines: Map<string, string | undefined> | undefined
   let latest: ReadonlySet<string> = new Set()
   const oneAtATime = createLimit(1)
@@ -53,7 +53,7 @@ export function openUpstreamFiles(folder: string): UpstreamFiles {
     return lines
   }
   const write = async (file: string, line: string): Promise<void> => {
-    // A failed write may leave either content.
+    // After a failed write, the file may have the old or the new content.
     lines?.set(file, undefined)
     await writeDurably(join(folder, file), `${line}\n`)
     lines?.set(file, line)
@@ -96,8 +96,8 @@ function linesOf(backends: readonly Backend[]): Map<string, string> {
 }
 
 /**
- * A router with an older configuration still reads the files of removed routes. They get the current replicas of their
- * deployment or none, so that a request never reaches a container that got a reused address.
+ * Lines for the files of removed routes, which a router with an older configuration still reads. They list the current
+ * replicas of their deployment or none, so that a request never reaches another container with a reused address.
  */
 function others(files: Iterable<string>, backends: readonly Backend[]): [string, string][] {
   const byName = new Map(backends.map((backend) => [backend.name, backend]))
@@ -108,10 +108,10 @@ function others(files: Iterable<string>, backends: readonly Backend[]): [string,
   })
 }
 
-/** Ignores temporary files that a crashed write left behind. */
+/** Lists the upstream files, without temporary files that a crashed write left behind. */
 async function listUpstreams(folder: string): Promise<string[]> {
   const files = await readdir(folder).catch((error: unknown) => {
-    // Without the folder, there were never any upstreams.
+    // If the folder does not exist, no upstream file was ever written.
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
     throw error
   })

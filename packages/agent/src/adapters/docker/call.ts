@@ -13,7 +13,7 @@ interface Connection {
 }
 
 export interface Caller {
-  /** Runs `work` with the client and a signal that aborts it at the timeout. */
+  /** Runs `work` with the Docker client and a signal that aborts the work at the timeout. */
   call<T>(deadlineMs: number, work: (docker: Docker, signal: AbortSignal) => Promise<T>): Promise<T>
   apiVersion(): Promise<string>
 }
@@ -47,7 +47,7 @@ async function openConnection(socketPath: string): Promise<Connection> {
   return { docker: new Docker({ socketPath, version: `v${apiVersion}` }), apiVersion }
 }
 
-/** Rejects at the timeout even if the client ignores the signal. */
+/** Rejects at the timeout, even if the Docker client ignores the abort signal. */
 async function withTimeout<T>(deadlineMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const ending = new AbortController()
   let timer: NodeJS.Timeout | undefined

@@ -1,5 +1,5 @@
-// Classifies a failed call of the engine. Messages are the engine's own, shortened; they contain names of images and
-// containers, never an environment.
+// Classifies a failed call of the engine. Error messages are the engine's own, shortened; they contain names of images
+// and containers, never environment variables.
 
 import { EngineError, type EngineFault } from '../../ports/engine.ts'
 
@@ -14,7 +14,7 @@ export function classifyError(error: unknown): EngineError {
   return new EngineError(BY_STATUS[status] ?? (status < 500 ? 'refused' : 'failed'), message)
 }
 
-/** The HTTP status of the engine's answer; undefined if there was none. */
+/** The HTTP status of the engine's answer; undefined if the engine did not answer. */
 export function readStatus(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('statusCode' in error)) return undefined
   return typeof error.statusCode === 'number' ? error.statusCode : undefined

@@ -1,4 +1,4 @@
-// Decodes the engine's answers and keeps only what the agent may know: no environment and no output of health checks.
+// Decodes the engine's answers and drops what the agent must not know: environment variables and output of health checks.
 
 import {
   decode,
@@ -70,7 +70,7 @@ const eventShape = object({
   Actor: object({ ID: string(), Attributes: map(string()) }),
 })
 
-/** Drops fields that the shape does not have, because newer engines send more of them. */
+/** Decodes a value and drops fields that the shape does not have, because newer engines send additional fields. */
 function read<T>(shape: Shape<T>, value: unknown): T {
   return decode(shape, strip(shape, value))
 }
@@ -107,7 +107,7 @@ export function readNetwork(value: unknown): NetworkFacts {
   return { labels: Labels ?? {}, subnets: (IPAM.Config ?? []).map(({ Subnet }) => Subnet) }
 }
 
-/** The current address, or the configured one before the container runs. */
+/** A container's current address on a network; before the container runs, the configured address. */
 function addressOf(endpoint: unknown): string | undefined {
   const { IPAddress, IPAMConfig } = read(endpointShape, endpoint)
   return [IPAddress, IPAMConfig?.IPv4Address].find((text) => text !== undefined && text !== '')
@@ -128,7 +128,7 @@ export function readInspected(value: unknown): InspectedContainer {
     exitCode: state === 'exited' || state === 'restarting' || state === 'dead' ? State.ExitCode : null,
     restarts: RestartCount,
     health: readHealth(State),
-    // Containers of the agent are on one network; one on several networks fails the settings check.
+    // The agent's containers are on one network; a container on several networks fails the settings check.
     address: Object.values(NetworkSettings.Networks).map(addressOf)[0] ?? null,
     proof: Config.Labels?.[PROOF_LABEL],
     settings: { HostConfig, Mounts, NetworkSettings },
@@ -151,10 +151,10 @@ function readAction(action: string): ContainerEvent['action'] {
   return action === 'start' || action === 'die' || action === 'destroy' ? action : 'other'
 }
 
-/** The engine puts a slash before names. */
+/** Removes the slash that the engine puts before container names. */
 const bareName = (name: string): string => name.replace(/^\//, '')
 
-/** An unknown state is treated as `removing`, on which the agent does not act. */
+/** Decodes a container state. An unknown state becomes `removing`, on which the agent does not act. */
 const readState = (text: string): ContainerState => STATES.find((state) => state === text) ?? 'removing'
 
 function readHealth({ Health }: Infer<typeof inspectedShape>['State']): InspectedContainer['health'] {

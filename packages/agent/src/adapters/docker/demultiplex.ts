@@ -7,11 +7,11 @@ const HEADER_BYTES = 8
 const STDERR = 2
 
 export interface Parts {
-  /** `bytes` is a view of the chunk; `last` is true for the final part of its frame. */
+  /** Receives a part of a frame. `bytes` is a view of the input chunk; `last` is true for the final part of the frame. */
   part(channel: OutputChannel, bytes: Buffer, last: boolean): void
 }
 
-/** The returned function accepts the chunks in order; frames may be cut anywhere. */
+/** Returns a function that accepts the chunks of the stream in order. Chunk borders may be anywhere inside a frame. */
 export function createDemultiplexer(parts: Parts): (chunk: Buffer) => void {
   const header = Buffer.alloc(HEADER_BYTES)
   let headerBytes = 0

@@ -22,13 +22,13 @@ const READ_MS = 10_000
 const CREATE_MS = 30_000
 const START_MS = 60_000
 const REMOVE_MS = 60_000
-/** Added to the container's own grace period. */
+/** Timeout of a stop call, in addition to the container's own grace period. */
 const STOP_MS = 30_000
 const PULL_MS = 15 * 60_000
-/** A pull without progress for this long is aborted. */
+/** A pull without progress for this many milliseconds is aborted. */
 const PULL_SILENCE_MS = 60_000
 const NOT_MODIFIED = 304
-/** Without exec events, because each health check of the engine causes three. */
+/** Events to watch. Exec events are left out, because each health check of the engine causes three of them. */
 const EVENTS = ['start', 'die', 'destroy', 'health_status', 'pause', 'unpause']
 
 export function createDockerEngine(socketPath: string): Engine {
@@ -93,7 +93,10 @@ async function listContainers(
   return listed.map(readListed)
 }
 
-/** Body and query are passed separately: otherwise dockerode also puts the body, with its environment, into the URL. */
+/**
+ * Creates a container. Body and query are separate: otherwise dockerode copies the body, with its environment, into the
+ * URL.
+ */
 async function createContainer(
   docker: Docker,
   name: string,
@@ -125,7 +128,7 @@ async function removeNetwork({ call }: Caller, name: string): Promise<void> {
   }
 }
 
-/** The engine answers 304 if the container is already in the desired state, which is a success. */
+/** Treats the engine's answer 304 as a success: the container is already in the desired state. */
 async function ignoreNotModified(work: Promise<unknown>): Promise<void> {
   try {
     await work
@@ -178,7 +181,7 @@ async function pullImage(
   })
 }
 
-/** The engine answers 200 before the pull starts and reports a failure in the stream. */
+/** Reads the progress of a pull. The engine answers 200 before the pull starts and reports a failure in the stream. */
 async function followPull(stream: NodeJS.ReadableStream, stuck: AbortController): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const onProgress = (): void => {

@@ -1,6 +1,6 @@
-// Runs a command inside a container for a user: input, output, terminal size and exit code. The engine keeps such a command
-// running after its connection closes, so the agent kills it by its process id. A process that started its own session, such
-// as a daemon, belongs to the container and ends with it.
+// Runs a command inside a container for a user: input, output, terminal size and exit code. The engine keeps a command
+// running after its connection closes, so the agent kills the command by its process id. A process that started its own
+// session, such as a daemon, is not killed; it ends with the container.
 
 import { readFileSync } from 'node:fs'
 import type { Duplex } from 'node:stream'
@@ -14,7 +14,7 @@ import { openHijacked } from './hijack.ts'
 const CALL_MS = 10_000
 const SETTLE_MS = 50
 const SETTLE_TRIES = 100
-/** How often to check for the exit of a command whose outputs have ended, before it is killed. */
+/** Number of checks whether a command has exited after its outputs ended; after the last check the command is killed. */
 const CHECKS_BEFORE_KILL = 40
 
 export async function startExec(
@@ -55,10 +55,10 @@ function attachSink(running: RunningExec, sink: ExecSink): EngineExec {
     if (!closed) sink.end(exitCode)
     closed = true
   }
-  // A terminal has one output; without one the engine sends stdout and stderr in frames.
+  // With a terminal the engine sends one output; without a terminal it sends stdout and stderr in frames.
   const demultiplex = createDemultiplexer({ part: (channel, bytes) => sink.output(channel, bytes) })
   socket.on('data', tty ? (chunk: Buffer) => sink.output('stdout', chunk) : demultiplex)
-  // A socket error is followed by its close, which is handled below.
+  // The socket's close event follows every error and is handled below.
   socket.on('error', () => {})
   socket.on('close', () => {
     if (!closed) settle(running, CHECKS_BEFORE_KILL).then(reportEnd, () => reportEnd(undefined))
@@ -76,13 +76,16 @@ function attachSink(running: RunningExec, sink: ExecSink): EngineExec {
       if (closed) return
       closed = true
       socket.destroy()
-      // The caller has closed the stream; a command that cannot be killed ends with its container.
+      // Errors are ignored: the caller has closed the stream, and a command that cannot be killed ends with its
+      // container.
       settle(running, 0).catch(() => {})
     },
   }
 }
 
-/** The exit code. A command that still runs is killed and has none; a busy engine may not have started it yet. */
+/**
+ * Resolves with the exit code. A running command is killed and has no exit code; a busy engine may not have started it.
+ */
 async function settle(
   { caller, exec, containerId }: RunningExec,
   checksBeforeKill: number,
@@ -99,14 +102,15 @@ async function settle(
 }
 
 /**
- * The engine makes each command the leader of a process group, so its children are killed with it. The process id is checked
- * first, because an engine in its own PID namespace reports ids that belong to other processes here.
+ * Kills a command and its children: the engine makes each command the leader of a process group. The process id is
+ * checked first, because an engine in its own PID namespace reports ids that belong to other processes in the agent's
+ * namespace.
  */
 function killGroup(pid: number, containerId: string): void {
   try {
     if (!readFileSync(`/proc/${pid}/cgroup`, 'utf8').includes(containerId)) return
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // The process ended in between.
+    // The process ended before it could be killed, which is no error.
   }
 }

@@ -1,4 +1,4 @@
-// Opens a hijacked connection to the engine: after the request it carries bytes in both directions.
+// Opens a hijacked connection to the engine: after the HTTP request the connection carries raw bytes in both directions.
 
 import { type IncomingMessage, request } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -7,10 +7,10 @@ import { classifyError } from './classify-error.ts'
 
 export interface HijackRequest {
   readonly socketPath: string
-  /** Starts with the API version. */
+  /** Request path; starts with the API version. */
   readonly path: string
   readonly body: object
-  /** The timeout until the engine upgrades the connection; after that there is none. */
+  /** Timeout until the engine upgrades the connection. The upgraded connection has no timeout. */
   readonly deadlineMs: number
 }
 

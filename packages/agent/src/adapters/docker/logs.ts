@@ -1,5 +1,5 @@
-// Reads the logs of a container from the engine, each line with its timestamp. A paused stream leaves the unread lines with
-// the engine, so a slow reader needs no memory here.
+// Reads the logs of a container from the engine, each line with its timestamp. The engine keeps the unread lines of a
+// paused stream, so a slow reader needs no memory in the agent.
 
 import type { EngineStream, LogRequest, LogSink, OutputChannel } from '../../ports/engine.ts'
 import type { Caller } from './call.ts'
@@ -8,7 +8,7 @@ import { openRawResponse } from './raw-response.ts'
 
 const OPEN_MS = 10_000
 const LINE_FEED = 0x0a
-/** The engine cuts lines at 16 KiB and adds the timestamp. Longer ones are cut here. */
+/** Longest log line that is kept whole; longer lines are cut. The engine itself cuts at 16 KiB and adds a timestamp. */
 const MAX_LINE_BYTES = 32 * 1024
 
 export async function readLogs(
@@ -38,14 +38,14 @@ function queryOf({ follow, tail, since }: LogRequest): string {
 
 const FRACTION = /\.(\d{1,9})/
 
-/** The engine expects seconds since 1970 with nanoseconds, for which a JavaScript number is not precise enough. */
+/** Converts a time to the engine's format, seconds with nanoseconds. A JavaScript number is not precise enough for it. */
 function engineTime(time: string): string {
   const fraction = FRACTION.exec(time)?.[1] ?? ''
   const seconds = Math.floor(Date.parse(time.replace(FRACTION, '')) / 1000)
   return `${seconds}.${fraction.padEnd(9, '0')}`
 }
 
-/** Each frame is one line. A line that the engine cut has no line feed, so one is added. */
+/** Converts frames to lines. Each frame is one line; a line that the engine cut has no line feed, so one is added. */
 function createLines(sink: LogSink) {
   const held = Buffer.allocUnsafe(MAX_LINE_BYTES)
   let filled = 0

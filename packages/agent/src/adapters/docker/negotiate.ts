@@ -3,7 +3,7 @@
 import { request } from 'node:http'
 import { EngineError } from '../../ports/engine.ts'
 
-/** The newest API version that this adapter is tested with, and the oldest that has every call it uses. */
+/** The newest API version that this adapter is tested with, and the oldest that has every call that the adapter uses. */
 const NEWEST = 56
 const OLDEST = 41
 

@@ -1,5 +1,5 @@
-// Reads the response to a GET whose body may be endless and fast into one reused buffer. At tens of megabytes per second a
-// new buffer per read would exhaust memory before garbage collection.
+// Reads the response to a GET request into one reused buffer, because the body may be endless and fast. At tens of
+// megabytes per second a new buffer per read would exhaust memory before garbage collection.
 
 import { connect, type Socket } from 'node:net'
 import { EngineError, type EngineStream } from '../../ports/engine.ts'
@@ -11,16 +11,16 @@ const MAX_REASON = 300
 const HEAD_END = Buffer.from('\r\n\r\n')
 
 export interface BodySink {
-  /** The view is valid only during the call. */
+  /** Receives bytes of the body. The buffer is a view that is valid only during the call. */
   data(bytes: Buffer): void
-  /** `complete` is false if the connection broke before the end of the body. */
+  /** Called at the end; `complete` is false if the connection broke before the end of the body. */
   end(complete: boolean): void
 }
 
 export interface RawRequest {
   readonly socketPath: string
   readonly path: string
-  /** The timeout until the head of the response has arrived. */
+  /** Timeout until the head of the response has arrived. */
   readonly deadlineMs: number
 }
 
@@ -100,7 +100,7 @@ const LINE_FEED = 0x0a
 export function createChunks(data: (bytes: Buffer) => void, end: () => void): (bytes: Buffer) => void {
   let line = ''
   let left = 0
-  /** True after a chunk, whose line end is read like an empty line. */
+  /** True after the bytes of a chunk. The line end that follows a chunk is read like an empty line. */
   let afterChunk = false
   const readLine = (bytes: Buffer, from: number): number => {
     const at = bytes.indexOf(LINE_FEED, from)

@@ -24,12 +24,14 @@ export async function runProbe(
   return settle(caller, exec)
 }
 
-/** A busy engine may not have started the probe at its timeout. It is awaited, because it would otherwise keep running. */
+/**
+ * Returns the exit code of the probe, or kills it. Waits first, because a busy engine may not have started the probe yet.
+ */
 async function settle({ call }: Caller, exec: Docker.Exec): Promise<number | undefined> {
   for (let left = SETTLE_TRIES; left > 0; left -= 1) {
     const { Running, ExitCode, Pid } = await call(CALL_MS, (_, abortSignal) => exec.inspect({ abortSignal }))
     if (!Running && ExitCode !== null) return ExitCode
-    // The process id on the host; 0 before the start and after the end.
+    // Pid is the process id on the host; it is 0 before the start and after the end of the process.
     if (Running && Pid > 0) {
       kill(Pid)
       return undefined
@@ -39,7 +41,7 @@ async function settle({ call }: Caller, exec: Docker.Exec): Promise<number | und
   return undefined
 }
 
-/** The stream ends with the process; its content is read and dropped. */
+/** Resolves when the probe's output stream ends, which is when its process ends. The output is dropped. */
 async function untilEnd(exec: Docker.Exec, timeoutMs: number, abortSignal: AbortSignal): Promise<void> {
   const stream = await exec.start({ Detach: false, Tty: false, abortSignal })
   const timer = setTimeout(() => stream.destroy(), timeoutMs)
@@ -55,6 +57,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // The process ended in between.
+    // The process ended before it could be killed, which is no error.
   }
 }
