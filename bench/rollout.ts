@@ -6,11 +6,11 @@ import { createDockerEngine } from '@holdfast/agent/adapters/docker/docker-engin
 import type { DesiredItem } from '@holdfast/contract'
 import { startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 import { coresWhileIdle } from './lib/cpu.ts'
-import { createBareSide, WORKERS_PER_NODE } from './lib/rollout-bare.ts'
-import { createProductSide } from './lib/rollout-product.ts'
-import { countReports } from './lib/rollout-reports.ts'
-import { measureSwarm } from './lib/rollout-swarm.ts'
-import { watchStarts } from './lib/rollout-watch.ts'
+import { createBareSide, WORKERS_PER_NODE } from './lib/rollouts/rollout-bare.ts'
+import { createProductSide } from './lib/rollouts/rollout-product.ts'
+import { countReports } from './lib/rollouts/rollout-reports.ts'
+import { measureSwarm } from './lib/rollouts/rollout-swarm.ts'
+import { watchStarts } from './lib/rollouts/rollout-watch.ts'
 import { median } from './lib/stats.ts'
 
 const { values } = parseArgs({

@@ -5,12 +5,12 @@ import { parseArgs } from 'node:util'
 import { createDockerEngine } from '@holdfast/agent/adapters/docker/docker-engine'
 import { startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 import { coresWhileIdle } from './lib/cpu.ts'
-import { WORKERS_PER_NODE } from './lib/rollout-bare.ts'
+import { WORKERS_PER_NODE } from './lib/rollouts/rollout-bare.ts'
+import { createBareUpdates } from './lib/rollouts/update-bare.ts'
+import { createProductUpdates, type UpdateFigures } from './lib/rollouts/update-product.ts'
+import { openStepBook, type StepBook } from './lib/rollouts/update-steps.ts'
 import { sentItem } from './lib/sent-item.ts'
 import { median } from './lib/stats.ts'
-import { createBareUpdates } from './lib/update-bare.ts'
-import { createProductUpdates, type UpdateFigures } from './lib/update-product.ts'
-import { openStepBook, type StepBook } from './lib/update-steps.ts'
 
 const { values } = parseArgs({
   options: {

@@ -2,8 +2,8 @@
 // engine events; the other steps (desired state and reports) are recorded by the measured variant itself.
 
 import { ASSIGNMENT_LABEL } from '@holdfast/core/node'
-import { watchEvents } from './engine-events.ts'
-import { median } from './stats.ts'
+import { watchEvents } from '../engine-events.ts'
+import { median } from '../stats.ts'
 
 const DEADLINE_MS = 180_000
 

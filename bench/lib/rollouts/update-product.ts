@@ -6,7 +6,7 @@ import { inTenant } from '@holdfast/server/store/transaction'
 import { startLoad, waitUntil } from '@holdfast/testkit'
 import { placementsOf } from '@holdfast/testkit/scenarios/lab-reads'
 import type { LabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
-import { nodeIdOf } from './node-id.ts'
+import { nodeIdOf } from '../node-id.ts'
 import type { StepBook, Succession } from './update-steps.ts'
 
 const READY_MS = 120_000

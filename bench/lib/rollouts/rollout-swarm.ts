@@ -7,9 +7,9 @@ import { createDockerEngine } from '@holdfast/agent/adapters/docker/docker-engin
 import type { Engine } from '@holdfast/agent/ports/engine'
 import { type DesiredItem, decode, desiredItemShape } from '@holdfast/contract'
 import { startDockerEngine, startRegistry, waitUntil } from '@holdfast/testkit'
+import { median } from '../stats.ts'
 import { createBareSide } from './rollout-bare.ts'
 import { type StartWatch, watchStarts } from './rollout-watch.ts'
-import { median } from './stats.ts'
 
 const CALL_MS = 30_000
 const NETWORK = 'bench'

@@ -5,7 +5,7 @@ import type { DesiredItem } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
 import { placementsOf } from '@holdfast/testkit/scenarios/lab-reads'
 import type { LabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
-import { sentItem } from './sent-item.ts'
+import { sentItem } from '../sent-item.ts'
 
 const TENANT = 'acme'
 /** A health check that passes immediately. */
