@@ -65,9 +65,7 @@ export function createWorkers(deps: WorkerDeps): Workers {
     log.warn({ assignment: id, action: action.kind, reason, message, retryMs }, 'action failed')
     if (Number.isFinite(retryMs)) deps.requeueIn(retryMs)
   }
-  /**
-   * Creates a container. Its environment is fetched last, so that secret values are in memory only during this create.
-   */
+  /** Creates a container. The environment is fetched last, so that secret values are in memory only during the create. */
   async function createWithEnvironment(action: Create): Promise<void> {
     await starts(() => prepare(deps, action.item))
     const answer = await environmentCalls(() => deps.containerEnvironment(action.item.assignmentId))
