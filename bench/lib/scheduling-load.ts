@@ -109,7 +109,7 @@ export function createLoad(
   }
 }
 
-/** The workloads of a small tenant: three deployments, each with a residency demand that one of ten nodes satisfies. */
+/** The workloads of a small tenant: three deployments, each with a different residency demand. */
 export function smallWorkloadAt(index: number): Workload {
   const residency = DEMANDS[index % 3] ?? {}
   return aWorkload({

@@ -162,7 +162,7 @@ describe('rolling back a deployment', () => {
     })
     const audit: { action: string }[] = Object((await api.get('/api/v1/audit')).body['items'])
     expect(audit.at(-1)?.action).toBe('deployments:rolled_back')
-    // A rollback can also return to a newer revision, because each rollback is itself a revision.
+    // Revision 3 is a rollback to revision 1. Revision 2 is still stored, so the next rollback may name it.
     expect(deploymentOf(await rollBack('back', 2))).toMatchObject({
       revision: 4,
       replicas: 5,

@@ -37,8 +37,8 @@ export function keepServing(question: ServingQuestion, plan: RolloutPlan): KeptS
 }
 
 /**
- * The stored form of an assignment that serves, that the plan stops, and that is the last running one of its replica
- * number. Undefined for any other assignment, and for a replica on a node where it must not run.
+ * Finds the stored assignment of a replica that the plan would stop although no other assignment of the same replica serves
+ * requests. Returns undefined if there is none, or if the node of that assignment must be left anyway.
  */
 function findStoppedFirst(
   { assignments, count, facts }: ServingQuestion,

@@ -182,8 +182,8 @@ function enrollmentText([first]: readonly ExplainedCandidate[]): string {
 }
 
 /**
- * Writes each different refusal once, and each node with the numbers of its refusals. No sorting is needed: filters list
- * the members of a value in a fixed order, and nodes are already sorted by name.
+ * Text that is equal for equal explanations. Each different refusal is written once and gets a number; each node is written
+ * with the numbers of the refusals it has. Filters and nodes come in a fixed order, so nothing is sorted here.
  */
 function canonicalOf(explained: readonly ExplainedCandidate[]): string {
   const { numberOf, texts } = createRefusalNumbers()

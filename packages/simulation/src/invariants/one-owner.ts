@@ -8,7 +8,7 @@ import type { Moment } from './moment.ts'
 
 /** Time in which writes that a server sent before its end may still arrive. */
 const ON_ITS_WAY_MS = 10_000
-/** Time within which a server replica that was cut off or paused learns that it lost the shard, or writes nothing. */
+/** A server replica that was cut off or paused notices the loss of a shard within this time. Until then its writes fail. */
 const LEARNS_MS = 60_000
 
 export const oneOwner: Invariant = {

@@ -27,7 +27,7 @@ export function changedKeys(before: KeyRevisions, after: KeyRevisions): string[]
 }
 
 export interface AcceptedWrite {
-  /** True if the write created an object. An update may leave the object unchanged, and then nothing is stored. */
+  /** True if the write created an object. Only a creation must change a key; an update without a difference stores nothing. */
   readonly created: boolean
   /** Name of the written deployment. Absent if the write did not concern a deployment. */
   readonly deployment?: string

@@ -87,7 +87,7 @@ export const newSession = (opened: OpenedSession, socket: AgentSocket | undefine
 
 /** Observations that a session has accepted. Created at the first report, because an idle node sends no reports. */
 export interface Reports {
-  /** The newest observation of each assignment that this session has accepted. */
+  /** For each assignment, the newest observation that this session has accepted. */
   readonly newest: Map<AssignmentId, Observation>
   /** The accepted observations that are not stored yet. */
   readonly unwritten: Map<AssignmentId, Observation>

@@ -22,7 +22,7 @@ export function nodeView(node: StoredNode, tenant: TenantId, claims: readonly Cl
   }
 }
 
-/** The claims on a node's name, from the cache, which may lag behind the store. */
+/** Which tenants have registered a node under this name, according to the cache, which may lag behind the store. */
 export function claimsOf(store: Pick<Store, 'get'>, nodeName: string): readonly Claim[] {
   return store.get(globally(nodeNames, nodeName))?.record.claims ?? []
 }
