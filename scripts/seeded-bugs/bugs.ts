@@ -30,8 +30,8 @@ export const BUGS: readonly Bug[] = [
     edits: [
       core(
         'rollout/plan-replicas.ts',
-        'steps.leaving.has(each.id) ? markRemoved(each) : each,',
-        `steps.leaving.has(each.id) ? markRemoved(each) : each.desired === 'removed' ? { ...each, desired: 'running' } : each,`,
+        `assignment.desired === 'removed' ? assignment : { ...assignment, desired: 'removed' }`,
+        `({ ...assignment, desired: assignment.desired === 'removed' ? 'running' : 'removed' })`,
       ),
     ],
     seenBy: ['forward-only'],
