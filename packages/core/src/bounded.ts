@@ -3,13 +3,13 @@
 
 import { isJsonObject, type Json, type JsonObject } from '@holdfast/contract'
 
-/** Number of values that are kept. Each is at least two characters of JSON, so these fill more than 256 characters. */
+/** Number of values that a quote keeps. As JSON each value has at least two characters, so 256 values fill any quote. */
 const QUOTED_VALUES = 256
 const QUOTED_KEY = 128
 /** Number of characters of a key that are searched for credentials before the key is cut to its final length. */
 const JUDGED_KEY = 512
 
-/** A smaller value whose JSON text begins like that of the given value. */
+/** A value with fewer elements, whose JSON text begins like the JSON text of the given value. */
 export function boundedValue(value: Json | undefined, budget = { left: QUOTED_VALUES }): Json | undefined {
   budget.left--
   if (Array.isArray(value)) return boundedList(value, budget)

@@ -35,7 +35,7 @@ const IMAGE_ID = /^[0-9a-f]{64}$/
 
 export const isRepository = (text: string): boolean => text.length <= MAX_NAME && REPOSITORY.test(text)
 export const isTag = (text: string): boolean => TAG.test(text)
-/** Whether a text is a digest of an algorithm that can be verified. Other digests would pin nothing. */
+/** Whether a text is a SHA-256 or SHA-512 digest. Digests of other algorithms are not accepted. */
 export const isDigest = (text: string): boolean => DIGEST.test(text)
 
 /**
@@ -71,7 +71,7 @@ function splitTag(named: string): { name: string; tag?: string } {
   return colon === -1 ? { name: named } : { name: named.slice(0, colon), tag: named.slice(colon + 1) }
 }
 
-/** Splits off the registry host: the first component, if it could not be part of a repository on docker.io. */
+/** Splits off the registry host: the first component, if it has a dot, a colon or a capital, or is `localhost`. */
 function splitHost(name: string): { host: string; repository: string } | undefined {
   const slash = name.indexOf('/')
   const first = slash === -1 ? '' : name.slice(0, slash)

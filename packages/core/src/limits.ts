@@ -19,9 +19,9 @@ export interface Limits {
   readonly routes: number
   readonly labels: number
   readonly commandElements: number
-  /** Longest stopGracePeriod. It limits how long draining a node takes. */
+  /** Maximum of stopGracePeriod, which limits how long draining a node takes. */
   readonly stopGracePeriodMs: number
-  /** Longest duration of all other fields. The container engine stores nanoseconds in 64 bits. */
+  /** Maximum of every duration except stopGracePeriod. The container engine stores durations in 64-bit nanoseconds. */
   readonly durationMs: number
   /** Maximum number of rejections in one response, so that no body causes a huge response. */
   readonly rejections: number
@@ -54,7 +54,7 @@ export const DEFAULT_LIMITS: Limits = {
   constraints: 16,
   constraintValues: 64,
   affinityNames: 64,
-  // 249 is the number of ISO 3166-1 countries.
+  // By default every country may be blocked: ISO 3166-1 lists 249 countries.
   blockedCountries: 249,
   routes: 16,
   labels: 64,

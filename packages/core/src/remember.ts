@@ -1,5 +1,5 @@
 // Caches the results of a pure function for the texts it was last called with, because the same images and variable
-// names recur. The size is limited, so that hostile texts cannot fill the memory.
+// names recur. The size of the cache is limited, so that hostile texts cannot fill the memory.
 
 const MAX_TEXT = 256
 

@@ -50,10 +50,10 @@ export function aRecord(body: JsonObject = aBody()): DeploymentRecord {
   })
 }
 
-/** Rejections as `code field`, so that tests need not compare texts. */
+/** Each rejection as the text `code field`, so that tests do not depend on the wording of rejections. */
 export function summary(rejections: readonly Rejection[]): string[] {
   return rejections.map(({ code, field }) => `${code} ${field}`)
 }
 
-/** A test row: parts of a body, and the expected `code field` of each rejection in order. */
+/** A test case: changed fields of a deployment body, and the expected rejections in order, each as `code field`. */
 export type Row = [about: string, parts: { [field: string]: unknown }, ...expected: string[]]

@@ -20,7 +20,7 @@ const MATERIAL_FIELDS = ['values', 'generate']
 
 /**
  * Returns no rejections for a valid deployment body. A body that is not an object gets one rejection with an empty
- * field. A document of another kind is not checked as a deployment.
+ * field. A body with another `kind` gets one rejection, and no rule checks its fields.
  */
 export function checkBody(sent: Json, context: AdmissionContext): Rejection[] {
   if (!isJsonObject(sent)) {

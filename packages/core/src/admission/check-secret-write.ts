@@ -1,5 +1,5 @@
-// Checks the body of PUT /secrets and of a rotation by the rules for a secret entry of a deployment. Field paths have
-// no `secrets[i]` prefix.
+// Checks the body of PUT /secrets and of a rotation by the rules for a secret entry of a deployment. In rejections, the
+// field paths have no `secrets[i]` prefix.
 
 import {
   isJsonObject,
@@ -28,7 +28,7 @@ export type SecretWriteVerdict =
 
 export interface SecretWriteRules {
   readonly limits: Limits
-  /** Fields of the body that are checked elsewhere: `phase` and `secret` of a rotation. */
+  /** Fields of the body that this check ignores, because other code checks them: `phase` and `secret` of a rotation. */
   readonly beside?: readonly string[]
 }
 
@@ -56,7 +56,7 @@ const NONE: ReadonlySet<string> = new Set()
 
 const refused = (rejections: readonly Rejection[]): SecretWriteVerdict => ({ accepted: false, rejections })
 
-/** An unknown field is most likely a misspelled `values`, so its rejection quotes only type and size. */
+/** Replaces the value of each unknown field by its type and size, because the field may be a misspelled `values`. */
 function judgedPart(body: JsonObject, beside: readonly string[]): JsonObject {
   const judged = Object.entries(body).filter(([key]) => !beside.includes(key))
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-// Pins the order of rejections, which is public behavior (docs/design/admission.md#order).
+// Tests the order of rejections, which is public behavior (docs/design/admission.md#order).
 
 import { describe, expect, test } from 'vitest'
 import { aBody, forCreate, summary } from './admission.fixture.ts'

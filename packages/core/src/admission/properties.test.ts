@@ -48,7 +48,7 @@ function expectedSpec(sent: JsonObject, kept: JsonObject, alterations: readonly 
 /** Codes of alterations that do not concern the spec, but other members of the record. */
 const BESIDE_THE_SPEC: ReadonlySet<string> = new Set(['read_only_ignored', 'residency_stored_as_label'])
 
-/** The expected labels of the record: those that are kept and those that the alterations report. */
+/** The expected residency labels of a record: labels that were kept and labels that the alterations report. */
 function expectedLabels(
   { placement }: DeploymentSpec,
   kept: JsonObject,

@@ -61,7 +61,7 @@ const bodies = fc.record({
 })
 
 const SECRET_CODES: ReadonlySet<Code> = new Set(codesIn('secretSources', 'secretEntries'))
-/** Codes about secrets that a body alone can cause. */
+/** Error codes about secrets that the rules on a request body can cause, without facts from the store. */
 const WANTED = new Set(
   [...FIELD_RULES, ...CROSS_RULES].map(({ code }) => code).filter((code) => SECRET_CODES.has(code)),
 )

@@ -19,7 +19,7 @@ const READS = [
   'scheduler:read',
   'tenants:read',
   'tokens:read',
-  /** Read secret paths and versions. Reading key names needs secrets:read-keys. */
+  /** Permission to read secret paths and versions. Reading key names needs secrets:read-keys. */
   'secrets:read',
 ] as const
 
@@ -35,7 +35,7 @@ const WORKLOAD_WRITES = [
 
 const SECRET_WRITES = [
   'secrets:read-keys',
-  /** Write secret values, also through `values` and `generate` inside a deployment. */
+  /** Permission to write secret values, including `values` and `generate` inside a deployment. */
   'secrets:write',
   'secrets:rotate',
   'registries:write',
@@ -48,7 +48,7 @@ const PLATFORM_WRITES = [
   'quotas:write',
   'control-plane-nodes:write',
   'metrics:read',
-  /** Act in a tenant other than the token's own, selected by X-Tenant-ID. The audit entry records this. */
+  /** Permission to act in a tenant other than the token's own, selected by X-Tenant-ID. The audit entry records it. */
   'tenants:choose',
 ] as const
 

@@ -16,7 +16,7 @@ export const LAST_WORDS: ReadonlySet<string> = new Set(
   words('pass pw pat auth authorization dsn salt jwt bearer'),
 )
 
-/** Words before `key` that mark a credential, such as API_KEY. CACHE_KEY and PUBLIC_KEY are not credentials. */
+/** Words before `key` that mark a credential, as in API_KEY. Other words, as in CACHE_KEY, mark no credential. */
 export const KEY_KINDS: ReadonlySet<string> = new Set([
   ...words('api private access secret encryption encrypt signing sign signature master auth account license'),
   ...words('session cookie hmac shared ssh jwt app service crypto cipher aes rsa tls ssl gpg pgp age unseal'),

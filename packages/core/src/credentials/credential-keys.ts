@@ -26,7 +26,7 @@ function judgeName(key: string): boolean {
   )
 }
 
-/** Splits a name into lower-case words at `_`, `-`, `.` and changes of case. Trailing numbers are ignored. */
+/** Splits a variable name into lower-case words at punctuation and changes of case. Trailing numbers are dropped. */
 export function wordsOf(key: string): string[] {
   const words = key
     .slice(0, 512)

@@ -1,9 +1,9 @@
-// Known forms of credentials. A row has a name, a prefix, the alphabet of the rest and its minimum length. No pattern
-// has an open-ended or nested quantifier, so the search time is linear in the length of the value.
+// Known forms of credentials, as prefixes or as patterns. No pattern has an open-ended or nested quantifier, so the
+// search time is linear in the length of the value.
 
 export interface CredentialShape {
   readonly name: string
-  /** Minimum length of a value of this form. */
+  /** Minimum length of a value that can contain this form of credential. */
   readonly minLength: number
   readonly pattern: RegExp
 }
@@ -16,7 +16,7 @@ const HEX = '0-9a-f'
 
 type PrefixRow = readonly [name: string, prefix: string, characters: string, atLeast: number]
 
-/** Credentials that start with a provider's prefix, followed by a number of characters of one alphabet. */
+/** Forms that start with a provider's prefix. After the prefix come at least `atLeast` of the given characters. */
 const PREFIXED: readonly PrefixRow[] = [
   ['holdfast_token', `hf[a-z]?_(?:tok_)?[${ALNUM}]{16,64}_`, URL64, 16],
   ['github_token', 'gh[pousr]_', ALNUM, 36],
@@ -97,7 +97,7 @@ const PREFIXED: readonly PrefixRow[] = [
 
 type PatternRow = readonly [name: string, minLength: number, pattern: RegExp]
 
-/** Credentials that a prefix alone does not identify. */
+/** Forms of credentials that a prefix alone does not identify. */
 const PATTERNS: readonly PatternRow[] = [
   [
     'aws_access_key',

@@ -140,7 +140,7 @@ describe('the table of credential shapes', () => {
   })
 })
 
-/** The literal start of a pattern. In a text that repeats this start, the search begins again at every position. */
+/** The literal start of a pattern. A text that repeats this start makes the search begin again at many positions. */
 function prefixOf(pattern: RegExp): string {
   return (
     /[A-Za-z0-9_.:/-]{2,}/.exec(pattern.source.replace(/^\(\?<![^)]*\)/, '').replaceAll('\\', ''))?.[0] ?? 'a'

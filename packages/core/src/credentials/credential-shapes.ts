@@ -4,7 +4,7 @@ import { CREDENTIAL_SHAPES, type CredentialShape } from './credential-shape-tabl
 
 const SHORTEST = Math.min(...CREDENTIAL_SHAPES.map((shape) => shape.minLength))
 
-// One combined pattern excludes most values fast. The individual patterns then find the name of a match.
+// The combined patterns exclude most values fast. For other values, the individual patterns find the name of the form.
 const GATES = ['', 'i'].map((flags) =>
   anyOf(
     CREDENTIAL_SHAPES.filter((shape) => shape.pattern.flags === flags),

@@ -18,7 +18,7 @@ const UNPRINTABLE: readonly Range[] = [
   [0xfeff, 0xfeff],
   [0xffa0, 0xffa0],
   [0xfff0, 0xfffb],
-  // Surrogates. Those that form a visible character are kept, see isShown.
+  // Surrogates, each of which is half of a character. isShown keeps the halves of visible characters.
   [0xd800, 0xdfff],
 ]
 const ALL = unitsIn([CONTROLS, ...UNPRINTABLE])

@@ -1,5 +1,5 @@
-// Decides by its position whether a field may contain a secret. The rules are broad on purpose: a redacted constant is
-// a nuisance, a quoted password is a leak.
+// Decides from the path of a field whether the field may contain a secret. The rules are broad on purpose: a redacted
+// constant is a nuisance, a quoted password is a leak.
 
 import { namesCredential } from './credential-keys.ts'
 
@@ -19,7 +19,7 @@ const MATERIAL = new Set([
   ],
   ...['data', 'stringdata', 'authorization', 'proxy-authorization', 'cookie', 'set-cookie', 'ticket'],
 ])
-/** Names of API fields that only refer to a secret. */
+/** Names of API fields that only refer to a secret, although the names look like those of credentials. */
 const POINTERS = new Set(['secret', 'secrets'])
 /** Fields of a secret entry that may be quoted. An unknown field may be a misspelled `values`. */
 const QUOTABLE_SECRET_FIELDS = new Set(['name', 'vault_path', 'anchor', 'rotation', 'mount_path', 'generate'])
@@ -39,7 +39,7 @@ function isMaterial(path: FieldPath, step: string, at: number): boolean {
   return MATERIAL.has(name) || (!POINTERS.has(name) && namesCredential(step))
 }
 
-/** Whether a path is a misplaced secret, such as the paths of `secrets: "hunter2"` or `secrets[0].vaule: "hunter2"`. */
+/** Whether a value at the path is a misplaced secret, as in `secrets: "hunter2"` or `secrets[0].vaule: "hunter2"`. */
 function isLooseSecret(path: FieldPath): boolean {
   const at = path.indexOf('secrets')
   if (at < 0) return path[0] === 'generate' && !isQuotable(path[1], QUOTABLE_GENERATE_FIELDS)

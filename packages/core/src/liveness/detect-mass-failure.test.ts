@@ -1,4 +1,4 @@
-// Tests which nodes may be declared failed, in small cells with a known result and in random cells.
+// Tests which nodes may be declared failed, in small clusters with a known result and in random clusters.
 
 import type { NodeId, TenantId } from '@holdfast/contract'
 import fc from 'fast-check'
@@ -9,8 +9,8 @@ const TIMES = { failedMs: 120_000, massWindowMs: 60_000, massHoldMs: 600_000 }
 const NEVER = { countedFrom: Number.NEGATIVE_INFINITY, massSeenAt: undefined }
 
 /**
- * Notation of the tests: `a0` is a node of tenant a without heartbeats since second 0, `b` is a connected node of tenant
- * b, and `A0` is a control-plane node.
+ * Builds nodes from a short notation: `a0` is a node of tenant a without heartbeats since second 0, `b` is a connected
+ * node of tenant b, and `A0` is a control-plane node.
  */
 function cell(text: string): CellNode[] {
   return text.split(' ').map((word, index) => ({
@@ -90,7 +90,7 @@ const aCell = fc
 const aMoment = fc.integer({ min: 0, max: 1_000_000 })
 
 /**
- * The definition of a mass failure, written independently of the tested code: each node is tried as the first node of a
+ * Whether nodes failed together, computed independently of the tested code: each node is tried as the first node of a
  * one-minute window.
  */
 function fellSilentTogether(nodes: readonly CellNode[], now: number): boolean {

@@ -15,7 +15,7 @@ export interface CellNode {
 }
 
 export interface MassTimes {
-  /** A node may be declared failed after this many milliseconds without a heartbeat. */
+  /** Milliseconds without a heartbeat after which a node may be declared failed. */
   readonly failedMs: number
   /** Nodes whose heartbeats stop within this many milliseconds of each other belong to one mass failure. */
   readonly massWindowMs: number
@@ -24,7 +24,7 @@ export interface MassTimes {
 }
 
 export interface MassFailureFacts {
-  /** All nodes of the cell that have sent a heartbeat and are not declared failed, of all tenants. */
+  /** All nodes of all tenants that have sent a heartbeat and are not declared failed. */
   readonly nodes: Iterable<CellNode>
   readonly now: number
   /**
@@ -38,14 +38,14 @@ export interface MassFailureFacts {
 
 export interface MassFailureVerdict {
   readonly massSeenAt: number | undefined
-  /** Whether a mass failure delays declaring nodes failed. */
+  /** True while a mass failure delays declaring nodes failed. */
   readonly holding: boolean
   readonly mayFail: ReadonlySet<NodeId>
 }
 
 const LEAST_NODES = 3
 const LEAST_TENANTS = 2
-/** Whether more than 30 percent of the nodes are silent. */
+/** Whether `silent` nodes are more than 30 percent of all nodes. */
 const isLargeShare = (silent: number, all: number): boolean => silent * 10 > all * 3
 
 interface Silent {
@@ -66,10 +66,10 @@ export function detectMassFailure(
     if (node.silentSince !== undefined) silent.push({ node, since: node.silentSince })
   }
   const dueAt = ({ since }: Silent) => Math.max(since, countedFrom) + times.failedMs
-  // A node whose extra delay has ended no longer counts towards a mass failure.
+  // A node whose delay by a mass failure has ended no longer counts as part of a mass failure.
   const members = silent.filter((each) => !each.node.controlPlane && now < dueAt(each) + times.massHoldMs)
   const seenAt = isMass(members, counted, tenants.size, times.massWindowMs) ? now : massSeenAt
-  // After a mass failure nodes return one after another, so the delay continues for some time.
+  // After a mass failure nodes return one after another, so the delay lasts until `failedMs` after the last detection.
   const holding = seenAt !== undefined && now - seenAt < times.failedMs
   const isDue = (each: Silent) => now >= dueAt(each) + (holding ? times.massHoldMs : 0)
   return { massSeenAt: seenAt, holding, mayFail: new Set(silent.filter(isDue).map(({ node }) => node.id)) }

@@ -37,8 +37,8 @@ const ASSIGNMENT = /^rep_[0-9A-Za-z]{1,64}$/
 const isAssignmentId = (text: string): text is AssignmentId => ASSIGNMENT.test(text)
 
 /**
- * Returns undefined for a container that belongs to no assignment of this tenant. The agent never changes such a
- * container.
+ * Reads Holdfast's labels of a container. Undefined for a container that belongs to no assignment of this tenant; the
+ * agent never changes such a container.
  */
 export function readOwnLabels(labels: Labels, tenant: TenantId): OwnLabels | undefined {
   const assignmentId = labels[ASSIGNMENT_LABEL] ?? ''

@@ -1,5 +1,5 @@
-// No deployment or template can give a container more privileges than the fixed settings allow, and any unsafe change of
-// a setting is detected.
+// Tests that no deployment or template can give a container more privileges than the fixed settings allow, and that any
+// unsafe change of a setting is detected.
 
 import type { JsonObject } from '@holdfast/contract'
 import { arbitraryDeployment } from '@holdfast/testkit/arbitrary-deployment'

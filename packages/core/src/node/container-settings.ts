@@ -84,8 +84,8 @@ interface EndpointBody {
 export const tenantNetwork = (tenant: TenantId): string => `hf-${tenant}`
 
 /**
- * The complete environment of a container with secrets. The broker resolves it for one container creation, and it is
- * never stored.
+ * The complete environment of a container with secrets. The broker resolves the environment for one container creation,
+ * and no process stores it.
  */
 export interface ResolvedEnvironment {
   readonly environment: { readonly [variable: string]: string }
@@ -162,7 +162,7 @@ function healthcheck(check: HealthCheck | undefined): HealthcheckBody {
   }
 }
 
-/** The health check command. The agent runs it until the check passes for the first time. */
+/** The health check as a command line, which the agent runs until the check passes for the first time. */
 export const probeCommand = ({ command }: HealthCheck): readonly string[] =>
   command.length === 1 ? [...SHELL, ...command] : command
 

@@ -1,4 +1,4 @@
-// The agent derives observations only from what the engine reported, and the state of a replica only moves forward.
+// Tests that the agent derives observations only from the engine's reports, and that a replica's state never goes back.
 
 import { type Observation, REPLICA_STATES } from '@holdfast/contract'
 import fc from 'fast-check'
@@ -155,7 +155,7 @@ test('states never move back, and an unchanged state is not reported twice', () 
           )
         expect(hasChanged(now, observation)).toBe(false)
         if (observation.gone) expect([one.container, one.creating]).toEqual(['absent', false])
-        // A replica that is desired is never reported as ending, because the server would treat the end as final.
+        // The first report never states that a desired replica ends, because the server would treat the end as final.
         if (one.item.desired === 'running' && one.activity !== 'stopping' && before === undefined)
           expect(['stopping', 'stopped']).not.toContain(now.state)
         before = now

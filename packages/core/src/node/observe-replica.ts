@@ -34,15 +34,15 @@ export interface ReplicaView {
   readonly activity: 'pulling' | 'starting' | 'stopping' | undefined
   /** True if a container may have been created since the engine was last listed: `absent` then proves nothing. */
   readonly creating: boolean
-  /** Why the agent's last action for the assignment failed; empty if the action succeeded. */
+  /** Why the agent's last action for the assignment failed; empty if the last action succeeded. */
   readonly trouble: string
   /** Names the unavailable secret and the cause, if `trouble` is secret_unresolved; otherwise empty. */
   readonly about: string
   /** True if the container was already running when the agent started, and its readiness is not verified yet. */
   readonly unverified: boolean
   /**
-   * The start time of the container that became ready, either because its health check passed or because it ran for five
-   * seconds.
+   * Start time of the container at the moment when it became ready: its health check passed, or it ran for five seconds.
+   * After a restart the start time differs, so the container is not ready.
    */
   readonly readySince: string | undefined
 }
@@ -139,7 +139,7 @@ function runningState(
 
 const identity = ({ assignmentId, generation }: DesiredItem) => ({ assignmentId, generation })
 
-/** A state earlier than the reported one is replaced by the reported one, with a reason that shows what got worse. */
+/** If a state is earlier than the last reported state, the latter stays, with a reason that shows what got worse. */
 function moveForward(before: Observation | undefined, seen: UnnumberedObservation): UnnumberedObservation {
   if (before === undefined || rank(seen.state) >= rank(before.state)) return seen
   const reason = seen.reason || (before.state === 'ready' ? 'not_ready' : '')

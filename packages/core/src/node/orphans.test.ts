@@ -1,4 +1,4 @@
-// Orphaned containers are removed only on repeated evidence, and never most of a node's containers at once.
+// Tests that orphaned containers are removed only on repeated evidence, and never most of a node's containers at once.
 
 import { expect, test } from 'vitest'
 import { aContainer, assignmentOf } from './node-items.fixture.ts'

@@ -1,4 +1,4 @@
-// Repeated plans leave at most one container per assignment, change no other containers, and end with an empty plan.
+// Tests that repeated plans leave at most one container per assignment, spare other containers, and end empty.
 
 import type { DesiredItem } from '@holdfast/contract'
 import fc from 'fast-check'
@@ -166,8 +166,8 @@ test('carrying out plans leaves one container per assignment and then an empty p
           containers = carryOut(containers, actions)
           return actions.length
         }
-        // First come passes that stop after a few actions, then three complete passes: a surplus container is removed one
-        // pass before the remaining container is started.
+        // First come plans of which only a few actions are carried out, then three complete plans: a surplus container is
+        // removed one plan before the remaining container is started.
         for (const cut of cuts) step(cut)
         for (let pass = 0; pass < 3; pass += 1) step(Number.POSITIVE_INFINITY)
         expect(step(Number.POSITIVE_INFINITY)).toBe(0)
@@ -178,7 +178,7 @@ test('carrying out plans leaves one container per assignment and then an empty p
             desired === 'running' || (desired === 'stopped' && mine.length === 1),
           )
         }
-        // Containers without a desired item are unchanged by all plans.
+        // No plan changes containers that have no desired item.
         const desired = new Set(items.map(({ assignmentId }) => assignmentId))
         const others = (all: readonly OwnContainer[]) => all.filter((one) => !desired.has(one.assignmentId))
         expect(others(containers)).toEqual(others(given))

@@ -1,6 +1,6 @@
-// Finds unsafe settings in the body of a create call or in an inspected container. A setting that is not listed here must
-// be empty, so a new engine option is unsafe until it is reviewed. An existing container is removed only for the settings
-// in DANGERS: other differences are harmless, for example if an operator pins the container to a core. See
+// Finds unsafe settings in the body of a create call or in an inspected container. A setting that this file does not list
+// must be empty, so a new engine option is unsafe until it is reviewed. An existing container is removed only for the
+// settings in DANGERS: other differences are harmless, for example if an operator pins the container to a core. See
 // docs/design/agent.md#container-settings.
 
 import { CAPABILITIES, LOG_ROTATION, NO_NEW_PRIVILEGES, PIDS_LIMIT } from './container-settings.ts'
@@ -31,7 +31,7 @@ const amount: Check = (value) => typeof value === 'number' && Number.isInteger(v
 const MASKED = ['/proc/kcore', '/proc/keys', '/proc/timer_list', '/sys/firmware']
 const READ_ONLY = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger']
 
-/** Settings that must be present and pass their check. */
+/** Container settings that must be present and pass their check. */
 const REQUIRED: { readonly [name: string]: Check } = {
   CapDrop: (value) => isList(value) && value.includes('ALL'),
   SecurityOpt: (value) =>
@@ -41,7 +41,7 @@ const REQUIRED: { readonly [name: string]: Check } = {
   LogConfig: isRotatedLog,
 }
 
-/** Settings that may be absent, but must pass their check if they are present. */
+/** Container settings that may be absent, but must pass their check if they are present. */
 const ALLOWED: { readonly [name: string]: Check } = {
   CapAdd: (value) => isEmpty(value) || listOf(CAPABILITIES.flatMap((name) => [name, `CAP_${name}`]))(value),
   RestartPolicy: (value) => isSettings(value) && one('', 'no', 'unless-stopped')(value.Name),
@@ -85,7 +85,7 @@ const DANGERS: readonly string[] = [
   'Mounts',
   'VolumesFrom',
   'SecurityOpt',
-  // A security option that unmasks paths is visible only in these two lists of an inspect response.
+  // A security option that unmasks paths is visible only in MaskedPaths and ReadonlyPaths of an inspect response.
   'MaskedPaths',
   'ReadonlyPaths',
 ]
@@ -139,7 +139,7 @@ function isRotatedLog(value: unknown): boolean {
 }
 
 function hasAll(paths: readonly string[]): Check {
-  // A create body has no such list: Docker then uses its own.
+  // A create body has no lists of protected paths: Docker then uses its default lists.
   return (value) => value === undefined || (isList(value) && paths.every((path) => value.includes(path)))
 }
 

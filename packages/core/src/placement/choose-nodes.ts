@@ -21,7 +21,7 @@ const NODES_AT_ONCE_IF_DISPLACED = (NODES_AT_ONCE - DISPLACED_AT_ONCE) / 2
 const NOTHING_PLACED: Placing = { placed: [], unplaced: 0, candidates: [], cures: [] }
 
 export interface ChosenNodes {
-  /** The given rollout plan, or a changed plan that first stops the replicas to be replaced. */
+  /** The rollout plan passed in, or a changed plan that stops old replicas before their successors start. */
   readonly plan: RolloutPlan
   /** Nodes for the first replicas of `plan.missing`, and why the remaining replicas have no node. */
   readonly placing: Placing

@@ -1,5 +1,5 @@
 // Lists the records that a placement plan relies on. The commit compares these records and fails if one has changed
-// since.
+// since the plan was made.
 
 import type { Assignment, AssignmentId, NodeId } from '@holdfast/contract'
 import { hasValidReports, type ReplicaFacts } from '../rollout/desired-replicas.ts'
@@ -10,18 +10,18 @@ type Planned = Pick<PlanBasis, 'deployment' | 'before'> &
   Pick<PlannedReplicas, 'rollout' | 'kept' | 'added' | 'displacement'>
 
 /**
- * The most nodes and observations together that one commit compares. The rest of a transaction is for the records of the
- * deployment and for the fence.
+ * The most nodes and observations together that one commit compares. The transaction needs its remaining compares for
+ * the records of the deployment and for the leader's fence.
  */
 const COMPARED_AT_ONCE = 110
 
 /**
- * The nodes that the plan chooses, and the nodes whose state makes a replica move: until the commit, a release can be
- * withdrawn, a lost node can return, and a label can be restored.
+ * The nodes that the plan chooses, and the nodes whose state makes a replica move. Such a state may change before the
+ * commit: the release of a node is withdrawn, a lost node returns, or a label is restored.
  */
 export function nodesToCompare({ dispositionOf }: ReplicaFacts, planned: Planned): Set<NodeId> {
   const { rollout, kept, added, before, deployment, displacement } = planned
-  // A surplus replica is removed whatever the state of its node.
+  // A surplus replica is removed whatever the state of its node, so the node is not compared.
   const count = desiredCount(deployment)
   const absent = rollout.dropped.filter(({ nodeId }) => dispositionOf(nodeId) === 'absent')
   const moved = kept.filter(
@@ -38,10 +38,10 @@ export function nodesToCompare({ dispositionOf }: ReplicaFacts, planned: Planned
 }
 
 /**
- * For every replica number of which the plan stops an assignment: all assignments of the number. A replica that is
- * stopped because it does not serve may serve by now, and the replica that stays may have failed. A controller with an
- * outdated cache must not leave a number without a replica. For replicas on silent nodes the commit compares the node
- * instead.
+ * The assignments whose observations the commit compares: all assignments of each replica number of which the plan stops
+ * one. A replica that is stopped because it does not serve may serve by now, and the replica that stays may have failed.
+ * So a controller with an outdated cache cannot leave a number without a replica. For a replica on a node without
+ * heartbeats, the commit compares the node instead.
  */
 export function observationsToCompare(
   { dispositionOf }: ReplicaFacts,

@@ -1,4 +1,4 @@
-// The difference between a deployment's replicas in a scheduling view and the replicas that a decision assumes.
+// Tests the difference between a deployment's replicas in a scheduling view and the replicas that a decision assumes.
 
 import { describe, expect, test } from 'vitest'
 import { nodeIdOf } from '../scheduling/scheduling.fixture.ts'

@@ -31,7 +31,7 @@ export function hasSameRequests(
 
 type Place = CountedReplicas['assignments'][number]
 
-/** Whether a decision keeps every assignment in its order. In this usual case no set of assignments has to be built. */
+/** Whether two lists of assignments are equal, order included. If so, which is usual, no sets have to be built. */
 function hasSamePlaces(before: CountedReplicas, after: CountedReplicas): boolean {
   return (
     before.assignments.length === after.assignments.length &&
@@ -43,7 +43,7 @@ const isSamePlace = (one: Place, other: Place | undefined): boolean =>
   one.id === other?.id && one.nodeId === other.nodeId
 
 /**
- * A decision that is repeated on the same state gives an assignment the same id, but possibly another node. The key
- * therefore includes both.
+ * A key of an assignment on its node. If a decision is repeated on the same state, an assignment gets the same id but
+ * possibly another node, so the key includes both id and node.
  */
 export const placeOf = ({ id, nodeId }: Place): string => `${nodeId}/${id}`

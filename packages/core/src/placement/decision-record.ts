@@ -23,7 +23,8 @@ export function decidedNext(
 }
 
 /**
- * Changed amounts that nodes report, such as free capacity, do not make a new decision. Progress of a dependency does.
+ * Whether two placement records state the same decision. A changed amount that nodes report, such as free capacity, is no
+ * new decision. Progress of a dependency is a new decision.
  */
 function isSameDecision(before: PlacementRecord, next: PlacementRecord): boolean {
   const [last, now] = [before.shortfall, next.shortfall]
@@ -59,8 +60,8 @@ export function recordedParts({
 const MAX_BYTES = 256 * 1024
 
 /**
- * Caches the divided matrix of each explanation, because the matrix of thousands of nodes is needed both for events and
- * for the decision record.
+ * Caches the parts into which an explanation's matrix of candidate nodes is divided, because both the events and the
+ * decision record need the parts.
  */
 const divided = new WeakMap<object, Candidate[][]>()
 

@@ -37,7 +37,7 @@ export function placedDeployment({ placement, graceUntil }: PlacementSnapshot): 
     rollout: placement?.rollout,
     lastGood: placement?.lastGood,
     graceUntil,
-    // Time spent waiting for a dependency does not count towards the deadline of the update.
+    // True if the last decision waited for a dependency: that time does not count towards the deadline of the update.
     waited: placement?.shortfall?.reason === DEPENDENCY_UNHEALTHY,
   }
 }

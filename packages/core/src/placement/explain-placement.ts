@@ -15,7 +15,7 @@ export interface PlacementExplanation {
   readonly placed: readonly string[]
   readonly unplaced: number
   readonly summary: string
-  /** Every node of the tenant, with every reason why it refuses a replica. */
+  /** Every node of the tenant, with every reason why the node refuses a replica. */
   readonly candidates: readonly Candidate[]
   /** Remedies, the cheapest first. Each one would make a node accept a replica. Empty if all replicas are placed. */
   readonly cure: readonly string[]

@@ -1,4 +1,4 @@
-// Which nodes no longer qualify for the replicas on them, and what happens to those replicas.
+// Tests which nodes no longer qualify for the replicas on them, and what happens to those replicas.
 
 import type { DeploymentSpec } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'

@@ -1,6 +1,6 @@
-// Finds the nodes that no longer qualify for a deployment whose replicas they run, and whether another node accepts those
-// replicas. The labels of a node or the demands of the deployment may have changed; the stored state decides. While a
-// node sends no heartbeats, its last known labels are used. See docs/design/residency.md#displaced-replicas
+// Finds the nodes that no longer qualify for the replicas on them, because the labels of a node or the demands of the
+// deployment changed, and whether another node accepts those replicas. For a node without heartbeats, the last known
+// labels are used. See docs/design/residency.md#displaced-replicas
 
 import type { Assignment, NodeId } from '@holdfast/contract'
 import { hasValidReports, type NodeDisposition } from '../rollout/desired-replicas.ts'
@@ -125,7 +125,7 @@ function findWithoutSuccessor(
   )
 }
 
-/** Finds a node for one replica, as if the `affected` replicas were gone. */
+/** Finds a node for the successor of the displaced assignment `affected`, as if that assignment were gone. */
 function placeElsewhere(
   { snapshot: { scheduling, workload, counted }, current }: Question,
   affected: Assignment,

@@ -1,4 +1,4 @@
-// Outgoing replicas, which are about to be replaced, keep their capacity but do not push their successors to other nodes.
+// Tests that outgoing replicas, which are about to be replaced, keep their capacity but do not influence spread.
 
 import { describe, expect, test } from 'vitest'
 import { aWorkload } from '../scheduling/scheduling.fixture.ts'

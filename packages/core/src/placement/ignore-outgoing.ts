@@ -7,8 +7,8 @@ import type { RolloutPlan } from '../rollout/plan-rollout.ts'
 import { NO_DEPLOYMENT, type Placing, type SchedulingView, type Workload } from '../scheduling/index.ts'
 
 /**
- * The assignments that are removed once their successors are ready. Empty if the deployment has affinity or anti-affinity
- * to itself: those are hard rules that apply to every replica.
+ * The assignments that are being removed or replaced. Empty if the deployment has affinity or anti-affinity to itself:
+ * those are hard rules that apply to every replica.
  */
 export function outgoingReplicas(
   { name, placement }: Workload,
@@ -21,7 +21,7 @@ export function outgoingReplicas(
   return kept.filter(({ desired, replica }) => desired === 'removed' || numbers.has(replica))
 }
 
-/** Places `count` replicas as if the outgoing replicas belonged to no deployment. */
+/** Places `count` replicas as if the outgoing replicas belonged to no deployment, so that spread ignores the latter. */
 export function placeIgnoringOutgoing(
   scheduling: Pick<SchedulingView, 'place' | 'hypothetically'>,
   workload: Workload,

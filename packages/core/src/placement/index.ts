@@ -1,5 +1,5 @@
 // The entry point for controllers: planning a placement, the scheduling view that a plan queries, and the steps of a dry
-// run. Only loops/controllers may import this file; other code that needs placement imports ../explain. See
+// run. Only loops/controllers may import this file; code that only explains a placement imports explain-placement.ts. See
 // docs/design/packages.md#import-rules
 
 export { createPickDescriber, createSchedulingView, type SchedulingView } from '../scheduling/index.ts'

@@ -1,4 +1,4 @@
-// A serving replica is stopped before its successor starts only if some node will accept the successor afterwards.
+// Tests that a serving replica is stopped before its successor starts only if some node will accept the successor then.
 
 import type { AssignmentId } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'

@@ -37,8 +37,8 @@ export function keepServing(question: ServingQuestion, plan: RolloutPlan): KeptS
 }
 
 /**
- * Finds the stored assignment of a replica that the plan would stop although no other assignment of the same replica serves
- * requests. Returns undefined if there is none, or if the node of that assignment must be left anyway.
+ * The stored assignment, if the plan stops its replica although the replica serves and no other assignment of the same
+ * number keeps running. Undefined otherwise, and for a replica that must not run on its node.
  */
 function findStoppedFirst(
   { assignments, count, facts }: ServingQuestion,

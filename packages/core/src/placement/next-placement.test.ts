@@ -1,5 +1,5 @@
-// The placement record that follows a plan: why replicas have no node, which facts are kept, and when a decision is a new
-// one.
+// Tests the placement record that follows a plan: why replicas have no node, which parts of the old record are kept, and
+// when a decision is recorded as a new decision.
 
 import type { Candidate, FilterName } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'

@@ -123,7 +123,7 @@ function templatesOf(
   return templates
 }
 
-/** Whether two placement records are equal in everything but their assignments. */
+/** Whether two placement records are equal. Assignments are not compared, because the caller compares them. */
 export function isSameRecord(
   before: PlacementRecord | undefined,
   next: PlacementRecord | undefined,

@@ -46,8 +46,8 @@ export interface PlannedReplicas {
 /** The placement record that follows a decision, and facts derived from it. */
 export interface NextPlacement {
   /**
-   * The next placement record. Undefined if the deployment is being deleted and has no assignments left: the record is
-   * then deleted.
+   * The next placement record. Undefined if there is no record to store: the deployment is being deleted and has no
+   * assignments left, or it never had a record and still needs none.
    */
   readonly next: PlacementRecord | undefined
   readonly status: DeploymentStatus
@@ -58,7 +58,7 @@ export interface NextPlacement {
 export interface PlacementPlan extends PlanBasis, PlannedReplicas, NextPlacement {
   /** True if the stored placement record is up to date, so that nothing has to be written. */
   readonly isSettled: boolean
-  /** The assignments in the record `before` that serve. */
+  /** The assignments in the record `before` whose replica serves. */
   readonly ready: ReadonlySet<AssignmentId>
   /** The failed nodes that have an assignment in the record `before`. */
   readonly lostNodes: ReadonlySet<NodeId>

@@ -1,5 +1,5 @@
-// One decision about one deployment: which replicas stay, leave and are added, on which nodes, and the placement record
-// that follows.
+// Tests one decision about one deployment: which replicas stay, leave and are added, on which nodes, and which placement
+// record follows.
 
 import type { AssignmentId } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'

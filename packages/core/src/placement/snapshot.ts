@@ -40,7 +40,7 @@ export interface PlacementRecord {
    */
   readonly everAssigned: boolean
   readonly assignments: Assignment[]
-  /** Maps template hashes to container templates, for all that an assignment or `lastGood` refers to. */
+  /** Maps template hashes to container templates, for each hash that an assignment or `lastGood` refers to. */
   readonly templates: { [templateHash: string]: ContainerTemplate }
   /** The hash of the refusals that were last reported in an event; empty if there are none. */
   readonly reportedRefusals: string
@@ -90,12 +90,12 @@ export interface PlacementSnapshot {
    * lack reports.
    */
   readonly graceUntil: number
-  /** Returns undefined if the node is not enrolled or its record is unreadable. */
+  /** The facts about a node; undefined if the node is not enrolled or its record is unreadable. */
   nodeOf(id: NodeId): NodeFacts | undefined
-  /** The disposition of replicas on a node, from the node's record and claim alone, whatever the deployment demands. */
+  /** Decides from a node's record and claim what happens to replicas on the node, whatever the deployment demands. */
   dispositionOf(id: NodeId): NodeDisposition
   seen(id: AssignmentId): SeenReplica | undefined
-  /** Returns undefined if no deployment of that name exists. */
+  /** The state of the deployment with the given name; undefined if no such deployment exists. */
   dependency(name: string): Dependency | undefined
   /** Returns the SHA-256 hash of a text in hexadecimal. */
   sha256(text: string): string

@@ -1,5 +1,5 @@
-// A deployment with anti-affinity to itself stops a replica before its successor starts, if nothing else prevents the
-// successor.
+// Tests that a deployment with anti-affinity to itself stops a replica before its successor starts, if only the old
+// replica prevents the successor.
 
 import { describe, expect, test } from 'vitest'
 import {

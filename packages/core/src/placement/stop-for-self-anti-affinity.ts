@@ -10,8 +10,8 @@ import { placeWithout } from './keep-serving.ts'
 import type { DeploymentRecord, PlacementSnapshot } from './snapshot.ts'
 
 /**
- * Removes from the plan the replicas that wait until their own predecessor is gone. If every missing replica number still
- * runs, the predecessors of those replicas are stopped; otherwise the plan waits.
+ * Removes from the plan the successors that wait until their own predecessor is gone. The predecessors are stopped if the
+ * plan placed no replica and every missing replica number still runs; otherwise they keep running for now.
  */
 export function stopForSelfAntiAffinity(
   {
@@ -36,7 +36,7 @@ export function stopForSelfAntiAffinity(
   if (waiting.size === 0) return plan
   const runs = ({ replica }: { readonly replica: number }) =>
     plan.kept.some((each) => each.replica === replica && isRunning(each))
-  // A replica that was placed just now may occupy the node that was found, so the next decision checks again.
+  // A replica that was placed just now may occupy the node for a successor, so no replica is stopped in this decision.
   const mayStop = placing.placed.length === 0 && plan.missing.every(runs)
   const kept = plan.kept.map((each): Assignment => {
     const stops = mayStop && waiting.has(each.replica) && isRunning(each)

@@ -1,5 +1,5 @@
-// Assigns a class to each assignment of one replica number. The decision table in plan-replicas-number.ts then decides by
-// class.
+// Assigns a class to each assignment of one replica number. By the class, the decision table in plan-replicas-number.ts
+// decides whether the assignment stays or leaves.
 
 import type { Assignment } from '@holdfast/contract'
 import type { DesiredReplicas, ReplicaFacts } from './desired-replicas.ts'
@@ -101,8 +101,8 @@ function isOfFormerAttempt(desired: DesiredReplicas, each: Assignment, facts: Re
 }
 
 /**
- * While the update is on hold, the assignments that need no replacement, whatever their revision. A failed replica is
- * included only if there is no other replica.
+ * The assignments that need no replacement while the update is on hold, whatever their revision. A failed replica is
+ * included only if its replica number has no other replica.
  */
 function fittingInHold(
   desired: DesiredReplicas,
@@ -119,7 +119,7 @@ const isFailedInHold = (desired: DesiredReplicas, each: Assignment, facts: Repli
 
 /**
  * Whether a replica is left unchanged while the update is on hold. A failed replica does not prevent a node from being
- * drained, unless it is the only one.
+ * drained, unless it is the only replica of its number.
  */
 function isLeftAsItIs(
   desired: DesiredReplicas,

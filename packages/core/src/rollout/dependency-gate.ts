@@ -16,7 +16,7 @@ export interface Dependency {
 
 export interface UnmetDependency {
   readonly name: string
-  /** A clause that names the deployment that is depended on, its required state and its actual state. */
+  /** A clause for messages that names the dependency, its required state and its actual state. */
   readonly text: string
 }
 

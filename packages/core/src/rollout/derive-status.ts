@@ -75,7 +75,7 @@ interface ReplicaCount extends Readonly<DeploymentStatus['replicas']> {
   readonly leaving: number
   /** The number of replica numbers with a serving replica of the revision that is being rolled out. */
   readonly updated: number
-  /** The reason of the first replica with a problem; undefined if no replica has a problem. */
+  /** The first problem of a replica; `node_lost` while a lost replica has no serving successor; undefined if none. */
   readonly trouble: string | undefined
   /** The secrets that replicas wait for; each secret and cause is listed once. */
   readonly unresolved: readonly SecretTrouble[]
@@ -113,7 +113,7 @@ function isTrouble({ state, reason }: Pick<Observation, 'state' | 'reason'>): bo
   return state === 'failed' || state === 'lost' || reason !== ''
 }
 
-/** Derives the phase. If several phases apply, deletion takes precedence, then the most severe phase. */
+/** Derives the phase of a deployment. If several phases apply, deletion comes first, then the most severe phase. */
 function derivePhase(spec: DeploymentSpec, facts: StatusFacts, count: ReplicaCount): PhaseText {
   if (facts.deleting)
     return { phase: 'Deleting', reason: '', message: `The deployment is being deleted.${leavingText(count)}` }

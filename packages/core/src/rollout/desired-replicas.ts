@@ -32,8 +32,8 @@ export interface DesiredReplicas {
   /** The revision that new replicas are created from; undefined while no such revision is known. */
   readonly aim: RevisionTarget | undefined
   /**
-   * While true, running replicas keep their revision: only lost and leaving replicas are replaced, each by a replica of
-   * the same revision.
+   * True while updates are on hold: running replicas keep their revision. Only lost and leaving replicas are replaced,
+   * each by a replica of the same revision.
    */
   readonly hold: boolean
   readonly stopFirst: boolean
@@ -45,18 +45,18 @@ export interface DesiredReplicas {
   /** The number of replica numbers that may be replaced at the same time. */
   readonly parallelism: number
   /**
-   * True for an update: it proceeds only while every replica that it created serves. Other replacements do not wait for a
-   * failed replica.
+   * True for the replacements of an update, which proceeds only while every replica that it created serves. Other
+   * replacements do not wait for a failed replica.
    */
   readonly careful: boolean
   /** True while a dependency is not ready, so that no replica may be created. */
   readonly gated: boolean
   /**
-   * The template hash of the last good revision. Its replicas stay until their successors are ready, whatever is observed
-   * of them.
+   * The template hash of the last good revision. Replicas of that revision stay until their successors are ready, even if
+   * an agent reports a problem.
    */
   readonly goodHash: string | undefined
-  /** A failed replica of the desired template is recreated if its revision is lower than this revision. */
+  /** Revision below which a failed replica of the desired template is recreated. */
   readonly recreatedBefore: number
   /** The template hash of the paused revision, whose failed replicas stay for inspection. */
   readonly failedHash: string | undefined

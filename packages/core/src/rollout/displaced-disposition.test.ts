@@ -37,7 +37,7 @@ describe('a node that no longer qualifies', () => {
   })
 })
 
-/** Decides before each decision what happens to the replicas on each node, as the controllers do. */
+/** Sets what happens to replicas on nodes that do not fit, as the controllers do. Returns whether any node fits. */
 function classifyNodes(world: World, unfit: ReadonlySet<NodeId>, filter: FilterName): boolean {
   const open = unfit.size < NODES.length
   const disposition = displacedDisposition({ filter }, { open, gated: false, stateful: false })
@@ -106,7 +106,7 @@ test('while another node fits, no serving replica is removed before its successo
       const unfit = new Set<NodeId>()
       settle(world)
       for (const each of steps) play({ world, unfit, filter }, each)
-      // While no node accepts the replicas, they wait and the rollout does not settle.
+      // If no node fits, the replicas wait and the rollout does not settle, so nothing is checked.
       if (!classifyNodes(world, unfit, filter)) return
       settle(world)
       expect(running(world).filter(({ nodeId }) => unfit.has(nodeId))).toEqual([])

@@ -14,7 +14,7 @@ interface SuccessorConditions {
   readonly gated: boolean
   /**
    * Whether the deployment has a read-write mount: two replicas must never exist at once, so no successor can start
-   * first.
+   * before the old replica is gone.
    */
   readonly stateful: boolean
 }

@@ -79,8 +79,8 @@ const numbers = [
 ]
 
 /**
- * Three assignments of one replica number: a superseded one that has just become ready, together with one that fits or
- * one that does not fit.
+ * Test cases with three assignments of one replica number: one of the last good revision, a superseded one that has just
+ * become ready, and one that fits or does not fit.
  */
 const STAYING = { desired: 'running', disposition: 'staying' } as const
 const superseded = { ...STAYING, templateHash: 'failed', seen: READY } as const

@@ -16,8 +16,8 @@
 //   sole       |         |        | stay
 //   going      | leave   | leave  | leave
 //
-// An empty cell cannot occur. A serving replica therefore leaves only once another replica of the same number serves, or
-// if it must not run on its node.
+// An empty cell cannot occur. By the table, a serving replica leaves only once another replica of the same number
+// serves, or if it must not run on its node.
 // See docs/design/rollouts.md#desired-replicas
 
 import type { Assignment } from '@holdfast/contract'
@@ -52,8 +52,8 @@ export interface NumberPlan {
   /** The replica to create, because the replica number has no replica. */
   readonly empty?: MissingReplica
   /**
-   * Set if the replica number has only replicas that do not fit. When parallelism allows, it gets a successor, or its old
-   * replica is stopped first.
+   * Set if no replica of the number fits the desired state. When parallelism allows, the number gets a successor, or its
+   * old replica is stopped first.
    */
   readonly outdated?: OutdatedNumber
   /** True while a successor is starting, has failed again, or waits until the old replica is gone. */

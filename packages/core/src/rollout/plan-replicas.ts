@@ -15,7 +15,7 @@ export interface ReplicaPlan {
   readonly missing: readonly MissingReplica[]
   /** True if a dependency that is not ready prevents a replica from being created or replaced. */
   readonly held: boolean
-  /** The replica numbers whose old replica is stopped first, because the quota does not allow a successor beside it. */
+  /** The replica numbers whose old replica is stopped first, because the quota does not allow two replicas at once. */
   readonly forcedByQuota: readonly number[]
 }
 
@@ -54,7 +54,7 @@ type ReplicaSteps = Pick<ReplicaPlan, 'missing' | 'held' | 'forcedByQuota'> & {
   readonly leaving: ReadonlySet<AssignmentId>
 }
 
-/** Replica numbers without a replica get one at once. Outdated replicas are replaced as parallelism allows. */
+/** A replica number without a replica gets a replica at once. Outdated replicas are replaced as parallelism allows. */
 function planSteps(desired: DesiredReplicas, numbers: readonly NumberPlan[], room: number): ReplicaSteps {
   const leaving = new Set(numbers.flatMap((each) => each.leaving.map(({ id }) => id)))
   const missing = numbers.flatMap(({ empty }) => empty ?? [])
@@ -77,7 +77,7 @@ function planSteps(desired: DesiredReplicas, numbers: readonly NumberPlan[], roo
       // and the explanation names the quota.
       missing.push(successor)
     } else if (desired.aim !== undefined && taken + empty < budget) {
-      // The old replica is stopped only if no other replica number lacks a replica and a successor can be created.
+      // The old replica is stopped only if parallelism allows it besides the missing replicas and a successor can follow.
       for (const { id } of old) leaving.add(id)
       if (!desired.stopFirst) forcedByQuota.push(successor.replica)
     }

@@ -1,4 +1,4 @@
-// Random histories with agents, nodes, revisions, time, and decisions that are lost or repeated. In each history a
+// Tests rollouts in random histories of agents, nodes, revisions, time, and lost or repeated decisions. In each history a
 // replica number that is served stays served, repeated planning changes nothing, and in the end the desired state is
 // reached.
 
@@ -129,7 +129,7 @@ function play(world: World, each: Step, checkDecision: (world: World, fitting: n
 
 const DESIRED = ['running', 'stopped', 'removed']
 
-/** Makes one decision and checks every property that must hold for a decision. */
+/** Makes one decision about a rollout and checks every property that must hold for a decision. */
 function checkDecision(world: World, fitting: number): void {
   const { desired, placed } = world
   const before = placed.assignments
@@ -170,8 +170,8 @@ function checkDecision(world: World, fitting: number): void {
 }
 
 /**
- * A replica that must not run on its node keeps running only while its successor starts. A replica that no other node
- * accepts is not stopped for a successor.
+ * Checks that a replica that must not run on its node keeps running only while the plan keeps a successor on a node that
+ * is neither lost nor forbidden.
  */
 function expectPlaced(world: World, { kept }: Pick<RolloutPlan, 'kept'>): void {
   const { dispositionOf } = factsOf(world)
@@ -192,8 +192,8 @@ function expectForward(before: readonly Assignment[], now: Assignment): void {
 }
 
 /**
- * With stop-first no other replica of the same number may run on a reachable node; with a read-write mount, on no node at
- * all.
+ * Checks that no other replica of the same number may run when a replica is added: with stop-first on any reachable node,
+ * with a read-write mount on any node at all.
  */
 function expectAlone(world: World, kept: readonly Assignment[], added: Assignment): void {
   const { dispositionOf } = factsOf(world)
@@ -203,7 +203,8 @@ function expectAlone(world: World, kept: readonly Assignment[], added: Assignmen
 }
 
 /**
- * Ends all disturbances: all nodes are back, no dependency is unmet, the image is resolved, and all agents are healthy.
+ * Ends all disturbances of a history: all nodes are back, no dependency is unmet, the image is resolved, and all agents
+ * are healthy.
  */
 function calm(world: World): void {
   world.dispositions.clear()

@@ -79,8 +79,8 @@ function readyOf(context: RolloutContext, { templateHash }: RevisionTarget): Set
 }
 
 /**
- * A failed rollout is paused or rolled back to the last good revision. A rollout that replaces nothing never fails and
- * keeps trying.
+ * Pauses a rollout that has failed, or rolls it back to the last good revision. A rollout that replaces no replicas never
+ * fails and keeps trying.
  */
 export function failRollout(context: RolloutContext, rollout: Rollout): Rollout {
   const { desired, placed } = context
@@ -130,8 +130,8 @@ interface AdvancedRollout {
 }
 
 /**
- * Records the time when a further replica became ready. Once all replicas are ready and the watch window is over, the
- * revision is recorded as good.
+ * Records that a further replica of the rollout became ready, with the time. Once all replicas are ready and the watch
+ * window is over, the revision is recorded as good and the rollout ends.
  */
 export function advanceRollout(
   context: RolloutContext,
@@ -144,8 +144,8 @@ export function advanceRollout(
   const isNewlyForced = forcedByQuota.length > 0 && rollout.quotaReached !== true
   const noted = isNewlyForced ? { ...rollout, quotaReached: true } : rollout
   const ready = readyOf(context, rollout).size
-  // A rollout that replaces nothing records progress only for its last replica, to avoid a write for each replica of a
-  // new deployment.
+  // A rollout that replaces no replicas records progress only for its last replica, to avoid a write for each replica of
+  // a new deployment.
   if (ready > rollout.ready && (rollout.replaces || ready === count))
     return { rollout: { ...noted, ready, progressedAt: timeOf(now) }, lastGood }
   const { revision, templateHash } = rollout
@@ -154,7 +154,7 @@ export function advanceRollout(
   return { rollout: undefined, lastGood: { revision, templateHash } }
 }
 
-/** The last good revision. A later revision with the same template is good as well. */
+/** The last good revision. The target revision is good as well if it has the same template as the last good one. */
 function lastGoodOf(lastGood: RevisionTarget | undefined, target: RevisionTarget | undefined) {
   const later = lastGood?.templateHash === target?.templateHash && lastGood?.revision !== target?.revision
   return later && target !== undefined ? target : lastGood

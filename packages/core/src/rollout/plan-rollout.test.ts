@@ -167,8 +167,8 @@ describe('a failed update', () => {
       state: 'rolling_back',
       failure: { reason, replica, nodeId },
     })
-    // Replica 1, which was already updated, is rolled back under the rules of an update; the failed replica is removed at
-    // once.
+    // Replica 1, which already runs the failed revision, is rolled back by the rules of an update. The failed replica is
+    // removed at once.
     expect(hashes(world)).toEqual(['1 two', '1 one', '2 one', '3 one'])
     settle(world)
     expect(hashes(world)).toEqual(all('one'))

@@ -11,7 +11,7 @@ import { advanceRollout, currentRollout, endsAt, failRollout } from './plan-roll
 export interface RolloutPlan extends ReplicaPlan {
   readonly rollout: Rollout | undefined
   readonly lastGood: RevisionTarget | undefined
-  /** Time when the plan has to be repeated even if nothing changes, in milliseconds since 1970. */
+  /** Time when the rollout must be planned again even if nothing changes, in milliseconds since 1970. */
   readonly replanAt: number | undefined
 }
 

@@ -30,7 +30,7 @@ type Cause = keyof typeof CAUSES
 type GeneralCause = keyof typeof GENERAL
 
 export interface SecretTrouble {
-  /** The name of the secret entry in the spec, or the variable of a template; null if all secrets are concerned. */
+  /** The name of the secret entry, or the variable of a constant or template; null if all secrets are concerned. */
   readonly secret: string | null
   readonly cause: Cause | GeneralCause
 }

@@ -14,11 +14,11 @@ import { nodeIdOf } from './scheduling.fixture.ts'
 
 const NAMES = ['web', 'db', 'cache']
 const VALUES = ['a', 'b', 'c']
-/** Label keys for random nodes. Some are names of properties that every object inherits. */
+/** Label keys for random nodes. Some of the keys are names of properties that every object inherits. */
 const KEYS = ['zone', 'disk', 'constructor', '__proto__']
 const COUNTRIES = ['DE', 'FR', 'US']
 const REGIONS = ['eu', 'na', 'constructor', '__proto__']
-/** The declared labels. `constructor` is deliberately not declared. */
+/** The declared regions with their countries. Nodes may report the region `constructor`, which is not declared. */
 const DECLARED = Object.fromEntries([
   ['eu', ['DE', 'FR']],
   ['na', ['US']],
@@ -27,13 +27,13 @@ const DECLARED = Object.fromEntries([
 /** The most nodes of one random tenant. */
 const MAX_NODES = 9
 
-/** Makes values rare, because otherwise hardly any node would be accepted. */
+/** Generates undefined in most cases, because with a value in each case hardly any node would be accepted. */
 const seldom = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.oneof({ weight: 5, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary })
 const mostly = <T>(usual: T, ...rare: T[]): fc.Arbitrary<T> =>
   fc.oneof({ weight: 7, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom(...rare) })
 
-/** Random capacities from few different values, so that requests often fit exactly. */
+/** Random amounts of CPU and memory from few different values, so that requests often fit exactly. */
 const amounts = (max: number): fc.Arbitrary<Capacity> =>
   fc.record({ cpuMillis: fc.integer({ min: 0, max }), memoryBytes: fc.integer({ min: 0, max }) })
 
@@ -54,8 +54,8 @@ const attested: fc.Arbitrary<NodeFacts['attested']> = fc.oneof(
 )
 
 /**
- * Random labels and attested location of a node. The node reports its attested location or a part of it, and the true
- * country of a false report is known.
+ * Random labels and attested location of a node. A node reports its attested country and region, or leaves some out. If a
+ * node is meant to report a false country, the facts have the attested country as `hiddenCountry`.
  */
 export const arbitraryStanding = fc
   .tuple(ownLabels, attested, mostly(true, false), mostly(true, false), fc.boolean())

@@ -1,6 +1,6 @@
 // One tenant's nodes as arrays, one array for each value that a decision compares. Arrays are indexed by slot, and slots
-// are in the order of the node ids. Decisions read little memory with this layout, so their cost depends on the tenant's
-// own nodes only.
+// are in the order of the node ids. With this layout a decision reads little memory, and its cost does not depend on the
+// nodes of other tenants.
 
 import { firstRefusal } from './check-candidates.ts'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
@@ -33,7 +33,7 @@ export interface Columns {
   readonly byShare: FreeOrder
   /** For each slot (array index of a node), replicas of the deployment being placed. All zero between decisions. */
   readonly crowd: Int32Array
-  /** Maps a deployment name to the slots of the nodes that run it, and each slot to the number of replicas. */
+  /** Maps a deployment name to the slots (array indexes) of the nodes that run it, and to its number of replicas. */
   readonly running: Map<string, Map<number, number>>
   readonly candidates: Map<string, Candidates>
   readonly groups: Map<string, Groups>
@@ -82,7 +82,7 @@ export function setRunning({ running }: Columns, name: string, slot: number, cou
   else running.delete(name)
 }
 
-/** Replaces the record of a node and clears all cached answers. This is rare compared with decisions. */
+/** Replaces the facts of a node. All cached answers are cleared if the record of the node changed, which is rare. */
 export function replaceNode(columns: Columns, before: HeldNode, node: HeldNode): void {
   for (const name of before.replicas.keys()) setRunning(columns, name, before.slot, 0)
   for (const [name, count] of node.replicas) setRunning(columns, name, node.slot, count)

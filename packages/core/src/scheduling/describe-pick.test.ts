@@ -1,4 +1,4 @@
-// The description of why a node was picked names the ranks that decided.
+// Tests that the description of why a node was picked names the ranking criteria that decided.
 
 import type { NodeId } from '@holdfast/contract'
 import fc from 'fast-check'
@@ -67,7 +67,7 @@ test('the description of the picked node differs from that of every other node, 
         .filter(({ id }) => id !== chosen)
         .map(({ id }) => describePick(workload, facts, id))
       expect(own).not.toBe('it was the only node that fits')
-      // Only nodes with the same ranks have the same description; in this case the node with the lower id was picked.
+      // Only nodes that rank the same have the same description; in this case the node with the lower id was picked.
       for (const [index, text] of others.entries())
         if (text === own && text.endsWith('the first by id'))
           expect(chosen < (facts.nodes.filter(({ id }) => id !== chosen)[index]?.id ?? '')).toBe(true)
@@ -99,7 +99,7 @@ test('a describer that was updated replica by replica equals a fresh one', () =>
   )
 })
 
-/** The node with one more replica, either of the workload or of no deployment. */
+/** A copy of a node with one more replica, either of the workload or of no deployment. */
 function withOne({ name, resources }: Workload, node: NodeFacts, unnamed: boolean): NodeFacts {
   const as = unnamed ? '' : name
   const { cpuMillis, memoryBytes } = node.requested

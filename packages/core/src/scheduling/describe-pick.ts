@@ -1,6 +1,6 @@
-// Describes why a node was picked: the ranks of pick-node.ts in which the node differs from the other nodes that fit. The
-// describer is updated replica by replica, because a plan needs a description for every replica; only the changed node is
-// checked again.
+// Describes why a node was picked: the ranking criteria of pick-node.ts in which the node differs from the other nodes
+// that fit. A plan needs a description for every replica, so the describer is updated replica by replica and checks only
+// the changed node again.
 
 import type { NodeId } from '@holdfast/contract'
 import { firstRefusal } from './check-candidates.ts'
@@ -11,7 +11,7 @@ import { freeShare, type HeldNode, holdNode } from './held-node.ts'
 import { labelOf } from './labels.ts'
 
 export interface PickDescriber {
-  /** Why the scheduler picked this node for the next replica. */
+  /** Why the scheduler picked the node `chosen` for the next replica. */
   describe(chosen: NodeId): string
   /**
    * Must be called after a replica of the workload was added to a node (1) or removed from it (-1). `unnamed`: the
@@ -46,7 +46,7 @@ export function createPickDescriber(workload: Workload, { nodes, containers }: T
   const held = nodes.map((node) => holdNode(node, 0))
   const ownOn = ({ replicas }: NodeFacts) => replicas.get(workload.name) ?? 0
   const own = { total: held.reduce((sum, node) => sum + ownOn(node), 0) }
-  // Filters only need to know whether the deployment itself runs on any node.
+  // Filters ask only whether the deployment itself runs on any node, so `runs` answers for that deployment alone.
   const facts = { nodes: held, containers, runs: () => own.total > 0 }
   const ranked = rankedOf(workload, facts)
   const crowd: Describing['crowd'] = new Map()
@@ -116,7 +116,7 @@ function describePick(describing: Describing, chosen: NodeId): string {
     : `${among}: ${reasons.join(', then ')}`
 }
 
-/** Describes only ranks that ruled out nodes. Each rank compares the nodes that were equal in all previous ranks. */
+/** Describes only ranking criteria that ruled out nodes. Each criterion compares nodes that no earlier one ruled out. */
 function decidingRanks(
   { workload: { name, placement }, crowd }: Describing,
   own: Ranked,

@@ -1,5 +1,5 @@
-// Residency with random clusters and label changes: no replica is ever assigned to a node where its deployment may not
-// run, and in the end no replica is left on such a node. The tests define residency demands independently of the filters.
+// Tests residency with random clusters and label changes: no replica is ever assigned to a node that residency forbids,
+// and in the end no replica is left on such a node. The tests define residency demands independently of the filters.
 
 import type { Assignment, NodeId } from '@holdfast/contract'
 import fc from 'fast-check'
@@ -91,7 +91,7 @@ function make(cluster: Cluster, each: Change): void {
   }
 }
 
-/** Whether a deployment may run on a node, written independently of the filters. */
+/** Whether residency allows a deployment on a node, written independently of the filters. */
 function allows({ residency }: Workload, node: NodeFacts | undefined): boolean {
   const labels = new Map(Object.entries(node?.labels ?? {}))
   const [country, region] = [labels.get('holdfast.io/country'), labels.get('holdfast.io/geo-region')]
@@ -144,8 +144,8 @@ type Seen = {
 }
 
 /**
- * Without residency enforcement no replica moves. Otherwise every replica ends on an allowed node, unless only a label
- * constraint is violated and no other node accepts the replica, or its move is stuck.
+ * Checks where the replicas of a deployment end. While residency is enforced, residency allows each replica's node. A
+ * replica is on a node that violates a label constraint only if no other node accepts it, or if its move is stuck.
  */
 function expectSettled(cluster: Cluster, deployed: Deployed, seen: Seen): void {
   const { workload } = deployed

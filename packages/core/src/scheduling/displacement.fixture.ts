@@ -1,5 +1,5 @@
-// For tests only: a cluster that applies the controllers' decisions, from plan to scheduler, with agents that carry them
-// out on every reachable node.
+// For tests only: a cluster in which the rollout planner and the scheduler make decisions, and agents carry out the
+// decisions on every reachable node.
 
 import type { Assignment, AssignmentId, NodeId, Observation } from '@holdfast/contract'
 import type { NodeDisposition, ReplicaFacts } from '../rollout/desired-replicas.ts'
@@ -25,7 +25,7 @@ export interface Deployed {
 
 export interface Cluster {
   readonly deployments: readonly Deployed[]
-  /** The nodes, without the replicas of this cluster's deployments and their requests. */
+  /** The nodes of the cluster. Their facts do not include the replicas and requests of the cluster's deployments. */
   readonly nodes: Map<NodeId, NodeFacts>
   readonly containers: TenantFacts['containers']
   readonly observed: Map<AssignmentId, Seen>
@@ -92,8 +92,8 @@ export function tenantFacts(
 }
 
 /**
- * Decides what happens to replicas on a node, from whether another node would accept an existing replica if that replica
- * were gone.
+ * Decides what happens to the replicas on a node that no longer qualifies. This depends on whether another node would
+ * accept one of the replicas if that replica were gone.
  */
 function dispositionOf(cluster: Cluster, deployed: Deployed, id: NodeId): NodeDisposition {
   const { workload, desired, placed } = deployed
@@ -155,7 +155,7 @@ function nodeFor(cluster: Cluster, { workload }: Deployed): NodeId | undefined {
   return placeReplicas(workload, 1, facts).placed[0]
 }
 
-/** Evaluates all nodes once, before any replica moves. */
+/** The facts for one plan. Each node is checked once, before any replica moves. */
 function replicaFacts(cluster: Cluster, deployed: Deployed): ReplicaFacts {
   const ids = new Set(deployed.placed.assignments.map(({ nodeId }) => nodeId))
   const dispositions = new Map([...ids].map((id) => [id, dispositionOf(cluster, deployed, id)]))

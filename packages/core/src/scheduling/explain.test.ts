@@ -1,4 +1,4 @@
-// The explanation of a deployment that fits on no node, as a user reads it.
+// Tests the explanation of a deployment that fits on no node, as a user reads it.
 
 import { candidateShape, decode } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'

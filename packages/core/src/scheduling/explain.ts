@@ -88,7 +88,7 @@ function toRefusal(
   return { filter, code, required, reported, fix: fix === '' ? textWithoutRemedy(code, explained) : fix }
 }
 
-/** The text of a step, if it was already built for the remedy of the node. */
+/** The text of a step from the remedy of the node; undefined if the remedy does not contain the step. */
 function textIn(
   cure: Cure | undefined,
   step: PricedStep,
@@ -129,8 +129,8 @@ function summaryOf(explained: readonly ExplainedCandidate[]): string {
 }
 
 /**
- * The reasons with the number of refused nodes, most frequent first and otherwise in the order of the filters. A node is
- * counted for each of its reasons.
+ * The reasons why nodes refuse a replica, each with the number of refusing nodes: most frequent first and otherwise in
+ * the order of the filters. A node is counted for each of its reasons.
  */
 function countedReasons(explained: readonly ExplainedCandidate[]): [string, number][] {
   const counted = memoizeByValue((_code: string) => ({ count: 0 }))
@@ -171,7 +171,8 @@ const hasRemedy = (candidate: ExplainedCandidate): candidate is RemediedCandidat
 const ABOUT_TENANT = new Set<string>(['residency_enforcement', 'quota'])
 
 /**
- * Advice for the case that no change makes a node fit: a new node would, unless the refusal is about the tenant itself.
+ * Advice to enroll another node, for the case that no change makes an existing node fit. Changes that the tenant itself
+ * needs, such as a larger quota, are added.
  */
 function enrollmentText([first]: readonly ExplainedCandidate[]): string {
   if (first === undefined) return ANOTHER_NODE

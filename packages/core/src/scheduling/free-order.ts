@@ -1,5 +1,5 @@
-// Node slots sorted by free share, the largest share first and the lower slot first among equals. A change moves one
-// slot, so decisions find the freest nodes without sorting.
+// Slots (array indexes of nodes) sorted by free share, the largest share first and the lower slot first among equals. A
+// change moves one slot, so decisions find the freest nodes without sorting.
 
 export interface FreeOrder {
   readonly slots: Int32Array
@@ -29,7 +29,7 @@ export function setShare({ slots, share }: FreeOrder, slot: number, now: number)
   share[slot] = now
 }
 
-/** The position, from `low` to `high`, at which a slot with the given free share belongs. */
+/** The position between `low` and `high` at which a slot with the given free share must be inserted. */
 function positionOf(
   { slots, share }: FreeOrder,
   ofShare: number,

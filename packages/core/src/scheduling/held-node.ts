@@ -1,4 +1,4 @@
-// A node in a scheduling view: its facts, sums that change with each replica, and the node's slot in the columns.
+// A node in a scheduling view: its facts, its sums over all replicas, and its slot (its index in the node arrays).
 
 import type { Capacity } from '@holdfast/contract'
 import type { NodeFacts } from './facts.ts'
@@ -9,7 +9,7 @@ export interface HeldNode extends NodeFacts {
   readonly replicas: Map<string, number>
   /** The number of replicas of all deployments on the node. */
   total: number
-  /** The node's index in the columns of the view. */
+  /** The index of the node in the node arrays of the scheduling view. */
   slot: number
 }
 
@@ -32,8 +32,8 @@ export function sameRecord(before: NodeFacts, after: NodeFacts): boolean {
 }
 
 /**
- * The least capacity that a replica is ranked with. Otherwise all replicas without resource requests would go to one
- * node.
+ * The least capacity that each replica counts for when nodes are ranked. Without this minimum, all replicas without
+ * resource requests would go to one node.
  */
 const NOMINAL: Capacity = { cpuMillis: 50, memoryBytes: 64 * 1024 * 1024 }
 

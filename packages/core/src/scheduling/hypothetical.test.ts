@@ -1,4 +1,4 @@
-// Hypothetical questions see their assumed changes and leave the view unchanged, both after an answer and after an error.
+// Tests that a hypothetical question sees its assumed changes and leaves the view unchanged, even after an error.
 
 import type { Capacity } from '@holdfast/contract'
 import fc from 'fast-check'
@@ -27,7 +27,7 @@ const renamed = (node: number): HypotheticalChange => ({
   to: NO_DEPLOYMENT,
 })
 
-/** Answers that depend on everything in a view: nodes, capacity, replicas, quota and ranks. */
+/** The view's answers to several workloads, which depend on everything in it: nodes, capacity, replicas, quota, ranks. */
 function everythingOf(view: SchedulingView): unknown {
   const questions = [
     aWorkload(),

@@ -51,7 +51,7 @@ export function quoteConstraint(constraint: Constraint): { constraint: Constrain
   return { constraint: more === 0 ? constraint : { ...constraint, values: quoted }, more }
 }
 
-/** A key of a node's values of the given labels. Two nodes have the same key only if they report the same values. */
+/** A text that is equal for two nodes only if the nodes report the same values of the given labels. */
 export function keyOfLabels(named: readonly { readonly label: string }[], labels: Labels): string {
   let key = ''
   for (const { label } of named) key += keyOfValue(labelOf(label, labels))

@@ -1,4 +1,4 @@
-// Which replicas are removed at once from a node that residency forbids, and which wait for their successor.
+// Tests which replicas are removed at once from a node that residency forbids, and which wait for their successor.
 
 import type { Assignment, AssignmentId, Observation } from '@holdfast/contract'
 import { expect, test } from 'vitest'
@@ -6,8 +6,8 @@ import { leaveForbidden, type Whereabouts } from './leave-forbidden.ts'
 import { nodeIdOf } from './scheduling.fixture.ts'
 
 /**
- * An assignment on one of four nodes: 1 is allowed; 2 is forbidden; 3 is forbidden and not connected; 4 is allowed and
- * not connected.
+ * An assignment on one of four nodes. Residency allows nodes 1 and 4 and forbids nodes 2 and 3; nodes 3 and 4 are not
+ * connected.
  */
 const assigned = (replica: number, node: number, desired: Assignment['desired'] = 'running'): Assignment => ({
   id: `rep_${replica}_${node}` as AssignmentId,

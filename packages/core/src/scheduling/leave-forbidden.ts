@@ -1,6 +1,6 @@
-// The last step of a decision: stops replicas on nodes that residency forbids. Such a replica may keep running only while
-// a successor is starting or another replica is being stopped. It is stopped at once if nothing makes progress, because a
-// node is not connected, a successor fails, or the quota allows no successor. See
+// The last step of a decision: stops replicas on nodes that residency forbids. A forbidden replica may keep running only
+// while a successor is starting or another replica is being stopped. It is stopped at once if nothing makes progress,
+// because a node is not connected, a successor fails, or the quota allows no successor. See
 // docs/design/residency.md#displaced-replicas
 
 import type { Assignment, AssignmentId, NodeId, Observation } from '@holdfast/contract'
@@ -11,11 +11,11 @@ export interface Whereabouts {
   /** Whether the agent of the node is connected and carries out changes. */
   answers(nodeId: NodeId): boolean
   seen(id: AssignmentId): Pick<Observation, 'state' | 'reason'> | undefined
-  /** Whether the replica has had enough time to become ready. */
+  /** Whether the deadline for the replica to become ready has passed. */
   isOverdue(assignment: Assignment): boolean
   /**
    * The most replicas that one decision stops, because a transaction compares every node that loses a replica. Later
-   * decisions stop the others.
+   * decisions stop the remaining replicas.
    */
   readonly most: number
 }

@@ -62,7 +62,7 @@ function acceptance({ running }: Columns, workload: Workload, facts: TenantFacts
     firstRefusal(UNCACHED_FILTERS, workload, node, facts) === undefined
 }
 
-/** The nodes to compare. With affinity these are only the nodes that run the first deployment in placement.affinity. */
+/** The slots to compare. With affinity, only nodes that run the first other deployment in placement.affinity. */
 function slotsToScan({ columns, candidates }: Search, workload: Workload): Int32Array {
   const other = workload.placement?.affinity?.find((name) => name !== workload.name)
   if (other === undefined) return candidates.slots
@@ -76,8 +76,8 @@ function slotsToScan({ columns, candidates }: Search, workload: Workload): Int32
 const NOWHERE: ReadonlyMap<number, number> = new Map()
 
 /**
- * Adds the deployment's own replicas to the counts per node and group, or subtracts them. All counts must be zero again
- * after each decision.
+ * Adds the deployment's own replicas to the replica counts of nodes and spread groups, or subtracts them. All counts must
+ * be zero again after each decision.
  */
 function tally({ columns: { running, crowd }, groups }: Search, name: string, times: 1 | -1): void {
   for (const [slot, count] of running.get(name) ?? NOWHERE) {
@@ -92,8 +92,8 @@ const NO_SLOT = -1
 const MAX_WALKED = 64
 
 /**
- * Checks nodes from the freest on. The first node that has no replica of the deployment and is in a group with the fewest
- * replicas is the best node.
+ * Checks nodes from the freest on. The first accepted node that has no replica of the deployment, and is in a spread
+ * group with the fewest replicas, is the best node.
  */
 function walk({ columns, groups, candidates, leastCpu, leastMemory, accepts }: Search): number {
   const { nodes, byShare, freeCpu, freeMemory, crowd } = columns
@@ -116,7 +116,7 @@ function fewestIn(crowd: Int32Array): number {
   return fewest
 }
 
-/** Compares all given slots. The filters run only for a node that would be the best so far. */
+/** Compares the nodes in all given slots. The filters run only for a node that would be the best so far. */
 function scan(search: Search, slots: Int32Array): number {
   const { columns, groups, leastCpu, leastMemory, accepts } = search
   const { nodes, byShare, freeCpu, freeMemory, crowd } = columns

@@ -1,6 +1,6 @@
-// Properties of placement in random clusters: no placement uses another tenant's node, overcommits a node or violates a
-// filter; every replica that fits is placed; fast and full filtering agree; an updated view equals a new one. The tests
-// define each filter's demands independently, so that a fault in a filter is detected.
+// Tests placement in random clusters: no placement uses another tenant's node, overcommits a node or violates a filter;
+// every replica that fits is placed; fast and full filtering agree; an updated scheduling view equals a new one. The
+// tests define each filter's demands independently, so that a fault in a filter is detected.
 
 import type { FilterName, NodeId } from '@holdfast/contract'
 import fc from 'fast-check'

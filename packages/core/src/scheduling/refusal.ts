@@ -51,8 +51,8 @@ export interface Filter {
   /** Maps a refusal code to the words after the number of refused nodes in a summary: "2 cordoned". */
   readonly phrases: { readonly [code: string]: string }
   /**
-   * Whether the reported value is a fact from the node's record. A change of such a fact is worth a new event. Running
-   * replicas and free capacity change all the time, so their changes are not.
+   * Whether the reported value of a refusal is a fact from the node's record, so that a new value is worth a new event.
+   * False for running replicas and free capacity, which change all the time.
    */
   readonly reportsRecordFact: boolean
   /**

@@ -1,5 +1,5 @@
-// The labels that a residency demand is stored as, the demand with the configuration applied, and the nodes that satisfy
-// it.
+// Tests the labels that a residency demand is stored as, the demand with the configuration applied, and which nodes
+// satisfy the demand.
 
 import type { ResidencyDemand } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'

@@ -1,5 +1,5 @@
 // Residency demands: the labels that a demand is stored as, the demand with the configuration applied, and whether a node
-// satisfies it. See docs/design/residency.md#demands
+// satisfies the demand. See docs/design/residency.md#demands
 
 import {
   NODE_COUNTRY,
@@ -36,11 +36,11 @@ export function desiredResidency(
 
 type Labels = NodeFacts['labels']
 
-/** Whether a node reports the demanded country. A node that reports no country is in no demanded country. */
+/** Whether a node reports the demanded country; true if no country is demanded. */
 export const isInCountry = ({ country }: DesiredResidency, labels: Labels): boolean =>
   country === undefined || labelOf(NODE_COUNTRY, labels) === country
 
-/** Whether a node reports the region, or a country that the region covers. */
+/** Whether a node reports the demanded region or a country of that region; true if no region is demanded. */
 export function isInRegion({ region, regionCountries }: DesiredResidency, labels: Labels): boolean {
   if (region === undefined || labelOf(NODE_REGION, labels) === region) return true
   const country = labelOf(NODE_COUNTRY, labels)
@@ -50,7 +50,7 @@ export function isInRegion({ region, regionCountries }: DesiredResidency, labels
 /** The part of a node's facts that the filters on location and labels read. */
 export type Stand = Pick<NodeFacts, 'labels' | 'hiddenCountry'>
 
-/** Whether every filter on labels and location gives the same answer for two nodes. */
+/** Whether two nodes are equal in everything that the filters on location and labels read. */
 export function sameStand(left: Stand, right: Stand): boolean {
   const keys = Object.keys(left.labels)
   const sameKeys = keys.length === Object.keys(right.labels).length
@@ -65,7 +65,7 @@ export function sameStand(left: Stand, right: Stand): boolean {
 export const countryOf = ({ labels, hiddenCountry }: Stand): string | undefined =>
   labelOf(NODE_COUNTRY, labels) ?? hiddenCountry
 
-/** Whether a node is in a blocked country. A node that reports no country is in no blocked country. */
+/** Whether a node is in a blocked country. A node whose country is unknown is in no blocked country. */
 export function isBlocked({ blockedCountries = [] }: DesiredResidency, node: Stand): boolean {
   const country = countryOf(node)
   return country !== undefined && blockedCountries.includes(country)

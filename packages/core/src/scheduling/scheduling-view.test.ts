@@ -1,5 +1,5 @@
-// Which node is picked, and how replicas placed by one call affect each other. properties.test.ts checks that no pick
-// violates a filter.
+// Tests which node is picked, and how replicas placed by one call affect each other. properties.test.ts checks that no
+// picked node violates a filter.
 
 import type { Capacity } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'

@@ -30,7 +30,7 @@ export interface Placing {
 }
 
 export interface SchedulingView {
-  /** Decides without changing the view. A caller that carries out the decision enters it with applyAssigned. */
+  /** Chooses nodes and leaves the view unchanged. A caller that uses the result must enter it with applyAssigned. */
   place(workload: Workload, count: number): Placing
   /** Every node of the tenant with every refusal, even if a replica would fit. */
   candidates(workload: Workload): ExplainedCandidate[]
@@ -85,8 +85,8 @@ function checkMutable({ openQuestions }: TenantState): void {
 }
 
 /**
- * The tenant's facts as a live view of the state: they include replicas that are entered during a decision. The set of
- * nodes does not change.
+ * The tenant's facts, which always show the current state: they include replicas that are entered during a decision. The
+ * nodes themselves stay the same.
  */
 function factsNow(state: TenantState): TenantFacts {
   const { nodes, running } = columnsOf(state)
@@ -112,7 +112,7 @@ function place(state: TenantState, facts: TenantFacts, workload: Workload, count
       if (placed.length < count) apply({ kind: 'enter', nodeId, name, resources })
     }
     const unplaced = count - placed.length
-    // The explanation is built before the placed replicas are undone, because remedies depend on them.
+    // The explanation is built before the placed replicas are undone, because remedies depend on the placed replicas.
     const candidates = unplaced > 0 ? explainNodes(workload, facts) : []
     return { placed, unplaced, candidates, cures: unplaced > 0 ? retryTriggersOf(candidates) : [] }
   })

@@ -8,7 +8,7 @@ import { labelOf } from './labels.ts'
 
 const CROCKFORD_DIGITS = 26
 
-/** A node id. Node ids sort in the order of their numbers. */
+/** The id of the node with a given number. Node ids sort in the order of their numbers. */
 export function nodeIdOf(number: number): NodeId {
   const id = `node_${String(number).padStart(CROCKFORD_DIGITS, '0')}`
   if (!isNodeId(id)) throw new Error(`not a node id: ${id}`)

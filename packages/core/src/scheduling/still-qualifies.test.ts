@@ -1,4 +1,4 @@
-// Which changes of labels or demands let a replica stay on its node, and which changes move it.
+// Tests which changes of labels or demands let a replica stay on its node, and which changes move the replica.
 
 import type { ResidencyDemand } from '@holdfast/contract'
 import { expect, test } from 'vitest'

@@ -1,5 +1,5 @@
-// The state of a scheduling view and the changes to it. A watch may deliver changes twice or out of order, so entering
-// the same facts twice is harmless.
+// The state of a scheduling view and the changes to the state. A watch may deliver changes twice or out of order, so
+// entering the same node twice is harmless.
 
 import type { Capacity, NodeId } from '@holdfast/contract'
 import { type Columns, createColumns, refreshSlot, replaceNode, setRunning } from './columns.ts'

@@ -29,7 +29,7 @@ type UnresolvedCause = 'missing_key' | 'conflict' | 'too_large' | 'malformed'
 
 export type ComposedEnvironment =
   | { readonly kind: 'ok'; readonly environment: { readonly [variable: string]: string } }
-  /** `secret` is the name of the secret entry, or the variable of a template that names no entry. */
+  /** `secret` is the name of the secret entry, or the variable of a constant or of a template without an entry. */
   | { readonly kind: 'unresolved'; readonly secret: string; readonly cause: UnresolvedCause }
 
 /** The kernel's limit for one `variable=value`, minus one byte for the terminating zero. */
@@ -37,7 +37,7 @@ const MAX_VARIABLE_BYTES = 128 * 1024 - 1
 /** Half of the bytes that the kernel allows for arguments and environment together. */
 const MAX_ENVIRONMENT_BYTES = 1024 * 1024
 
-/** One variable and the secret entry or template that defines it. */
+/** One variable and the constant, secret entry or template that defines the variable. */
 interface Variable {
   readonly variable: string
   /** Value of the variable; undefined if its template refers to a missing key. */
@@ -63,7 +63,7 @@ const unresolved = (secret: string, cause: UnresolvedCause): ComposedEnvironment
 function variablesOf({ name, current, next, previous }: EntryDocuments): Variable[] {
   const named = (document: Document | undefined, suffix: string): Variable[] =>
     [...(document ?? [])].map(([key, value]) => ({
-      // An invalid key gives a variable with an empty name, which is rejected later.
+      // An invalid key gives a variable with an empty name, for which no environment is built.
       variable: isEnvironmentKey(key) ? `${name}_${key}${suffix}` : '',
       value,
       secret: name,

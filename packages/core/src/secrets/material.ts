@@ -1,4 +1,4 @@
-// Secret values of a write, sent or to be generated. Only the secrets store keeps these values.
+// The secret values that a write request sends or asks to generate. Only the secrets store keeps these values.
 
 import type { SecretCharset, SecretEncoding } from '@holdfast/contract'
 

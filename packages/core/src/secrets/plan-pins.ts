@@ -13,7 +13,7 @@ export interface CredentialFact {
   readonly newest: number | null
   /** The version used by a deployment whose record pins no version. */
   readonly initial: number | null
-  /** Keys of the version that the containers would use; absent if this write creates that version. */
+  /** Keys of the version that the containers would use; absent if the current request creates that version. */
   readonly keys?: readonly string[]
 }
 
@@ -26,7 +26,7 @@ export interface PinQuestion {
   readonly pins: Pins
   /** The stored state of each credential, by label. */
   readonly credentials: ReadonlyMap<string, CredentialFact>
-  /** The version that this write creates for a credential, by label. */
+  /** Maps a label to the version of its credential that the current request creates. */
   readonly staged: ReadonlyMap<string, number>
 }
 
@@ -58,7 +58,7 @@ export function planPins(question: PinQuestion): PinPlan {
 
 const labelOf = ({ vault_path }: SecretEntry): string => credentialPath(vault_path).label
 
-/** Index of the first secret entry for each credential. Changes of the credential are reported at this entry. */
+/** Maps each label to the index of its first secret entry, at which changes of the credential are reported. */
 function firstPlaces(entries: readonly SecretEntry[]): Map<string, number> {
   const places = new Map<string, number>()
   entries.forEach((entry, index) => {

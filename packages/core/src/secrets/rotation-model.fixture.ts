@@ -63,8 +63,8 @@ const STEPS = ['stage', 'overlap', 'cutover', 'retire', 'abort'] as const
 type Step = (typeof STEPS)[number]
 
 /**
- * Decisions that a server can start in this state of the model. At most two decisions are uncommitted at a time. A
- * server that dies before its transaction leaves the state unchanged.
+ * The model states after a server has started a decision. At most two decisions are uncommitted at a time. A server that
+ * dies before its transaction leaves the state unchanged.
  */
 function decisions(world: World, rules: Rules): World[] {
   const { flights, pending, nextVersion } = world
@@ -106,7 +106,7 @@ function withFlight(world: World, decided: Decided): World {
 const writtenOf = ({ pending }: World) => (pending?.written === true ? pending.version : undefined)
 const acceptsNew = ({ rotation, accepts }: World) => rotation !== undefined && accepts.includes(rotation.new)
 
-/** The facts for a rotation step. If a guard is removed, the fact that it checks is falsified. */
+/** The facts for a rotation step. To model the lack of a guard, the fact that the guard checks is falsified. */
 function turnFacts(facts: RotationFacts, { without: guard }: Rules, step: string): RotationFacts {
   const { rotation } = facts
   if (rotation === undefined) return facts

@@ -1,5 +1,5 @@
 // Visits every reachable state of a model of rotations and checks that no credential in use becomes invalid. If any one
-// guard is removed, the search must find a state in which this fails.
+// guard is removed, the search must find a state in which a credential in use is invalid.
 
 import { describe, expect, test } from 'vitest'
 import { successors } from './rotation-model.fixture.ts'

@@ -115,7 +115,7 @@ export function consumerSteps(world: World, rules: Rules): World[] {
   })
 }
 
-/** Records a new consumer in the credential's record, unless this guard is removed. */
+/** Writes the credential's record because a consumer joins, unless the model removes the guard that requires this. */
 const noted = (world: World, { without }: Rules): World =>
   without === 'a new consumer is noted in the record' ? world : changed(world, world.rotation, [])
 
@@ -150,7 +150,7 @@ function restarts(consumer: ModelConsumer, world: World, rules: Rules): ModelCon
   return [{ ...consumer, pin, back: false }]
 }
 
-/** All states of a consumer after one step of its rollout or one failure. */
+/** All states that a consumer can be in after one step of its rollout or one failure. */
 function rollSteps(consumer: ModelConsumer, { store, accepts }: World): ModelConsumer[] {
   const { slots, pin, lastGood, back } = consumer
   if (consumer.stopped) return [{ ...consumer, stopped: false }]

@@ -23,7 +23,7 @@ export interface RotationConsumer {
   readonly held: readonly number[]
   /** Number of ready replicas that have proved to use a secret version, by version. */
   readonly proved: ReadonlyMap<number, number>
-  /** The deployment is being deleted or no longer uses the secret. It blocks a step until its last container is gone. */
+  /** True if the deployment is being deleted or no longer uses the secret. Its last containers still block a step. */
   readonly leaving: boolean
   /** True if a volume depends on the credential; then only a cutover changes the pinned version. */
   readonly anchored?: boolean
@@ -47,7 +47,7 @@ export type RotationTurn =
       readonly destroyed: readonly number[]
     }
   | { readonly kind: 'refused'; readonly blockedBy: readonly string[] }
-  /** The step `stage` has no secret values, and no stored version is newer than the version in use. */
+  /** The step `stage` was requested without secret values, and no stored version is newer than the version in use. */
   | { readonly kind: 'empty' }
 
 /** The rotation steps that may be requested now. */
@@ -164,7 +164,7 @@ const has = ({ pin, held, leaving }: RotationConsumer, version: number): boolean
 
 const refuse = (blockedBy: readonly string[]): RotationTurn => ({ kind: 'refused', blockedBy })
 
-/** The controller's next action during a cutover; undefined if the controller must wait. */
+/** The controller's next action during a cutover. */
 export type RotationMove =
   | { readonly kind: 'pin'; readonly consumers: readonly string[]; readonly version: number }
   /** Ends the rotation, because the rollback of the cutover is complete. */

@@ -1,5 +1,5 @@
 // Checks the dependencies of a deployment: they exist, have a health check if `healthy` is required, and form no cycle
-// and no chain above the limit. Also checks that a deployment keeps the health check that others wait for.
+// and no chain above the limit. A deployment must also keep the health check that other deployments wait for.
 
 import { type Code, childPath, type DeploymentSpec, type Rejection } from '@holdfast/contract'
 import { safeKey } from '../../credentials/index.ts'
@@ -25,7 +25,7 @@ export function checkDependencies(spec: DeploymentSpec, graph: Graph, limits: Li
   }
 }
 
-/** Rejects removing a health check while other deployments wait for this one to be healthy. */
+/** Rejects a deployment without a health check while other deployments wait until the deployment is healthy. */
 export function checkDependents(spec: DeploymentSpec, dependents: readonly string[]): Rejection[] {
   if (spec.healthCheck !== undefined || dependents.length === 0) return []
   const accepted = `a health check, because these deployments wait until ${spec.name} is healthy: ${dependents.join(', ')}`
@@ -37,7 +37,7 @@ function depthOf(name: string, root: string, graph: Graph, known: Map<string, nu
   if (name === root) return Number.POSITIVE_INFINITY
   const before = known.get(name)
   if (before !== undefined) return before
-  // A name has infinite depth while its dependencies are visited, so that a cycle among them is found too.
+  // The depth of a name is infinite while its dependencies are visited, so that a cycle gives an infinite depth.
   known.set(name, Number.POSITIVE_INFINITY)
   let deepest = 0
   for (const next of graph.get(name)?.dependsOn ?? []) {

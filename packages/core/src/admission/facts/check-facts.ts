@@ -1,5 +1,5 @@
-// Checks that need the store or a registry. Returns all rejections at once, in the order name, dependsOn, image,
-// nodeId, secrets, routes, quota (docs/design/admission.md#order).
+// Checks of a deployment that need facts from the store or a registry. Returns all rejections at once, in the order
+// name, dependsOn, image, nodeId, secrets, routes, quota (docs/design/admission.md#order).
 
 import {
   type Alteration,
@@ -20,7 +20,7 @@ import type { ExistingFact, Facts, ImageFact, NodeFact, QuotaFact } from './fact
 
 export interface FactsVerdict {
   readonly rejections: Rejection[]
-  /** Whether the response uses the second HTTP status of the first rejection's catalogue entry. */
+  /** True if the response must use the second HTTP status that the error catalogue lists for the first rejection. */
   readonly alternative: boolean
   readonly alterations: Alteration[]
   readonly warnings: Warning[]
@@ -94,7 +94,7 @@ function checkImage(reference: string, image: ImageFact | undefined): Rejection[
   return []
 }
 
-/** Rejects a `nodeId` that newly names a control-plane node. A deployment that already names one may keep it. */
+/** Rejects a `nodeId` that is no candidate node. A deployment that already names a control-plane node may keep it. */
 function checkNode(
   { nodeId }: DeploymentSpec,
   node: NodeFact | undefined,
@@ -117,7 +117,7 @@ function checkNode(
 const notACandidate = (nodeId: string | undefined): Rejection =>
   reject('node_not_a_placement_candidate', 'nodeId', nodeId)
 
-/** Rejects a route whose host and path another deployment of the tenant owns, even while that one is being deleted. */
+/** Rejects a route whose host and path another deployment of the tenant owns, even one that is being deleted. */
 function checkRoutes({ routes = [] }: DeploymentSpec, holders: Facts['routeHolders']): Rejection[] {
   return routes.flatMap((route, index) => {
     const deployment = holders?.get(index)
@@ -135,7 +135,7 @@ export function checkQuotas(quotas: readonly QuotaFact[]): Rejection[] {
     )
 }
 
-/** The stored digest if the image string is unchanged. A changed image string is resolved again. */
+/** The stored image digest if the update leaves the image string unchanged, else null: a new image is resolved again. */
 function keptImageDigest(spec: DeploymentSpec, existing: ExistingFact | undefined): string | null {
   return existing?.record.image === spec.image ? existing.record.status.image.digest : null
 }

@@ -1,5 +1,5 @@
-// Rejects a deployment if a key of a stored secret defines a variable that another source defines too, because such a
-// container could never be created. The rules on the body compare only keys that were sent.
+// Rejects a deployment if a key of a stored secret defines a variable that another source defines too, because its
+// containers could never be created. The rules on the request body compare only the keys that the body contains.
 
 import {
   canonicalJson,
@@ -26,8 +26,8 @@ export interface KnownKeys {
 }
 
 /**
- * Rejects variables that two sources define. If the update leaves all sources of `before` unchanged, nothing is
- * checked, so that a newer secret version never blocks scaling.
+ * Rejects variables that two sources define. Nothing is checked if an update changes no source of variables, so that a
+ * newer secret version never blocks scaling.
  */
 export function checkKnownKeys(spec: Sources, before: Sources | undefined, known: KnownKeys): Rejection[] {
   if (spec.secrets.length === 0 || (before !== undefined && sourcesOf(before) === sourcesOf(spec))) return []
@@ -41,7 +41,7 @@ export function checkKnownKeys(spec: Sources, before: Sources | undefined, known
 const sourcesOf = ({ environment, composedEnvironment = {}, secrets }: Sources): string =>
   canonicalJson([{ ...environment }, { ...composedEnvironment }, secrets.map((entry) => ({ ...entry }))])
 
-/** Each secret entry with its known keys, in the form that the rules on the body use. */
+/** The sources of variables in the form of a request body, in which each secret entry lists its known keys. */
 function withKeys({ environment, composedEnvironment = {}, secrets }: Sources, known: KnownKeys): JsonObject {
   const keysOf = (label: string): readonly string[] =>
     known.credentials?.get(label)?.keys ?? sentKeys(label, known)

@@ -10,7 +10,7 @@ export interface ExistingFact {
   readonly deleting: boolean
 }
 
-/** A deployment that may be a dependency of others, with its own dependencies. */
+/** A deployment that other deployments may depend on, with the names of its own dependencies. */
 export interface DependencyFact {
   readonly hasHealthCheck: boolean
   readonly dependsOn: readonly string[]
@@ -28,7 +28,7 @@ export type NodeFact =
   | { readonly answer: 'candidate' }
   /** The control plane runs on the named node, which only the platform tenant may use. */
   | { readonly answer: 'control_plane' }
-  /** The tenant has nodes, but none with this id. */
+  /** The tenant has nodes, but none with the requested node id. */
   | { readonly answer: 'unknown' }
   | { readonly answer: 'none_enrolled' }
   | { readonly answer: 'unreadable' }
@@ -43,16 +43,16 @@ export interface ResidencyFact {
 export interface QuotaFact {
   readonly kind: string
   readonly used: number
-  /** The amount by which this request would raise the usage of the quota. */
+  /** The amount by which the request would raise the usage of the quota. */
   readonly requested: number
   readonly limit: number
 }
 
 export interface Facts {
   readonly existing: ExistingFact | undefined
-  /** Direct and indirect dependencies, by name; those not in the map do not exist. Read if `dependsOn` is sent. */
+  /** All dependencies, even indirect ones, by name. A name not in the map does not exist. Read if `dependsOn` is sent. */
   readonly dependencies?: ReadonlyMap<string, DependencyFact>
-  /** Names of the deployments that wait for this one to be healthy. Read if the request removes the health check. */
+  /** Names of deployments that wait until this deployment is healthy. Read if the request removes the health check. */
   readonly dependents?: readonly string[]
   /** The registry's response for the image. Read if the request contains `image`. */
   readonly image?: ImageFact
@@ -60,9 +60,9 @@ export interface Facts {
   readonly archivedDigest?: string
   /** Facts about the requested node. Read if the request contains `nodeId`. */
   readonly node?: NodeFact
-  /** Names of the deployments that own a requested route, by index of the route. Read if routes are new. */
+  /** Names of other deployments that own a requested route, by index of the route. Read if the routes are new. */
   readonly routeHolders?: ReadonlyMap<number, string>
-  /** Stored credentials by label, for the labels of all secret entries. A label without a namespace is absent. */
+  /** Stored credentials by label, for all secret entries. A label that belongs to no namespace yet is absent. */
   readonly credentials?: ReadonlyMap<string, CredentialFact>
   /** Facts about data residency. Read if the spec has a residency rule. */
   readonly residency?: ResidencyFact

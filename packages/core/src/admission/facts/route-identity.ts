@@ -1,4 +1,4 @@
-// Decides whether two routes are the same, for the rules on a body and for the route claims in the store.
+// Decides whether two routes are equal in host and path, for the rules on a body and for the route claims in the store.
 
 import type { Route } from '@holdfast/contract'
 

@@ -11,7 +11,7 @@ const USUAL_UPDATE: JsonObject = {
   progressDeadline: '300s',
 }
 
-/** Defaults of absent top-level fields of a deployment. */
+/** Maps each top-level field of a deployment to the default for a request without the field. */
 export const FIELD_DEFAULTS: ReadonlyMap<string, Json> = new Map<string, Json>([
   ['replicas', 1],
   ['secrets', []],
@@ -21,14 +21,14 @@ export const FIELD_DEFAULTS: ReadonlyMap<string, Json> = new Map<string, Json>([
   ['stopGracePeriod', '10s'],
 ])
 
-/** Defaults of fields missing in a sent object. `retries` and `timeout` of a health check have no default. */
+/** Maps a sent object field to defaults for its missing members. Health check `retries` and `timeout` have none. */
 export const INNER_DEFAULTS: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
   ['healthCheck', { interval: '30s', startPeriod: '0s' }],
   ['resources', NO_RESOURCES],
   ['update', USUAL_UPDATE],
 ])
 
-/** Defaults of fields missing in an object that is an element of a sent list. */
+/** Maps a list field to defaults for the missing members of each sent list element. */
 export const ELEMENT_DEFAULTS: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
   ['volumes', { readOnly: false }],
   ['routes', { path: ROOT_PATH }],

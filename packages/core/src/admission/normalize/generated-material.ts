@@ -1,5 +1,5 @@
-// Warnings about generated secret values: an entry with an external anchor, or characters that may break the template
-// into which the value is inserted.
+// Warns about generated secret values: for a secret entry with an external anchor, and for characters that may break the
+// template into which the value is inserted.
 
 import { type DeploymentSpec, elementPath, isJsonObject, type Json, type Warning } from '@holdfast/contract'
 import { keysOf } from '../../secrets/generate-plan.ts'

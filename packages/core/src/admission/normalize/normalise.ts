@@ -81,7 +81,7 @@ function withDefaults(field: string, value: Json | undefined, alterations: Alter
   return complete(field, value, INNER_DEFAULTS.get(field) ?? {}, alterations)
 }
 
-/** Fills in defaults. Returns the sent object if nothing is missing, else a copy. The sent body is never changed. */
+/** Adds defaults for missing members of an object. Returns a copy if any member is missing, else the sent object. */
 function complete(path: string, sent: JsonObject, usual: JsonObject, alterations: Alteration[]): JsonObject {
   let object = sent
   for (const [key, value] of Object.entries(usual)) {

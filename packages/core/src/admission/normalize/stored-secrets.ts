@@ -1,5 +1,5 @@
-// Turns sent entries of `secrets` into stored ones: references with defaults. Secret values are removed and returned
-// separately; each removal is reported as an alteration.
+// Turns the sent entries of `secrets` into the entries to store: references to secrets, with defaults filled in. Secret
+// values are removed and returned separately; each removal is reported as an alteration.
 
 import { type Alteration, elementPath, isJsonObject, type Json, type JsonObject } from '@holdfast/contract'
 import { describeHidden } from '../../credentials/index.ts'

@@ -3,7 +3,7 @@
 import { isJsonObject, type Json, type JsonObject, type Warning } from '@holdfast/contract'
 
 const ALWAYS_TRUE = /^(?:(?:\/usr)?\/bin\/)?true$|^:$|^exit 0$/
-/** Command lines longer than this are not tested for being trivial: a trivial line is short. */
+/** Longest command line, in characters, that is tested for being trivial: a trivial command line is short. */
 const LONGEST_LINE = 512
 /** Matches the last part of a command line, to find a part that always succeeds: `curl ... || true`. */
 const LAST_PART = /(?:\|\||;)([^|;&]*)$/
@@ -17,7 +17,7 @@ export function explainTrivialCheck(sent: JsonObject): Warning[] {
   return [{ code: 'health_check_trivial', field: 'healthCheck.command', why }]
 }
 
-/** Whether a command always succeeds. A single element is a shell line, several are a program with arguments. */
+/** Whether a command always succeeds. A command of one element is a shell line, otherwise a program with arguments. */
 function isTrivialCommand(command: Json | undefined): boolean {
   if (!Array.isArray(command)) return false
   const [program, option, line] = command

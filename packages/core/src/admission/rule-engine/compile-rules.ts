@@ -1,10 +1,10 @@
-// Compiles a shape and its rules into one tree at startup, so that no request has to match path patterns.
+// Compiles the shape of a request body and its rules into one tree at startup, so that no request matches path patterns.
 
 import { deploymentBodyShape, describeShape, type ShapeNode } from '@holdfast/contract'
 import { FIELD_RULES } from '../rule-list.ts'
 import { type Rule, STAGES } from './rule.ts'
 
-/** A field that is listed in the shape only so that a rule can reject it with a specific code. Never accepted. */
+/** A field in the shape that is never accepted. It is in the shape so that a rule can reject it with a specific code. */
 const ALWAYS_REJECTED = 'secrets[*].mount_path'
 
 export interface CompiledNode {
@@ -14,7 +14,7 @@ export interface CompiledNode {
   readonly described: string
   /** Rules that run before the type check, on any value that was sent. */
   readonly typeRules: readonly Rule[]
-  /** Rules that run after the type check, also on absent values. */
+  /** Rules that run after the type check, even on absent values. */
   readonly requiredRules: readonly Rule[]
   /** Rules that run on present values of the right type, in the order of STAGES. */
   readonly rules: readonly Rule[]

@@ -14,7 +14,7 @@ export interface CrossRefusal {
 
 export interface CrossRule {
   readonly code: Code
-  /** The field path that the rule can reject, for the test against the error catalogue. */
+  /** The path of the field that the rule can reject. A test compares the path with the error catalogue. */
   readonly at: string
   /** Top-level fields that must have no faults, otherwise the rule does not run. */
   readonly needs: readonly string[]
@@ -39,7 +39,7 @@ export function applyCrossRules(
   }
 }
 
-/** Returns a function that reports whether it was called with the same key before. */
+/** Returns a function that reports whether an earlier call had the same key. */
 export function createRepeatCheck(): (key: Json) => boolean {
   const seen = new Set<Json>()
   return (key) => {

@@ -1,10 +1,10 @@
-// An admission rule as data: its code, path, stage and check. walk.ts decides when the rule runs.
+// An admission rule as data: error code, field path, stage and check. walk.ts decides when a rule runs.
 
 import type { Code, Json, JsonObject } from '@holdfast/contract'
 import type { Params } from '../../reject.ts'
 import type { AdmissionContext } from '../context.ts'
 
-/** The stages of rules, in order. If several rules reject one value, only the first in this order is reported. */
+/** The stages of admission rules, in running order. If several rules reject one value, only the first is reported. */
 export const STAGES = ['type', 'required', 'length', 'form', 'range'] as const
 export type Stage = (typeof STAGES)[number]
 
@@ -18,7 +18,7 @@ export type Verdict = boolean | Refusal
 
 /** The position of the checked value in the body. */
 export interface Place {
-  /** The field name, the map key, or the list index as text. */
+  /** Last part of the checked value's path: the field name, the map key, or the list index as text. */
   readonly key: string
   readonly parent: JsonObject | Json[]
   readonly sent: JsonObject

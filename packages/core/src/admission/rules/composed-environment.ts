@@ -1,4 +1,4 @@
-// Rules for the template of a composed variable. A rule across fields checks whether its labels are declared.
+// Rules for the template of a composed variable. secret-lists.ts checks that a template names only declared labels.
 
 import { isEnvironmentKey } from '../../grammar.ts'
 import { parseTemplate } from '../../secrets/placeholders.ts'

@@ -1,4 +1,4 @@
-// Rules for the form of a dependency: a deployment name and a known condition. Fact checks test whether it exists.
+// Rules for the form of a dependency: a deployment name and a known condition. Fact checks test whether the name exists.
 
 import { DEPENDENCY_CONDITIONS } from '@holdfast/contract'
 import { isDeploymentName } from '../../grammar.ts'

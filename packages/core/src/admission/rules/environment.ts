@@ -33,7 +33,7 @@ export const environmentRules: readonly Rule[] = [
   },
 ]
 
-/** Size of the keys and values in bytes, without what the container engine adds. */
+/** Size of environment variables in bytes: keys and values only, without separators such as `=`. */
 export function environmentBytes(variables: JsonObject): number {
   let bytes = 0
   for (const key of Object.keys(variables)) {

@@ -1,5 +1,5 @@
-// Rules for health checks, which must run a command. A wrong type or command is reported with one of three codes; after
-// that the minimum values are checked.
+// Rules for health checks, which must run a command. A wrong type or command of a health check is reported with one of
+// three codes. Further rules check the minimum values of retries and times.
 
 import { durationMs, type Json } from '@holdfast/contract'
 import {

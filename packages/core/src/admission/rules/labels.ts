@@ -55,7 +55,7 @@ function isReserved(key: string): boolean {
   return RESERVED_PREFIXES.some((prefix) => lower.startsWith(prefix))
 }
 
-/** Rejects a residency label, unless placement.residency declares the same; another rule rejects that case. */
+/** Rejects a residency label. If placement.residency declares the same requirement, another rule rejects the label. */
 function handwritten({ current }: AdmissionContext, { key, parent, sent }: Place): Verdict {
   const merged = mergeSent(sent, current)
   return !isDeclared(merged, key) && accepted(filledBlock(parent, blockOf(merged)))
@@ -73,7 +73,7 @@ function filledBlock(labels: Place['parent'], block: { readonly [key: string]: J
   return JSON.stringify({ placement: { residency } })
 }
 
-/** The value that a submitted label proposes, redacted because it may be a misplaced credential. */
+/** A submitted label value in the form of placement.residency, redacted because it may be a misplaced credential. */
 function submitted(key: keyof ResidencyDemand, label: string, text: string): Json {
   const shown = describeReceived(`labels[${JSON.stringify(label)}]`, text)
   return key === 'blockedCountries' ? shown.split(',').map((country) => country.trim()) : shown

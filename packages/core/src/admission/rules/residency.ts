@@ -57,7 +57,7 @@ export const residencyConfigurationRules: readonly CrossRule[] = [
   },
 ]
 
-/** Rejects blocked countries that are listed twice, or that are required as well and so leave no place to run. */
+/** Rejects a blocked country that is listed twice, and a blocked country that is also the required country. */
 function blockedInVain(merged: JsonObject): CrossRefusal[] {
   const { country, blockedCountries } = blockOf(merged)
   if (!Array.isArray(blockedCountries)) return []
@@ -94,7 +94,7 @@ function regionUndeclared(
   ]
 }
 
-/** The field of placement.residency that a residency label stores. */
+/** The field of placement.residency that is stored as the given label; undefined for any other label. */
 export function residencyKeyOf(label: string): keyof ResidencyDemand | undefined {
   return RESIDENCY_KEYS.find((key) => RESIDENCY_LABELS[key] === label)
 }

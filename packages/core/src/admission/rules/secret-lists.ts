@@ -70,7 +70,7 @@ function labelsInTwoNamespaces(merged: JsonObject): CrossRefusal[] {
   })
 }
 
-/** Finds secret entries whose anchor names a volume with certain mount types. An unmounted volume has no types. */
+/** Rejects anchors whose volume `asked` selects. `asked` gets the types of the volume's mounts; none if unmounted. */
 function anchorsWhere(
   merged: JsonObject,
   asked: (types: readonly (Json | undefined)[]) => boolean,

@@ -1,4 +1,4 @@
-// Rules for secretsVersion, which only a rotation raises. A negative number is rejected, any other ignored.
+// Rules for secretsVersion, which only a rotation raises. A negative number is rejected; any other number is ignored.
 
 import { onNumber, type Rule } from '../rule-engine/rule.ts'
 

@@ -40,11 +40,11 @@ export const templateConflictsRules: readonly CrossRule[] = [
 interface Declared {
   readonly index: number
   readonly name: string
-  /** Keys of the secret that this body contains. The stored secret may have further keys. */
+  /** The secret's keys that the request body sends or generates. The stored secret may have further keys. */
   readonly keys: ReadonlySet<string>
 }
 
-/** The source of each variable, as a path in the body. */
+/** Maps each environment variable to the source that defines it, as a path in the body. */
 type Given = ReadonlyMap<string, string>
 
 function declaredOf(merged: JsonObject): Declared[] {
@@ -88,7 +88,7 @@ function mapConflicts(merged: JsonObject, field: string, beside: Given): CrossRe
   })
 }
 
-/** The secret entry that would define the given variable during a rotation. */
+/** The secret entry whose rotation would define the given variable. */
 function keeperOf(variable: string, declared: readonly Declared[]): string | undefined {
   const keeper = declared.find(({ name }) => rotatedKey(variable, name) !== undefined)
   return keeper === undefined ? undefined : `a rotation of secrets[${keeper.index}]`
@@ -128,7 +128,7 @@ function firstConflict(entry: Declared, earlier: Given, declared: readonly Decla
   return undefined
 }
 
-/** Rejects an environment that is too large. Secret values are left out: only the store knows their size. */
+/** Rejects an environment that is too large. Secret values are not counted, because only the store knows their size. */
 function tooLarge(merged: JsonObject, _sent: JsonObject, { limits }: AdmissionContext): CrossRefusal[] {
   const { environment, composedEnvironment } = merged
   if (!isJsonObject(composedEnvironment)) return []

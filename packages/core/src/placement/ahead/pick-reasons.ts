@@ -1,6 +1,6 @@
-// Explains why each replica of a dry-run plan goes to its node, with the state at the moment when the node was chosen.
-// Replicas of earlier decisions, and replicas placed earlier in the same decision, are included. Replicas that are being
-// replaced only occupy capacity.
+// Explains why each replica of a dry-run plan goes to its node, with the cluster state at the moment of the choice. The
+// state includes replicas placed by earlier decisions, and earlier in the same decision. In the state, replicas that are
+// being replaced only occupy capacity.
 
 import type { Assignment, AssignmentId } from '@holdfast/contract'
 import type { PickDescriber, Workload } from '../../scheduling/index.ts'
@@ -17,7 +17,7 @@ interface CountedPick extends Pick<Assignment, 'nodeId'> {
   readonly unnamed: boolean
 }
 
-/** The facts of `describer` must include the replicas in `placed`. */
+/** `placed` are the assignments before the dry run. The facts of `describer` must already include their replicas. */
 export function createPickReasons(
   workload: Workload,
   describer: PickDescriber,

@@ -10,7 +10,7 @@ export interface PlannedTurn {
   readonly added: readonly { readonly assignment: Assignment; readonly why: string }[]
   /** The assignments that the decision stops. */
   readonly removed: readonly Assignment[]
-  /** Maps each node that had a replica before the decision to the disposition of the replicas on the node. */
+  /** Maps each node that had a replica before the decision to what happens to the replicas on the node. */
   readonly dispositions: ReadonlyMap<NodeId, NodeDisposition | 'displaced'>
   /** The replica numbers that serve right after the decision, before any agent has acted on the decision. */
   readonly ready: ReadonlySet<number>
@@ -69,7 +69,7 @@ function lowestOf({ spec }: PlannedTurns['deployment'], moments: readonly Readon
   return Math.min(...moments.map((ready) => [...ready].filter((replica) => replica <= spec.replicas).length))
 }
 
-/** If a replica is replaced twice during a dry run, only its final assignment is shown. */
+/** The moves of all replica numbers. If a replica is replaced twice in a dry run, only its last assignment is listed. */
 function coursesOf({ before, turns }: PlannedTurns): ReplicaCourse[] {
   const courses = new Map<number, ReplicaCourse>()
   const first = new Map(

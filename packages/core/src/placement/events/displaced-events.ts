@@ -1,5 +1,5 @@
 // Events for nodes that no longer qualify for the replicas on them. An event names the label, the required and the
-// reported value, and what happens to each replica. The plan that decides about a replica emits its event, once.
+// reported value, and what happens to each replica. Only the plan that decides about a replica emits the event.
 
 import { type Assignment, isJsonObject, type Json, type NodeId } from '@holdfast/contract'
 import { mayStayForNow, type NodeRefusal } from '../../scheduling/index.ts'
@@ -19,8 +19,8 @@ export function displacedEvents(plan: PlacementPlan, nodeName: NodeName): EventD
     if (fates.length > 0) moved.push(displacedEvent(node, reason, refusal, fates))
     if (stays.length > 0) staying.push(displacedEvent(node, reason, refusal, stays))
   }
-  // The events are limited because a transaction cannot hold more. The matrix of refusals, which is reported with the
-  // events, names all nodes.
+  // Events about staying replicas are limited, because the size of a transaction is limited. The matrix of refusals,
+  // which is reported with the events, names all nodes.
   return [...moved, ...staying.slice(0, DISPLACED_AT_ONCE)]
 }
 
@@ -61,8 +61,8 @@ const labelIn = (reported: Json): string | null =>
   (isJsonObject(reported) ? Object.keys(reported)[0] : undefined) ?? null
 
 /**
- * The fate of the replicas that get a successor by this plan, and of the replicas that the plan stops without a
- * successor.
+ * The outcomes for replicas on one node: for those that get a successor by the plan, and for those that the plan stops
+ * without a successor.
  */
 function fatesOn(plan: PlacementPlan, nodeId: NodeId, nodeName: NodeName): Fate[] {
   const { before, added, kept, displacement, deployment } = plan
@@ -87,8 +87,8 @@ function fatesOn(plan: PlacementPlan, nodeId: NodeId, nodeName: NodeName): Fate[
 }
 
 /**
- * The fate of displaced replicas that stay. Their events are emitted again whenever the refusals change; event lists
- * fold equal events.
+ * The outcomes for displaced replicas that stay on one node. Events with these outcomes are emitted again whenever the
+ * refusals change; event lists fold equal events.
  */
 function fatesOfStaying({ before, next, kept, displacement }: PlacementPlan, nodeId: NodeId): Fate[] {
   const isReported = before?.reportedRefusals === next?.reportedRefusals

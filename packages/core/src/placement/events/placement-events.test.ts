@@ -1,4 +1,4 @@
-// The events of a placement plan: their types, reasons, order and wording.
+// Tests the events of a placement plan: their types, reasons, order and wording.
 
 import type { AssignmentId, DeploymentSpec } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
@@ -48,7 +48,7 @@ const updating = (changes: Partial<ExampleTenant> = {}): ExampleTenant => ({
 
 interface Row {
   readonly tenant: ExampleTenant
-  /** Each expected event as `type: message`, where the message may be a part of the whole message. */
+  /** Each expected event as its type and a text that the event's message must contain. */
   readonly events: readonly (readonly [type: string, message: string])[]
 }
 

@@ -57,7 +57,7 @@ function scheduledEvents(plan: PlacementPlan, nodeName: NodeName): PlacementEven
   ]
 }
 
-/** For each new replica: its node, the replica that it replaces, and whether the replaced replica serves until then. */
+/** For each new replica: its node, the old replica, and whether the old replica serves until the new replica is ready. */
 function startedText({ added, kept, rollout, ready }: PlacementPlan, nodeName: NodeName): string {
   const texts = added.map(({ replica, nodeId, revision }) => {
     const others = [...kept, ...rollout.dropped].filter((each) => each.replica === replica)
@@ -113,7 +113,7 @@ const EVENT_OF_PHASE: { readonly [phase in DeploymentStatus['phase']]?: EventTyp
   Stopped: 'deployment.stopped',
 }
 
-/** Whether the reason of a refusal is gone without a replica being placed. No other event reports this case. */
+/** Whether the nodes' last reported refusal of a replica is over although no replica was placed. */
 function isRefusalOver({ before, next, added }: PlacementPlan): boolean {
   return (before?.reportedRefusals ?? '') !== '' && next?.reportedRefusals === '' && added.length === 0
 }
@@ -148,8 +148,8 @@ function isPhaseReported(plan: PlacementPlan): boolean {
 }
 
 /**
- * The duration of a rollout. Only the event of the plan that ends the last step has it, and not a later event when a
- * replica returns.
+ * A sentence about the duration of a rollout, for the event of the plan that ends the last step. Empty for other events,
+ * such as one for a replica that returns later.
  */
 function durationText({ before, next, status, deployment, now }: PlacementPlan): string {
   const { rollout } = next ?? {}

@@ -1,5 +1,5 @@
 // Events for the steps of a rollout: what changes, which replica went where and how long the step took, and which
-// replicas were displaced. A plan has at most one event of each kind, written in the same transaction as the plan.
+// replicas were displaced. A plan and its events are written in the same transaction.
 
 import type { Assignment, ContainerTemplate, Json, Rollout } from '@holdfast/contract'
 import { containerTemplate } from '../../node/container-template.ts'
@@ -55,8 +55,8 @@ function startedEvents(plan: PlacementPlan): EventDraft[] {
 }
 
 /**
- * The effective update order. Two replicas never share a read-write mount, so the order is then stop-first, whatever the
- * spec requests.
+ * The effective update order: stop-first for a deployment with a read-write mount, which two replicas never share;
+ * otherwise the order in the spec.
  */
 const orderOf = ({ deployment: { spec } }: PlacementPlan) =>
   isStateful(spec) ? 'stop-first' : updateRulesOf(spec).order

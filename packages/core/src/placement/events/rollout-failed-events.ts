@@ -9,8 +9,8 @@ import { type EventDraft, type NodeName, replicasText } from './event-texts.ts'
 type Failure = NonNullable<Rollout['failure']>
 
 /**
- * Whether this plan detects the failure of the update. The event for the failure then reports the change of the phase as
- * well.
+ * Whether the plan is the first that detects the failure of its update. The event for the failure then reports the
+ * changed phase of the deployment as well.
  */
 export const isFailing = ({ before, next }: Pick<PlacementPlan, 'before' | 'next'>): boolean =>
   next?.rollout?.failure !== undefined && before?.rollout?.failure?.at !== next.rollout.failure.at
@@ -67,7 +67,7 @@ function causeText(spec: DeploymentSpec, { progressedAt }: Rollout, { reason, at
   return reason === 'progress_deadline' ? `was not ready ${inTime}` : failureText(reason)
 }
 
-/** The number of failed health checks in words; empty if the spec does not state the number of retries. */
+/** How often the health check failed, in words; empty if the spec does not state the number of retries. */
 function timesText({ healthCheck }: DeploymentSpec): string {
   return healthCheck?.retries === undefined ? '' : ` ${healthCheck.retries} times in a row`
 }
@@ -88,7 +88,7 @@ function pausedText({ deployment: { spec } }: PlacementPlan, { ready }: Rollout)
   return `${why}The update is paused with ${ready} of ${replicasText(spec.replicas)} replaced; the failed container stays for inspection.`
 }
 
-/** Advice for after a rollback, which removes the failed container and its logs. */
+/** Advice to an operator after a rollback, which has removed the failed container and its logs. */
 function afterRollback({ next, deployment: { spec } }: PlacementPlan, { reason, replica }: Failure): string {
   const { name } = spec
   const keep = `or keep revision ${next?.lastGood?.revision} with \`holdfast rollout undo ${name} --to-revision ${next?.lastGood?.revision}\``
@@ -107,7 +107,7 @@ function afterPause({ deployment: { spec } }: PlacementPlan, { reason, replica }
   return `Inspect it with \`holdfast ${command}\`, then apply a corrected spec, ${undo}.`
 }
 
-/** Advice for an image that could not be pulled. Applying an unchanged spec would retry nothing. */
+/** Advice for an image that could not be pulled: restart, because applying an unchanged spec would retry nothing. */
 const pullText = (name: string): string =>
   `Check that the registry has the complete image and lets the node pull it, then run \`holdfast rollout restart ${name}\`; or apply a spec with another image`
 

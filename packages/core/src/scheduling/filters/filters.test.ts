@@ -1,5 +1,5 @@
-// The boundaries of each filter: accepted and refused nodes, with the required and the reported value of each refusal.
-// The texts are tested in explain.test.ts and remedies.test.ts.
+// Tests the boundaries of each filter: accepted and refused nodes, with the required and the reported value of each
+// refusal. The texts of refusals are tested in explain.test.ts and remedies.test.ts.
 
 import { decode, FILTERS, type Json, refusalShape } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'

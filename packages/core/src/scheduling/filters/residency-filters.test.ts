@@ -1,5 +1,5 @@
-// The boundaries of the residency filters: accepted and refused nodes, with the required and the reported value of each
-// refusal and the fix that an explanation shows. See docs/design/residency.md#enforcement
+// Tests the boundaries of the residency filters: accepted and refused nodes, with the required and the reported value of
+// each refusal and the fix that an explanation shows. See docs/design/residency.md#enforcement
 
 import { decode, type Json, type ResidencyDemand, refusalShape } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// Computes the facts after a change, with everything else unchanged. The facts do not include the requests of other
+// Computes the scheduling facts after the changes of a remedy. The facts do not include the requests of other
 // deployments, so adding or removing a replica of another deployment neither uses nor frees capacity.
 
 import { type Change, type ChangeKind, type Constraint, NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
@@ -16,7 +16,7 @@ export interface Situation {
 /** A change of the tenant or node, without the text that describes it. */
 export type Step = Omit<Change, 'text'>
 
-/** The facts while steps are applied. A step replaces properties of the draft and never changes the original objects. */
+/** Workload, node and tenant facts while steps are applied. A step replaces properties and changes no original object. */
 interface Draft {
   workload: Workload
   node: NodeFacts
@@ -69,7 +69,7 @@ const APPLIED: { readonly [kind in ChangeKind]: (draft: Draft, change: Step) => 
     }
     draft.node = { ...draft.node, requested: left }
   },
-  /** The replica that is placed on the node uses one more container of the quota. */
+  /** Places a replica of another deployment on the node, which uses one more container of the quota. */
   place_beside(draft, { deployment = '' }) {
     const replicas = new Map(draft.node.replicas)
     replicas.set(deployment, (replicas.get(deployment) ?? 0) + 1)
@@ -135,7 +135,7 @@ function isNot(constraint: Constraint | undefined): (other: Constraint) => boole
   return (other) => constraintKey(other) !== text
 }
 
-/** A key of a constraint. Two constraints that state the same have the same key. */
+/** A text that is equal for two constraints that demand the same of a node. */
 export const constraintKey = memoizeByObject(({ label, operator, values = [] }: Constraint): string =>
   JSON.stringify([label, operator, values]),
 )

@@ -27,7 +27,7 @@ export interface ExplainedCandidate extends CheckedCandidate {
   readonly nodeStatus: NodeStatus
   /** For each refusal, the changes that end the refusal; empty if no change by the tenant can end it. */
   readonly fixes: readonly Steps[]
-  /** Undefined if the node already accepts a replica, or if no change by the tenant makes the node accept one. */
+  /** The remedy for a refused node; undefined for an accepting node, or if no change by the tenant helps. */
   readonly remedy: Remedy | undefined
 }
 
@@ -78,8 +78,8 @@ export function createAdvisor(
       steps.push(...others)
       replaceTenantFixes(fixes, refusals, others)
     }
-    // The other nodes need no change: filters only check whether the deployment itself runs on them, which no step
-    // changes.
+    // Only the facts of the refused node are replaced. Filters read of other nodes only whether the deployment itself
+    // runs there, which no step changes.
     const then = { nodes, containers: draft.containers, runs }
     const helps = firstRefusal(PLACEMENT_FILTERS, draft.workload, draft.node, then) === undefined
     return { fixes, remedy: helps ? { steps, cost: costOf(steps) } : undefined }
@@ -91,8 +91,8 @@ const isOnLabels = ({ filter }: NodeRefusal): boolean => STEPS[filter] === 'labe
 const NO_LABELS: LabelAnswer = { steps: NO_STEPS, neededBy: new Map() }
 
 /**
- * The steps for all refusals except those about the tenant. Steps for labels are listed once, at the first refusal by a
- * filter on labels.
+ * The steps for all refusals except refusals by quota and residency enforcement, which concern the tenant. The steps for
+ * labels are listed once, at the first refusal by a filter on labels.
  */
 function stepsOf(
   refusals: readonly NodeRefusal[],
@@ -111,8 +111,8 @@ function stepsOf(
 }
 
 /**
- * The other steps of a remedy may change what the quota or configuration needs. The fix of such a refusal is then the
- * step in the remedy.
+ * Replaces the fix of each refusal by quota or residency enforcement with the step in the remedy. The remedy's step may
+ * differ, because other steps of the remedy may use up more of the quota.
  */
 function replaceTenantFixes(fixes: Steps[], refusals: readonly NodeRefusal[], ofRemedy: Steps): void {
   refusals.forEach(({ filter }, at) => {

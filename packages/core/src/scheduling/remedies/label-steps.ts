@@ -55,13 +55,13 @@ function combined(answers: readonly LabelAnswer[]): LabelAnswer {
 }
 
 interface Question {
-  /** A key of a node. Nodes with the same key need the same label changes. */
+  /** A text for a node. Nodes with the same text need the same label changes. */
   readonly keyOf: (node: NodeFacts) => string
   readonly answers: Map<string, LabelAnswer>
-  /** The workload, reduced to the demands on the labels that are solved together. */
+  /** The workload, reduced to its demands on those labels that are solved together. */
   readonly workload: Workload
   /**
-   * For each label, its possible settings; the first setting leaves the label unchanged. There are few settings, even for
+   * For each label, the settings to try; the first setting leaves the label unchanged. There are few settings, even for
    * constraints with long lists.
    */
   readonly settings: (node: NodeFacts) => readonly (readonly Setting[])[]
@@ -127,8 +127,8 @@ function questionsOf(workload: Workload): Question[] {
 }
 
 /**
- * The problem of country and region. Of equally cheap answers the first wins. Regions vary first, so the name of the
- * region comes before a country of the region.
+ * The search for a country and region that the workload accepts. Of equally cheap solutions the first is used. Regions
+ * vary fastest, so setting the region is preferred to setting a country of the region.
  */
 function locationQuestion(workload: Workload): Question {
   const { country, region, regionCountries = [], blockedCountries = [] } = workload.residency ?? {}
@@ -180,8 +180,8 @@ function locationsOf(
 const UNCHANGED: Setting = []
 
 /**
- * The problem of one label other than country and region. The best value of the label does not depend on its current
- * value.
+ * The search for a value that the workload accepts, for one label other than country and region. The best value does not
+ * depend on the current value of the label.
  */
 function labelQuestion(label: string, workload: Workload): Question {
   const settings = lazy(() => [
@@ -203,8 +203,8 @@ function bestSetting(label: string, workload: Workload): Setting {
 }
 
 /**
- * Tries every combination of settings, and for each removes the demands of the deployment that are still unmet. Returns
- * the cheapest.
+ * Returns the cheapest changes to labels and demands. Every combination of label settings is tried; demands that a
+ * combination leaves unmet are removed from the deployment.
  */
 function cheapestOf({ workload, settings }: Question, node: NodeFacts): readonly PricedStep[] {
   let best: { readonly steps: readonly PricedStep[]; readonly cost: Cost } | undefined
@@ -217,7 +217,7 @@ function cheapestOf({ workload, settings }: Question, node: NodeFacts): readonly
   return best?.steps ?? []
 }
 
-/** All combinations with one setting for each label; the last label varies first. */
+/** All combinations of one setting for each label. The setting of the last label varies fastest. */
 function combinationsOf(choices: readonly (readonly Setting[])[]): Setting[] {
   return choices.reduce<Setting[]>(
     (chosen, each) => chosen.flatMap((before) => each.map((setting) => [...before, ...setting])),
@@ -245,7 +245,7 @@ function unlistedValue(workload: Workload): string {
 const unmetWith = (workload: Workload, labels: NodeFacts['labels']): readonly Constraint[] =>
   constraintsOf(workload).filter((constraint) => !isMet(constraint, labels))
 
-/** The constraints that a node with only this label value would not meet. */
+/** The constraints that a node with only the given label value would not meet. */
 const unmetBy = (workload: Workload, label: string, value: string | undefined) =>
   unmetWith(workload, value === undefined ? {} : { [label]: value })
 

@@ -1,5 +1,5 @@
-// In random clusters with every filter in use: a remedy makes its node accept a replica, no part of the remedy does, and
-// no cheaper change does.
+// Tests in random clusters, with every filter in use, that a remedy makes its node accept a replica, and that neither a
+// part of the remedy nor a cheaper change does.
 
 import { CHANGE_KINDS, type Change, type Cure, defined, NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
 import fc from 'fast-check'
@@ -20,7 +20,7 @@ const PATIENCE = { timeout: 240_000 }
 const after = (changes: readonly Step[], situation: Situation): Situation =>
   changes.reduce((so, change) => applyChange(change, so), situation)
 
-/** Whether the filters accept the node in a situation after changes. */
+/** Whether all filters accept the node of a situation. */
 function accepts({ workload, node, facts }: Situation): boolean {
   const found = checkCandidates(workload, facts).find(({ nodeId }) => nodeId === node.id)
   return found?.refusals.length === 0
@@ -85,7 +85,7 @@ function partsOf(changes: readonly Change[]): Change[][] {
   return parts.filter((part) => part.length < changes.length)
 }
 
-/** Variants of the changes in which one amount is smaller by one. */
+/** Copies of a remedy's changes in which one amount is smaller by one. Such a remedy must not help. */
 function lessOf(changes: readonly Change[]): Change[][] {
   return changes.flatMap((change, at) =>
     smaller(change).map((less) => changes.map((other, index) => (index === at ? less : other))),
@@ -122,7 +122,7 @@ test(`no cheaper change helps, nor do two cheaper changes (seed ${SEED})`, PATIE
   })
 })
 
-/** Every possible change, except hiding the location of a machine and moving a replica of the deployment itself. */
+/** All changes to try, except hiding the location of a machine and moving a replica of the deployment itself. */
 function everyChange({ workload, node, facts }: Situation): Step[] {
   const { constraints = [], affinity = [], antiAffinity = [] } = workload.placement ?? {}
   const named = [...new Set([...affinity, ...antiAffinity])]

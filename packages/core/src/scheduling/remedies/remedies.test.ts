@@ -1,4 +1,4 @@
-// The text of each remedy, as a user reads it.
+// Tests the text of each remedy, as a user reads it.
 
 import { type Constraint, NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'

@@ -37,8 +37,8 @@ export const STEPS: { readonly [filter in FilterName]?: StepsOnNode | 'labels' |
 }
 
 /**
- * Changes for affinity. A deployment cannot be placed next to itself before it runs there, nor next to a deployment that
- * it excludes.
+ * Changes for affinity: place the other deployment on the node. If that is the deployment itself, or a deployment that
+ * its anti-affinity excludes, only a change of the affinity helps.
  */
 function affinitySteps(
   { name, placement }: Workload,
@@ -93,7 +93,7 @@ function resourceSteps({ resources }: Workload, node: NodeFacts): PricedStep[] {
   return [{ kind: isTooLarge ? 'lower_request' : 'free', resources: amounts, amount }]
 }
 
-/** Changes of the configuration and the quota, for the workload and the number of containers after all other changes. */
+/** Changes of residency enforcement and the quota. The arguments are those after all other changes of a remedy. */
 export function tenantSteps(
   { residency }: Workload,
   { used, limit }: TenantFacts['containers'],
