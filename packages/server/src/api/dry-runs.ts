@@ -6,7 +6,7 @@ import type { Store } from '../store/store.ts'
 import { withoutWriting } from '../store/without-writing.ts'
 import { type AnyEndpoint, type ApiRequest, type Endpoint, isOpen, respond } from './endpoint.ts'
 
-/** Adds a dry run to the endpoints. `replacements` are safe versions of dependencies that act outside the store. */
+/** Adds `?dryRun=true` to write endpoints. Dry runs use `replacements` for dependencies that act outside the store. */
 export function withDryRuns<Deps extends { readonly store: Store }>(
   create: (deps: Deps) => readonly AnyEndpoint[],
   deps: Deps,
@@ -40,5 +40,5 @@ async function runDry(copy: Endpoint, { idempotencyKey: _key, ...request }: ApiR
   return respond(200, planned(outcome.value.body))
 }
 
-/** Response of a dry run without warnings, in which the server would not change the request. */
+/** Body of a dry-run response that has only the plan: no warnings, and no changes by the server to the request. */
 export const planned = <T>(plan: T) => ({ alterations: [], warnings: [], plan })

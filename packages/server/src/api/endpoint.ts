@@ -69,7 +69,7 @@ export interface DescribedEndpoint {
 }
 
 export interface Endpoint extends DescribedEndpoint {
-  /** The action that the role table must allow to the caller. */
+  /** The action for which the caller's role must have permission. */
   readonly action: Action
   /** Set if the endpoint requires X-Tenant-ID: the code that rejects a request whose header is missing or not a UUID. */
   readonly tenantRequired?: Code
@@ -78,11 +78,11 @@ export interface Endpoint extends DescribedEndpoint {
   handle(request: ApiRequest): Promise<Outcome<ApiResponse | StreamedResponse>>
 }
 
-/** An endpoint that is called without an API token, so requests can only be limited by address. */
+/** An endpoint that is called without an API token, so its failed requests can only be limited by client address. */
 export interface OpenEndpoint extends DescribedEndpoint {
-  /** The body field or query parameter that has the credential. */
+  /** Name of the body field or query parameter that contains the credential. */
   readonly credential: string
-  /** Seconds until `address` may try again; 0 if it may try now. */
+  /** Seconds until a client at `address` may send another request; 0 if a request is allowed now. */
   waitSeconds(address: string): number
   handle(request: OpenRequest): Promise<Outcome<ApiResponse>>
 }

@@ -63,7 +63,7 @@ interface HttpContext extends HttpServerOptions {
   readonly observer: RequestObserver
   readonly admitted: WeakMap<FastifyRequest, Admitted>
   readonly streams: OpenStreams
-  /** Words that every response may contain, see public-words.ts. */
+  /** Field names and enumeration values of the API, which a response may contain even if a secret equals one of them. */
   readonly words: string
   sendRejected(request: FastifyRequest, reply: FastifyReply, rejected: RejectedResponse): FastifyReply
 }
@@ -103,7 +103,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
   malformed.watch(app)
-  // Without this listener Node would answer an Expect header with 417; the gate rejects the header with its own code.
+  // Without this listener Node itself would answer an invalid Expect header with 417, not with a rejection of the API.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   openGate(context)
   servePages(context)
@@ -131,7 +131,7 @@ function closeUnusedConnections(app: FastifyInstance, secure: boolean): void {
   })
 }
 
-/** Node joins repeated headers with a comma, which no accepted value contains. A missing Host is rejected by the gate. */
+/** Creates the Node server. Node joins repeated headers and permits a missing Host; admit-request.ts rejects both. */
 function openServer({ headerBytes, tls }: HttpServerOptions, handler: RequestListener) {
   const settings = {
     maxHeaderSize: headerBytes,
@@ -147,7 +147,7 @@ function openServer({ headerBytes, tls }: HttpServerOptions, handler: RequestLis
     : createTlsServer({ ...settings, ...tls, minVersion: 'TLSv1.2' }, handler)
 }
 
-/** Runs before routing: authenticates the caller, checks that the path exists and that the caller may use the path. */
+/** Adds the checks that run before a body is read: the caller's token, then the path, then the caller's permission. */
 function openGate({ app, gate, endpoints, pages, admitted, observer, sendRejected }: HttpContext): void {
   const byRoute = new Map(
     endpoints.map((endpoint) => [`${endpoint.method} ${routeUrl(endpoint.path)}`, endpoint]),
@@ -164,7 +164,7 @@ function openGate({ app, gate, endpoints, pages, admitted, observer, sendRejecte
     const head = headOf(request)
     const endpoint = byRoute.get(`${request.method} ${url}`)
     if (endpoint !== undefined && isOpen(endpoint)) {
-      // The parser first reads the rest of the packet: if malformed bytes follow, this request must still be unanswered.
+      // Waits until the HTTP parser has read the packet: malformed bytes after this request must be found before a reply.
       await Promise.resolve()
       const admission = admitOpenRequest(endpoint, head, request.ip)
       return admission.ok ? undefined : sendRejected(request, reply, admission.rejected)
@@ -189,7 +189,7 @@ function headOf(request: FastifyRequest): RequestHead {
   return { headers: request.headers, params, rawQuery: rawQuery(request.originalUrl), requestId: request.id }
 }
 
-/** HTTP methods of open pages; load balancers and monitors use HEAD as well as GET. */
+/** HTTP methods of the pages without authentication; load balancers and monitors use HEAD as well as GET. */
 const PAGE_METHODS = ['GET', 'HEAD']
 
 function servePages({ app, pages, sendRejected }: HttpContext): void {
@@ -249,7 +249,7 @@ async function execute(
   const outcome = await endpoint.handle({ ...admission, body })
   const revoked = endpoint.method === 'GET' && !gate.isLive(admission.caller.token)
   if (!outcome.ok || revoked || !isStreamed(outcome.value)) slot?.release()
-  // The read has refreshed the cache, so a token that was revoked before the request is now known to be revoked.
+  // The handler of a GET has refreshed the cache, so a token that was revoked before the request is now missing from it.
   if (revoked) {
     if (outcome.ok && isStreamed(outcome.value)) outcome.value.stream.destroy()
     return sendRejected(request, reply, {
@@ -281,7 +281,7 @@ function serveOpenEndpoint({ app, bodyDepth, sendRejected }: HttpContext, endpoi
   })
 }
 
-/** Handles exceptions, which mean that a request could not be decided. Client errors are rejections, not exceptions. */
+/** Handles exceptions: known causes, such as an unavailable store, become rejections; all others get a 500 response. */
 function handleError(
   context: HttpContext,
   request: FastifyRequest,
@@ -290,7 +290,7 @@ function handleError(
 ): FastifyReply {
   const rejection = rejectionFor(error, context.bodyBytes)
   if (rejection !== undefined) {
-    // The connection is closed, because the rest of a body that is too large may still arrive on it.
+    // After a body that is too large the connection is closed, because the rest of the body may still arrive on it.
     return context.sendRejected(request, reply, {
       rejections: [rejection],
       headers: error.statusCode === 413 ? { connection: 'close' } : {},

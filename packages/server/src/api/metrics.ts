@@ -17,7 +17,7 @@ export interface MetricSources {
   environmentAnswers(): ReadonlyMap<string, number>
 }
 
-/** Gauges of the client library with names of counters, which promtool rejects. Other gauges have the same values. */
+/** Gauges of the Prometheus client library that are removed, because promtool rejects gauges named `_total`. */
 const MISNAMED = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
@@ -84,7 +84,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   addGauge(METRICS.cacheRevision, sources.cacheRevision, registers)
   addGauge(METRICS.massFailure, () => (sources.holdsSilentNodes() ? 1 : 0), registers)
   countAnswers(sources.environmentAnswers, registers)
-  // Finding a series by its labels costs more than observing a value, so the few series are cached by name.
+  // Finding a series by its labels costs more than observing a value, so series are cached by method, route and status.
   const seriesByName = new Map<string, ReturnType<typeof durations.labels>>()
   return {
     observeRequest: ({ route, method, status }, seconds) => {

@@ -36,7 +36,7 @@ export function sendResponse(reply: FastifyReply, { status, body, etag, type }: 
   return sendJson(reply, status, JSON.stringify(body))
 }
 
-/** Proxies must not buffer or store a stream. The connection closes with it, so that a shutdown is not delayed. */
+/** Sends a stream that proxies must not buffer or store. The connection closes with it, so that the server can stop. */
 export function sendStream(reply: FastifyReply, { status, type, stream }: StreamedResponse): FastifyReply {
   return reply
     .code(status)

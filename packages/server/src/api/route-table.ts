@@ -34,7 +34,7 @@ interface KnownRoute {
   readonly path: string
 }
 
-/** Builds the rejection of an unknown path. `endpoints` are all routes of this server, including its open pages. */
+/** Builds the rejection of an unknown path. `endpoints` are all routes of this server, including public pages. */
 export function unknownPath(endpoints: readonly KnownRoute[], method: string, url: string): RejectedResponse {
   const path = url.split(/[?#]/)[0] ?? ''
   const known = routablePath(path) === UNROUTABLE ? [] : methodsOf(endpoints, path)

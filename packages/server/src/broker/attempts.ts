@@ -1,5 +1,5 @@
-// Answers each attempt to create a container once: a second request with the same attempt id does not come from the agent
-// that generated the id. The number of remembered attempts is limited.
+// The broker answers each attempt to create a container once. A second request with the same attempt id is refused, as it
+// cannot come from the agent that generated the id. The number of remembered attempts is limited.
 
 import { createBoundedMap } from '../lib/bounded-map.ts'
 

@@ -1,13 +1,13 @@
 // Limits concurrent work per tenant and queues the rest, so that a slow tenant does not delay other tenants.
 
 export interface Bulkhead {
-  /** Runs `work` as soon as `key` has a free slot; returns undefined if the signal aborted before that. */
+  /** Runs `work` when the tenant `key` has a free slot; returns undefined if the signal aborts before a slot is free. */
   run<T>(key: string, work: () => Promise<T>, signal: AbortSignal): Promise<T | undefined>
 }
 
 interface Lane {
   running: number
-  /** Queued work in order of arrival. */
+  /** Queued work of one tenant, in order of arrival. */
   readonly waiting: Set<() => void>
 }
 

@@ -71,7 +71,7 @@ function orUnavailable(
     )
     return unavailable
   })
-  // Reads of the secrets store have a shorter deadline than this one, because their failures name what did not answer.
+  // Reads of the secrets store time out 250 ms before this deadline, because their failures name the cause.
   return withDeadline(deadlineMs + 250, answer, () => unavailable)
 }
 
@@ -95,7 +95,7 @@ async function environmentFor(context: BrokerContext, ask: EnvironmentAsk): Prom
   return answer
 }
 
-/** Repeats a lookup that found nothing after a refresh of the cache, because the record may be newer than the cache. */
+/** If a lookup finds nothing, refreshes the cache and looks up again, because the record may be newer than the cache. */
 async function current<T>({ store }: DispatchDeps, find: () => T | undefined): Promise<T | undefined> {
   const known = find()
   if (known !== undefined) return known
@@ -110,7 +110,7 @@ async function credentialFor(context: BrokerContext, ask: CredentialAsk): Promis
   await store.fresh()
   const live = findLive(store, ask)
   if (!live?.template.image.startsWith(`${host}/`)) return { error: 'not_assigned' }
-  // Image references omit the default port; credentials are stored under the host with its port.
+  // Image references omit the default port, but credentials are stored under host and port, so the port is added.
   const registryHost = parseRegistryHost(host) ?? host
   const kept = store.get(inTenant(tenant, registryCredentials, registryHost))?.record
   if (kept === undefined) return {}

@@ -1,5 +1,5 @@
 // Decides which versions of which secrets a container gets: the version in its template, or else the initial version of
-// the secret; during a rotation the other version, too. See docs/design/secrets.md#rotation.
+// the secret; during a rotation also the rotation's other version. See docs/design/secrets.md#rotation.
 
 import type { ContainerTemplate, TemplateSecret } from '@holdfast/contract'
 import { type ContainerVersions, containerVersions } from '../operations/secrets/rotation/proof.ts'
@@ -28,7 +28,7 @@ export function planDispatch({ secrets = [] }: ContainerTemplate, find: FindCred
   const entries: EntryPlan[] = []
   for (const secret of secrets) {
     const found = find(secret.label)
-    // The label of a secret belongs to one namespace; a template that names another namespace is not genuine.
+    // Within a tenant a label belongs to one namespace, so a template that names another namespace gets no secret value.
     if (found !== undefined && found.record.namespace !== secret.namespace)
       return { kind: 'unresolved', secret: secret.name, cause: 'denied' }
     const current = secret.version ?? found?.record.initial ?? null
@@ -48,13 +48,13 @@ function planEntry(
   return { name, namespace, label, current, ...other, revision: found?.modRevision ?? 0 }
 }
 
-/** From the overlap phase on, old containers get the new value, too; new ones get the old value until it is retired. */
+/** Old containers also get the new version from the overlap phase on; new ones also get the old version in a cutover. */
 function otherVersion(
   { rotation }: StoredCredential,
   current: number,
 ): { readonly next?: number; readonly previous?: number } {
   if (rotation === undefined || rotation.phase === 'stage') return {}
-  // While a cutover is aborted, some containers still use the new version, so the target of the secret must accept both.
+  // While a cutover is aborted, old containers still get the new version, because other containers still use it.
   if (current === rotation.old) return { next: rotation.new }
   const isNew = rotation.phase === 'cutover' && current === rotation.new
   return isNew ? { previous: rotation.old } : {}

@@ -50,7 +50,7 @@ export function createDocumentReads(options: DocumentReadsOptions): ReadDocument
     const { tenant, namespace, label, version } = request
     const ask = () => options.secretsStore.readVersion(tenant, { namespace, label }, version)
     const answer = await lanes.run(tenant, ask, signal)
-    // The read did not start before the deadline, so nothing is known about the path.
+    // The deadline passed before the read could start, so no failure of the secret's path is recorded.
     if (answer === undefined) return UNAVAILABLE
     if (answer.kind === 'ok') return answer
     const cause = causeOf(answer.kind)

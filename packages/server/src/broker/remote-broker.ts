@@ -26,7 +26,7 @@ export interface RemoteBrokerDeps {
   readonly nowMs?: () => number
 }
 
-/** Longer than a broker's own deadline of five seconds, so that the broker's reason for a failure arrives. */
+/** Deadline of a call to a broker. It exceeds the broker's own deadline of 5 s, so that the broker's error arrives. */
 const DEADLINE_MS = 6_000
 const MAX_BROKERS = 3
 const UNAVAILABLE: SealedAnswer = { error: 'broker_unavailable' }
@@ -39,7 +39,7 @@ export function createRemoteBroker(deps: RemoteBrokerDeps): Broker {
       const reply = await ask('image', image, body, imageReplyShape)
       const answer = reply === undefined ? undefined : imageAnswerOf(reply)
       if (answer !== undefined) return answer
-      // Without a credential the failure means only that the registry could not be asked.
+      // If the check needs no credential, an unavailable broker means only that the registry could not be asked.
       return credentialVersion === undefined
         ? { kind: 'unreachable', cause: 'broker_unavailable' }
         : { kind: 'credentials_unavailable' }

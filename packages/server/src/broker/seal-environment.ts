@@ -24,7 +24,7 @@ export interface DispatchDeps {
 
 const NOT_ASSIGNED: SealedAnswer = { error: 'not_assigned' }
 const UNAVAILABLE: SealedAnswer = { error: 'broker_unavailable' }
-/** Maximum number of tries when records change during a read. After that, the agent has to repeat the request. */
+/** Maximum number of tries if records change while secrets are read. After that, the agent has to repeat the request. */
 const MAX_TRIES = 3
 
 export interface Dispatch extends LiveAssignment {
@@ -49,7 +49,7 @@ export async function resolveAndSeal(
     const [read, sealing] = await Promise.all([
       readAll(deps, ask, dispatch.plan, signal),
       prepareInParallel(dispatch.node.encryptionKey),
-      // The refresh of the cache runs in parallel with the read; concurrent requests share one refresh.
+      // The cache is refreshed while the secrets are read; concurrent requests share one refresh.
       deps.store.fresh(),
     ])
     const now = lookUp(deps, ask)
@@ -63,13 +63,13 @@ export async function resolveAndSeal(
   return UNAVAILABLE
 }
 
-/** Generates the encryption key while the reads of the secrets store are in flight. */
+/** Does the key agreement for the encryption while the reads of the secrets store are in flight. */
 async function prepareInParallel(encryptionKey: string): Promise<ReturnType<typeof prepareSeal>> {
   await setImmediate()
   return prepareSeal(encryptionKey)
 }
 
-/** Compares two lookups. The template of an assignment never changes; the key of the node and a rotation may. */
+/** Compares two lookups of one assignment by what may change between them: the node's key, and the secret versions. */
 function isSameDispatch(one: Dispatch, other: Dispatch): boolean {
   const text = ({ node, plan }: Dispatch): string =>
     JSON.stringify([node.encryptionKey, plan.kind === 'ok' ? plan.entries : plan])
@@ -100,7 +100,7 @@ type ReadEntry =
   | { readonly kind: 'ok'; readonly entry: EntryDocuments }
   | { readonly kind: 'failed'; readonly secret: string; readonly cause: ReadCause }
 
-/** Reads the versions of a secret one after another, so that a failing path is read only once. */
+/** Reads the versions of a secret one after another: after a failure, the other versions of the path are not read. */
 async function readEntry(
   { readDocument }: DispatchDeps,
   { tenant }: EnvironmentAsk,
@@ -142,7 +142,7 @@ async function sealFor(
 
 const MAX_ABOUT = 200
 
-/** Error for the node: the name of a secret or variable and a fixed cause, never a secret value. */
+/** Builds the error for the node from the name of a secret or variable and a fixed cause, never from a secret value. */
 function unresolved(secret: string, cause: string): SealedAnswer {
   return { error: 'secret_unresolved', about: `${secret}: ${cause}`.slice(-MAX_ABOUT) }
 }

@@ -28,7 +28,7 @@ export const seal = (encryptionKey: string, plaintext: string): string =>
 export function prepareSeal(encryptionKey: string): (plaintext: string) => string {
   const recipient = publicKeyOf(encryptionKey)
   const ephemeral = generateKeyPairSync('x25519')
-  // Key objects are passed, because for other types node:crypto throws and catches an error internally each time.
+  // Keys are passed to node:crypto as KeyObjects: for other types it throws and catches an error internally each time.
   const shared = createSecretKey(diffieHellman({ privateKey: ephemeral.privateKey, publicKey: recipient }))
   const key = createSecretKey(Buffer.from(hkdfSync('sha256', shared, '', INFO, 32)))
   const head = rawPublic(ephemeral.publicKey)

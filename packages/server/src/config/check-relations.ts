@@ -59,7 +59,7 @@ function checkEtcd(draft: Draft): void {
   })
 }
 
-/** The roles api and controllers share an identity that writes and destroys secrets; only the broker's may read. */
+/** Checks secrets store identities: api and controllers share one that cannot read secrets; the broker has another. */
 function checkSecretsStore(draft: Draft, needsIdentities: boolean): void {
   const [address, ca] = [read(draft, 'secretsStore.address'), read(draft, 'secretsStore.ca')]
   if (typeof ca === 'string' && typeof address === 'string' && address.startsWith('http:'))
@@ -93,7 +93,7 @@ function checkRegistries(draft: Draft): void {
   }
 }
 
-/** The server connects to an IP address only if the setting of the registry allows that, and to some addresses never. */
+/** Checks the hosts of a registry: an IP address requires `allowAddress: true`; some IP addresses are never allowed. */
 function checkAddresses(draft: Draft, entry: Tree, path: string): void {
   const check = (value: unknown, field: string): void => {
     const host = typeof value === 'string' ? parseRegistryHost(value) : undefined
@@ -119,7 +119,7 @@ function requireTogether(draft: Draft, one: string, other: string): void {
   addFault(draft, 'missing', absent, `a value, because ${present} is set`, { place: placeOf(draft, present) })
 }
 
-/** Server replicas authenticate each other with the key. A key alone is enough: `cluster.url` defaults to publicUrl. */
+/** Requires `cluster.key`, for calls between server processes, if `cluster.url` is set or the broker is separate. */
 function checkClusterKey(draft: Draft): void {
   const hasUrl = read(draft, 'cluster.url') !== undefined
   if (read(draft, 'cluster.key') !== undefined || !(hasUrl || hasSeparateBroker(draft))) return
@@ -128,7 +128,7 @@ function checkClusterKey(draft: Draft): void {
   addFault(draft, 'missing', 'cluster.key', `a value, or cluster.keyFile, because ${why}`, { place })
 }
 
-/** Reports whether the broker is a separate process. Returns false for invalid roles, which are reported elsewhere. */
+/** Reports whether the broker and the other roles run in separate processes. Returns false if a role is invalid. */
 function hasSeparateBroker(draft: Draft): boolean {
   const roles = texts(read(draft, 'roles'))
   const known = new Set(roles.filter((role) => SERVER_ROLES.some((one) => one === role)))

@@ -18,7 +18,7 @@ import { settingRows, UNKNOWN_NAME } from './settings-table.ts'
 
 const SHOWABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/
 
-/** Returns a typed copy of the draft. The copy is a valid Config only if the draft has no faults after the check. */
+/** Checks the loaded settings and returns a typed copy, which is a valid Config only if the draft then has no faults. */
 export function checkSettings(draft: Draft, readFile: ReadFile | undefined): unknown {
   for (const fault of findShapeFaults(configShape, draft.root)) {
     if (fault.kind === 'unknown') rejectUnknown(draft, fault)
@@ -118,7 +118,7 @@ function rejectMissing(draft: Draft, { path, expected }: ShapeFault): void {
   addFault(draft, 'missing', path, `${row?.node.setting?.form?.accepts ?? expected}${orFile}${variable}`)
 }
 
-/** In YAML `{password:hunter2}` is a name without a value, so an unknown name is quoted only if it looks like a name. */
+/** Reports an unknown name but quotes only a likely name: in YAML `{password:hunter2}` is one name with a secret. */
 function rejectUnknown(draft: Draft, { path, value, expected }: ShapeFault): void {
   const [, parent = '', name = ''] = /^(?:(.*)\.)?([A-Za-z_][A-Za-z0-9_]*)$/s.exec(path) ?? [
     path,

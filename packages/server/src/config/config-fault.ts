@@ -30,7 +30,7 @@ export interface ConfigFault {
   readonly suggestion?: string
 }
 
-/** Shown in place of secret values and of values with an unknown name, which may be a misspelled `password`. */
+/** Text that replaces secret values, and values with an unknown name, which may be a misspelled `password`. */
 export const REDACTED = '<redacted>'
 
 /** Returns the value as JSON, strings without quotes. Texts with `@` are redacted: they may be a URL with a password. */

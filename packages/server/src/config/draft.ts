@@ -15,11 +15,11 @@ export interface Place {
 
 export interface Draft {
   readonly root: Tree
-  /** Place of faults without a more exact place: the file as a whole. */
+  /** Place that is reported for a fault without a more exact place: the configuration file as a whole. */
   readonly nowhere: Place
   /** Place of each value by the path of the setting. The place of a section is the place of its name. */
   readonly places: Map<string, Place>
-  /** Place of each name in the file, by path. */
+  /** Place of each setting's name in the file, by the path of the setting. */
   readonly names: Map<string, Place>
   readonly faults: PlacedFault[]
 }
@@ -64,7 +64,7 @@ export function addFault(
   draft.faults.push({ kind, where, field, received, expected, order, ...defined({ suggestion }) })
 }
 
-/** Reports whether a setting has a fault. Faults of the whole file, and of hidden names, concern no other setting. */
+/** Reports whether a setting has a fault. Faults of the whole file and faults of unknown names are ignored. */
 export function isFaulty(draft: Draft, path: string): boolean {
   return draft.faults.some(
     ({ kind, field }) =>
@@ -87,7 +87,7 @@ export function getValue(draft: Draft, keys: readonly string[]): unknown {
   return value
 }
 
-/** Sets a value and creates missing sections. Returns false if the file has a value that is not a section in the path. */
+/** Sets a value and creates missing sections. Returns false if the path leads through a value that is not a section. */
 export function setValue(draft: Draft, keys: readonly string[], value: unknown): boolean {
   let section = draft.root
   for (const key of keys.slice(0, -1)) {

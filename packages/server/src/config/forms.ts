@@ -12,7 +12,7 @@ const KEY_ROOT = /^(?:\/[a-z0-9][a-z0-9-]{0,62}){1,4}$/
 const PRINTABLE = /^[\x21-\x7e]+$/
 const STORE_NAMESPACE = /^[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*\/?$/
 const COUNTRY = /^[A-Z]{2}$/
-/** Control characters. A path or credential with a line break is a mistake of the operator. */
+/** Control characters, which are rejected in paths and credentials: a line break there is a mistake of the operator. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds control characters
 const CONTROL = /[\x00-\x1f\x7f]/
 

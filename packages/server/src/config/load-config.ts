@@ -10,7 +10,7 @@ import { readYamlFile } from './read-yaml.ts'
 import { type Environment, type FileText, type ReadFile, resolveSettings } from './resolve-settings.ts'
 import type { Config } from './schema.ts'
 
-/** Whether the configuration must have identities for the secrets store: `init` with an operator's token issues them. */
+/** Whether identities for the secrets store must be configured, or will be issued by `init` with an operator's token. */
 export type Identities = 'needed' | 'to be issued'
 
 export interface ConfigInput {
@@ -23,7 +23,7 @@ export interface ConfigInput {
   readonly identities?: Identities
 }
 
-/** Source of the value by the path of the setting: `default`, `file:line:column`, or an environment variable. */
+/** Source of each value, by the path of its setting: `default`, `file:line:column`, or an environment variable. */
 export type ConfigSources = ReadonlyMap<string, string>
 
 export type LoadedConfig =
@@ -74,7 +74,7 @@ function readTextFile(path: string): FileText {
   }
 }
 
-/** If the file cannot be parsed, only that fault and faults that do not depend on the file's settings are reported. */
+/** If the file cannot be parsed, only its syntax faults and faults that do not depend on its settings are reported. */
 function isIndependentOfFile({ kind, field, order }: PlacedFault): boolean {
   if (order < VARIABLE_ORDER) return kind === 'syntax' || field === ''
   return kind !== 'missing' && kind !== 'conflict'
@@ -86,7 +86,7 @@ function listFaults(faults: readonly PlacedFault[]): ConfigFault[] {
     .map(({ order: _, ...fault }) => ({ ...fault, field: safeField(fault.field) }))
 }
 
-/** Adds the platform's reserved names. They come first and cannot be removed. */
+/** Puts the names that the platform reserves before the configured ones; the configuration cannot remove them. */
 function withReservedNames(config: Config): Config {
   const added = config.reservedNames.filter((name) => !RESERVED_NAMES.includes(name))
   return { ...config, reservedNames: [...RESERVED_NAMES, ...added] }

@@ -9,7 +9,7 @@ import { showKnown } from './settings-table.ts'
 
 interface Reader {
   readonly draft: Draft
-  /** Returns the place for an offset in the text. */
+  /** Returns the file, line and column of a character offset in the configuration text. */
   readonly locate: (offset: number) => Place
 }
 
@@ -56,7 +56,7 @@ function parse(
     reject(reader, 'syntax', path, 0, `at most ${MAX_CHARACTERS} characters`)
     return undefined
   }
-  // At this log level the parser reports a second document as an error. The parser logs nothing.
+  // With the log level `error`, the YAML parser reports a second document as an error and writes nothing to the log.
   const options = { lineCounter, prettyErrors: false, uniqueKeys: false, logLevel: 'error' } as const
   const { errors, directives, contents } = parseDocument(text, options)
   const seen = new Set<string>()

@@ -34,7 +34,7 @@ const OTHER_VARIABLES: readonly string[] =
   'CONFIG URL TOKEN TENANT CONTEXT CONTEXTS_FILE CA_FILE JOIN_TOKEN SEED ENGINES LONG'
     .split(' ')
     .map((name) => VARIABLE_PREFIX + name)
-/** Variables of OpenBao and Vault that set the store's address if neither the file nor a HOLDFAST_ variable does. */
+/** Variables of OpenBao and Vault that set secretsStore.address if neither the file nor a HOLDFAST_ variable sets it. */
 const STORE_ADDRESS_VARIABLES: readonly string[] = ['BAO_ADDR', 'VAULT_ADDR']
 const STORE_ADDRESS = ['secretsStore', 'address']
 const WHOLE_NUMBER = /^-?\d{1,16}$/
@@ -42,7 +42,7 @@ const WHOLE_NUMBER = /^-?\d{1,16}$/
 const DEFAULT: Place = { label: 'default', order: 0 }
 /** Hosts that mean "every address" when the server listens on them; clients cannot connect to such a host. */
 const WILDCARD_HOSTS: readonly unknown[] = ['0.0.0.0', '::']
-/** Value of a secret whose file cannot be read, so that the secret is not reported as missing, too. */
+/** Placeholder for a secret whose file cannot be read, so that the secret is not also reported as missing. */
 const UNREAD = 'unread'
 
 export function resolveSettings(draft: Draft, env: Environment, readFile: ReadFile | undefined): void {
@@ -137,7 +137,7 @@ function derivePublicUrl(draft: Draft): void {
   draft.places.set('publicUrl', { label: 'from listen', order: 0 })
 }
 
-/** Resolves `passwordFile` and `password`: the environment wins over the file; both from one source are a conflict. */
+/** Resolves a secret set as `password` or `passwordFile`. A variable wins over the file; both in one source conflict. */
 function resolveSecret(draft: Draft, { keys, path }: SettingRow, readFile: ReadFile): void {
   const fileKeys = [...keys.slice(0, -1), `${keys.at(-1)}File`]
   const field = fileKeys.reduce(childPath, '')
@@ -154,7 +154,7 @@ function resolveSecret(draft: Draft, { keys, path }: SettingRow, readFile: ReadF
   draft.places.set(path, { label: `${place.label} (content of the file)`, order: place.order })
 }
 
-/** Reads the file of a secret. The form check reports a value that is no path, unquoted: it may be the secret itself. */
+/** Reads the file of a secret. An invalid path is reported later and not quoted, because it may be the secret itself. */
 function readSecret(draft: Draft, field: string, file: unknown, readFile: ReadFile): string | undefined {
   if (typeof file !== 'string' || !filePath.test(file)) return undefined
   const found = readFile(file)

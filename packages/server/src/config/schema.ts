@@ -25,7 +25,7 @@ import {
 import { type Form, setting } from './setting.ts'
 import { SHIPPED_REGIONS } from './shipped-regions.ts'
 
-/** The roles of the server program; a process runs any set of roles. */
+/** The roles of the server program; one process may run several roles. */
 export const SERVER_ROLES = ['api', 'controllers', 'gateway', 'broker'] as const
 export type ServerRole = (typeof SERVER_ROLES)[number]
 

@@ -29,7 +29,7 @@ export interface Setting<T = unknown> {
   readonly distinct?: true
 }
 
-/** Any node of the configuration's shape, annotated or not. */
+/** Any shape node of the configuration schema, with or without an annotation. */
 export type SettingNode = ShapeNode & { readonly setting?: Setting }
 
 /** Adds an annotation to a shape. Code that only knows shapes ignores the annotation. */
@@ -37,7 +37,7 @@ export function setting<T>(shape: Shape<T>, about: Setting<T>): Shape<T> {
   return Object.assign({ ...shape }, { setting: about })
 }
 
-/** Returns the node itself, or for an optional node the node inside. */
+/** Returns the shape node inside an optional node; any other shape node is returned unchanged. */
 export function innerNode(node: SettingNode): SettingNode {
   return node.kind === 'optional' ? innerNode(node.inner) : node
 }

@@ -19,7 +19,7 @@ export const VARIABLE_PREFIX = 'HOLDFAST_'
 /** One row for each setting that an environment variable can set. A list of objects and a map are one setting each. */
 export const settingRows: readonly SettingRow[] = collectRows(configShape, [])
 
-/** Settings that must be equal on all server replicas, which then accept the same requests and find the same records. */
+/** Settings that must be equal on all server replicas, so that all accept the same requests and find the same records. */
 const SAME_ON_ALL_REPLICAS: readonly string[] = (
   'publicUrl cluster.key etcd.root etcd.quotaBytes secretsStore.address secretsStore.namespace ' +
   'secrets registries residency limits quotas reservedNames volumes liveness retention'
@@ -32,7 +32,7 @@ const secretPaths: readonly string[] = settingRows
   .filter(({ node }) => node.setting?.secret === true || node.setting?.secretFile === true)
   .map(({ path }) => path)
 
-/** Returns all names that the reference must list: all settings, and the fields of the objects in lists. */
+/** Returns all names that the configuration reference must list: all settings, and the fields of the objects in lists. */
 export function settingNames(): string[] {
   return settingRows.flatMap(({ path, node }) => {
     const element = node.kind === 'list' ? innerNode(node.element) : undefined
@@ -55,7 +55,7 @@ export function showKnown(path: string): string {
   return shown
 }
 
-/** Reports whether a value at `path` may contain a secret: it is a secret, is inside one, or is a section with one. */
+/** Reports whether the value at `path` may contain a secret: a secret setting, a part of one, or a section with one. */
 export function mayHoldSecret(path: string): boolean {
   return secretPaths.some((secret) => isWithin(secret, path) || isWithin(path, secret))
 }

@@ -2,7 +2,7 @@
 
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
-/** `private`: used only if the operator allows it. `never`: metadata services, multicast, addresses that embed others. */
+/** Class of an IP address: `private` needs the operator's permission; `never`, such as multicast, is always refused. */
 export type AddressClass = 'public' | 'private' | 'never'
 
 type Network = readonly [address: string, prefix: number]
@@ -29,7 +29,7 @@ const PRIVATE_V6: readonly Network[] = [
   ['::1', 128],
   ['fc00::', 7],
 ]
-/** Forbidden networks inside 2000::/3, and the metadata address in fc00::/7. */
+/** Networks to which the server never connects: parts of the public range 2000::/3, a metadata address in fc00::/7. */
 const NEVER_V6: readonly Network[] = [
   ['2001::', 23],
   ['2001:db8::', 32],

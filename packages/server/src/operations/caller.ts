@@ -27,7 +27,7 @@ export interface Refused {
 
 export const done = <T>(value: T): Outcome<T> => ({ ok: true, value })
 export const refused = (...rejections: readonly Rejection[]): Refused => ({ ok: false, rejections })
-/** The failed outcome for a verdict that also chooses the status code of the response. */
+/** Builds a rejected outcome from rejections and the choice between the two status codes of the first rejection. */
 export function refusedBy({
   rejections,
   alternative,

@@ -10,7 +10,7 @@ import {
 } from '@holdfast/contract'
 import { reject, safeField } from '@holdfast/core'
 
-/** Checks a value that already has the right type. Each rejection it returns is about a different value. */
+/** Checks the value of one field, which already has the right type. Each rejection is about a different value. */
 export type FieldCheck = (value: Json) => Rejection | readonly Rejection[] | undefined
 export type FieldChecks = { readonly [field: string]: FieldCheck }
 
@@ -23,7 +23,7 @@ export interface ShapeCheck {
   readonly secret?: boolean
 }
 
-/** Rejections: unknown fields first, then one per wrong value (the first rule it breaks), in the order of the shape. */
+/** Returns the rejections of a body: unknown fields first, then one per wrong value, in the order of the shape. */
 export function checkShape(
   shape: ObjectNode,
   body: Json,

@@ -34,7 +34,7 @@ export function holdSlot({ slots, quotas }: SlotDeps, tenant: TenantId, kind: Qu
   }
 }
 
-/** Claims the slot in the transaction of the record that needs it; of two requests with the same slot, one commits. */
+/** Claims a quota slot in the transaction that writes its record; of two requests with the same slot, one commits. */
 export function claimSlot(
   transaction: Transaction,
   tenant: TenantId,
@@ -47,7 +47,7 @@ export function claimSlot(
   transaction.put(address, { v: 1, holder })
 }
 
-/** Frees a slot in the transaction that deletes the record which holds the slot. */
+/** Frees a quota slot in the transaction that deletes the record which holds the slot. */
 export function freeSlot(transaction: Transaction, tenant: TenantId, kind: QuotaKind, slot: number): void {
   transaction.delete(inTenant(tenant, slotRecords, slotId(kind, slot)))
 }

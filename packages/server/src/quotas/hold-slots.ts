@@ -30,7 +30,7 @@ export function holdCredentialSlots(deps: SlotDeps, tenant: TenantId): HeldSlots
       release()
       const slots: number[] = []
       const quota = credentialQuota(deps, tenant, count)
-      // The quota is checked before slots are chosen: slots held by this request itself would look busy.
+      // The quota is checked first: otherwise a request over the quota would wait for the slots that it holds itself.
       if (count > 0 && quota.used + count > quota.limit) return { kind: 'full', quota }
       while (slots.length < count) {
         const one = holdSlot(deps, tenant, KIND)
@@ -51,7 +51,7 @@ export function holdCredentialSlots(deps: SlotDeps, tenant: TenantId): HeldSlots
   }
 }
 
-/** The quota of credentials that have secret values, for `requested` further credentials. */
+/** The quota of credentials that have secret values: limit, use, and the `requested` further credentials. */
 export function credentialQuota({ slots, quotas }: SlotDeps, tenant: TenantId, requested: number): QuotaFact {
   return { kind: KIND, used: slots.used(tenant, KIND), requested, limit: quotas.limit(tenant, KIND) }
 }

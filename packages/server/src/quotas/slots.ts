@@ -96,8 +96,8 @@ function chooseFrom(pool: Pool, limit: number): SlotChoice {
 }
 
 /**
- * Number of slots, from the first on, that may be used: together with the used slots of higher number they are at most
- * the limit. The number is less than the limit only if the limit was lowered while records hold higher slots.
+ * Number of slots, from slot 0 on, that new records may use: together with the used slots of higher number they are at
+ * most the limit. The number is less than the limit only if the limit was lowered while records hold higher slots.
  */
 function openSlots(used: ReadonlySet<number>, limit: number): number {
   let open = limit

@@ -6,7 +6,7 @@ import { canonicalTemplate } from '@holdfast/core'
 import type { StoredDeployment } from '../store/records.ts'
 
 /**
- * Targets by deployment record. A record object never changes, and a deployment is reconciled several times per write.
+ * Cache of targets by deployment record, because a record is reconciled several times. A record object never changes.
  */
 const targets = new WeakMap<StoredDeployment, RevisionTarget>()
 

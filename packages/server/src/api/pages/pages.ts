@@ -18,7 +18,7 @@ export interface OpenPage {
   readonly summary: string
   /** Media type of the page. */
   readonly type: string
-  /** The meaning of a 503 of the page; absent if the page never returns a 503. */
+  /** Meaning of a 503 response of the page; absent if the page never returns a 503. */
   readonly unavailable?: string
   /** Returns the content of the page, or undefined if the page does not exist. */
   render(params: { readonly [name: string]: string }): Promise<PageResponse | undefined>

@@ -31,7 +31,7 @@ export interface Gate {
   tenantExists(tenant: TenantId): boolean
   /** Brings the data that `tenantExists` reads up to date. */
   fresh(): Promise<void>
-  /** Reports whether the cache still has the token. */
+  /** Reports whether the cache still has the token; a revoked token is missing from the cache. */
   isLive(token: TokenId): boolean
 }
 
@@ -40,7 +40,7 @@ export type Admission<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly rejected: RejectedResponse }
 
-/** Authenticates before paths are looked up, so that callers without a token learn nothing about paths. */
+/** Authenticates a request before its path is looked up, so that callers without a token learn nothing about paths. */
 export async function identify(gate: Gate, head: RequestHead): Promise<Admission<Credential>> {
   const credential = await gate.authenticate(single(head.headers['authorization']))
   if ('code' in credential) return stop(credential, { 'www-authenticate': 'Bearer realm="holdfast"' })
@@ -49,7 +49,7 @@ export async function identify(gate: Gate, head: RequestHead): Promise<Admission
   return { ok: true, value: credential }
 }
 
-/** The checks of a request without an API token: the rate of its address, headers, query. */
+/** Checks a request without an API token: the limit of failed attempts of its address, then its headers and query. */
 export function admitOpenRequest(
   endpoint: OpenEndpoint,
   head: RequestHead,
@@ -143,7 +143,7 @@ function readHeaders(endpoint: DescribedEndpoint, { headers }: RequestHead): Con
   if (key !== undefined && !IDEMPOTENCY_KEY.test(key))
     return invalid('Idempotency-Key', key, '1 to 255 visible ASCII characters')
   const eventId = endpoint.headers.includes('Last-Event-ID') ? single(headers['last-event-id']) : undefined
-  // A browser that has not received an event yet may send an empty Last-Event-ID header.
+  // An empty Last-Event-ID is accepted, because a browser that has not received an event yet may send an empty header.
   if (eventId !== undefined && eventId !== '' && !EVENT_ID.test(eventId))
     return invalid('Last-Event-ID', eventId, 'the id of an event from the stream')
   return defined({ ifMatch, idempotencyKey: key, lastEventId: eventId === '' ? undefined : eventId })

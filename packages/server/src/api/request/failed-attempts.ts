@@ -4,7 +4,7 @@ import { createBoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../ports/clock.ts'
 
 export interface FailedAttempts {
-  /** Seconds until `address` may try again; 0 if it may try now. */
+  /** Seconds until `address` may make another attempt; 0 if an attempt is allowed now. */
   waitSeconds(address: string): number
   record(address: string): void
 }
@@ -22,7 +22,7 @@ export function createFailedAttempts(perMinute: number, clock: Clock): FailedAtt
   const perMs = perMinute / 60_000
   const leftFor = (address: string, now: number): number => {
     const known = addresses.get(address)
-    // A clock that was set back adds no attempts.
+    // If the clock was set back, the address gets no additional attempts.
     return known === undefined
       ? perMinute
       : Math.min(perMinute, known.left + Math.max(0, now - known.at) * perMs)

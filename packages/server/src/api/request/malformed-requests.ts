@@ -14,7 +14,7 @@ export interface MalformedRequests {
   watch(app: FastifyInstance): void
 }
 
-/** Time that the client has to read the last response. Further bytes from the client are discarded. */
+/** Time that the client has to read the response before the connection is closed. Bytes from the client are discarded. */
 const LINGER_MS = 1000
 
 export function createMalformedRequests(publicUrl: string): MalformedRequests {

@@ -13,7 +13,7 @@ interface Bucket {
   at: number
 }
 
-/** Seconds until a request with this token may pass; 0 if it may pass now. */
+/** Returns the number of seconds until a request with this API token is allowed; 0 if a request is allowed now. */
 export type RateLimit = (token: string) => number
 
 const MAX_BUCKETS = 50_000
@@ -24,7 +24,7 @@ export function createRateLimit({ requestsPerMinute, burst }: Rates, clock: Cloc
   return (token) => {
     const now = clock.now()
     const bucket = buckets.get(token) ?? { level: burst, at: now }
-    // A clock that was set back does not refill the bucket.
+    // If the clock was set back, the token bucket of the rate limit is not refilled.
     bucket.level = Math.min(burst, bucket.level + Math.max(0, now - bucket.at) * perMs)
     bucket.at = now
     buckets.set(token, bucket)

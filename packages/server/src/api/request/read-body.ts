@@ -20,7 +20,7 @@ export interface SentBody {
   readonly headers: { readonly [name: string]: string | string[] | undefined }
 }
 
-/** Limit of JSON values in a body: ten times those of the largest deployment. Parsing takes a few milliseconds. */
+/** Maximum number of JSON values in a body: ten times the number in the largest deployment, parsed in milliseconds. */
 const MAX_VALUES = 20_000
 
 export function readBody(endpoint: DescribedEndpoint, sent: SentBody, maxDepth: number): BodyOutcome {

@@ -1,4 +1,4 @@
-// The endpoints /api/v1/events, its event stream, and /api/v1/audit.
+// The endpoints /api/v1/events, /api/v1/events/stream and /api/v1/audit: events and audit trail of a tenant.
 
 import { auditEntryShape, eventPageShape, string } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
@@ -41,7 +41,7 @@ export function activityEndpoints(store: Store): Endpoint[] {
   ]
 }
 
-/** Follows the events of a tenant. The header Last-Event-ID of a reconnecting client takes precedence over `after`. */
+/** Follows the events of a tenant. The header Last-Event-ID takes precedence over the query parameter `after`. */
 async function follow(
   store: Store,
   { caller, query, lastEventId }: ApiRequest,

@@ -7,7 +7,7 @@ import type { Written } from '../../operations/deployments/write/written.ts'
 import type { KeptAnswer } from '../../operations/idempotency.ts'
 import type { ApiResponse } from '../endpoint.ts'
 
-/** Fields for the log: the changes that the server made to the request. Values are already redacted. */
+/** Log fields of an accepted deployment write: the server's changes to the request, and warnings. Values are redacted. */
 export function announcement({ deployment, alterations, warnings }: Written): object {
   return { deployment: deployment.name, alterations, warnings }
 }
@@ -22,7 +22,7 @@ export function updated(written: Written): Outcome<ApiResponse> {
   return done({ ...changed(written), notes: announcement(written) })
 }
 
-/** Response of a dry run. It has no deployment, because no deployment is stored. */
+/** Response of a dry run of a deployment write, without the field `deployment`, because no deployment is stored. */
 export const dryRun = ({ alterations, warnings, plan }: Written) => ({ alterations, warnings, plan })
 
 /** Codes of the rules that may reject the body of a deployment. */

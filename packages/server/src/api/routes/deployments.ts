@@ -44,7 +44,7 @@ export function deploymentEndpoints(deps: DeploymentDeps): Endpoint[] {
 
 const REQUIRED_ON_CREATE: ReadonlySet<string> = new Set(['kind', 'name', 'image'])
 
-/** Request body in the OpenAPI document. Nearly every field is optional, because admission rules check the body. */
+/** Deployment body in the OpenAPI document. Most fields are optional, because admission reports missing fields itself. */
 const sentDeploymentShape: Shape<unknown> = object(
   Object.fromEntries(
     Object.entries(deploymentBodyShape.fields).map(([name, field]) => [

@@ -20,7 +20,7 @@ export function execEndpoints(deps: ExecDeps, failedTickets: FailedAttempts): An
   return [issue, execSocketEndpoint(failedTickets)]
 }
 
-/** Endpoint that rejects requests without a WebSocket upgrade. streams/exec-upgrade.ts handles requests with one. */
+/** Endpoint that rejects exec requests without a WebSocket upgrade; streams/exec-upgrade.ts handles upgrade requests. */
 export function execSocketEndpoint({ waitSeconds }: FailedAttempts): OpenEndpoint {
   return {
     method: 'GET',

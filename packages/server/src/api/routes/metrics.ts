@@ -1,4 +1,4 @@
-// The endpoint /metrics for a platform token, if the configuration does not open /metrics to all.
+// The endpoint /metrics for callers with a platform token. It exists unless the configuration makes /metrics public.
 
 import { string } from '@holdfast/contract'
 import { type Endpoint, endpoint } from '../endpoint.ts'

@@ -129,7 +129,7 @@ function readEndpoints(deps: NodeEndpointDeps): Endpoint[] {
 interface NodeAction {
   readonly verb: 'cordon' | 'uncordon' | 'drain'
   readonly summary: string
-  /** HTTP status; 202 if the work continues after the response. */
+  /** HTTP status of the response to the action; 202 if the action continues after the response. */
   readonly status: 200 | 202
   act(caller: Caller, id: string, once: Kept<Node>): Promise<Outcome<Node>>
 }

@@ -33,7 +33,7 @@ const PATH_CODES: readonly Code[] = [
   'secret_path_namespace_split',
 ]
 
-/** Codes that may reject `values` and `generate` when a secret is written or rotated. */
+/** Rejection codes for the fields `values` and `generate` of a request that writes or rotates a secret. */
 export const MATERIAL_CODES: readonly Code[] = [
   'field_unknown',
   'field_type_invalid',

@@ -20,7 +20,7 @@ interface Source extends EventFollower {
   failing: boolean
 }
 
-/** An event source that returns the parts of `waiting` one at a time. */
+/** A fake event source that returns one element of `waiting` per read. */
 function sourceOf(waiting: FollowedPart[]): Source {
   const source: Source = {
     taken: 0,
@@ -73,7 +73,7 @@ test('an event stream delivers an event that arrives during a read, and one that
   stream.on('data', (chunk) => {
     text += chunk
   })
-  // A read of the event source is in progress and has found nothing yet.
+  // The first read of the event source is pending while an event arrives, and then returns no event.
   const { take } = source
   let release = () => {}
   source.take = () =>

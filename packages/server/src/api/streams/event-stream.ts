@@ -11,11 +11,11 @@ const HEARTBEAT_MS = 15_000
 /** Number of heartbeats after which a reader that has read nothing is disconnected. */
 const STALLED_HEARTBEATS = 4
 const RETRY_MS = 1_000
-/** Maximum number of bytes that are buffered for the reader. */
+/** Maximum number of event bytes that are buffered for the reader. */
 const READ_AHEAD = 64 * 1024
 
 export interface EventStream extends StreamedResponse {
-  /** Called when the follower has new events. */
+  /** Wakes the stream. The owner of the follower calls this function when the follower has new events. */
   arrived(): void
 }
 
@@ -55,7 +55,7 @@ export function openEventStream(follower: EventFollower): EventStream {
 }
 
 interface Pump {
-  /** Called when the reader can accept more data. */
+  /** Reads further events; called when the reader can accept more data. */
   resume(): void
   /** Reports whether the reader has read since the previous call. */
   wasRead(): boolean
@@ -74,11 +74,11 @@ function createPump(follower: EventFollower, push: (text: string) => void, isOve
     const { parts, more } = await follower.take()
     const text = parts.map(partText).join('')
     state = text === '' ? 'waiting' : 'idle'
-    // The stream calls `resume` after a push, but not after a read that found no data.
+    // The stream calls `resume` only after a push, so after a read without events `run` starts the next read.
     if (text !== '') push(text)
     else if (more || missed) run()
   }
-  // If the store is unavailable, the read is retried; the reader keeps its position.
+  // If the store is unavailable, reading events is retried after a pause; the reader keeps its position.
   const run = (): void => {
     move().catch(() => {
       state = 'idle'

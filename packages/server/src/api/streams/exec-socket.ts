@@ -11,13 +11,13 @@ import type { NodeStream, OpenNodeStream, StreamEnd } from '../../ports/node-str
 export interface ExecTimes {
   /** Time without a byte in either direction after which the command is ended. */
   readonly idleMs: number
-  /** Interval of the checks for idleness and for a valid token. */
+  /** Interval at which the server checks whether the command is idle and whether the caller's token is still valid. */
   readonly checkMs: number
 }
 
 const TIMES: ExecTimes = { idleMs: 30 * 60_000, checkMs: 5_000 }
 const ALIVE_MS = 30_000
-/** Maximum number of output bytes that are in transit or buffered. */
+/** Maximum number of output bytes of a command that are in transit or buffered. */
 const WINDOW_BYTES = 256 * 1024
 
 export interface ExecSession {
@@ -68,7 +68,7 @@ export function serveExec(client: WebSocket, session: ExecSession): void {
   const stop = (): void => finish({ error: 'closed' })
   ending.addEventListener('abort', stop)
   keepAlive(client, ALIVE_MS)
-  // The `close` event follows every error and cleans up, so the error needs no handling.
+  // The `close` event of the client follows every error and ends the command's stream, so errors are ignored.
   client.on('error', () => {})
   client.on('close', () => {
     clearInterval(check)

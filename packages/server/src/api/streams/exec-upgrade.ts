@@ -64,7 +64,7 @@ export function createExecUpgrades(deps: ExecUpgradeDeps): ExecUpgrades {
     take(request, socket, head) {
       const [, id] = PATH.exec(request.url ?? '') ?? []
       if (id === undefined) return false
-      // The `close` event follows every error and releases the reservation, so the error needs no handling.
+      // The `close` event of the socket follows every error and releases the reserved command, so errors are ignored.
       socket.on('error', () => {})
       upgrade(context, id, { request, socket, head }).catch((error: unknown) => {
         if (error instanceof StoreUnavailableError)
@@ -93,7 +93,7 @@ async function upgrade(context: ExecContext, id: string, { request, socket, head
   }
   let release: (() => void) | undefined
   try {
-    // The callback may run again after a write conflict; the reservation of its first run is kept.
+    // The store may call this function again after a write conflict, so only the first call reserves the command.
     const opened = await openExec(context, { id, ticket: admitted, requestId }, (token) => {
       release ??= context.limit.reserve(token)
       return release !== undefined
@@ -101,7 +101,7 @@ async function upgrade(context: ExecContext, id: string, { request, socket, head
     if (opened.ok) start(context, opened.value, { request, socket, head })
     else rejectTicket(context, opened, { socket, address, requestId })
   } finally {
-    // The reservation lasts as long as the socket. A socket that is already destroyed emits no further `close` event.
+    // The command's reservation ends when the socket closes, or now if the socket is destroyed and emits no `close`.
     if (release !== undefined && !socket.destroyed) socket.once('close', release)
     else release?.()
   }

@@ -12,14 +12,14 @@ const RECHECK_MS = 5_000
 /** Time that a reader has to read the rest of a stream that was ended. */
 const LINGER_MS = 1_000
 
-/** Place of one stream. It is reserved before the handler runs, so that concurrent requests cannot exceed the limit. */
+/** A reservation for one stream, made before the handler runs, so that concurrent requests cannot exceed the limit. */
 export interface StreamSlot {
   follow(response: StreamedResponse, isTokenValid: () => Promise<boolean>): void
   release(): void
 }
 
 export interface OpenStreams {
-  /** Reserves a stream for the token; returns undefined if the token is at its limit. */
+  /** Reserves a stream for the token; returns undefined if the token already has the maximum number of streams. */
   reserve(token: TokenId): StreamSlot | undefined
   endAll(): Promise<void>
 }

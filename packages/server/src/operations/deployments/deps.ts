@@ -20,7 +20,7 @@ export interface DeploymentDeps {
   readonly slots: SlotAllocator
   readonly quotas: Quotas
   readonly answers: IdempotentAnswers
-  /** Limits, reserved names and the registry allow-list of this control plane. */
+  /** The platform's settings for admission, such as limits, reserved names and the allowed registries. */
   readonly admission: Pick<
     AdmissionContext,
     'limits' | 'reservedNames' | 'registries' | 'volumesEnabled' | 'namespaces' | 'regions'

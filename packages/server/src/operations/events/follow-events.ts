@@ -106,7 +106,7 @@ function eventsAfter(store: Store, tenant: TenantId, position: EventPosition): P
 }
 
 interface Arrivals {
-  /** True if an event was removed while events were unread; the removed event may be one of the unread ones. */
+  /** True if an event was removed while the reader had unread events; the removed event may be an unread one. */
   readonly removedUnread: boolean
   caughtUp(isDone: boolean): void
   close(): void

@@ -13,7 +13,7 @@ export const MAX_SCANNED = 2000
 type StoredEvent = Event & { readonly v: number }
 
 export interface ScanResult {
-  /** The last event that was scanned. */
+  /** The last event that was scanned, from which the client can continue. */
   readonly last: PlacedEvent | undefined
   /** True if all events were scanned. */
   readonly complete: boolean

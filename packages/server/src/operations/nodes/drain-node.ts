@@ -28,8 +28,8 @@ export async function drainNode(
     return decideDrain(deps, transaction, caller, found.value, kept)
   })
   if (!outcome.ok) return outcome
-  // The drain ends in a second transaction: a cache that shows the node as unschedulable also shows all
-  // earlier placements.
+  // The drain ends in a second transaction, because only a cache that already shows the node as unschedulable is
+  // certain to show all placements on the node.
   await deps.store.transact((transaction) => stageDrained(deps, transaction, caller.tenant, outcome.value.id))
   // The response to a repeated request must be identical, so it does not depend on whether there were replicas to move.
   return outcome
@@ -67,7 +67,7 @@ export function stageDrained(
   return { kind: 'commit', result: true }
 }
 
-/** Whether a node is being drained. An uncordoned node is not: its replicas would only return to it. */
+/** Whether a node is being drained. Uncordoning a node ends its drain, because it may then get replicas again. */
 export const isDraining = ({
   draining,
   schedulable,

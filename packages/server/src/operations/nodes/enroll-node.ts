@@ -156,7 +156,7 @@ function nodeFrom({ clock }: NodeDeps, parts: NodeParts): StoredNode {
     attested: token.residency,
     ...defined({ refusedMark }),
     controlPlane: token.controlPlane || known?.controlPlane === true,
-    // Releasing a node cordons it; enrolling it again ends the release and the cordon.
+    // Releasing a node cordons the node; enrolling the node again ends both the release and the cordon.
     schedulable: own?.state === 'releasing' || (known?.schedulable ?? true),
     ...(known?.draining === true && own?.state !== 'releasing' ? { draining: true } : {}),
     status: 'pending',

@@ -55,7 +55,7 @@ export async function issueJoinToken(
   })
 }
 
-/** The most unused join tokens of a tenant: far more than 15 minutes of enrollments need, and about 300 KiB. */
+/** The most unused join tokens of a tenant: far more than 15 minutes of enrollments need, and about 300 KiB in etcd. */
 const MAX_UNUSED = 1_000
 /** The most join tokens that one transaction deletes. */
 const MAX_DROPPED = 100

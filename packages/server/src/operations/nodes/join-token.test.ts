@@ -11,7 +11,7 @@ test('pins the last certificate of the server chain', async () => {
   made.remove()
   const pinOf = (pem = ''): string => `sha256:${hash('sha256', new X509Certificate(pem).raw, 'hex')}`
   expect(caPinOf(`${server}${ca}`)).toBe(pinOf(ca))
-  // Some tools write a private key and comments around the certificate in one file.
+  // Some tools write a private key and comments into the certificate file; the pin depends only on the certificate.
   expect(caPinOf(`subject=x\n${server}\n${key}`)).toBe(pinOf(server))
   expect(() => caPinOf('')).toThrow('contains no certificate')
 })

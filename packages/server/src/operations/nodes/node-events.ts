@@ -84,7 +84,7 @@ export function drainedEvent(node: NodeIdentity, cause: string): NewEvent {
 /** The most container names in an event; GET /nodes/{id}/containers lists all containers. */
 const NAMED = 20
 
-/** `names` are the sorted names of unmanaged containers. Equal names produce an equal event, which is not repeated. */
+/** The event of unmanaged containers; `names` are their sorted names. Equal names give one event only. */
 export function orphansFoundEvent(node: StoredNode, names: readonly string[]): NewEvent {
   const { name, generation } = node
   return {

@@ -66,7 +66,7 @@ export async function releaseClaim(
 }
 
 /**
- * Removes an unused node in a second transaction: only a cache that shows the node as unschedulable shows all placements.
+ * Removes an unused node in a second transaction: the cache shows all its placements only once it is unschedulable.
  */
 async function removeIfUnused(
   deps: ReleaseDeps,
@@ -109,7 +109,7 @@ function decideRelease(
   return { kind: 'commit', result }
 }
 
-/** The rejection for removing a control-plane node: enrolling it again could otherwise clear its control-plane mark. */
+/** Rejects a tenant's removal of a control-plane node, which could then enroll again without its control-plane mark. */
 function platformOnly() {
   const accepted = `a token of role ${rolesThatMay('control-plane-nodes:write').join(', ')}`
   return reject('permission_denied', 'Authorization', undefined, { accepted })

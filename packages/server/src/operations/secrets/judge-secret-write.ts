@@ -35,7 +35,7 @@ export interface SecretWrite {
 }
 
 /**
- * Runs before secret values are written to the secrets store. A rejection based on the cache is confirmed on fresh data.
+ * Checks a write before its values go to the secrets store. A rejection from the cache is confirmed on fresh data.
  */
 export async function judgeBeforeStaging(deps: JudgeDeps, write: SecretWrite): Promise<Rejection[]> {
   if (judgeNow(deps, write).length === 0) return []
@@ -52,7 +52,7 @@ function judgeNow(deps: JudgeDeps, write: SecretWrite): Rejection[] {
 /** Whether a credential needs a quota slot, which it claims with its first version. */
 export const needsSlot = (stored: StoredCredential | undefined): boolean => (stored?.slot ?? null) === null
 
-/** `stored` is the record that the transaction compares; `slots` are the quotas that the transaction found exhausted. */
+/** Rejections of a write. `stored` is the credential's current record; `slots` are the quotas of credentials to check. */
 export function judgeSecretWrite(
   deps: JudgeDeps,
   write: SecretWrite,
@@ -91,7 +91,7 @@ export function checkRecordSize(
   return reject('body_too_large', 'body', undefined, { max })
 }
 
-/** Bytes that a version stores in addition to its key names: its entry in the record, the event and the audit entry. */
+/** Estimated bytes that a version stores besides its key names: an entry in the record, an event and an audit entry. */
 const OVERHEAD_BYTES = 2048
 
 function bytesQuota({ store, quotas }: JudgeDeps, write: SecretWrite): QuotaFact {

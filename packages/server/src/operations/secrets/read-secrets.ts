@@ -21,7 +21,7 @@ import type { Caller, Outcome } from '../caller.ts'
 import { listPage, mapPage, type Page, type PageRequest } from '../page.ts'
 import { gatherUses, pathOf, type VersionUses } from './versions/version-uses.ts'
 
-/** Lists the paths that have secret values. Key names are shown only to roles that may read them. */
+/** Lists the secrets that have stored values. Key names are shown only to roles that may read them. */
 export async function listSecrets(
   store: Store,
   { tenant, role }: Caller,

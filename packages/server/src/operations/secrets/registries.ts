@@ -78,7 +78,7 @@ async function pinCredential(
       return { kind: 'abort', result: refused(reject('store_unavailable', 'store', undefined)) }
     const updatedAt = timestamp(clock)
     const address = inTenant(caller.tenant, registryCredentials, host)
-    // If a later version was pinned first, this version is never used, and its intent is left to the sweep.
+    // If a later version was pinned first, this version is never used, and its intent is left to the sweep of intents.
     const newest = transaction.get(address)?.version ?? 0
     if (newest < staged.version) {
       transaction.put(address, { v: 1, host, version: staged.version, updatedAt })
@@ -121,7 +121,7 @@ export async function removeRegistryCredential(
   return outcome
 }
 
-/** Leaves a replaced version to the sweep: a broker that has just read the record may be about to fetch that version. */
+/** Leaves a replaced version to the sweep of intents: a broker that has just read the record may be about to fetch it. */
 function leaveToSweep(
   transaction: Transaction,
   { tenant }: Caller,

@@ -58,7 +58,7 @@ export async function initialize(
 }
 
 /**
- * Updates the secrets policies of all tenants after a change of namespaces. Returns the number of tenants, or undefined.
+ * Updates the secrets policies of all tenants after a namespace change. Returns their number; undefined after a failure.
  */
 export async function provisionTenants({
   store,

@@ -5,7 +5,7 @@ import { decode, integer, object, STREAM_CHANNELS } from '@holdfast/contract'
 const LINE_FEED = 0x0a
 
 export interface HeldLine {
-  /** The engine's timestamp of a log line in nanoseconds. All have the same length, so comparing texts compares times. */
+  /** Timestamp of a log line, to the nanosecond. All timestamps have one length, so comparing texts compares times. */
   readonly time: string
   readonly bytes: number
   readonly what:
@@ -18,7 +18,7 @@ const skipShape = object({ lines: integer(), bytes: integer() })
 export interface LogBuffer {
   readonly lines: readonly HeldLine[]
   readonly bytes: number
-  /** Adds one received frame; false if the channel carries no log, and its bytes are then dropped. */
+  /** Adds one received frame. Returns false and drops the frame if the frame's channel carries no log lines. */
   addFrame(channel: number, payload: Buffer): boolean
   take(): HeldLine | undefined
 }
@@ -79,7 +79,7 @@ function createPartial(maxLineBytes: number): (payload: Buffer, onLine: (line: B
 const TIMED = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z) /
 const TIME_LENGTH = 31
 
-/** Splits a log line into time and text. A line without a timestamp gets the time of the previous line. */
+/** Splits a log line into time and text. The time is empty if the line has no timestamp. */
 function readLine(line: Buffer): { time: string; text: string } {
   const whole = line.toString('utf8')
   const text = whole.endsWith('\n') ? whole.slice(0, whole.endsWith('\r\n') ? -2 : -1) : whole
@@ -87,7 +87,7 @@ function readLine(line: Buffer): { time: string; text: string } {
   return time === undefined ? { time: '', text } : { time, text: text.slice(TIME_LENGTH) }
 }
 
-/** Number of lines and bytes that the node skipped; a malformed frame still reports that lines are missing. */
+/** Reads how many lines and bytes the node skipped; 0 if the frame is malformed, so that the gap is still shown. */
 function readSkip(payload: Buffer): { lines: number; bytes: number } {
   try {
     return decode(skipShape, JSON.parse(payload.toString('utf8')))

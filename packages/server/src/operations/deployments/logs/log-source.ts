@@ -8,16 +8,16 @@ import type { LogTarget } from './log-targets.ts'
 
 /** The most log bytes of one container that are in transit or buffered. */
 const WINDOW_BYTES = 128 * 1024
-/** Bytes of credit that the node gets at once, after that many log bytes were read. */
+/** Number of log bytes that must be read before the node gets credit to send as many further bytes. */
 const CREDIT_BYTES = WINDOW_BYTES / 4
-/** Longer log lines are cut. One unfinished line per stream and a piece of credit must fit into the window. */
+/** Maximum length of a log line; longer lines are cut. Unfinished lines of both streams must fit into WINDOW_BYTES. */
 const MAX_LINE_BYTES = WINDOW_BYTES / 4
 const FULL_BYTES = WINDOW_BYTES / 2
 
 export interface LogSource {
   readonly target: LogTarget
   readonly lines: readonly HeldLine[]
-  /** True if so much is buffered that the node soon runs out of credit. */
+  /** True if so many log bytes are buffered that the node soon has no credit to send more. */
   readonly full: boolean
   /** True after the stream has ended; buffered lines may remain. */
   readonly ended: boolean
@@ -31,7 +31,7 @@ export interface LogSource {
 
 export type LogOptions = Pick<StreamRequest, 'follow' | 'tail' | 'since'>
 
-/** Opens the log stream of a container. `onUpdate` is called for each frame and at the end. */
+/** Opens the log stream of a container. `onUpdate` is called for each frame and at the end of the stream. */
 export function openLogSource(
   openStream: OpenNodeStream,
   target: LogTarget,
@@ -87,7 +87,7 @@ export function openLogSource(
       return line
     },
     endIfSilent(forMs) {
-      // If lines are buffered here, the node may be out of credit: the node is not at fault, it waits for the reader.
+      // While lines are buffered, the node may have no credit and wait for the reader, so its silence is not a failure.
       if (ended || held.lines.length > 0 || performance.now() - receivedAt < forMs) return
       stream.close()
       ended = true

@@ -9,7 +9,7 @@ import type { LogSource } from './log-source.ts'
 export interface Wakeup {
   readonly signal: AbortSignal
   notify(): void
-  /** Resolves when new lines arrive, at once if some arrived since the last wait, or when the reader has disconnected. */
+  /** Resolves when new lines arrive, at once if lines arrived since the previous wait, or when the reader disconnects. */
   wait(): Promise<void>
 }
 
@@ -64,7 +64,7 @@ export async function* mergeKept(sources: readonly LogSource[], wakeup: Wakeup):
 
 const headTime = ({ lines }: LogSource): string => lines[0]?.time ?? ''
 
-/** All buffered log lines by time; lines of one source keep their order. */
+/** Removes all buffered log lines and returns them sorted by time; lines of one source keep their order. */
 export function takeAll(sources: Iterable<LogSource>): SourcedLine[] {
   const taken: SourcedLine[] = []
   for (const source of sources) {
@@ -80,7 +80,7 @@ export interface LastLines {
   lines(): LogLine[]
 }
 
-/** The most bytes of last log lines that are kept in memory; older lines are reported as skipped. */
+/** Maximum bytes of log lines held in memory for one `tail` request; older lines are reported as skipped. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024
 
 export function createLastLines(count: number): LastLines {
@@ -101,7 +101,7 @@ export function createLastLines(count: number): LastLines {
       held.push(taken)
       bytes += taken.line.bytes
       if (held.length > count) {
-        // Lines beyond the requested count are not reported as lost, nor are lines that were lost before those.
+        // The client requested only the last `count` lines, so gaps among earlier lines are not reported.
         lost.clear()
         dropFirst(false)
       }

@@ -96,7 +96,7 @@ async function* linesOf(deps: LogDeps, request: LogRequest, signal: AbortSignal)
 interface LogProgress {
   /** Time of the last line sent, by assignment id. */
   readonly times: Map<string, string>
-  /** Why no further lines of an assignment could be read. */
+  /** Why no further lines of an assignment could be read, by assignment id. */
   readonly gaps: Map<string, string>
 }
 
@@ -136,9 +136,9 @@ function* gapOf({ target, error }: LogSource, { gaps }: LogProgress): Generator<
 
 interface FollowState {
   readonly sources: Map<string, LogSource>
-  /** The container starts whose logs are or were followed, by assignment id. */
+  /** The start of the container whose log is or was followed, by assignment id. */
   readonly runs: Map<string, string>
-  /** Time at which a broken log stream is retried. */
+  /** Time at which a broken log stream is retried, by assignment id. */
   readonly retryAt: Map<string, number>
 }
 

@@ -1,5 +1,5 @@
 // Finds and reads recorded placement decisions (docs/design/placement.md#decision-records). The id of a record contains
-// the number and time of the decision, and all ids are cached: finding a decision needs no request, reading it needs one.
+// the decision's number and time, and all ids are cached: finding a decision needs no store request, reading one does.
 
 import type { Candidate, DeploymentUid, TenantId } from '@holdfast/contract'
 import type { SizedKey } from '../../../store/cache/record-index.ts'
@@ -33,7 +33,7 @@ export interface KeptDecision extends DecisionId {
   readonly key: string
 }
 
-/** The decisions that retention has kept, oldest first. */
+/** The recorded placement decisions of a deployment that retention has kept, oldest first. */
 export function keptDecisions(
   store: Pick<Store, 'keysOf'>,
   tenant: TenantId,

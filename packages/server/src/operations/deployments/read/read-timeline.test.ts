@@ -21,7 +21,7 @@ function timelineOf(given: readonly Given[], nodeIds: readonly string[] = []): s
   )
 }
 
-/** Timeline entries, newest first; entries of one revision keep the order in which the test lists them. */
+/** Builds a timeline, newest first, from the test's events; events of one revision keep their order in the list. */
 function storyOf(given: readonly Given[], nodeIds: readonly string[], unseen?: string) {
   const entries = given.map(
     ({ about = 'dep_A', reason = '', data = {}, revision, ...each }, index): TimelineEntry => {

@@ -45,7 +45,7 @@ export async function readTimeline(
 /** Whether an entry is the creation of the deployment, which is always the oldest event of a timeline. */
 const isCreation = (entry: TimelineEntry | undefined): boolean => entry?.[1].type === 'deployment.created'
 
-/** Builds a timeline. `own` and `machines` are newest first; events before the cursor `unseen` were not scanned. */
+/** Merges deployment events (`own`) and node events, all newest first. Events before cursor `unseen` are not included. */
 export function buildTimeline(
   own: readonly TimelineEntry[],
   machines: readonly TimelineEntry[],
@@ -70,7 +70,7 @@ const MACHINE_EVENTS: ReadonlySet<string> = new Set([
   'node.drained',
 ])
 
-/** Node events since the deployment's first event, of nodes that have or had a replica. */
+/** Node events since the deployment's first event, of nodes that have or had a replica of the deployment. */
 function relatedTo(
   own: readonly TimelineEntry[],
   machines: readonly TimelineEntry[],
@@ -81,7 +81,7 @@ function relatedTo(
   return machines.filter(([{ revision }, { subject }]) => revision >= since && known.has(subject.uid))
 }
 
-/** The node ids in an event's data: that of the event and those of the replicas it lists. */
+/** The ids of the nodes in an event's data: the event's own node, and the nodes of the replicas that the event lists. */
 function nodesIn(data: Json): string[] {
   if (!isJsonObject(data)) return []
   const { nodeId, replicas } = data

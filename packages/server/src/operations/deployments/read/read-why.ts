@@ -35,11 +35,11 @@ function whyNow(deps: WhyDeps, tenant: TenantId, stored: StoredDeployment): Why 
   const { store, clock } = deps
   const { status } = deploymentView(store, tenant, stored)
   const { desired, placed } = status.replicas
-  // A replica that should move but fits no other node still has its old node and needs another one.
+  // A replica that should move but fits no other node still has its old node, so it is added to the replicas to place.
   const { shortfall } = store.get(inTenant(tenant, placements, stored.uid))?.record ?? {}
   const needed = desired === 0 || shortfall === undefined || shortfall.reason === DEPENDENCY_UNHEALTHY ? 0 : 1
   const plan = explainTenantPlacement(deps, tenant, stored.spec, Math.max(needed, desired - placed))
-  // If every replica has a node, the deployment's status explains why a replica is not ready.
+  // If every replica has a node, the summary is the message of the deployment's status: why a replica is not ready.
   const settled = plan.unplaced === 0
   return {
     decidedAt: timestamp(clock),

@@ -34,7 +34,7 @@ interface Sized {
 
 /**
  * Rejects a write with too many operations for one transaction, and a credential that has no room for another version.
- * Lists within their own limits can exceed the limit together when a write replaces all of them.
+ * Several lists, each within its own limit, may together need too many operations when a write replaces all of them.
  */
 export function checkRoom({ spec, before, secrets, dependencies, unresolved }: Sized): Rejection[] {
   const [routes, routesBefore] = [spec.routes?.length ?? 0, before?.routes?.length ?? 0]

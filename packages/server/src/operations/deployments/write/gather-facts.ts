@@ -22,14 +22,14 @@ export interface FactsRequest {
   readonly spec: DeploymentSpec
   /** The stored deployment with the name in the request; undefined if there is none. */
   readonly stored: StoredDeployment | undefined
-  /** A create counts as sending every field. */
+  /** Kind of the write. A create is treated as a request that sends every field. */
   readonly mode: 'create' | 'update'
   readonly sendsDependsOn: boolean
   readonly sentNodeId: string | undefined
   readonly image: ImageFact | undefined
   readonly archivedDigest: string | undefined
   readonly secrets: Pick<SecretsOfWrite, 'facts' | 'quotas'>
-  /** Quotas that the deployment itself uses; the quotas of its secrets are added to these. */
+  /** Quotas that the deployment itself uses; `secrets` contains the quotas of its secrets. */
   readonly quotas: readonly QuotaFact[]
 }
 
@@ -112,8 +112,8 @@ function gatherDependents(
 }
 
 /**
- * The residency rules and the labels of the tenant's reachable nodes, only for a spec that demands residency. Both are
- * read from the cache, because they cause only warnings, never a rejection.
+ * The configured residency rules, and the labels of the tenant's reachable nodes from the cache, only for a spec that
+ * demands residency. The cache is fresh enough, because these facts cause only warnings, never a rejection.
  */
 export function gatherResidency(
   { store, residency: rules }: Pick<DeploymentDeps, 'store' | 'residency'>,
@@ -160,7 +160,7 @@ export function unresolvedBy({
   return imageDigest === null ? warnings.find(({ code }) => code === 'registry_unreachable')?.why : undefined
 }
 
-/** Bytes that a revision stores in addition to two copies of its spec: keys, metadata, event and audit entry. */
+/** Estimated bytes that a revision stores besides two copies of its spec: keys, metadata, event and audit entry. */
 const OVERHEAD_BYTES = 2048
 
 /** The tenant's byte quota and the bytes that another revision would use, from the byte count of the cache. */

@@ -43,7 +43,7 @@ import type { StagingState } from './write-with-material.ts'
 export interface SecretsOfWrite {
   /** Facts about the credentials, by label, for the admission rules. */
   readonly facts: ReadonlyMap<string, CredentialFact>
-  /** Quotas that would be exceeded by the credentials that get their first version. */
+  /** The quota of credentials, if the credentials that get their first version would exceed it; otherwise empty. */
   readonly quotas: readonly QuotaFact[]
   /** Rejections of credential records that would grow too long, or that would lose versions still in use. */
   readonly crowded: readonly Rejection[]
@@ -128,8 +128,8 @@ export function gatherSecrets(
 }
 
 /**
- * Adds the known keys of each pinned version. Keys of secret values in the request are not looked up, because containers
- * use the values sent, unless a volume keeps the containers at an old version.
+ * Adds the keys of each pinned version to the facts about credentials. If the request sends values for a credential, its
+ * stored keys are not added: containers use the values sent, unless a volume keeps the containers at an old version.
  */
 function withKnownKeys(
   known: ReadonlyMap<string, CredentialFact>,
@@ -198,7 +198,7 @@ function countChanges(
 
 /**
  * Consumes the intents of the versions already in the secrets store, so that this transaction pins them. False if the
- * write needs other versions than those, or if an intent was abandoned. The spec is checked first.
+ * write needs other versions than those, or if an intent was abandoned. Throws if the spec contains secret values.
  */
 export function consumeStaged(
   transaction: Transaction,
@@ -225,6 +225,6 @@ export function samePins(one: Pins = {}, other: Pins = {}): boolean {
   return [...labels].every((label) => one[label] === other[label])
 }
 
-/** The pinned versions in the form of a deployment record: the field is absent if there are none. */
+/** The field `pins` of a deployment record: the pinned secret versions, or no field if no version is pinned. */
 export const storedPins = (pins: Pins): { pins?: { [label: string]: number } } =>
   Object.keys(pins).length === 0 ? {} : { pins: { ...pins } }

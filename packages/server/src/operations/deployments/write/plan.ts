@@ -18,13 +18,13 @@ import { deploymentView } from '../read/deployment-view.ts'
 export interface Plan {
   readonly action: 'create' | 'update' | 'none'
   readonly revision: number
-  /** Top-level fields of the deployment whose stored value the dry run would change. */
+  /** Top-level fields of the deployment that the write would change, with stored and new values. */
   readonly changes: readonly FieldChange[]
   /** The nodes that replicas without a node would get now, and for every other node the reasons against it. */
   readonly placement: PlacementExplanation
   /** The steps that the controllers would take after the write, in order. */
   readonly steps: readonly PlanStep[]
-  /** Running replicas that would be recreated; absent for a create. */
+  /** How the write would recreate running replicas: order, parallelism and lowest ready count. Absent for a create. */
   readonly rollout?: RolloutPlanned
 }
 
@@ -46,7 +46,7 @@ export interface PlanQuestion {
 
 export interface PlanDeps extends PlacementDeps {
   /**
-   * Simulates what the controllers would do about the stored deployment, without blocking other requests. The duration
+   * Simulates what the controllers would do after the write, without blocking other requests. The duration
    * grows with the number of rollout steps. Undefined if the tenant has too many plans in progress.
    */
   planAhead(tenant: TenantId, question: PlanQuestion): Promise<PlannedRollout | undefined>

@@ -55,7 +55,7 @@ async function findArchived(
   return getArchived(store, tenant, found.value.spec.name, String(revision))
 }
 
-/** An update of every field: fields that the archived spec lacks are cleared, secretsVersion is unchanged. */
+/** Builds an update of every field: fields that the archived spec lacks are cleared, secretsVersion is unchanged. */
 function everyField({ spec }: ArchiveEntry): JsonObject {
   const archived: JsonObject = { ...spec }
   const fields = Object.keys(deploymentSpecShape.fields)

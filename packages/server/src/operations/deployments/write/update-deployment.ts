@@ -73,8 +73,8 @@ export async function updateDeployment(
 }
 
 /**
- * The body had faults against the cached record, so the registry was not asked. The body has no faults against the
- * current record, so the server must ask the registry and decide again.
+ * Result of a decision that must be repeated after the server has asked the registry. The registry was not asked before,
+ * because the body had faults against the cached record; against the current record the body has no faults.
  */
 const ASK_REGISTRY = 'ask the registry'
 

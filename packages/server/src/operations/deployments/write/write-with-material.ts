@@ -1,6 +1,6 @@
-// A deployment write that may contain secret values runs its decision twice. The first run writes nothing, so a rejection
-// changes neither etcd nor the secrets store. If new secret versions are needed, they are then written to the secrets
-// store, and the second run pins them in its transaction (docs/design/secrets.md#two-store-writes).
+// A deployment write that needs new secret versions runs its decision twice. The first run writes nothing, so a rejection
+// changes neither etcd nor the secrets store. The new versions are then written to the secrets store, and the second
+// run pins them in its transaction (docs/design/secrets.md#two-store-writes).
 
 import type { SentMaterial } from '@holdfast/core'
 import { type HeldSlots, holdCredentialSlots } from '../../../quotas/hold-slots.ts'
@@ -25,7 +25,7 @@ export interface StagingState {
   readonly slots: HeldSlots
 }
 
-/** The result of a decision that accepts the write as soon as these versions are in the secrets store. */
+/** The result of a decision that accepts the write as soon as the `needed` versions are in the secrets store. */
 export interface MaterialNeeded {
   readonly needed: readonly SentMaterial[]
 }
@@ -36,8 +36,8 @@ export interface MaterialNeeded {
 const MAX_ATTEMPTS = 4
 
 /**
- * `decide` is called by the store's `transact`. Secret versions that were written but not committed are destroyed, unless
- * the outcome of the commit is unknown: the sweep of intents handles those.
+ * Runs the decision `decide` in a transaction. Secret versions that were written but not committed are destroyed, unless
+ * the outcome of the commit is unknown: the sweep of intents then destroys the versions that are not in use.
  */
 export async function writeWithMaterial<R extends Outcome<unknown> | string>(
   deps: DeploymentDeps,
@@ -85,7 +85,7 @@ async function cleanUpVersions(
   }
 }
 
-/** Compares the kind in a function, because the compiler does not see that a callback has assigned the variable. */
+/** Compares the kind of a decision in a function: the compiler does not see that a callback assigned the variable. */
 const isAbort = (kind: TransactionDecision<unknown>['kind']): boolean => kind === 'abort'
 
 function isNeeded(result: Outcome<unknown> | string | MaterialNeeded): result is MaterialNeeded {

@@ -21,8 +21,8 @@ export function containerProof(key: string, assignmentId: AssignmentId, versions
 }
 
 /**
- * The secret versions of a container; undefined while a secret has no version. `initial` returns a
- * secret's first version.
+ * The secret versions of a container; undefined while a secret has no version. `initial` returns the version of a secret
+ * that containers without a pinned version use.
  */
 export function containerVersions(
   secrets: readonly TemplateSecret[],
@@ -37,10 +37,10 @@ export function containerVersions(
   return versions
 }
 
-/** The key for proofs; undefined before any container received secret values, when no proof can exist. */
+/** The key for container proofs; undefined before any container received secret values, when no proof can exist. */
 export const knownProofKey = (store: Pick<Store, 'get'>): string | undefined => store.get(THE_KEY)?.record.key
 
-/** The platform's only key for proofs, which is generated at the first call. */
+/** The platform's only key for container proofs, which is generated at the first call. */
 export async function proofKeyOf(store: Store, ids: Pick<IdSource, 'bytes'>): Promise<string> {
   const known = knownProofKey(store)
   if (known !== undefined) return known

@@ -17,7 +17,7 @@ export async function readRotation(store: Store, tenant: TenantId, path: string)
   return found.ok ? done(rotationView(store, tenant, found.value)) : found
 }
 
-/** `changed` contains the credentials, by label, that a transaction is about to write. */
+/** Builds the view of a rotation; `changed` has the credentials, by label, that a transaction is about to write. */
 export function rotationView(
   store: Pick<Store, 'get' | 'list'>,
   tenant: TenantId,

@@ -77,7 +77,7 @@ function movePins(
   return next
 }
 
-/** The new pin, if the step changes it. A cutover always creates a revision; an abort only if the pin had changed. */
+/** The new pin of a credential, if the step changes the pin. A cutover always does; an abort, if the pin was changed. */
 function movedPin(stored: StoredDeployment, { credential, turn }: JudgedTurn): [string, number][] {
   const { pin, rotation } = turn
   if (pin === undefined) return []

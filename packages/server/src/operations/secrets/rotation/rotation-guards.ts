@@ -41,7 +41,7 @@ export function gatherRotation(
   store: StoreReader,
   tenant: TenantId,
   credential: StoredCredential,
-  /** The deployment after the change, if a transaction is about to change it. */
+  /** The deployment as a transaction is about to write it; absent if no deployment changes. */
   changed?: StoredDeployment,
 ): GatheredRotation {
   const recordOf = (name: string) =>

@@ -81,7 +81,7 @@ export function claimCredentials(
   }
 }
 
-/** Removes all references of a deployment when its record is deleted; until then its containers may be created. */
+/** Removes a deployment from all credential records when its record is deleted; until then containers need secrets. */
 export function releaseCredentials(transaction: Transaction, tenant: TenantId, spec: Referring): void {
   for (const label of labelsOf(spec).keys()) release(transaction, tenant, label, spec.name)
 }

@@ -34,7 +34,7 @@ type Intent = Infer<typeof intentShape>
 
 /**
  * Moves an intent to `pending destruction`, after which the version can no longer be pinned. Returns the new id of the
- * intent; undefined if there is no such intent or if the version is in use (the intent may then be deleted).
+ * intent; undefined if there is no such intent, or if the intent was deleted because its version is in use.
  */
 export async function markForDestruction(
   { store }: Pick<DestroyDeps, 'store'>,
@@ -105,7 +105,7 @@ export function markVersionsForDestruction(
 }
 
 /**
- * Destroys versions after a definite rejection and ends their intents. The sweep retries versions that cannot be
+ * Destroys versions that no transaction will pin, and ends their intents. The sweep retries versions that cannot be
  * destroyed now. Must not be called while the outcome of the commit is unknown (docs/design/store.md#unknown-outcomes).
  */
 export async function destroyStaged(

@@ -52,7 +52,7 @@ export function intentIdOf(tenant: TenantId, path: SecretPath, version: number):
 }
 
 /**
- * The id of an intent in `pending destruction`. The id differs, so that a writer about to pin finds its own intent gone.
+ * The id of an intent in `pending destruction`. It is a new id, so that a writer about to pin no longer finds its intent.
  */
 export function destructionIdOf(tenant: TenantId, path: SecretPath, version: number): string {
   return destructionId(intentOf(tenant, path, version))
@@ -87,7 +87,7 @@ export function consumeIntents(transaction: Transaction, [leader]: readonly Stag
 
 /**
  * Deletes the intents of versions that are destroyed or pinned. If the store is unavailable, the sweep
- * deletes them later.
+ * of intents deletes them later.
  */
 export async function endIntents(store: Store, versions: readonly StagedVersion[]): Promise<void> {
   if (versions.length === 0) return

@@ -19,7 +19,7 @@ export interface StagedMaterial {
   readonly label: string
   readonly keys: readonly string[]
   readonly version: number
-  /** Absent in a dry run, which writes nothing to the secrets store; `version` is then the next free number. */
+  /** The version in the secrets store; absent in a dry run, which writes none: `version` is then the next free number. */
   readonly stagedVersion?: StagedVersion
 }
 
@@ -62,7 +62,7 @@ export async function stageMaterial(
   if (first === undefined) return done([])
   const leader = await stageOne(deps, caller, first)
   if (!leader.ok) return leader
-  // All writes are awaited even if one throws; the intent of the failed write is left to the sweep.
+  // All writes are awaited even if one throws; the intent of the failed write is left to the sweep of intents.
   const outcomes = await Promise.allSettled(
     others.map((material) => stageOne(deps, caller, material, leader.value.stagedVersion)),
   )

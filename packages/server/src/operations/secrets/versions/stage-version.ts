@@ -23,7 +23,7 @@ export interface StageDeps extends DestroyDeps {
 /** How many milliseconds concurrent writers of one path may wait for a version number. */
 const GIVE_UP_MS = 10_000
 const PAUSE_MS = 20
-/** A writer that holds a version number for longer is slow or dead: its intent is removed, so it can no longer commit. */
+/** Time after which a writer that holds a version number is abandoned: its intent is removed, so it cannot commit. */
 const ABANDONED_AFTER_MS = 2_000
 
 /**
@@ -50,7 +50,7 @@ export async function stageVersion(
     }
     const written = await deps.secrets.writeVersion(caller.tenant, path, document, cas)
     if (written.kind === 'ok') return done({ path, version: written.version, intent })
-    // The version may have been written although the response was lost, so the intent is left to the sweep.
+    // The version may have been written although the response was lost, so its intent is left to the sweep of intents.
     if (written.kind === 'unavailable' && written.applied === 'unknown') return refused(storeUnavailable())
     await dropIntent(deps, intent)
     if (written.kind !== 'conflict') return refused(storeUnavailable())
@@ -79,7 +79,7 @@ async function reserveNumber(
   })
 }
 
-/** The version number that a writer waits for, and the time since when, on the monotonic clock. */
+/** The version number that a writer waits for, and the start of the wait on the monotonic clock. */
 interface NumberWait {
   version: number
   since: number
