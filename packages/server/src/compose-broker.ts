@@ -1,5 +1,5 @@
 // Composes the broker of this process: a local broker that reads secrets, or a client of brokers in other processes. In
-// production they are other processes, so that the API cannot read secrets. See docs/design/secrets.md#broker
+// production the brokers are other processes, so that the API cannot read secrets. See docs/design/secrets.md#broker
 
 import type { Logger } from 'pino'
 import type { InternalCall } from './api/internal-calls.ts'
@@ -22,7 +22,7 @@ export interface BrokerDeps {
 
 export interface BrokerSide {
   readonly broker: Broker
-  /** Serves calls of other processes; absent if this process does not have the role broker. */
+  /** Serves broker calls of other processes; absent if this process does not have the role broker. */
   readonly call?: InternalCall
   /** Number of answers to requests for a container's environment, by outcome, for the metrics. */
   readonly answers: ReadonlyMap<EnvironmentOutcome, number>

@@ -108,7 +108,7 @@ export function composeEndpoints(deps: EndpointDeps): AnyEndpoint[] {
   ]
 }
 
-/** The secrets store of a dry run: it answers reads, but writes and destroys nothing. */
+/** The secrets store of a dry run: reads are answered by the real store; writes and deletions have no effect. */
 function idleSecrets(secrets: SecretsWriter): SecretsWriter {
   const nothingDone = async () => ({ kind: 'ok' as const })
   return {
@@ -121,7 +121,7 @@ function idleSecrets(secrets: SecretsWriter): SecretsWriter {
   }
 }
 
-/** Certificate pin for agents, which connect to the public address; plain HTTP has no certificate to pin. */
+/** The certificate pin for agents, which connect to the public address; absent for plain HTTP, without a certificate. */
 function shownCaPin(config: Config): { caPin?: string } {
   const shown = config.publicUrl.startsWith('https:') ? readServerTls(config)?.cert : undefined
   return shown === undefined ? {} : { caPin: caPinOf(shown) }

@@ -38,7 +38,7 @@ export function startLoops({ config, log, store, engine, secrets, pressure }: Lo
       removeTenantSecrets: async (tenant) => (await secrets.removeTenant(tenant)).kind === 'ok',
     }),
   )
-  // The clean-up runs when a removal was requested, or when the last container of a removed deployment may be gone.
+  // The clean-up runs when a deletion was requested, and when the last container of a deleted deployment may be gone.
   store.subscribe((changes) => {
     const asked = changes.some(({ kind, key }) => kind === 'put' && key.folder === removals.folder)
     const moved = changes.some(({ key }) => key.folder === placements.folder)

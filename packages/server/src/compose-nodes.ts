@@ -35,7 +35,7 @@ export interface NodeSideDeps {
 export interface NodeSide {
   readonly callNode: CallNode
   readonly internalCall: InternalCall
-  /** Returns true during a mass-failure hold. Only the server replica that leads the check for mass failures knows it. */
+  /** Whether this process sees a mass-failure hold; always false in a process without the role controllers. */
   holdsSilentNodes(): boolean
   readonly openStream: OpenNodeStream
   readonly handleUpgrade: HandleUpgrade
@@ -49,7 +49,7 @@ export function startNodeSide(deps: NodeSideDeps): NodeSide {
   const detector = openFailureDetector(deps, replica)
   const gateway = openGateway(deps, replica, detector)
   const leads = roles.includes('controllers')
-  // A server replica with only the role gateway or broker leads no shard, but others find it by its heartbeats.
+  // A server replica with only the role gateway or broker leads no shard, but sends heartbeats by which others find it.
   const found = roles.includes('gateway') || roles.includes('broker') || deps.config.nodeName !== undefined
   const sendsHeartbeats = leads || found
   const leadership = sendsHeartbeats ? lead(deps, replica, leads) : undefined

@@ -118,7 +118,7 @@ interface HttpDeps {
   readonly brokerSide: Pick<BrokerSide, 'call'>
 }
 
-/** True for a process whose roles write to the secrets store; a process without such roles needs no identity there. */
+/** Whether a role of this process writes to the secrets store; only then the process needs an identity there. */
 const writes = ({ roles }: Config): boolean => roles.includes('api') || roles.includes('controllers')
 
 function composeHttp(deps: HttpDeps): FastifyInstance {

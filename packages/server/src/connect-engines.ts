@@ -1,5 +1,5 @@
 // Builds the adapters of one process from its configuration: etcd, the two identities in the secrets store, the
-// registries. Few other files, such as compose.ts, construct adapters.
+// registries. Apart from tests, only this file and set-up-secrets-store.ts import adapters.
 
 import { readFileSync } from 'node:fs'
 import { defined } from '@holdfast/contract'

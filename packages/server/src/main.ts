@@ -38,7 +38,7 @@ async function serve(config: Config): Promise<void> {
 }
 
 async function runConfigured(line: ConfiguredLine): Promise<void> {
-  // An operator who sets up the secrets store with a token has no identities in the configuration yet.
+  // An operator who sets up the secrets store with a token need not configure identities: `init` issues them.
   const identities = line.init.operatorTokenFile === undefined ? 'needed' : 'to be issued'
   const env = line.roles === undefined ? process.env : { ...process.env, HOLDFAST_ROLES: line.roles }
   const loaded = gatherConfig(line.config ?? process.env['HOLDFAST_CONFIG'], env, identities)

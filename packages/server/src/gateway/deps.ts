@@ -1,4 +1,4 @@
-// The gateway's dependencies, and the context that its parts share.
+// The dependencies of the gateway, and the context that the parts of the gateway share.
 
 import type { NodeId, TenantId } from '@holdfast/contract'
 import type { FailureDetector } from '../liveness/failure-detector.ts'
@@ -17,7 +17,7 @@ export interface GatewayDeps {
   readonly store: Pick<Store, 'get' | 'list' | 'keysOf' | 'revision' | 'fresh' | 'transact' | 'subscribe'>
   readonly clock: Clock
   readonly ids: IdSource
-  /** The id of this process among the server replicas. */
+  /** The id of this process as a server replica. */
   readonly replica: string
   /** The shared key with which server replicas authenticate to each other. */
   readonly clusterKey: Secret
@@ -25,9 +25,9 @@ export interface GatewayDeps {
   readonly clusterCa?: string
   readonly log: GatewayLog
   readonly times?: Partial<GatewayTimes>
-  /** The failure detector of this process. Its creator stops it, not the gateway. */
+  /** The failure detector of this process. The code that created the detector stops it; the gateway does not. */
   readonly detector: FailureDetector
-  /** The broker, in this process or in another one. The gateway only relays the values that the broker seals. */
+  /** The broker, in this process or another one. The gateway relays sealed values, which it cannot read. */
   readonly broker: Pick<Broker, 'sealEnvironment' | 'sealCredential'>
 }
 
@@ -38,7 +38,7 @@ export interface GatewayCounts {
   sessionsCut: number
   messages: number
   violations: number
-  /** Number of messages of an unknown type, which only newer agents send. */
+  /** Number of messages whose type this server does not know, because the agent is newer. */
   unknownMessages: number
   completes: number
   deltas: number

@@ -40,7 +40,7 @@ export interface Gateway extends Pick<NodeCalls, 'callNode' | 'internalCallHandl
 const MAX_MESSAGE_BYTES = 512 * 1024
 /** How long a connected agent may take to close its side of the connection when the server stops. */
 const CLOSE_TIMEOUT_MS = 1_000
-/** The limit on sockets that have not sent a hello; each may buffer one message. */
+/** Maximum number of sockets that have not sent a hello; each such socket may buffer one message. */
 const MAX_WAITING = 1_000
 
 export function createGateway(deps: GatewayDeps): Gateway {
@@ -58,7 +58,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
-    // Automatic pongs are off. `answerPing` answers pings, but sends no pongs to an agent that does not read them.
+    // The WebSocket library sends no pongs. `answerPing` sends them, except to an agent that does not read its socket.
     autoPong: false,
     maxPayload: MAX_MESSAGE_BYTES,
     handleProtocols: () => AGENT_SUBPROTOCOL,

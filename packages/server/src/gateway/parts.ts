@@ -14,7 +14,7 @@ export interface Connection {
   readonly nonce: string
   readonly helloUntil: number
   opening: boolean
-  /** True after a close message was sent; later messages of the agent are ignored. */
+  /** True after the server sent a close message; messages that the agent sends later are ignored. */
   ended: boolean
   session: Session | undefined
 }

@@ -19,7 +19,7 @@ export function startSweeps(parts: GatewayParts): () => void {
     const now = performance.now()
     const lateMs = now - last - sweepMs
     last = now
-    // Heartbeats that arrived while this process was suspended are still unread.
+    // Heartbeats that arrived while this process was suspended are still unread, so the suspended time is no silence.
     if (lateMs > LATE_SWEEPS * sweepMs)
       for (const session of parts.held.all.values()) session.heardAt += lateMs
     detector.check(now)
@@ -50,7 +50,7 @@ function sweepSession(parts: GatewayParts, session: Session, now: number): void 
 
 function checkStatus({ context, held }: GatewayParts, session: Session, now: number): void {
   const { times, detector, log } = context
-  // The socket of a silent node is closed, because its connection is probably dead. The agent reconnects.
+  // The socket of a silent node is terminated, because the connection is probably dead. The agent then reconnects.
   if (silentMs(session, now, detector) >= times.unreachableMs) session.socket?.terminate()
   const status = statusDue(session, now, times, detector)
   if (status === undefined || session.writingStatus) return

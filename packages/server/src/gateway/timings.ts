@@ -8,7 +8,7 @@ export interface GatewayTimes extends FailureTimes {
   readonly helloMs: number
   /** The minimum time between two sessions of one node, because each session may write events. */
   readonly reopenMs: number
-  /** The time between two complete desired sets that are sent in one session. */
+  /** The time between two complete desired sets in one session. */
   readonly resyncMs: number
   /** The interval of the timer that checks all sessions. */
   readonly sweepMs: number
@@ -30,7 +30,7 @@ export const DEFAULT_TIMES: GatewayTimes = {
   callMs: 5_000,
 }
 
-/** The configured times. The store counts as unavailable after one and a half heartbeat intervals without an answer. */
+/** The times from the configuration. The store counts as unavailable after 1.5 heartbeat intervals without an answer. */
 export function gatewayTimes({ liveness }: Pick<Config, 'liveness'>): GatewayTimes {
   const { heartbeatSeconds, unreachableSeconds, failedSeconds, massWindowSeconds, massHoldSeconds } = liveness
   return {

@@ -15,7 +15,7 @@ export function withDeadline<T, Late = T>(
   })
 }
 
-/** Waits for `work` until `signal` aborts, then returns the result of `onAbort` or its error. The work continues. */
+/** Waits for `work` until `signal` aborts, then returns the result or throws the error of `onAbort`. `work` continues. */
 export function untilAborted<T, Late = T>(
   signal: AbortSignal,
   work: Promise<T>,

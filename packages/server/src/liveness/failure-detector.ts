@@ -14,13 +14,13 @@ export interface FailureTimes extends MassTimes {
   readonly heartbeatMs: number
   /** Silence after which a node is unreachable. */
   readonly unreachableMs: number
-  /** The store counts as unavailable after this time without an answer. */
+  /** Time without an answer of the store after which the store counts as unavailable. */
   readonly awayMs: number
 }
 
 export interface FailureDetectorOptions {
   readonly store: Pick<Store, 'get' | 'list' | 'keysOf' | 'fresh' | 'subscribe'>
-  /** The id of this process among the server replicas. */
+  /** The id of this process as a server replica. */
   readonly self: string
   readonly times: FailureTimes
   /** Maximum time between two calls of `check`. */
@@ -48,9 +48,9 @@ export interface FailureDetector extends Pick<NodeHealthIndex, 'orphans' | 'revi
   readonly countedFrom: number
   /** Whether a mass-failure hold is in effect: many nodes fell silent at once, so none is declared failed. */
   readonly holding: boolean
-  /** Updates the detector. Call this before the nodes are evaluated. */
+  /** Updates the detector to the time `now`. To be called before `mayFail` or `holding` is read. */
   check(now: number): void
-  /** Ignores all silence before now. */
+  /** Measures the silence of all nodes from `now` on; earlier silence is ignored. */
   restart(now: number): void
   /** False if the node has not been silent long enough, has already failed, or a mass-failure hold is in effect. */
   mayFail(nodeId: NodeId, now: number): boolean
@@ -90,7 +90,7 @@ export function createFailureDetector(options: FailureDetectorOptions): FailureD
       const shard = tenant === undefined && folder === shards.folder && kind === 'put'
       return shard && store.get(globally(shards, id))?.record.owner === self
     })
-    // A gained shard came from another owner, whose knowledge about the silence of nodes is lost.
+    // Only the previous owner of a gained shard knew how long nodes were silent, so silence is measured from now on.
     if (gainedShard) restart(now)
   })
   return {
@@ -107,7 +107,7 @@ export function createFailureDetector(options: FailureDetectorOptions): FailureD
     check(now) {
       const lateMs = now - checkedAt - checkMs
       checkedAt = now
-      // This process was suspended: heartbeats that arrived in that time are still unread.
+      // Heartbeats that arrived while this process was suspended are still unread, so the suspended time is no silence.
       if (lateMs > times.heartbeatMs) {
         index.shiftClocks(lateMs)
         countedFrom += lateMs
@@ -116,13 +116,13 @@ export function createFailureDetector(options: FailureDetectorOptions): FailureD
       storeWatch.poll(now)
       evaluate(now)
     },
-    // `now` may be earlier than an outage of the store, so the store's availability is checked at the current time.
+    // `now` may be earlier than an outage of the store, so the store's availability is checked at the real time instead.
     mayFail: (nodeId, now) => !storeWatch.isAway(monotonic()) && evaluate(now).mayFail.has(nodeId),
     stop: unsubscribe,
   }
 }
 
-/** Watches the availability of the store. Silence during an outage proves nothing, because no status can be written. */
+/** Watches whether the store is available. Silence during an outage is ignored, because no status can be written. */
 function watchStore(
   store: Pick<Store, 'fresh'>,
   monotonic: () => number,
@@ -146,7 +146,7 @@ function watchStore(
       polling = true
       store
         .fresh()
-        // A failed poll changes nothing. An outage is detected by the age of `answeredAt`.
+        // A failed poll needs no handling: an outage of the store is detected by the age of `answeredAt`.
         .then(answered, () => {})
         .finally(() => {
           polling = false

@@ -1,5 +1,5 @@
-// Indexes the health of every node from the store's records: which nodes are silent and since when, and whose session has
-// no holder. Only changes update the index, so a check is cheap. See docs/design/liveness.md#node-states.
+// Indexes the health of every node from the store's records: which nodes are silent and since when, and which have a
+// session without a holder. A check is cheap, as only changes update the index. See docs/design/liveness.md#node-states.
 
 import { asNodeId, type NodeId, type NodeStatus, type TenantId } from '@holdfast/contract'
 import type { CellNode } from '@holdfast/core'
@@ -16,7 +16,7 @@ export interface SilentNode {
 export interface NodeHealthIndex {
   readonly size: number
   apply(changes: readonly Change[], now: number): void
-  /** The nodes that are ready or unreachable. */
+  /** The nodes of all tenants that are ready or unreachable, with the start of their silence. */
   cellNodes(now: number): Iterable<CellNode>
   silentCount(now: number): number
   /** Ready or unreachable nodes whose session names a server replica that is gone. */
@@ -25,7 +25,7 @@ export interface NodeHealthIndex {
   revived(now: number): SilentNode[]
   /** Whether the node is a control-plane node with a server replica that recently sent a heartbeat. */
   isServing(nodeId: NodeId, now: number): boolean
-  /** Adds the time for which this process was suspended to all stored times, because it is not silence of any node. */
+  /** Moves all stored times forward by the time for which this process was suspended, which is no silence of a node. */
   shiftClocks(ms: number): void
 }
 
@@ -34,12 +34,12 @@ interface IndexedNode extends SilentNode {
   readonly controlPlane: boolean
   readonly status: NodeStatus
   readonly holder: string | null
-  /** Time at which this process saw that the node is unreachable. */
+  /** Time at which this process first saw the status unreachable in the node's record. */
   unreachableAt: number | undefined
 }
 
 interface ServerReplica {
-  /** Time at which the server replica's heartbeat last changed, or at which this process first saw its name. */
+  /** Time at which the server replica's heartbeat last changed, or at which this process first saw the server replica. */
   heardAt: number
   gone: boolean
   readonly nodeName: string | undefined
@@ -47,7 +47,7 @@ interface ServerReplica {
 
 export interface CellSource {
   readonly store: Pick<Store, 'get' | 'list' | 'keysOf'>
-  /** This process's id among the server replicas. Nodes whose session this process holds are never counted as silent. */
+  /** The id of this process as a server replica. The nodes whose session it holds are never assumed silent. */
   readonly self: string
   readonly unreachableMs: number
 }
@@ -111,7 +111,7 @@ function indexServer({ store, servers }: Cell, id: string, now: number): void {
   servers.set(id, { heardAt: now, gone: record === undefined, nodeName: record?.nodeName })
 }
 
-/** Marks a server replica as gone. Its entry is kept as long as a node names it as the holder of its session. */
+/** Marks a server replica as gone. Its index entry is kept while a node names it as the holder of its session. */
 function markServerGone({ servers, byHolder }: Cell, id: string): void {
   const server = servers.get(id)
   if (server !== undefined) server.gone = true
@@ -150,7 +150,7 @@ function forgetNode({ known, unreachable, controlPlane, byHolder, servers }: Cel
   if (servers.get(holder)?.gone === true) servers.delete(holder)
 }
 
-/** Whether the holder sends no heartbeats. Such a server replica reports no status, so its nodes are assumed silent. */
+/** Whether the holder sends no heartbeats. A silent holder reports no status, so its nodes are assumed silent, too. */
 function isSilentHolder({ self, servers, unreachableMs }: Cell, holder: string | null, now: number): boolean {
   const heardAt = holder === null || holder === self ? undefined : servers.get(holder)?.heardAt
   return heardAt !== undefined && now - heardAt >= unreachableMs

@@ -15,8 +15,8 @@ export type ReportedStatus = Exclude<NodeStatus, 'pending'>
 type Times = Pick<FailureTimes, 'unreachableMs' | 'failedMs'>
 
 /**
- * The new status of a silent node; undefined if the status does not change. A node is unreachable before it fails,
- * because the other server replicas count silent nodes by that status.
+ * The new status of a silent node; undefined if the status does not change. A node becomes unreachable before it fails,
+ * because the other server replicas recognize a mass failure by the number of unreachable nodes.
  */
 export function statusAfterSilence(
   current: NodeStatus,

@@ -16,7 +16,7 @@ type Detector = Pick<FailureDetector, 'countedFrom' | 'holding' | 'isServing' | 
 export const silentMs = ({ heardAt }: Session, now: number, { countedFrom }: Detector): number =>
   now - Math.max(heardAt, countedFrom)
 
-/** The status to write; undefined if the node's record already has that status. */
+/** The status to write for the session's node; undefined if the node's record already has the right status. */
 export function statusDue(
   session: Session,
   now: number,

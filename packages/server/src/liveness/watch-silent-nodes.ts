@@ -31,7 +31,7 @@ export interface LivenessWatch {
 export function startLivenessWatch({ times, checkMs, onError, ...deps }: WatchOptions): LivenessWatch {
   const { leadership, detector } = deps
   const silent = createSilentNodes(deps, times)
-  // A gained shard restarts the measurement of silence, even if this process owned the shard before an interruption.
+  // A gained shard restarts the measurement of silence, even if this process lost the shard and gained it again.
   const unsubscribe = leadership.subscribe(
     ({ gained }) => gained.length > 0 && detector.restart(performance.now()),
   )
@@ -44,7 +44,7 @@ export function startLivenessWatch({ times, checkMs, onError, ...deps }: WatchOp
   }
 }
 
-/** A node without a session holder, with the time at which this process saw that, on its own clock. */
+/** A node whose session has no holder, with the time at which this process noticed, on its own clock. */
 interface Orphan {
   readonly epoch: number
   readonly at: number
@@ -91,7 +91,7 @@ export function createSilentNodes(deps: SilentNodesDeps, times: FailureTimes) {
   ): Promise<void> {
     await leadership.fenced<void>(tenant, (transaction) => {
       const current = transaction.get(inTenant(tenant, nodes, nodeId))
-      // If a new session was opened or the holder is alive again, the holder of the session writes the status.
+      // If the session or status in the node's record has changed, the holder of the session writes the status.
       const same = current?.session.epoch === node?.session.epoch && current?.status === node?.status
       if (current === undefined || !same || (status === 'failed' && !detector.mayFail(nodeId, now)))
         return { kind: 'abort', result: undefined }

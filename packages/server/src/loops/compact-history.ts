@@ -1,6 +1,6 @@
 // Compacts the history of etcd. Without compaction etcd keeps every revision until its quota is full, and etcd's
-// automatic compaction runs too rarely for a busy cluster. A watch older than the kept history fails with `compacted` and
-// lists again.
+// automatic compaction runs too rarely for a busy cluster. A watch that resumes at a compacted revision fails with
+// `compacted`, and its owner lists all records again.
 
 import { EngineError, type KeyValueEngine } from '../ports/key-value.ts'
 
@@ -23,7 +23,7 @@ export function createCompaction({ engine, currentRevision }: CompactionDeps): (
     try {
       await engine.compact(target)
     } catch (error) {
-      // Another server replica has already compacted further.
+      // The error `compacted` is ignored: another server replica has already compacted up to a later revision.
       if (!(error instanceof EngineError && error.reason === 'compacted')) throw error
     }
     compacted = target

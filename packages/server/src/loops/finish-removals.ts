@@ -83,11 +83,11 @@ async function removeDeployment(
   })
 }
 
-/** Removes containers first, then secrets, and the tenant's record last, so that a failure is visible and retried. */
+/** Removes a tenant: containers first, then secrets, the tenant's record last, so that a failed removal is retried. */
 async function removeTenant({ store, removeTenantSecrets }: RemovalDeps, id: TenantId): Promise<void> {
   await markDeployments(store, id)
   if (isRunningSomewhere(store, id)) return
-  // A marked deployment gets no further replicas, but the cache may lack a replica that was placed just before.
+  // The cache may lack a replica that was placed just before its deployment was marked, so the cache is refreshed first.
   await store.fresh()
   if (isRunningSomewhere(store, id)) return
   if (!(await removeTenantSecrets(id))) throw new Error(`secrets of tenant ${id} could not be removed`)
@@ -118,7 +118,7 @@ async function markDeployments(store: Store, tenant: TenantId): Promise<void> {
   }
 }
 
-/** Whether containers may still run. Failed nodes are ignored, since they confirm no removal. */
+/** Whether a container of the tenant may still run. Failed nodes are ignored, because they confirm no removal. */
 function isRunningSomewhere(store: Store, tenant: TenantId): boolean {
   return store.keysOf(placements, tenant).some(({ id }) => {
     const assignments = store.get(inTenant(tenant, placements, id))?.record.assignments

@@ -1,5 +1,5 @@
 // Resolves the digests of images whose registry did not answer at admission. The registry is asked until it answers, and
-// every replica uses the first digest. The spec stays unchanged; only the digest is stored. See
+// all replicas of the deployment then use that digest. The spec stays unchanged; only the digest is stored. See
 // docs/design/admission.md#image-checks
 
 import type { TenantId } from '@holdfast/contract'
@@ -30,7 +30,7 @@ export interface DigestTimes {
 
 export const DIGEST_TIMES: DigestTimes = { retryMs: 30_000, checkMs: 1_000 }
 
-/** Limit of concurrent registry requests, at most one per tenant: a slow registry must not delay other tenants. */
+/** Limit of concurrent registry requests. A tenant has at most one, so that a slow registry delays no other tenant. */
 const AT_ONCE = 4
 const MAX_BACKOFF_FACTOR = 4
 
@@ -53,7 +53,7 @@ interface DigestState {
   /** For each tenant and deployment, the key in `pending` of the image that the deployment waits for. */
   readonly filed: Map<string, string>
   readonly running: Map<TenantId, Promise<void>>
-  /** Time of each tenant's last registry request. The tenant that waited longest is next. */
+  /** Time of each tenant's last registry request; the tenant whose last request is oldest is served next. */
   readonly turns: Map<TenantId, number>
 }
 
@@ -89,7 +89,7 @@ export function startDigestFixing(deps: DigestDeps, times = DIGEST_TIMES): { sto
   }
 }
 
-/** Adds the deployment to the pending image that it waits for, and removes it from any other pending image. */
+/** Files a deployment under the image whose digest it lacks, and removes it from the image that it lacked before. */
 function file({ deps, times, pending, filed }: DigestState, tenant: TenantId, name: string): void {
   const stored = deps.store.get(inTenant(tenant, deployments, name))?.record
   const image = stored !== undefined && isUnfixed(stored) ? stored.spec.image : undefined
@@ -106,7 +106,7 @@ function file({ deps, times, pending, filed }: DigestState, tenant: TenantId, na
   const known = pending.get(key)
   known?.names.add(name)
   if (known !== undefined) return
-  // Admission has just asked the registry, so the first request is delayed.
+  // The first request is delayed, because admission has just asked the registry.
   const nextAt = performance.now() + backoffMs(times, 0, deps.random)
   pending.set(key, { tenant, image, names: new Set([name]), nextAt, failures: 0, reportedMissing: new Set() })
 }
@@ -152,7 +152,7 @@ async function resolveDigest(deps: DigestDeps, times: DigestTimes, one: Pending)
   for (const name of unreported) one.reportedMissing.add(name)
 }
 
-/** Stores the digest in one transaction per deployment, because some deployments may use another image by now. */
+/** Stores the digest, in one transaction per deployment, because a deployment may use another image by now. */
 async function recordAll(
   deps: DigestDeps,
   { tenant, image }: Pending,

@@ -1,7 +1,7 @@
 // Runs a function at an interval, never twice at the same time. An error is reported and the next run starts as usual.
 
 export interface Repeating {
-  /** Runs the function now. If it is already running, it runs once more after that. */
+  /** Runs the function now, or once more after the current run if the function is already running. */
   nudge(): void
   /** Waits for the current run to end and starts no further run. */
   stop(): Promise<void>

@@ -17,7 +17,7 @@ export interface DecisionBounds {
 export const DECISION_BOUNDS: DecisionBounds = { days: 30, max: 10_000, bytes: 4 * 1024 ** 2 }
 
 const DAY_MS = 24 * 3_600_000
-/** Age at which a decision part without a decision is deleted. A part is written just before its decision. */
+/** Age at which a decision part without a decision is deleted; normally a decision is written just after its parts. */
 const PART_WAITS_MS = 3_600_000
 const AT_ONCE = 100
 
@@ -73,7 +73,7 @@ function keptOf(store: Pick<Store, 'keysOf'>, tenant: TenantId): Kept[] {
   return [...found.values()].sort((left, right) => left.at - right.at || left.number - right.number)
 }
 
-/** The time at which each decision was superseded. Decisions without an entry are current, or not written yet. */
+/** The time at which each decision was superseded. A decision that is not in the map is current or not written yet. */
 function supersededAt(kept: readonly Kept[]): Map<Kept, number> {
   const next = new Map<string, Kept>()
   const times = new Map<Kept, number>()

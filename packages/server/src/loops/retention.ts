@@ -29,7 +29,7 @@ const CANCEL_KEPT_MS = DAY_MS
 
 export async function applyRetention(deps: RetentionDeps): Promise<void> {
   const { store, clock, retention } = deps
-  // The cache of a server replica that was suspended is outdated, and the wrong records would be deleted.
+  // The cache is refreshed first: a server replica that was suspended would delete the wrong records.
   await store.fresh()
   await dropCancels(deps)
   const isOlder = (time: string, days: number) => Date.parse(time) < clock.now() - days * DAY_MS
@@ -64,7 +64,7 @@ export async function boundBytes({ store, clock, retention }: RetentionDeps): Pr
   }
 }
 
-/** Records, oldest first. Records of one transaction share a revision and are ordered by key, as in an event's cursor. */
+/** The keys of records, oldest first. Keys of one revision are ordered by text, the order that event cursors rely on. */
 function inOrder(store: Store, tenant: TenantId, collection: Collection<unknown>): readonly SizedKey[] {
   return store
     .keysOf(collection, tenant)
@@ -90,8 +90,8 @@ async function dropOld<T>(
 }
 
 /**
- * Deletes the oldest records, and all records of one revision together, so that a client whose cursor is kept misses no
- * event.
+ * Deletes the oldest records. Records of one revision are deleted together, so that a client that continues after a kept
+ * event misses none.
  */
 async function dropFirst(
   store: Store,

@@ -1,6 +1,6 @@
-// The rotation controller. During the cutover of a credential it moves the consumers to the new version one by one, each
-// after the previous consumer is ready with it. After an abort it moves the consumers back and destroys the new version
-// once no container uses it. All state is stored, so any owner of the shard can continue. See
+// The rotation controller. During the cutover of a credential it moves the deployments that use the credential to the new
+// version, each after the previous one is ready. After an abort it moves them back and destroys the new version once no
+// container uses it. All state is stored, so any owner of the shard can continue. See
 // docs/design/secrets.md#rotation
 
 import type { TenantId } from '@holdfast/contract'
@@ -38,7 +38,7 @@ const CHECK_MS = 500
 
 export function startRotations(deps: RotationLoopDeps): { stop(): Promise<void> } {
   const { store, checkMs = CHECK_MS } = deps
-  /** The credentials in cutover, read from the store at start and updated with its changes. */
+  /** The credentials in cutover, read from the store at start and updated with each change of a credential. */
   const inCutover: LabelsInCutover = new Map()
   for (const { record: tenant } of store.list(tenants))
     for (const { id } of store.keysOf(credentials, tenant.id)) track(store, inCutover, tenant.id, id)
@@ -83,7 +83,7 @@ async function reconcileAll(deps: RotationLoopDeps, inCutover: LabelsInCutover):
   )
 }
 
-/** Ends finished aborts, and moves each due consumer with one new revision, even if several of its credentials rotate. */
+/** Ends finished aborts. Moves each due deployment with one new revision, even if several of its credentials rotate. */
 async function reconcileTenant(
   deps: RotationLoopDeps,
   tenant: TenantId,
@@ -108,7 +108,7 @@ function moveOf(
   return nextMove(gatherRotation(store, tenant, credential), credential.rotation.startedBy)
 }
 
-/** Moves a consumer. Decides again inside the transaction, because an abort or an update may have been stored since. */
+/** Moves a deployment to another version. Decides again inside the transaction, because records may have changed. */
 async function moveConsumer(
   deps: RotationLoopDeps,
   tenant: TenantId,
@@ -134,7 +134,7 @@ async function moveConsumer(
 
 type Due = readonly [StoredCredential, number]
 
-/** The author of the new revision: the caller who requested the rotation step. */
+/** The caller named in the new revision: the caller who requested the rotation step. */
 function callerOf(tenant: TenantId, [first]: readonly Due[]): Caller | undefined {
   const askedBy = first?.[0].rotation?.askedBy
   return askedBy && { tenant, ...askedBy }
@@ -150,7 +150,7 @@ async function endAbort(deps: RotationLoopDeps, tenant: TenantId, label: string)
     const { destroyed } = move
     const changes = { rotation: undefined, destroyed }
     transaction.put(address, advancedCredential(credential, changes, timestamp(clock), undefined))
-    // The version is only marked here; another loop destroys it, because a controller never writes to the secrets store.
+    // The version is only marked; another loop destroys it, because a controller never writes to the secrets store.
     markVersionsForDestruction(transaction, clock, tenant, credential, destroyed)
     emitRotationEnd(transaction, clock, tenant, credential, destroyed)
     return { kind: 'commit', result: undefined }

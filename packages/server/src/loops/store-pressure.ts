@@ -1,4 +1,4 @@
-// Measures how full the key-value store is and collects the alarms of its members. Byte quotas shrink as the store fills
+// Measures how full etcd is and collects the alarms of its members. Byte quotas shrink as etcd fills
 // (quotas/quotas.ts). Under the alarms CORRUPT and NOSPACE reads still succeed, so only these alarms inform the operator.
 
 import type { EngineStatus, KeyValueEngine } from '../ports/key-value.ts'
@@ -31,7 +31,7 @@ export function createStorePressure(
     },
     async measure() {
       const members = await engine.status()
-      // No member answered, so the last measurement stays valid.
+      // If no member answered, the last measurement stays valid.
       if (members.length === 0) return
       logAlarms(members)
       ratio = Math.max(0, ...members.map(({ dbSizeInUseBytes }) => dbSizeInUseBytes / quotaBytes))

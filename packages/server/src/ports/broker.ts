@@ -63,13 +63,13 @@ export type SealedAnswer = Infer<typeof sealedAnswerShape>
 
 export interface Broker {
   /**
-   * Checks the exact reference in the registry, with the tenant's credential at the given version, or anonymously without
-   * a version. An invalid reference or a registry that is not allowed is unreachable with the cause `not_allowed`;
-   * admission rejects both earlier.
+   * Checks the image reference in the registry, with the tenant's credential at the given version, or anonymously without
+   * a version. The answer for an invalid reference or a registry that is not allowed is `unreachable` with the cause
+   * `not_allowed`; admission rejects such references earlier.
    */
   checkImage(tenant: TenantId, image: string, credentialVersion: number | undefined): Promise<ImageAnswer>
-  /** Returns the environment of a container for the node that creates it, once per attempt. The promise never rejects. */
+  /** Returns a container's environment, sealed to its node. Each attempt is answered once. The promise never rejects. */
   sealEnvironment(ask: EnvironmentAsk): Promise<SealedAnswer>
-  /** Returns the current registry credential for a node's image pull. The promise never rejects. */
+  /** Returns the current registry credential for an image pull, sealed to the node. The promise never rejects. */
   sealCredential(ask: CredentialAsk): Promise<SealedAnswer>
 }

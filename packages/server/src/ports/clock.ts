@@ -23,6 +23,6 @@ export function timestamp(clock: Clock): string {
   return lastText
 }
 
-// The last text is cached, because one request writes several records with the same time, and requests come in bursts.
+// The last timestamp is cached, because the records of one request, and of requests in a burst, share the same time.
 let lastMs = Number.NaN
 let lastText = ''

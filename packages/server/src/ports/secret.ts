@@ -1,4 +1,4 @@
-// A secret value that redacts itself in every text. Only reveal() returns it. See docs/design/secrets.md#redaction.
+// A secret value that appears as `<redacted>` in texts. Only reveal() returns it. See docs/design/secrets.md#redaction.
 
 /** The registered symbol by which util.inspect finds an object's own text form. */
 const INSPECT = Symbol.for('nodejs.util.inspect.custom')

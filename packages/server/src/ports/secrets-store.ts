@@ -64,7 +64,7 @@ export interface SecretsStoreHealth {
   health(): Promise<Done | Unavailable>
 }
 
-/** The API's identity: it writes and destroys versions of secrets and lists version numbers, but reads no secret data. */
+/** Access with the API's identity: writes and destroys secret versions, lists version numbers, reads no secret data. */
 export interface SecretsWriter extends SecretsStoreHealth {
   /** Creates the tenant's mount and the policy by which the broker reads it. Idempotent and safe to run concurrently. */
   provisionTenant(tenant: TenantId): Promise<Done | Denied | Unavailable>
@@ -85,7 +85,7 @@ export interface SecretsWriter extends SecretsStoreHealth {
   deleteAll(tenant: TenantId, path: SecretPath): Promise<Done | Denied | Unavailable>
 }
 
-/** The broker's identity: reads one tenant at a time. `absent` means that the version was never written, or destroyed. */
+/** Access with the broker's identity: reads one tenant at a time. `absent`: a version never written or destroyed. */
 export interface SecretsReader extends SecretsStoreHealth {
   readVersion(
     tenant: TenantId,

@@ -15,7 +15,7 @@ const WORD = /^[a-z0-9._:/-]{1,19}$/
 interface Taint {
   /** The texts to search for: each tracked value with its encodings. */
   readonly needles: Map<string, readonly string[]>
-  /** Texts that are public: a value that occurs in them is not tracked. */
+  /** Public texts of the request. A value that occurs in a public text is not tracked. */
   readonly publicText: string
 }
 
@@ -36,7 +36,7 @@ export function underTaint<T>(body: Json, work: () => Promise<T>, open: readonly
     try {
       return await work()
     } catch (error) {
-      // The error is logged after the request has ended, where values are not tracked, so a secret is removed here.
+      // A secret in the error must be removed now: the error is logged later, when the values are no longer tracked.
       throw error instanceof Error && isTainted(`${error.stack}`) ? new SecretLeakError(error.name) : error
     }
   })
@@ -47,11 +47,11 @@ class SecretLeakError extends Error {
   override readonly name = 'SecretLeakError'
 }
 
-/** Reports whether an object has keys that contain or request secret values, in secrets and registry credentials. */
+/** Whether a secret or registry credential in the request has a key that contains or requests secret values. */
 const hasMaterial = (entry: Json): boolean =>
   isJsonObject(entry) && ['values', 'generate', 'password'].some((key) => Object.hasOwn(entry, key))
 
-/** Tracks a secret value that was generated for the current request. */
+/** Tracks a secret value of the current request, unless the value is short, a plain word or public. */
 export function addTaint(value: string): void {
   const taint = requests.getStore()
   if (taint === undefined || Buffer.byteLength(value) < MIN_BYTES || WORD.test(value)) return
@@ -59,7 +59,7 @@ export function addTaint(value: string): void {
   taint.needles.set(value, formsOf(value))
 }
 
-/** Stops tracking values that occur in `text`, a public record, such as a host name. */
+/** Stops tracking the values that occur in `text`. The caller passes public texts, such as a host name. */
 export function declassify(text: string): void {
   const { needles } = requests.getStore() ?? {}
   for (const [value, [, escaped = value]] of needles ?? []) if (text.includes(escaped)) needles?.delete(value)
@@ -91,7 +91,7 @@ function formsOf(value: string): string[] {
   ]
 }
 
-/** Base64 of a value that follows `before` bytes: only the characters that do not depend on neighboring bytes. */
+/** The base64 characters of a value at byte offset `before`, without those that depend on neighboring bytes. */
 function encodedAt(bytes: Buffer, before: number): string[] {
   const padded = Buffer.concat([Buffer.alloc(before), bytes])
   const complete = Math.floor((padded.length * 4) / 3)

@@ -7,7 +7,7 @@ import { isTainted } from '../ports/taint.ts'
 import type { Collection } from './records.ts'
 
 const SUSPECT = /"(?:values|generate)"/
-/** The rejection of a record that contains a secret value of the request under a harmless field name. */
+/** The rejection of a record in which a secret value of the current request occurs, in any field. */
 const VALUE_WOULD_PERSIST = reject('secret_material_would_persist', 'values', null, {}, '<redacted>')
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
@@ -16,8 +16,8 @@ export function encodeRecord<T>(collection: Collection<T>, record: T): Buffer {
   if (fault !== undefined)
     throw new UnstorableRecordError(`${collection.folder}: ${fault.kind} at ${fault.path}`)
   const text = JSON.stringify(record)
-  // Most records cannot contain secret values, and a search in the encoded text is cheaper than a walk
-  // through the record.
+  // Only records with a key `values` or `generate` are walked in search of secret values; the text search that finds such
+  // records is cheaper than the walk.
   const [found] = SUSPECT.test(text) ? checkPersistable(record as Json) : []
   const material = found ?? (isTainted(text) ? VALUE_WOULD_PERSIST : undefined)
   if (material !== undefined)
@@ -32,7 +32,7 @@ export function decodeRecord<T>(collection: Collection<T>, bytes: Uint8Array): T
 /** The server tried to store an invalid record. The message names the field, never the value. */
 export class UnstorableRecordError extends Error {
   override readonly name = 'UnstorableRecordError'
-  /** The rejection, if secret values would have been stored; undefined for other faults. */
+  /** The rejection code and texts if secret values would have been stored; undefined for other faults. */
   readonly material: Rejection | undefined
 
   constructor(message: string, material?: Rejection) {

@@ -48,7 +48,7 @@ describe('the history guard', () => {
     const reported: number[][] = []
     const guard = guardHistory(engine, (known, found) => reported.push([known, found]))
     await guard.engine.range(READ)
-    // The revision number has caught up with the old one, but it belongs to another history.
+    // The last revision, 12, is above the known revision 9, but it belongs to the history of the restored etcd.
     for (const revision of [4, 5, 12]) {
       script.revision = revision
       await guard.engine.range(READ)

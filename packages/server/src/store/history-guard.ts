@@ -11,11 +11,11 @@ export type OnWentBack = (known: number, found: number) => void
 export interface HistoryGuard {
   /** The given engine, with a check of the revision of each response and each watch event. */
   readonly engine: KeyValueEngine
-  /** Throws if etcd has ever answered with an older revision; only a restart of the server ends this state. */
+  /** Throws if etcd has ever answered with a lower revision than before; only a restart of the server ends this state. */
   require(): void
 }
 
-/** `onWentBack` is called once, when etcd first answers with an older revision. */
+/** `onWentBack` is called once, when etcd first answers with a lower revision than this process already knew. */
 export function guardHistory(engine: KeyValueEngine, onWentBack: OnWentBack = () => {}): HistoryGuard {
   let known = 0
   let fault: string | undefined
@@ -39,7 +39,7 @@ export function guardHistory(engine: KeyValueEngine, onWentBack: OnWentBack = ()
   }
   return {
     engine: {
-      // A serializable read may be answered by an etcd member that lags behind, so an older revision proves nothing.
+      // A serializable read is not checked, because an etcd member that lags behind may answer with an older revision.
       range: (request, options) =>
         request.serializable === true
           ? engine.range(request, options)

@@ -37,7 +37,7 @@ export function createKeyspace(root = '/hf'): Keyspace {
 }
 
 /**
- * The range of all keys with a prefix that ends in `/`. The range ends before the prefix with `0` instead of that `/`.
+ * The range of all keys with a prefix that ends in `/`. In `rangeEnd`, `0`, the character after `/`, replaces that `/`.
  */
 export function prefixRange(prefix: string): KeyRange {
   return { key: prefix, rangeEnd: `${prefix.slice(0, -1)}0` }

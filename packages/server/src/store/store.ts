@@ -22,8 +22,8 @@ export { StoreUnavailableError } from './unavailable.ts'
 
 /**
  * The result of a transaction callback, which may be called several times and must have no side effects. `commit` writes.
- * `abort` writes nothing and returns its result, either a rejection or a success without changes, after a current view of
- * etcd confirms it. `wait` retries when its promise is settled.
+ * `abort` writes nothing and returns `result`, a rejection or a success without changes, once the callback has aborted on
+ * a current cache. `wait` calls the callback again when the promise `until` is settled.
  */
 export type TransactionDecision<R> =
   | { readonly kind: 'commit'; readonly result: R }
@@ -64,7 +64,7 @@ export interface StoreOptions {
 }
 
 const MAX_BACKOFF_MS = 200
-/** Time to settle an unknown outcome: enough for an etcd election and one attempt that is lost during it. */
+/** Time to settle an unknown outcome: enough for a leader election in etcd and one request that is lost during it. */
 const SETTLE_MS = 5_000
 const READ_AT_ONCE = 100
 
@@ -161,8 +161,8 @@ async function transact<R>(
       const verdict = await context.committer.commit(transaction.staged(), until)
       if (verdict.kind === 'committed') return decision.result
       await context.cache.waitFor(verdict.revision, until - performance.now()).catch(asUnavailable)
-      // etcd made the comparison after the request was sent, so the cache at that revision is current enough
-      // for an abort.
+      // etcd compared the records after this transaction began, so a cache at the revision of the refusal is current
+      // enough for an abort.
       current = verdict.kind === 'refused'
       if (attempt > 1) await sleep(Math.random() * Math.min(MAX_BACKOFF_MS, 2 ** attempt))
     }

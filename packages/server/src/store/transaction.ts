@@ -30,7 +30,7 @@ export interface Transaction {
    * transaction are not visible. Throws UnreadableRecordError for a record that exists but cannot be decoded.
    */
   get<T>(address: Address<T>): T | undefined
-  /** For a collection without cached values: commits only if the record does not exist. False if it is known to exist. */
+  /** Makes the commit fail if the record exists, in a collection without cached values. False if it is known to exist. */
   requireAbsent(address: Address<unknown>): boolean
   put<T>(address: Address<T>, record: T): void
   delete(address: Address<unknown>): void
@@ -42,7 +42,7 @@ export interface Transaction {
 
 export interface StagedTransaction extends PreparedTransaction {
   readonly id: TransactionId
-  /** The key whose presence proves the commit: the key of the audit entry, which only this transaction writes. */
+  /** The key whose presence proves the commit: the key of the audit entry, which only one transaction writes. */
   readonly receipt?: string
 }
 
@@ -50,12 +50,12 @@ export interface OpenTransaction extends Transaction {
   staged(): StagedTransaction
 }
 
-/** The stored value does not have the shape of its collection; only a manual change in etcd can cause this. */
+/** Thrown for a stored value without the shape of its collection, which only a manual change in etcd can cause. */
 export class UnreadableRecordError extends Error {
   override readonly name = 'UnreadableRecordError'
 }
 
-/** Like `get`, for a caller that skips unreadable records; an unreadable record is not compared at commit. */
+/** Reads a record like `get`, but returns `otherwise` if it is unreadable; such a record is not compared at commit. */
 export function getOr<T, U>(transaction: Transaction, address: Address<T>, otherwise: U): T | U | undefined {
   try {
     return transaction.get(address)

@@ -1,9 +1,9 @@
-// The error of a store that could not decide: etcd is unavailable, or the cache of this server replica lags behind etcd.
+// The error of a store that cannot answer: etcd is unavailable, or the cache of this server replica lags behind etcd.
 
 import { EngineError } from '../ports/key-value.ts'
 import { CacheBehindError } from './cache/revision-gate.ts'
 
-/** The store did not answer in time. The write did not happen, or its outcome is unknown. */
+/** The store did not answer in time. A write either did not happen, or its outcome is unknown. */
 export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError'
 }

@@ -7,7 +7,7 @@ test('does not send a request whose deadline has passed and reports it as not ap
   const endpoint = { name: 'a', client: { makeUnaryRequest } } as unknown as Endpoint
   const deps = {
     pool: { endpoints: [endpoint], acquire: async () => endpoint, leave: () => {}, close: () => {} },
-    // Fetching the auth token takes longer than the deadline of the call, because all calls share one fetch.
+    // The auth token arrives after 30 ms, later than the deadline of the call (5 ms), so the request must not be sent.
     authenticator: {
       token: async () => {
         await new Promise((resolve) => setTimeout(resolve, 30))

@@ -25,9 +25,9 @@ export interface CallDeps {
   readonly authenticator: Authenticator
 }
 
-/** Pause after an attempt that etcd refused, so that a leader election does not cause a burst of requests. */
+/** Pause before a retry once all etcd members were tried, so that a leader election causes no burst of requests. */
 const RETRY_PAUSE_MS = 50
-/** Share of the remaining time that a read spends on one etcd member when there are other members to try. */
+/** Share of a read's remaining time that one etcd member may use, so that time is left to ask another member. */
 const SHARE_OF_TIME = 0.5
 
 export async function callWithFailover<T>(deps: CallDeps, request: CallRequest<T>): Promise<T> {
@@ -79,7 +79,7 @@ function attemptOn<T>(
   })
 }
 
-/** An answered request may have been applied, so a response that cannot be decoded leaves the outcome unknown. */
+/** Decodes etcd's response. If decoding fails, the outcome is unknown, because etcd may have applied the request. */
 function decodeResponse<T>(request: CallRequest<T>, bytes: Buffer): T {
   try {
     return request.decode(bytes)

@@ -1,4 +1,4 @@
-// The channel to one etcd member: its address, credentials and options. The options keep gRPC from repeating a write.
+// The gRPC channel to one etcd member: address, credentials and options. The options keep gRPC from repeating a write.
 // Each member has its own channel, because endpoint-pool.ts, and not a gRPC load balancer, chooses the member.
 
 import { type ChannelCredentials, Client, type ClientOptions, credentials } from '@grpc/grpc-js'
@@ -11,20 +11,20 @@ export interface EtcdTls {
 }
 
 export interface EtcdAddress {
-  /** The endpoint as configured; names the etcd member in logs and in the status. */
+  /** The address of the etcd member as configured, with which logs and the status name the member. */
   readonly endpoint: string
   readonly target: string
   readonly secure: boolean
 }
 
 const CHANNEL_OPTIONS: ClientOptions = {
-  // NOTE gRPC could send a transaction twice if it retried; 0 disables transparent retries, too.
+  // NOTE no retries by gRPC, because a retry could send a transaction twice. 0 also disables transparent retries.
   'grpc.enable_retries': 0,
   'grpc.max_receive_message_length': -1,
   'grpc.max_send_message_length': -1,
   'grpc.keepalive_time_ms': 10_000,
   'grpc.keepalive_timeout_ms': 5_000,
-  // NOTE etcd treats pings on an idle connection as abuse and closes the connection, together with any call in flight.
+  // NOTE no keepalive pings without a call: etcd treats pings on an idle connection as abuse and closes the connection.
   'grpc.keepalive_permit_without_calls': 0,
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 2_000,
@@ -32,7 +32,7 @@ const CHANNEL_OPTIONS: ClientOptions = {
   'grpc.use_local_subchannel_pool': 1,
   'grpc.enable_http_proxy': 0,
   'grpc.enable_channelz': 0,
-  // Pages of a list and catch-ups of a watch are megabytes large; the default window costs a round trip for each 64 KB.
+  // A window of 4 MB, because responses are megabytes large; the default window costs a round trip for each 64 KB.
   'grpc-node.flow_control_window': 4 * 1024 * 1024,
 }
 
@@ -54,7 +54,7 @@ export function makeCredentials(address: EtcdAddress, tls: EtcdTls | undefined):
   return credentials.createSsl(pem(tls?.ca), pem(tls?.key), pem(tls?.cert))
 }
 
-/** Opens a connection to an etcd member that no other client of this process shares. */
+/** Opens a new connection to an etcd member; no other gRPC client of this process shares the connection. */
 export function openChannel(address: EtcdAddress, channelCredentials: ChannelCredentials): Client {
   return new Client(address.target, channelCredentials, CHANNEL_OPTIONS)
 }

@@ -25,10 +25,10 @@ const REFUSALS: Readonly<Record<string, Failure>> = {
     applied: 'no',
     next: 'nowhere',
   },
-  // NOTE the first etcd member to exceed its quota applies the transaction and still returns this error.
+  // NOTE the first etcd member to exceed its quota returns `database space exceeded` although it applies the transaction.
   'etcdserver: mvcc: database space exceeded': { reason: 'no_space', applied: 'unknown', next: 'nowhere' },
   'etcdserver: too many requests': { reason: 'unavailable', applied: 'no', next: 'nowhere' },
-  // etcd returns this error from the `hasleader` check, before it processes the request.
+  // etcd returns `no leader` from the `hasleader` check, before it processes the request.
   'etcdserver: no leader': { reason: 'unavailable', applied: 'no', next: 'another_member' },
   'etcdserver: rpc not supported for learner': {
     reason: 'unavailable',
@@ -59,7 +59,7 @@ const TOO_LARGE: Failure = { reason: 'too_large', applied: 'no', next: 'nowhere'
 const TIMED_OUT: Failure = { reason: 'deadline', applied: 'unknown', next: 'another_member' }
 const UNKNOWN: Failure = { reason: 'unavailable', applied: 'unknown', next: 'another_member' }
 
-/** The caller may follow `next` only for a request that is safe to repeat; this function does not know that. */
+/** Classifies a failed call. The caller must check that the request is safe to repeat before it follows `next`. */
 export function classifyFailure(failed: Pick<StatusObject, 'code' | 'details'>): Failure {
   const refusal = REFUSALS[failed.details]
   if (refusal) return refusal
@@ -76,8 +76,8 @@ function isRefusedForSize(details: string): boolean {
 }
 
 /**
- * Recognizes the transport's errors for a request that was never sent: no connection, or an HTTP/2 stream that the peer
- * refused, which by RFC 9113 section 8.7 means that it was not processed. A dropped connection proves neither.
+ * Recognizes transport errors of a request that was never processed: there was no connection, or the peer refused the
+ * HTTP/2 stream (RFC 9113 section 8.7). After a dropped connection the request may have been processed.
  */
 function wasNeverSent(failed: Pick<StatusObject, 'code' | 'details'>): boolean {
   if (failed.code !== Code.UNAVAILABLE) return false

@@ -32,7 +32,7 @@ export interface EtcdClientOptions {
   readonly tls?: EtcdTls
   readonly username?: string
   readonly password?: string
-  /** Default deadline for calls that set none. */
+  /** Default deadline of calls to etcd, for calls without their own deadline. */
   readonly deadlineMs?: number
   readonly log?: EtcdLog
   /** Called each time a watch is resumed, so that the caller can count resumed watches. */
@@ -46,10 +46,10 @@ interface Member {
 }
 
 const DEADLINE_MS = 5_000
-/** Two seconds in total: a write waits for the cache behind the watch, and writes must recover within five seconds. */
+/** A dead watch is detected within 2 s: writes wait until the watch delivers them, and must recover within 5 s. */
 const WATCH_PULSE: WatchPulseTimes = { quietMs: 500, answerMs: 1_500 }
 
-/** Connects lazily, so an unreachable etcd fails only the first call. `close` ends every watch and connection. */
+/** Connects lazily: if etcd is unreachable, calls fail, not the creation. `close` ends every watch and connection. */
 export function createEtcdClient(options: EtcdClientOptions): KeyValueEngine {
   const members = membersOf(options)
   const pool = makeEndpointPool(members.map(({ name, open }) => makeEndpoint(name, open)))

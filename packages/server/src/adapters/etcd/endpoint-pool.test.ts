@@ -72,7 +72,7 @@ function slowClient(takesMs: number): Endpoint['client'] {
 test('lets concurrent callers share the search for a member', async () => {
   const [gone, slow] = [dialled('gone'), dialled('slow', 150)]
   const pool = makeEndpointPool([gone.endpoint, slow.endpoint])
-  // The situation after a failover: the remaining members have not answered any call for a long time.
+  // As after a failover, the connections to both members are old, so the pool replaces each connection before use.
   for (const { endpoint } of [gone, slow]) endpoint.openedAt = Number.NEGATIVE_INFINITY
   const found: Promise<Endpoint>[] = []
   for (let asker = 0; asker < 30; asker += 1) {

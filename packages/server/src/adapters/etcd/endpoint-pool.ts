@@ -15,7 +15,7 @@ export interface Endpoint {
   openedAt: number
   /** Replaces the connection to the member, because a connection may be dead without any error. */
   renew(): void
-  /** Closes the connection for good: a call that fails after `close` does not dial again. */
+  /** Closes the connection to the member for good: a call that fails after `close` does not dial again. */
   close(): void
 }
 
@@ -42,7 +42,7 @@ export function makeEndpoint(name: string, open: () => Client): Endpoint {
 
 export interface EndpointPool {
   readonly endpoints: readonly Endpoint[]
-  /** Returns a connected member. Rejects with applied 'no' when no member could be reached before `deadlineAt`. */
+  /** Returns a connected member. Rejects with an error of `applied: 'no'` if no member is reached before `deadlineAt`. */
   acquire(deadlineAt: number): Promise<Endpoint>
   /** Makes later calls try another member first. No effect when the pool already uses another member. */
   leave(endpoint: Endpoint): void
@@ -56,7 +56,7 @@ const CONNECT_MS = 1_000
  * failed, so it is replaced before use. Dialing costs milliseconds; a lost request costs a second.
  */
 const STALE_MS = 1_000
-/** Pause between two attempts to connect to all members in turn. */
+/** Pause between two searches for a member. Each search tries to connect to all members, one after another. */
 const ROUND_PAUSE_MS = 100
 
 export function makeEndpointPool(endpoints: readonly Endpoint[]): EndpointPool {
@@ -81,7 +81,7 @@ export function makeEndpointPool(endpoints: readonly Endpoint[]): EndpointPool {
     return withDeadline(leftUntil(deadlineAt), findMember(), () => undefined)
   }
 
-  /** All callers share one search for a member; separate searches would drop connections that others have just opened. */
+  /** Finds a member. All callers share one search, because two searches would replace each other's new connections. */
   function findMember(): Promise<Endpoint | undefined> {
     search ??= firstThatConnects().finally(() => {
       search = undefined
@@ -120,7 +120,7 @@ function leftUntil(at: number): number {
   return Math.max(0, at - performance.now())
 }
 
-/** Replaces a connection without a recent answer. A connection that was just opened is not stale yet. */
+/** Replaces the connection to a member that has not answered recently, unless the connection was just opened. */
 function renewIfStale(endpoint: Endpoint): void {
   const { lastAnswerAt, openedAt } = endpoint
   if (performance.now() - Math.max(lastAnswerAt, openedAt) > STALE_MS) endpoint.renew()
@@ -130,7 +130,7 @@ function isReady(endpoint: Endpoint): boolean {
   return endpoint.client.getChannel().getConnectivityState(true) === connectivityState.READY
 }
 
-/** Reports whether the member is connected before `until`; a refused connection fails at once. */
+/** Waits until the member is connected. Returns false at `until`, or at once if the connection is refused. */
 async function connects(endpoint: Endpoint, until: number): Promise<boolean> {
   const channel = endpoint.client.getChannel()
   for (;;) {

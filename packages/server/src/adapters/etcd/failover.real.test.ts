@@ -33,7 +33,7 @@ function clientOf(options: Partial<EtcdClientOptions> = {}): KeyValueEngine {
   return engine
 }
 
-/** The endpoints with the leader first, because the client starts with the first member. */
+/** The endpoints of the cluster, leader first, so that the client sends its first call to the leader. */
 async function leaderFirst(): Promise<string[]> {
   const { endpoint } = await cluster.findLeader()
   return [endpoint, ...cluster.endpoints.filter((one) => one !== endpoint)]
@@ -114,7 +114,7 @@ describe('an etcd cluster that loses its leader', () => {
     await waitUntil(() => engine.transact(unconditionally(put(key)), { deadlineMs: 1_500 }), {
       what: 'another member takes a write',
     })
-    // A call that waited for the paused member would never end. Elections on a busy machine may be slow.
+    // A write that waited for the paused member would never end. The limit of 20 s leaves time for a slow election.
     expect(performance.now() - since).toBeLessThan(20_000)
     expect(await verdict).toEqual(['deadline', 'unknown'])
   })
@@ -135,7 +135,7 @@ describe('an etcd cluster that loses its leader', () => {
     await write(engine, `${prefix}before/`)
     for (const member of others) await member.kill()
     const refused = () => engine.transact(unconditionally(put(`${prefix}during/`)), { deadlineMs: 2_000 })
-    // At first the isolated member still trusts its leader and the outcome is unknown; later it refuses writes at once.
+    // The isolated member first assumes that it has a leader, so a write has an unknown outcome. Later it refuses writes.
     const last = await waitUntil(
       async () => {
         const error = await refused().catch((reason: EngineError) => reason)

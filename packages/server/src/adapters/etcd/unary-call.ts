@@ -8,7 +8,7 @@ export interface UnaryRequest {
   readonly bytes: Buffer
   readonly metadata: Metadata
   readonly timeoutMs: number
-  /** Called once if the member has answered no call at all in the second after the request was sent. */
+  /** Called once if the member answers no call at all within one second after this request was sent. */
   onSilence(): void
 }
 

@@ -2,12 +2,12 @@
 // probed with a progress request, and a stream that does not answer is abandoned.
 
 export interface WatchPulse {
-  /** The caller calls `received` for each message of the watch stream. */
+  /** Resets the timer for silence. To be called for each message of the watch stream. */
   received(): void
   stop(): void
 }
 
-/** Timeouts of a watch stream. They are read again at each tick, because the answer timeout may grow. */
+/** Timeouts of a watch stream. Each tick reads the timeouts again, because the timeout for an answer may grow. */
 export interface WatchPulseTimes {
   readonly quietMs: number
   readonly answerMs: number
@@ -18,14 +18,14 @@ export interface WatchPulseActions {
   abandon(): void
 }
 
-/** Probes a stream without messages for `quietMs` and abandons the stream after another `answerMs` of silence. */
+/** Probes a stream that was silent for `quietMs`, and abandons the stream after another `answerMs` of silence. */
 export function startWatchPulse(times: WatchPulseTimes, { probe, abandon }: WatchPulseActions): WatchPulse {
   const tickMs = Math.min(1_000, times.quietMs / 2)
   let lastMessageAt = performance.now()
   let lastTickAt = lastMessageAt
   const timer = setInterval(() => {
     const now = performance.now()
-    // NOTE after a pause of this process, messages may have arrived that are not read yet, so the silent time starts now.
+    // NOTE after this process was suspended, arrived messages may be unread, so silence is measured from now on.
     if (now - lastTickAt > 3 * tickMs) lastMessageAt = now
     lastTickAt = now
     const quietForMs = now - lastMessageAt

@@ -16,7 +16,7 @@ export interface WatchStreamRequest {
 }
 
 export interface WatchStream {
-  /** NOTE call only after the `created` message: an earlier answer may overtake events that etcd still holds. */
+  /** NOTE call only after the `created` message. Before that, etcd's answer may overtake events that are not sent yet. */
   requestProgress(): void
   close(): void
 }

@@ -142,7 +142,7 @@ describe('a watch over a broken stream', () => {
     await caughtUp(watch, await write(direct, `${prefix}b/`))
     const before = resumes.length
     proxy.stall()
-    // If the timeout had grown with each of the five attempts, the watch would resume far too late for this wait.
+    // The five failed connections must not lengthen the timeout for silence; otherwise 8 s would not be enough.
     await waitUntil(() => resumes.length > before, { what: 'the silence is noticed', timeoutMs: 8_000 })
     expect(resumes.at(-1)).toContain('no answer to a progress request')
   })

@@ -16,7 +16,7 @@ export interface WatchMember {
 }
 
 export interface WatchDeps {
-  /** Opens a new connection to an etcd member: the one at index `turn` modulo the number of members. */
+  /** Opens a new connection to the etcd member at index `turn` modulo the number of members. */
   openMember(turn: number): WatchMember
   readonly authenticator: Authenticator
   readonly pulse: WatchPulseTimes
@@ -43,16 +43,16 @@ interface RunningWatch {
   emptyStreams: number
   /** Number of consecutive streams that were abandoned because they did not answer. */
   silentStreams: number
-  /** True if the next stream starts after the last revision instead of at the last revision: see `startRevisionOf`. */
+  /** If true, the next stream starts after the last delivered revision; otherwise at it (see `startRevisionOf`). */
   exact: boolean
 }
 
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 2_000
 const LONGEST_ANSWER_MS = 60_000
-/** Interval of repeated progress requests; etcd catches watches up ten times a second. */
+/** Interval of repeated progress requests. etcd catches up lagging watches ten times a second. */
 const REQUEST_AGAIN_MS = 100
-/** Shortest time between two progress requests, because many callers may wait for progress at once. */
+/** Shortest time between two progress requests, because many callers may wait for the progress of a watch at once. */
 const REQUEST_INTERVAL_MS = 5
 const STALE_TOKEN = /invalid auth token|revision of auth store is old/
 
@@ -89,7 +89,7 @@ export function startWatch(deps: WatchDeps, request: WatchRequest): Watch {
 function requireWatchable({ key, rangeEnd, startRevision }: WatchRequest): void {
   if (!Number.isSafeInteger(startRevision) || startRevision < 1)
     throw new EngineError('invalid', 'no', `a watch cannot start at revision ${startRevision}`)
-  // Compared as bytes, like in etcd: strings sort differently for characters outside the basic plane.
+  // Keys are compared as bytes, like in etcd. JavaScript orders strings with characters above U+FFFF differently.
   const isEmpty = (end: string) => end !== '\0' && Buffer.compare(Buffer.from(end), Buffer.from(key)) <= 0
   if (rangeEnd !== undefined && isEmpty(rangeEnd))
     throw new EngineError('invalid', 'no', 'the range of the watch is empty')
@@ -130,16 +130,16 @@ function openOn(watch: RunningWatch, member: WatchMember, token: string | undefi
 }
 
 /**
- * The stream starts at the last delivered revision, not after it: etcd answers no progress request before the store has
- * reached the start, so an idle live stream would look dead. Events that were already delivered are filtered out.
+ * A stream starts at the last delivered revision, not after it: etcd answers no progress request while the start revision
+ * is in the future, so an idle stream would seem dead. Events that were already delivered are filtered out.
  */
 function startRevisionOf({ exact, revisions }: RunningWatch): number {
   return exact ? revisions.delivered() + 1 : Math.max(1, revisions.delivered())
 }
 
 /**
- * An etcd member that first reads a long history is silent for longer, so each silent stream doubles the timeout. The
- * timeout is reset as soon as a stream delivers something.
+ * Timeouts of the next stream. An etcd member that must first read a long history is silent for a long time, so each
+ * silent stream doubles the timeout for an answer. The timeout is reset once a stream delivers events or progress.
  */
 function pulseTimesOf(watch: RunningWatch): WatchPulseTimes {
   const { quietMs, answerMs } = watch.deps.pulse
@@ -171,7 +171,7 @@ function resetBackoff(watch: RunningWatch): void {
   watch.exact = false
 }
 
-/** etcd reports progress only after it has sent all events up to that revision, in order with the events. */
+/** Handles a progress report. etcd reports progress up to a revision after it has sent all events up to the revision. */
 function receiveProgress(watch: RunningWatch, revision: number): void {
   if (!watch.revisions.advance(revision)) return
   resetBackoff(watch)
@@ -220,13 +220,13 @@ function close(watch: RunningWatch): void {
   watch.deps.onClosed(watch.handle)
 }
 
-/** An answer may belong to an earlier progress request, so callers repeat it until their revision is reached. */
+/** Requests progress. The answer may belong to an earlier request, so callers repeat until they see their revision. */
 function requestProgress(watch: RunningWatch): void {
   watch.progressWanted = true
   if (performance.now() - watch.requestedAt >= REQUEST_INTERVAL_MS) requestUntilAnswered(watch)
 }
 
-/** Repeats the progress request, because etcd silently drops it while the watch is catching up. */
+/** Sends the progress request repeatedly, because etcd silently drops such requests while the watch is catching up. */
 function requestUntilAnswered(watch: RunningWatch): void {
   clearTimeout(watch.progressTimer)
   if (!watch.progressWanted || watch.closed) return

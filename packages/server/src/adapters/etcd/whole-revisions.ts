@@ -1,11 +1,11 @@
-// Turns the messages of watch streams into complete revisions, without duplicates or gaps. etcd splits a large message into
-// fragments, and a split may fall within a revision.
+// Turns the messages of watch streams into complete revisions, without duplicates or gaps. etcd splits a large message
+// into fragments, and a split may fall within a revision.
 
 import type { WatchEvent } from '../../ports/key-value.ts'
 
 export interface RevisionBatch {
   readonly events: readonly WatchEvent[]
-  /** The last revision that is complete with this batch of events. */
+  /** The last revision whose events are completely delivered once this batch is delivered. */
   readonly revision: number
 }
 
@@ -14,7 +14,7 @@ export interface WholeRevisions {
   delivered(): number
   /** Adds events and returns the events of all revisions that are now complete, or undefined if no revision is. */
   accept(events: readonly WatchEvent[], moreFollow: boolean): RevisionBatch | undefined
-  /** Records that etcd has sent everything up to `revision`. Returns false if a later revision was already delivered. */
+  /** Records that etcd has sent all events up to `revision`. Returns false if a later revision was already delivered. */
   advance(revision: number): boolean
   /** Drops an incomplete revision after the stream broke, because the next stream sends that revision again. */
   dropPartial(): void

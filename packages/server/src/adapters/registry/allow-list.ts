@@ -10,7 +10,7 @@ import { isDialable, pinnedLookup, type Resolve } from './pinned-lookup.ts'
 
 export interface AllowedRegistry {
   readonly origin: Origin
-  /** Allowed token servers by canonical `host:port`; the registry itself is one of them. */
+  /** Token servers that may receive credentials, by canonical `host:port`. The registry itself is in the map, too. */
   readonly realms: ReadonlyMap<string, Origin>
 }
 
@@ -48,7 +48,7 @@ function buildRegistry(entry: RegistryEntry, resolve: Resolve): AllowedRegistry 
   return { origin, realms }
 }
 
-/** Checks IP literals here, because net.connect does not call the DNS lookup function for them. */
+/** Checks a host. An IP address is checked here, because net.connect calls the checking DNS lookup only for names. */
 function requireHost(text: string, entry: RegistryEntry): string {
   const host = parseRegistryHost(text)
   if (host === undefined) throw new TypeError(`registry ${text} is not a host:port`)

@@ -69,7 +69,7 @@ function findRealm(
   return origin === undefined || !plain ? undefined : { origin, path }
 }
 
-/** Canonical `host:port`. parseRegistryHost adds port 443, but the default port of plain HTTP is 80. */
+/** Canonical `host:port`. For plain HTTP, port 80 is added first, because parseRegistryHost would add port 443. */
 function canonicalHost(text: string, secure: boolean): string | undefined {
   return parseRegistryHost(secure || /:\d+$/.test(text) ? text : `${text}:80`)
 }

@@ -1,5 +1,5 @@
-// One HTTP request and its complete response under a deadline and a size limit. It follows no redirects, decodes no paths
-// and adds no headers. A failure has a cause, but no text of the peer. The secrets store adapter uses this file, too.
+// Sends one HTTP request and reads the complete response, under a deadline and a size limit. Redirects are not followed,
+// paths not decoded, headers not added. A failure contains no text of the peer. The secrets store adapter uses this file.
 
 import {
   Agent,
@@ -81,7 +81,7 @@ export function splitHostPort(host: string): { hostname: string; port: number } 
   return { hostname: host.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(host.slice(colon + 1)) }
 }
 
-/** The returned promise never rejects. A read that failed on a reused connection is retried once. */
+/** Sends a request; the promise never rejects. A GET or HEAD that fails on a reused connection is sent once more. */
 export async function exchange(
   origin: Origin,
   request: ExchangeRequest,
@@ -136,7 +136,7 @@ function followStage(socket: Socket, secure: boolean, stage: { now: Stage }): vo
 
 function answerOf(outgoing: ClientRequest, body: string | undefined): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    // The listener stays attached: an error after the response has begun would otherwise crash the process.
+    // The error listener is never removed: an error after the start of the response would otherwise crash the process.
     outgoing.on('error', reject)
     outgoing.once('response', resolve)
     outgoing.once('upgrade', (_answer, socket) => {

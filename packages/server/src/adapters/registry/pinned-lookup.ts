@@ -12,7 +12,7 @@ export const ADDRESS_REFUSED = 'HOLDFAST_ADDRESS_REFUSED'
 
 export const resolveBySystem: Resolve = (hostname) => dns.lookup(hostname, { all: true })
 
-/** Reports whether an address may be used. One bad address rejects the whole name: mixed results hint at an attack. */
+/** Whether a registry may have this address. A name is rejected if one of its addresses is not allowed. */
 export function isDialable(address: string, allowAddress: boolean): boolean {
   const found = classifyAddress(address)
   return found === 'public' || (found === 'private' && allowAddress)

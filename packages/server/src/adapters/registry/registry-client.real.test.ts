@@ -1,4 +1,4 @@
-// The registry client and a real registry: present, absent and uncheckable images, accounts, moved tags, a hung registry.
+// Tests the registry client with a real registry: present and absent images, accounts, moved tags, a hung registry.
 
 import {
   type Registry as Engine,

@@ -63,7 +63,7 @@ interface Session {
   readonly capBytes: number
 }
 
-/** Sends anonymous requests until the registry sends a challenge. The Authorization header is used for one check only. */
+/** Sends the requests of one image check: anonymous ones until the registry's challenge, later ones authorized. */
 function openSession(session: Session): Send {
   const { registry, query, signal } = session
   let authorization: string | undefined
@@ -104,7 +104,7 @@ function digestHeader(answer: ExchangeAnswer): string | undefined {
   return others.length === 0 && isDigest(digest) ? digest : undefined
 }
 
-/** Computes the digest of the response body. A different digest in the header makes the response invalid. */
+/** Computes the digest of the manifest in the response body, and compares it with the requested or announced digest. */
 function checkBody(answer: ExchangeAnswer, reference: string): ManifestAnswer {
   const claimed = digestHeader(answer)
   const expected = isDigest(reference) ? reference : claimed
@@ -118,7 +118,7 @@ function matching(digest: string, reference: string): ManifestAnswer {
   return { kind: 'exists', digest }
 }
 
-/** Recognizes an answer of a registry by a version header or an error code; a proxy or web server sends neither. */
+/** Whether a 404 is from a registry: it has a version header or error code, which proxies and web servers do not send. */
 function isRegistryAnswer(answer: ExchangeAnswer): boolean {
   const version = answer.headers['docker-distribution-api-version']?.[0] ?? ''
   return (

@@ -1,5 +1,5 @@
-// Hundreds of references to hosts that no tenant may reach. A sinkhole server listens at each of these hosts; nothing may
-// connect to it, and for hosts that are not on the allow-list no socket may even be opened.
+// Tests hundreds of image references to hosts that no tenant may reach. A sinkhole server listens at each of these hosts;
+// no connection may reach it. For hosts that are not on the allow-list, not even a socket may be opened.
 
 import { execFileSync } from 'node:child_process'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
@@ -220,7 +220,7 @@ test('the checked address is the one that is dialed: the name is not resolved tw
   const allowList = [{ host: `rebind.test:${port}`, plainHttp: true, allowAddress: true }]
   const client = createRegistryClient({ allowList, resolve })
   await checkText(client, `rebind.test:${port}/x:1`)
-  // The control experiment of this file: if the allow-list permits the address, the client reaches the sinkhole server.
+  // The counter-test of this file: if the allow-list permits the address, the client does reach the sinkhole server.
   expect({ asked, connections }).toEqual({ asked: 1, connections: 1 })
   client.close()
 })

@@ -1,4 +1,4 @@
-// A new mount rejects every call for a moment, which is too short to test in a real store. A fake store prolongs it.
+// Tests provisioning while a new mount rejects calls. Real stores reject too briefly for a test, so a fake store does it.
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'

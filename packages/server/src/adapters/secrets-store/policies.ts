@@ -1,5 +1,5 @@
-// The policies of both identities in the secrets store, as JSON. The API's identity reads no secret data; the broker's
-// identity reads one tenant at a time. See docs/design/secrets.md#policies.
+// The policies of the two identities, API and broker, in the secrets store, as JSON. The API's identity reads no secret
+// data; the broker's identity reads one tenant at a time. See docs/design/secrets.md#policies.
 
 import type { TenantId } from '@holdfast/contract'
 import { mountOf, REGISTRIES, requireNamespaces } from './secret-path.ts'
@@ -20,9 +20,9 @@ const OWN_TOKEN: Rules = {
 }
 
 /**
- * The wildcard `+` matches a complete segment, so `kv-+` is not possible and the rules apply to every mount of the
- * store's namespace. In mounts of others the rules allow writes to paths of the same form, but never reads. Unmounting is
- * allowed, because the removal of a tenant removes the tenant's secret values.
+ * The API's policy. The wildcard `+` matches a complete path segment, so `kv-+` is impossible and the rules apply to
+ * every mount in the store's namespace, even of other applications; they allow writes there, but never reads of secret
+ * data. Deleting a mount is allowed, because the removal of a tenant removes the tenant's secret values.
  */
 export function apiPolicy(granted: readonly string[]): string {
   const rules: { [path: string]: Rule } = {
@@ -45,7 +45,7 @@ export function apiPolicy(granted: readonly string[]): string {
   return policyText(rules)
 }
 
-/** The broker's policy: it allows only the creation of tenant tokens through the token role. */
+/** The broker's policy: beyond its own token, it allows only the creation of tenant tokens through the token role. */
 export function brokerPolicy(): string {
   return policyText({
     ...OWN_TOKEN,
@@ -57,7 +57,7 @@ export function tenantPolicyName(tenant: TenantId): string {
   return `${BROKER_POLICY_PREFIX}${tenant}`
 }
 
-/** Policy of a tenant token: reads the granted namespaces and the registry credentials of one tenant's mount. */
+/** The policy of a tenant token, which reads the granted namespaces and registry credentials in one tenant's mount. */
 export function tenantPolicy(tenant: TenantId, granted: readonly string[]): string {
   const mount = mountOf(tenant)
   if (mount === undefined) throw new TypeError('a tenant id is a UUID')

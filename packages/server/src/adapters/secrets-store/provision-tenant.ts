@@ -10,7 +10,7 @@ import type { SecretsStoreClient } from './secrets-store-client.ts'
 import { type CallOutcome, member, unavailable } from './store-call.ts'
 
 const MOUNT = JSON.stringify({ type: 'kv', options: { version: '2' } })
-/** Secrets never reach `max_versions` with versions in use, because operations/secrets rejects such writes. */
+/** Settings of a mount. The store never drops a version in use: operations/secrets rejects writes before the limit. */
 const SETTINGS = JSON.stringify({ max_versions: 1000, cas_required: true })
 const RETRY_MS = 25
 

@@ -87,7 +87,7 @@ test('no hostile path leaves the process', async () => {
     `^/v1/kv-${tenant}/(?:(?:data|metadata|destroy)/(?:deployments|resources)/[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)(?:\\?version=1)?$`,
   )
   expect([...seen].filter((path) => !grammar.test(path))).toEqual([])
-  // Each valid label of a secret is read, written, counted and destroyed in both namespaces.
+  // Each valid label causes four requests in each of the two namespaces: read, write, list of versions, destruction.
   const sound = new Set(LABELS.filter((label) => /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(label)))
   expect(NAMESPACES.length * LABELS.length).toBeGreaterThan(10_000)
   expect(seen.size).toBe(2 * sound.size * 4)

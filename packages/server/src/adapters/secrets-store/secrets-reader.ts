@@ -61,8 +61,8 @@ function pathOfVersion(
 }
 
 /**
- * A denied read may mean that the child token was revoked, so a new child token is created. The read is repeated only if
- * the new child comes from a new login; a path without permission is therefore read once.
+ * Reads a secret. A denied read may mean that the child token was revoked, so a new child token is created. The read is
+ * repeated only if a new login created that child token; a path without permission is therefore read once.
  */
 async function readAs(
   client: SecretsStoreClient,

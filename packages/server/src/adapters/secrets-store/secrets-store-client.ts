@@ -35,7 +35,7 @@ export interface SecretsStoreClient extends SecretsStoreHealth {
   call(call: StoreCall): Promise<CallOutcome>
   /** Calls the store with the token that the caller passes. */
   callAs(token: Secret, call: StoreCall): Promise<CallOutcome>
-  /** Number of logins so far. Each login invalidates the previous token and its child tokens. */
+  /** Number of logins so far. The client logs in again when its token, and so each child token, is expired or revoked. */
   logins(): number
   nowMs(): number
   close(): void

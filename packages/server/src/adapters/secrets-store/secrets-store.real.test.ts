@@ -183,7 +183,7 @@ test('a token is renewed before it expires and replaced after it expired', async
   const renewals = () => real.audited('auth/token/renew-self') - before.renewals
   const tenant = tenantId()
   const look = (path: string) => client.within((signal) => client.call({ method: 'GET', path, signal }))
-  // The mount does not exist, so the store refuses the request; the kind of refusal shows that the token was accepted.
+  // The mount does not exist, so the store refuses the request; `refused` instead of `denied` shows a valid token.
   const good = async () => expect(await look(`sys/mounts/kv-${tenant}`)).toEqual({ kind: 'refused' })
   await Promise.all([good(), good(), good()])
   expect([logins(), renewals()]).toEqual([1, 0])

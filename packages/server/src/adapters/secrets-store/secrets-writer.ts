@@ -62,7 +62,7 @@ async function writeVersion(
   return typeof version === 'number' ? { kind: 'ok', version } : unavailable('answer_invalid', 'unknown')
 }
 
-/** A 400 may mean a stale `cas` or another error, so the current version number decides whether it is a conflict. */
+/** Explains a 400: it is a conflict if `cas` is not the current version number, otherwise an invalid answer. */
 function explainRefusal(
   found: VersionList | Absent | Denied | Unavailable,
   cas: number,
@@ -129,7 +129,7 @@ async function deleteAll(
   return live.length === 0 ? { kind: 'ok' } : destroyVersions(store, tenant, path, live, signal)
 }
 
-/** Builds the JSON by hand: JSON.stringify would redact a Secret, and `__proto__` cannot be a key of a plain object. */
+/** Builds the JSON text of a document by hand, because JSON.stringify would redact each Secret. */
 function documentText(document: SecretDocument): string {
   const members = [...document].map(
     ([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value.reveal())}`,

@@ -14,7 +14,7 @@ export interface Granted {
 
 export interface StoreSession {
   current(): Promise<Granted | Unavailable>
-  /** After a 403: returns a new token if `used` is no longer valid; denied if `used` is valid and lacks permission. */
+  /** To be called after a 403: returns a new token if `used` is no longer valid, and `denied` if `used` is valid. */
   replace(used: Secret): Promise<Granted | Denied | Unavailable>
   readonly logins: number
 }
@@ -91,7 +91,7 @@ function post(
   return callStore(options.address, { method: 'POST', path, body, signal }, token)
 }
 
-/** A token is renewed after two thirds of its lifetime and not used in the last tenth: a call must not outlive it. */
+/** The lease of a token: the token is renewed after two thirds of its lifetime, and not used in the last tenth of it. */
 function leaseOf(answer: CallOutcome, held: Secret | undefined, now: number): Lease | undefined {
   if (answer.kind !== 'ok') return undefined
   const token = member(answer.body, 'auth', 'client_token')

@@ -1,5 +1,5 @@
-// The desired assignments of each node and the route table of its tenant. Derived from the placement records and updated
-// with each change of a record. See docs/design/agent.md#desired-set
+// Indexes the desired assignments of each node and the routes of each tenant. Derived from the placement records and
+// updated with each change of a record. See docs/design/agent.md#desired-set
 
 import {
   type Assignment,
@@ -19,13 +19,13 @@ import { createUnreadable } from './unreadable.ts'
 /** An assignment together with the placement record that contains it. */
 export interface DesiredAssignment {
   readonly tenant: TenantId
-  /** The id of the placement record. */
+  /** The id of the placement record that contains the assignment. */
   readonly placementId: string
   readonly placement: StoredPlacement
   readonly assignment: Assignment
 }
 
-/** Called for each assignment or routed deployment that was added, changed or removed for the node. */
+/** Called with a node and the id of an assignment or routed deployment that was added, changed or removed there. */
 export type OnDesiredChange = (node: NodeAddress, changed: AssignmentId | DeploymentUid) => void
 
 /** Assignments by tenant and node, so that a wrong node id in a record cannot send data to another tenant's node. */
@@ -89,8 +89,8 @@ export function createDesiredIndex(store: IndexStore): DesiredIndex {
 }
 
 /**
- * The assignment in the form that agents receive; undefined if the record lacks its template. `desired` is the only part
- * of an assignment that changes, and only to a later state, so the position of the state is the generation of the item.
+ * The assignment in the form that agents receive; undefined if the record lacks its template. The generation is the
+ * position of the `desired` state, because the state is all that changes in an assignment, and only to a later state.
  */
 export function itemOf({ placement, assignment }: DesiredAssignment): DesiredItem | undefined {
   const { id, templateHash, desired } = assignment

@@ -19,8 +19,8 @@ import { type Session, send } from '../session/session.ts'
 import { type DesiredAssignment, type DesiredIndex, itemOf } from './desired-index.ts'
 
 /**
- * Sends the complete desired set. If a record of the set cannot be read, the set is sent as a delta, which removes
- * nothing: the agent would treat an assignment missing from a complete set as removed.
+ * Sends the complete desired set to a node. If a record needed for the set cannot be read, sends a delta instead: the
+ * agent removes an assignment that a complete set lacks, but not one that a delta lacks.
  */
 export function sendComplete(
   { store, counts, log }: GatewayContext,
@@ -44,7 +44,7 @@ export function sendComplete(
   if (send(session.socket, { type: 'delta', ...nothing, ...routes })) counts.deltas += 1
 }
 
-/** All routes of a node. Omitted for a node without a router, because an old agent may not know routes. */
+/** All routes of a node. Omitted for a node without a router, because an old agent may not know the field `routes`. */
 function allRoutes({ routes }: DesiredIndex, session: Session): Pick<Complete, 'routes'> {
   return routes.isRouter(session) ? { routes: routes.routesFor(session) } : {}
 }

@@ -24,7 +24,7 @@ import { postJson } from './post-json.ts'
 /** The methods that the server calls on agents. All other methods of the protocol are called by agents. */
 export type NodeMethod = 'containers'
 
-/** `unreachable`: no server replica has the node's socket, or no answer arrived in time. Never means an empty list. */
+/** A node's answer. `unreachable` (no socket, or no answer in time) does not mean that the node has no containers. */
 const nodeAnswerShape = object({
   kind: oneOf(['answered', 'unreachable', 'failed']),
   containers: optional(list(machineContainerShape)),
@@ -48,7 +48,7 @@ export interface InternalAnswer {
 
 export interface NodeCalls {
   callNode(tenant: TenantId, nodeId: NodeId, method: NodeMethod): Promise<NodeAnswer>
-  /** Serves POST /internal/nodes/{id}/call, with which other server replicas call nodes that are connected here. */
+  /** Serves POST /internal/nodes/{id}/call: another server replica calls a node whose socket this server replica has. */
   internalCallHandler(request: InternalRequest): Promise<InternalAnswer>
   /** Resolves the call to which an agent's answer belongs. Answers without a pending call are dropped. */
   settle(session: Session, answer: Answer): void
@@ -64,7 +64,7 @@ interface PendingCall {
 const PATH = /^\/internal\/nodes\/([A-Za-z0-9_]{1,64})\/call$/
 const pathOf = (nodeId: NodeId): string => `/internal/nodes/${nodeId}/call`
 
-/** `held` returns the session of the tenant's node if this server replica has its socket. */
+/** `held` returns the session of the tenant's node if this server replica has the node's socket. */
 export function createNodeCalls(
   context: GatewayContext,
   held: (tenant: string, nodeId: string) => Session | undefined,
@@ -82,7 +82,7 @@ export function createNodeCalls(
       if (!isProven(headers.authorization, { method: 'POST', path, body })) return { status: 401, body: '{}' }
       const call = readCall(body)
       if (nodeId === '' || call === undefined) return { status: 400, body: '{}' }
-      // A forwarded call is not forwarded again: outdated records could otherwise send it in circles.
+      // A forwarded call is not forwarded again, because outdated records could send the call in circles.
       const session = held(call.tenant, nodeId)
       const answer = session === undefined ? UNREACHABLE : await callHere(session, call.method)
       return { status: 200, body: JSON.stringify(answer) }

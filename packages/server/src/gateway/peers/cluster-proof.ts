@@ -26,7 +26,7 @@ function hmacOf(key: Secret, { method, path, body }: ProvenRequest, at: string, 
     .digest('base64url')
 }
 
-/** Accepts each proof only once: a nonce is remembered for as long as its timestamp is accepted. */
+/** Checks proofs and accepts each proof only once: nonces are kept for as long as their timestamps are accepted. */
 export function createProofCheck(key: Secret, clock: Clock) {
   const seen = new Map<string, number>()
   return (authorization: string | undefined, request: ProvenRequest): boolean => {

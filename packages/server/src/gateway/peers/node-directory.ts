@@ -7,7 +7,7 @@ import type { GatewayDeps, NodeAddress } from '../deps.ts'
 
 export interface NodeDirectory {
   tenantOf(nodeId: NodeId): TenantId | undefined
-  /** Updates the directory and returns the nodes whose records changed. */
+  /** Updates the directory with changed records, and returns the nodes whose records changed. */
   apply(changes: readonly Change[]): NodeAddress[]
 }
 

@@ -1,5 +1,5 @@
-// Records an event for orphaned containers that are too many for the agent to remove: once per set of names, only from the
-// current session, and at most once a minute per session. The agent repeats the report after each complete desired set.
+// Records an event when an agent reports more orphaned containers than it may remove: only from the node's current
+// session, once per set of container names, and at most once a minute. The agent repeats the report after each resync.
 
 import { orphansFoundEvent } from '../../operations/nodes/node-events.ts'
 import { recordEventOnce } from '../../operations/record-write.ts'
@@ -17,7 +17,7 @@ const NAME = /^[a-zA-Z0-9][\w.-]{0,254}$/
 
 const reported = new WeakMap<Session, { readonly names: string; readonly atMs: number }>()
 
-/** Records a report of orphans. `nowMs`: current time of a monotonic clock. */
+/** Records a report of orphaned containers. `nowMs`: current time of a monotonic clock. */
 export async function acceptOrphans(
   context: GatewayContext,
   session: Session,
@@ -46,7 +46,7 @@ function stage(
   transaction: Transaction,
 ): TransactionDecision<undefined> {
   const { tenant, nodeId } = session
-  // This read is compared at commit, so an older session cannot write once a newer session is recorded.
+  // The node's record is compared at commit, so an older session cannot write once a newer session is recorded.
   const node = transaction.get(inTenant(tenant, nodes, nodeId))
   if (node === undefined || !isHolder(node, session, replica)) return { kind: 'abort', result: undefined }
   const isNew = recordEventOnce(transaction, clock, tenant, orphansFoundEvent(node, names))

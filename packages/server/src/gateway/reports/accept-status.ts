@@ -1,5 +1,5 @@
-// Accepts a node's observations: only of assignments to the node, only from its current session, and only if they are
-// newer than the stored ones. Changed observations are stored in batches, one transaction each. See
+// Accepts a node's observations: only of assignments to the node, only from the node's current session, and only if newer
+// than the stored observations. Changed observations are stored in batches, each batch in one transaction. See
 // docs/design/agent.md#observations.
 
 import { type AssignmentId, DESIRED_STATES, type Observation, REPLICA_STATES } from '@holdfast/contract'
@@ -12,7 +12,7 @@ import { type DesiredIndex, generationOf } from '../desired/desired-index.ts'
 import { isHolder } from '../session/held-sessions.ts'
 import type { Reports, Session } from '../session/session.ts'
 
-/** Observations per transaction: each needs two compares, and a transaction may have at most 120. */
+/** Observations per transaction. Each observation needs two compares, and a transaction may have at most 120. */
 const MAX_BATCH = 50
 
 /** Queues the changed observations of a report; `writeReports` stores them. */
@@ -42,8 +42,8 @@ function storedBefore({ store }: GatewayContext, { tenant, nodeId }: Session, id
 }
 
 /**
- * Whether an observation is newer than the previous one: by generation, then by seq. Across sessions only the generation
- * is compared, because the first report of a newer session is always current.
+ * Whether observation `now` is newer than `before`: by generation, then by seq. Between two sessions only the generations
+ * are compared, because the first report of a newer session is always current.
  */
 function isForward(before: Observation, now: Observation, sameSession: boolean): boolean {
   if (now.generation !== before.generation) return now.generation > before.generation
@@ -64,7 +64,7 @@ function isValid(observation: Observation, newestGeneration: number): boolean {
   return (
     generation >= 1 &&
     generation <= newestGeneration &&
-    // Only an assignment to be removed can be reported as gone; otherwise each such report would create another replica.
+    // `gone` is valid only for an assignment to be removed; otherwise each report of `gone` would create another replica.
     (!gone || generation === DESIRED_STATES.length) &&
     numbers.every(Number.isSafeInteger) &&
     texts.every((text) => text.length <= MAX_TEXT && PRINTABLE.test(text)) &&
@@ -89,12 +89,12 @@ function isSame(left: Observation, right: Observation): boolean {
   )
 }
 
-/** `held`: no observation of the batch could be stored, because all their placements are unreadable. */
+/** `held`: no observation of the batch could be stored, because the placement of each observation is unreadable. */
 type WrittenReports = 'written' | 'held' | 'superseded'
 
 /**
- * Stores a batch, one at a time per session. Observations that could not be stored stay queued for the next periodic
- * sweep.
+ * Stores one batch of queued observations; a session has one write at a time. Observations that could not be stored stay
+ * queued for the next periodic sweep.
  */
 export async function writeReports(
   context: GatewayContext,
@@ -115,7 +115,7 @@ export async function writeReports(
     for (const one of batch) {
       if (reports.unwritten.get(one.assignmentId) !== one) continue
       reports.unwritten.delete(one.assignmentId)
-      // An observation with an unreadable placement is moved to the end of the queue, so that it does not block others.
+      // An observation with an unreadable placement goes to the end of the queue, so that it does not block the others.
       if (held.has(one)) reports.unwritten.set(one.assignmentId, one)
     }
     return outcome === 'written' && held.size === batch.length ? 'held' : outcome
@@ -133,14 +133,14 @@ function stageReports(
   held: Set<Observation>,
 ): TransactionDecision<'written' | 'superseded'> {
   const { tenant, nodeId } = session
-  // This read is compared at commit, so an older session cannot write once a newer session is recorded.
+  // The node's record is compared at commit, so an older session cannot write once a newer session is recorded.
   const node = transaction.get(inTenant(tenant, nodes, nodeId))
   if (!isHolder(node, session, context.replica)) return { kind: 'abort', result: 'superseded' }
   const at = timestamp(context.clock)
   for (const observation of batch) {
     const id = observation.assignmentId
     const assigned = index.assignmentOf(session, id)
-    // The placement is compared at commit, so that a report cannot recreate the record of a dropped assignment.
+    // The placement is compared at commit, so no observation is stored for an assignment that was just dropped.
     const placement =
       assigned && getOr(transaction, inTenant(tenant, placements, assigned.placementId), UNREADABLE)
     if (placement === UNREADABLE) held.add(observation)

@@ -1,14 +1,14 @@
 // Schedules the writes of accepted reports: at once while the node is below its write limit, otherwise with the next
-// sweep.
+// periodic sweep.
 
 import type { GatewayParts } from '../parts.ts'
 import type { Session } from '../session/session.ts'
 import { writeReports } from './accept-status.ts'
 
-/** Limit of writes per node and window. Later reports wait for the next sweep, which writes the newest per assignment. */
+/** Limit of writes per node and rate-limit window. At the limit, reports wait for the sweep, which writes the newest. */
 const WRITES_IN_WINDOW = 100
 
-/** Starts a write if the node is below its write limit. Call this after each report. */
+/** Starts a write of queued reports if the node is below its write limit. To be called after each report. */
 export function flushReports(parts: GatewayParts, session: Session): void {
   if (session.reports === undefined || session.reports.unwritten.size === 0) return
   if (session.writes < WRITES_IN_WINDOW) startWriting(parts, session)

@@ -36,7 +36,7 @@ export const UIDS = [0, 1, 2].map((n) => `dep_${id26(n)}` as DeploymentUid)
 export const NAMES = ['web', 'api']
 export const IDS = [0, 1, 2, 3, 4].map((n) => `rep_${id26(n)}` as AssignmentId)
 
-/** Records in memory, with the same indexes as the product's cache but without a store engine. */
+/** Creates records in memory, with the same index as the server's cache but without etcd. */
 export function createRecords() {
   const keyspace = createKeyspace('/t')
   const index = createRecordIndex(keyspace, () => {})
@@ -153,7 +153,7 @@ export function begin() {
   return records
 }
 
-/** Collects the routes that a node receives, as its agent would, from nothing but the messages. */
+/** Simulates the agents: collects the routes that each node receives, only from the messages to the node. */
 export function createListener(records: Records) {
   const index = createDesiredIndex(records.store)
   const known = new Map<string, Map<DeploymentUid, RoutedDeployment>>()
@@ -180,7 +180,7 @@ export function createListener(records: Records) {
         }
       }
     },
-    /** Sends the node its complete desired set, as at the start of a session. */
+    /** Sends the node all its routes, as at the start of a session. */
     restart(node: NodeAddress) {
       const all = index.routes.routesFor(node).map((routed) => [routed.deployment, routed] as const)
       known.set(nameOf(node), new Map(all))
@@ -213,7 +213,7 @@ export function expectedRoutes({ store }: Records, { tenant, nodeId }: NodeAddre
     .sort((left, right) => (left.name < right.name ? -1 : 1))
 }
 
-/** Creates an assignment. Its deployment and node follow from its id, because in real records they never change. */
+/** Creates an assignment. Its id alone determines its deployment and node, because in real records these never change. */
 export function ofReplica(uid: DeploymentUid, n: number, desired: Assignment['desired']): Assignment {
   const number = Number(uid.slice(4)) * 3 + n
   return anAssignment(`rep_${id26(number)}` as AssignmentId, NODES[number % NODES.length] as NodeId, desired)

@@ -40,7 +40,7 @@ import {
 } from './route-table.fixture.ts'
 
 type Step = (records: Records) => Change[]
-/** Number of random sequences. The test takes seconds, but a busy machine may need much longer. */
+/** Number of random sequences of changes, in a CI run and in a long run. The timeout is generous for busy machines. */
 const RUNS = inRun(300, 5_000)
 const TIMEOUT_MS = 300_000
 
@@ -60,7 +60,7 @@ const nodeStep = fc
     const advertised = address === '' ? {} : { peerAddress: `${owner[0]}-${host}:80` }
     return (records) => records.put(inTenant(owner, nodes, nodeId), aNode(nodeId, { status, ...advertised }))
   })
-/** Puts a deployment. Its uid follows from its name; a recreated deployment gets another uid, which no other name has. */
+/** Puts a deployment. The uid is derived from the name; a recreated deployment gets a second uid for the same name. */
 const deploymentStep = fc
   .tuple(tenant, one([0, 1]), rarely, fc.subarray(['a.example', 'b.example']), rarely)
   .map(([owner, n, again, hosts, deleting]): Step => {

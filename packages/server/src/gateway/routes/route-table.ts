@@ -46,7 +46,7 @@ export interface RouteTable {
 
 type TableStore = Pick<GatewayDeps['store'], 'list' | 'keysOf' | 'get'>
 
-/** `unplaced` is the set of unreadable placements. The caller must update the set before each `apply`. */
+/** `unplaced` is the set of unreadable placements; the caller must update `unplaced` before each `apply`. */
 export function createRouteTable(
   store: TableStore,
   unplaced: Pick<Unreadable, 'has' | 'isComplete'>,
@@ -88,7 +88,7 @@ export function createRouteTable(
 /** Updates the table after a record was put or deleted. */
 type Update = (tenant: TenantId, id: string, gone: boolean) => void
 
-/** One update function per record collection. `known` is undefined for tenants without routers and routes. */
+/** One update function per record collection. `known` returns undefined for a tenant without routers and routes. */
 function createUpdates(
   store: Pick<TableStore, 'get'>,
   unreadable: Unreadable,
@@ -148,14 +148,14 @@ function routerOf(node: StoredNode | undefined): Router | undefined {
   return { address: node.peerAddress, ready: node.status === 'ready' }
 }
 
-/** A deployment that is being deleted is no longer reachable, though it still owns its routes. */
+/** The routes of a deployment; undefined during its deletion, when it still owns the routes but is not reachable. */
 function routedDeployment(stored: StoredDeployment | undefined): RoutesOf | undefined {
   if (stored === undefined || stored.deleting) return undefined
   const { uid, spec } = stored
   return (spec.routes ?? []).length === 0 ? undefined : { uid, routes: spec.routes ?? [] }
 }
 
-/** Assignments that are to be stopped or removed receive no new requests, even while they could still serve. */
+/** The running assignments. Assignments to be stopped or removed get no new requests, even while they could serve. */
 function runningOf(placement: StoredPlacement | undefined): ReadonlyMap<AssignmentId, NodeId> {
   const running = (placement?.assignments ?? []).filter(({ desired }) => desired === 'running')
   return new Map(running.map(({ id, nodeId }) => [id, nodeId]))

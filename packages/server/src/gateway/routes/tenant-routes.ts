@@ -1,5 +1,5 @@
-// The routed deployments of one tenant and the peers of each: the ready nodes that have a router and a ready replica.
-// Filled from the records by route-table.ts. See docs/design/routing.md#peer-forwarding
+// The routed deployments of one tenant, and for each its peers: the ready nodes that have a router and a ready replica.
+// route-table.ts fills this state from the records. See docs/design/routing.md#peer-forwarding
 
 import type { AssignmentId, DeploymentUid, NodeId, Route, RoutedDeployment } from '@holdfast/contract'
 
@@ -13,7 +13,7 @@ interface Routed {
   readonly uid: DeploymentUid
   readonly name: string
   routes: readonly Route[]
-  /** The node of each assignment whose desired state is running. */
+  /** For each assignment with the desired state running, the node of the assignment. */
   readonly running: Map<AssignmentId, NodeId>
   /** The ready assignments by node; nodes without a ready assignment are absent. */
   readonly readyOn: Map<NodeId, Set<AssignmentId>>
@@ -27,13 +27,13 @@ export interface RoutesOf {
 export interface TenantRoutes {
   isRouter(nodeId: NodeId): boolean
   isRouted(uid: DeploymentUid): boolean
-  /** Whether the id is that of an assignment of a routed deployment with the desired state running. */
+  /** Whether an assignment belongs to a routed deployment and has the desired state running. */
   isRunning(id: AssignmentId): boolean
   /** All routes that the node must know, sorted by deployment name. */
   routesFor(nodeId: NodeId): RoutedDeployment[]
   routeFor(nodeId: NodeId, uid: DeploymentUid): RoutedDeployment | undefined
   setRouter(nodeId: NodeId, router: Router | undefined): void
-  /** Sets a deployment's routes; undefined if not routed. Returns true if the deployment is new. */
+  /** Sets the routes of a deployment; undefined if it has no routes. Returns true if the deployment is new. */
   setRoutes(name: string, routes: RoutesOf | undefined): boolean
   setReplicas(uid: DeploymentUid, running: ReadonlyMap<AssignmentId, NodeId>): void
   setReady(id: AssignmentId, ready: boolean): void
@@ -110,7 +110,7 @@ function setReplicas(state: State, uid: DeploymentUid, running: ReadonlyMap<Assi
   }
 }
 
-/** Notifies the other nodes if their peers change. The node of the replica itself observes readiness directly. */
+/** Sets a replica's readiness and notifies the other nodes whose peers change; the replica's own node knows already. */
 function setReady(state: State, id: AssignmentId, ready: boolean): void {
   const routed = state.byAssignment.get(id)
   const nodeId = routed?.running.get(id)

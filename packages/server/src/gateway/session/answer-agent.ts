@@ -1,6 +1,6 @@
-// Answers the calls of agents: the environment of a container that is assigned to the node, and the tenant's credential
-// for the registry of such a container's image. The broker seals both to the node's key; the gateway only relays them.
-// See docs/design/secrets.md#dispatch
+// Answers the calls of an agent: for the environment of a container assigned to the node, and for the tenant's credential
+// for the registry of such a container's image. The broker seals each answer to the node's key; the gateway only relays
+// it. See docs/design/secrets.md#dispatch
 
 import type { Answer, AssignmentId, Call } from '@holdfast/contract'
 import type { Assigned } from '../../ports/broker.ts'
@@ -8,7 +8,7 @@ import type { GatewayContext } from '../deps.ts'
 import type { DesiredAssignment, DesiredIndex } from '../desired/desired-index.ts'
 import { type Session, send } from './session.ts'
 
-/** Limit of calls per node and rate-limit window. A node cannot create that many containers in this time. */
+/** Limit of calls per node and rate-limit window; more calls than a node needs for the containers that it can create. */
 const CALLS_IN_WINDOW = 200
 
 export async function answerAgent(
@@ -49,7 +49,7 @@ async function environmentAnswer(
   return sealed.catch((): Partial<Answer> => ({ error: 'broker_unavailable' }))
 }
 
-/** The agent gets no error texts of the broker, because they may contain secrets; the broker logs its own errors. */
+/** Relays a registry credential. The broker's error texts are not relayed, because they may contain secrets. */
 async function credentialAnswer(
   { broker }: GatewayContext,
   index: DesiredIndex,

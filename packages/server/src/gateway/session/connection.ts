@@ -39,7 +39,7 @@ export function acceptConnection(parts: GatewayParts, socket: AgentSocket): void
   }
   parts.waiting.add(connection)
   socket.on('message', (data, isBinary) => receive(parts, connection, data, isBinary))
-  // An agent that received nothing for a while sends a ping. The ping is also a heartbeat.
+  // An agent that has received nothing for a while sends a ping, which is also its heartbeat.
   socket.on('ping', (data) => answerPing(connection, data.length))
   socket.on('close', () => closed(parts, connection))
   // Every socket error is followed by a close event, whose handler does the cleanup.
@@ -49,7 +49,7 @@ export function acceptConnection(parts: GatewayParts, socket: AgentSocket): void
 
 const MAX_PONG_BACKLOG = 64 * 1024
 
-/** Answers a ping, unless the agent does not read. Pings are rate-limited. A ping before the hello is an error. */
+/** Answers a ping, unless the agent does not read its socket. Too many pings, or one before the hello, end the socket. */
 function answerPing({ session, socket }: Connection, bytes: number): void {
   if (session === undefined || isTooMuch(session, bytes)) {
     socket.terminate()
@@ -163,7 +163,7 @@ async function open(parts: GatewayParts, connection: Connection, hello: Hello): 
   waiting.delete(connection)
   const now = performance.now()
   const session = newSession(opened, connection.socket, now)
-  // A random time spreads the resyncs of nodes that connected at the same time.
+  // The first resync is at a random time, so that nodes that connected at the same time do not resync at the same time.
   session.nextCompleteAt = now + Math.random() * context.times.resyncMs
   connection.session = session
   if (!held.add(session)) {
@@ -173,7 +173,7 @@ async function open(parts: GatewayParts, connection: Connection, hello: Hello): 
   context.counts.sessionsOpened += 1
   send(connection.socket, welcomeOf(context, opened))
   sendComplete(context, index, session)
-  // The socket may have closed during the store's transaction.
+  // The socket may have closed during the transaction that opened the session, so the session is closed, too.
   if (connection.socket.readyState !== connection.socket.OPEN) closed(parts, connection)
 }
 

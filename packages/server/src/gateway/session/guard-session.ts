@@ -1,5 +1,5 @@
-// Limits the effect of an exception to one session: that session is dropped and its agent reconnects, while the process
-// and the other sessions continue.
+// Limits the effect of an exception to one session: the session is dropped and its agent reconnects, while this process
+// and all other sessions continue.
 
 import type { GatewayParts } from '../parts.ts'
 import type { Session } from './session.ts'

@@ -11,7 +11,7 @@ export interface HeldSessions {
   add(session: Session): boolean
   /**
    * Drops the node's session unless the node's record still names it. If the record names another session of this server
-   * replica, that session is added without a socket, because no other server replica would report its node as silent.
+   * replica, adds that session without a socket, so that this server replica reports the node as silent.
    */
   review(node: NodeAddress): void
   drop(session: Session, code: CloseReason): void
@@ -27,7 +27,7 @@ export function createHeldSessions(
   const all = new Map<string, Session>()
   const recordOf = ({ tenant, nodeId }: NodeAddress) => store.get(inTenant(tenant, nodes, nodeId))?.record
   const drop = (session: Session, code: CloseReason): void => {
-    // After a protocol violation the session stays held, so that this server replica reports the node as silent.
+    // After a protocol violation the session is kept without a socket, so that the node is reported as silent.
     if (ENDS.has(code) && all.get(session.nodeId) === session) all.delete(session.nodeId)
     const { socket } = session
     session.socket = undefined
@@ -40,7 +40,7 @@ export function createHeldSessions(
   return {
     all,
     drop,
-    // An older session of the node was already dropped, when the record with the new epoch reached the cache.
+    // Adds the session. `review` has dropped an older one, when the cache received the record with the new epoch.
     add(session) {
       if (!isHolder(recordOf(session), session, replica)) return false
       all.set(session.nodeId, session)
@@ -50,7 +50,7 @@ export function createHeldSessions(
       const node = recordOf(address)
       const session = all.get(address.nodeId)
       if (session !== undefined && session.tenant !== address.tenant) return
-      // Another server replica may have written a wrong status while this one was suspended; the next sweep corrects it.
+      // If another server replica wrote a wrong status while this one was suspended, the next sweep corrects the status.
       if (session !== undefined && node !== undefined && isHolder(node, session, replica))
         session.reportedStatus = node.status
       else if (session !== undefined) drop(session, 'session_replaced')
@@ -63,7 +63,7 @@ export function createHeldSessions(
   }
 }
 
-/** Whether the node's record names exactly this session as its current one. */
+/** Whether the node's record names `session`, on server replica `replica`, as the node's current session. */
 export function isHolder(node: StoredNode | undefined, session: Session, replica: string): boolean {
   if (node?.generation !== session.generation) return false
   return node.session.epoch === session.epoch && node.session.replica === replica

@@ -16,9 +16,9 @@ import type { OpenedSession } from './session.ts'
 import { isProven } from './verify-hello.ts'
 
 /**
- * Undefined if the hello is rejected: unknown node, wrong key, old generation, or too soon after the last session. When
- * the promise resolves, the cache contains all writes of older sessions, so the first desired set that the node receives
- * is never outdated.
+ * Opens a session. Undefined if the hello is rejected: unknown node, wrong key, old generation, or too soon after the
+ * last session. When the promise resolves, the cache contains all writes of older sessions, so the first desired set
+ * that the node receives is never outdated.
  */
 export async function openSession(
   { context, directory, sessionLimit }: Pick<GatewayParts, 'context' | 'directory' | 'sessionLimit'>,
@@ -32,8 +32,8 @@ export async function openSession(
     const node = tenant && transaction.get(inTenant(tenant, nodes, hello.nodeId))
     if (!isProven(node, hello, nonce) || node === undefined || tenant === undefined)
       return { kind: 'abort', result: undefined }
-    // The rate limit is checked after the signature, so that no other client can use up the node's limit. It is checked
-    // once, although the transaction may run several times.
+    // The rate limit is checked after the signature, so that no other client can use up the node's limit. A hello is
+    // checked once, although the transaction may run several times.
     isAllowed ||= sessionLimit.tryAcquire(node.id, performance.now())
     if (!isAllowed) return { kind: 'abort', result: undefined }
     const labels = checkLabels(hello.labels, node)
@@ -108,7 +108,7 @@ function recordOpening(
 
 type Labels = Hello['labels']
 
-/** Checks advertised labels. Malformed labels are not quoted, because they would appear in logs and on terminals. */
+/** Checks advertised labels. Malformed labels are not quoted, because their text could harm logs and terminals. */
 function checkLabels(advertised: Labels, { attested }: StoredNode): AttestedLabels {
   const entries = Object.entries(advertised)
   const wellFormed = entries.filter(([key, value]) => isLabelKey(key) && isLabelValue(value))

@@ -37,19 +37,19 @@ export interface Session {
   socket: AgentSocket | undefined
   /** Monotonic time at which the last frame of any kind arrived from the node. */
   heardAt: number
-  /** The status in the node's record, as far as this server replica knows. */
+  /** The status in the node's record, as last seen by this server replica. */
   reportedStatus: NodeStatus
   /** True while a change of the node's status is being written to the store. */
   writingStatus: boolean
   nextCompleteAt: number
-  /** End of the current rate-limit window. `messages`, `bytes`, `writes`, `agentCalls` and `earned` count within it. */
+  /** End of the rate-limit window in which `messages`, `bytes`, `writes`, `agentCalls` and `earned` are counted. */
   windowEndsAt: number
   messages: number
   bytes: number
   writes: number
   /** Number of the node's calls that were relayed to the broker in the current rate-limit window. */
   agentCalls: number
-  /** Number of messages allowed in addition to the rate limit, because they answer messages of the server. */
+  /** Number of messages that the node may send beyond the rate limit, because they answer messages of the server. */
   earned: number
   /** The open streams of the session by stream number. */
   readonly streams: Map<number, HeldStream>
@@ -87,9 +87,9 @@ export const newSession = (opened: OpenedSession, socket: AgentSocket | undefine
 
 /** Observations that a session has accepted. Created at the first report, because an idle node sends no reports. */
 export interface Reports {
-  /** For each assignment, the newest observation that this session has accepted. */
+  /** The newest observation of each assignment that the session has accepted from the node. */
   readonly newest: Map<AssignmentId, Observation>
-  /** The accepted observations that are not stored yet. */
+  /** The accepted observations that are not stored yet, one for each assignment. */
   readonly unwritten: Map<AssignmentId, Observation>
   writing: boolean
 }

@@ -7,8 +7,8 @@ import type { GatewayContext } from '../deps.ts'
 import type { OpenedSession } from './session.ts'
 
 /**
- * Requires that the cache contains the session's record. An unreadable role is omitted; the agent then keeps its last
- * role.
+ * Builds the welcome. The cache must already contain the session's record. An unreadable role is omitted, and the agent
+ * then keeps its last role.
  */
 export function welcomeOf(
   { store, times }: GatewayContext,

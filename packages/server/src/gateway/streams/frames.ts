@@ -13,7 +13,7 @@ export function frameOf(channel: number, stream: number, payload: Buffer): Buffe
 
 export const frameBytes = (payload: Buffer): number => STREAM_HEADER_BYTES + payload.length
 
-/** Reads an `end` message. Error texts that are not known are replaced by `closed`, so that no client receives them. */
+/** Reads an `end` message. An unknown error text becomes `closed`, so that no client receives texts of the node. */
 export function readEnd(message: unknown): StreamEnd {
   const { exitCode, error } = decode(endShape, message)
   const known = STREAM_ERRORS.find((each) => each === error)

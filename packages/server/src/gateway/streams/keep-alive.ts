@@ -8,7 +8,7 @@ export function keepAlive(socket: WebSocket, everyMs: number): void {
     answered = true
   })
   const timer = setInterval(() => {
-    // A paused socket delivers no pongs, so it is not terminated.
+    // A paused socket is not terminated, because it delivers no pongs while it is paused.
     if (!answered && !socket.isPaused) socket.terminate()
     answered = false
     if (socket.readyState === socket.OPEN) socket.ping()

@@ -11,7 +11,7 @@ import type { NodeStream, StreamEnd, StreamReader, StreamRequest } from '../../p
 import { type HeldStream, type Session, send, sendFrame } from '../session/session.ts'
 import { frameBytes, frameOf, readEnd } from './frames.ts'
 
-/** Messages that the rate limit allows in addition for each opened stream, because the node must answer the request. */
+/** Messages allowed beyond the rate limit for each stream that the server opens, because the node must answer. */
 const MESSAGES_PER_STREAM = 4
 
 export function openSessionStream(
@@ -51,7 +51,7 @@ export function openSessionStream(
   }
 }
 
-/** Creates a stream that has already failed. `end` is called asynchronously, after the caller has received the stream. */
+/** Creates a stream that has failed. The reader's `end` is called later, when the caller already has the stream. */
 export function endedStream(reader: StreamReader, error: NonNullable<StreamEnd['error']>): NodeStream {
   let open = true
   setImmediate(() => open && reader.end({ error }))
@@ -65,7 +65,7 @@ export function endedStream(reader: StreamReader, error: NonNullable<StreamEnd['
   }
 }
 
-/** `late`: the stream of the frame is already closed here, which may happen briefly. `beyond`: the credit is exceeded. */
+/** Delivers a frame. `late`: the server has closed the stream, and the node does not know yet. `beyond`: too large. */
 export function deliverFrame(session: Session, frame: Buffer): 'delivered' | 'late' | 'beyond' {
   const payloadBytes = frame.length - STREAM_HEADER_BYTES
   if (payloadBytes < 0 || payloadBytes > STREAM_PAYLOAD_BYTES) return 'beyond'

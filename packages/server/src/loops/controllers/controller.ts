@@ -31,7 +31,7 @@ export interface KnownTenant {
   readonly waiting: WaitingList
   readonly dependents: Dependents
   readonly observed: ObservationDedup
-  /** Time before which no replica is overdue, because agents need time to report after a change of the shard's owner. */
+  /** Time before which no replica is overdue: after a change of the shard's owner, agents need time to report. */
   readonly graceUntil: number
 }
 
@@ -42,7 +42,7 @@ export interface Controller {
   readonly due: DelayedQueue
 }
 
-/** The queue key of a deployment. A name belongs to one deployment at a time, even during its deletion. */
+/** The queue key of a deployment, by name: a name belongs to one deployment at a time, even during its deletion. */
 export const keyOf = (tenant: TenantId, name: string): string => `${tenant}/${name}`
 /** Marks the queue key of a node that is being drained or released. No deployment name contains this character. */
 export const NODE_MARK = '@'

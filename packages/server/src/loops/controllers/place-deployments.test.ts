@@ -1,4 +1,4 @@
-// Tests that a reservation is released when its plan is not written: unused capacity must not stay reserved.
+// Tests that capacity reserved for a plan is released when the plan is not written.
 
 import type { TenantId } from '@holdfast/contract'
 import { createMemoryKeyspace } from '@holdfast/simulation/memory/keyspace'

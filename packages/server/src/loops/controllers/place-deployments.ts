@@ -87,7 +87,7 @@ function resyncAll(controller: Controller): void {
   for (const { record } of controller.deps.store.list(tenants)) enqueueAll(controller, record.id)
 }
 
-/** Requeues the keys whose time has come. Reconciling ignores a key whose shard has moved to another process. */
+/** Requeues the keys whose time has come. Keys whose shard has moved to another process are ignored when they run. */
 function requeueDue({ due, deps, queue }: Controller): void {
   for (const key of due.removeDue(deps.clock.now())) queue.add(key)
 }

@@ -9,7 +9,7 @@ export interface HandOver {
   readonly to: string
 }
 
-/** The shards that the server replica `me` should hand over. `owners`: the shards with a live owner. */
+/** The shards that server replica `me` should hand over, with their receivers. `owners`: the owner of each shard. */
 export function planHandOver(
   owners: ReadonlyMap<number, string>,
   live: readonly string[],
@@ -30,7 +30,7 @@ export function planHandOver(
   })
 }
 
-/** Number of shards for one server replica. If 64 shards do not divide evenly, the first get one more. */
+/** The fair number of shards for one server replica. If 64 is not divisible, the first server replicas get one more. */
 function shareOf(live: readonly string[], id: string): number {
   const rank = live.indexOf(id)
   if (rank < 0) return 0

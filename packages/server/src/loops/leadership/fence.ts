@@ -8,7 +8,7 @@ import type { Store, TransactionDecision } from '../../store/store.ts'
 import { globally, type Transaction } from '../../store/transaction.ts'
 import { shardOf } from './shard-of.ts'
 
-/** This server replica does not own the tenant's shard, or lost it; the owner of the shard does the work. */
+/** Thrown if this server replica does not own the tenant's shard or has lost it; the owner must do the work. */
 export class LostLeadershipError extends Error {
   override readonly name = 'LostLeadershipError'
 }
@@ -16,14 +16,14 @@ export class LostLeadershipError extends Error {
 export const shardAddress = (shard: number) => globally(shards, String(shard))
 
 export interface Fence {
-  /** The token of each shard: the modification revision of the shard's record when this server replica acquired it. */
+  /** The fencing token of each owned shard: the modification revision of its record when this process acquired it. */
   readonly held: Map<number, number>
   transact<R>(tenant: TenantId, decide: (transaction: Transaction) => TransactionDecision<R>): Promise<R>
 }
 
 const FENCED: unique symbol = Symbol('fenced')
 
-/** `onBreach` is called when the shard's record in the store does not match a token that this process holds. */
+/** `onBreach` is called when a shard's record in the store no longer matches the token that this process holds. */
 export function createFence(
   store: Pick<Store, 'get' | 'transact'>,
   replica: string,

@@ -54,7 +54,7 @@ export function startLeadership(options: LeadershipOptions): Leadership {
   const unsubscribe = options.store.subscribe((changes) => {
     const shardChanges = changes.filter(({ key }) => key.folder === shards.folder)
     if (shardChanges.length > 0) settleOwnership(state)
-    // A started or stopped server replica and a free shard are handled at once, not at the next interval.
+    // Started and stopped server replicas and free shards are handled at once, not at the next interval.
     const freed = shardChanges.some(({ kind }) => kind === 'delete')
     if (freed || changes.some(({ key }) => key.folder === serverReplicas.folder)) reconcile.nudge()
   })
@@ -99,7 +99,7 @@ function startLoops(state: LeadershipState): { reconcile: Repeating; others: Rep
   return { reconcile, others: [heartbeat, watchSuspension(state)] }
 }
 
-/** Detects that this process was suspended. It then releases its shards, because other processes may own them by now. */
+/** Releases all shards after this process was suspended, because other processes may have acquired them by then. */
 function watchSuspension(state: LeadershipState): Repeating {
   let last = performance.now()
   return repeat(
@@ -123,7 +123,7 @@ async function sendHeartbeat(
     return { kind: 'commit', result: undefined }
   })
   const now = performance.now()
-  // While the heartbeats of this server replica failed, it could not see the heartbeats of the others either.
+  // After a gap in its own heartbeats, this process may have missed those of the others, so their timers restart.
   if (now - state.lastHeartbeat > state.timings.silentMs) state.watch.restart(now)
   state.lastHeartbeat = now
 }
@@ -136,7 +136,7 @@ async function reconcileShards(state: LeadershipState): Promise<void> {
   const heartbeats = store.listWithIds(serverReplicas)
   watch.observe(heartbeats, now)
   settleOwnership(state)
-  // A server replica whose heartbeat the others do not see must not acquire shards: the others consider it dead.
+  // If the others see no heartbeat of this server replica, they consider it dead, so it must not acquire shards.
   const isVisible = heartbeats.some(({ id }) => id === replica)
   if (!state.leads || !isVisible || now - state.lastHeartbeat > timings.silentMs) return
   await acquireFreeShards(state, now)

@@ -18,7 +18,7 @@ export interface LeadershipTimings {
 }
 
 export interface ShardChange {
-  /** The gained shards, including shards that were lost and gained again, whose grace periods restart. */
+  /** The gained shards. A shard that was lost and gained again is included, so its grace periods start again. */
   readonly gained: readonly number[]
   readonly lost: readonly number[]
 }
@@ -51,14 +51,14 @@ export interface LeadershipState extends LeadershipOptions {
    * token. Another token means that the shard was handed over and acquired again.
    */
   readonly leaving: Map<number, number>
-  /** True if the cache may lack the event that caused the release of all shards, so that it must be refreshed first. */
+  /** True after all shards were released: the cache may be outdated and must be refreshed before shards are acquired. */
   mustRefresh: boolean
   lastHeartbeat: number
 }
 
 /**
- * Updates the owned shards from the records. If another server replica acquired an owned shard, it considered this one
- * dead. All state may then be outdated, so this server replica releases all shards and reads the records again.
+ * Updates the owned shards from the records. If another server replica has acquired a shard of this one, this one was
+ * considered dead and its state may be outdated, so it releases all shards and reads the records again.
  */
 export function settleOwnership(state: LeadershipState): void {
   if (state.mustRefresh) return

@@ -24,7 +24,7 @@ function isFree({ store, replica, watch }: LeadershipState, owner: string | unde
   return store.get(globally(serverReplicas, owner)) === undefined || watch.isStale(owner, now)
 }
 
-/** Acquires a free shard. The transaction compares the owner's heartbeat, so it fails if the owner sends another one. */
+/** Acquires a free shard. The transaction compares the owner's heartbeat, so a new heartbeat makes it fail. */
 async function acquire(state: LeadershipState, shard: number, now: number): Promise<void> {
   const { store, replica } = state
   await store.transact<void>((transaction) => {
@@ -51,14 +51,14 @@ export async function handOver(state: LeadershipState, now: number): Promise<voi
     const token = store.get(shardAddress(shard))?.modRevision
     if (token !== undefined) leaving.set(shard, token)
   }
-  // The loss of the shards is announced before the transfer, because the fence would abort work that starts now.
+  // The controllers stop work on these shards before the transfer, because the fence would abort that work anyway.
   const lost = planned.map(({ shard }) => shard).filter((shard) => fence.held.delete(shard))
   announceChange(state, { gained: [], lost })
   const done = await Promise.allSettled(planned.map((one) => transferShard(state, one)))
   planned.forEach(({ shard }, index) => {
     const outcome = done[index]
     if (outcome?.status === 'fulfilled' && outcome.value) return
-    // The transfer was aborted or its outcome is unknown, so ownership is derived from the records again.
+    // The transfer was aborted or its outcome is unknown, so the records decide again who owns the shard.
     leaving.delete(shard)
     if (outcome?.status === 'rejected') releaseAll(state)
   })
@@ -89,7 +89,7 @@ export async function deleteStaleReplicas(state: LeadershipState, now: number): 
     })
 }
 
-/** Deletes the shard records and the heartbeat in one transaction, so that the others need not wait for the timeout. */
+/** Deletes all own shard records and the heartbeat in one transaction, so that others can acquire the shards at once. */
 export async function resign({ store, replica }: LeadershipState): Promise<void> {
   await store.transact((transaction) => {
     for (let shard = 0; shard < SHARDS; shard += 1) {

@@ -1,4 +1,4 @@
-// The shard of a tenant: hash(tenant) mod 64. It is the same in every process and never changes. See
+// The shard of a tenant: hash(tenant) mod 64. Every process computes the same shard, which never changes. See
 // docs/design/leadership.md#shards
 
 import type { TenantId } from '@holdfast/contract'
@@ -8,7 +8,7 @@ export const SHARDS = 64
 const FNV_OFFSET = 0x811c9dc5
 const FNV_PRIME = 0x01000193
 
-/** FNV-1a hash of the tenant's UUID. Results are cached, because this runs for every change of every record. */
+/** The shard by FNV-1a hash of the tenant's UUID. Cached, because this function runs for every change of every record. */
 export function shardOf(tenant: TenantId): number {
   const known = cached.get(tenant)
   if (known !== undefined) return known

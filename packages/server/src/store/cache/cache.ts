@@ -17,12 +17,12 @@ import { createRevisionGate } from './revision-gate.ts'
 const RELIST_RETRY_MS = 250
 
 export interface Cache {
-  /** The newest etcd revision up to which the cache has applied all events. */
+  /** The etcd revision up to which the cache contains all changes. */
   readonly revision: number
   /** The current index of records. A relist replaces the index object, so callers must not keep a reference to it. */
   readonly index: RecordIndex
   waitFor(revision: number, deadlineMs: number): Promise<void>
-  /** Listeners are called after changes are applied. They must return quickly: note what changed, and handle it later. */
+  /** Calls the listener after each change of the cache. A listener must return quickly and do its work later. */
   subscribe(listener: Listener): () => void
   close(): void
 }
@@ -61,7 +61,7 @@ export async function startCache(
     gate.advance(listed.revision)
     notify(listeners, difference(before, index))
   }
-  // A failed listing is retried. Until a listing succeeds, the cache lags, and fresh reads fail as unavailable.
+  // Lists all records again; a failed listing is retried. Until one succeeds, the cache lags and fresh reads fail.
   const relist = (): void => {
     if (!closed) load().catch(() => setTimeout(relist, RELIST_RETRY_MS))
   }
@@ -89,7 +89,7 @@ export async function startCache(
 type Listener = (changes: readonly Change[]) => void
 
 /**
- * Calls all listeners. A listener that throws is a fault of the server; the process ends after all others were called.
+ * Calls all listeners. An exception in a listener ends the process, but only after the other listeners were called.
  */
 function notify(listeners: ReadonlySet<Listener>, changes: readonly Change[]): void {
   if (changes.length === 0) return
@@ -104,7 +104,7 @@ function notify(listeners: ReadonlySet<Listener>, changes: readonly Change[]): v
   }
 }
 
-/** Lists all records in the order of creation, which the watch continues. Only one page of responses is in memory. */
+/** Lists all records in the order of creation, the order in which the watch adds later records. Reads page by page. */
 async function listEverything(
   engine: KeyValueEngine,
   keyspace: Keyspace,

@@ -1,5 +1,5 @@
-// Finds the current revision of etcd with a linearizable read. Callers that arrive while a read is in progress share the
-// next read, so a burst of calls needs only two requests to etcd.
+// Finds the current revision of etcd with a linearizable read. Callers that arrive during a read share the next read, so
+// a burst of calls needs only two requests to etcd.
 
 import type { KeyValueEngine } from '../../ports/key-value.ts'
 

@@ -3,7 +3,7 @@
 import type { KeyRange, KeyValueEngine, RangeResult } from '../../ports/key-value.ts'
 
 /**
- * Records per page, which are a few megabytes. For each page etcd counts all remaining keys, so smaller pages cost more.
+ * Records per page; a page is a few megabytes large. Smaller pages cost more, as etcd counts all remaining keys per page.
  */
 const PAGE = 5_000
 
@@ -22,7 +22,7 @@ export async function* listPages(
     yield { ...page, revision }
     const last = page.kvs.at(-1)
     if (!page.more || !last) return
-    // A key with `\\0` appended is the smallest key after that key, so the next page starts there.
+    // The next page starts at the last key with `\\0` appended, which is the smallest key after the last key.
     page = await engine.range({ ...range, key: `${last.key}\0`, limit: pageSize, revision })
   }
 }

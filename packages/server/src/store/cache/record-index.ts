@@ -13,7 +13,7 @@ interface Entry {
   readonly createRevision: number
   readonly modRevision: number
   readonly bytes: number
-  /** The undecoded bytes of a record; removed after decoding, so that only one form is in memory. */
+  /** The undecoded value of a record. Removed once the value is decoded, so that the value is in memory only once. */
   value?: Uint8Array | undefined
   decoded?: unknown
 }
@@ -52,10 +52,10 @@ export interface RecordIndex {
   keysOf(collection: Collection<unknown>, owner: Owner): readonly SizedKey[]
   /** Size of all keys and values of a tenant in bytes, for the byte quota. */
   storedBytes(owner: Owner): number
-  /** The entry under a key, whether or not its value can be decoded. */
+  /** The revision of the record under a key, even if the record's value cannot be decoded. */
   find(key: ParsedKey): { readonly modRevision: number } | undefined
   keys(): Iterable<ParsedKey>
-  /** Sorts the entries by creation, after entries were put in another order. */
+  /** Sorts the records by creation. Needed after records were put in another order, for example while listing all. */
   sortByCreation(): void
 }
 
@@ -105,7 +105,7 @@ export function createRecordIndex(keyspace: Keyspace, onUnreadable: OnUnreadable
   }
 }
 
-/** The changes between two indexes, for listeners that missed them while etcd's history was unavailable. */
+/** The changes between two indexes, for listeners that missed these changes while etcd's history was unavailable. */
 export function difference(before: RecordIndex, after: RecordIndex): Change[] {
   const changes: Change[] = []
   for (const key of after.keys()) {
@@ -130,7 +130,7 @@ function sorted(folder: ReadonlyMap<string, Entry>): Map<string, Entry> {
   return new Map(entries.map((entry) => [entry.id, entry]))
 }
 
-/** Makes an index entry. The value is copied, because it is a slice of a larger buffer that must not stay in memory. */
+/** Makes an index entry. The value is copied, because it is part of a large response that must not stay in memory. */
 function entryOf({ key, value, createRevision, modRevision }: KeyValue, { folder, id }: ParsedKey): Entry {
   const entry = { id, key, createRevision, modRevision, bytes: key.length + value.length }
   return CACHED_FOLDERS.has(folder) ? { ...entry, value: new Uint8Array(value) } : entry

@@ -6,7 +6,7 @@ export interface RevisionGate {
   readonly revision: number
   advance(reached: number): void
   /**
-   * `nudge` asks etcd for its current revision, because writes of other keys raise the revision without an event here.
+   * `nudge` requests progress of the watch: writes to keys outside the watch raise etcd's revision without an event.
    */
   waitFor(awaited: number, deadlineMs: number, nudge: () => void): Promise<void>
 }
@@ -19,7 +19,7 @@ export function createRevisionGate(): RevisionGate {
   let revision = 0
   const waiters = new Map<() => void, number>()
   let nudging: NodeJS.Timeout | undefined
-  // One timer serves all waiting callers, of which there may be thousands.
+  // All waiting callers, of which there may be thousands, share one timer.
   const enter = (release: () => void, awaited: number, nudge: () => void): void => {
     waiters.set(release, awaited)
     nudging ??= setInterval(nudge, NUDGE_EVERY_MS)

@@ -11,7 +11,7 @@ import { createGroupCommit, type GroupCommitOptions, type Verdict } from './grou
 import { settleUnknown } from './settle-unknown.ts'
 
 export interface Committer {
-  /** Throws StoreUnavailableError if nothing was written, or if it is unknown whether the transaction was applied. */
+  /** Commits the transaction. Throws StoreUnavailableError if nothing was written or the outcome is unknown. */
   commit(staged: StagedTransaction, until: number): Promise<Verdict>
 }
 

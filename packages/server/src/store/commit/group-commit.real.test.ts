@@ -1,5 +1,5 @@
-// On real etcd a batch has the result of some serial order of its transactions. A case without the conflict rule shows
-// that this test can find a violation.
+// Tests on real etcd that a batch has the same result as some serial order of its transactions. One test without the
+// conflict rule shows that a violation would be found.
 
 import { put, textOf, unconditionally, under } from '@holdfast/simulation/conformance/fixtures'
 import { sharedEtcd, uniquePrefix } from '@holdfast/testkit'
@@ -13,7 +13,7 @@ import { type ConflictRule, createGroupCommit, type GroupCommitOptions, type Wri
 const KEYS = ['a', 'b', 'c', 'd'] as const
 type Key = (typeof KEYS)[number]
 
-/** `untouched` compares a key with its revision at the start of the test; `empty` compares that the key is absent. */
+/** A compare: `untouched`: the key has not changed since the start of the test; `empty`: the key is absent. */
 type Condition = { readonly key: Key; readonly is: 'absent' | 'present' | 'untouched' } | 'empty'
 type Change = { readonly key: Key; readonly kind: 'put' | 'delete' } | 'clear'
 interface Sketch {

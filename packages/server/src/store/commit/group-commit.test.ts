@@ -1,4 +1,4 @@
-// The requests that group commit builds, on a scripted engine. group-commit.real.test.ts shows how etcd applies them.
+// Tests which requests group commit sends to a scripted engine. group-commit.real.test.ts tests how etcd applies them.
 
 import { absent, put } from '@holdfast/simulation/conformance/fixtures'
 import { describe, expect, test } from 'vitest'

@@ -1,5 +1,5 @@
-// Group commit: transactions that wait at the same time are sent as nested transactions of one etcd transaction, each with
-// its own compares and its own verdict (docs/design/store.md#group-commit).
+// Group commit: transactions that wait at the same time are sent as nested transactions of one etcd transaction, each
+// with its own compares and its own verdict (docs/design/store.md#group-commit).
 //
 // etcd evaluates all nested compares before any nested write. Two transactions may therefore share a batch only if
 // neither writes a key that the other compares or writes; a conflicting transaction waits for the next batch. No
@@ -17,8 +17,8 @@ export interface PreparedTransaction {
 
 /**
  * `refused`: etcd received the transaction, and a compare failed. `overtaken`: the transaction was not sent, because
- * another transaction of this process changed a key that it compares; etcd may be past `revision` by now. In both cases
- * nothing was written.
+ * another transaction of this process changed a key that it compares; etcd's revision may be later than `revision`. After
+ * either verdict nothing was written.
  */
 export interface Verdict {
   readonly kind: 'committed' | 'refused' | 'overtaken'
@@ -30,10 +30,10 @@ export interface GroupCommitOptions {
   readonly maxTransactions: number
   readonly maxBytes: number
   readonly maxInFlight: number
-  /** Number of waiting transactions at which a batch is sent at once, so that etcd works while others are prepared. */
+  /** Number of waiting transactions at which a batch is sent at once, so that etcd and this process work in parallel. */
   readonly flushAt: number
   /**
-   * The most operations of a batch: outer ones plus those of the largest nested transaction. etcd allows 128 in total.
+   * The most operations of a batch: those of the outer transaction plus those of the largest nested one. etcd allows 128.
    */
   readonly maxOperations: number
   /**
@@ -41,7 +41,7 @@ export interface GroupCommitOptions {
    * batches: after an election of two seconds, writes succeed again within five.
    */
   readonly deadlineMs: number
-  /** Creates the conflict rule for a batch. A test replaces the rule to show that it is needed. */
+  /** Creates the conflict rule for a batch. A test replaces the conflict rule to show that the rule is needed. */
   readonly conflictRule: () => ConflictRule
 }
 
@@ -62,8 +62,8 @@ export const GROUP_COMMIT_DEFAULTS: GroupCommitOptions = {
 
 export interface GroupCommit {
   /**
-   * Rejects with an EngineError if etcd returned no verdict; `applied` of the error shows whether the write may have
-   * happened. A transaction that still waits at `until`, on the monotonic clock, is not sent.
+   * Queues a transaction. Rejects with an EngineError if etcd returned no verdict; its `applied` shows whether the write
+   * may have happened. A transaction that still waits at `until`, on the monotonic clock, is not sent.
    */
   submit(transaction: PreparedTransaction, until?: number): Promise<Verdict>
 }

@@ -11,8 +11,8 @@ import type { StagedTransaction } from '../transaction.ts'
 import type { Verdict } from './group-commit.ts'
 
 /**
- * Deadline of one request. An etcd follower that has not noticed the loss of its leader would delay
- * the answer much longer.
+ * Deadline of one request to settle an outcome. Without a deadline, an etcd follower that has not noticed the loss of its
+ * leader would delay the answer much longer.
  */
 const ASK_MS = 1_500
 

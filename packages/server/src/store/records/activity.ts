@@ -17,7 +17,7 @@ export const idempotentAnswerShape = object({
   expiresAt: string(),
 })
 
-/** Marks a transaction with an unknown outcome, so that etcd rejects it if it arrives late. */
+/** The cancel mark of a transaction with an unknown outcome: etcd rejects the transaction if it arrives later. */
 export const cancelShape = object({ v, at: string() })
 
 export const events = tenantCollection('evt', storedEventShape, false)

@@ -26,23 +26,23 @@ export const storedDeploymentShape = object({
   specHash: string(),
   createdAt: string(),
   updatedAt: string(),
-  /** The image's digest from the registry; null until the registry has resolved it. */
+  /** The image's digest in the registry; null until the registry has reported the digest. */
   digest: nullable(string()),
   /** The number of the quota slot that the deployment occupies. */
   slot: integer(),
   tx: branded<TransactionId>(),
   deleting: boolean(),
-  /** The revision of the last restart, if there was one; it is part of the container template. */
+  /** The revision of the last restart, if any. It is part of the container template, so a restart replaces containers. */
   restartRevision: optional(integer()),
   /**
-   * The version of each credential that the containers use, by label. A credential that had no version when the
-   * deployment was written has no pin; its initial version is used.
+   * The pinned version of each credential that the containers use, by label. A credential that had no version when the
+   * deployment was written has no pin; the containers then use the credential's initial version.
    */
   pins: optional(map(integer())),
 })
 export type StoredDeployment = Infer<typeof storedDeploymentShape>
 
-/** The deployment of a tenant that owns a host and path. The key is a hash of host and path. */
+/** The claim of a deployment on a route, which is a host and path. The key of the record is a hash of both. */
 export const routeClaimShape = object({
   v,
   host: string(),

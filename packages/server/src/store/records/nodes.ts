@@ -22,7 +22,7 @@ import {
 } from '@holdfast/contract'
 import { globalCollection, tenantCollection, v } from './collection.ts'
 
-/** A tenant's machine. `generation` counts enrollments under this id; a session must prove the key of the newest one. */
+/** A tenant's machine. `generation` counts its enrollments; a session must prove the key of the newest enrollment. */
 export const storedNodeShape = object({
   v,
   id: branded<NodeId>(),
@@ -30,28 +30,28 @@ export const storedNodeShape = object({
   generation: integer(),
   publicKey: string(),
   encryptionKey: string(),
-  /** The labels that the node advertised last, without labels that are not attested. */
+  /** The labels that the node advertised last, without the labels that the server refused. */
   labels: map(string()),
   attested: residencyShape,
   /**
-   * A hash of the labels that were refused last, so that a repeated refusal emits no event; absent if none were refused.
+   * A hash of the labels that the server refused last, so that the same refusal emits no second event; absent if none.
    */
   refusedMark: optional(string()),
   controlPlane: boolean(),
   schedulable: boolean(),
   /**
-   * True during a drain: replicas move to other nodes, each after its replacement runs, and the node gets no new ones.
+   * True during a drain: the node gets no new replicas, and each of its replicas stops once a replacement runs elsewhere.
    */
   draining: optional(boolean()),
   /**
-   * The address at which the node's router accepts requests from the tenant's other nodes; absent if it routes nothing.
+   * The address at which the node's router accepts requests from the tenant's other nodes; absent without a router.
    */
   peerAddress: optional(string()),
   capacity: capacityShape,
   engine: engineShape,
   status: oneOf(NODE_STATUSES),
   statusSince: string(),
-  /** The server replica to which the node is connected; each new session raises the epoch. */
+  /** The node's session: the server replica that holds it, and its epoch, which each new session increases. */
   session: object({ replica: nullable(string()), epoch: integer(), bootId: string() }),
   createdAt: string(),
   /** The number of the quota slot that the node occupies. */

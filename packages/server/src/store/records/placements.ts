@@ -21,7 +21,7 @@ import {
 } from '@holdfast/contract'
 import { tenantCollection, v } from './collection.ts'
 
-/** All replicas of one deployment with their container templates, which is everything that agents need. */
+/** The placement of a deployment: its assignments to nodes and the container templates, as agents need them. */
 export const storedPlacementShape = object({
   v,
   uid: branded<DeploymentUid>(),
@@ -29,20 +29,20 @@ export const storedPlacementShape = object({
   /** The deployment revision that this placement implements. */
   revision: integer(),
   /**
-   * Whether a replica was ever assigned to a node. Before the first assignment a shortfall is
-   * `unschedulable`, later `stalled`.
+   * Whether a replica of the deployment was ever assigned to a node. Before the first assignment, a deployment without a
+   * fitting node is `unschedulable`, later `stalled`.
    */
   everAssigned: boolean(),
   assignments: list(assignmentShape),
-  /** Container templates by templateHash, only those that an assignment or `lastGood` names. */
+  /** Container templates by templateHash; only templates that an assignment or `lastGood` names. */
   templates: map(containerTemplateShape),
   /** A hash of the placement refusals in the last event about refusals; empty if there was none. */
   reportedRefusals: string(),
   /** The phase of the deployment in the last event about a phase. */
   reportedPhase: string(),
-  /** Secrets of this revision that were reported as unavailable, each with its cause; absent if there are none. */
+  /** Secrets of this revision that an event reported as unavailable, each with its cause; absent if there are none. */
   reportedSecrets: optional(list(string())),
-  /** A hash of the node labels with which all replicas last met their residency demands; absent without demands. */
+  /** A hash of the deployment's demands on nodes that the nodes of all replicas last met; absent without demands. */
   metDemands: optional(string()),
   /** Why a replica has no node, for the deployment's status; absent while all replicas are placed. */
   shortfall: optional(object({ reason: string(), summary: string() })),
@@ -50,7 +50,7 @@ export const storedPlacementShape = object({
   ranRevision: optional(integer()),
   /** Present while a rollout is in progress, in its watch window, paused or rolling back. */
   rollout: optional(rolloutShape),
-  /** The last revision that passed the watch window of its rollout; a failed update rolls back to it. */
+  /** The last revision that passed the watch window of its rollout; a failed update rolls back to this revision. */
   lastGood: optional(revisionTargetShape),
   /** The last recorded placement decision: its number, starting at 1, its time, and the reason shown in the status. */
   decided: optional(object({ number: integer(), at: string(), reason: string() })),
@@ -79,7 +79,7 @@ export const storedDecisionShape = object({
 })
 export type StoredDecision = Infer<typeof storedDecisionShape>
 
-/** A part of a long list of candidate nodes; it has no effect until a decision names it. */
+/** A part of a long list of candidate nodes; the part is unused until a decision names it. */
 export const decisionPartShape = object({ v, candidates: list(candidateShape) })
 
 export const storedObservationShape = object({

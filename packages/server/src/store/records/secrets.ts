@@ -28,11 +28,11 @@ export const storedCredentialShape = object({
   namespace: string(),
   /** Sorted names of the deployments that refer to the credential. */
   consumers: list(string()),
-  /** Versions that are not destroyed, in ascending order. */
+  /** The versions of the credential that are not destroyed, in ascending order. */
   versions: list(object({ version: integer(), keys: list(string()), createdAt: string() })),
   /** The first version of the credential, used by deployments that were created before the credential had a version. */
   initial: nullable(integer()),
-  /** The quota slot of the credential, held since its first version; null before. */
+  /** The number of the quota slot that the credential occupies; null until its first version is written. */
   slot: nullable(integer()),
   /** The rotation in progress; absent if there is none. */
   rotation: optional(
@@ -45,7 +45,7 @@ export const storedCredentialShape = object({
       startedBy: string(),
       /** True while a cutover is being aborted; the abort ends when no container uses the new version. */
       aborting: optional(boolean()),
-      /** The caller of the last rotation step; revisions of the other consumers are recorded under this caller. */
+      /** The caller of the last rotation step; the deployment revisions that the rotation creates name this caller. */
       askedBy: optional(
         object({ token: branded<TokenId>(), role: oneOf(ROLES), onBehalf: boolean(), requestId: string() }),
       ),
@@ -54,12 +54,12 @@ export const storedCredentialShape = object({
 })
 export type StoredCredential = Infer<typeof storedCredentialShape>
 
-/** The version number of a registry credential in use; the credential itself is in the secrets store. */
+/** A registry credential: only its host and current version number. The secret values are in the secrets store. */
 export const registryCredentialShape = object({ v, host: string(), version: integer(), updatedAt: string() })
 
 /**
- * A version being written to or destroyed in the secrets store; operations/secrets/versions/intents.ts
- * describes the states.
+ * A version of a secret that is being written to or destroyed in the secrets store;
+ * operations/secrets/versions/intents.ts describes the states.
  */
 export const intentShape = object({
   v,
@@ -68,14 +68,14 @@ export const intentShape = object({
   resource: string(),
   version: integer(),
   createdAt: string(),
-  /** True if the version can no longer be pinned and must be destroyed. */
+  /** True if the version may no longer be used by a deployment and must be destroyed. */
   pendingDestruction: optional(boolean()),
-  /** The first intent of a group of versions that are pinned together; abandoning any of the group abandons the first. */
+  /** The first intent of the group of versions that one request pins; abandoning one intent abandons the first. */
   leader: optional(string()),
 })
 
 /**
- * The HMAC key with which containers prove their secret versions. There is one for the platform, generated at first use.
+ * The HMAC key with which containers prove which secret versions they use. One key for the platform, generated once.
  */
 export const proofKeyShape = object({ v, key: string() })
 

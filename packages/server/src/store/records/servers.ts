@@ -12,9 +12,9 @@ export const serverReplicaShape = object({
   url: string(),
   startedAt: string(),
   heartbeat: integer(),
-  /** Whether the server replica leads shards; one that only holds node sessions does not. */
+  /** Whether the server replica leads shards. A server replica that only holds node sessions leads none. */
   leads: boolean(),
-  /** The control-plane node that the server replica runs on, if configured. Its heartbeat also counts for that node. */
+  /** The control-plane node on which the server replica runs, if configured; its heartbeat counts as one of the node. */
   nodeName: optional(string()),
   /** Whether the server replica acts as the broker that reads secret values for other server replicas. */
   brokers: optional(boolean()),

@@ -1,4 +1,4 @@
-// Tests the codec with constructed bytes; the *.real.test.ts files show that a real etcd agrees.
+// Tests the codec with constructed bytes. The *.real.test.ts files use the codec with a real etcd.
 
 import { BinaryWriter } from '@bufbuild/protobuf/wire'
 import fc from 'fast-check'

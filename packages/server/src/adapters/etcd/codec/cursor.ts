@@ -1,5 +1,5 @@
-// Reads protobuf: a position in a buffer and the few wire types that etcd uses. Written by hand, because decoding lists
-// and watches is a hot path, and an int64 must become either an exact number or an error.
+// Reads the protobuf wire types that etcd uses from a buffer. Written by hand, because decoding lists and watches is a
+// hot path, and because an int64 must become either an exact number or an error.
 
 /** A reader of `bytes` from `pos` up to `end`; every read moves `pos`. */
 export interface Cursor {
@@ -43,7 +43,7 @@ function requireSafe(value: number): number {
   return value
 }
 
-/** Reads up to `width` bits of a varint. If the varint ends within them, returns their complement, which is negative. */
+/** Reads up to `width` bits of a varint. Returns the bits, or their complement (negative) if the varint is complete. */
 function readBits(cursor: Cursor, width: number): number {
   let value = 0
   for (let shift = 0; shift < width; shift += 7) {

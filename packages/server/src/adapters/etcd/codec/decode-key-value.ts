@@ -1,4 +1,4 @@
-// Decodes one key (mvccpb.KeyValue) and the revision of a ResponseHeader.
+// Decodes one key with its value (mvccpb.KeyValue), and the revision in the header of etcd's responses (ResponseHeader).
 
 import type { KeyValue } from '../../../ports/key-value.ts'
 import { type Cursor, readBytes, readInt64, readMessage, readString, readTag, skipField } from './cursor.ts'

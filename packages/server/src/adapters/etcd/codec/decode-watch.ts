@@ -15,13 +15,13 @@ import { readHeaderRevision, readKeyValue } from './decode-key-value.ts'
 
 export interface WatchMessage {
   revision: number
-  /** Id of the watch; -1 in the response to a progress request and for a rejected watch. */
+  /** Id of the watch that the message is about; -1 in the response to a progress request and for a rejected watch. */
   watchId: number
   created: boolean
   canceled: boolean
   compactRevision: number
   cancelReason: string
-  /** True if more events of the same message follow, so that this part may end within a revision. */
+  /** True if etcd split the message and another fragment follows; `events` may then end in the middle of a revision. */
   fragment: boolean
   readonly events: WatchEvent[]
 }

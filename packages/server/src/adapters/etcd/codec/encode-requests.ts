@@ -1,5 +1,5 @@
-// Encodes requests for etcd: RangeRequest, TxnRequest, CompactionRequest, WatchRequest, AuthenticateRequest. Values are copied,
-// so the caller may reuse its buffers.
+// Encodes requests for etcd: RangeRequest, TxnRequest, CompactionRequest, WatchRequest, AuthenticateRequest. Values are
+// copied, so the caller may reuse its buffers.
 
 import { BinaryWriter } from '@bufbuild/protobuf/wire'
 import type {
@@ -89,14 +89,14 @@ function writeOperations(writer: BinaryWriter, tag: number, operations: readonly
   }
 }
 
-/** Writer for all requests: reuse keeps the buffer that has grown, and `finish` copies the message out of the buffer. */
+/** The protobuf writer of all requests. Reuse avoids growing a new buffer for each request; `finish` copies the bytes. */
 let sharedWriter = new BinaryWriter()
 
 function encode(write: (writer: BinaryWriter) => void): Buffer {
   try {
     write(sharedWriter)
   } catch (error) {
-    // After an error the writer contains half a message, so it is replaced.
+    // After an error the writer contains half a message, so a new writer replaces it.
     sharedWriter = new BinaryWriter()
     throw error
   }
@@ -120,7 +120,7 @@ export function encodeAuthenticateRequest(username: string, password: string): B
   return encode((writer) => writer.uint32(0x0a).string(username).uint32(0x12).string(password))
 }
 
-/** Encodes a watch request with fragments and progress notifications, without previous values. */
+/** Encodes a watch request. It asks etcd to split large messages and to report progress, but not for previous values. */
 export function encodeWatchCreateRequest(range: KeyRange, startRevision: number): Buffer {
   return encode((writer) => {
     writer.uint32(0x0a).fork()

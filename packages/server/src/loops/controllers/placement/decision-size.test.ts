@@ -1,5 +1,5 @@
-// Tests that a plan can be written in one transaction: even for a large deployment, the plan stays within the limits of a
-// transaction and compares the records that it was made from.
+// Tests that the plan of a large deployment can be written in one transaction: the transaction stays within etcd's limits
+// and still compares the records from which the plan was made.
 
 import type { DeploymentSpec } from '@holdfast/contract'
 import { expect, test } from 'vitest'

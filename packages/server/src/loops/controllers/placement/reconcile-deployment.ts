@@ -66,11 +66,11 @@ async function write(
   const parts = first.events().before
   for (const event of parts)
     await leadership.fenced(tenant, (transaction) => {
-      // The previous owner of the shard may have recorded the same event already.
+      // The event is recorded only once, because the previous owner of the shard may have recorded the same event.
       const isNew = recordEventOnce(transaction, clock, tenant, event)
       return { kind: isNew ? 'commit' : 'abort', result: undefined }
     })
-  // If nothing is awaited before the transaction, the cache is unchanged, and the first plan can be written as it is.
+  // If nothing is awaited before the transaction, the cache has not changed, and the transaction writes the first plan.
   const matrix = hasLargeMatrix(first) ? await storeMatrix(leadership, tenant, first) : undefined
   let planned = parts.length === 0 && matrix === undefined ? first : undefined
   const isWritten = await leadership.fenced<boolean>(tenant, (transaction) => {
@@ -104,7 +104,7 @@ function releaseReservation(
 
 function stage(transaction: Transaction, tenant: TenantId, plan: PlacementPlan): void {
   for (const id of plan.nodesToCompare) compareNode(transaction, tenant, id)
-  // The plan treats an unreadable observation as absent, so such an observation must not block the write.
+  // An unreadable observation is not compared, because the plan treats it as absent and it must not block the write.
   for (const id of plan.observationsToCompare)
     getOr(transaction, inTenant(tenant, observations, id), undefined)
   const address = inTenant(tenant, placements, plan.deployment.uid)
@@ -116,7 +116,7 @@ function stage(transaction: Transaction, tenant: TenantId, plan: PlacementPlan):
     recordEvent(transaction, decidedAt, tenant, { place, ...event })
 }
 
-/** Makes the transaction compare a node's record: a missing node must still be missing, a chosen node unchanged. */
+/** Makes the transaction compare a node's record: a missing node must stay missing, and a chosen node unchanged. */
 function compareNode(transaction: Transaction, tenant: TenantId, id: NodeId): void {
   transaction.get(inTenant(tenant, nodes, id))
 }

@@ -9,7 +9,7 @@ import { decisionParts, decisions, deployments } from '../../../store/records.ts
 import { inTenant, type Transaction } from '../../../store/transaction.ts'
 import type { Leadership } from '../../leadership/lead-shards.ts'
 
-/** A candidate matrix whose parts, except the last, are stored. The parts are used once a decision references them. */
+/** A candidate matrix whose parts, except the last, are stored. Stored parts are unused until a decision names them. */
 export interface StoredMatrix {
   readonly number: number
   readonly refusals: string
@@ -62,7 +62,7 @@ export async function dropMatrix(
     })
 }
 
-/** Records the decision. False if its matrix is too large and not stored yet: then the plan must not be written. */
+/** Records the decision. Returns false if its large matrix is not stored yet; the plan must then not be written. */
 export function recordDecision(
   transaction: Transaction,
   tenant: TenantId,
@@ -73,7 +73,7 @@ export function recordDecision(
   const parts = plan.recordedParts()
   if (next?.decided === undefined || parts.length === 0) return true
   const { number, at, reason } = next.decided
-  // The stored matrix is valid if the repeated plan has the same decision number and rejects nodes for the same reasons.
+  // A stored matrix can be used again if the new plan has the same decision number and the same reasons against nodes.
   const isStored = matrix?.number === number && matrix.refusals === next.reportedRefusals
   if (parts.length > 1 && !isStored) return false
   const explanation = isStored ? matrix.explanation : refused

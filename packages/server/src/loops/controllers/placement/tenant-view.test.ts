@@ -170,7 +170,7 @@ describe('a tenant view', () => {
     }
     view.reserve(uidOf(1), reserved, decidedOn)
     expect(view.scheduling.place(free, 1).unplaced).toBe(1)
-    // An older record in the cache does not end the reservation; `release` does.
+    // A record in the cache that is older than the plan does not end the reservation; `release` does.
     expect(view.applyPlacement(uidOf(1))).toBe('none')
     expect(view.scheduling.place(free, 1).unplaced).toBe(1)
     view.release(uidOf(1))

@@ -19,7 +19,7 @@ import { globally, inTenant } from '../../../store/transaction.ts'
 
 export interface TenantView {
   readonly scheduling: SchedulingView
-  /** The deployment's replicas in the view: those of its reservation, otherwise those of the cached placement. */
+  /** The replicas of a deployment in the view: those of its reservation, or else those of its cached placement. */
   countedOf(uid: DeploymentUid): CountedReplicas
   /**
    * Adds a planned placement to the view before it is stored. The reservation ends once the cache has a placement newer
@@ -30,7 +30,7 @@ export interface TenantView {
   release(uid: DeploymentUid): void
   /** Updates the view with the deployment's cached placement, and returns how that placement has changed. */
   applyPlacement(uid: DeploymentUid): PlacementChange
-  /** Updates the view with the cached record of a node, and returns the kinds of the changes. */
+  /** Updates the view with the cached record of a node, and returns what changed: the triggers for a retry. */
   applyNode(id: NodeId): RetryTrigger[]
   /** The node's facts; undefined if the node is not enrolled or its record is unreadable. */
   nodeOf(id: NodeId): NodeFacts | undefined
@@ -38,7 +38,7 @@ export interface TenantView {
   dispositionOf(id: NodeId): NodeDisposition
   /** The nodes that are being drained or released. */
   leaving(): NodeId[]
-  /** Number of containers that the quota allows for this deployment: the limit minus the containers of the others. */
+  /** Number of containers that this deployment may have: the tenant's quota minus the containers of other deployments. */
   roomBeside(uid: DeploymentUid): number
   /** The names of the deployments with a replica on the node. */
   deploymentsOn(id: NodeId): Set<string>
@@ -62,7 +62,7 @@ interface State {
   readonly tenant: TenantId
   readonly scheduling: SchedulingView
   readonly counted: Map<DeploymentUid, Counted>
-  /** The placements at their last change in the cache, with which the next change is compared. */
+  /** For each deployment, the placement in the cache at its last change, with which the next change is compared. */
   readonly shown: Map<DeploymentUid, CountedReplicas>
   readonly byNode: Map<NodeId, Map<AssignmentId, AssignedWork>>
   readonly nodes: Map<NodeId, NodeFacts>
@@ -203,7 +203,7 @@ function leave(state: State, nodeId: NodeId, id: AssignmentId): void {
   state.scheduling.applyReleased(nodeId, known.name, known.resources)
 }
 
-/** Passes the number of containers to the scheduler. Only this view knows the replicas on nodes that are gone. */
+/** Passes the tenant's containers and quota to the scheduler, which does not know replicas on nodes that are gone. */
 function applyQuota({ scheduling, quotas, tenant, used }: State): void {
   scheduling.setContainers({ used, limit: quotas.limit(tenant, 'containers') })
 }

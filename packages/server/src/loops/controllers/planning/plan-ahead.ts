@@ -44,12 +44,12 @@ interface DryRun extends Omit<PlanAheadDeps, 'store'> {
   readonly reasons: PickReasons
 }
 
-/** Limit of decisions. A replica needs at most four: create the new one, see it ready, stop the old one, see it gone. */
+/** Limit of decisions in a dry run. A replica needs at most 4: create the new, see it ready, stop the old, see it end. */
 const mostTurns = (replicas: number): number => 20 + 4 * replicas
 
 const UNRESOLVED = 'No registry has resolved the image yet: replicas wait for that.'
 
-/** Limit of waiting dry runs per tenant, which run one after another; further requests are rejected. */
+/** Limit of dry runs that wait, per tenant. A tenant's dry runs run one after another; more requests are rejected. */
 const MOST_WAITING = 8
 
 export function createPlanner(deps: PlanAheadDeps): PlanDeps['planAhead'] {
@@ -126,7 +126,7 @@ function assignmentsOf({ store, tenant, stored }: DryRun): readonly Assignment[]
   return store.get(inTenant(tenant, placements, stored.uid))?.record.assignments ?? []
 }
 
-/** Makes one decision, applies it to the overlay and simulates the agents. Undefined if nothing is left to do. */
+/** Makes one decision, applies it to the overlay and simulates the agents. Undefined once the deployment is settled. */
 function runTurn(run: DryRun): PlannedTurn | undefined {
   const { store, tenant, stored, view, residency, clock, reasons } = run
   const before = assignmentsOf(run)
@@ -168,7 +168,7 @@ function waitsOf({ refused, unmet, rollout, added }: PlacementPlan): Pick<Planne
     numbers.length > 0
       ? `Without a node: replica ${numbers.join(', ')}.`
       : 'No other node accepts the replica that should move.'
-  // At least one replica counts as unplaced: one that should move needs another node too.
+  // `unplaced` is at least 1, because a replica that should move to another node also lacks a node.
   return { waits: `${which} ${refused.summary}`, unplaced: Math.max(1, numbers.length) }
 }
 

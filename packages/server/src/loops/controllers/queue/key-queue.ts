@@ -2,7 +2,7 @@
 // A failed key backs off exponentially; a new change ends the backoff. See docs/design/leadership.md#work-queue
 
 export interface KeyQueue {
-  /** Enqueues the key; nothing happens if it is queued already. */
+  /** Enqueues the key. A key that is already queued is not queued twice. */
   add(key: string): void
   /** Number of keys that are queued, running or backing off after a failure. */
   readonly size: number
@@ -13,7 +13,7 @@ export interface KeyQueue {
 export interface KeyQueueOptions {
   readonly concurrency: number
   work(key: string): Promise<void>
-  /** The backoff of a key after this many consecutive failures. */
+  /** The backoff in milliseconds of a key after `failures` consecutive failures. */
   backoffMs(failures: number): number
   onError(key: string, error: unknown): void
 }
@@ -29,11 +29,11 @@ interface Entry {
 interface QueueState extends KeyQueueOptions {
   readonly entries: Map<string, Entry>
   readonly runs: Set<Promise<void>>
-  /** The queued keys in order of arrival. Those before index `next` were started already. */
+  /** The keys in order of arrival. Keys before index `next` were already started and are removed later. */
   queued: string[]
   next: number
   stopped: boolean
-  /** Time at which the first key since the last pause of the event loop was started. */
+  /** Start of the current slice of time: the time at which the first key after the last pause was started. */
   since?: number | undefined
 }
 
@@ -95,7 +95,7 @@ function pump(queue: QueueState): void {
   }
 }
 
-/** Maximum time without a pause: keys whose work awaits no I/O would otherwise block the event loop. */
+/** Maximum time without a pause. Without pauses, keys whose work awaits no I/O would block the event loop. */
 const SLICE_MS = 10
 
 function hasTime(queue: QueueState): boolean {
@@ -141,7 +141,7 @@ function fail(queue: QueueState, key: string, entry: Entry, error: unknown): voi
   }
 }
 
-/** Backoff that doubles from the first to the longest. Jitter of up to a half spreads keys that failed together. */
+/** Backoff that doubles from `firstMs` to `longestMs`, less a random part of up to a half, which spreads retries. */
 export function exponentialBackoff(firstMs: number, longestMs: number, random: () => number) {
   return (failures: number): number => {
     const full = Math.min(longestMs, firstMs * 2 ** Math.min(failures - 1, 30))

@@ -30,7 +30,7 @@ function noticeGlobal(controller: Controller, folder: string, id: string): void 
   const tenant = id as TenantId
   const known = controller.tenants.get(tenant)
   if (known === undefined) return
-  // The state of a tenant without a record is dropped. For an unreadable record, the next change rebuilds the state.
+  // A tenant without a readable record loses its state in memory; the next change of the tenant rebuilds the state.
   if (store.get(globally(tenants, id)) === undefined) controller.tenants.delete(tenant)
   known.view.applyQuota()
   requeue(controller, tenant, known.waiting.curedBy('quota'))
@@ -78,7 +78,7 @@ function noticeNode(controller: Controller, tenant: TenantId, id: NodeId): void 
   const kinds = view.applyNode(id)
   for (const kind of kinds) requeue(controller, tenant, waiting.curedBy(kind))
   const disposition = view.dispositionOf(id)
-  // Replicas of a node that is ready again may serve again, and a node with other labels may no longer suit its replicas.
+  // After a change of status or labels, the node's deployments are requeued: replicas may serve again or suit no longer.
   if (disposition !== 'staying' || kinds.includes('node_status') || kinds.includes('node_labels'))
     for (const name of view.deploymentsOn(id))
       requeue(controller, tenant, [name, ...dependents.waitingFor(name)])
@@ -91,7 +91,7 @@ function noticeObservation(controller: Controller, tenant: TenantId, id: string)
   const placement = observed && store.get(inTenant(tenant, placements, observed.deployment))?.record
   if (observed === undefined || placement === undefined) return
   const { observed: dedup, dependents } = tenantOf(controller, tenant)
-  // Dependents are requeued at every observation, because they may wait for states that do not matter to the deployment.
+  // Dependents are requeued at every observation: they may wait for a state that does not change the deployment's plan.
   requeue(controller, tenant, dependents.waitingFor(placement.name))
   if (dedup.isNews(id, observed)) controller.queue.add(keyOf(tenant, placement.name))
 }

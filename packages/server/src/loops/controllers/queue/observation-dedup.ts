@@ -27,7 +27,7 @@ export function createObservationDedup(): ObservationDedup {
   }
 }
 
-/** The part of an observation that can change a plan. It has the number of exits, whose limit only the planner knows. */
+/** The part of an observation that can change a plan. It includes each exit, as only the planner knows the exit limit. */
 function relevantPart({ state, reason, about = '', restarts, gone }: SeenState): string {
   return `${STARTING.has(state) ? '' : state} ${reason} ${restarts} ${gone} ${about}`
 }

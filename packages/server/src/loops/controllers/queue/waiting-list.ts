@@ -7,7 +7,7 @@ export interface WaitingList {
   wait(name: string, cures: readonly RetryTrigger[], hasAffinity: boolean): void
   forget(name: string): void
   curedBy(kind: RetryTrigger): string[]
-  /** Deployments to requeue when another deployment gets new replicas: only those with affinity can then fit. */
+  /** Deployments to requeue when another deployment gets replicas: those with affinity, which may now fit on a node. */
   curedByGrowth(): string[]
 }
 
