@@ -1,4 +1,4 @@
-// Composes the clean-up loops, which every server replica runs.
+// Composes the clean-up loops, which every server replica with the role api or controllers runs.
 
 import type { Logger } from 'pino'
 import type { Config } from './config/schema.ts'

@@ -96,7 +96,7 @@ export async function composeServer(config: Config, log: Logger): Promise<Server
     store,
     endpoints,
     async close() {
-      // Sockets of agents and commands are closed first, because they would keep the HTTP server from closing.
+      // Sockets of agents and of exec commands are closed first, because open sockets would keep the HTTP server running.
       execs.close()
       nodeSide.closeSessions()
       await http.close()

@@ -82,7 +82,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       const sockets = [...parts.waiting, ...held.all.values()].flatMap(({ socket }) => socket ?? [])
       for (const { socket } of parts.waiting) closeSession(socket, 'server_closing')
       for (const session of [...held.all.values()]) held.drop(session, 'server_closing')
-      // An agent that does not close its side must not keep the server from stopping.
+      // An agent that does not close its side of the connection is disconnected, so that the server can stop.
       setTimeout(() => {
         for (const socket of sockets) socket.terminate()
       }, CLOSE_TIMEOUT_MS).unref()

@@ -27,7 +27,7 @@ export function statusAfterSilence(
   return silentMs >= failedMs && current === 'unreachable' ? 'failed' : undefined
 }
 
-/** Whether the node has failed. The last observations of a failed node's replicas are void. */
+/** Whether the node has failed. The last observations of replicas on a failed node are no longer valid. */
 export const isLost = (store: Pick<Store, 'get'>, tenant: TenantId, id: NodeId): boolean =>
   store.get(inTenant(tenant, nodes, id))?.record.status === 'failed'
 

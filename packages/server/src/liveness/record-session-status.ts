@@ -30,7 +30,7 @@ export function statusDue(
   return due !== 'failed' || detector.mayFail(session.nodeId, now) ? due : undefined
 }
 
-/** `elsewhere`: another server replica holds the session, or the node is gone. `held`: the node may not fail now. */
+/** Writes a node's status. `elsewhere`: this process no longer holds the session; `held`: the node may not fail now. */
 export async function recordStatus(
   context: Pick<GatewayContext, 'store' | 'clock' | 'replica' | 'times'>,
   session: Session,

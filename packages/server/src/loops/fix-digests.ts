@@ -48,7 +48,7 @@ interface Pending {
 interface DigestState {
   readonly deps: DigestDeps
   readonly times: DigestTimes
-  /** The images to resolve, by tenant and image. */
+  /** The images whose digests must be resolved, by tenant and image. */
   readonly pending: Map<string, Pending>
   /** For each tenant and deployment, the key in `pending` of the image that the deployment waits for. */
   readonly filed: Map<string, string>
@@ -116,7 +116,7 @@ const isUnfixed = ({ digest, deleting }: StoredDeployment): boolean => digest ==
 const backoffMs = ({ retryMs }: DigestTimes, failures: number, random: () => number): number =>
   retryMs * Math.min(2 ** failures, MAX_BACKOFF_FACTOR) * (1 + random() / 2)
 
-/** Chooses the next images: at most one per tenant without a running request, and no more than the concurrency limit. */
+/** Chooses the next images to ask for: one for each tenant without a running request, up to the concurrency limit. */
 function choose({ deps: { leadership }, pending, running, turns }: DigestState): Pending[] {
   const now = performance.now()
   const due = new Map<TenantId, Pending>()

@@ -24,7 +24,7 @@ export interface RetentionDeps {
 /** Limit of records that are read at once, and of records that one transaction deletes. */
 const AT_ONCE = 100
 const DAY_MS = 24 * 3_600_000
-/** How long cancel marks are kept: far longer than a paused store member can delay a request. */
+/** How long cancel marks are kept: far longer than a paused etcd member can delay a request. */
 const CANCEL_KEPT_MS = DAY_MS
 
 export async function applyRetention(deps: RetentionDeps): Promise<void> {

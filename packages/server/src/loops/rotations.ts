@@ -76,7 +76,7 @@ async function reconcileAll(deps: RotationLoopDeps, inCutover: LabelsInCutover):
       .filter(([tenant]) => deps.leadership.owns(tenant))
       .map(([tenant, labels]) =>
         reconcileTenant(deps, tenant, [...labels]).catch((error: unknown) => {
-          // After a loss of leadership, the shard's new owner does the work, so the error is ignored.
+          // LostLeadershipError is ignored, because the new owner of the shard does the work.
           if (!(error instanceof LostLeadershipError)) deps.onError(error, `${tenant}: ${[...labels].join()}`)
         }),
       ),

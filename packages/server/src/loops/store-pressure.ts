@@ -3,7 +3,7 @@
 
 import type { EngineStatus, KeyValueEngine } from '../ports/key-value.ts'
 
-/** Called when the set of alarms changes; an empty list means that all are cleared. */
+/** Called when the set of raised alarms changes; an empty list means that no alarm is raised. */
 export type OnAlarms = (alarms: readonly string[]) => void
 
 export interface StorePressure {

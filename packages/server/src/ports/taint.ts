@@ -1,5 +1,5 @@
-// Tracks the secret values of a request while it runs. Nothing that leaves the process for the request may contain a
-// tracked value in any encoding, except the write to the secrets store. See docs/design/secrets.md#taint-guard.
+// Tracks the secret values of a request while it runs. No response, log line or record of the request may contain a
+// tracked value in any encoding; only the secrets store receives the values. See docs/design/secrets.md#taint-guard.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { isJsonObject, type Json } from '@holdfast/contract'
@@ -13,7 +13,7 @@ const MIN_BYTES = 8
 const WORD = /^[a-z0-9._:/-]{1,19}$/
 
 interface Taint {
-  /** The texts to search for: each tracked value with its encodings. */
+  /** The texts to search for: for each tracked value, the value itself and its encodings. */
   readonly needles: Map<string, readonly string[]>
   /** Public texts of the request. A value that occurs in a public text is not tracked. */
   readonly publicText: string

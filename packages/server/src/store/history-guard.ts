@@ -9,7 +9,7 @@ import { StoreUnavailableError } from './unavailable.ts'
 export type OnWentBack = (known: number, found: number) => void
 
 export interface HistoryGuard {
-  /** The given engine, with a check of the revision of each response and each watch event. */
+  /** The engine that guardHistory received, with a check of the revision of each linearizable response. */
   readonly engine: KeyValueEngine
   /** Throws if etcd has ever answered with a lower revision than before; only a restart of the server ends this state. */
   require(): void

@@ -31,7 +31,7 @@ function isTransient(error: unknown, mode: 'once' | 'repeatable'): boolean {
   return away && (mode === 'repeatable' || error.applied === 'no')
 }
 
-/** Waits for a read or for shared work. Throws a deadline error at `until` on the monotonic clock. */
+/** Waits for a read or for shared work; throws a deadline error when the monotonic clock reaches `until`. */
 export function withEngineDeadline<R>(until: number, work: Promise<R>): Promise<R> {
   return withDeadline(until - performance.now(), work, () => {
     throw new EngineError('deadline', 'no', 'no answer in time')

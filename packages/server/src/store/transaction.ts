@@ -30,7 +30,7 @@ export interface Transaction {
    * transaction are not visible. Throws UnreadableRecordError for a record that exists but cannot be decoded.
    */
   get<T>(address: Address<T>): T | undefined
-  /** Makes the commit fail if the record exists, in a collection without cached values. False if it is known to exist. */
+  /** Makes the commit fail if the record exists; for collections without cached values. Returns false if it exists. */
   requireAbsent(address: Address<unknown>): boolean
   put<T>(address: Address<T>, record: T): void
   delete(address: Address<unknown>): void

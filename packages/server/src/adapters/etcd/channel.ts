@@ -36,7 +36,7 @@ const CHANNEL_OPTIONS: ClientOptions = {
   'grpc-node.flow_control_window': 4 * 1024 * 1024,
 }
 
-/** Accepts `http://host:port`, `https://host:port` and `host:port`; `host:port` uses TLS when `tls` is given. */
+/** Parses `http://host:port`, `https://host:port` or `host:port`; the last form uses TLS if `tls` is given. */
 export function parseAddress(endpoint: string, tls: EtcdTls | undefined): EtcdAddress {
   const text = endpoint.includes('://') ? endpoint : `${tls ? 'https' : 'http'}://${endpoint}`
   const url = new URL(text)

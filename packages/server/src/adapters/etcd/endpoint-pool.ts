@@ -52,8 +52,8 @@ export interface EndpointPool {
 /** Time that connecting to one member may take before the next member is tried as well. */
 const CONNECT_MS = 1_000
 /**
- * A connection without any answer for this time may be dead, perhaps for the same reason as the connection that has just
- * failed, so it is replaced before use. Dialing costs milliseconds; a lost request costs a second.
+ * Time without an answer after which a connection is replaced before use: it may be dead, perhaps for the same reason as
+ * the connection that has just failed. Dialing costs milliseconds; a lost request costs a second.
  */
 const STALE_MS = 1_000
 /** Pause between two searches for a member. Each search tries to connect to all members, one after another. */

@@ -1,4 +1,4 @@
-// One of three etcd members fails: acknowledged writes are present, refused writes are not, and calls succeed again.
+// Tests that after the failure of one of three etcd members no acknowledged write is lost and calls succeed again.
 
 import {
   absent,

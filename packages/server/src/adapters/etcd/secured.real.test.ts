@@ -1,4 +1,4 @@
-// Tests the client against etcd with TLS, with users, and with a full database.
+// Tests the etcd client with an etcd that uses TLS, that has users, and whose database is full.
 
 import { execFile, spawn } from 'node:child_process'
 import { promisify } from 'node:util'

@@ -56,7 +56,7 @@ const REQUEST_AGAIN_MS = 100
 const REQUEST_INTERVAL_MS = 5
 const STALE_TOKEN = /invalid auth token|revision of auth store is old/
 
-/** Calls the callbacks of `request` in order and never after `close`; the callbacks must not throw. */
+/** Starts a watch. The callbacks of `request` are called in order and never after `close`, and must not throw. */
 export function startWatch(deps: WatchDeps, request: WatchRequest): Watch {
   requireWatchable(request)
   const handle: Watch = {

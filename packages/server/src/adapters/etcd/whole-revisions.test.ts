@@ -1,4 +1,4 @@
-// Each watch event is delivered once, in order and in complete revisions, however messages are split and streams break.
+// Tests that each watch event is delivered once, in order and in complete revisions, for any split of the messages.
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

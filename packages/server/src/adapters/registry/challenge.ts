@@ -9,7 +9,7 @@ const MAX_LENGTH = 4096
 const SCHEME = /^(Basic|Bearer) +/i
 const PARAMETER = /([A-Za-z_]+)=(?:"([ !#-[\]-~]*)"|([A-Za-z0-9._~+/:-]+))(?:, *|$)/y
 
-/** Bearer is preferred to Basic, because with Bearer the credential goes to the token server only. */
+/** Chooses a challenge: Bearer rather than Basic, because with Bearer only the token server receives the credential. */
 export function chooseChallenge(lines: readonly string[]): Challenge | undefined {
   const found = lines.map(parseChallenge)
   return found.find((challenge) => challenge?.kind === 'bearer') ?? found.find((challenge) => challenge)

@@ -208,7 +208,7 @@ test('the deadline applies to the whole check, not to each of its requests', asy
       else response.end()
     }, 150)
   }
-  // The registry answers each request within 400 ms, so a deadline for each single request would not expire.
+  // Only a deadline for the whole check can expire here, because each single request is answered within 400 ms.
   expect(await ask(slow, { deadlineMs: 400 })).toEqual({ kind: 'unreachable', cause: 'timeout' })
 })
 

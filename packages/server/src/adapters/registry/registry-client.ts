@@ -131,7 +131,7 @@ function errorCodes(body: Buffer): unknown[] {
     const { errors }: { errors?: unknown } = Object(JSON.parse(body.toString('utf8')))
     return Array.isArray(errors) ? errors.map((error) => Object(error).code) : []
   } catch {
-    // A body that is not JSON is not an error message of a registry.
+    // A body that is not JSON is not from a registry, so it has no error codes.
     return []
   }
 }

@@ -1,5 +1,5 @@
-// Tracks records that exist but cannot be read. While a tenant has such a record, its desired set is incomplete and must
-// not be sent as a complete set.
+// Tracks records that exist but cannot be read. While a tenant has an unreadable record, the desired sets of its nodes
+// are incomplete and must not be sent as complete sets.
 
 import type { TenantId } from '@holdfast/contract'
 

@@ -1,4 +1,4 @@
-// Finds the other server replica that holds a node's socket.
+// Finds the server replica, other than this one, that holds a node's socket.
 
 import { nodes, serverReplicas } from '../../store/records.ts'
 import { globally, inTenant } from '../../store/transaction.ts'

@@ -71,7 +71,7 @@ function closed({ waiting, calls }: GatewayParts, connection: Connection): void 
 function receive(parts: GatewayParts, connection: Connection, data: RawData, isBinary: boolean): void {
   const { session } = connection
   parts.context.counts.messages += 1
-  // Messages after the end of the session are ignored.
+  // Messages that arrive after the session has ended are ignored.
   if (connection.ended || (session !== undefined && session.socket !== connection.socket)) return
   if (isBinary && Buffer.isBuffer(data)) {
     receiveFrame(parts, connection, data)

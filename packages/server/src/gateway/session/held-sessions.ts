@@ -1,4 +1,4 @@
-// The sessions that this server replica holds, at most one per node; a newer session replaces an older one.
+// The sessions that this server replica holds, at most one per node. A newer session of a node replaces the older one.
 
 import { nodes, type StoredNode } from '../../store/records.ts'
 import { inTenant } from '../../store/transaction.ts'

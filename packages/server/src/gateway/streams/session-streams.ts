@@ -65,7 +65,7 @@ export function endedStream(reader: StreamReader, error: NonNullable<StreamEnd['
   }
 }
 
-/** Delivers a frame. `late`: the server has closed the stream, and the node does not know yet. `beyond`: too large. */
+/** Delivers a frame. `late`: the server has just closed the stream; `beyond`: the frame exceeds credit or size limit. */
 export function deliverFrame(session: Session, frame: Buffer): 'delivered' | 'late' | 'beyond' {
   const payloadBytes = frame.length - STREAM_HEADER_BYTES
   if (payloadBytes < 0 || payloadBytes > STREAM_PAYLOAD_BYTES) return 'beyond'

@@ -18,7 +18,7 @@ export interface PlacingDeps {
   readonly leadership: Pick<Leadership, 'owns' | 'fenced' | 'subscribe'>
   readonly quotas: Pick<Quotas, 'limit'>
   readonly residency: ResidencyRules
-  /** How many deployments are reconciled at once; their transactions are committed as a group. */
+  /** How many deployments are reconciled at once; group commit can then send their transactions together. */
   readonly concurrency?: number
   /** The resync interval: every deployment is requeued this often, in case a change was missed. */
   readonly resyncMs?: number

@@ -1,5 +1,5 @@
 // The deployment controller. If this process owns the tenant's shard, each record change enqueues the deployments
-// concerned. Reconciling a deployment commits at most one fenced transaction. See docs/design/leadership.md#work-queue
+// concerned. Reconciling a deployment writes its plan in one fenced transaction. See docs/design/leadership.md#work-queue
 
 import type { TenantId } from '@holdfast/contract'
 import { deployments, tenants } from '../../store/records.ts'

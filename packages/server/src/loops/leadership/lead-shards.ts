@@ -123,7 +123,7 @@ async function sendHeartbeat(
     return { kind: 'commit', result: undefined }
   })
   const now = performance.now()
-  // After a gap in its own heartbeats, this process may have missed those of the others, so their timers restart.
+  // After a gap in its own heartbeats this process may have missed other heartbeats, so all heartbeat timers restart.
   if (now - state.lastHeartbeat > state.timings.silentMs) state.watch.restart(now)
   state.lastHeartbeat = now
 }
@@ -136,7 +136,7 @@ async function reconcileShards(state: LeadershipState): Promise<void> {
   const heartbeats = store.listWithIds(serverReplicas)
   watch.observe(heartbeats, now)
   settleOwnership(state)
-  // If the others see no heartbeat of this server replica, they consider it dead, so it must not acquire shards.
+  // A server replica without a visible heartbeat must not acquire shards, because other server replicas consider it dead.
   const isVisible = heartbeats.some(({ id }) => id === replica)
   if (!state.leads || !isVisible || now - state.lastHeartbeat > timings.silentMs) return
   await acquireFreeShards(state, now)

@@ -32,9 +32,9 @@ export interface LeadershipOptions {
   readonly url: string
   /** The control-plane node on which this process runs. The heartbeats of the process also count for that node. */
   readonly nodeName?: string
-  /** False: this server replica acquires no shards and only sends heartbeats, so that the others find it. */
+  /** If false, this server replica acquires no shards; it only sends heartbeats, so that others find it. */
   readonly leads?: boolean
-  /** Whether this server replica runs a broker, from which the others may request secrets. */
+  /** Whether this server replica runs a broker, from which other server replicas may request secrets. */
   readonly brokers?: boolean
   readonly timings?: LeadershipTimings
   onError(error: unknown): void
@@ -57,8 +57,8 @@ export interface LeadershipState extends LeadershipOptions {
 }
 
 /**
- * Updates the owned shards from the records. If another server replica has acquired a shard of this one, this one was
- * considered dead and its state may be outdated, so it releases all shards and reads the records again.
+ * Updates the owned shards from the records. If another server replica has acquired an owned shard, it considered this
+ * process dead. The state may then be outdated, so this process releases all shards and reads the records again.
  */
 export function settleOwnership(state: LeadershipState): void {
   if (state.mustRefresh) return

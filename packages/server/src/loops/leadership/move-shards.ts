@@ -51,7 +51,7 @@ export async function handOver(state: LeadershipState, now: number): Promise<voi
     const token = store.get(shardAddress(shard))?.modRevision
     if (token !== undefined) leaving.set(shard, token)
   }
-  // The controllers stop work on these shards before the transfer, because the fence would abort that work anyway.
+  // The controllers stop work on the planned shards before the transfer, because the fence would abort that work.
   const lost = planned.map(({ shard }) => shard).filter((shard) => fence.held.delete(shard))
   announceChange(state, { gained: [], lost })
   const done = await Promise.allSettled(planned.map((one) => transferShard(state, one)))
@@ -89,7 +89,7 @@ export async function deleteStaleReplicas(state: LeadershipState, now: number): 
     })
 }
 
-/** Deletes all own shard records and the heartbeat in one transaction, so that others can acquire the shards at once. */
+/** Deletes the own shard records and heartbeat in one transaction, so that other server replicas need not wait. */
 export async function resign({ store, replica }: LeadershipState): Promise<void> {
   await store.transact((transaction) => {
     for (let shard = 0; shard < SHARDS; shard += 1) {

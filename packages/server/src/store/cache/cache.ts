@@ -61,7 +61,7 @@ export async function startCache(
     gate.advance(listed.revision)
     notify(listeners, difference(before, index))
   }
-  // Lists all records again; a failed listing is retried. Until one succeeds, the cache lags and fresh reads fail.
+  // Lists all records again, with retries. Until a listing succeeds, the cache is outdated and fresh reads fail.
   const relist = (): void => {
     if (!closed) load().catch(() => setTimeout(relist, RELIST_RETRY_MS))
   }

@@ -38,7 +38,7 @@ export interface GroupCommitOptions {
   readonly maxOperations: number
   /**
    * Deadline of one request to etcd. The deadline is short, because a batch that waits for a lost leader blocks later
-   * batches: after an election of two seconds, writes succeed again within five.
+   * batches. With it, writes succeed again within five seconds after an election of two seconds.
    */
   readonly deadlineMs: number
   /** Creates the conflict rule for a batch. A test replaces the conflict rule to show that the rule is needed. */

@@ -38,7 +38,7 @@ export const storedPlacementShape = object({
   templates: map(containerTemplateShape),
   /** A hash of the placement refusals in the last event about refusals; empty if there was none. */
   reportedRefusals: string(),
-  /** The phase of the deployment in the last event about a phase. */
+  /** The phase of the deployment that the last event about a phase reported. */
   reportedPhase: string(),
   /** Secrets of this revision that an event reported as unavailable, each with its cause; absent if there are none. */
   reportedSecrets: optional(list(string())),
@@ -48,7 +48,7 @@ export const storedPlacementShape = object({
   shortfall: optional(object({ reason: string(), summary: string() })),
   /** The newest deployment revision whose replicas were all ready at the same time. */
   ranRevision: optional(integer()),
-  /** Present while a rollout is in progress, in its watch window, paused or rolling back. */
+  /** The rollout; present while the rollout is in progress, in its watch window, paused or rolling back. */
   rollout: optional(rolloutShape),
   /** The last revision that passed the watch window of its rollout; a failed update rolls back to this revision. */
   lastGood: optional(revisionTargetShape),

@@ -34,7 +34,7 @@ export const storedCredentialShape = object({
   initial: nullable(integer()),
   /** The number of the quota slot that the credential occupies; null until its first version is written. */
   slot: nullable(integer()),
-  /** The rotation in progress; absent if there is none. */
+  /** The rotation of the credential that is in progress; absent if there is none. */
   rotation: optional(
     object({
       phase: oneOf(['stage', 'overlap', 'cutover']),

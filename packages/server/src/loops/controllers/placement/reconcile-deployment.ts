@@ -31,7 +31,7 @@ export async function reconcileDeployment(controller: Controller, key: string): 
     await write(controller, known, tenant, plan)
   } catch (error) {
     known.view.release(plan.deployment.uid)
-    // If another process owns the shard now, that process plans the deployment, so the error is ignored.
+    // LostLeadershipError is ignored, because the process that owns the shard now plans the deployment.
     if (!(error instanceof LostLeadershipError)) throw error
   }
 }
@@ -91,7 +91,7 @@ async function write(
   if (matrix !== undefined) await dropMatrix(leadership, tenant, matrix)
 }
 
-/** For a plan that is not written: releases its reservation and requeues the deployments that wait for capacity. */
+/** Releases the reservation of a plan that is not written, and requeues the deployments that wait for capacity. */
 function releaseReservation(
   { queue }: Controller,
   known: KnownTenant,

@@ -18,7 +18,7 @@ export interface StoredMatrix {
   readonly last: readonly Candidate[]
 }
 
-/** Whether the candidate matrix is too large for the transaction of the plan, and must be stored before it. */
+/** Whether the candidate matrix is too large for the transaction of the plan, so that it must be stored in advance. */
 export const hasLargeMatrix = (plan: PlacementPlan): boolean => plan.recordedParts().length > 1
 
 /** Stores all parts of the candidate matrix except the last, each in its own transaction. */

@@ -2,7 +2,7 @@
 // deployments is small, so each check scans all of them.
 
 export interface DelayedQueue {
-  /** Sets the time at which the key is due, in place of an earlier one; undefined removes the key. */
+  /** Sets the time at which the key is due, which replaces an earlier time; undefined removes the key. */
   note(key: string, at: number | undefined): void
   /** Returns and removes the keys whose time has come. */
   removeDue(now: number): string[]

@@ -1,4 +1,4 @@
-// Tests of the waiting dependents, the delayed keys, and the filter for observations that can change a plan.
+// Tests the lists of waiting dependents and delayed keys, and the filter for observations that can change a plan.
 
 import { describe, expect, test } from 'vitest'
 import { createDelayedQueue } from './delayed-queue.ts'
