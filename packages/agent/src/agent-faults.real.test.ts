@@ -11,7 +11,7 @@ import { dyingAfter } from './fixtures/dying.fixture.ts'
 import { onBothOwnEngines } from './fixtures/real-engine.fixture.ts'
 import { EngineError } from './ports/engine.ts'
 
-/** The agent dies after every call to the engine in a long run, and after every third call in a short one. */
+/** Step between the engine calls at which the agent dies: every call in a long run, every third call in a short run. */
 const STEP = inRun(3, 1)
 
 onBothOwnEngines('faults', (world, line) => {
@@ -198,7 +198,7 @@ onBothOwnEngines('faults', (world, line) => {
         return engine.createContainer(name, body)
       },
     }))
-    // Uses more desired items than the agent creates concurrently.
+    // The test sends more desired items than the number of containers that the agent creates concurrently.
     const items = Array.from({ length: 2 * availableParallelism() + 2 }, () => desiredItem(image))
     const goneOf = ({ assignmentId }: DesiredItem) =>
       node.reports.filter((one) => one.assignmentId === assignmentId && one.gone).length
@@ -213,7 +213,7 @@ onBothOwnEngines('faults', (world, line) => {
       await node.until(item, 'gone', ({ gone }) => gone)
       expect(await node.containersOf(item)).toEqual([])
     }
-    // Each item is reported as gone once: no container appeared later.
+    // Each item is reported as gone exactly once, so no container appeared after the report.
     expect(items.map(goneOf)).toEqual(items.map(() => 1))
     await agent.close()
   })
@@ -252,7 +252,7 @@ onBothOwnEngines('faults', (world, line) => {
       },
       async inspectContainer(id) {
         const found = await engine.inspectContainer(id)
-        // The start call returns only after the agent has handled the container's exit.
+        // The wrapped start call returns only after the agent has seen the container's exit.
         if (found.state === 'exited') setTimeout(ended.resolve)
         return found
       },

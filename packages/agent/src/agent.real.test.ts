@@ -121,7 +121,7 @@ onBothEngines('the agent', (world, line) => {
   it('reports a container as ready soon after its start, and never the output of its check', async () => {
     const { node } = await world().newNode()
     const command = [`echo ${CANARY}; echo ${CANARY} >&2; ${LISTENING}`]
-    // The engine's own health check would run only after a minute, so the agent's probe decides.
+    // The engine's own health check would run only after a minute, so the agent's probe must find the container ready.
     const item = desiredItem(world().image, { healthCheck: { ...check(command), interval: '60s' } })
     node.send([item])
     const ready = await node.until(item, 'ready', ({ state }) => state === 'ready')
@@ -197,7 +197,7 @@ onBothEngines('the agent', (world, line) => {
       ({ state, reason }) => state === 'failed' && reason === 'refused_by_agent',
     )
     expect(await node.containersOf(byTag)).toEqual([])
-    // An assignment that was never created can be removed.
+    // An assignment whose container was never created can be removed.
     node.send([{ ...byTag, desired: 'removed' }], { complete: false })
     await node.until(byTag, 'gone', ({ gone }) => gone)
   })
@@ -224,7 +224,7 @@ onBothEngines('the agent', (world, line) => {
   it('leaves foreign containers alone and avoids their names', async () => {
     const { node } = await world().newNode((engine) => ({
       ...engine,
-      // Another client creates the container between the agent's list and its create.
+      // Simulates another client that creates a container after the agent has listed all containers.
       listContainers: async () => (await engine.listContainers()).filter(({ name }) => name !== 'shop'),
     }))
     const foreign = await bare().createContainer({
@@ -296,7 +296,7 @@ onBothEngines('the agent', (world, line) => {
     const pinned = bare().getContainer(containerId ?? '')
     await pinned.update({ CpusetCpus: '0' })
     const warnings = () => node.logged.filter((one) => one.includes('container has unexpected settings'))
-    // The container is inspected at its exit, at its restart and in between, but the warning is logged once.
+    // The agent inspects the container several times while it exits and restarts, but logs the warning only once.
     await pinned.stop({ t: 0 })
     await node.until(item, 'running again', ({ restarts }) => restarts === 1)
     expect(await node.containersOf(item)).toEqual([containerId])

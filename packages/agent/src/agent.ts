@@ -23,7 +23,7 @@ import { createNodeRole } from './state/node-role.ts'
 import { countStart, type NodeState } from './state/node-state.ts'
 import { createSessionStreams } from './streams/node-streams.ts'
 
-/** Concurrent creates and starts per core; a higher number would only make each of them slower. */
+/** Number of concurrent creates and starts per CPU core; more would only make each create and start slower. */
 const WORK_PER_CORE = 2
 
 export interface AgentOptions {
@@ -119,7 +119,7 @@ interface NodeParts extends Pick<ConvergeDeps, 'desiredSet' | 'statuses' | 'mayC
   readonly routing: Routing
 }
 
-/** Starts the parts that work on the engine. The observer starts after the converger, which it notifies. */
+/** Starts the parts that work on the engine. The observer starts last, because it notifies the converger. */
 function startNode({ state, log, concurrency }: AgentOptions, { server, routing, ...parts }: NodeParts) {
   const { engine, addresses, drain } = routing
   const { tenant } = state

@@ -12,10 +12,10 @@ export interface ArgumentSpec {
   readonly name: string
   readonly summary: string
   readonly optional?: boolean
-  /** The last argument accepts all remaining words of the command line. */
+  /** True if the argument is the last one and accepts all remaining words of the command line. */
   readonly many?: boolean
   readonly choices?: readonly string[]
-  /** The kind of name to complete; it may depend on the earlier arguments. */
+  /** The kind of names that completion offers for the argument; it may depend on the earlier arguments. */
   readonly completes?: LiveNames | ((before: readonly string[]) => LiveNames | undefined)
 }
 
@@ -23,7 +23,7 @@ export interface OptionSpec {
   /** The option in commander's syntax: `-f, --filename <path>`. */
   readonly flags: string
   readonly summary: string
-  /** The option is repeatable. */
+  /** True if the option may be repeated. */
   readonly many?: boolean
   readonly choices?: readonly string[]
   readonly form?: Form

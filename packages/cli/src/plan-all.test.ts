@@ -92,6 +92,6 @@ test('reports stored secrets that the manifest does not mention as kept', async 
     'composedEnvironment',
   ])
   expect((await shown(`${without}secrets: []\ncomposedEnvironment: null\n`)).err).toBe('')
-  // The hint suggests fields with null values. The platform accepts them.
+  // The output suggests null to clear a kept field, and the rules accept null for these fields.
   expect(checkOffline({ ...SPEC, secrets: null, composedEnvironment: null })).toEqual([])
 })

@@ -84,7 +84,7 @@ async function printDifference(terminal: Terminal, { value }: Manifest, { plan }
 function printConsequences(terminal: Terminal, { placement, steps, rollout }: DryRun['plan']): void {
   const { unplaced } = placement
   for (const { kind, text } of steps) {
-    // This step waits for a node. The placement matrix, printed after the steps, explains the reasons in full.
+    // A wait for a node is not printed as a step, because the placement matrix below the steps explains it in full.
     if (kind === 'wait' && unplaced > 0) continue
     for (const line of hang('  ', plain(text), outArea(terminal).columns)) print(terminal, line)
   }

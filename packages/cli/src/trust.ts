@@ -12,7 +12,7 @@ export async function trustOnly(path: string): Promise<string | undefined> {
   if (text instanceof Error) return `the CA file ${path} cannot be read: ${text.code}`
   const certificates = text.match(CERTIFICATE) ?? []
   if (certificates.length === 0) return `the CA file ${path} contains no certificate in PEM format`
-  // The function is imported on demand, because early versions of Node 24 lack it.
+  // setDefaultCACertificates is imported on demand, because early versions of Node 24 lack this function.
   const { setDefaultCACertificates } = await import('node:tls')
   if (setDefaultCACertificates === undefined)
     return `--ca-file requires Node 24.5 or later; this is ${version}`

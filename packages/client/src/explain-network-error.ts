@@ -2,7 +2,7 @@
 
 export interface NetworkError {
   readonly reason: string
-  /** True if a retry would fail in the same way. */
+  /** True if a retry cannot succeed, because it would fail with the same network error. */
   readonly permanent: boolean
 }
 

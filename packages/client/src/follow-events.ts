@@ -17,11 +17,11 @@ export interface EventFilter {
 
 export type EventStreamItem =
   | { readonly kind: 'event'; readonly cursor: string; readonly event: Event }
-  /** Some events after the cursor have expired and cannot be read. */
+  /** Reports that some events after the cursor have expired and cannot be read. */
   | { readonly kind: 'truncated' }
-  /** The stream broke and is being resumed. */
+  /** Reports that the stream broke and is being resumed. */
   | { readonly kind: 'resuming'; readonly reason: string }
-  /** The final item: the stream cannot be resumed. */
+  /** The final item of a stream: reports that the stream cannot be resumed. */
   | { readonly kind: 'failed'; readonly failure: Failure }
 
 export interface FollowOptions {

@@ -76,7 +76,7 @@ async function* readTexts(
     }
   } finally {
     idleTimer.end()
-    // If the caller stops early, this closes the connection, so that the server stops sending. Errors are ignored.
+    // If the caller stops early, cancelling the reader closes the connection, so that the server stops sending.
     await reader?.cancel().catch(() => {})
   }
 }

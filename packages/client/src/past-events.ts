@@ -29,6 +29,6 @@ export async function readPastEvents(
   return page
 }
 
-/** The number of events on a page. An item may stand for several equal events; its `count` is that number. */
+/** The number of events on a page: the sum of `count`, because one item may represent several equal events. */
 const countOf = ({ items }: Pick<EventPage, 'items'>): number =>
   items.reduce((sum, { count }) => sum + count, 0)

@@ -23,8 +23,8 @@ export type LogStreamItem =
 const MAX_LINES = 10_000
 const FORM = { type: 'application/x-ndjson' } as const
 /**
- * A stream that lasted this long resets the failure count. Fetch ends a stream after five minutes without data, so the
- * log stream of a quiet deployment breaks regularly without an error.
+ * A stream that lasted at least this long resets the failure count. Fetch ends a stream after five minutes without
+ * data, so the log stream of a quiet deployment breaks regularly without an error.
  */
 const STABLE_MS = 60_000
 

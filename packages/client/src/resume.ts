@@ -5,7 +5,7 @@ import type { Failure } from './result.ts'
 
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 5_000
-/** Limit of consecutive failures without any data; with the backoff, they take about half a minute. */
+/** Limit of consecutive failures without data in between; with the backoff, this many failures take half a minute. */
 export const MAX_FAILURES = 10
 
 /** Waits before a stream is resumed. Returns early when the signal aborts; the caller must then check the signal. */

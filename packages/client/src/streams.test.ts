@@ -120,7 +120,7 @@ describe('followed events', () => {
     })
     const client = createClient({ baseUrl: url, runtime: { wait: async () => {} } })
     const items: (EventStreamItem | LogStreamItem)[] = []
-    // Without the break, a client that wrongly retries would loop forever.
+    // The loop ends after four items, because a client that wrongly retries would never end the stream.
     for await (const item of client.followEvents({ after: '0-0' })) if (items.push(item) > 3) break
     for await (const item of client.logs('web', { follow: true })) items.push(item)
     const reason = 'the response is not from a Holdfast server of this version (text/html)'

@@ -24,7 +24,7 @@ export const isDeploymentUid = (text: string): text is DeploymentUid => DEPLOYME
 export const isNodeId = (text: string): text is NodeId => NODE_ID.test(text)
 export const isTokenId = (text: string): text is TokenId => TOKEN_ID.test(text)
 
-/** Casts a text that the platform generated, such as the id in a store key. Never for unchecked client input. */
+/** Casts an id that the platform generated, such as one in a store key, to its type. Never for unchecked client input. */
 export const asTenantId = (text: string): TenantId => text as TenantId
 export const asTokenId = (text: string): TokenId => text as TokenId
 export const asDeploymentUid = (text: string): DeploymentUid => text as DeploymentUid

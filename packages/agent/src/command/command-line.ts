@@ -117,7 +117,7 @@ function readTrust(ca: string | undefined, caPin: string | undefined): Pick<Enro
   return { ca, caPin }
 }
 
-/** Parses the labels of the command line. Undefined if it names no labels. */
+/** Parses the labels of the command line; undefined if the command line has no labels. */
 function readLabels(word: string | undefined, labels: Options['labels']): RunLine['labels'] {
   const some = Object.keys(labels).length > 0
   if (word === undefined) return some ? labels : undefined

@@ -1,6 +1,6 @@
-// The convergence loop: list containers, plan, act, repeat. One pass runs at a time, but its actions may outlast it. An
-// assignment with an action in progress is not planned, because the list may be older than the action. If only a few
-// assignments change, only their containers are listed: a full list takes Docker as long as a create.
+// The convergence loop: list containers, plan, act, repeat. One pass of the loop runs at a time, but actions may outlast
+// their pass. An assignment with an action in progress is not planned, because the list may be older than the
+// action. If few assignments change, only their containers are listed: a full list takes Docker as long as a create.
 
 import type { AssignmentId, DesiredItem, TenantId } from '@holdfast/contract'
 import { type OwnContainer, planNode } from '@holdfast/core/node'
@@ -31,11 +31,13 @@ export interface ConvergeDeps extends Pick<Session, 'containerEnvironment'> {
     confirm(id: AssignmentId, containerId: string): void
   }
   /**
-   * Whether the node may create containers of the assignment. False for new ones on a control-plane node (node-role.ts).
+   * Whether the node may create containers of the assignment. False on a control-plane node for assignments that are
+   * newer than the node's role (node-role.ts).
    */
   mayCreate(id: AssignmentId): boolean
   /**
-   * Called with the names of orphaned containers if they are too many to remove; called with an empty list once resolved.
+   * Called with the names of the orphaned containers if there are too many to remove, and with an empty list once the
+   * number of orphans is small enough again.
    */
   onOrphansLeft(names: readonly string[]): void
   readonly concurrency: number
@@ -48,14 +50,15 @@ export interface ConvergeDeps extends Pick<Session, 'containerEnvironment'> {
 
 export interface Converger {
   /**
-   * Applies desired items. `disk`: saved before the agent started, so nothing is created until a server confirms the
-   * items.
+   * Applies desired items. Items from the source `disk` were saved before the agent started, so the agent creates no
+   * container for such an item until a server confirms the item.
    */
   setDesired(change: DesiredChange, source: 'server' | 'disk'): void
-  /** Marks a container with unsafe settings, which is removed in the next pass. */
+  /** Marks a container as unsafe, so that the next pass of the convergence loop removes the container. */
   markUnsafe(containerId: string): void
   /**
-   * Requests a pass because something changed on the engine for this assignment; undefined: for an unknown assignment.
+   * Requests a pass of the convergence loop, because a container of this assignment changed on the engine. Undefined: the
+   * assignment is unknown.
    */
   nudge(id: AssignmentId | undefined): void
   /** Stops the loop; resolves when no action is in progress. Containers are left as they are. */
@@ -87,7 +90,7 @@ export function startConverging(deps: ConvergeDeps): Converger {
   const nudge = (id: AssignmentId | undefined): void => {
     if (id !== undefined && workers.requeueWhenDone(id)) return
     const state = id === undefined ? undefined : desired.get(id)?.desired
-    // If another program removed the container, its name is free again, which only a list of all containers shows.
+    // If another program removed the container, its name is free again. Only a list of all containers shows free names.
     const isLost = id !== undefined && state !== 'removed' && statuses.view(id)?.container === 'absent'
     if (id === undefined || state === undefined || isLost) loop.nudge()
     else nudgeFor([id])
@@ -108,7 +111,7 @@ export function startConverging(deps: ConvergeDeps): Converger {
       orphans: listed === 'all' ? orphans.find(own, new Set(desired.keys())) : [],
     })
     for (const action of actions) workers.run(action)
-    // Wakes up at the end of the earliest backoff, because assignments that back off have no timers of their own.
+    // Requests a pass at the end of the earliest backoff, because assignments in backoff have no timers of their own.
     if (scope === 'all') loop.wakeIn(backoff.soonestMs())
   }
   return {

@@ -1,4 +1,4 @@
-// Limits how many asynchronous tasks run at once; the others wait in order of arrival.
+// Limits how many asynchronous tasks run at once; further tasks wait in order of arrival.
 
 export type Limit = <T>(work: () => Promise<T>) => Promise<T>
 

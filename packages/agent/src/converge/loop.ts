@@ -1,10 +1,10 @@
-// Runs passes of the convergence loop one after another. A full pass runs on a nudge, at a requested time, and at least
-// every 30 seconds. Passes over a few named items run in between, because listing all containers costs Docker far more.
+// Runs passes of the convergence loop one after another. A full pass runs on request, at a requested time, and at least
+// every 30 seconds. Partial passes over a few items run in between, because in a full pass Docker lists all containers.
 
 import { retryDelay } from './retry-backoff.ts'
 
 const PASS_EVERY_MS = 30_000
-/** Most items for which a partial pass is run; for more items a full pass is cheaper. */
+/** Largest number of items in a partial pass; for more items a full pass is cheaper. */
 const MAX_PARTIAL = 8
 
 export type Scope<T> = 'all' | ReadonlySet<T>

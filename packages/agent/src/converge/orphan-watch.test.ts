@@ -10,8 +10,8 @@ const MINUTE = 60_000
 const own = [aContainer('A')]
 
 /**
- * Receives complete desired sets without the container, a minute apart, with these revisions. `noted`: the revision known
- * before.
+ * Searches for orphans after complete desired sets with these revisions, a minute apart, that do not list the container.
+ * `noted`: the store revision that was recorded before the first desired set.
  */
 function watch(noted: number, revisions: readonly number[]) {
   const logged: string[] = []

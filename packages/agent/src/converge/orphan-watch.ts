@@ -13,7 +13,7 @@ import {
 import type { Logger } from 'pino'
 
 export interface OrphanWatch {
-  /** Records the revision of a partial change or of the set saved on disk: neither proves that an assignment is gone. */
+  /** Records the revision of a change or of the desired set on disk: neither proves that an assignment is gone. */
   noteRevision(revision: number): void
   addComplete(revision: number, set: CompleteSet): void
   /** Finds orphans in a full list of containers, with the complete desired sets received since the previous call. */
@@ -21,7 +21,8 @@ export interface OrphanWatch {
 }
 
 /**
- * `onLeft` gets the names of orphans that are too many to remove, whenever the names change; at the end an empty list.
+ * Creates the search for orphans. `onLeft` is called with the names of orphans that are too many to remove, whenever
+ * these names change, and with an empty list once no orphan is left over.
  */
 export function createOrphanWatch(
   log: Logger,

@@ -44,7 +44,7 @@ export class ActionError extends Error {
   readonly reason: string
   /** True if a retry of the failed action cannot succeed. */
   readonly final: boolean
-  /** If a secret could not be resolved: which secret, and why. */
+  /** Text that names the secret that could not be resolved, and the cause; empty for other failures. */
   readonly about: string
 
   constructor(reason: string, cause: unknown, { final = false, about = '' } = {}) {
@@ -85,7 +85,7 @@ async function create(
   await start(deps, item, containerId)
 }
 
-/** Ensures everything that a container needs except its environment. Safe to repeat. */
+/** Checks the desired item, and ensures its image and the tenant's network. Safe to repeat. */
 export async function prepare(deps: PerformDeps, item: DesiredItem): Promise<void> {
   const { statuses, requisites } = deps
   const { assignmentId: id, template } = item
@@ -98,8 +98,8 @@ export async function prepare(deps: PerformDeps, item: DesiredItem): Promise<voi
 }
 
 /**
- * Creates a container. If the name is in use by this assignment's own container, adopts it; else tries the next free
- * name.
+ * Creates a container. If the name is in use by a container of this assignment, that container is adopted; if another
+ * container has the name, the next free name is tried.
  */
 async function createUnderFreeName(
   deps: PerformDeps,
@@ -184,11 +184,11 @@ async function start(deps: PerformDeps, { assignmentId, template }: DesiredItem,
   }
 }
 
-/** True if a foreign container on the tenant's network has the address. Docker reports that only by this error text. */
+/** True if a foreign container uses the container's address. Docker reports this case only by this error text. */
 const isAddressInUse = (error: unknown): boolean =>
   error instanceof Error && error.message.includes('Address already in use')
 
-/** Removes a container whose address is in use. A container cannot change its address, so the next pass recreates it. */
+/** Removes a container whose fixed address is in use by another container. The next pass recreates the container. */
 async function discardAddress({ engine, addresses, names }: PerformDeps, id: string): Promise<void> {
   const { address, name } = await engine.inspectContainer(id)
   if (address !== null) addresses.markInUse(address)
@@ -237,7 +237,7 @@ async function endContainer(deps: PerformDeps, container: OwnContainer, grace: n
 const drainFirst = ({ drain }: PerformDeps, id: string, grace: number): Promise<void> =>
   drain(id, grace * 1000)
 
-/** Adds a reason to a failure. An engine that does not answer is no failure of the replica, so it gets no reason. */
+/** Adds a reason to a failed action. If the engine does not answer, the replica has not failed, so no reason is added. */
 async function failAs<T>(reason: string, work: Promise<T>): Promise<T> {
   try {
     return await work

@@ -1,5 +1,5 @@
 // Ensures what a container needs before its create: the image, pulled once for all containers that share it, and the
-// tenant's network. Both are cached; a create or start that fails because one of them is missing clears the cache.
+// tenant's network. Both results are cached. A create that lacks one of them, and every failed start, clears the cache.
 
 import type { TenantId } from '@holdfast/contract'
 import type { Logger } from 'pino'

@@ -8,12 +8,13 @@ const LAST_RETRY_MS = 60_000
 const FIRST_ENVIRONMENT_MS = 5_000
 const LAST_ENVIRONMENT_MS = 30_000
 
-/** Delay before a retry. `random`, from 0 to 1, shifts it by up to a quarter, so that many nodes do not retry at once. */
+/** Delay before a retry. `random`, from 0 to 1, changes it by up to a quarter, so that not all nodes retry at once. */
 export const retryDelay = (count: number, random: number): number =>
   Math.min(FIRST_RETRY_MS * 2 ** (count - 1), LAST_RETRY_MS) * (0.75 + random / 2)
 
 /**
- * Delay before an environment is requested again. Jitter only shortens it: a new secret must be used within 30 seconds.
+ * Delay before the agent requests an environment again. Jitter only shortens the delay, because a newly written secret
+ * must be used within 30 seconds.
  */
 export const environmentDelay = (count: number, random: number): number =>
   Math.min(FIRST_ENVIRONMENT_MS * 2 ** (count - 1), LAST_ENVIRONMENT_MS) * (0.75 + random / 4)
@@ -28,7 +29,7 @@ export interface RetryBackoff {
   recordFailure(id: AssignmentId, kind: FailureKind): number
   clear(id: AssignmentId): void
   waiting(): AssignmentId[]
-  /** Time until the earliest retry of any assignment; infinite if no retry is due. */
+  /** Time until the earliest retry of any assignment; infinite if no assignment waits for a retry. */
   soonestMs(): number
 }
 
@@ -40,7 +41,7 @@ const DELAYS: { readonly [kind in FailureKind]: (count: number, random: number) 
 
 interface Failure {
   readonly kind: FailureKind
-  /** Number of consecutive failures of one kind. */
+  /** Number of consecutive failures of this kind for one assignment. */
   readonly count: number
   readonly untilMs: number
   readonly desiredState: string | undefined

@@ -1,6 +1,6 @@
 // Tracks the container names in use on the machine: those of the last full list, adjusted by the names that the agent
-// created, removed or found in use since. If a used name is missing here, Docker rejects a create and another name is
-// tried.
+// created, removed or found in use since. If a name in use is not tracked, Docker rejects the create, and the agent tries
+// another name.
 
 export interface TakenNames {
   all(): ReadonlySet<string>
@@ -12,7 +12,7 @@ export interface TakenNames {
 
 export function createTakenNames(): TakenNames {
   let taken = new Set<string>()
-  /** Container names added since a list was requested; the list may not contain them. */
+  /** Container names added since the last list was requested; that list may lack these names. */
   let added = new Set<string>()
   return {
     all: () => taken,

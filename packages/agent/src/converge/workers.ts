@@ -1,5 +1,5 @@
-// Runs the actions of a plan concurrently: one action per assignment at a time, and no more at once than Docker can
-// carry. An action that waits for its environment from the server blocks no other action.
+// Runs the actions of a plan concurrently: one action per assignment at a time, and in total no more than Docker can
+// handle. An action that waits for its environment from the server blocks no other action.
 
 import type { AssignmentId, DesiredItem } from '@holdfast/contract'
 import { type NodeAction, needsEnvironment, SECRET_UNRESOLVED } from '@holdfast/core/node'
@@ -52,7 +52,7 @@ export function createWorkers(deps: WorkerDeps): Workers {
     const isChanged = changed.delete(id)
     const state = deps.desired.get(id)?.desired ?? 'removed'
     if (action.kind === 'remove' && action.item?.desired === 'removed' && state === 'removed') return
-    // Requeues after a removal, so that the next pass creates the replacement, and after a change of the desired state.
+    // Requeues the assignment after a change, and after a removal, so that the next pass creates the replacement.
     if (isChanged || action.kind === 'remove' || action.item.desired !== state) deps.requeue(id)
   }
   function fail(id: AssignmentId, action: NodeAction, error: unknown): void {
@@ -115,8 +115,8 @@ function kindOf(error: unknown): FailureKind {
 }
 
 /**
- * A loggable error message. Docker may quote the environment, so for a container with secrets it is the kind of fault
- * only.
+ * An error message that may be logged. For a container with secrets it is only the kind of the engine's fault, because
+ * Docker's own message may quote the environment.
  */
 function safeMessage(action: NodeAction, error: unknown): string {
   const cause = error instanceof ActionError ? error.cause : error

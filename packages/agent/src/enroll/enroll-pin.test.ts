@@ -57,7 +57,7 @@ beforeAll(() => {
   signed('other-name', 'middle', 'subjectAltName=DNS:other.example.com')
   selfSigned('alone', '-addext', NAMES)
   selfSigned('stranger', '-addext', NAMES)
-  // The false root has the same name as the pinned certificate, so its signatures seem to come from the pinned one.
+  // The false root has the same name as the pinned root, so its signatures seem to come from the pinned root.
   selfSigned('false-root', '-subj', '/CN=root')
   signed('false-leaf', 'false-root', NAMES)
 })
@@ -68,11 +68,11 @@ interface EnrollAttempt {
   readonly received: string[]
   readonly outcome: unknown
   readonly state: Awaited<ReturnType<typeof loadNodeState>>
-  /** Whether the agent can connect with the saved state after the enrollment. */
+  /** Whether the agent can connect to the server with the state that the enrollment saved. */
   readonly dials: boolean
 }
 
-/** Enrolls at a server that presents the certificate `chain`, and `later` from the second connection on. */
+/** Enrolls at a server that presents the certificates `chain`, and from the second connection on those of `later`. */
 async function enrollAt(chain: string, key: string, caPin: string, later?: string): Promise<EnrollAttempt> {
   const received: string[] = []
   const serverWith = (cert: string, itsKey: string) =>

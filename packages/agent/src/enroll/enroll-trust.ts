@@ -12,8 +12,8 @@ const HANDSHAKE_MS = 10_000
 export type Pinned = { readonly pem: string } | { readonly fault: string }
 
 /**
- * Fetches the pinned certificate from the chain that the server presents. An attacker could present it too, so the caller
- * must still verify a connection that trusts only this certificate.
+ * Fetches the pinned certificate from the chain that the server presents. An attacker could present the same chain, so
+ * the caller must still verify a connection that trusts only the pinned certificate.
  */
 export async function fetchPinned(server: string, pin: string): Promise<Pinned> {
   const url = new URL(server)
@@ -36,7 +36,7 @@ const presented = ({ raw }: DetailedPeerCertificate): PresentedCertificate => ({
   pin: pinOf(raw),
 })
 
-/** Fetches the server's certificate chain, trusted or not. Nothing is sent on this connection. */
+/** Fetches the server's certificate chain without verifying it. The connection is closed before any data is sent. */
 async function fetchChain(url: URL): Promise<DetailedPeerCertificate[]> {
   const socket = await handshake(url, { rejectUnauthorized: false })
   const chain: DetailedPeerCertificate[] = []
@@ -52,7 +52,8 @@ async function fetchChain(url: URL): Promise<DetailedPeerCertificate[]> {
 }
 
 /**
- * Connects; resolves only if the server's certificate is verified. Without `ca`, the machine's authorities are trusted.
+ * Opens a TLS connection; resolves only if the server's certificate is valid. Without `ca`, the machine's own authorities
+ * are trusted.
  */
 export function connectTrusted(url: URL, ca: string | undefined): Promise<TLSSocket> {
   return handshake(url, ca === undefined ? {} : trustOnly(ca))

@@ -25,13 +25,13 @@ export interface InspectDeps {
 }
 
 interface Inspection {
-  /** True if another request arrived while the inspection ran. */
+  /** True if another request for this container arrived during the inspection, which is then repeated. */
   again: boolean
   done: Promise<void>
 }
 
 export interface Inspector {
-  /** Inspects a container. Resolves once the status table has its current state, or the engine failed to answer. */
+  /** Inspects a container. Resolves once its current state is in the status table, or the engine failed to answer. */
   inspect(id: AssignmentId, containerId: string): Promise<void>
   isInspecting(containerId: string): boolean
   /** Records that the container no longer exists. */
@@ -123,7 +123,7 @@ function hasSafeSettings(
   return true
 }
 
-/** True for a container that ran before this agent started; its readiness is verified before it is reported. */
+/** True for a container that ran before this agent started; the agent reports its readiness only after verifying it. */
 const isAdopted = (view: ReplicaView, found: InspectedContainer): boolean =>
   view.container === 'unknown' && view.activity === undefined && found.state === 'running'
 

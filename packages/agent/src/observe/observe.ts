@@ -23,7 +23,7 @@ export interface Observer {
   start(handlers: ObserverHandlers): void
   /** Applies a list of containers. `settled`: assignments that had no action in progress when the list was requested. */
   applyList(own: readonly OwnContainer[], settled: readonly AssignmentId[]): void
-  /** Called after the agent started a container. Inspects it, unless it is being inspected or known to run. */
+  /** Called after the agent started a container. Inspects the container, unless it is being inspected or known to run. */
   confirm(id: AssignmentId, containerId: string): void
   close(): void
 }
@@ -51,7 +51,7 @@ export function createObserver(deps: ObserveDeps): Observer {
       return
     }
     const inspected = inspect(id, containerId)
-    // Inspects first, because Docker may list a container as running for a moment after its end.
+    // The container is inspected first, because Docker may list it as running for a moment after its end.
     if (action === 'die') void inspected.then(() => handlers.onChange(id))
   }
   async function watch(): Promise<void> {
@@ -67,7 +67,7 @@ export function createObserver(deps: ObserveDeps): Observer {
       await engine.watchContainers(ASSIGNMENT_LABEL, onOpen, onEvent, signal).catch((error: unknown) => {
         if (!signal.aborted) log.warn({ message: String(error) }, 'engine event stream broke, reopening')
       })
-      // The pause before the next attempt is interrupted only when the observer closes, which ends the loop.
+      // Only the close of the observer interrupts the pause before the next attempt; the loop then ends without an error.
       await pause(delay, undefined, { signal, ref: false }).catch(() => {})
       delay = Math.min(delay * 2, LAST_RETRY_MS)
     }
@@ -91,8 +91,8 @@ export function createObserver(deps: ObserveDeps): Observer {
       if (runs() || isInspecting(containerId)) return
       if (!hadEvent) starts.expectEvent(containerId)
       void inspect(id, containerId).then(() => {
-        // A failed start has no event, so a later start event belongs to another start. If such an event arrived and was
-        // matched with this call, the container is inspected again.
+        // A failed start causes no start event. If a start event was matched with this failed call, the event belongs to
+        // another start, so the container is inspected again.
         if (!hadEvent && !runs() && !starts.cancelExpected(containerId)) void inspect(id, containerId)
       })
     },
@@ -116,7 +116,7 @@ function createStartMatcher() {
       if (!matches) unmatched.add(containerId)
       return matches
     },
-    /** Called at the end of a start call: returns whether its start event arrived before. */
+    /** Called at the end of a start call: returns whether the start event of that call has already arrived. */
     hadEvent: (containerId: string): boolean => unmatched.delete(containerId),
     expectEvent: (containerId: string) => expected.add(containerId),
     /** Stops waiting for a start event. Returns false if the event has already arrived. */

@@ -21,7 +21,7 @@ const RUNNING_IS_READY_MS = 5000
 const MAX_PROBES = 4
 
 export interface Readiness {
-  /** Call after each inspection of a container. Repeated calls for one start of the container have no effect. */
+  /** Begins to check a container's readiness. Call after each inspection; repeated calls for one start have no effect. */
   follow(id: AssignmentId, container: SeenContainer): void
   close(): void
 }
@@ -68,8 +68,8 @@ export function createReadiness({ engine, statuses, now, log }: ReadinessDeps): 
       if (!stillRuns(id, startedAt) || statuses.view(id)?.readySince === startedAt) return
       const exit = await limit(() => runOnce({ engine, log }, containerId, check))
       if (exit !== 'not_run' && exit !== 0) failures += 1
-      // A container that ran before the agent may be serving, so it is unready only after as many failures as Docker
-      // requires.
+      // A container that ran before the agent may be serving, so it becomes unready only after as many failed checks as
+      // Docker requires for an unhealthy container.
       if (exit === 0 || failures >= (check.retries ?? DEFAULT_RETRIES)) conclude(id, startedAt, exit === 0)
       if (exit === 0) return
       delay = Math.min(Math.max(delay * 2, FIRST_DELAY_MS), probeIntervalMs(check))
@@ -93,7 +93,7 @@ export function createReadiness({ engine, statuses, now, log }: ReadinessDeps): 
         check === undefined ? waitFiveSeconds(id, startedAt) : probe(id, containerId, startedAt, check)
       work
         .catch((error: unknown) => {
-          // A wait that is interrupted by the agent's stop is no error.
+          // An error after the agent's stop is expected, because the stop interrupts the wait, so it is not logged.
           if (!stopping.signal.aborted)
             log.error({ assignment: id, message: String(error) }, 'probing failed')
         })

@@ -1,5 +1,5 @@
 // Holds the known status of the agent's assignments, and reports every change as an observation with the next sequence
-// number. Intermediate states, which are soon outdated, are delayed a little and batched. See
+// number. Reports of intermediate states, which are soon outdated, are delayed a little and batched. See
 // docs/design/agent.md#observations.
 
 import type { AssignmentId, DesiredItem, Observation, ReplicaState } from '@holdfast/contract'
@@ -17,7 +17,7 @@ export type ViewChange = Partial<Omit<ReplicaView, 'item'>>
 export interface ReplicaStatusTable {
   /** Sets the receiver of every batch of observations. Call before the first change. */
   reportTo(report: Report): void
-  /** Replaces the assignments, and drops the status of all other assignments. */
+  /** Sets the agent's assignments, and drops the status of every assignment that is not in `items`. */
   setItems(items: ReadonlyMap<AssignmentId, DesiredItem>): void
   view(id: AssignmentId): ReplicaView | undefined
   update(id: AssignmentId, change: ViewChange): void

@@ -58,7 +58,7 @@ export interface LogRequest {
   readonly follow: boolean
   /** Number of last log lines to read; absent: all lines. */
   readonly tail?: number
-  /** Read only log lines from this time on: RFC 3339, to the nanosecond. */
+  /** Time from which log lines are read: RFC 3339, to the nanosecond. */
   readonly since?: string
 }
 
@@ -77,8 +77,8 @@ export interface ExecCommand {
 export interface ExecSink {
   output(channel: OutputChannel, bytes: Buffer): void
   /**
-   * Called at the command's end. The exit code is undefined if the engine disconnected or the process outlived its
-   * output.
+   * Called at the command's end. The exit code is undefined if the engine reports none, such as after a lost
+   * connection.
    */
   end(exitCode: number | undefined): void
 }

@@ -38,9 +38,9 @@ export interface DesiredChange {
   readonly complete: boolean
   readonly items: readonly DesiredItem[]
   readonly gone: readonly string[]
-  /** Routed deployments, in a complete desired set all of them. Absent: the message does not concern routes. */
+  /** Deployments with routes: in a complete desired set all of them, else the changed ones. Absent: no route changed. */
   readonly routes?: readonly RoutedDeployment[]
-  /** Names of deployments that are no longer routed. */
+  /** Uids of deployments that no longer have routes. */
   readonly unrouted?: readonly string[]
 }
 
@@ -81,7 +81,7 @@ export interface Session {
   close(): void
 }
 
-/** Thrown if no server could be asked, because no session is open. */
+/** Thrown by a call to the server if no session is open, or if the session ends before the answer. */
 export class NoSessionError extends Error {
   constructor() {
     super('There is no session with the server, or it ended before the answer arrived.')

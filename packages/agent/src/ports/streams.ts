@@ -1,5 +1,5 @@
-// The byte streams (logs, exec) that the server opens over a session, and the socket that they share. They end with the
-// session.
+// The byte streams (logs, exec) that the server opens over a session, and the socket that the streams share. All streams
+// end with the session.
 
 import type { AgentMessage, ServerMessage } from '@holdfast/contract'
 

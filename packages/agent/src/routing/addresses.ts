@@ -13,18 +13,18 @@ export interface Addresses {
   /** Sets the tenant's subnet; undefined if Docker chooses the containers' addresses. */
   setSubnet(subnet: string | undefined): void
   /**
-   * Assigns the lowest free address, always the same to the same holder; undefined if Docker chooses. Throws if no
-   * address is free, because Docker might choose one that a router still uses.
+   * Returns the address for an assignment's container: its previous address if that is free, else the lowest free one;
+   * undefined if Docker chooses. Throws if no address is free, because Docker might choose one that a router still uses.
    */
   assign(holder: AssignmentId): string | undefined
   /** Records that a container uses the address. */
   markInUse(address: string): void
   /**
-   * Replaces the addresses in use by a list of the engine. Holders for which `mayHold` is true keep theirs: the list may
-   * be old.
+   * Replaces the addresses in use by those in the engine's container list. An assignment for which `mayHold` is true
+   * keeps its address even if the list lacks it, because the list may be older than the container.
    */
   setSeen(addresses: Iterable<string>, mayHold: (holder: AssignmentId) => boolean): void
-  /** Releases the address of a holder whose container is gone. */
+  /** Releases the address of an assignment whose container is gone. */
   release(holder: AssignmentId): void
 }
 

@@ -25,7 +25,7 @@ export interface DrainDeps {
   readonly admin: Pick<RouterAdmin, 'requestsInFlight'>
 }
 
-/** Drains a container. `graceMs`: the container's stop grace period, the longest time that draining may take. */
+/** Drains a container for at most its stop grace period `graceMs`, which is first raised to 1 s or lowered to 10 s. */
 export type Drain = (containerId: string, graceMs: number) => Promise<void>
 
 export function createDrain({ engine, router, admin }: DrainDeps): Drain {
@@ -36,7 +36,7 @@ export function createDrain({ engine, router, admin }: DrainDeps): Drain {
     const endMs = performance.now() + Math.max(SHORTEST_MS, Math.min(graceMs, LONGEST_MS))
     const isRouted = router.routedLately(address)
     if (isRouted) await router.withdraw(address, runOf(container), endMs - performance.now())
-    // Waits in any case: an earlier agent that crashed after the withdrawal may have left requests in flight.
+    // Waits even if the address is not routed: an agent that crashed after the withdrawal may have left open requests.
     await untilQuiet(admin, address, endMs, isRouted ? QUIET_MS : 0)
   }
 }

@@ -148,7 +148,7 @@ async function perform({ kind, of, more }: Step): Promise<void> {
 async function disturbCaddy(kind: Kind): Promise<void> {
   if (kind === 'kill Caddy' && !isAwayOf.caddy) await node.caddy.kill()
   if (kind !== 'stop Caddy') return
-  // Caddy alternates: it is stopped for some steps, then started from its files.
+  // The test alternately stops Caddy for some steps and starts Caddy again from its files.
   if (isAwayOf.caddy) await node.caddy.start()
   else await node.caddy.stop()
   isAwayOf.caddy = !isAwayOf.caddy
@@ -238,7 +238,7 @@ test(`no history makes a route serve another deployment's container (seed ${SEED
   await settle()
   await askAll('at the end', true)
   expect(foreign).toEqual([])
-  // The lower limit is small, because few of the thousands of requests are served if Caddy is stopped for long.
+  // The expected number of served requests is small, because few requests are served if Caddy is stopped for long.
   expect(counts.served).toBeGreaterThan(STEPS / 20)
   process.stdout.write(
     `${STEPS} steps in ${Math.round(performance.now() - begun)} ms (seed ${SEED}): ${counts.requests} requests, ${counts.served} served, none foreign; ${[...done].map(([kind, count]) => `${kind} ${count}`).join(', ')}\n`,

@@ -46,7 +46,8 @@ export function planBackends(facts: RoutingFacts): Backend[] {
 }
 
 /**
- * Removes duplicate names: a deployment that was deleted and created again may be listed twice, and the later one wins.
+ * Keeps one deployment per name. A deployment that was deleted and created again may be listed twice; the newer one is
+ * kept.
  */
 function oneOfEachName(table: readonly RoutedDeployment[]): RoutedDeployment[] {
   const byName = new Map<string, RoutedDeployment>()

@@ -78,7 +78,7 @@ test('the first update waits for a hanging router, and later ones treat it as un
     return first.settled
   }
   await waitUntil(failPending, { what: 'the update was awaited' })
-  // The router stops answering once more, but callers no longer wait for it.
+  // The router still does not answer, but after its first failure callers no longer wait for it.
   for (let count = 0; count < 3; count += 1) await router.applied(FOREVER_MS)
   await waitUntil(() => pending.length > 0, { what: 'it is updated again' })
   await router.applied(FOREVER_MS)
@@ -169,8 +169,8 @@ test('a drain ends after a while without requests in flight, and a missing answe
   const before = counts.polls
   counts.busy = 3
   await drain('a', 5000)
-  // Expected polls: the missing answer, one busy answer, and those of the quiet period, during which this process may
-  // pause.
+  // Expected polls: two with a request in flight, one without an answer, and at least two in the quiet period, because
+  // this process may pause during that period.
   expect(counts.polls - before).toBeGreaterThan(4)
   counts.busy = Number.POSITIVE_INFINITY
   expect(await took(drain('a', 1000))).toBeGreaterThan(990)

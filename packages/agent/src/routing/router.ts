@@ -30,7 +30,7 @@ export interface Router {
   nudge(): void
   /** Resolves when the router serves the current plan, or does not answer, or at the deadline. */
   applied(atMostMs: number): Promise<void>
-  /** Resolves when no new request reaches this run of a container, or at the deadline. */
+  /** Withdraws one run of a container; resolves when no new request reaches the container, or at the deadline. */
   withdraw(address: string, run: string, atMostMs: number): Promise<void>
   /** Whether requests to the address may be in flight: the address is, may be, or recently was an upstream. */
   routedLately(address: string): boolean
@@ -78,7 +78,7 @@ export function startRouter({ admin, table, replicas, monotonicMs, log }: Router
   void update()
   return {
     nudge: () => void update(),
-    // Does not wait for a router that is down: it will start with the files that are on its disk by then.
+    // Does not wait for an unavailable router: when the router starts, it reads the files that are already on its disk.
     applied: (atMostMs) =>
       withDeadline(atMostMs, health.isGood() ? update() : write().then(() => void load())),
     async withdraw(address, run, atMostMs) {

@@ -19,11 +19,11 @@ import {
   routesTo,
 } from './routed-node.fixture.ts'
 
-/** Requests per second. Each request starts a process in the container, so a short run uses a lower rate. */
+/** Requests per second. A request starts a process in the container, so a short run saves CPU time with a lower rate. */
 const RATE = LONG ? 100 : 40
 /** Settings of the routed deployment. The grace period limits the drain; requests that take longer are cut off. */
 const ROUTED = { healthCheck: CHECK, stopGracePeriod: '10s' }
-/** The agent dies after every call in a long run, and after every twelfth call in a short one. */
+/** Step between the calls at which the agent is made to die: every call in a long run, every twelfth in a short run. */
 const STEP = LONG ? 1 : 12
 
 const startLoads = (edge: string) => [
@@ -147,7 +147,7 @@ onBothEngines('routes while the agent dies', (world, line) => {
   })
 })
 
-/** Replaces a replica start-first: the old replica is removed once the new one is ready, or the agent died. */
+/** Replaces a replica start-first: removes the old replica once the new one is ready. Returns early if the agent died. */
 async function replace(
   node: RoutedNode['node'],
   old: DesiredItem,

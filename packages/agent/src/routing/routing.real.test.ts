@@ -1,4 +1,4 @@
-// The agent, an engine and a Caddy on both supported Docker versions: ready replicas are served, leaving ones are
+// The agent, an engine and a Caddy on both supported Docker versions: ready replicas are served, removed replicas are
 // drained, and killing the agent or Caddy breaks no request. The test acts as server and client.
 
 import type { DesiredItem } from '@holdfast/contract'
@@ -12,7 +12,7 @@ import { RouterError } from '../ports/router.ts'
 import { CHECK, gone, ready, routedImage, routedNode, routesTo } from './routed-node.fixture.ts'
 
 const TURNS = LONG ? 6 : 2
-/** Requests per second. Each request starts a process in the container, so a short run uses a lower rate. */
+/** Requests per second. A request starts a process in the container, so a short run saves CPU time with a lower rate. */
 const RATE = LONG ? 200 : 60
 /** Settings of the routed deployment. The grace period limits the drain; requests that take longer are cut off. */
 const ROUTED = { healthCheck: CHECK, stopGracePeriod: '10s' }
@@ -150,7 +150,7 @@ onBothEngines('routes', (world) => {
     process.stdout.write(
       `Caddy killed: served again after ${backMs} ms, ${failures.length} failed within ${span} ms; the machine stalled for up to ${stalledMs} ms\n`,
     )
-    // Pauses of the machine may delay each of four steps: Caddy ends, starts again, reads its file and is asked.
+    // A pause of the machine may delay each of four steps: Caddy exits, starts again, reads its file, and gets a request.
     expect(backMs - 4 * stalledMs).toBeLessThan(2000)
     expect(span - 4 * stalledMs).toBeLessThan(2000)
     await node.clear()

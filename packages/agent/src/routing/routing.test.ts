@@ -132,7 +132,7 @@ function tryAssign(assigned: Addresses, holder: AssignmentId): string | undefine
   }
 }
 
-/** A step in a history of containers on one node: the engine, the assigned addresses and the router's upstreams. */
+/** One step of a random history of containers on a node: a container, the agent or the router's upstreams change. */
 interface Step {
   readonly kind: (typeof STEPS)[number]
   /** Number of the replica that the step concerns, one of six. */

@@ -11,7 +11,7 @@ import { chooseSubnet, machineRanges, readRange } from './subnets.ts'
 /** Label that marks a network with a subnet chosen by the agent, because Docker does not show who chose a subnet. */
 const SUBNET_LABEL = 'holdfast.io/subnet'
 const ROUTE_TABLE = '/proc/net/route'
-/** Attempts to create the network: another process may use a subnet that was free a moment ago. */
+/** Number of attempts to create the network, because another process may use a subnet that was free a moment ago. */
 const TRIES = 5
 
 export type NetworkEngine = Pick<

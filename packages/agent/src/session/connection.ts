@@ -39,8 +39,8 @@ interface ConnectionState {
 
 const SHORTEST_HEARTBEAT_MS = 20
 /**
- * Numbers of heartbeat intervals without a message after which the agent pings the server, and after which it
- * disconnects.
+ * Numbers of heartbeat intervals without a message from the server after which the agent pings the server, and after
+ * which the agent disconnects.
  */
 const PING_AFTER = 1.2
 const DISCONNECT_AFTER = 2.8

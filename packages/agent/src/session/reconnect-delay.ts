@@ -10,8 +10,8 @@ const LONGEST_MS = 30_000
 const MAX_HEARTBEATS = 2
 
 /**
- * Delay before the next connection. `random`, from 0 to 1, chooses a delay between half of the current step and all of
- * it. `heartbeatMs` is the heartbeat interval that the server last requested.
+ * Delay before the next connection. The upper limit doubles with each failure; `random`, from 0 to 1, chooses a delay
+ * between half of this limit and the limit. `heartbeatMs` is the heartbeat interval that the server last requested.
  */
 export function reconnectDelayMs(failures: number, random: number, heartbeatMs = LONGEST_MS): number {
   const longest = Math.max(FIRST_MS, Math.min(LONGEST_MS, MAX_HEARTBEATS * heartbeatMs))

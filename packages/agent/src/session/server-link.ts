@@ -1,4 +1,4 @@
-// Lets parts of the agent use the session although they are created before it. The session depends on these parts.
+// Lets parts of the agent use the session although they are created first, because the session depends on these parts.
 
 import type { Session } from '../ports/session.ts'
 

@@ -9,7 +9,7 @@ import { reconnectDelayMs } from './reconnect-delay.ts'
 import { createServerCalls } from './server-calls.ts'
 
 export interface SessionTimes {
-  /** Length of a session after which the next reconnect delay is short again. */
+  /** After a session of at least this duration, the next reconnect delay is short again. */
   readonly steadyMs: number
   /** Time limit from dialing to the first desired set. */
   readonly openMs: number

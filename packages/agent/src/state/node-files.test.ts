@@ -61,7 +61,7 @@ test('a crash during an enrollment keeps the previous node', async () => {
   const { path } = makeTempFolder('crash')
   const before = generateNodeKeys()
   await saveNode(path, nodeFile(2), before)
-  // The node's file cannot be replaced now, as if the machine had crashed before its replacement.
+  // Makes the replacement of node.json fail, as in a crash: a folder has the name of the temporary file.
   mkdirSync(join(path, 'node.json.new'))
   await expect(saveNode(path, nodeFile(3), generateNodeKeys())).rejects.toThrow()
   const read = await loadNodeState(path)

@@ -1,4 +1,4 @@
-// May the agent create new assignments? On a control-plane node only those of the platform tenant.
+// May the agent create containers for new assignments? On a control-plane node only for those of the platform tenant.
 
 import type { AssignmentId } from '@holdfast/contract'
 import { makeTempFolder } from '@holdfast/testkit'

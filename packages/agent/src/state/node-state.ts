@@ -53,7 +53,8 @@ const nodeFileShape = object({
   /** The part of the machine's capacity that the operator offers; absent: all of it. */
   capacity: optional(capacityShape),
   /**
-   * On a control-plane node: ids of the assignments from before that role, the only ones that may have new containers.
+   * Ids of the assignments that may still get new containers on a control-plane node: those from before the node had that
+   * role. Absent on other nodes.
    */
   closedBut: optional(list(string())),
 })

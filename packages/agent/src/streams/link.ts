@@ -32,7 +32,7 @@ export function createLink(socket: Pick<StreamSocket, 'bufferedAmount' | 'send'>
     let sent = 0
     for (const source of awake) {
       if (sent >= FRAMES_IN_A_TURN) break
-      // The callback of an earlier send continues this loop when the network has accepted more bytes.
+      // Stops while the socket's buffer is full; the callback of a completed send continues the loop.
       if (socket.bufferedAmount > MAX_BUFFERED_BYTES) return
       const frame = source.nextFrame()
       // A stream that had a frame moves to the end of the queue.

@@ -73,7 +73,7 @@ function fillWithGaps(outgoing: Outgoing): Filling {
   }
   return {
     entry(channel, line) {
-      // After a skipped line, lines are skipped until the buffer has room for many, so that gaps are few and long.
+      // After a skipped line, lines are skipped until the buffer is nearly empty, so that gaps are few and long.
       if (lines > 0 || outgoing.queuedBytes + line.length > FULL_BYTES) {
         lines += 1
         bytes += line.length

@@ -42,6 +42,6 @@ export function pointInTime(text: string, nowMs: number): string {
   return new Date(seconds === undefined ? Date.parse(text) : nowMs - seconds * 1000).toISOString()
 }
 
-/** The value of an option as a number. The format of the option was checked before; an absent option gives undefined. */
+/** Converts the value of an option, whose format was already checked, to a number; undefined if the option is absent. */
 export const numberOf = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : Number(text)

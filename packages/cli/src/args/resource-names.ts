@@ -1,4 +1,4 @@
-// The resource words that `get` accepts. Help and completion use this list, because it loads faster than the resources.
+// The words for resources that `get` accepts. Help and completion use this list, because resource modules load slowly.
 
 import type { LiveNames } from '../command.ts'
 

@@ -110,7 +110,7 @@ function withoutLineBreak(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(0, bytes.at(-2) === RETURN ? -2 : -1)
 }
 
-/** Decodes a secret value as UTF-8. Other bytes give undefined, because decoding would change the value. */
+/** Decodes a secret value; undefined if the bytes are not valid UTF-8, because decoding would change the value. */
 function textOf(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)

@@ -53,7 +53,7 @@ const DEFAULT_WAIT_S = 300
 export const waitMs = ({ text }: Pick<Invocation, 'text'>): number =>
   (durationSeconds(text('wait-timeout') ?? '') ?? DEFAULT_WAIT_S) * 1000
 
-/** Applies all documents. After a rejection the next document follows; an unreachable platform ends the command. */
+/** Applies all documents. A rejected document does not stop the command; an unreachable platform does. */
 async function applyAll({ terminal }: Invocation, client: Client, manifests: readonly Manifest[]) {
   const { applyDocument } = await import('../manifest/write-document.ts')
   const { printApplied, printRefused } = await import('../print/applied.ts')

@@ -40,7 +40,7 @@ export const nodeDrain: OnlineCommand = {
   },
 }
 
-/** A drained node stays cordoned. A schedulable node was uncordoned by another user, which ended the drain early. */
+/** Prints the outcome of a drain. A drained node stays cordoned, so a schedulable node was uncordoned by another user. */
 function printOutcome(terminal: Terminal, { name, schedulable }: Node): ExitCode {
   if (!schedulable) {
     print(terminal, `node/${name} drained`)

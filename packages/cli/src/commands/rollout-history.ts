@@ -1,4 +1,4 @@
-// `holdfast rollout history`: lists the stored revisions of a deployment, or prints one as a manifest.
+// `holdfast rollout history`: lists the stored revisions of a deployment, or prints one revision as a manifest.
 
 import type { ArchiveEntry, JsonObject } from '@holdfast/contract'
 import { DEPLOYMENT_ARGUMENT, deploymentName } from '../args/deployment-argument.ts'

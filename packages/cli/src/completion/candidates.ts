@@ -11,7 +11,7 @@ export interface Candidates {
 
 const NONE: Candidates = { words: [] }
 
-/** `typed`: the words of the command line up to the cursor. The last word is incomplete and may be empty. */
+/** Returns completion candidates. `typed`: the words up to the cursor; the last word is incomplete and may be empty. */
 export function candidatesFor(
   commands: readonly Command[],
   globals: readonly OptionSpec[],

@@ -1,5 +1,5 @@
-// Completion scripts for shells. A script calls `holdfast __complete` with the words up to the cursor; the last is
-// incomplete.
+// Completion scripts for shells. A script calls `holdfast __complete` with the words up to the cursor; the last of these
+// words is incomplete.
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]

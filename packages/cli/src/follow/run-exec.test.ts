@@ -1,4 +1,4 @@
-// The ways in which `holdfast exec` ends if the server does not end it.
+// `holdfast exec` without a result from the server: ends after a timeout or at Ctrl-C, but not while the server pings.
 
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'

@@ -1,5 +1,5 @@
 // Connects this terminal to a command in a container over a WebSocket. With -it every key is forwarded, including Ctrl-C.
-// Every end of the session restores the terminal mode.
+// The terminal mode is restored however the session ends.
 
 import { stdin, stdout } from 'node:process'
 import { decodeExecFrame, encodeResize, encodeStdin } from '@holdfast/client'
@@ -18,7 +18,10 @@ const HANDSHAKE_MS = 10_000
 /** Number of unsent bytes above which exec stops reading stdin. */
 const MAX_BUFFERED_BYTES = 256 * 1024
 const POLL_MS = 20
-/** The server pings every 30 s. With -it Ctrl-C is forwarded, so only this timeout ends an exec on a dead connection. */
+/**
+ * Time without a message or ping from the server, which pings every 30 s, after which exec ends. With -it Ctrl-C is
+ * forwarded, so only this timeout ends an exec on a dead connection.
+ */
 const IDLE_TIMEOUT_MS = 100_000
 /** The maximum message size that the server accepts. */
 const CHUNK_BYTES = 16 * 1024
@@ -61,7 +64,7 @@ export async function runExec(terminal: Terminal, url: string, options: ExecOpti
     clearTimeout(idleTimer)
     terminal.interrupted.removeEventListener('abort', stop)
     socket.removeAllListeners()
-    // The result of exec is known. Without this listener, a late error of the closing socket would crash the process.
+    // Ignores late errors of the closing socket: the result is known, and an unhandled error would crash the process.
     socket.on('error', () => {})
     socket.close()
   }
@@ -90,7 +93,7 @@ function attach(socket: WebSocket, { tty, input }: ExecOptions): () => void {
     resize()
     stdout.on('resize', resize)
   }
-  // Raw mode would turn Ctrl-C into a forwarded key. Without -i no key is forwarded, so Ctrl-C must end this process.
+  // Raw mode forwards Ctrl-C as a key, so it is used only with -i. Without -i, Ctrl-C must end this process.
   if (tty && input) stdin.setRawMode(true)
   if (input) {
     stdin.on('data', forward)
@@ -107,7 +110,7 @@ function attach(socket: WebSocket, { tty, input }: ExecOptions): () => void {
   }
 }
 
-/** Stops reading stdin until half of the unsent bytes are sent. */
+/** Stops reading stdin until the number of unsent bytes is at most half of MAX_BUFFERED_BYTES. */
 function pauseInput(socket: WebSocket): void {
   stdin.pause()
   const timer = setInterval(() => {

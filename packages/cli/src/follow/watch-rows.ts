@@ -1,4 +1,4 @@
-// `-w`: requests the list every second and prints the rows that changed. A row with only another age is not printed.
+// `-w`: requests the listed resources every second and prints changed rows. A row whose age alone changed is not printed.
 
 import type { Result } from '@holdfast/client'
 import { EXIT, type ExitCode } from '../exit-codes.ts'

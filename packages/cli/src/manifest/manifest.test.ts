@@ -1,4 +1,4 @@
-// Positions and quotes of errors in manifests, and the request body that a YAML or JSON file becomes.
+// The positions and quoted lines of errors in manifests, and the request body that a YAML or JSON file is converted to.
 
 import { type Json, jsonText, parseStrictJson, stepsOf } from '@holdfast/contract'
 import { arbitraryDeployment } from '@holdfast/testkit/arbitrary-deployment'

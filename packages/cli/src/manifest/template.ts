@@ -1,4 +1,4 @@
-// The starter manifest of `holdfast init`: the required fields, and the optional ones as comments.
+// The starter manifest of `holdfast init`: the required fields, and the optional fields as comments.
 
 export function manifestTemplate(name: string, image: string, schemaPath: string): string {
   return `# yaml-language-server: $schema=${schemaPath}

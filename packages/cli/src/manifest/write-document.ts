@@ -47,7 +47,10 @@ export async function planDocument(client: Client, value: Json): Promise<Planned
   return planned.ok ? { ok: true, plan: planned.value, before } : planned
 }
 
-/** A document without a usable name is sent as a new deployment, so that the platform's rejection names the problem. */
+/**
+ * Reads the stored deployment of a document. A document without a usable name is treated as a new deployment, so that
+ * the platform rejects the document and names the problem.
+ */
 async function readBefore(client: Client, value: Json): Promise<Result<Before>> {
   const name = nameOf(value)
   if (name === undefined) return { ok: true, value: undefined }
@@ -56,10 +59,10 @@ async function readBefore(client: Client, value: Json): Promise<Result<Before>> 
   return isAbsent ? { ok: true, value: undefined } : read
 }
 
-/** A document that is not an object is sent as an empty one, which the platform rejects with all missing fields. */
+/** The request body for a document. A document that is no object becomes an empty body, which the platform rejects. */
 const bodyOf = (value: Json): SentDeployment => (isJsonObject(value) ? value : {})
 
-/** Optional fields of a deployment. An update keeps omitted ones (docs/design/admission.md#updates). */
+/** Optional deployment fields. An update keeps the stored values of omitted fields (docs/design/admission.md#updates). */
 const OPTIONAL_FIELDS = [
   'nodeId',
   'healthCheck',

@@ -34,7 +34,7 @@ export function cutTo(text: string, columns: number): string {
   return cut
 }
 
-/** Wraps between words. A word longer than the line is not broken, so that it can be copied. */
+/** Wraps a text between words. A word longer than the line is not broken, so that users can copy the word. */
 export function wrapWords(text: string, columns: number): string[] {
   if (widthOf(text) <= columns) return [text]
   const lines: string[] = []

@@ -66,7 +66,10 @@ function descriptionOf(shape: ShapeNode): string {
 /** Codes about volumes, jobs, networks and the archive; excluded, although manifests have fields of equal names. */
 const OTHER_RESOURCES = /^(?:volume_spec|job|network|archive)_/
 
-/** `secrets[<i>].name | name` is about `secrets.name` and `name`; `update.<field>` about `update` and `update.order`. */
+/**
+ * Whether field patterns of the catalogue cover a field: `secrets[<i>].name | name` covers `secrets.name` and `name`;
+ * `update.<field>` covers `update` and `update.order`.
+ */
 const isAbout = (patterns: string, path: string): boolean =>
   patterns.split(' | ').some((pattern) => {
     const named = pattern.replaceAll(/\[["<].*?[">]\]/g, '')

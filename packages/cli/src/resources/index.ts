@@ -23,13 +23,13 @@ export interface AnyResource {
 }
 
 export interface RowOptions extends TableOptions {
-  /** Format of a line; absent: a row of the table. */
+  /** Format of each line: a JSON object, or the name as `kind/name`; absent: a row of the table. */
   readonly form?: 'json' | 'name'
 }
 
 export interface Snapshot {
   print(terminal: Terminal, form: string | undefined): Promise<void>
-  /** One line per item, with the item's name as the key, without a header. */
+  /** Returns one line per item, without a header line; the key is the item's name. */
   rows(options: RowOptions): ReadonlyMap<string, string>
 }
 

@@ -1,7 +1,10 @@
 import type { Regions } from '@holdfast/contract'
 import type { Resource } from './resource.ts'
 
-/** Each row shows whether residency is enforced: without enforcement, no deployment that demands residency is placed. */
+/**
+ * A region, and whether the platform enforces residency. Without enforcement, the platform places no deployment that
+ * demands residency.
+ */
 interface Region extends Readonly<Regions['regions'][number]> {
   readonly enforced: boolean
 }

@@ -29,7 +29,7 @@ export function createRealTerminal({ env, color }: RealTerminalOptions): Termina
     outIsTerminal: stdout.isTTY === true,
     errIsTerminal: stderr.isTTY === true,
     inIsTerminal: stdin.isTTY === true,
-    // https://no-color.org: any non-empty value disables color.
+    // Any non-empty value of NO_COLOR disables color (https://no-color.org).
     color: color && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb',
     columns: () => stdout.columns ?? DEFAULT_COLUMNS,
     rows: () => stdout.rows ?? DEFAULT_ROWS,
@@ -40,7 +40,7 @@ export function createRealTerminal({ env, color }: RealTerminalOptions): Termina
   }
 }
 
-/** A reader that closes the pipe early, as in `holdfast get deployments | head -1`, is not an error. */
+/** Exits without an error if the reader of a pipe closes it early, as in `holdfast get deployments | head -1`. */
 function endQuietlyOnBrokenPipe(): void {
   for (const stream of [stdout, stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {

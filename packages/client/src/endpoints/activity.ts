@@ -11,7 +11,7 @@ export function activityCalls({ get }: Calls) {
   const events = (query: EventQuery = {}, options?: CallOptions) =>
     get('/events', eventPageShape, { ...query }, options)
   return {
-    /** Reads one page, oldest event first; without a cursor the newest. `earlierCursor` is set if older events exist. */
+    /** Reads one page of events, oldest first; by default the newest page. `earlierCursor`: set if older events exist. */
     events,
     /** Reads pages until `limit` events are read, or no older event exists. */
     pastEvents: (query: PastQuery, options?: CallOptions) =>

@@ -106,7 +106,7 @@ export type DryRun = Infer<typeof dryRunShape>
 export const statusWithTimelineShape = object({
   ...deploymentStatusShape.fields,
   timeline: list(listedEventShape),
-  /** Value for the parameter `before` of GET /events, which then returns the events before the first one of this timeline. */
+  /** Value for the parameter `before` of GET /events, to request the events that are older than this timeline. */
   earlierCursor: optional(string()),
 })
 export type StatusWithTimeline = Infer<typeof statusWithTimelineShape>

@@ -1,5 +1,5 @@
 // When each type of event is emitted and what its `data` holds. The reference docs/reference/events.md is generated from
-// this table, so a new event type needs a row here.
+// this table, so every event type needs a row in the table.
 
 import type { EventType, Severity } from './event.ts'
 

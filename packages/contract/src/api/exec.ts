@@ -31,7 +31,7 @@ export const logSkipShape = object({
 })
 export type LogSkip = Infer<typeof logSkipShape>
 
-/** Names a replica whose log could not be read. Without this item the replica would appear to have logged nothing. */
+/** Log stream item for a replica whose log could not be read; without it, the replica would seem to have no log lines. */
 export const logGapShape = object({
   unavailable: object({ replica: integer(), node: string(), reason: string() }),
 })

@@ -88,7 +88,7 @@ export const issuedJoinTokenShape = object({
 })
 export type IssuedJoinToken = Infer<typeof issuedJoinTokenShape>
 
-/** Keys are the raw 32 bytes as base64url. Ed25519 identifies the node; X25519 encrypts data for the node. */
+/** Request to enroll a node. Both keys are 32 raw bytes in base64url: `publicKey` is Ed25519, `encryptionKey` X25519. */
 export const enrollmentShape = object({
   nodeName: string(),
   joinToken: string(),

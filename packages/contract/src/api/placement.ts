@@ -66,7 +66,7 @@ export const refusalShape = object({
 })
 export type Refusal = Infer<typeof refusalShape>
 
-/** Kinds of changes that help to place a replica, applied to the candidate node unless the kind says otherwise. */
+/** Kinds of changes that help to place a replica. A kind that names no other object changes the candidate node. */
 export const CHANGE_KINDS = [
   'make_ready',
   'uncordon',
@@ -80,14 +80,14 @@ export const CHANGE_KINDS = [
   'place_beside',
   /** Move all replicas of another deployment away from the node. */
   'move_away',
-  /** Name this node in `nodeId` of the deployment. */
+  /** Name the candidate node in `nodeId` of the deployment. */
   'name_node',
   /** Remove the placement constraint from the deployment. */
   'change_constraint',
-  /** Remove the other deployment's name from the affinity list. */
+  /** Remove the name of another deployment from the deployment's affinity list. */
   'change_affinity',
   'change_anti_affinity',
-  /** Remove the residency rule; for blocked countries, remove only the country of this node. */
+  /** Remove the residency rule; for blocked countries, remove only the country of the candidate node. */
   'change_residency',
   'lower_request',
   'raise_quota',
@@ -104,7 +104,7 @@ export const changeShape = object({
   /** The placement constraint to change. A long list of values is cut to the first ones. */
   constraint: optional(constraintShape),
   demand: optional(oneOf(RESIDENCY_DEMANDS)),
-  /** The resources to free, or the most that may be requested. An absent resource stays unchanged. */
+  /** Resources to free (`free`), or the new requests (`lower_request`). An absent resource stays unchanged. */
   resources: optional(object({ cpuMillis: optional(integer()), memoryBytes: optional(integer()) })),
   /** Name of the other deployment that the change concerns. */
   deployment: optional(string()),
@@ -114,7 +114,7 @@ export const changeShape = object({
 })
 export type Change = Infer<typeof changeShape>
 
-/** The changes that, only if all are made, let the node accept a replica. */
+/** Changes that must all be made before the node accepts a replica. */
 export const cureShape = object({ text: string(), changes: list(changeShape) })
 export type Cure = Infer<typeof cureShape>
 
@@ -122,7 +122,7 @@ export const candidateShape = object({
   nodeId: branded<NodeId>(),
   nodeName: string(),
   refusals: list(refusalShape),
-  /** Changes after which the node would accept a replica; absent if it already does or the tenant cannot help. */
+  /** Changes after which the node would accept a replica; absent if no change is needed or the tenant cannot help. */
   cure: optional(cureShape),
 })
 export type Candidate = Infer<typeof candidateShape>
@@ -138,8 +138,8 @@ export const whyShape = object({
 export type Why = Infer<typeof whyShape>
 
 /**
- * A secret document whose keys become the variables NAME_key. The version is the pinned one, or null while the secret
- * has no version.
+ * Reference to a secret. Each key of the secret becomes the variable NAME_key. `version` is the pinned version, or null
+ * while the secret has no version.
  */
 export const templateSecretShape = object({
   name: string(),
@@ -160,7 +160,7 @@ export const containerTemplateShape = object({
   command: optional(list(string())),
   args: optional(list(string())),
   environment: map(string()),
-  /** References to secrets. The agent fetches the values when it creates the container. Absent without secrets. */
+  /** References to secrets; absent if there are none. The agent fetches the values when it creates the container. */
   secrets: optional(list(templateSecretShape)),
   composedEnvironment: optional(map(string())),
   healthCheck: optional(healthCheckShape),
@@ -191,18 +191,18 @@ export const ROLLOUT_STATES = ['progressing', 'paused', 'rolling_back'] as const
 export const revisionTargetShape = object({ revision: integer(), templateHash: string() })
 export type RevisionTarget = Infer<typeof revisionTargetShape>
 
-/** A rolling update in progress. The field is removed once the new revision has passed its watch window. */
+/** The state of a rolling update, stored until the new revision has passed its watch window. */
 export const rolloutShape = object({
   ...revisionTargetShape.fields,
   /** The revision that started the update. A later revision with the same template continues the update. */
   since: integer(),
   startedAt: string(),
-  /** When another replica last became ready. The progress deadline and the watch window start at this time. */
+  /** Time at which a further replica last became ready. The progress deadline and the watch window start at this time. */
   progressedAt: string(),
   /** The highest number of replicas of the new revision that were ready at the same time. */
   ready: integer(),
   state: oneOf(ROLLOUT_STATES),
-  /** Whether the update replaces existing replicas or a revision that worked. A first rollout cannot fail. */
+  /** True if the update replaces replicas or a revision that worked. False for a first rollout, which cannot fail. */
   replaces: boolean(),
   /** True if the quota of containers forced an old replica to stop before its successor started. */
   quotaReached: optional(boolean()),

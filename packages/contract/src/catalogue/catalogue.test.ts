@@ -1,9 +1,9 @@
-// The error catalogue is public, so this test pins all codes, their order and statuses. Every text must be clear alone.
+// Pins the codes of the public error catalogue, their order and statuses, and checks the form of every catalogue text.
 
 import { expect, test } from 'vitest'
 import { CATALOGUE, CATALOGUE_SECTIONS, CODES, type Code, codesIn, entryOf, isCode } from './catalogue.ts'
 
-/** Each code with its HTTP status, and a second status if there is one. Codes are never renamed, removed or reused. */
+/** Expected codes, each with its HTTP status and any second status. Codes are never renamed, removed or reused. */
 const RESOURCE_CODES = [
   // Codes about deployments.
   'name_required 422',

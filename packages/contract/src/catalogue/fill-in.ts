@@ -5,7 +5,7 @@ const PLACEHOLDER = /\{([a-z][A-Za-z]*)\}/g
 
 export type FillInParameters = { readonly [placeholder: string]: string | number }
 
-/** Replaces the placeholders of a text. Inserted text is not expanded again. Throws if the value of one is missing. */
+/** Replaces the placeholders of a text; inserted values are not expanded again. Throws if a placeholder has no value. */
 export function fillIn(template: string, parameters: FillInParameters = {}): string {
   return template.replace(PLACEHOLDER, (_, name: string) => {
     const value = Object.hasOwn(parameters, name) ? parameters[name] : undefined

@@ -15,7 +15,7 @@ const NINE = 0x39
  */
 const DOUBTFUL = /\\|__proto__/
 
-/** Reads a JSON text fast. Undefined if the text is not plain or not valid; then use the strict reader. */
+/** Reads a JSON text fast. Undefined if the text is invalid or needs the strict reader; then use the strict reader. */
 export function readPlainJson(text: string, maxDepth: number, maxValues: number): Json | undefined {
   const members = DOUBTFUL.test(text) ? undefined : countColons(text, maxDepth, maxValues)
   if (members === undefined) return undefined

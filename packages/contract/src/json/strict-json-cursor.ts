@@ -1,5 +1,5 @@
-// The position of the strict JSON reader, and how the reader fails. The first fault is recorded once. Each function
-// then returns undefined and adds its key or index to the path, so that valid bodies need no work for paths.
+// The position of the strict JSON reader, and its error handling. The cursor stores the first fault; each function on the
+// call stack then returns undefined and adds its key or index to the path, so that valid bodies need no work for paths.
 
 export type StrictJsonFaultKind = 'syntax' | 'duplicate_key' | 'depth' | 'values' | 'encoding' | 'number'
 

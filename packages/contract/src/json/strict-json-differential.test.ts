@@ -1,4 +1,4 @@
-// Compares the strict JSON reader with JSON.parse: both return the same value for every text that the strict one accepts.
+// Compares the strict JSON reader with JSON.parse: equal values for every text that the strict reader accepts.
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -81,13 +81,13 @@ function judge(bytes: Uint8Array): 'accepted' | 'refusedByBoth' | 'refusedByUs' 
     expectSameAsNative(ours.value, native)
     return 'accepted'
   }
-  // JSON.parse accepts this text, so the strict reader must have rejected it by one of its stricter rules.
+  // JSON.parse accepted the text, so the strict reader may reject it only by a stricter rule, not as a syntax error.
   if (ours.fault.kind === 'syntax')
     throw new Error(`refused sound JSON: ${Buffer.from(bytes).toString('latin1')}`)
   return 'refusedByUs'
 }
 
-/** Compares with JSON.parse, except for the two intended differences: bigint and minus zero. */
+/** Compares a value of the strict reader with that of JSON.parse. Intended differences are bigint and minus zero. */
 function expectSameAsNative(ours: Json, native: unknown): void {
   if (!sameAsNative(ours, native)) throw new Error(`${jsonText(ours)} is not ${JSON.stringify(native)}`)
 }

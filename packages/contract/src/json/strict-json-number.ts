@@ -9,9 +9,9 @@ const POINT = 0x2e
 const ZERO = 0x30
 const LOWER_E = 0x65
 
-/** The most characters of a number, far above the range of a double. Converting longer ones to bigint is slow. */
+/** Longest accepted number in characters, far above the range of a double. Converting longer texts to bigint is slow. */
 const MAX_NUMBER_LENGTH = 400
-/** A number with at most this many digits is below 2^53. */
+/** Number of digits up to which every whole number is below 2^53. */
 export const PLAIN_DIGITS = 15
 
 /** Reads a number. The cursor must be at a minus or a digit, and is moved behind the number. */

@@ -17,7 +17,7 @@ export function readString(cursor: Cursor): string | undefined {
   return text.slice(start, end)
 }
 
-/** Index of the first character of the string that cannot be copied unchanged. */
+/** Index of the first character of a string that cannot be copied unchanged: a quote, backslash or control character. */
 function endOfRun(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at)

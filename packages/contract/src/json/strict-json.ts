@@ -35,7 +35,7 @@ const MAX_KEY_IN_PATH = 256
 
 interface StrictJsonOptions {
   readonly maxDepth?: number
-  /** Limit on members and elements together. Many small values take ten times as long as text of the same size. */
+  /** Limit on the number of members and elements: small values take ten times as long to read as text of equal size. */
   readonly maxValues?: number
 }
 

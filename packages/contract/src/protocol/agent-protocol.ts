@@ -1,7 +1,7 @@
 // Messages between agent and server, over the WebSocket that the agent opens.
 //
 //   server  challenge          a fresh nonce
-//   agent   hello              a signature over nonce, node id and generation
+//   agent   hello              a signature over nonce, node id, generation and boot id
 //   server  welcome or close   the epoch of the session, or the reason why the session ends
 //   server  complete, delta    all desired containers each minute, and changes in between
 //   agent   heartbeat, status  a heartbeat each 10 s, and the state of containers after a change
@@ -66,13 +66,13 @@ export const welcomeShape = object({
   session: integer(),
   tenant: branded<TenantId>(),
   heartbeatMs: integer(),
-  /** Whether the control plane runs on this node. If so, only the platform's own tenant gets new containers here. */
+  /** Whether the control plane runs on this node. If so, it gets new containers of the platform's own tenant only. */
   controlPlane: optional(boolean()),
   /** Whether the node belongs to the platform's own tenant. */
   platform: optional(boolean()),
 })
 
-/** Rejects or ends a session. `code` is a code of the error catalogue or a close reason of this protocol. */
+/** Message that rejects or ends a session. `code` is from the error catalogue or a close reason of this protocol. */
 export const closeShape = object({ type: oneOf(['close']), code: string(), message: string() })
 
 /**
@@ -82,7 +82,7 @@ export const closeShape = object({ type: oneOf(['close']), code: string(), messa
 const templatesShape = map(map(containerTemplateShape))
 type Templates = Infer<typeof templatesShape>
 
-/** All desired containers of the node at one store revision. The agent removes containers that are not listed. */
+/** All desired containers of the node at one store revision. The agent treats its other containers as orphans. */
 export const completeShape = object({
   type: oneOf(['complete']),
   session: integer(),
@@ -109,7 +109,7 @@ export const deltaShape = object({
 })
 export type Delta = Infer<typeof deltaShape>
 
-/** Adds its container template to each item. Throws if a template is missing, because the item needs it. */
+/** Joins each item with its container template. Throws if the message lacks a template that an item refers to. */
 export function joinTemplates({ items, templates }: Pick<Complete, 'items' | 'templates'>): DesiredItem[] {
   const found = new Map<string, Map<string, ContainerTemplate>>()
   for (const [deployment, byHash] of Object.entries(templates))
@@ -162,7 +162,7 @@ export const answerShape = object({
   type: oneOf(['answer']),
   id: string(),
   containers: optional(list(machineContainerShape)),
-  /** A registry credential encrypted to the node's key; absent if the tenant has no credential for the host. */
+  /** A credential or environment, encrypted to the node's key; absent if the tenant has no credential for the host. */
   sealed: optional(string()),
   error: optional(string()),
   /** For the method `environment`: which secret entry was not resolved and why, as text written by the server. */

@@ -33,7 +33,7 @@ interface MapNode extends Described {
 }
 export interface ObjectNode extends Described {
   readonly kind: 'object'
-  /** Whether an object that was valid once is not checked again. For large records that other records share. */
+  /** True if an object that passed the check is not checked again. Set for large records that other records share. */
   readonly remembered?: boolean
   readonly fields: { readonly [name: string]: ShapeNode }
 }

@@ -4,11 +4,11 @@
 //
 //   1  remove headers that only nodes and routers may set from requests that came from outside
 //   2  one route per deployment, with the deployment's name as @id: reads the upstream line of the deployment's file
-//   3  routes common to all: proxy to a replica on this node; count the hop; proxy to another node; answer 503 or 404
+//   3  routes for all deployments: proxy to a local replica; count the hop; proxy to another node; answer 503 or 404
 //
-// A deployment adds only a matcher and a file name, so a thousand deployments load quickly. Replicas are listed in
-// upstream files (upstream-files.ts) instead: a new configuration closes connections, so it is loaded only when routes
-// change.
+// A deployment adds only a matcher and a file name to the configuration, so Caddy loads a thousand deployments quickly.
+// Replicas are listed in upstream files (upstream-files.ts), not in the configuration: loading a configuration closes
+// connections, so the agent loads one only when routes change.
 
 import { createHash } from 'node:crypto'
 import { defined } from '@holdfast/contract'
@@ -21,7 +21,7 @@ type Json = string | number | boolean | readonly Json[] | { readonly [key: strin
 
 export interface CaddyConfig {
   readonly text: string
-  /** Hash of the configuration, stored as the @id of its admin object; no deployment can have this name. */
+  /** Identifier of the configuration: `config.` and a hash. Caddy stores it as the @id of its admin object. */
   readonly version: string
 }
 
@@ -30,14 +30,14 @@ const HOPS = ['1', '2', '3'] as const
 const FORWARDED = ['X-Forwarded-For', 'X-Forwarded-Proto', 'X-Forwarded-Host']
 /** Delay before a reload closes upgraded connections such as WebSockets; without a delay, it closes them at once. */
 const STREAMS_STAY = '1h'
-/** Connections to replicas on this node. The short timeout lets Caddy try another replica soon if one is gone. */
+/** Connections to replicas on this node. The short timeout lets Caddy soon try another replica if a replica is gone. */
 const HERE = { protocol: 'http', dial_timeout: '500ms' }
 /**
- * Connections to other nodes: a new one per request. On a reused connection the loss of the other machine would go
- * unnoticed for minutes, and a request that was already sent must not be sent again.
+ * Connections to other nodes: a new connection for each request. On a reused connection Caddy would notice only after
+ * minutes that the other node is gone, and a request that was already sent must not be sent to a third node.
  */
 const AWAY = { protocol: 'http', dial_timeout: '1s', keep_alive: { enabled: false } }
-/** Positions in an upstream line to try next. A line repeats its addresses in order, so these positions differ. */
+/** Positions in an upstream line that Caddy tries, in this order, after the chosen upstream was unreachable. */
 const OTHERS = [1, 2, 3]
 const HTTP_PORT = 80
 const HTTPS_PORT = 443
@@ -54,7 +54,7 @@ function apps(settings: CaddySettings, backends: readonly Backend[]): Json {
   const edge = {
     routes: routesOf(settings, backends),
     errors: { routes: [{ handle: [FAILED] }] },
-    // Trusting all addresses is safe, because an earlier route deleted the headers of untrusted requests.
+    // Caddy may trust the forwarding headers of all clients, because an earlier route removes them from outside requests.
     trusted_proxies: { source: 'static', ranges: ['0.0.0.0/0', '::/0'] },
   }
   const peer = peerListen === undefined ? [] : [peerListen]
@@ -64,7 +64,7 @@ function apps(settings: CaddySettings, backends: readonly Backend[]): Json {
   const secure = listen.filter((address) => portOf(address) !== HTTP_PORT)
   return {
     http: {
-      // The peer port is the only plain-text port of a server with certificates.
+      // Caddy serves plain text only on `http_port`. On a server with certificates only the peer port uses plain text.
       http_port: peerListen === undefined ? HTTP_PORT : portOf(peerListen),
       https_port: portOf(secure[0] ?? `:${HTTPS_PORT}`),
       servers: {
@@ -118,7 +118,8 @@ function deploymentRoutes(folder: string, backends: readonly Backend[]): Json[] 
 }
 
 /**
- * Reads a deployment's upstream line. If its routes use several container ports, the route with the longest path decides.
+ * Builds the handler that reads a deployment's upstream file. If the deployment's routes have different ports, the
+ * matching route with the longest path determines the port, and thus the file.
  */
 function findUpstream(folder: string, { name, routes }: Backend): Json {
   const toPort = (port: number): Json => ({
@@ -138,7 +139,8 @@ function findUpstream(folder: string, { name, routes }: Backend): Json {
 }
 
 /**
- * Proxies to the addresses in the deployment's upstream line, in turn. If one cannot be reached, the next ones are tried.
+ * Proxies requests to the addresses in the deployment's upstream line, in turn. If an address cannot be reached, Caddy
+ * tries the next addresses.
  */
 function proxyByLine(kind: 'here' | 'away', room: number, transport: Json): Json {
   const all = Array.from({ length: room }, (_, at) => at + 1)
@@ -185,7 +187,7 @@ function distrust(peerListen: string | undefined): Json[] {
   ]
 }
 
-/** Limits how often a request is forwarded: nodes may have different route tables for a moment, and circles must end. */
+/** Limits how often nodes forward a request: nodes whose route tables differ could forward the request in circles. */
 function countHop(): Json[] {
   const [first, second, last] = HOPS
   const set = (hop: string): Json[] => [{ handler: 'headers', request: { set: { [HOP_HEADER]: [hop] } } }]

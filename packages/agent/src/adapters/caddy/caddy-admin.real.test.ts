@@ -18,7 +18,7 @@ let settings: CaddySettings
 let edge: string
 let peer: string
 const servers: Server[] = []
-/** Functions that send the delayed answers to requests for a slow path. */
+/** Functions that send the answers to requests with `slow` in the path; the test server delays these answers. */
 const held: (() => void)[] = []
 
 /** A web server that answers with its own name and the request headers it received. */
@@ -34,7 +34,7 @@ async function backendServer(name: string, address = '127.0.0.1', port = 0): Pro
   return (server.address() as AddressInfo).port
 }
 
-/** Applies the backends in the order that the agent's router uses. */
+/** Applies the backends as the agent's router does: writes the upstream files, then loads the configuration. */
 async function apply(backends: readonly Backend[]): Promise<void> {
   await admin.writeUpstreams(backends)
   await admin.load(backends)

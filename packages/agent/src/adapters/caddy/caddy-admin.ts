@@ -51,7 +51,7 @@ export function createCaddyAdmin(settings: CaddySettings, configFile: string): R
       const isServed = await serves(version)
       if (!isServed) await post(text, version)
       if (saved !== version) await writeDurably(configFile, text)
-      // Upstream files of removed routes are deleted last, because until then a request may still read them.
+      // Upstream files of removed routes are deleted last: requests read them until Caddy has the new configuration.
       if (!isServed || saved !== version) await upstreams.removeOthers(backends)
       saved = version
     },
@@ -59,7 +59,7 @@ export function createCaddyAdmin(settings: CaddySettings, configFile: string): R
   }
 }
 
-/** Reuses the last configuration while the routes are unchanged. Routes change far less often than replicas. */
+/** Builds a configuration only if the routes changed since the last call; otherwise returns the last configuration. */
 function rememberLast(
   build: (backends: readonly Backend[]) => CaddyConfig,
 ): (backends: readonly Backend[]) => CaddyConfig {

@@ -1,5 +1,5 @@
-// Runs Caddy's systemd unit by hand: on a new machine Caddy starts with only its admin socket, which is accessible to the
-// owner alone, and accepts the agent's configuration.
+// Runs the commands of Caddy's systemd unit without systemd. On a new machine Caddy starts with only its admin socket,
+// which is accessible to the owner alone, and accepts the agent's configuration.
 
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, statSync } from 'node:fs'
@@ -14,7 +14,7 @@ const unit = readFileSync(fileURLToPath(new URL('../../../holdfast-caddy.service
 const settingsOf = (name: string): string[] =>
   unit.split('\n').flatMap((line) => (line.startsWith(`${name}=`) ? [line.slice(name.length + 1)] : []))
 
-/** Splits a line as systemd.syntax(7) does: quotes of both kinds and backslashes are removed, `%%` becomes `%`. */
+/** Splits a line of the unit file as systemd.syntax(7) describes: removes quotes and backslashes, turns `%%` into `%`. */
 function words(line: string): string[] {
   const found = line.match(/'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|\S+/g) ?? []
   return found.map((word) =>

@@ -1,6 +1,6 @@
 // Builds the request matchers of each deployment. A path matches everything below it, by whole segments, and the longest
 // path wins. Each matcher excludes longer paths of other deployments, so the order of routes does not matter. Paths are
-// compared without case; admission ensures that no two differ in case alone.
+// compared without case; admission ensures that no two paths differ in case alone.
 
 import type { Backend } from '../../ports/router.ts'
 
@@ -17,7 +17,7 @@ interface Claim {
   readonly path: string
 }
 
-/** The request matchers by deployment name. If deployments claim the same host and path, the first by name gets both. */
+/** Request matchers by deployment name. If deployments share a host and path, only the first in `backends` matches. */
 export function matchersOf(backends: readonly Backend[]): Map<string, RouteMatcher[]> {
   const byHost = Map.groupBy(claimsOf(backends), ({ host }) => host)
   const matchers = new Map<string, RouteMatcher[]>()

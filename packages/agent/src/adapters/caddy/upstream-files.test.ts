@@ -31,7 +31,7 @@ test('outdated upstream files list the current upstreams of their deployment or 
   const folder = newFolder()
   const before = openUpstreamFiles(folder)
   await before.write([backend('api', ['10.208.0.2'], 80), backend('web', ['10.208.0.3'], 80)])
-  // Tests the same agent and a restarted agent, which knows the files only from the disk.
+  // Repeats the test with a new object, as after a restart of the agent, which knows the files only from the disk.
   for (const upstreams of [before, openUpstreamFiles(folder)]) {
     const now = [backend('web', ['10.208.0.4'], 81)]
     await upstreams.write(now)

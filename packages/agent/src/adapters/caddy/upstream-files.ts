@@ -8,7 +8,7 @@ import { createLimit } from '../../converge/limit.ts'
 import type { Backend, Upstreams } from '../../ports/router.ts'
 import { writeDurably } from '../../state/durable-file.ts'
 
-/** Possible lengths of a line, in addresses. They have many divisors, so replicas get nearly equal shares. */
+/** Possible numbers of addresses in an upstream line. They have many divisors, so replicas get similar request rates. */
 export const ROOMS = [12, 60, 240] as const
 export const AWAY_ROOM = 12
 const MAX_WRITES = 8
@@ -20,7 +20,7 @@ const NOWHERE = 'none'
 export const upstreamFile = (folder: string, name: string, port: number): string =>
   join(folder, fileName(name, port))
 
-/** The line of an upstream file: `here12 10.208.0.2:80 ...`, `away12 node:8081 ...`, or `none`. */
+/** Line of an upstream file: `here12` and 12 addresses of local replicas, `away12` and 12 of other nodes, or `none`. */
 export function upstreamLine({ local, peers }: Backend, port: number): string {
   if (local.length > 0) {
     const room = ROOMS.find((size) => size >= local.length) ?? Math.max(...ROOMS)
@@ -35,7 +35,7 @@ const fill = (places: readonly string[], room: number): string =>
 
 export interface UpstreamFiles {
   read(): Promise<Upstreams>
-  /** Writes the upstream files. When this resolves, no file has an upstream that is not in `backends`. */
+  /** Writes the upstream files. When the promise resolves, no file lists an upstream that is not in `backends`. */
   write(backends: readonly Backend[]): Promise<void>
   /** Deletes files of deployments and ports that are not in `backends`, except files written after this call began. */
   removeOthers(backends: readonly Backend[]): Promise<void>
@@ -53,7 +53,7 @@ export function openUpstreamFiles(folder: string): UpstreamFiles {
     return lines
   }
   const write = async (file: string, line: string): Promise<void> => {
-    // After a failed write, the file may have the old or the new content.
+    // During a write and after a failed write, the file's content is unknown: the old or the new line.
     lines?.set(file, undefined)
     await writeDurably(join(folder, file), `${line}\n`)
     lines?.set(file, line)

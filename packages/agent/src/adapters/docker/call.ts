@@ -33,7 +33,7 @@ export function createCaller(socketPath: string): Caller {
       try {
         return await withTimeout(deadlineMs, (signal) => work(docker, signal))
       } catch (error) {
-        // The engine may have restarted with another version, so the next call negotiates again.
+        // The engine may have restarted with another version, so the next call negotiates the API version again.
         if (error instanceof EngineError && error.fault === 'unavailable') connection = undefined
         throw error
       }
@@ -47,7 +47,7 @@ async function openConnection(socketPath: string): Promise<Connection> {
   return { docker: new Docker({ socketPath, version: `v${apiVersion}` }), apiVersion }
 }
 
-/** Rejects at the timeout, even if the Docker client ignores the abort signal. */
+/** Runs the work and rejects at the timeout, even if the Docker client ignores the abort signal. */
 async function withTimeout<T>(deadlineMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const ending = new AbortController()
   let timer: NodeJS.Timeout | undefined

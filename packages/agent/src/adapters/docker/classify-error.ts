@@ -1,5 +1,5 @@
-// Classifies a failed call of the engine. Error messages are the engine's own, shortened; they contain names of images
-// and containers, never environment variables.
+// Classifies a failed call of the engine. Error messages are the engine's own, shortened. The engine may quote a request,
+// so the agent does not log the messages of engine errors for containers with secrets (workers.ts).
 
 import { EngineError, type EngineFault } from '../../ports/engine.ts'
 

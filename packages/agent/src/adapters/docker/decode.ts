@@ -128,7 +128,7 @@ export function readInspected(value: unknown): InspectedContainer {
     exitCode: state === 'exited' || state === 'restarting' || state === 'dead' ? State.ExitCode : null,
     restarts: RestartCount,
     health: readHealth(State),
-    // The agent's containers are on one network; a container on several networks fails the settings check.
+    // Uses the first network: the agent's containers have only one, and a container on another network is unsafe.
     address: Object.values(NetworkSettings.Networks).map(addressOf)[0] ?? null,
     proof: Config.Labels?.[PROOF_LABEL],
     settings: { HostConfig, Mounts, NetworkSettings },

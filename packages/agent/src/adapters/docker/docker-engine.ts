@@ -94,8 +94,8 @@ async function listContainers(
 }
 
 /**
- * Creates a container. Body and query are separate: otherwise dockerode copies the body, with its environment, into the
- * URL.
+ * Creates a container. The request body and the query are passed separately: otherwise dockerode copies the body, with
+ * the container's environment, into the URL.
  */
 async function createContainer(
   docker: Docker,

@@ -58,7 +58,7 @@ function attachSink(running: RunningExec, sink: ExecSink): EngineExec {
   // With a terminal the engine sends one output; without a terminal it sends stdout and stderr in frames.
   const demultiplex = createDemultiplexer({ part: (channel, bytes) => sink.output(channel, bytes) })
   socket.on('data', tty ? (chunk: Buffer) => sink.output('stdout', chunk) : demultiplex)
-  // The socket's close event follows every error and is handled below.
+  // Errors need no handling of their own, because a close event follows every error of the socket.
   socket.on('error', () => {})
   socket.on('close', () => {
     if (!closed) settle(running, CHECKS_BEFORE_KILL).then(reportEnd, () => reportEnd(undefined))
@@ -84,7 +84,8 @@ function attachSink(running: RunningExec, sink: ExecSink): EngineExec {
 }
 
 /**
- * Resolves with the exit code. A running command is killed and has no exit code; a busy engine may not have started it.
+ * Resolves with the exit code of a command; undefined if the engine reports none in time. A command that still runs
+ * after `checksBeforeKill` checks is killed.
  */
 async function settle(
   { caller, exec, containerId }: RunningExec,

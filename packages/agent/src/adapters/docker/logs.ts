@@ -38,14 +38,14 @@ function queryOf({ follow, tail, since }: LogRequest): string {
 
 const FRACTION = /\.(\d{1,9})/
 
-/** Converts a time to the engine's format, seconds with nanoseconds. A JavaScript number is not precise enough for it. */
+/** Converts a time to the engine's format: seconds and nanoseconds as text, because a number would lose nanoseconds. */
 function engineTime(time: string): string {
   const fraction = FRACTION.exec(time)?.[1] ?? ''
   const seconds = Math.floor(Date.parse(time.replace(FRACTION, '')) / 1000)
   return `${seconds}.${fraction.padEnd(9, '0')}`
 }
 
-/** Converts frames to lines. Each frame is one line; a line that the engine cut has no line feed, so one is added. */
+/** Converts frames to log lines. Each frame is one line; adds a line feed to a line that the engine cut. */
 function createLines(sink: LogSink) {
   const held = Buffer.allocUnsafe(MAX_LINE_BYTES)
   let filled = 0

@@ -13,7 +13,7 @@ const HEAD_END = Buffer.from('\r\n\r\n')
 export interface BodySink {
   /** Receives bytes of the body. The buffer is a view that is valid only during the call. */
   data(bytes: Buffer): void
-  /** Called at the end; `complete` is false if the connection broke before the end of the body. */
+  /** Called once at the end of the response; `complete` is false if the connection broke before the end of the body. */
   end(complete: boolean): void
 }
 

@@ -25,7 +25,8 @@ export async function runProbe(
 }
 
 /**
- * Returns the exit code of the probe, or kills it. Waits first, because a busy engine may not have started the probe yet.
+ * Returns the exit code of a probe; kills a probe that still runs, and returns undefined. Polls several times, because a
+ * busy engine may not have started the probe yet.
  */
 async function settle({ call }: Caller, exec: Docker.Exec): Promise<number | undefined> {
   for (let left = SETTLE_TRIES; left > 0; left -= 1) {
@@ -41,7 +42,7 @@ async function settle({ call }: Caller, exec: Docker.Exec): Promise<number | und
   return undefined
 }
 
-/** Resolves when the probe's output stream ends, which is when its process ends. The output is dropped. */
+/** Resolves when the probe's output stream ends, because its process ended or the timeout passed. Drops the output. */
 async function untilEnd(exec: Docker.Exec, timeoutMs: number, abortSignal: AbortSignal): Promise<void> {
   const stream = await exec.start({ Detach: false, Tty: false, abortSignal })
   const timer = setTimeout(() => stream.destroy(), timeoutMs)
