@@ -132,7 +132,7 @@ async function halfLoad(platform: BenchPlatform, engine: KeyValueEngine, perSeco
         load.post(tenant?.token ?? '', body).then(() => void latencies.push(performance.now() - due)),
       )
     }
-    // A short sleep: a generator that busy-waits would use one of the two cores that the benchmark measures.
+    // Sleeps instead of busy-waiting, because a busy load generator would use one of the two cores that the server needs.
     await new Promise((resolve) => setTimeout(resolve, 1))
   }
   await Promise.all(pending)

@@ -23,7 +23,7 @@ const NODES = Number(values.nodes)
 const TENANTS = Number(values.tenants)
 const ROUNDS = Number(values.rounds)
 const SLICE_MS = Number(values.milliseconds)
-/** The two numbers of nodes of other tenants that are compared, FEW and MANY. */
+/** Numbers of nodes of other tenants: the benchmark compares decisions beside FEW and beside MANY such nodes. */
 const FEW = 1000
 const MANY = 100_000
 const NODES_OF_SMALL = 10
@@ -32,7 +32,7 @@ const HELD_OF_SMALL = 6
 const measure = (act: (index: number) => void, beside?: (index: number) => void): Slice =>
   measureThread(SLICE_MS, act, beside)
 
-/** A load of other tenants, each with 1,000 nodes. Decisions rotate among these tenants to keep their data in use. */
+/** Returns a function that makes decisions for other tenants of 1,000 nodes each, in turn, to keep their data in use. */
 function foreignLoads(nodes: number): (index: number) => void {
   const loads = Array.from({ length: Math.ceil(nodes / NODES) }, () =>
     createLoad(createSchedulingView(tenantOf(NODES))),
@@ -40,7 +40,7 @@ function foreignLoads(nodes: number): (index: number) => void {
   return (index) => loads[index % loads.length]?.(Math.floor(index / loads.length))
 }
 
-/** Decisions that rotate among the small tenants, so that no CPU cache holds the data of the tenant that is next. */
+/** Returns a function that decides for the small tenants in turn, so that no CPU cache holds the next tenant's data. */
 function smallLoads(): (index: number) => void {
   const facts = tenantOf(NODES_OF_SMALL)
   const loads = Array.from({ length: TENANTS }, () =>
@@ -67,7 +67,7 @@ const decideForSmall = smallLoads()
 const nowhere = aWorkload({ resources: { cpuMillis: 1_000_000, memoryBytes: 0 } })
 const idle = createSchedulingView(facts)
 
-/** Measures beside nodes of other tenants. The first slice is discarded: it includes garbage collection of the setup. */
+/** Measures decisions beside nodes of other tenants. The first one is discarded: it includes the setup's garbage. */
 function besideOthers(nodes: number): Slice {
   const beside = foreignLoads(nodes)
   measure(decide, beside)

@@ -100,7 +100,7 @@ async function submitAll({ port, tenants, image }: BenchPlatform): Promise<void>
     const at = await arrived
     receivers.delete(name)
     submitted.push(at - begun)
-    // Never negative: an agent may receive the deployment before the client has its response.
+    // The time since the response is never negative: an agent may receive the deployment before the client is answered.
     accepted.push(Math.max(0, at - answered))
   }
 }

@@ -99,7 +99,7 @@ async function measureFollower(name: string, pids: Pids, { about, bytesPerSecond
   )
 }
 
-/** Bytes per second that a process writes during the callback. All but the last 64 KiB, in a pipe, reached the engine. */
+/** Bytes per second that a process writes during the callback. At most 64 KiB of them have not reached the engine yet. */
 async function rateOf(pid: number, during: () => Promise<void>): Promise<number> {
   const before = { bytes: writtenBytes(pid), at: performance.now() }
   await during()

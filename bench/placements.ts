@@ -86,10 +86,10 @@ interface Round {
   readonly otherCores: number
 }
 
-/** Number of the round. Each deployment name contains it, so that rounds do not share deployments. */
+/** Number of the current measurement. Deployment names contain this number, so that measurements share no deployments. */
 let round = 0
 
-/** Measures from the moment the controllers see the deployments until the last placement is stored and watched. */
+/** Measures the time from the moment the controllers see the deployments until the last placement is in the cache. */
 async function place(
   { store, leadership, etcdPids }: Bench,
   cell: readonly TenantId[],
@@ -140,7 +140,7 @@ interface DesiredDeployment {
   readonly stored: { readonly uid: DeploymentUid; readonly spec: { readonly replicas: number } }
 }
 
-/** Number of deployments at the start of the list that are known to be placed. Each call of `placed` resumes there. */
+/** Number of deployments at the start of the list that are already known to be placed, so that each is checked once. */
 let counted = 0
 function placed(store: Store, desired: readonly DesiredDeployment[]): number {
   for (; counted < desired.length; counted += 1) {
@@ -154,7 +154,7 @@ function placed(store: Store, desired: readonly DesiredDeployment[]): number {
   return reached
 }
 
-/** Rate of direct writes: the records of one placement each, under keys that no process watches. */
+/** Measures the rate of direct writes to etcd: each writes the records of one placement, under keys without a watcher. */
 async function bareRate({ store, engine, etcdPids }: Bench, tenant: TenantId): Promise<number> {
   const placement = store.list(placements, tenant).at(-1)
   const event = store.keysOf(events, tenant).at(-1)

@@ -76,7 +76,7 @@ function ownTimes(
 ): [string, number][] {
   const byId = new Map(nodes.map((node) => [node.id, node.callFrame]))
   const own = new Map<string, number>()
-  // Skips the startup and the first half of the profile, in which V8 still compiles.
+  // Uses only the last part of the profile, because V8 compiles during startup and at the beginning of the load.
   const total = timeDeltas.reduce((sum, delta) => sum + delta, 0)
   const skipMicros = total - seconds * 1_000_000
   let elapsed = 0

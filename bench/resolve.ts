@@ -29,7 +29,7 @@ const READS = Number(values.reads)
 const MOST = 1.5
 
 const real = await openRealStore()
-// A separate etcd: writes of other tests would change the store revision that each read waits for.
+// Uses a separate etcd, because each read waits for the newest revision, and writes of other tests would raise it.
 const etcd = await startEtcd()
 const world = await openDispatchWorld({ real, endpoints: etcd.endpoints })
 const sides = await prepare(real, world)

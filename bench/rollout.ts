@@ -73,7 +73,7 @@ const reports = countReports(cluster.platform.server.store)
 const bare = await createBareSide(engines, cluster.platform.globex.id)
 const items = { plain: await warmUp(false), checked: await warmUp(true) }
 
-/** Pulls the image and creates the networks on all nodes. Returns the desired item that an agent received. */
+/** Pulls the image and creates the networks on all nodes. Returns the desired item from which containers are created. */
 async function warmUp(healthCheck: boolean): Promise<DesiredItem> {
   await rollOut({ ...onThree(NODES.length), healthCheck })
   const item = await product.itemOn(NODES[0] ?? '')

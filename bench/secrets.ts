@@ -27,7 +27,7 @@ const CALLERS = Number(values.callers)
 const SIDES = ['without', 'generated'] as const
 type Side = (typeof SIDES)[number]
 
-/** A different secret path for each deployment: a secret that already exists is not generated again. */
+/** The secrets of one deployment. Each has its own path, because an existing secret would not be generated again. */
 const secretsOf = (name: string): object => ({
   secrets: [
     { name: 'DB', vault_path: `deployments/${name}`, anchor: 'process', generate: { keys: ['password'] } },

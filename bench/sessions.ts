@@ -98,7 +98,7 @@ interface Rest {
   readonly revisions: number
 }
 
-/** Measures the server's CPU use and its writes to the store while nothing changes. */
+/** Measures the server's CPU use and its writes to the store while all sessions are idle. */
 async function rest(what: string): Promise<Rest> {
   // Waits until the agents' connections are established and their work is over.
   await pause(3_000)
@@ -116,7 +116,8 @@ async function rest(what: string): Promise<Rest> {
 }
 
 /**
- * Writes placements at a constant rate, each on another node. Times delivery from the write and from its acknowledgement.
+ * Writes placements at a constant rate, each on another node. Measures the time until the agent has the placement: from
+ * the start of the write, and from its acknowledgement.
  */
 async function changePlacements({ store }: TestStore): Promise<{ p50: number; p99: number }> {
   const fromBeginning: number[] = []

@@ -14,11 +14,11 @@ const AWAY_MS = LONG ? 180_000 : 15_000
 /** Time in milliseconds within which a killed router must serve again; stalls of the machine itself are added. */
 const ROUTER_BACK_MS = 2000
 const STALL_FACTOR = 2
-/** Time in which requests fail that other routers had forwarded to a killed router: a retry could run them twice. */
+/** Time after a router's death in which requests may fail that other routers had forwarded to it and must not repeat. */
 const IN_FLIGHT_MS = 250
 /**
- * Limits after which a silent node is unreachable or failed. An agent that starts while no server answers may wait 8 s
- * between two attempts to connect, so the limit for unreachable nodes is longer than 8 s, as it is by default.
+ * Times without a heartbeat after which a node is unreachable or failed. An agent may wait 8 s between two connection
+ * attempts after an outage, so unreachableSeconds must be longer than 8 s.
  */
 const LIVENESS = LONG ? TIMES : { ...TIMES, unreachableSeconds: 10 }
 
@@ -81,7 +81,7 @@ test('keeps serving while all servers and the store are down', async () => {
     await untilPassed(AWAY_MS, goneMs, 'the control plane was away for long enough')
     await lab.restartAgent(cluster.node(first))
   })
-  // If the outage had caused a node to be declared failed, this would happen within the time waited here.
+  // Wait longer than the failure timeout: if the outage made the servers declare a node failed, they would do so by then.
   await untilPassed((TIMES.failedSeconds + 2) * 1000, performance.now(), 'the failure deadline has passed')
   expect(await silenceEvents()).toEqual([])
   expect(await placementsOf(cluster.api('acme'), 'shop')).toEqual(placed)

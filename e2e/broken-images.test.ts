@@ -31,11 +31,11 @@ interface Broken {
   /** The script that the shell of the broken image's container runs. */
   readonly script: string
   readonly lacksLayer?: true
-  /** If true, one replica of the broken revision becomes unhealthy after all of its replicas serve. */
+  /** If true, the test makes one replica of the broken revision unhealthy after all replicas of the revision serve. */
   readonly becomesUnhealthy?: true
   readonly masks?: readonly Mask[]
   readonly update: { readonly failureAction: 'rollback' | 'pause'; readonly progressDeadline: string }
-  /** Least number of ready replicas during the update. One fewer if a ready replica becomes unhealthy without warning. */
+  /** Least number of ready replicas during the update: one less if the test makes a ready replica unhealthy. */
   readonly fewestReady: number
 }
 
@@ -56,7 +56,7 @@ const BROKEN: readonly Broken[] = [
     name: 'unhealthy-later',
     script: GOOD,
     becomesUnhealthy: true,
-    // Both replacement replicas are started at once, and either may be ready first.
+    // Both replicas of the rollback start at once and either may be ready first, so the number of ready ones is masked.
     masks: [
       [
         /\d( of 2 replicas of revision 1) (?:is|are) ready(?:: the rollback is complete)?\./g,
@@ -113,7 +113,7 @@ async function runGoodRevision(name: string): Promise<void> {
     image: reference,
     replicas: REPLICAS,
     healthCheck: CHECK,
-    // A short progress deadline also shortens the time for which a finished update is watched, which is never longer.
+    // With a short progress deadline, the watch of the finished update is short too, because it is never longer.
     update: { progressDeadline: '1s' },
     routes: [{ host, path: '/', port: 8080 }],
   }
@@ -194,7 +194,8 @@ async function becomeUnhealthy(name: string): Promise<void> {
 }
 
 /**
- * Waits until the failure is reported and only the previous revision runs. A paused update keeps one failed replica too.
+ * Waits until the failure is reported and only the previous revision runs. If the update was paused, one failed replica
+ * of the new revision remains.
  */
 async function untilReverted({ name, update }: Broken): Promise<void> {
   const held = update.failureAction === 'pause' ? 1 : 0

@@ -14,7 +14,7 @@ beforeAll(async () => {
 }, 300_000)
 afterAll(() => cluster?.stop(), 120_000)
 
-/** CLI settings that use the server replica without agent connections: this server replica forwards to the other one. */
+/** CLI settings with the URL of the server replica to which no agent is connected, so that requests are forwarded. */
 const asAcme = () => ({
   HOLDFAST_URL: cluster.platform.baseUrl,
   HOLDFAST_TOKEN: cluster.platform.acme.token,

@@ -30,9 +30,7 @@ const MOMENTS = 100
  * Time limit from applying a remedy to a running container, including placement, pull and start, on six nodes at once.
  */
 const RUNS_MS = 60_000
-/**
- * Short liveness limits. All nodes share one machine, so a node that is slow for some seconds must not be unreachable.
- */
+/** Short liveness limits, but long enough for a node that is slow for some seconds on the shared machine. */
 const LIVENESS = { heartbeatSeconds: 1, unreachableSeconds: 8, failedSeconds: 40 }
 const NODES = { acme: 5, globex: 2 }
 const TENANTS = ['acme', 'globex'] as const
@@ -40,7 +38,7 @@ const TENANTS = ['acme', 'globex'] as const
 interface Cured {
   readonly name: string
   readonly kinds: readonly ChangeKind[]
-  /** True if the test applied a smaller change than the remedy first, without effect. */
+  /** True if the test first applied less than the remedy and checked that this had no effect. */
   readonly triedLess: boolean
   readonly appliedAt: number
   readonly tookMs: number
@@ -131,8 +129,8 @@ async function cureFor({ api, node }: Ward, name: string): Promise<Cure> {
 const REASONS: ReadonlySet<string> = new Set(['unschedulable', 'quota_reached', 'residency_no_match'])
 
 /**
- * States of a container that has started. Without a health check it becomes ready some seconds later; no test waits for
- * that.
+ * States of a container that has started. The tests do not wait for `ready`, which a container without a health check
+ * reaches some seconds after its start.
  */
 const RUNS: ReadonlySet<string> = new Set(['running', 'ready'])
 
@@ -221,7 +219,7 @@ test('answers for every moment of the run with the decision that the events prov
   expect(moments).toBeGreaterThanOrEqual(MOMENTS)
 }, 120_000)
 
-/** Checks that no deployment was placed before its remedy was applied: the smaller change had no effect. */
+/** Checks that no deployment was placed before its complete remedy was applied. */
 function checkOrder(name: string, events: readonly ListedEvent[]): void {
   const applied = cured.find((each) => each.name === name)
   const refusal = events.find(isRefusal)

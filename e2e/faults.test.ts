@@ -26,7 +26,7 @@ afterAll(() => cluster?.stop())
 const everyId = async (): Promise<string[]> =>
   (await Promise.all(NODES.map((name) => containerIds(cluster, name)))).flat().sort()
 
-/** Checks that the fault has not changed the deployment, and that it can still be scaled up and down. */
+/** Checks that the fault has not replaced any container, and that the deployment can still be scaled up and down. */
 async function stillTheSame(): Promise<void> {
   const api = cluster.api('acme')
   await untilPhase(api, 'steady', 'Running')

@@ -159,7 +159,7 @@ test('removes stale containers from machines that return, and places on them aga
     await waitUntil(async () => (await containersOn(cluster, name)).length === 0, {
       what: `nothing stale is left on ${name}`,
     })
-  // The container is gone from the machine before the agent has reported the removal, so poll the API.
+  // The engine no longer has the container before the agent has reported the removal, so the test polls the API.
   await waitUntil(async () => (await placementsOf(acme, 'shop')).length === 2, {
     what: 'two placements are listed',
   })
@@ -185,7 +185,7 @@ test('declares no node failed for a while when three of five nodes of two tenant
   const unreachableMs = Date.now() - cutMs
   await waitUntil(massSilence, { what: 'the gauge of mass failures is 1' })
   await untilStatus(silent, 'failed', HELD_MS + REPLACED_MS)
-  // Use the last event of each node, because a node that failed in the first test too has earlier events.
+  // Only the last node.failed event of each node is used, because a node that failed in an earlier test has several.
   const failedAfterMs = await Promise.all(
     silent.map(async (name) => ((await emittedAt('node.failed', name)).at(-1) ?? 0) - cutMs),
   )

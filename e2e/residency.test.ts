@@ -113,7 +113,7 @@ test.each<[string, object, string, string, unknown]>([
   expect((await api.get(at('refused'))).status).toBe(404)
 })
 
-/** Checks that the deployment is stored and waits, and that the response lists the locations of the reachable nodes. */
+/** Checks that the deployment waits without a node, and that the warning lists the locations that nodes advertise. */
 async function waits(
   row: Row,
   labels: Labels,
@@ -155,7 +155,7 @@ test('an unmet demand waits, and starts automatically once a node has the missin
   expect(await curedBy(cluster, states)).toBeLessThan(CURED_MS)
   await untilOn('states', [4])
   await untilOn('america', [4])
-  // The replica was allowed on this machine only while the machine had no country.
+  // The deployment `elsewhere` blocks US, so its replica leaves the machine once the machine is in the US.
   await untilOn('elsewhere', [])
   await remove('elsewhere', 'states', 'america')
 })
@@ -244,7 +244,7 @@ test('stops a replica that no other node can run, and starts it again with the l
   await relabel(cluster, 'acme-5', inCountry('FR'))
   await untilOn('shop', [])
   console.log(`shop was stopped ${Date.now() - began} ms after its agent began to restart`)
-  // The engine shows the new container before the agent has reported it, so poll the API.
+  // The engine no longer has the containers before the agent has reported their removal, so the test polls the API.
   await expect
     .poll(() => statusOf('shop'))
     .toMatchObject({ phase: 'Degraded', reason: 'residency_no_match', replicas: { placed: 0 } })
@@ -330,7 +330,7 @@ test('without enforcement keeps what runs and places nothing; with it, placement
     labels: { [COUNTRY]: 'DE' },
     warnings: [{ code: 'residency_enforcement_off', field: 'placement.residency' }],
   })
-  // Once this deployment without residency rules runs, the controllers have decided with the changed settings.
+  // Once a deployment without residency rules runs, the restarted controllers have made decisions with enforcement off.
   await deploy(cluster, { name: 'free' })
   await untilPhase(api, 'free', 'Running')
   await untilPhase(api, 'held', 'Waiting')

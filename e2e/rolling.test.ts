@@ -82,7 +82,7 @@ async function put(change: object): Promise<unknown> {
   return Object(body['deployment']).revision
 }
 
-/** Number of requests whose results earlier checks have already covered. */
+/** Number of requests that had been sent at the time of the previous check. */
 let counted = 0
 function unnoticed(lowestReady: number): void {
   const seen: LoadResult = load.result()

@@ -25,16 +25,16 @@ import { createStoreEye } from '@holdfast/testkit/secrets/store-eye'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
 const ROUNDS = LONG ? 3 : 1
-/** Timeout of a test. About six restarts of consumers in sequence need a minute on two idle cores. */
+/** Timeout of a test: the consumers restart about six times in sequence, which takes a minute on two idle cores. */
 const PATIENCE = { timeout: LONG ? 3_600_000 : 300_000 }
 /** Approximate duration of one step of a rotation. */
 const STEP_MS = 40
-/** Roles of the servers that answer requests. In the long run they also lead, so each kill causes a change of leader. */
+/** Roles of the servers that answer requests. In the long run also controllers, so a kill may change the leader. */
 const ANSWERING = ['api', 'broker', ...(LONG ? ['controllers'] : [])]
 
 let cluster: LabPlatform
 let world: RedisWorld
-/** Servers that answer requests. The first in the list receives the requests; after a kill the other server is first. */
+/** Servers that answer requests. The first one gets all requests; after it is killed, the order is reversed. */
 const answering: ServerProcess[] = []
 let leading: ServerProcess
 let began = 0
@@ -80,7 +80,7 @@ function nextServer() {
   return { server: first, api: first.api(cluster.platform.acme.token) }
 }
 
-/** Requests one phase of a rotation. Implementations differ in when they kill a server. */
+/** A function that requests one phase of a rotation. The implementations differ in when they kill a server. */
 type Step = (phase: string) => Promise<void>
 
 const step: Step = async (phase) => {
@@ -96,7 +96,7 @@ const NEXT: { readonly [phase: string]: readonly string[] } = {
   retire: ['stage'],
 }
 
-/** Requests a step, then kills the server that answered and, for a cutover, the leader too. The other server is next. */
+/** Requests a rotation phase, then kills and restarts the server that answered and, for a cutover, the leader. */
 const stepAndKill: Step = async (phase) => {
   await step(phase)
   const dead = phase === 'cutover' ? [nextServer().server, leading] : [nextServer().server]
@@ -106,8 +106,8 @@ const stepAndKill: Step = async (phase) => {
 }
 
 /**
- * Kills the server at a random moment of the step, and retries the request at the other server, as a careful client
- * would.
+ * Kills the server at a random moment of the request, and retries the request with its Idempotency-Key at the other
+ * server.
  */
 const stepThroughDeath: Step = async (phase) => {
   const once = { 'idempotency-key': randomUUID() }
@@ -154,7 +154,7 @@ async function rotateFully(step: Step): Promise<void> {
   const { versions } = await rotationOf(api())
   expect(versions.new).toBeGreaterThan(Number(versions.old))
   await isRefused('cutover')
-  // In the staged phase, a container that starts must not receive the staged password.
+  // In the phase `stage`, a container that starts must not receive the new password, so Redis accepts only the old one.
   await world.applyPasswords()
   await acceptsPasswords(1)
 
@@ -178,7 +178,7 @@ async function rotateFully(step: Step): Promise<void> {
     what: 'the old password is destroyed',
     timeoutMs: 100_000,
   })
-  // After the passwords are applied, Redis accepts only the new password.
+  // After `retire`, the recreated container sets only the new password in Redis.
   await world.applyPasswords()
   await acceptsPasswords(1)
   expect(await world.secretsVersions()).toEqual(raised(first, CONSUMERS, 1))
@@ -208,7 +208,8 @@ async function abortEarly(step: Step): Promise<void> {
 }
 
 /**
- * Aborts a cutover after this many consumers have the new version. The last consumer is the one that configures Redis.
+ * Aborts a cutover once `count` consumers have the new version. The last consumer to get it is the one that sets the
+ * passwords in Redis.
  */
 async function abortCutover(step: Step, count: number): Promise<void> {
   const first = await world.secretsVersions()

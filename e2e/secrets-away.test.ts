@@ -23,7 +23,7 @@ type Tenant = 'acme' | 'globex'
 /** Number of containers started at once for a measurement. With up to a hundred, the slowest is the 99th percentile. */
 const AT_ONCE = LONG ? 100 : 12
 const VALUE = `canary-${randomBytes(12).toString('hex')}`
-/** Least time between two reads of a secret path whose reads fail. A timer may fire a little early. */
+/** Least time between two reads of a secret path after a failed read: 30 s, less half a second for an early timer. */
 const BACKOFF_MS = 29_500
 const SLOW = ['slow-1', 'slow-2', 'slow-3', 'slow-4']
 
@@ -38,7 +38,7 @@ let proxy: StoreProxy
 let cluster: LabPlatform
 /** Ids of the containers that ran before the first fault. */
 let before: string[]
-/** Times from request to container creation in milliseconds: one list without a fault, and one for each fault. */
+/** Milliseconds from request to container creation: `normal` without a fault, `beside` by fault. */
 const normal: number[] = []
 const beside = new Map<string, { readonly times: number[]; readonly stalledMs: number }>()
 const waiting: Waiting[] = []
@@ -204,7 +204,7 @@ test('emits one event for each cause, and none twice', async () => {
     const reported = await eventsOf(cluster.api(tenant), 'secret.unresolved')
     const causes = reported.map(({ subject, data }) => `${subject.name} ${Object(data).cause}`)
     const due = waiting.filter((each) => each.tenant === tenant).map(({ name, cause }) => `${name} ${cause}`)
-    // A deployment that is retried while the next fault is active reports the causes of both faults.
+    // A deployment may also report the cause of a later fault, if it is retried during that fault.
     expect(causes).toEqual(expect.arrayContaining(due))
     expect(new Set(causes).size).toBe(causes.length)
   }

@@ -36,11 +36,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const canaries = createCanaryValues()
 const REGISTRY = { username: 'robot', password: String(canaries.document(1)['k0']).slice(0, 24) }
-/** A public value that must appear in every searched place: finding it proves that a secret would be found there too. */
+/** A public text that must be found in every searched place, which proves that a secret there would be found too. */
 const MARK = `mark-${randomBytes(8).toString('hex')}`
 
 let cluster: LabPlatform
-/** Server process that answers half of the requests and serves secrets. Its log is written exactly as in production. */
+/** A server in its own process that answers half of the requests and serves secrets, with a log as in production. */
 let server: ServerProcess
 const answers: string[] = []
 const streams: (() => void)[] = []
@@ -88,7 +88,7 @@ async function accepted(request: Promise<ApiAnswer>): Promise<ApiAnswer> {
 
 const create = async (client: ApiClient, body: object) => accepted(client.post('/api/v1/deployments', body))
 
-/** Hashes of the texts after the shell in the container has expanded them. */
+/** SHA-256 hashes of texts such as `$VARIABLE`, expanded and hashed by the shell in the container. */
 async function hashesIn(node: string, container: string, texts: readonly string[]): Promise<string[]> {
   const script = texts.map((text) => `printf %s "${text}" | sha256sum`).join('\n')
   const output = await cluster.node(node).exec(['docker', 'exec', container, '/bin/sh', '-c', script])
@@ -164,7 +164,7 @@ test('rotates a credential to written values, then stages generated ones and abo
   await untilPhase(api('acme'), 'shop', 'Running')
   await rotate({ phase: 'stage', values: canaries.document(15) })
   await rotate({ phase: 'overlap' })
-  // The restarted deployment's container is recreated and has both versions of the secret.
+  // The restart recreates the container, which then gets both versions of the secret.
   await accepted(client.post('/api/v1/deployments/shop/restart', undefined))
   await untilRevision(api('acme'), 'shop', 2)
   await rotate({ phase: 'cutover' })

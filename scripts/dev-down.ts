@@ -9,8 +9,8 @@ import { readEnvironment } from './dev/environment.ts'
 import { isRunning, KEEPER, type ListedProcess, listProcesses } from './dev/process-list.ts'
 
 /**
- * Time for the platform's parent process (keeper) to stop its machines. If it is killed earlier, the machines keep
- * running.
+ * Time for the platform's parent process (keeper) to stop its nodes. If the keeper is killed earlier, containers of the
+ * nodes keep running.
  */
 const TIMEOUT_MS = 60_000
 const print = (text: string): void => void process.stdout.write(`${text}\n`)
@@ -22,7 +22,7 @@ async function endPlatform(listed: readonly ListedProcess[]): Promise<void> {
   const keeper = listed.find(({ name }) => name === KEEPER)
   if (keeper !== undefined && isRunning(keeper)) {
     process.kill(keeper.pid, 'SIGTERM')
-    // A parent process that does not stop in time is killed below.
+    // If the parent process (keeper) does not stop in time, it is killed with the other processes.
     await untilStopped([keeper]).catch(() => {})
   }
   for (const each of listed) endRecordedProcess(each)

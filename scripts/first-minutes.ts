@@ -86,7 +86,7 @@ async function walk(shell: Shell, commands: readonly WalkCommand[]): Promise<voi
     total += seconds
     if (at === page) printFirstPage(page, total)
   }
-  // Waits, because killed processes exist until they are reaped. The check below reports processes that are left.
+  // Killed processes exist until they are reaped, so wait before the check for processes that are left.
   await waitUntil(() => leftovers?.().length === 0, {
     what: 'no process is left',
     timeoutMs: REAPED_MS,

@@ -106,7 +106,7 @@ function writeManifests({ image }: LabPlatform): void {
   ])
 }
 
-/** Gives each machine another problem: cordoned, too small, powered off, and without the required label. */
+/** Gives each of the four machines a different problem: cordoned, too small, powered off, or without a required label. */
 async function breakNodes({ lab, node, platform }: LabPlatform): Promise<void> {
   const env = { HOLDFAST_URL: platform.baseUrl, HOLDFAST_TOKEN: platform.acme.token }
   const cli = (...words: string[]) => runCli(words, { env, cwd: folder.path })

@@ -21,7 +21,7 @@ export interface LoopOptions {
 
 let counter = 0
 
-/** Runs the load. The index of an operation never repeats within a process, so no two operations share a name. */
+/** Runs the load. Each operation gets an index that is unique in the process, from which it can form a unique name. */
 export async function closedLoop(
   operate: (index: number) => Promise<boolean>,
   { callers, seconds, groups }: LoopOptions,

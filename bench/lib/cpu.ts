@@ -15,7 +15,7 @@ function ticksOf(pid: number): number {
   return Number(fields[11]) + Number(fields[12])
 }
 
-/** CPU time of the whole machine. The difference to the CPU time of the benchmark's processes is the load of others. */
+/** CPU time of the whole machine. Without the CPU time of the benchmark's own processes, it is the load of all others. */
 export function busyMicros(): number {
   const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n')
   const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = line.split(/\s+/).slice(1).map(Number)

@@ -18,7 +18,7 @@ interface ManyRoutes {
 const CHANGED = 'changed'
 const HOST = 'changed.example'
 const SETTLED_MS = 10_000
-/** Addresses of the two replicas of the changing deployment. Addresses of all other routes receive no requests. */
+/** Addresses of the two replicas whose route changes during the measurement. All other routes receive no requests. */
 const REPLICAS = ['127.0.0.2', '127.0.0.3']
 
 interface DesiredRoute {

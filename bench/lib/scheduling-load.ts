@@ -8,7 +8,7 @@ import { aNode, aWorkload, someFacts } from '@holdfast/core/scheduling/schedulin
 
 const KINDS = 64
 const ZONES = 12
-/** Number of a node that some workloads require by name. None of them excludes its zone, and all of them fit on it. */
+/** Number of the node that some workloads require by name. These workloads fit there and do not exclude its zone. */
 const NAMED = 20
 const COUNTRIES = ['DE', 'FR', 'AT']
 const RULES = {

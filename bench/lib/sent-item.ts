@@ -1,5 +1,5 @@
-// Finds the desired item that an agent received. Benchmarks create containers from it directly on the engine, for
-// comparison.
+// Finds a desired item (the desired state of one replica) that an agent received. For comparison, benchmarks create
+// containers from this item directly on the engine.
 
 import { join } from 'node:path'
 import { openDesiredFile } from '@holdfast/agent/state/desired-file'
@@ -8,7 +8,7 @@ import type { DesiredItem } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
 import type { LabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 
-/** `image`: a part of the wanted image reference, such as its digest; if absent, an item with any image is returned. */
+/** Returns an item of the deployment whose image reference contains `image`; by default an item with any image. */
 export function sentItem(cluster: LabPlatform, node: string, name: string, image = ''): Promise<DesiredItem> {
   return waitUntil(
     async () => {

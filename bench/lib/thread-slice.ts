@@ -1,4 +1,4 @@
-// Measures rates by the CPU time of the measuring thread, reliable on a busy machine, and each call by wall clock.
+// Measures the rate of a function by the CPU time of its thread, which other load does not change, and each call by time.
 
 export interface Slice {
   readonly perSecond: number

@@ -23,7 +23,7 @@ export interface Judgement {
 const WARNING = 1.2
 const FAILURE = 1.5
 
-/** Factor for the budgets: larger than 1 on a machine slower than the one that was measured; otherwise 1. */
+/** Factor by which budgets grow on a machine that is slower than the one on which they were measured; at least 1. */
 export const machineFactor = ({ calibrationMs }: Budgets, measuredMs: number): number =>
   Math.max(1, measuredMs / calibrationMs)
 

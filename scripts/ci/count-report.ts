@@ -35,7 +35,7 @@ const NOTHING: Report = {
   testResults: [],
 }
 
-/** Number of printed lines of a failure's message: enough for expected and received values and the place in our code. */
+/** Lines of a failure's message to print: enough for expected and received values and the failing line of the test. */
 const SHOWN_LINES = 16
 const OF_THE_RUNNER = /node_modules\/vitest|<anonymous>/
 

@@ -21,7 +21,7 @@ export function writeEnvironment(folder: DevFolder, environment: DevEnvironment)
   writePrivate(folder.environment, `${JSON.stringify(environment, null, 2)}\n`)
 }
 
-/** The part of the platform's environment that dev:up and dev:down print. */
+/** The parts of `.dev/env.json` that dev:up and dev:down print. */
 interface EnvironmentSummary {
   readonly baseUrl: string
   /** The address of the first node's Caddy; undefined on a platform without nodes. */

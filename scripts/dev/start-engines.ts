@@ -29,7 +29,7 @@ export interface Engines {
   readonly registry: Registry
   /** Reference of the sample image in the registry, with its digest. */
   readonly sampleImage: string
-  /** The server's address, which the nodes can reach. */
+  /** Address of this machine at which the server listens and which the nodes can reach. */
   readonly address: string
 }
 

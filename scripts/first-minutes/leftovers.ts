@@ -18,7 +18,7 @@ export function watchLeftovers(clone: string): () => string[] {
   return () => [...labLeftovers(trace), ...processesOf(clone), ...[platform].filter(existsSync)]
 }
 
-/** Processes with the folder in their command line, which all processes of a platform have. */
+/** Processes of a platform, found by the platform's folder, which is in the command line of each of them. */
 function processesOf(folder: string): string[] {
   return readdirSync('/proc').flatMap((pid) => {
     try {

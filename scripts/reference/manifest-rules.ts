@@ -11,7 +11,7 @@ export interface FieldRejection {
   readonly why: string
 }
 
-/** Error codes that depend on facts from the store or a registry. The catalogue of codes names their fields. */
+/** Error codes that depend on the store or a registry and have no field rule; the code catalogue names their fields. */
 const FACT_CODES: readonly Code[] = [
   'manifest_wrong_kind',
   'deployment_exists',
@@ -44,7 +44,7 @@ const UNACCEPTABLE: readonly (Json | undefined)[] = [
   Object.fromEntries(Array.from({ length: MANY }, (_, index) => [`x${index}`, 'x'])),
 ]
 
-/** Sibling fields with which rules are run, for rules that apply only with such a sibling. */
+/** Sibling fields that are present when a rule is run, because some rules apply only beside one of these values. */
 const SIBLINGS = { type: 'exec', operator: 'in' }
 
 export function isRequired(at: string): boolean {
@@ -65,7 +65,7 @@ export function rejectionsAt(at: string): FieldRejection[] {
   })
 }
 
-/** Text for the accepted values of an error code, if they depend on the request. */
+/** Shown in place of the accepted values of an error code if these values depend on the request. */
 const OPEN = 'depends on the request; the response states it'
 
 function refuses(rule: Rule, value: Json | undefined) {

@@ -23,7 +23,7 @@ import { createHeldWatch } from '@holdfast/testkit/session/held-watch'
 import { openTestStore } from '@holdfast/testkit/store/open-test-store'
 import { expect, onTestFinished, test } from 'vitest'
 
-/** Two server replicas over one store; the second sees no changes while its watch is held. */
+/** Two stores with the same records, as in two server replicas; `late` sees no changes while its watch is held. */
 async function twoStores() {
   const root = `/${uniqueName('giving-up')}`
   const held = createHeldWatch()

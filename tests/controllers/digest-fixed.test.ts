@@ -108,7 +108,7 @@ test('an image that the registry does not have is reported once, and pinned when
   const repository = uniqueName('app')
   const tenant = await world.addTenant(store)
   await admitted(store, tenant, 'web', { image: `${registry.host}/${repository}:2.0` })
-  // The event is emitted after the first answer of the registry, even if several attempts time out before.
+  // One event reports the missing image, even if several registry requests time out before the first answer.
   const isReported = async () => (await imageEvents(store, tenant)).length > 0
   await waitUntil(isReported, { what: 'it is reported' })
   const before = requests.length
@@ -152,7 +152,7 @@ test('one image of many deployments is resolved once, and a tenant with many ima
   const first = await waitUntil(() => requests.find(({ tenant }) => tenant === modest), {
     what: 'the other tenant is served',
   })
-  // Counted in requests and not in time: without fairness, forty images of the other tenant would be resolved first.
+  // Counts requests instead of time: without fairness, the forty images of the greedy tenant would be requested first.
   expect(requests.indexOf(first) - before).toBeLessThan(15)
   registry.resume()
   const within = requests.filter(({ image: one, at }) => one === image && at - first.at < REST_MS)

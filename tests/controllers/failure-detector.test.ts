@@ -104,7 +104,7 @@ test('the owner of the shard declares a node failed whose server replica is gone
     if (statuses.at(-1)?.[0] !== status) statuses.push([status, (at - began) / 1_000])
   }
   await pass(155, checkAt)
-  // The timeouts of all nodes restarted thirty seconds ago.
+  // The detector restarts all timeouts thirty seconds after the start of the test, so each status comes 30 s later.
   expect(statuses).toEqual([
     ['ready', 1],
     ['unreachable', 70],
@@ -129,7 +129,7 @@ test('a pause of the server does not extend the time without heartbeats', async 
   await pass(100)
   const id = await aSilentNode(store, tenant)
   await pass(40)
-  // The pause is shorter than the time after which the detector treats the store as unavailable.
+  // A pause of the process that is too short for the detector to treat the store as unavailable.
   skip(12)
   await pass(39)
   expect(detector.mayFail(id, now())).toBe(false)
@@ -146,7 +146,7 @@ test('after the store was unavailable nodes have their full timeout, and none fa
   for (let second = 0; second < 60; second += 1) {
     skip(1)
     detector.check(now())
-    // Before the outage is detected, the check waits for the store, so that no node is declared failed.
+    // Checked only once the detector treats the store as unavailable: from then on, no node may be declared failed.
     if (second * 1_000 > DEFAULT_TIMES.awayMs) expect(detector.mayFail(id, now())).toBe(false)
   }
   const back = now()

@@ -136,7 +136,7 @@ async function dieAt(atWrite: number, moment: DeathMoment): Promise<boolean> {
     { what: 'it is dead or done' },
   )
   const stopped = first.stop()
-  // Stopping a dead controller never ends, so the test stops waiting at its death.
+  // stop() never resolves for a dead controller, so the test waits for stop() or for the simulated death.
   await Promise.race([stopped, mortal.death])
   const died = mortal.dead
   opened.close()
@@ -151,12 +151,12 @@ async function dieAt(atWrite: number, moment: DeathMoment): Promise<boolean> {
 describe('a controller that dies at any of its writes', () => {
   test.each(['before', 'after'] as const)(
     '%s the store executes it: the next controller completes the work',
-    // The scenario runs once for each write, and a busy machine adds heartbeat writes.
+    // The timeout is long, because the scenario runs once for each write, and a busy machine adds heartbeat writes.
     { timeout: 180_000 },
     async (moment) => {
       let atWrite = 1
       for (; await inFreshTenant(() => dieAt(atWrite, moment)); atWrite += 1);
-      // Heartbeat, shards and placements are at least this many writes at which a controller died.
+      // The controller died at each of its writes: heartbeat, shards and placements are more than three.
       expect(atWrite).toBeGreaterThan(4)
     },
   )
@@ -213,7 +213,7 @@ describe('two controllers that both believe to be the leader, without a fence', 
     for (const each of [quick, slow]) each.pause('writes')
     const first = runningOf(store, tenant, uid)
     await observe(store, tenant, uid, first, { state: 'failed', gone: true })
-    // Wait until both controllers have decided and neither has written.
+    // Wait until both controllers have decided and their writes are still held back.
     await expect.poll(() => both.map(({ placing }) => placing.pending)).toEqual([1, 1])
     quick.resume()
     await expect.poll(() => runningOf(store, tenant, uid)[0]?.id).not.toBe(first[0]?.id)

@@ -214,7 +214,7 @@ describe('a deployment that fits nowhere', () => {
     await expect.poll(() => runningOf(store, tenant, uid).map(({ nodeId }) => nodeId)).toEqual([a.id])
     const [tookMs, heldUpMs] = [performance.now() - began, pace.heldUpMs()]
     await pace.stop()
-    // The delay of bare writes is subtracted, because two writes come first and may have waited for the disk.
+    // The delay of direct writes to the store is subtracted: the placement needs two writes, and a slow disk delays them.
     expect(tookMs - heldUpMs).toBeLessThan(2_000)
     expect(placementOf(store, tenant, uid)).toMatchObject({ reportedRefusals: '', everAssigned: true })
     expect((await eventsOf(store, tenant)).map(({ type }) => type)).toEqual([
@@ -242,7 +242,7 @@ describe('a deployment that fits nowhere', () => {
     const { uid } = stored
     const own = async () => (await eventsOf(store, tenant)).filter(({ subject }) => subject.uid === uid)
     await expect.poll(() => placementOf(store, tenant, uid)?.reportedRefusals).toBeTruthy()
-    // A new revision and several resyncs reconcile the deployment with an unchanged result.
+    // A new revision and several resyncs repeat the decision with the same refusal, so no second event is emitted.
     await revise(store, tenant, stored, { labels: { a: 'b' } })
     await expect.poll(() => placementOf(store, tenant, uid)?.revision).toBe(2)
     await settled()

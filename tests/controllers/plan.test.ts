@@ -151,7 +151,7 @@ describe('the controllers do what was planned', () => {
     expect(unplaced > 0).toBe(kinds.includes('wait'))
     agents?.fewestServed()
     await carryOut(next)
-    // Polled, because the controllers may be idle for a moment between two moves.
+    // The test polls, because the controllers may be idle for a moment between two moves of replicas.
     await expect.poll(() => placesOf(next)).toEqual(plannedPlaces(before, steps))
     if (next.spec.replicas >= first.spec.replicas) expect(agents?.fewestServed()).toBe(rollout.lowestReady)
   })

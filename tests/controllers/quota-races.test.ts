@@ -85,7 +85,7 @@ async function moveAbout(owned: readonly TenantId[], turns: number): Promise<voi
     const from = replicas[(turn + 1) % 2] as Replica
     if (turn % 4 === 1) from.pause('writes')
     await moveTo(owned, to)
-    // The condition may fail if the server replicas have rebalanced the shards themselves.
+    // The wait also ends if the server replicas have already moved the shard to another owner to rebalance.
     const isMoved = () => owned.every((tenant) => owns(to, tenant) || ownerOf(tenant) !== to.id)
     await waitUntil(isMoved, { what: 'it has the shards', intervalMs: 1 })
     from.resume()
@@ -189,7 +189,7 @@ test('a quota lowered below its usage stops nothing, whatever is requested then,
     .toBe('quota_reached')
   const more = await world.revise(store, tenant, web, { replicas: QUOTA + 2 })
   await expect.poll(() => world.placementOf(store, tenant, web.uid)?.shortfall?.reason).toBe('quota_reached')
-  // An update removes no replica above the quota, because a successor could not be started.
+  // An update above the quota stops no replica, not even with stop-first, because no successor could be started.
   const order = { ...web.spec.update, order: 'stop-first' as const }
   await world.revise(store, tenant, more, { environment: { A: '2' }, update: order })
   for (const replica of replicas) await moveTo([tenant], replica)

@@ -106,7 +106,7 @@ describe('a demand that cannot be satisfied', () => {
     await expect.poll(() => [phase(stored), reason(stored)]).toEqual(['Waiting', expected])
     await idle()
     expect(homes(stored)).toEqual([])
-    // A deployment that waits for a node makes no progress, and its record is not written.
+    // While the deployment waits for a node, its rollout makes no progress and the placement record is not rewritten.
     const { startedAt, progressedAt } = placement(stored)?.rollout ?? {}
     expect(progressedAt).toBe(startedAt)
     const events = await world.eventsOf(store, tenant)
@@ -175,7 +175,7 @@ test('the wait for a node ends automatically within 2 s of the label that satisf
     await relabel(node, { [COUNTRY]: 'DE' })
     const before = pace.heldUpMs()
     const tookMs = await timeUntil('it is placed', () => homes(stored).length === 1)
-    // The delay of bare writes, which a slow disk causes, is subtracted.
+    // The delay of direct writes to the store, which a slow disk causes, is subtracted.
     took.push(tookMs - (pace.heldUpMs() - before))
   }
   console.log(`waits ended after ${Math.round(Math.max(...took))} ms at the most`)
@@ -200,7 +200,7 @@ describe('a node whose labels change', () => {
       agents?.fewestServed()
       await relabel(one, { [COUNTRY]: 'FR' })
       const took = await timeUntil('none is left there', () => !homes(stored).includes('berlin'))
-      // Within this time only the changed label can have caused the placement, because the next resync is later.
+      // The replicas moved because of the changed label: the next resync would have been later than this limit.
       expect(took).toBeLessThan(10_000)
       await settledOn(stored, 'bonn', 'bonn', 'bonn', 'bonn')
       await running(stored)
@@ -289,7 +289,7 @@ describe('a node whose labels change', () => {
     const first = await eventsOfType('deployment.displaced')
     expect(new Set(first.map(({ reason: why }) => why))).toEqual(new Set(['demands_changed']))
     expect(first.length).toBeGreaterThan(1)
-    // First a demand that moves no replica, then a label change that does: the event must name the label as the reason.
+    // A changed demand that moves no replica is followed by a changed label that does: the event must name the label.
     const blocked = { residency: { country: 'FR', blockedCountries: ['US'] } }
     await world.revise(store, tenant, french, { placement: blocked })
     await running(stored)
@@ -449,7 +449,7 @@ describe('a deployment whose demand changes', () => {
       ...([store, tenant, world.deploymentOf('web', { replicas: many, update, resources })] as const),
     )
     const all = () => placement(first)?.assignments ?? []
-    /** Reports in several parts, because each report is one transaction in this test. */
+    /** Reports for 50 replicas at a time, because one report is one transaction and its size is limited. */
     const act = async (): Promise<void> => {
       for (let from = 0; from < all().length; from += 50) {
         const part = all().slice(from, from + 50)

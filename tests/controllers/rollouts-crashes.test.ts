@@ -106,7 +106,7 @@ async function expectTheEnd(story: Story): Promise<void> {
   const emitted = (await eventsOf(store, tenant)).filter(({ time }) => time !== '')
   expect(countOf(emitted, 'deployment.progressing', 'rollout_started')).toBe(1)
   if (ends === 1) expect(countOf(emitted, 'deployment.rolled_back', 'rollback')).toBe(1)
-  // One event for each replica of the first revision and one for each successor: no step was done twice.
+  // The events list every replica of the first revision and every successor exactly once, so no step was done twice.
   const created = emitted.filter(({ type }) => type === 'deployment.scheduled')
   const replicas = created.flatMap(({ data }) => (data as { replicas: { replica: number }[] }).replicas)
   expect(replicas).toHaveLength(REPLICAS + (ends === 1 ? 1 : REPLICAS))
@@ -126,7 +126,7 @@ async function dieAt(atWrite: number, moment: DeathMoment, ends: number): Promis
   await change(story)
   await waitUntil(() => mortal.dead || isOver(story), { what: 'it is dead or done', timeoutMs: 20_000 })
   const died = mortal.dead
-  // Stopping a dead controller never ends, so the test stops waiting at its death.
+  // stop() never resolves for a dead controller, so the test waits for stop() or for the simulated death.
   await Promise.race([first.stop(), mortal.death])
   opened.close()
   const successor = await open()
@@ -153,7 +153,7 @@ describe('a controller that dies at any of its writes', () => {
     async (moment, ends, _what) => {
       let atWrite = 1
       for (; await dieAt(atWrite, moment, ends); atWrite += 1);
-      // Heartbeat, shards and the steps of the rollout are at least this many writes at which a controller died.
+      // The controller died at each of its writes: heartbeat, shards and rollout steps are more than four.
       expect(atWrite).toBeGreaterThan(5)
     },
   )
@@ -168,7 +168,7 @@ test.each([2, 1])(
     const { tenant, first, agents } = story
     const stateOf = () => JSON.stringify(placementOf(store, tenant, first.uid))
     let hands = 0
-    // Reports are held back; otherwise a fast owner would do several steps before it is stopped.
+    // Agents report only when the test calls act(); otherwise a fast owner would do several steps before it is stopped.
     agents.hold()
     while (!isOver(story)) {
       const before = stateOf()

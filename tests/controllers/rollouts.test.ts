@@ -60,7 +60,7 @@ afterEach(async () => {
   expect(controllers.errors).toEqual([])
 })
 
-/** Reports of a replica by the mode in its environment. */
+/** The report that agents send for a replica, by the value of MODE in its environment. */
 const REPORTS: { readonly [mode: string]: Report } = {
   unhealthy: { state: 'running', reason: 'unhealthy' },
   exits: { state: 'running', reason: 'exited', restarts: 3 },

@@ -200,7 +200,7 @@ describe('a stored decision', () => {
   })
 })
 
-/** A controller that leads at once. This is safe here, because only one controller lives at a time. */
+/** A placement controller that owns every shard without an election; only one controller lives at a time in this test. */
 const inCharge = (on: Store): PlacementController =>
   startPlacing({
     store: on,
@@ -268,7 +268,7 @@ describe('a matrix in parts', () => {
     let died = true
     let atWrite = 1
     for (; died; atWrite += 1) died = await dieAt(atWrite)
-    // The writes were parts of the events, parts of the decision, and the decision itself.
+    // The leader died at each of its writes: parts of the events, parts of the decision, and the decision itself.
     expect(atWrite).toBeGreaterThan(4)
     await store.fresh()
     expect([...store.keysOf(decisions, tenant), ...store.keysOf(decisionParts, tenant)]).toEqual([])
@@ -322,7 +322,7 @@ describe('a matrix in parts', () => {
     const [decision, ...more] = await decisionsOf(store, tenant, uid)
     expect([decision?.number, more]).toEqual([1, []])
     await store.fresh()
-    // Stored parts of failed attempts are deleted, because no decision names them.
+    // Only the parts that the decision names remain: parts stored by failed attempts have been deleted.
     expect(store.keysOf(decisionParts, tenant).map(({ id }) => id)).toEqual(decision?.parts)
     const { candidates } = await whyAt(store, tenant, 'web', clock.now())
     expect(new Set(candidates.map(({ nodeId }) => nodeId)).size).toBe(NODES)

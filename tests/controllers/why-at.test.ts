@@ -52,7 +52,7 @@ const change = (node: StoredNode, changes: Partial<StoredNode>): Promise<void> =
     }),
   )
 
-/** Waits until no decision is pending and the next decision will have a later time. */
+/** Waits until the controllers are idle and the clock has advanced, so that the next decision has a later time. */
 async function quiet({ placing }: world.Controllers): Promise<number> {
   await store.fresh()
   await waitUntil(() => placing.pending === 0, { what: 'the controllers are idle' })

@@ -11,7 +11,7 @@ const SELF = 'tests/unit/citations.test.ts'
 
 const OUTSIDE =
   'SPEC|DECISIONS|SAFETY|DESIGN|PARTS|PERFORMANCE|STYLE|LIBRARIES|ENGLISH|OPERATIONS|DASHBOARD|PEERS'
-/** References to outside documents: with a section or file ending anywhere, as a bare word in comments and prose. */
+/** Names of documents outside the repository: NUMBERED matches them with `.md`, a possessive or a section, BARE alone. */
 const NUMBERED = new RegExp(String.raw`\b(?:${OUTSIDE})(?:\.md\b|['’]s\b| (?:\d|row\b))`, 'g')
 const BARE = new RegExp(String.raw`(?<![\w.\`/-])(?:${OUTSIDE})(?![\w.\`/=-])`, 'g')
 

@@ -54,7 +54,7 @@ function slow({ where, pattern }: Written): string[] {
   return [`${where}: ${found.ms.toFixed(1)} ms on ${found.length} of ${JSON.stringify(found.begins)}`]
 }
 
-// The best time of several runs of each pattern is used. The timeout covers all patterns on a slow machine.
+// The long timeout covers all patterns on a slow machine, because each pattern is measured several times.
 describe('regular expressions', { timeout: 120_000 }, () => {
   const written = writtenPatterns()
 

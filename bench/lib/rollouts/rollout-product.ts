@@ -15,7 +15,7 @@ const REMOVED_MS = 120_000
 
 interface Rollout {
   readonly replicas: number
-  /** Name of the only node on which replicas may be placed; undefined: any node. */
+  /** Name of the only node on which replicas may be placed. If undefined, replicas may be placed on any node. */
   readonly node: string | undefined
   readonly healthCheck: boolean
 }
@@ -24,7 +24,7 @@ interface ProductSide {
   /** Creates the deployment; resolves when the POST was answered. */
   rollOut(rollout: Rollout): Promise<void>
   untilReady(replicas: number): Promise<void>
-  /** The desired item that an agent received. For comparison, containers are also created directly from this item. */
+  /** The desired item of a replica that the node's agent received; the bare variant creates containers from this item. */
   itemOn(node: string): Promise<DesiredItem>
   /** Number of the deployment's running containers, as listed by the engines. */
   running(): Promise<number>
@@ -78,5 +78,5 @@ export async function createProductSide(
   }
 }
 
-/** Selects the deployment's containers by name: containers created directly on the engine have other names. */
+/** True for containers of the benchmark's deployment; containers created directly on the engine have other names. */
 const isOurs = ({ name }: { readonly name: string }): boolean => name.startsWith('roll-')

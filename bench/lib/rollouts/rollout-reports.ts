@@ -1,4 +1,4 @@
-// Counts the stored status reports of replicas: each report uses CPU time that the engines on the same machine need too.
+// Counts the stored status reports of replicas, because each report uses CPU time of the machine that runs the engines.
 
 import { observations } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'

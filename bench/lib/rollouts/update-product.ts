@@ -88,7 +88,7 @@ export async function createProductUpdates(
   }
 }
 
-/** Records the time of each change that the store makes to the deployment's replicas. */
+/** Records when the store shows each step of the deployment's replicas, such as desired, ready and to be removed. */
 function noteStored({ platform }: LabPlatform, name: string, book: StepBook) {
   const { store } = platform.server
   const tenant = platform.acme.id as TenantId

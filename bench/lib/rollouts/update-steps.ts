@@ -25,7 +25,7 @@ export interface StepBook {
   close(): void
 }
 
-/** Steps by the engine's names of container events. */
+/** The step of an update that each container event of the engine stands for, by the engine's name of the event. */
 const STEPS: ReadonlyMap<string, Step> = new Map([
   ['create', 'created'],
   ['start', 'started'],
@@ -87,7 +87,7 @@ function describe(successions: readonly Succession[], at: (id: string, step: Ste
   ].join(', ')
 }
 
-/** Median time from the moment a replica is ready to the assignment of the next replica. */
+/** Median time from a replica's readiness to the next assignment of another replica. */
 function timeToNext(successions: readonly Succession[], at: (id: string, step: Step) => number): number {
   const wanted = successions.map(({ next }) => at(next, 'wanted')).toSorted((a, b) => a - b)
   const gaps = successions.flatMap(({ next }) => {

@@ -5,7 +5,7 @@ import type { JsonObject } from '@holdfast/contract'
 import fc from 'fast-check'
 
 export interface ArbitraryOptions {
-  /** Image references to choose from; the registry check must accept each of them. */
+  /** Image references that generated deployments may use; the server's registry check must accept all of them. */
   readonly images: readonly string[]
   /** Names of deployments with a healthCheck and without dependencies. If empty, no dependsOn is generated. */
   readonly dependencies?: readonly string[]
@@ -131,9 +131,7 @@ const arbitraryUpdate = (maxReplicas: number) =>
     { requiredKeys: [] },
   )
 
-/**
- * Host names random enough that no two deployments of a run share a host, because a route may have only one deployment.
- */
+/** Route hosts that are random enough to be unique in a test run, because a route may belong to only one deployment. */
 const arbitraryHost = fc.noBias(textOf('0123456789abcdef', 24, 24)).map((text) => `h${text}.example`)
 
 const arbitraryRoutes = fc.array(
@@ -186,7 +184,7 @@ const arbitraryValues = fc.dictionary(
   { minKeys: 1, maxKeys: 3 },
 )
 
-/** Keys of a secret to generate, in both notations, with enough entropy. No key also has a written value. */
+/** A valid `generate` field of a secret: a format with enough entropy, and keys that have no value in `values`. */
 const arbitraryGenerate = fc
   .tuple(
     fc.subarray(['g', 'G_1', 'token'], { minLength: 1 }),
@@ -257,7 +255,7 @@ function withSecrets(
     .map(([fields, more]) => ({ ...fields, ...more }))
 }
 
-/** The generated body after a round trip through JSON text, with keys in any order, as a server receives it. */
+/** A generated body after a round trip through JSON text, with its keys in any order, as the server receives the body. */
 const asSent = (body: fc.Arbitrary<{ [field: string]: unknown }>): fc.Arbitrary<JsonObject> =>
   body
     .chain((fields) => fc.shuffledSubarray(Object.entries(fields), { minLength: Object.keys(fields).length }))

@@ -109,7 +109,7 @@ test('quota_exceeded is returned at quotas.stored_bytes', async () => {
 })
 
 test('rate_limited is returned with the time to wait', async () => {
-  // The rate limit refills once in ten seconds, so that a short pause of the machine does not refill it.
+  // The rate limit allows one more request every ten seconds, so that a short pause of the machine changes nothing.
   const platform = await startPlatform({ settings: { rates: { requestsPerMinute: 6, burst: 10 } } })
   const api = platform.api(platform.acme.token)
   const sent = { kind: 'Deployment', name: 'web', image: platform.image }

@@ -201,7 +201,7 @@ const BODIES: { readonly [method: string]: unknown } = {
   PATCH: { name: 'x' },
 }
 
-/** All requests in which one path parameter is foreign or missing; {tenant} is otherwise the caller's own. */
+/** All requests with one path parameter that names an object of another tenant or none; {tenant} is the caller's own. */
 function* everyPair(): Generator<{
   method: string
   pattern: string
@@ -239,7 +239,7 @@ describe("another tenant's object", () => {
         }
         const [real, missing] = [await ask(pair[0]), await ask(pair[1])]
         expect(without(real, pair), `${method} ${pattern} by ${name}`).toEqual(without(missing, pair))
-        // The consumers of an unknown secret label are an empty list, as for a foreign label.
+        // For a foreign secret label the list of consumers is empty and not an error, as for an unknown label.
         if (!pattern.endsWith('/consumers')) expect(real?.status).toBeGreaterThanOrEqual(400)
         compared += 1
       }
@@ -324,7 +324,7 @@ describe('no byte of another tenant is returned', () => {
             id: own.node.id,
           })
           const answer = await exchangeOnce(requestText({ method, path: `${path}${query}`, token }))
-          // The list of containers is 503, because the node is not connected; the response must contain nothing else.
+          // GET of a node's containers returns 503, because no agent is connected; all other lists must not fail.
           const most = path.endsWith('/containers') ? 503 : 499
           expect(answer?.status, `${method} ${path}${query}`).toBeLessThanOrEqual(most)
           expect(

@@ -141,13 +141,13 @@ test('a stream resumes behind the last event that was read, through any disconne
   const seen: string[] = []
   let last: string | undefined
   for (let round = 0; round < 6; round += 1) {
-    // The first reader connects before any event. Later readers find a batch, and one event arrives while they read.
+    // In rounds after the first, three events exist before the reader connects. One more arrives while it is connected.
     const headers = last === undefined ? {} : { 'last-event-id': last }
     if (round > 0) await emit(id, [`${round}a`, `${round}b`, `${round}c`])
     const reader = await follow(token, { headers })
     await emit(id, [`${round}d`])
     await untilReceived(reader, round === 0 ? 1 : 2)
-    // Before the disconnect, the reader is assumed to have read one event in the first round and two in later rounds.
+    // The reader counts as having read one event in the first round and two in later rounds, before it disconnects.
     const read = reader.received.slice(0, round === 0 ? 1 : 2)
     seen.push(...messagesOf({ ...reader, received: read }))
     last = read.at(-1)?.id
@@ -237,7 +237,7 @@ test('a cursor that retention has deleted is reported as truncated, in the strea
   expect(listed.body['truncated']).toEqual(truncated)
   const page = await platform.api(token).get(`/api/v1/events?after=${oldest}`)
   expect(page.body['truncated']).toBeUndefined()
-  // All events are deleted after the reader has read them, so the stream has no gap.
+  // The reader has read the events that are now deleted, so its stream reports no gap.
   await forgetOldest(id, 10)
   await emit(id, ['e'])
   await untilReceived(reader, 4)

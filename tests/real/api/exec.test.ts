@@ -82,7 +82,7 @@ test('a client that does not read makes the command wait: memory is bounded at e
   client.socket.pause()
   let steady = 0
   let peak = 0
-  // All buffers between container and client are full now, so the memory of this process no longer grows.
+  // Waits until the memory of this process stops growing, because all buffers between container and client are full.
   await waitUntil(
     () => {
       const { rss } = process.memoryUsage()

@@ -73,7 +73,7 @@ test('events are bounded by their bytes: the oldest whole revisions are deleted 
   const before = await listEventNames(store, tenant)
   expect(before.names).toHaveLength(12)
   const [seen = ''] = before.cursors
-  // The limit allows seven events, but only whole revisions are deleted: the first two batches of three events.
+  // The limit allows seven of twelve events. Only whole revisions are deleted, so two batches of three events go.
   const retention = keep({ bytes: 7 * 52 * KIB })
   await boundBytes({ store, clock, retention })
   const after = await listEventNames(store, tenant, seen)

@@ -27,7 +27,7 @@ const filled = (unit: string, before: string, after: string): string =>
   deployment(before + unit.repeat(Math.floor(ROOM / Buffer.byteLength(unit))) + after)
 const members = (value: string, count = Math.floor(ROOM / (10 + value.length))): string =>
   Array.from({ length: count }, (_, at) => `"K${at}":${value}`).join(',')
-/** JSON members for a body slightly below the size limit. */
+/** 19,000 JSON members: slightly fewer values than the 20,000 that the server accepts in one body. */
 const fewer = (value: string): string => members(value, 19_000)
 
 /** JSON fragments that look like the start of a secret or of a pattern, so that a naive search would be quadratic. */

@@ -50,7 +50,7 @@ afterAll(async () => {
 
 const revisions = () => readKeyRevisions(platform.config.etcd.endpoints[0] ?? '', `${platform.root}/t/`)
 
-/** Deletes accepted records, so that the quota suffices for the next block and the server's cache does not grow. */
+/** Deletes the deployments that were accepted, so that neither the quota nor the server's cache fills up. */
 async function removeAccepted(names: ReadonlySet<string>): Promise<void> {
   const api = platform.api(targets.token)
   for (const name of names) {

@@ -67,7 +67,7 @@ function follow(path: string, { baseUrl = world.platform.baseUrl, slow = false }
       if (part.includes('{"skipped"')) missed = true
       parts.push(part)
       kept += part.length
-      // Most of a large log is counted and discarded.
+      // The follower counts all bytes of the log and keeps only the last 4 MiB of text.
       while (kept > 4 * MIB) kept -= parts.shift()?.length ?? 0
     })
     response.on('end', () => {
@@ -192,7 +192,7 @@ test('a slow follower of containers that write at full speed is informed of the 
   const began = performance.now()
   let peak = 0
   await waitUntil(() => follower.bytes() > 0, { what: 'it is followed' })
-  // Chunks that are already buffered arrive first, so the follower reads until the gap is reported.
+  // The gap is reported after log chunks that were already buffered, so the follower reads until the report arrives.
   while (!follower.missed() && performance.now() - began < 120_000) {
     await new Promise((resolve) => setTimeout(resolve, 50))
     follower.resume()
@@ -212,7 +212,7 @@ test('a slow follower of containers that write at full speed is informed of the 
   expect(gaps[0]).toEqual({ replica: 2, lines: expect.any(Number), bytes: expect.any(Number) })
   expect(peak - before).toBeLessThan(128 * MIB)
   for (const agent of world.agents) expect(agent.peakMiB()).toBeLessThan(150)
-  // The large log output has not delayed other messages of the node.
+  // The log flood has not delayed the node's heartbeats, so the node is not unreachable.
   expect((await world.platform.api(developer).get('/api/v1/nodes')).text).not.toContain('unreachable')
 })
 

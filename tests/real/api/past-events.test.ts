@@ -54,20 +54,20 @@ test('every matching event among many is found by following the cursors', async 
     return listed.value
   }
   const messages = ({ items }: EventPage) => items.map(({ message }) => message)
-  // When events are read backwards, an empty page with a cursor is not the end.
+  // Reading backwards, a page may be empty and still have a cursor to older events.
   const newest = await ask({})
   expect([messages(newest), newest.earlierCursor]).toEqual([[], expect.any(String)])
   const older = await ask({ before: newest.earlierCursor })
   expect(messages(older)).toEqual(['second'])
   const oldest = await ask({ before: older.earlierCursor })
   expect([messages(oldest), oldest.earlierCursor]).toEqual([['first'], undefined])
-  // New events come after the first response's cursor, and reading forwards skips none.
+  // Reading forwards from the first response's cursor returns each newer event once.
   await emit(store, tenant, 'dep_quiet', ['third'])
   expect(messages(await ask({ after: newest.nextCursor ?? '' }))).toEqual(['third'])
   const onwards = await ask({ after: oldest.items[0]?.cursor, limit: 2 })
   expect(messages(onwards)).toEqual(['second'])
   expect(messages(await ask({ after: onwards.nextCursor ?? '', limit: 2 }))).toEqual(['third'])
-  // A deployment's timeline has a cursor at the event where its search stopped, and /events continues from there.
+  // The timeline's search for older events stops early; /events continues from the cursor that the timeline returns.
   const storied = await readTimeline(store, tenant, { uid: 'dep_quiet', nodeIds: [] })
   expect(storied.timeline.map(({ message }) => message)).toEqual(['third'])
   expect(messages(await ask({ before: storied.earlierCursor, limit: 9 }))).toEqual(['first', 'second'])

@@ -99,7 +99,7 @@ describe('the image check', () => {
     const image = `${down}/shop/web:1.0`
     const answer = await create(image)
     expectUnreachable(answer, image, /could not be queried: /)
-    // The deployment's timeline shows why the deployment waits, after the event of its creation.
+    // The deployment's timeline has the creation first, then an event that explains why the deployment waits.
     const [first, second] = (await storyOf(answer)).toReversed()
     expect(first).toMatchObject({ type: 'deployment.created' })
     expect(second).toMatchObject({

@@ -135,7 +135,7 @@ describe('tokens', () => {
 
   test('expire', async () => {
     const path = `/api/v1/tenants/${platform.acme.id}/tokens`
-    // The token is valid long enough to be used once, even with a slow disk.
+    // The token expires after five seconds, so that it can be used once even with a slow disk.
     const { body } = await acme.post(path, { name: 'short', role: 'viewer', expiresAt: inSeconds(5) })
     const short = platform.api(String(body['token']))
     expect((await short.get(COLLECTION)).status).toBe(200)

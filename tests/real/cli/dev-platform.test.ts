@@ -61,7 +61,7 @@ const read = (name: string) => readFileSync(join(folder, name), 'utf8')
 const listed = (): { name: string; pid: number }[] =>
   existsSync(join(folder, 'processes.json')) ? JSON.parse(read('processes.json')) : []
 
-/** Waits until some engines run while others start, before the server exists. */
+/** Waits until the first engines of the platform run, while other engines and the server have not started. */
 const halfWay = () =>
   waitUntil(() => listed().some(({ name }) => name === 'etcd-1' || name === 'registry'), {
     what: 'half of the platform is up',

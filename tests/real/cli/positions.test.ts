@@ -49,7 +49,7 @@ function valueAt(body: Json, steps: readonly PathStep[]): Json | undefined {
   }, body)
 }
 
-/** The key of the nearest existing parent of a field; for a list element or an empty document, the first key. */
+/** Name of the key under which the caret must be if a field is missing: the nearest existing parent, or the first key. */
 function keyFor(body: JsonObject, steps: readonly PathStep[]): string {
   const missing = steps.findIndex((_, at) => valueAt(body, steps.slice(0, at + 1)) === undefined)
   const last = steps[missing - 1]
@@ -66,7 +66,7 @@ function expectCaret(text: string, name: string, body: JsonObject, field: string
   const under = text.slice(start, end)
   const value = valueAt(body, steps)
   if (steps.length > 0 && value !== undefined) {
-    // A value over several lines is not a valid document on its own and is not compared.
+    // A YAML value over several lines cannot be parsed without its context, so it is not compared.
     const isBlock = typeof value === 'object' && value !== null && !name.endsWith('.json')
     if (!isBlock) expect(parse(under)).toEqual(value)
   } else if (steps.length > 0) expect(parse(under)).toBe(keyFor(body, steps))

@@ -40,7 +40,7 @@ describe('at a terminal', () => {
     await open(world.platform.baseUrl)
     const text = `kind: Deployment\\nname: web\\nimage: ${world.platform.image}\\n`
     await screen.type(`printf '${text}' | holdfast apply -f - --wait 2>&1 | tail -n 3; echo "made $?"`)
-    // The marker text is unique, so that output of an earlier command is not mistaken for the end of this command.
+    // Only this command prints `made 0`, so output of an earlier command is not mistaken for its end.
     await screen.until('made 0')
     await screen.type(`clear; printf '${text}replicas: 2\\n' > /tmp/holdfast-$$.yaml; clear`)
     await screen.type(

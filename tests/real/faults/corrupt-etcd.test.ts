@@ -67,7 +67,7 @@ test('a corrupt running member raises an alarm: nothing is written until it is r
   await member.restart({ wait: false })
   const alarms = async () => (await engine.status()).flatMap((one) => one.alarms)
   await waitUntil(async () => (await alarms()).includes('CORRUPT'), { what: 'the alarm is raised' })
-  // The write is retried, because it may time out on a busy machine.
+  // The write is retried until it succeeds or fails as corrupt, because it may time out on a busy machine.
   const answer = await waitUntil(
     async () => {
       const outcome = await create('during', hasty).catch(String)

@@ -50,14 +50,14 @@ test.each(DIRECTIONS)(
     }
     await writesAreBack('writes are under way')
     broken.proxy.stall(direction)
-    // The watch has a deadline of two seconds for its stream; the connection alone would time out after fifteen.
+    // A silent watch stream is abandoned after two seconds; the connection itself would time out only after fifteen.
     await waitUntil(() => one.counts.resumes > 0, {
       what: 'the watch has left its stream',
       timeoutMs: 10_000,
     })
     await writesAreBack('writes continue')
     await one.store.fresh()
-    // Messages that the partition delayed are delivered now, to connections that still exist.
+    // The proxy now delivers the messages that it delayed, to connections that still exist.
     broken.proxy.resume()
     await writesAreBack('writes continue after that')
     await load.stop()
@@ -65,7 +65,7 @@ test.each(DIRECTIONS)(
     const truth = await readTruth(direct, one.store.keyspace, tenant)
     expect(checkWrites(truth, load.ledger)).toEqual([])
     expect(checkEveryEvent(truth, log)).toEqual([])
-    // The watch does not keep switching: it leaves the silent connection once, and rarely again on a busy machine.
+    // The watch leaves the silent connection once, on a busy machine a few times more, but does not keep reconnecting.
     expect(one.counts.resumes).toBeLessThan(5)
   },
 )
@@ -73,7 +73,7 @@ test.each(DIRECTIONS)(
 test.each(DIRECTIONS)(
   'node and server partitioned %s: the session ends, and is reopened when the network is back',
   async (direction) => {
-    // The server sends messages often, so only the agent's deadline can detect that the agent's own messages are lost.
+    // The server resyncs often, so the agent hears from it and must notice by a deadline that its own messages are lost.
     const times = { heartbeatMs: 500, unreachableMs: 2_000, failedMs: 600_000, sweepMs: 20, resyncMs: 50 }
     const { url, store, gateway } = await gatewayForTest({ times })
     const tenant = await addTenant(store)
@@ -121,7 +121,7 @@ test.each(DIRECTIONS)(
     const types = await eventTypes(store, tenant)
     const readies = types.filter((type) => type === 'node.ready').length
     expect(readies).toBeGreaterThan(1)
-    // The events node.unreachable and node.ready alternate, and there are no others.
+    // The events alternate between node.ready and node.unreachable, and no other event was emitted.
     expect(types.filter((type) => type === 'node.unreachable')).toHaveLength(readies - 1)
     expect(types).toHaveLength(2 * readies - 1)
   },

@@ -59,7 +59,7 @@ test('a running server fails every call and writes nothing, and a restarted one 
   const { revision } = await direct.range({ key: root, countOnly: true })
 
   await expect(reading.store.fresh()).rejects.toMatchObject(wentBack)
-  // The record does not exist in the restored etcd, so every compare fails.
+  // The restored etcd lacks the deployment, so the compares of this transaction fail.
   const change = writing.store.transact((transaction) => {
     if (transaction.get(inTenant(tenant, deployments, 'lost-1')) === undefined) throw new Error('not seen')
     putDeployment(transaction, tenant, 'lost-1', { revision: 2 })
@@ -88,12 +88,12 @@ test('no node loses a container: its running server sends nothing new, and a res
   const backup = await backUp(cluster)
   const assignment = anAssignment(node.nodeId)
   await place(running.store, owner, [assignment])
-  // The backup lacks these 20 revisions; fewer are written between the restore and the return of the node.
+  // The backup lacks 20 revisions, more than are written after the restore, so etcd's revision stays lower than before.
   for (let each = 0; each < 20; each += 1) await write(direct, uniqueName('elsewhere'))
   const agent = await openRaw(running.url, node)
   await backup.restore()
 
-  // New agent sessions are refused; existing sessions keep receiving an unchanged desired set.
+  // New agent sessions are rejected; open sessions keep receiving their unchanged desired state.
   const stranger = await dialRaw(running.url)
   stranger.send(helloOf(other, (await stranger.next('challenge')).nonce))
   expect(await stranger.next('close')).toMatchObject({ code: 'unavailable' })

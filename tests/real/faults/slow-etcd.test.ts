@@ -15,7 +15,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 const CLIENTS = 8
 /** Pause of etcd in milliseconds: longer than the deadline of a batch of writes, so that responses are lost. */
 const STANDSTILL_MS = 3_500
-/** Longest time of a request: ten seconds for a current view, ten for the write, and five to find out its outcome. */
+/** Longest response time: 10 s to read current data, 10 s for the write, and 5 s to determine the write's outcome. */
 const ANSWERED_MS = 25_000
 
 let cluster: EtcdCluster

@@ -49,7 +49,7 @@ interface Connected {
   readonly assigned: ReadonlySet<string>
 }
 
-/** Opens a session; undefined if the server closed it, which happens shortly after another session was opened. */
+/** Opens a session; undefined if the server closes it because the node opened another session a moment ago. */
 async function tryToConnect(node: SimulatedNode, labels: Labels): Promise<RawAgent | undefined> {
   const agent = await dialRaw(platform.baseUrl)
   onTestFinished(() => agent.close())
@@ -163,7 +163,7 @@ test('a node that changes its country label and enrolls again never gets workloa
   await isNoCandidate('spoofer')
   for (const { assigned } of [first, flipped, again, second, third]) expect([...assigned]).toEqual([])
 
-  // An attested location is used at once.
+  // A node whose join token attests the location qualifies at once.
   const berlin = await join('berlin', { country: 'DE' }, { [COUNTRY]: 'DE' })
   const inBerlin = await connect(berlin, { [COUNTRY]: 'DE' })
   await expect.poll(() => homeOf('data')).toEqual(['berlin'])

@@ -22,11 +22,11 @@ const TIMES = {
     failedMs: failedMs / 100,
     sweepMs: 20,
   },
-  // A twentieth of the default and not a hundredth, because the statuses of many nodes may be written slowly.
+  // The window of mass-failure detection is a twentieth of the default, because many node statuses are written slowly.
   massWindowMs: massWindowMs / 20,
   massHoldMs: massHoldMs / 100,
 }
-/** Tolerance: the last heartbeat may have arrived this long before the connection was cut. */
+/** Tolerance of failure times: the last heartbeat may have arrived this long before the connection was cut. */
 const SLACK_MS = 3 * TIMES.heartbeatMs
 
 async function agentsOf({ url }: TestGateway, nodes: readonly EnrolledNode[]): Promise<SimulatedAgents> {
@@ -206,7 +206,7 @@ test('after the server was down its successor gives the nodes their full timeout
 })
 
 test('a control-plane node is alive while its server is, then while its agent is, and emits no event', async () => {
-  // The timeout is longer than the time that a busy machine needs for one heartbeat of the server.
+  // The unreachable timeout is longer than a busy machine needs for one heartbeat of the server.
   const times = { ...TIMES, unreachableMs: 2_000, failedMs: 2_500 }
   const gateway = await gatewayForTest({ times })
   const tenant = await addTenant(gateway.store)

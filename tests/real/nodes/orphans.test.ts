@@ -96,7 +96,7 @@ test('a node that keeps reporting other orphans is reported once a minute', asyn
   expect(await orphanEvents(store, tenant)).toHaveLength(1)
   await acceptOrphans(running, session, names(60), 60_000)
   expect(await orphanEvents(store, tenant)).toHaveLength(2)
-  // An outdated session, which the node's record no longer names.
+  // Reports of an outdated session, which the node's record no longer names, cause no event.
   const older = newSession({ ...opened, epoch: epoch - 1 }, undefined, 0)
   await acceptOrphans(running, older, names(70), 200_000)
   expect(await orphanEvents(store, tenant)).toHaveLength(2)
@@ -131,7 +131,7 @@ test('the agent reports orphans once it has a session, and again after each comp
     log: pino({ enabled: false }),
   })
   onTestFinished(() => session.close())
-  // The node reports orphans before its session is open.
+  // Orphans that the agent reports before its session is open are sent once the session is open.
   session.reportOrphans(names(4))
   await untilEmitted(store, tenant, 1)
   session.reportOrphans([])

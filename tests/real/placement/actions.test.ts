@@ -89,7 +89,7 @@ describe('restarting a deployment', () => {
       (await api.get('/api/v1/audit')).body['items'],
     )
     expect(audit.at(-1)).toMatchObject({ action: 'deployments:restarted', revision: 2 })
-    // Later revisions keep the restart mark, because the containers are still those of the restart.
+    // A later revision without a restart keeps `restartRevision`, because its containers were created by that restart.
     await api.put(`${COLLECTION}/again`, { replicas: 3 })
     expect(await storedOf('again')).toMatchObject({ revision: 3, restartRevision: 2 })
     expect((await restart('again')).status).toBe(200)
@@ -162,7 +162,7 @@ describe('rolling back a deployment', () => {
     })
     const audit: { action: string }[] = Object((await api.get('/api/v1/audit')).body['items'])
     expect(audit.at(-1)?.action).toBe('deployments:rolled_back')
-    // Revision 3 is a rollback to revision 1. Revision 2 is still stored, so the next rollback may name it.
+    // A rollback may name revision 2 although revision 3 was already a rollback to revision 1.
     expect(deploymentOf(await rollBack('back', 2))).toMatchObject({
       revision: 4,
       replicas: 5,
@@ -186,7 +186,7 @@ describe('rolling back a deployment', () => {
     const back = await rollBack('pinned', 1)
     expect(deploymentOf(back).status.image).toEqual({ reference, digest })
     expect(back.body['alterations']).toEqual([])
-    // An archived revision without a digest: the tag is resolved again, and the response reports this.
+    // Without a digest in the archived revision, the rollback resolves the tag again and reports this as an alteration.
     await forgetDigest('pinned', 1)
     await api.put(`${COLLECTION}/pinned`, { image: platform.image })
     const resolvedAgain = await rollBack('pinned', 1)

@@ -23,9 +23,9 @@ import { openTestStore, type TestStore } from '@holdfast/testkit/store/open-test
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
 const ROUNDS = LONG ? 45 : 5
-/** Limit of a takeover: 15 s are promised, and the timings here are a tenth of the defaults. */
+/** Limit of a takeover: a tenth of the promised 15 s, because the timings in this test are a tenth of the defaults. */
 const TAKEOVER_MS = 1_500
-/** Tolerance for the delays of two processes on a busy machine, far below a second heartbeat timeout. */
+/** Tolerance for scheduling delays of two processes on a busy machine; much shorter than one heartbeat timeout. */
 const UNSEEN_MS = 300
 const POLL_MS = 5
 
@@ -110,7 +110,7 @@ test('a single replica owns every shard, new replicas get their share, and leavi
   await expect.poll(() => a.held.size).toBe(32)
 })
 
-/** Writes as long as the server replica believes to own the tenant. A paused process sends its writes after the pause. */
+/** Makes fenced writes as long as the server replica believes to own the tenant, even if it no longer does. */
 function keepWriting({ id, store, leadership }: Replica): () => Promise<void> {
   let going = true
   const writing = (async () => {
@@ -132,7 +132,7 @@ async function ownerOf(log: WitnessLog, other?: string): Promise<string> {
   })
 }
 
-/** Measures time from now on, without pauses of the whole machine or of the process that has to act. */
+/** Starts a stopwatch that does not count pauses of the whole machine or of the given process. */
 function stopwatch(actor?: ChildProcess): () => number {
   const [began, heldUpMs, queuedMs] = [performance.now(), pace.heldUpMs(), queuedMsOf(actor)]
   return () => {

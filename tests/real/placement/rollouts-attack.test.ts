@@ -92,7 +92,7 @@ function oneMoreIsRequested(before: number) {
   return waitUntil(() => openRequests() > before, { what: 'the node has received a request' })
 }
 
-/** Sends the head of a request and disconnects, at once or after a condition. */
+/** Sends the head of a request and disconnects, at once or after the awaited condition. */
 async function leaveAtOnce(head: string, happened?: (before: number) => Promise<unknown>): Promise<void> {
   const { hostname, port } = new URL(platform.baseUrl)
   const before = openRequests()

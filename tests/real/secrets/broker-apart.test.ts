@@ -156,7 +156,7 @@ test('an API without the identity that reads secrets works through brokers, and 
     what: 'the second request raises an alarm',
   })
 
-  // After a deadline the caller abandons a broker that hangs, and for a while tries that broker last.
+  // A stopped broker does not answer: after a deadline the caller tries another broker and avoids the stopped one.
   first.process.kill('SIGSTOP')
   expect(opened(node, await ask(agent, assignmentId)).environment).toEqual({ DB_password: CANARY })
   await kill(first)

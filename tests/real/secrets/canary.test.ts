@@ -111,7 +111,7 @@ const fullBody = () => ({
   status: { phase: 'Running' },
 })
 
-/** Fields in which any text may be a secret. */
+/** Fields whose values the product treats as secret, whatever text they contain. */
 const SECRET_PLACE = /\b(?:environment\.|composedEnvironment\.|values|password)/i
 
 async function plantEverywhere(request: Sent, text: () => string, wanted: (planting: Planting) => boolean) {

@@ -178,7 +178,7 @@ describe.each(['before', 'after'] as const)('a server that dies %s the store exe
       const { deployment, labels } = await expectConsistent(name)
       ends.add(deployment === undefined ? 'nothing' : 'all')
       for (const { live } of labels) expect(live).toHaveLength(deployment === undefined ? 0 : 1)
-      // Records that the dead process left do not block the next create.
+      // The next create of this deployment succeeds, whatever records the dead process left.
       const again =
         deployment === undefined ? await create(deploymentDeps(store, writer), body(name)) : undefined
       expect(again?.ok ?? true).toBe(true)
@@ -186,7 +186,7 @@ describe.each(['before', 'after'] as const)('a server that dies %s the store exe
       if (!died) break
     }
     expect(ends).toEqual(new Set(['nothing', 'all']))
-    // Validation, two intents, two versions and the transaction are at least this many calls at which the process died.
+    // The process died at each call of the write: validation, two intents, two versions and the transaction.
     expect(atCall).toBeGreaterThan(7)
   })
 
@@ -229,7 +229,7 @@ test('no version is destroyed while the outcome of a write is unknown', async ()
   let lost = false
   const { endpoints } = await sharedEtcd()
   const opened = await openTestStore({
-    // The deadline is long enough for each call before the lost one, even on a busy machine.
+    // The deadline is long enough for every answered call, even on a busy machine; only the lost answer exceeds it.
     endpoints,
     root: platform.root,
     deadlineMs: 3_000,
@@ -275,7 +275,7 @@ const forgetful = (): StoreCalls => ({
   writeVersion: async (_tenant, _path, _document, cas) => ({ kind: 'ok', version: cas + 1 }),
 })
 
-/** Consumes the intent like a late writer. Returns true if this is still allowed. */
+/** Consumes the intent like a writer that continues late. Returns false if the intent was abandoned in between. */
 const pin = (staged: StagedVersion): Promise<boolean> =>
   store.transact((transaction) => {
     const mine = consumeIntent(transaction, staged)

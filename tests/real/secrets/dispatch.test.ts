@@ -165,13 +165,13 @@ test('a broker that no longer follows the records returns nothing', { timeout: 6
   expect((await cutOff.broker.sealEnvironment(ask)).sealed).toBeDefined()
   await cutOff.store.fresh()
   cut = true
-  // Another process writes, so the broker's cache is outdated, and the broker cannot know which record changed.
+  // A write of another process makes the broker's cache outdated, and the broker cannot read etcd to update the cache.
   await world.tenant()
   const started = performance.now()
   expect(await cutOff.broker.sealEnvironment({ ...ask, attempt: 'b' })).toEqual({
     error: 'broker_unavailable',
   })
-  // The broker's deadline of 5 s ends this call.
+  // The call ends at the broker's deadline of 5 s.
   expect(performance.now() - started).toBeLessThan(15_000)
 })
 
@@ -337,7 +337,7 @@ test('one tenant whose reads all hang does not delay the others', { timeout: 120
     slowestMs = Math.max(slowestMs, ...times)
     return times.sort((a, b) => a - b)[Math.floor(count * 0.99)] ?? 0
   }
-  /** Times of several batches of a hundred requests, so that a short pause of the machine affects only one batch. */
+  /** 99th percentiles of four batches of requests, because a short pause of the machine affects only one batch. */
   const turnsOf = async (what: string): Promise<number[]> => {
     const turns: number[] = []
     for (const turn of ['a', 'b', 'c', 'd']) turns.push(await p99(`${what}-${turn}`, 100))
@@ -358,7 +358,7 @@ test('one tenant whose reads all hang does not delay the others', { timeout: 120
   // The requests end at their deadline of 5 s, although the read from the secrets store hangs for 30 s.
   expect(await heldMs).toBeLessThan(15_000)
   expect(proxy.count(slow.path, from)).toBe(1)
-  // The limit is generous, because times vary on a busy machine; a wait for the slow tenant would take 5 s.
+  // The other tenant is almost as fast as without the slow tenant; waiting for the slow tenant would take 5 s.
   expect(beside).toBeLessThan(2 * Math.max(normal, 10))
   expect(slowestMs).toBeLessThan(4_000)
   proxy.calm()

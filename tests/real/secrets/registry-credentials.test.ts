@@ -46,7 +46,7 @@ afterAll(async () => {
   await platform.stop()
 })
 
-/** An unused registry, with a normal server and a server whose calls to the secrets store are intercepted. */
+/** Credential operations on an unused registry host; `changed` replaces calls of an operation to the secrets store. */
 function registryOf() {
   serial += 1
   const host = `registry-${serial}.example.com:443`
@@ -85,7 +85,7 @@ test('a slow write that commits after a removal keeps its version', async () => 
   await written.promise
   expect((await put('the quick one')).ok).toBe(true)
   const removed = await remove({
-    // The slow write ends before the removal's first call to the secrets store, when the removal has deleted its record.
+    // The slow write commits after the removal has deleted the record and before the removal calls the secrets store.
     ...letBefore(async () => {
       goOn.resolve()
       expect((await slow).ok).toBe(true)
@@ -98,7 +98,7 @@ test('a slow write that commits after a removal keeps its version', async () => 
   expect(await live()).toEqual([1])
 })
 
-/** Runs another operation before the first of the intercepted calls. */
+/** Secrets-store calls of which the first one waits until `happen` has finished. */
 function letBefore(happen: () => Promise<void>): Pick<SecretsWriter, 'currentVersion' | 'destroyVersion'> {
   let happened: Promise<void> | undefined
   const first = (): Promise<void> => (happened ??= happen())

@@ -114,13 +114,13 @@ describe.each(['before', 'after'] as const)('a server that dies %s the store exe
         if (phaseOf(label) === from) expect((await world.rotate(name, bodyOf(phase))).status).toBe(200)
         await world.store.fresh()
         expect(phaseOf(label)).toBe(to)
-        // The cutover increments the version once and its abort once more, however often they were tried.
+        // A cutover raises the deployment's secrets version once and its abort once more, however often each was tried.
         const counts = { cutover: 1, aborting: 2, idle: phase === 'retire' ? 1 : 0, stage: 0 }
         expect(world.deployment(name)?.spec.secretsVersion).toBe(counts[to])
         await expectConsistent(label)
         if (!died) break
       }
-      // In phases other than staging, the first executed call is already the transaction.
+      // The first call of every step except `stage` is the transaction, so a death after any call leaves the step done.
       const both = moment === 'before' || phase === 'stage'
       expect(ends).toEqual(new Set(both ? [from, to] : [to]))
       expect(atCall).toBeGreaterThan(phase === 'stage' ? 4 : 1)
@@ -150,7 +150,7 @@ describe('a server whose watch lags', () => {
       await store.fresh()
       late.hold()
       expect((await world.rotate(name, { phase: unseen })).status).toBe(200)
-      // The lagging watch continues once etcd has answered the transaction.
+      // The lagging watch continues once etcd has answered the transaction of the rotation step.
       onAnswer = () => late.release()
       const outcome = await rotate(store, writer, name, phase)
       close()

@@ -144,7 +144,7 @@ test('reports made without a connection are sent after the next complete set', a
 test.each(['client', 'server'] as const)(
   'a half-open connection of which only the %s is left is closed, and the agent reconnects',
   async (survivor) => {
-    // A connection ends after three missed heartbeats, which is longer than a pause of this process on a busy machine.
+    // A connection ends after three missed heartbeats (1.5 s), longer than this process may pause on a busy machine.
     const times = { heartbeatMs: 500, unreachableMs: 60_000, failedMs: 90_000, sweepMs: 20 }
     const { url, store, tenant, node, gateway } = await oneNode({ times })
     const { proxy, server } = await through(url)

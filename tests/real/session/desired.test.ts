@@ -64,7 +64,7 @@ test('the complete set is sent repeatedly, spread over the interval', async () =
   const agent = await openRaw(url, node)
   for (let round = 0; round < 3; round += 1)
     expect((await agent.next('complete')).items).toMatchObject([{ assignmentId: assignment.id }])
-  // The first complete set may come at once, because its time in the interval is random; the next two may not.
+  // The first repetition comes at a random time of the 300 ms interval; the next two each come a full interval later.
   expect(performance.now() - began).toBeGreaterThan(590)
   expect(gateway.counts.deltas).toBe(0)
 })
@@ -99,7 +99,7 @@ test('a template is sent once for each deployment, for any number of replicas', 
   const { url, store } = await gatewayForTest()
   const tenant = await addTenant(store)
   const node = await enroll(store, tenant)
-  // The template hash does not include the name: deployments with equal hashes are still separate.
+  // Two deployments with different names have the same template hash, and the node gets a template for each.
   for (const name of ['one', 'two'])
     await write(store, (transaction) => {
       const placement = aPlacement(Array.from({ length: 100 }, () => anAssignment(node.nodeId)))
@@ -120,7 +120,7 @@ test('a template is sent once for each deployment, for any number of replicas', 
   expect(joinTemplates(delta)).toMatchObject([{ template: { name: 'web' } }, { template: { name: 'web' } }])
 })
 
-/** Wraps a store so that it fails once, as if the desired set were too long for one message. */
+/** Wraps a store so that it fails once, as if the desired state were too long for one message. */
 function failingOnce() {
   let armed = false
   const wrapStore = (store: Store): Store => ({

@@ -27,7 +27,7 @@ test('pings of a node are counted against its message limit', async () => {
   const agent = await openRaw(url, await enroll(store, await addTenant(store)))
   agent.socket.ping()
   await once(agent.socket, 'pong')
-  // The agent stops reading, so that the server would have to buffer each pong.
+  // The agent stops reading, so that the server would have to buffer its answer to each ping.
   agent.socket.pause()
   for (let index = 0; index < 600; index += 1) agent.socket.ping(Buffer.alloc(125))
   await waitUntil(() => gateway.sessions === 0, { what: 'the node is cut' })
@@ -47,7 +47,7 @@ test('silent connections do not keep other nodes from connecting', async () => {
   })
   await Promise.all(silent.map((socket) => once(socket, 'open')))
   expect((await openRaw(url, node)).session).toBe(1)
-  // Only the oldest connection was closed.
+  // The server closed only the oldest of the silent connections, to make room for the node.
   await waitUntil(() => silent[0]?.readyState === WebSocket.CLOSED, { what: 'the oldest is gone' })
   expect(silent.filter(({ readyState }) => readyState === WebSocket.OPEN)).toHaveLength(PLACES - 1)
 })
@@ -72,7 +72,7 @@ test('a node opens one session per interval, whatever it advertises, and does no
 test('a node over its session rate is admitted after the interval', async () => {
   const { url, store } = await gatewayForTest({ times: { reopenMs: 300 } })
   const node = await enroll(store, await addTenant(store))
-  // The agent's hello message uses up the allowed rate, and the response may arrive late.
+  // Time is measured from before the hello message, because the session rate limit begins with that message.
   const began = performance.now()
   await openRaw(url, node)
   await waitUntil(

@@ -20,7 +20,7 @@ test('a node without heartbeats becomes unreachable, then failed, and ready when
   const { url, store } = await gatewayForTest({ times: QUICK })
   const tenant = await addTenant(store)
   const node = await enroll(store, tenant)
-  // The time is measured from before the first message, because responses may arrive late.
+  // Time is measured from before the agent's first message, because the server's timeout begins before its response.
   const began = performance.now()
   const agent = await openRaw(url, node)
   const status = async () => (await nodeRecord(store, node)).status
@@ -65,7 +65,7 @@ test('a node that is disconnected for a protocol violation and stays away become
 
 test('a session that was stored but could not be opened becomes unreachable', async () => {
   const late = createHeldWatch()
-  // The deadline is as long as a busy machine may need for a write; only the delayed watch takes longer.
+  // The deadline suffices for a write on a busy machine; only the delayed watch exceeds it, so no session opens.
   const { url, store, gateway } = await gatewayForTest({ times: QUICK, wrap: late.wrap, deadlineMs: 4_000 })
   const node = await enroll(store, await addTenant(store))
   const agent = await dialRaw(url)

@@ -100,7 +100,7 @@ test('a call reaches the node from either server replica', async () => {
 })
 
 test('the containers of an unreachable node are unknown, never empty', async () => {
-  // The deadlines suffice for a node that answers, even on a busy machine.
+  // The deadlines of calls to a node are long enough for a node that answers, even on a busy machine.
   const [one, two] = await gatewaysForTest({ times: { callMs: 2_000 } }, { times: { callMs: 4_000 } })
   const [tenant, other] = [await addTenant(one.store), await addTenant(one.store)]
   const [silent, absent, failing] = [
@@ -115,7 +115,7 @@ test('the containers of an unreachable node are unknown, never empty', async () 
   expect(await ask(silent)).toEqual({ kind: 'unreachable' })
   expect(await ask(absent)).toEqual({ kind: 'unreachable' })
   expect(await ask(failing)).toEqual({ kind: 'failed', reason: 'the engine does not answer' })
-  // On both server replicas, another tenant's node appears not to exist.
+  // Another tenant gets the answer for a node that does not exist, on both server replicas.
   expect(await ask(failing, other)).toEqual({ kind: 'unreachable' })
   expect(await one.gateway.callNode(other, failing.nodeId, 'containers')).toEqual({ kind: 'unreachable' })
   await one.stop()

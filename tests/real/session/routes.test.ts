@@ -141,7 +141,7 @@ test('peers appear when a replica on another node becomes ready and vanish when 
   expect((await two.nextRoutes()).routes).toMatchObject([{ peers: [] }])
   await route(store, tenant, uid, [ROUTE], { deleting: true })
   expect(await two.nextRoutes()).toMatchObject({ unrouted: [uid], items: [] })
-  // The agent received its routes, and no change for its own replica.
+  // Node `one` got two messages with routes, one for each change of the route, and none for changes of its own replica.
   const own = one.agent.heard.filter((message) => message.type === 'delta' && 'routes' in message)
   expect(own).toHaveLength(2)
 })
@@ -159,7 +159,7 @@ test('a node receives the new peer no later than the stop of its own replica', a
   await reportReceived(one.agent, seen(old, 'ready', 1))
   await route(store, tenant, uid)
   expect((await one.nextRoutes()).routes).toMatchObject([{ peers: [] }])
-  // The changes below are held back, so that the server replica of `one` sees all of them at the same time.
+  // The watch of the first node's server replica is held, so that it sees the following changes at the same time.
   late.hold()
   await reportReceived(two.agent, seen(fresh, 'ready', 1))
   await waitUntil(async () => (await observationOf(store, tenant, fresh.id))?.state === 'ready', {
@@ -172,7 +172,7 @@ test('a node receives the new peer no later than the stop of its own replica', a
     one.agent.heard.findIndex((message) => message.type === 'delta' && what(message))
   const isToStop = () => at(({ items }) => items.some(({ desired }) => desired === 'removed'))
   await waitUntil(() => isToStop() >= 0, { what: 'the old one is to stop' })
-  // The new peer arrives in the same message as the stop of the old replica, or in an earlier one.
+  // The first node gets the new peer in the same message as the stop of its own replica, or in an earlier one.
   expect(at(({ routes = [] }) => routes.some(({ peers }) => peers.length > 0))).toBeLessThanOrEqual(
     isToStop(),
   )
@@ -202,7 +202,7 @@ test('an unreachable node is a peer of no other node until it is back', async ()
   const two = await openRouter(url, store, tenant, 2)
   const heartbeatOf = ({ agent }: Opened) =>
     setInterval(() => agent.send({ type: 'heartbeat', session: agent.session }), 50)
-  // The first node also sends heartbeats until it is a peer, because the necessary writes may be slow.
+  // The first node sends heartbeats too, until the second node has it as a peer, because the writes may be slow.
   const [firstHeartbeats, secondHeartbeats] = [heartbeatOf(one), heartbeatOf(two)]
   const replica = anAssignment(one.node.nodeId)
   const uid = await place(store, tenant, [replica])
@@ -354,7 +354,7 @@ test('nodes without changes receive nothing, however many routes their tenant ha
     const uid = await place(store, acme, [anAssignment(one.node.nodeId)])
     await route(store, acme, uid, [{ ...ROUTE, path: `/p${n}` }], { name: `d${n}` })
   }
-  // Each node has received the last route and thus all earlier ones.
+  // Routes are sent in order, so a node that has received the last route has received all of them.
   const knowsAll = ({ agent }: typeof one) => JSON.stringify(agent.heard.at(-1)).includes('/p29')
   await waitUntil(() => routers.every(knowsAll), { what: 'all is received' })
   const before = gateway.counts.deltas

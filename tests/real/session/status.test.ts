@@ -47,7 +47,7 @@ test('a report without changes is not written again', async () => {
   report(agent, seen(3, { restarts: 1 }))
   await waitUntil(async () => (await stored())?.restarts === 1, { what: 'the change is stored' })
   const again = await openRaw(url, node)
-  // The reports of a new session start at small numbers again; the newer session wins.
+  // Report numbers start again in a new session; the server accepts them, because the newer session wins.
   report(again, seen(1, { restarts: 1 }))
   report(again, seen(2, { restarts: 2 }))
   await waitUntil(async () => (await stored())?.restarts === 2, { what: 'the change is stored' })

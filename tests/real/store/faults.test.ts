@@ -28,7 +28,7 @@ const MEMBERS = 3
 const WRITERS = 64
 const REPLICAS = 4
 const BACK_WITHIN_MS = 5_000
-/** The time that three etcd members need to elect a leader on an idle machine. */
+/** Time that three etcd members need to elect a leader on an idle machine. */
 const ELECTION_MS = 2_000
 const CATCH_UP_BYTES = 4 * 1024 * 1024
 const PADDING = 6_000
@@ -42,7 +42,7 @@ const tenant: TenantId = someTenant()
 let cluster: EtcdCluster
 let direct: KeyValueEngine
 let replicas: TestStore[]
-/** Proxies in front of one server replica, of the listener that falls behind, and of the listener that is cut off. */
+/** Proxies between etcd and one writing server replica, the listener that falls behind, and the one that is cut off. */
 let proxies: ProxiedCluster[]
 let listeners: { readonly steady: Listening; readonly behind: Listening; readonly relisted: Listening }
 let load: WriteLoad
@@ -144,7 +144,7 @@ test('streams that are cut at random bytes lose no event', async () => {
 
 test('unresponsive members are left for others, on idle connections too', async () => {
   const [through] = proxies
-  // Connections that are idle at this moment are left half open, too.
+  // All connections to etcd are left half open, including those without a pending request.
   for (const proxy of through?.proxies ?? []) proxy.halfOpen()
   slowest.halfOpen = await writesAreBack(paceOf(cluster.members))
   for (const proxy of through?.proxies ?? []) {
@@ -181,7 +181,7 @@ test('a listener whose history was compacted lists again, twice', async () => {
     await direct.compact(revision)
     through?.restore()
     await waitUntil(() => relisted.counts.relists === turn, { what: 'history is gone' })
-    // With hundreds of thousands of keys and all server replicas writing, a list may exceed the deadline of one caller.
+    // The wait retries, because listing hundreds of thousands of keys under load may exceed the deadline of one call.
     await waitUntil(() => relisted.store.fresh().then(() => true), { what: 'the listener is back' })
   }
 })

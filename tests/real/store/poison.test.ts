@@ -65,7 +65,7 @@ test('a transaction on an unreadable record fails at once, and works after a rep
   await store.fresh()
   const since = performance.now()
   await expect(create(store, poisoned, 'bad')).rejects.toMatchObject({ name: 'UnreadableRecordError' })
-  // The answer comes well before the deadline of ten seconds, even if the machine pauses for a while.
+  // The transaction fails well before its deadline of ten seconds, even if the machine pauses for a while.
   expect(performance.now() - since).toBeLessThan(5_000)
   await write(engine, key, encodeRecord(deployments, aDeployment('bad')))
   await store.fresh()

@@ -157,7 +157,7 @@ test('a thousand transactions for one name: one gets it, and all others see that
   expect(outcomes.filter((each) => each === 'exists')).toHaveLength(999)
 })
 
-/** A server replica that delays its first response, and delays events until it requests a current view. */
+/** A server replica whose first response is delayed, and which sees no events until it requests a current view. */
 function slowReplica() {
   const held = Promise.withResolvers<void>()
   const unseen: { readonly revision: number; deliver(): void }[] = []
@@ -216,7 +216,7 @@ test('a transaction that was overtaken does not abort on a view from before its 
     transaction.delete(address)
     return { kind: 'commit', result: undefined }
   })
-  // The second create begins after the deletion was acknowledged.
+  // The second create starts after another server replica got the acknowledgement of the deletion.
   const second = create()
   slow.showUpTo(written)
   slow.answer()

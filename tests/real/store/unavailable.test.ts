@@ -70,9 +70,9 @@ describe('while etcd is unavailable', () => {
       ])
       if (how === 'paused') member?.resume()
       else await member?.restart()
-      // Half of the default deadline, so that the short and the default deadline differ even if the machine pauses.
+      // Half of the default deadline, which proves that the shorter deadline of this store was used.
       expect(Math.max(fresh, read, refused)).toBeLessThan(5_000)
-      // The store checks whether the failed write was applied, which takes extra time.
+      // A failed write takes longer, because the store then checks whether the write was applied.
       expect(written).toBeLessThan(10_000)
       await waitUntil(() => create(store, 'later'), { what: 'the store writes again' })
     },
@@ -142,7 +142,7 @@ describe('after history was compacted', () => {
     expect(counts.relists).toBe(1)
     expect(names(store)).toEqual(['kept', 'changed', 'added'])
     expect(store.get(inTenant(tenant, deployments, 'changed'))?.record.revision).toBe(2)
-    // The five events: a change, a removal, an addition, and the receipts of two transactions.
+    // The listener was notified of five changes: an update, a removal, an addition, and the receipts of two transactions.
     expect(log.events() - eventsBefore).toBe(5)
     expect(log.repeated).toEqual([])
     expect(await create(store, 'removed')).toBe('created')
@@ -158,7 +158,7 @@ describe('after history was compacted', () => {
     const wrap: TestStoreOptions['wrap'] = (engine) => ({
       ...engine,
       async range(request, options) {
-        // The fault happens between the first and the second page.
+        // History is compacted after the first page of the list was read and before the second.
         if (request.revision !== undefined && trouble.pages > 0) {
           trouble.pages -= 1
           await compactNow()

@@ -131,7 +131,7 @@ test('connections that break between request and response apply each write once'
     watching.close()
     await through.stop()
   })
-  // Watches use a separate connection, so that every cut affects a request.
+  // Watches use another connection, so that every cut of the proxied connections hits requests only.
   const wrap: TestStoreOptions['wrap'] = (engine) => ({ ...engine, watch: watching.watch })
   const one = await opened({ endpoints: through.endpoints, wrap })
   const load = startWriteLoad([one.store], { tenant, writers: 16, restMs: 0 })

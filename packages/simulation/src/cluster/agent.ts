@@ -35,7 +35,7 @@ export interface AgentDeps {
   readonly random: Random
   readonly machine: Machine
   readonly engine: Engine
-  /** Number of agent starts on the machine. The numbers of an agent's reports are above those of the previous agent. */
+  /** Number of agent starts on the machine. A later agent's reports have higher numbers than an earlier agent's. */
   readonly starts: number
   report(observations: readonly Observation[]): void
 }

@@ -1,5 +1,5 @@
-// The store as one simulated process sees it. A request is applied even if the process dies; an answer reaches only a
-// live process, and a paused process receives it after the pause.
+// The store as one simulated process sees it. A sent request is applied even if the process dies. An answer reaches only
+// a live process; a paused process receives the answer after the pause.
 
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
 import type { SimulatedProcess, VirtualTime } from '../time/virtual-time.ts'

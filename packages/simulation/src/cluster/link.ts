@@ -1,5 +1,5 @@
 // One simulated connection between an agent and a server, with a socket at each end. Messages arrive in order after a
-// short delay. A cut connection looks open at both ends until an end sends a message.
+// short delay. A cut connection loses all messages and looks open to each end until that end closes it.
 
 import { EventEmitter } from 'node:events'
 import type { AgentSocket } from '@holdfast/server/gateway/session/session'
@@ -67,7 +67,7 @@ export function openLink(deps: LinkDeps, agent: SimulatedProcess, server: Simula
   }
   const send = (from: End, to: End, event: 'message' | 'ping' | 'pong', data: Buffer): void => {
     if (from.state !== OPEN) return
-    // The other side no longer knows this connection, or cannot be reached for a close message.
+    // A message on a cut connection is lost, and its sender is not notified.
     if (isCut) return
     arrive(to, () => to.state === OPEN && !isCut && to.listeners.emit(event, data, false))
   }

@@ -40,7 +40,7 @@ export interface MachineDeps {
   readonly random: Random
   /** How the containers of a deployment behave on a machine: start time, health and exit. */
   behaviourOf(deployment: string, machine: Machine): Behaviour
-  /** Called after every change of a container, so that the agent can reconcile. */
+  /** Called after every change of a container, so that the simulation checks the invariants again. */
   onTouched(): void
 }
 

@@ -51,7 +51,7 @@ interface Asking {
   readonly description: string
   readonly action: Acknowledged['action']
   readonly name: string
-  /** Sends the request to a server. Returns the revision of the changed deployment, or undefined for other requests. */
+  /** Sends the request to a server. Returns the new revision if the request changed a deployment, otherwise undefined. */
   ask(server: Server, caller: ReturnType<typeof callerIn>): Promise<number | undefined>
 }
 

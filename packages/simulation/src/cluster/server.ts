@@ -56,7 +56,7 @@ export interface Server {
   readonly leadership: Leadership
   readonly operations: Operations
   readonly line: StoreLine
-  /** End times of the injected faults of a server, in virtual milliseconds since installation. */
+  /** Times at which the server's pauses and store faults end, in virtual milliseconds since the start of virtual time. */
   readonly ends: { pauses: number; troubles: number }
   /** Ends the connections of the server. Requests that the server already sent to the store are still applied. */
   disconnect(): void

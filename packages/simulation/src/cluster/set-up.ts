@@ -16,7 +16,7 @@ export async function setUp(world: World, script: Script): Promise<void> {
   for (const name of serversOf(script)) await turnOn(world, name)
   const [first] = liveServers(world)
   if (first === undefined) throw new Error('a cluster needs a server')
-  // These set-up requests run as the server process, not as an API caller.
+  // The requests that set up platform, tenants and nodes run inside the first server's process, without an API caller.
   await time.runAs(first.process, async () => {
     world.founded = await found(first)
     await makeTenants(world, first, world.founded, script)

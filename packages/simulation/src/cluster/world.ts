@@ -43,7 +43,7 @@ export interface World {
   /** Container behavior by deployment uid, or by `tenant/name` while the deployment has no uid. */
   readonly behaviours: Map<string, Behaviour>
   readonly acknowledged: Acknowledged[]
-  /** Virtual milliseconds from installation to the start of the script; infinite until the script starts. */
+  /** Virtual milliseconds from the start of virtual time to the start of the script; infinite until the script starts. */
   startedMs: number
   /** The installed platform; undefined until the installation is complete. */
   founded: Founded | undefined

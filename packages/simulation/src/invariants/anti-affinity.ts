@@ -33,8 +33,8 @@ export const antiAffinity: Invariant = {
 }
 
 /**
- * Replicas that are certainly on the node. If two deployments were placed at the same moment, their order is unknown, and
- * the anti-affinity of the second may allow the first. A replica that the agent confirmed gone is not counted.
+ * Replicas that were on the node for certain when the given replica was placed there. Left out are replicas of other
+ * deployments placed at the same moment, whose order is unknown, and replicas that the agent confirmed gone.
  */
 function standing(
   { placements, observations }: Moment,

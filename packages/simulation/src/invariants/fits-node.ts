@@ -57,7 +57,7 @@ interface Request {
   until: number | undefined
 }
 
-/** Tracks the resource request of each deployment: the lowest of its recent values. */
+/** Tracks the lowest recent resource request of each deployment, because a controller may still see an older request. */
 function createRequests() {
   const known = new Map<DeploymentUid, Request[]>()
   return {

@@ -41,13 +41,13 @@ export const givenUpLate: Invariant = {
   },
 }
 
-/** Time within which a machine that returned has certainly sent a heartbeat. */
+/** Time after which a machine that is back has certainly sent a heartbeat. */
 const HEARD_AFTER_MS = 45_000
 
 interface Presence {
-  /** Time since when the machine is present; undefined while the machine is away. */
+  /** Time at which the machine's current presence began; undefined while the machine is without power or network. */
   since: number | undefined
-  /** Time of the machine's last certain heartbeat. */
+  /** Latest time at which the machine has certainly sent a heartbeat. */
   until: number
 }
 

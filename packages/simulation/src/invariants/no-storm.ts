@@ -4,7 +4,7 @@
 import type { Invariant } from './invariant.ts'
 
 const WINDOW_MS = 10_000
-/** Limit of writes of one placement in the window: more than four replicas that start, fail and stop can cause. */
+/** Allowed writes of one placement per window: more than the start, failure and stop of four replicas can cause. */
 const MOST_WRITES = 100
 
 export const noStorm: Invariant = {

@@ -33,7 +33,7 @@ function* notForward({ id, was, is }: Changed<StoredObservation>, sameSession: b
 const showState = ({ state, generation, gone }: StoredObservation): string =>
   `${state} of generation ${generation}${gone ? ', gone' : ''}`
 
-/** Reports of assignments that do not belong to the node. The assignment may have been deleted at the same moment. */
+/** Finds reports from a node to which the assignment does not belong, now or before a deletion at the same moment. */
 function* notItsOwn(moment: Moment, { tenant, id, is }: Changed<StoredObservation>): Generator<Broken> {
   if (is === undefined) return
   const placements = [
@@ -47,7 +47,7 @@ function* notItsOwn(moment: Moment, { tenant, id, is }: Changed<StoredObservatio
     yield { subject: id, message: 'is called gone, and was not to be removed' }
 }
 
-/** Longest time that a report may be under way. */
+/** Longest time from a container's ready state to the storage of the agent's report about it. */
 const ON_ITS_WAY_MS = 60_000
 
 export const readyIsTrue: Invariant = {
@@ -74,7 +74,7 @@ const runsReady = ({ world }: Moment, id: AssignmentId): boolean =>
     containers.some(({ assignmentId, state }) => assignmentId === id && state === 'ready'),
   )
 
-/** Finds `deployment.running` events, which claim that all replicas are ready, without such reports. */
+/** Finds `deployment.running` events for deployments without a ready report for each desired replica. */
 function* claimedRunning(moment: Moment): Generator<Broken> {
   for (const { tenant, was, is } of moment.events.changed) {
     if (was !== undefined || is?.type !== 'deployment.running') continue

@@ -6,9 +6,9 @@ import { shardOf } from '@holdfast/server/loops/leadership/shard-of'
 import type { Broken, Invariant } from './invariant.ts'
 import type { Moment } from './moment.ts'
 
-/** Time in which writes that a server sent before its end may still arrive. */
+/** Time after a server's death in which the store may still receive writes that the server sent before. */
 const ON_ITS_WAY_MS = 10_000
-/** A server replica that was cut off or paused notices the loss of a shard within this time. Until then its writes fail. */
+/** Time in which a server replica that was cut off or paused notices the loss of a shard. Until then its writes fail. */
 const LEARNS_MS = 60_000
 
 export const oneOwner: Invariant = {

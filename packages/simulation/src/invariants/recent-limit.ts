@@ -4,13 +4,13 @@ import type { QuotaKind, TenantId } from '@holdfast/contract'
 import type { Snapshot } from '../cluster/snapshot.ts'
 import type { Moment } from './moment.ts'
 
-/** Time for which an old limit may still be used: longer than the cache lag of any server replica that may write. */
+/** Time for which a controller may still use a replaced quota: longer than the cache lag of any server replica. */
 const ON_ITS_WAY_MS = 15_000
 const DEFAULTS: { readonly [kind in QuotaKind]?: number } = { nodes: 50, deployments: 200, containers: 500 }
 
 interface Limit {
   readonly limit: number
-  /** End of the time in which this limit was in force; undefined if it still is. */
+  /** Time until which a controller may still see this limit; undefined for the current limit. */
   until: number | undefined
 }
 

@@ -20,7 +20,7 @@ export const servesUntilReplaced: Invariant = {
         const { tenant, placement, assignment, was } = moved
         const stored = deploymentOf(moment, moved)
         if (was.desired !== 'running' || assignment.desired === 'running' || stored === undefined) continue
-        // The quota has no room for a successor: the old replica stops first, and an event announces it.
+        // If the quota leaves no room for a successor, the old replica may stop first; an event announces this.
         const isFull = containersOf(moment, tenant) >= limits.lowest(tenant, moment.now)
         if (mayStopFirst(stored, assignment) || isFull || isAnnouncedFull(moment, placement)) continue
         if (!serves(moment, tenant, was) || mayNotStay(moment, tenant, stored, was, cluster)) continue
@@ -37,12 +37,12 @@ export const servesUntilReplaced: Invariant = {
   },
 }
 
-/** True if an event announces a full quota: containers reserved at the same moment are in no record yet. */
+/** True if the rollout or an event reports a full quota, because reserved containers are not yet in any record. */
 const isAnnouncedFull = ({ events }: Moment, { uid, rollout }: StoredPlacement): boolean =>
   rollout?.quotaReached === true ||
   events.changed.some(({ is }) => is?.type === 'quota.reached' && is.subject.uid === uid)
 
-/** Containers of the tenant, before or after this moment, whichever is more: a replica gone just now is included. */
+/** Number of the tenant's containers before or after this moment, whichever is higher; just removed ones count. */
 const containersOf = ({ placements }: Moment, tenant: TenantId): number =>
   placements.all
     .filter((each) => each.tenant === tenant)
@@ -57,7 +57,7 @@ function mayStopFirst({ spec, deleting }: StoredDeployment, { replica }: Assignm
   return deleting || replica > spec.replicas || writes || alone || spec.update.order === 'stop-first'
 }
 
-/** True if the replica was reported ready, also by a report of this same moment, which the controller has seen. */
+/** True if the newest report says that the replica is ready, including a report stored at this same moment. */
 function isServing({ observations }: Moment, tenant: TenantId, { id }: Assignment): boolean {
   const seen = observations.is(tenant, id)
   return seen !== undefined && isReady(seen)
@@ -66,7 +66,7 @@ function isServing({ observations }: Moment, tenant: TenantId, { id }: Assignmen
 /** Time until every controller has certainly seen a report: longer than the cache lag of any server replica. */
 const HEARD_AFTER_MS = 10_000
 
-/** True if the replica was reported ready some time ago, no report revoked this, and the node is not declared failed. */
+/** True if the replica was ready in the last report, that report is old enough to be seen, and the node is not failed. */
 function serves({ observations, nodes, now }: Moment, tenant: TenantId, { id, nodeId }: Assignment): boolean {
   const seen = observations.was(tenant, id)
   const node = nodes.was(tenant, nodeId)
@@ -76,7 +76,7 @@ function serves({ observations, nodes, now }: Moment, tenant: TenantId, { id, no
 
 const isReady = ({ state, reason }: StoredObservation): boolean => state === 'ready' && reason === ''
 
-/** True if residency forbids the node: data must then leave it, even if no other node fits. */
+/** True if residency or a constraint forbids the node: the replica must then leave, even without a successor. */
 function mayNotStay(
   moment: Moment,
   tenant: TenantId,

@@ -79,9 +79,9 @@ function* unsettledDeployment(
   }
   if (placement !== undefined && placement.revision !== stored.revision)
     yield { subject: name, message: `is placed for revision ${placement.revision} of ${stored.revision}` }
-  // A deployment whose containers fail is replaced, rolled back or paused; other tests check these cases.
+  // A deployment whose containers fail is skipped: it may be rolled back or paused, which other tests check.
   if (isIll(script, name) || placement?.rollout?.failure !== undefined) return
-  // While no node fits a successor, every replica that served before is kept.
+  // Two replicas may share a number only while no node fits a successor, because the old replica is then kept.
   if (assignments.length > numbers && placement?.shortfall === undefined)
     yield { subject: name, message: `has ${assignments.length} replicas of ${numbers} numbers` }
   if (numbers > replicas) yield { subject: name, message: `has ${numbers} replicas of ${replicas}` }
@@ -108,7 +108,7 @@ function* unplaced(
     yield { subject: name, message: 'has an unplaced replica without a reason' }
 }
 
-/** True if the deployment may wait: a dependency is not ready, or fails repeatedly and is ready only now and then. */
+/** True if the deployment may wait for a dependency: it is not ready, or its containers fail in the script. */
 function mustWait(moment: Moment, tenant: TenantId, { spec }: StoredDeployment, script: Script): boolean {
   return Object.entries(spec.dependsOn ?? {}).some(
     ([name, condition]) => isIll(script, name) || !isMet(moment, tenant, name, condition),

@@ -8,10 +8,10 @@ import { type Condition, isMet } from './dependency-met.ts'
 import type { Broken, Invariant } from './invariant.ts'
 import type { Moment } from './moment.ts'
 
-/** Time for which an old state may still be used: longer than the cache lag of any server replica that may write. */
+/** Time for which a controller may still act on an outdated dependency state: longer than any server's cache lag. */
 const ON_ITS_WAY_MS = 15_000
 
-/** The last moment at which a dependency's condition held, as a number and as a time. */
+/** The last moment at which a dependency was ready: its number in the sequence of moments, and its time. */
 interface Held {
   readonly turn: number
   readonly until: number
@@ -37,7 +37,7 @@ export const waitsForOthers: Invariant = {
 const keyOf = (tenant: string | undefined, name: string, condition: Condition): string =>
   `${tenant}/${name}/${condition}`
 
-/** Dependencies that were not ready when the controller decided, which is before the moment of the write. */
+/** Dependencies that were not ready at the time when the controller decided on the new assignment. */
 function* unmet(
   { deployments, now }: Moment,
   placed: Placed,

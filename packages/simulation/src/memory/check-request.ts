@@ -35,7 +35,7 @@ export function checkTransaction(request: TransactionRequest): void {
   if (size > MAX_LOG_BYTES && !readsOnly(request)) throw refuse('too_large', `a transaction of ${size} bytes`)
 }
 
-/** True if the transaction only reads and thus never reaches the log. Nested transactions are not checked. */
+/** True if the transaction has only reads, which are not written to the log. A nested transaction counts as a write. */
 function readsOnly({ success, failure }: TransactionRequest): boolean {
   const reads = ({ kind }: Operation) => kind === 'range'
   return success.every(reads) && failure.every(reads)
@@ -63,7 +63,7 @@ function requireKey({ key, rangeEnd }: KeyRange | Compare): void {
   if (rangeEnd === '') throw refuse('invalid', 'the end of the range is empty')
 }
 
-/** Checks the number of operations. Nested operations share the limit: the longest list of each level is added. */
+/** Checks the number of operations. A nested transaction may use only what the outer lists leave of the limit. */
 function checkOperations({ compares, success, failure }: TransactionRequest, limit: number): void {
   const width = Math.max(compares.length, success.length, failure.length)
   if (width > limit) throw refuse('invalid', `more than ${limit} operations`)
@@ -81,8 +81,8 @@ interface Writes {
 }
 
 /**
- * Rejects a key that could be written twice. As in etcd, an earlier nested put does not conflict with a later nested delete,
- * and a delete without an end never conflicts.
+ * Rejects a request that could write a key twice. As in etcd, two cases are accepted: a nested put before a nested delete
+ * of the same key, and any delete whose range has no end.
  */
 function collectWrites(operations: readonly Operation[]): Writes {
   const writes: Writes = { puts: new Set(), deletes: [] }

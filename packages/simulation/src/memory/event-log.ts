@@ -11,7 +11,7 @@ export interface EventLog {
   append(events: readonly WatchEvent[]): void
   /** Returns the events from one revision to another, both included. */
   read(from: number, upTo: number): Iterable<readonly WatchEvent[]>
-  /** Compacts the log. `forget` shortens the history of one key and returns which of the key's events remain. */
+  /** Compacts the log. `forget` shortens one key's history and returns a function that is true for events to keep. */
   compact(revision: number, forget: (key: string) => (event: WatchEvent) => boolean): void
   /** Adds a listener, which is called before history is compacted and after each revision. */
   subscribe(listener: LogListener): () => void
@@ -64,7 +64,7 @@ export function createEventLog(): EventLog {
   }
 }
 
-/** Compacts the keys that changed since the last compaction; other keys have no old versions. */
+/** Compacts only keys with events since the last compaction, because no other key has old versions. */
 function forgetKeys(
   revisions: readonly (readonly WatchEvent[])[],
   forget: (key: string) => (event: WatchEvent) => boolean,

@@ -21,7 +21,7 @@ export interface KeyWrite {
   readonly kind: 'put' | 'delete'
   readonly key: string
   readonly revision: number
-  /** The written value; absent for a delete. */
+  /** The written value; empty for a delete. */
   readonly bytes: Uint8Array
 }
 
@@ -85,7 +85,7 @@ export function createMemoryKeyspace(): MemoryKeyspace {
   }
 }
 
-/** A transaction after its compares: at every depth the branch is chosen before anything is written. */
+/** A transaction with its branches chosen: all compares, including nested ones, are evaluated before the first write. */
 interface Plan {
   readonly succeeded: boolean
   readonly steps: readonly Step[]
@@ -164,7 +164,7 @@ function deleteRange({ histories, log, changes }: State, range: KeyRange): numbe
   return found.length
 }
 
-/** Sets the revision of all nested transactions to that of the outermost, which is known only at the end. */
+/** Gives the results of nested transactions the revision of the outermost one, which is known only at the end. */
 function withRevision(outer: TransactionResult): TransactionResult {
   if (!outer.results.some(({ kind }) => kind === 'transaction')) return outer
   const results = outer.results.map((result) =>

@@ -10,7 +10,7 @@ import type { LineFault } from './line.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** Follows a call and returns its state: pending, the revision of the result, or the reason of the failure. */
+/** Follows a call to the store and returns an object whose `outcome` is the call's current state or result. */
 function follow(call: Promise<{ revision: number }>): { outcome: string } {
   const followed = { outcome: 'open' }
   call.then(

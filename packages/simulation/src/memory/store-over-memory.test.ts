@@ -89,7 +89,7 @@ describe('the store over memory', () => {
 
   test('applies each write once although answers and requests are lost or late', async () => {
     const keyspace = createMemoryKeyspace()
-    // The store chooses its retry delays at random.
+    // Fixes the store's random retry delays, so that the test runs the same way each time.
     vi.spyOn(Math, 'random').mockReturnValue(0.5)
     let turn = 0
     const faulty = await opened(keyspace, {
@@ -98,7 +98,7 @@ describe('the store over memory', () => {
         turn += 1
         return FATES[turn % FATES.length] ?? 'none'
       },
-      // Some transactions take longer than any deadline and are applied nevertheless.
+      // Every seventh transaction gets its answer after the store's deadline and is applied nevertheless.
       delayMs: (call) => (call === 'transact' && turn % 7 === 0 ? 8_000 : turn % 3),
     })
     const rival = await opened(keyspace)

@@ -66,7 +66,7 @@ function close(watch: RunningWatch): void {
   watch.unsubscribe()
 }
 
-/** Schedules the next message of a watch. Events during its delivery are sent with the message after it. */
+/** Schedules the next message of a watch. Events that happen before the message arrives are sent in a later message. */
 function schedule(watch: RunningWatch): void {
   if (watch.scheduled || watch.closed) return
   watch.scheduled = true
@@ -91,7 +91,7 @@ function deliver(watch: RunningWatch, upTo: number): void {
   if (watch.next <= watch.log.revision) schedule(watch)
 }
 
-/** Waits for a connection. Undelivered events are dropped and collected again after the reconnect. */
+/** Retries until the watch is connected. Undelivered events are dropped and read from the log again after that. */
 function stayCutOff(watch: RunningWatch): void {
   watch.connected = false
   watch.next = watch.gathered[0]?.kv.modRevision ?? watch.next

@@ -71,7 +71,7 @@ function findFaults(document: Document): Unplaced[] {
   const steps: readonly unknown[] = Array.isArray(value['steps']) ? value['steps'] : []
   const ofSteps = steps.map((step, index) => findStepFaults(step, elementPath('steps', index)))
   const faults = [...durations, ...whole, ...ofSteps.flat()]
-  // References to nodes and servers are checked only if the cluster is valid, and only in valid steps.
+  // Names of nodes and servers in steps are checked only if the cluster part is valid, and only in valid steps.
   if (whole.length > 0) return faults
   const isValid = (index: number) => ofSteps[index]?.length === 0
   return [...faults, ...findNameFaults(value as unknown as Script, isValid)]
@@ -91,7 +91,7 @@ function findDurationFaults(value: unknown, path: string): Unplaced[] {
   if (!isFields(value)) return []
   return Object.entries(value).flatMap(([name, inner]) => {
     const field = childPath(path, name)
-    // The contents of a spec are not checked here, because admission validates them as for any client.
+    // Durations inside a deployment's spec are left to admission, which validates the spec as for any client.
     if (name === 'spec') return []
     if (DURATIONS[name] === undefined) return findDurationFaults(inner, field)
     if (millisecondsOf(name, inner) !== undefined) return []
@@ -105,7 +105,7 @@ function millisecondsOf(name: string, written: unknown): number | undefined {
   return durationMs(String(written))
 }
 
-/** Converts durations to milliseconds. A duration that cannot be parsed is reported once. */
+/** Converts the durations of a script to milliseconds. A duration that cannot be parsed becomes 0. */
 function withMilliseconds(value: Fields): Fields {
   const change = (inner: unknown): unknown => {
     if (Array.isArray(inner)) return inner.map(change)

@@ -28,7 +28,7 @@ const CHECK = { type: 'exec', command: ['true'], interval: '5s', timeout: '10s' 
 const messages = ({ story }: RunResult, subject: string): string[] =>
   story.filter((line) => line.subject === subject && line.kind !== 'step').map(({ message }) => message)
 
-/** Records the snapshot of the last check. */
+/** Returns a check function that records the newest snapshot, and a function that returns this snapshot. */
 function watching() {
   const seen: Snapshot[] = []
   const check = (snapshot: Snapshot) => {
@@ -61,7 +61,7 @@ test('replaces the replica of a lost machine elsewhere, and removes the old one 
 
 test('gives the same trace for the same seed, to the bit, and another one for another seed', async () => {
   const first = await run(LOST)
-  // A run of another script in between could have filled a cache of a module.
+  // Another script runs in between, because it could fill a cache that changes the second run of the first script.
   await run([applied(500, { replicas: 2 }, 'other')], { seed: 7, settleMs: 20_000 })
   const again = await run(LOST)
   expect(again.traceHash).toBe(first.traceHash)

@@ -42,7 +42,7 @@ export async function runScript(script: Script, options: RunOptions): Promise<Ru
   const world = createWorld({ seed, time, residency, registries: registriesOf(script), pace: paceOf(script) })
   const checking = createChecking(world, options.check)
   const { stackTraceLimit } = Error
-  // Each deadline creates an error in advance, usually for nothing; without stack traces a run is much faster.
+  // Product code creates an error for each deadline, even if the deadline is met; short stack traces make this cheaper.
   Error.stackTraceLimit = SHORT_STACK
   const stopListening = listenForRejections(checking.fail)
   try {

@@ -29,7 +29,7 @@ export interface ScriptCluster {
   readonly nodes: readonly ScriptNode[]
 }
 
-/** Behavior of a deployment's containers. A step changes it for containers that start afterwards. */
+/** Behavior of a deployment's containers. A `behave` step changes the behavior of containers that start afterwards. */
 export interface Behaviour {
   readonly startMs?: number
   /** True if the containers run and never become healthy. */

@@ -7,7 +7,7 @@ import { chance } from './choose.ts'
 /** Deployments that a tenant has requested so far, by name, with whether each has a health check. */
 export type Asked = Map<string, { readonly isChecked: boolean }>
 
-/** Mostly undefined, which keeps existing dependencies; sometimes an empty list, which removes them. */
+/** Mostly no `dependsOn`, which keeps existing dependencies; otherwise random ones, sometimes none, which removes all. */
 export function randomDependencies(
   random: Random,
   names: readonly string[],

@@ -51,7 +51,7 @@ const pauseMs = (random: Random): number =>
     [45, 0],
     [35, between(random, 300, 6_000)],
     [17, between(random, 6_000, 30_000)],
-    // Pause long enough for an unreachable node to be declared failed.
+    // A rare, long pause between two steps, after which an unreachable node is declared failed.
     [3, between(random, 125_000, 140_000)],
   ])
 

@@ -8,7 +8,7 @@ import type { SeedResult } from './run-seed.ts'
 interface SeedsWanted {
   readonly seeds: Iterable<number>
   readonly threads?: number
-  /** Address of the worker script, which may belong to another copy of the code. Default: this copy. */
+  /** URL of the worker script, to run the seeds on a modified copy of the packages. Default: the worker of this copy. */
   readonly worker?: URL
   /** Receives each result. Returns false to stop the run. */
   onResult(result: SeedResult): boolean

@@ -8,7 +8,7 @@ import { shrinkScript } from './shrink-script.ts'
 
 interface Asked {
   readonly seed: number
-  /** Name of an invariant that the seed breaks, to shorten the script for it. Absent: run the seed. */
+  /** Invariant that the seed breaks: the worker then shortens the seed's script. If absent, the worker runs the seed. */
   readonly shrinkFor?: string
 }
 

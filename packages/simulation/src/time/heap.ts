@@ -1,4 +1,4 @@
-// A heap, which removes the smallest of its items at each call.
+// A binary heap: a collection from which the smallest item can be removed efficiently.
 
 export interface Heap<T> {
   push(item: T): void
@@ -6,7 +6,7 @@ export interface Heap<T> {
   pop(): T | undefined
 }
 
-/** Creates a heap. `compare` below 0: the left item comes first. Items that compare as equal come in any order. */
+/** Creates a heap. An item comes before another if `compare` is below 0; equal items come in any order. */
 export function createHeap<T>(compare: (left: T, right: T) => number): Heap<T> {
   const items: T[] = []
   return {

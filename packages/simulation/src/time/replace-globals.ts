@@ -32,7 +32,7 @@ function handleOf(planned: Cancellable): Handle {
   return handle
 }
 
-/** An interval below this is a poll for an answer and is not extended. */
+/** Intervals below this many milliseconds are polls for an answer and are never extended. */
 const WAITING_MS = 100
 /** Rounds a delay below one millisecond up to one, as Node does. */
 const atLeastOne = (ms: number | undefined): number => (ms !== undefined && ms >= 1 ? ms : 1)

@@ -234,7 +234,7 @@ function runUntil(
       asked -= 1
       if (over) return
       try {
-        // All pending promises settle between two of these event-loop turns.
+        // Between two event-loop turns all promises of the last virtual event settle, so the next event may run now.
         if (settled()) end(resolve)
         else if (!step(running, until)) {
           running.elapsedMs = Math.max(running.elapsedMs, until)

@@ -26,7 +26,7 @@ const CELL = { width: 8.43, height: 18 }
 const EDGE = 16
 const BAR_HEIGHT = 30
 const ESCAPE = '\u001b'
-/** Control characters that switch the character set. */
+/** Control characters in a tmux capture that switch the character set and are not drawn. */
 const SHIFTS = '\u000e\u000f'
 /** Escape sequences that set a style. All other sequences in a tmux capture switch the character set. */
 const SEQUENCE = new RegExp(`${ESCAPE}\\[([\\d;]*)m|${ESCAPE}[()][A-Z0-9]|[${SHIFTS}]`, 'g')

@@ -13,7 +13,7 @@ export interface WirePeer {
   readonly asked: unknown[]
   /** Terminal window sizes that the client has sent. */
   readonly sizes: unknown[]
-  /** Cuts every open connection of the peer. */
+  /** Cuts every open connection between the simulated server and the CLI. */
   cut(): void
   stop(): Promise<void>
 }
@@ -21,7 +21,7 @@ export interface WirePeer {
 const line = (text: string): string =>
   `${JSON.stringify({ time: new Date().toISOString(), replica: 1, node: 'n1', stream: 'stdout', text })}\n`
 
-/** Starts the peer, with TLS if a certificate and its key are given as PEM. */
+/** Starts the simulated server, with TLS if a certificate and its key are given as PEM. */
 export async function startWirePeer(tls?: {
   readonly cert: string
   readonly key: string

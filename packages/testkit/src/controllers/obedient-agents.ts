@@ -20,7 +20,7 @@ export type Behaviour = (template: ContainerTemplate, assignment: Assignment) =>
 export interface ObedientAgents {
   /** The lowest number of replica numbers with a serving replica at any moment since the last call. */
   fewestServed(): number
-  /** Makes the agents check all placements again, after the test has changed the state of replicas. */
+  /** Makes the simulated agents process all placements again, after the test has changed the state of replicas. */
   reconcile(): void
   /** After this call the simulated agents act only when `act` is called. */
   hold(): void

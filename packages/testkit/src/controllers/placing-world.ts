@@ -191,7 +191,7 @@ export interface ControllerOptions {
   /** Returns the container quota of a tenant, for tests that change the quota. */
   readonly limit?: (tenant: TenantId) => number
   readonly residency?: ResidencyRules
-  /** The leadership that the controllers use; by default a new one. */
+  /** Leadership for the placement controller, in place of the leadership that startControllers starts. */
   readonly leadership?: Pick<Leadership, 'owns' | 'fenced' | 'subscribe'>
   readonly resyncMs?: number
   readonly timings?: LeadershipTimings

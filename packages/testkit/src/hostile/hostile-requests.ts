@@ -34,7 +34,7 @@ interface Target {
 }
 
 export interface HostileOptions {
-  /** Share of the bodies that receive a field that is never accepted, among bodies that might be accepted otherwise. */
+  /** Share of otherwise acceptable bodies to which an unknown field is added, so that the server rejects them. */
   readonly refused: number
   /** Share of requests with a body of about one mebibyte. */
   readonly huge: number

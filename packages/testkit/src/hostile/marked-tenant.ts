@@ -15,7 +15,7 @@ export interface MarkedTenant {
   readonly deployment: { readonly name: string; readonly uid: string }
   readonly tokenId: string
   readonly node: { readonly name: string; readonly id: string }
-  /** Cursor of the second page of the tenant's deployments, and cursor after its first event. */
+  /** `cursor` starts the second page of the tenant's deployments; `eventCursor` continues after the first event. */
   readonly cursor: string
   readonly eventCursor: string
   readonly idempotencyKey: string

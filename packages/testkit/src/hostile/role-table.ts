@@ -10,18 +10,18 @@ const MAY = {
   secrets: ['secrets-admin', 'tenant-admin', 'platform-admin'],
   tenant: ['tenant-admin', 'platform-admin'],
   platform: ['platform-admin'],
-  /** Endpoints that need no token, because the body contains the credential. */
+  /** Endpoints that any caller may use without a token, because the body or the path contains the credential. */
   open: ['viewer', 'developer', 'secrets-admin', 'tenant-admin', 'platform-admin'],
 } as const satisfies { [line: string]: readonly Role[] }
 
 export interface Row {
   readonly line: keyof typeof MAY
-  /** A request body that is rejected even for an allowed caller, so that the tests change nothing. */
+  /** An invalid request body, which the server rejects even for an allowed role, so that the tests change nothing. */
   readonly body?: unknown
   readonly headers?: readonly string[]
   /** The error code if X-Tenant-ID is not a UUID, for endpoints that require this header. */
   readonly tenantRequired?: string
-  /** The expected error code, or the status of a success, for an allowed caller. */
+  /** The error code or success status that a caller with an allowed role gets for the row's request. */
   readonly reached: string
 }
 

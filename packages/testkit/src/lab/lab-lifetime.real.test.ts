@@ -67,7 +67,7 @@ test('the next lab removes what a lab leaves behind when its owner is killed wit
 
   starter?.kill('SIGKILL')
   await waitUntil(() => !isAlive(starter?.pid ?? 0), { what: 'the owner has exited' })
-  // Engines and routers end with the process that started the lab; shims and containers do not.
+  // Engines and routers end with the process that started the lab; the shims and containers of the lab keep running.
   await waitUntil(() => !owned.some(isAlive), { what: 'the engines have exited' })
   const others = trace.pids.filter((pid) => !owned.includes(pid))
   expect(others.filter(isAlive)).toEqual(others)
@@ -75,7 +75,7 @@ test('the next lab removes what a lab leaves behind when its owner is killed wit
   lab = await startLab({ tenants: ['acme'], nodesPerTenant: 1, engine: 'old' })
   await waitUntil(() => !trace.pids.some(isAlive), { what: 'its processes have exited' })
   expect(lab.nodes[0]?.folder.startsWith(trace.folder)).toBe(false)
-  // The new lab reuses the number of the killed lab, so after stop() nothing with its names may exist.
+  // The new lab reuses the number and thus the names of the killed lab. After stop() nothing with these names may exist.
   await lab.stop()
   expect(labLeftovers(trace)).toEqual([])
 })

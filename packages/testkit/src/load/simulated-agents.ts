@@ -91,7 +91,7 @@ export interface SimulatedAgentsOptions {
   readonly atOnce?: number
   /** If true, agents answer each desired item with a report that matches the desired state. */
   readonly report?: boolean
-  /** Called as soon as a desired set arrives at an agent. */
+  /** Called for each message with desired state, complete or delta, that arrives at an agent. */
   readonly onDesired?: (nodeId: NodeId, message: ServerMessage & { type: 'complete' | 'delta' }) => void
 }
 
@@ -121,8 +121,8 @@ const AT_ONCE = 64
 const POLL_MS = 100
 
 /**
- * Starts the agents. Resolves when every agent has its first complete desired set; rejects if the server rejects an
- * agent.
+ * Starts the agents. Resolves when every agent has received its complete desired state once; rejects if the server
+ * rejects an agent.
  */
 export async function startSimulatedAgents(options: SimulatedAgentsOptions): Promise<SimulatedAgents> {
   const counts = { welcomes: 0, completes: 0, deltas: 0, farewells: 0, closes: 0 }

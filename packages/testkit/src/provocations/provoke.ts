@@ -25,7 +25,7 @@ export interface Provocation {
   readonly sent: (world: World) => Sent
   /** All error codes that the response contains; by default only the row's own code. */
   readonly codes?: readonly Code[]
-  /** True if the response has the second status of the error code. */
+  /** True if the response has the alternative status, which the catalogue lists for some error codes. */
   readonly alternative?: boolean
 }
 

@@ -233,17 +233,17 @@ export async function untilStatus(ward: Ward, wanted: Node['status']): Promise<v
   })
 }
 
-/** A smaller change than the remedy, or all changes of the remedy but one; undefined if there is no smaller change. */
+/** The remedy with one change left out or made smaller, which must not be enough; undefined if nothing can be reduced. */
 export function smallerThan(changes: readonly Change[]): Change[] | undefined {
   const [only, ...others] = changes
-  // A change other than `make_ready` is left out, because changing labels starts the agent and so makes the node ready
-  // anyway.
+  // The change that is left out must not be `make_ready`: applying another change of the remedy may restart the agent,
+  // which makes the node ready anyway.
   const out = changes.find(({ kind }) => kind !== 'make_ready')
   if (others.length > 0) return changes.filter((change) => change !== out)
   if (only === undefined) return undefined
   const { kind, resources, limit } = only
   if (kind === 'raise_quota') return [{ ...only, limit: (limit ?? 0) - 1 }]
-  // The smaller change: the label is advertised but not attested.
+  // For `attest_label`, the smaller change only advertises the label and does not attest it.
   if (kind === 'attest_label') return [{ ...only, kind: 'set_label' }]
   if (kind !== 'free' && kind !== 'lower_request') return undefined
   const step = kind === 'free' ? -1 : 1

@@ -1,5 +1,5 @@
-// Placement rejections of every kind that a tenant can fix, each with the changes that must fix it. The cases of one lane
-// run one after the other on the lane's node and do not affect other lanes.
+// Placement rejections of every kind that a tenant can fix, each with the changes that must fix it. A lane is a list of
+// cases that run one after the other on a node of their own, so that lanes can run concurrently.
 
 import {
   type ChangeKind,
@@ -18,27 +18,27 @@ export interface CureCase {
   readonly name: string
   readonly kinds: readonly ChangeKind[]
   readonly requirements?: Requirements
-  /** True if the deployment's constraint names another node than the lane's node. */
+  /** True if the deployment's placement constraint names another node than the one on which the case runs. */
   readonly namesOther?: true
-  /** True if nodes of other lanes may also run the deployment, once the cause of the rejection is fixed. */
+  /** True if nodes of other test cases may also run the deployment, once the cause of the rejection is fixed. */
   readonly anywhere?: true
-  /** Prepares the lane's node so that it rejects the deployment. */
+  /** Prepares the node of the test case so that the node rejects the deployment. */
   readonly before?: (ward: Ward) => Promise<unknown>
 }
 
 export interface Lane {
   readonly node: string
   readonly cases: readonly CureCase[]
-  /** A deployment that runs on the lane's node throughout the test. */
+  /** A deployment that runs on the lane's node during all test cases of the lane. */
   readonly beside?: { readonly name: string; readonly replicas: number }
 }
 
-/** The node label that keeps the deployments of a lane on the lane's node. */
+/** The node label by which the deployments of a lane (a list of test cases) are kept on the lane's own node. */
 const LANE = 'lane'
-/** Name of a node whose lane stops and restarts the node's agent. */
+/** Name of the node whose test cases stop and restart the node's agent. */
 const UNSTEADY = 'acme-5'
 
-/** The constraint that keeps a deployment on the lane's node, unless the case allows nodes of other lanes. */
+/** The constraint that keeps a deployment on the node of its test case; `anywhere` allows all nodes but one. */
 export const staysOn = (node: string, { anywhere }: CureCase): Constraint =>
   anywhere === true ? isNotIn(LANE, UNSTEADY) : isIn(LANE, node)
 
@@ -55,7 +55,7 @@ const asks = (cpuMillis: number, memoryBytes: number): Requirements => ({
 })
 const cordon = (ward: Ward) => act(ward, 'cordon')
 
-/** Cases that use labels that the lane's node has from the start. */
+/** Test cases about labels that the node has from the start. */
 const labels: readonly CureCase[] = [
   { name: 'label-absent', kinds: ['set_label'], requirements: demands(isIn('disk', 'ssd', 'nvme')) },
   { name: 'label-other', kinds: ['set_label'], requirements: demands(isIn('net', 'fast')) },
@@ -196,7 +196,7 @@ const room: readonly CureCase[] = [
   },
 ]
 
-/** Prepares a case: makes another deployment run on the lane's node. */
+/** Returns a preparation step that makes the named deployments run on the node of the test case. */
 const neighbours =
   (...names: readonly string[]) =>
   async (ward: Ward): Promise<void> => {

@@ -53,8 +53,8 @@ const LOG_IN = `
   done`
 
 /**
- * Health check times. They determine when a revision is good. A failed revision rolls back to the last good one, so the
- * old password is needed until the new revision is good: after 45 s in the long run, never in the short run.
+ * Health check times, which decide when a revision counts as the last good one. A failed revision rolls back to the last
+ * good one, so Redis must accept the old password until then: for 45 s in the long run, always in the short run.
  */
 const CHECK_TIMES = { interval: '5s', timeout: LONG ? '10s' : '5m' }
 const isThere = (file: string) => ({ type: 'exec', command: ['test', '-f', file], ...CHECK_TIMES })
@@ -62,7 +62,7 @@ const isThere = (file: string) => ({ type: 'exec', command: ['test', '-f', file]
 interface Tally {
   readonly containers: number
   readonly logins: number
-  /** Login attempts that never succeeded, counted by the clients, in containers with at least one login. */
+  /** Failed login attempts, as counted by the client containers. Containers that never logged in are left out. */
   readonly missed: number
   /** Number of wrong passwords that Redis received, from any client. */
   readonly refused: number

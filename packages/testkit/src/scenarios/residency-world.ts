@@ -157,7 +157,7 @@ export async function madeOn(cluster: LabPlatform, node: string, deployment: str
   return listed.split('\n').filter((line) => line !== '')
 }
 
-/** Number of writes to disk between a new label and the placement: the label and the decision, one after the other. */
+/** Number of sequential disk writes from a new label to the placement: one for the label and one for the decision. */
 const WRITES = 2
 
 const timesOf = async (cluster: LabPlatform, type: string, name: string): Promise<number[]> =>
@@ -166,8 +166,8 @@ const timesOf = async (cluster: LabPlatform, type: string, name: string): Promis
     .map(({ time }) => Date.parse(time))
 
 /**
- * Milliseconds from the session with the new label to the decision that placed the deployment, by the times of their
- * events, less the stalls of the machine. No other request is made in between.
+ * Milliseconds from the event of a node's new label to the event of the placement that the label allows. Stalls of the
+ * machine are subtracted.
  */
 export async function curedBy(
   cluster: LabPlatform,

@@ -43,7 +43,7 @@ export interface DispatchWorld {
   /** Writes the next version of a secret and records this version in the credential. */
   put(tenant: TenantId, label: string, values: { readonly [key: string]: string }): Promise<number>
   change(tenant: TenantId, label: string, changes: Partial<StoredCredential>): Promise<void>
-  /** Places a running assignment on the node, and returns it as the agent would request its secrets. */
+  /** Places a running assignment on the node. Returns the agent's request for the environment of the assignment. */
   place(node: EnrolledNode, template: Partial<ContainerTemplate>): Promise<EnvironmentAsk>
   close(): void
 }

@@ -31,7 +31,7 @@ import { openTestStore } from '../store/open-test-store.ts'
 import { at, DEPLOYMENTS } from './secrets-world.ts'
 import { createStoreEye, type StoreEye } from './store-eye.ts'
 
-/** Start of a fast clock, on which the 15 s for which a new revision is watched pass in a tenth of a second. */
+/** Start of a clock with 150 times the real speed, so that the 15 s watch of a new revision takes a tenth of a second. */
 const BEGAN = Date.now()
 const swift = { now: () => Date.now() * 150 - BEGAN * 149 }
 const QUICK = scaledTimings(0.02)
@@ -48,8 +48,8 @@ export interface RotatingWorld {
   readonly violations: readonly string[]
   write(label: string, values?: object): Promise<ApiAnswer>
   /**
-   * Deploys, with simulated agents that follow the placement records. If `behave` returns undefined, the replicas are
-   * ready and prove their version.
+   * Creates a deployment, and simulated agents for its replicas. `behave` returns the report of a replica, by default
+   * that the replica is ready. A proof of the secrets version is added to each report.
    */
   deploy(name: string, labels: readonly string[], replicas?: number, behave?: Behave): Promise<ObedientAgents>
   rotate(name: string, body: object, headers?: { [name: string]: string }): Promise<ApiAnswer>
@@ -78,7 +78,7 @@ export async function startRotatingWorld({ moves = true } = {}): Promise<Rotatin
   let running = startAll(store, 'first', moves)
   const credential = (label: string) => store.get(inTenant(tenant, credentials, label))?.record
   const deployment = (name: string) => store.get(inTenant(tenant, deployments, name))?.record
-  // The test compares responses with a separate store, so each request waits until this store has caught up.
+  // Requests go to the platform's server, but tests read this separate store, so each request waits until it is current.
   const seen = (request: Promise<ApiAnswer>) => request.finally(() => store.fresh())
   return {
     platform,

@@ -42,9 +42,7 @@ export interface SecretsWorld {
   sweep(): Promise<void>
   /** Writes a placement with a template that uses version 1 of a credential to which its deployment no longer refers. */
   placeTemplate(name: string, label: string): Promise<void>
-  /**
-   * Records a version of this number, which the secrets store does not have, as if that many versions had been written.
-   */
+  /** Adds a version number to a credential's record without writing that version to the secrets store. */
   listNumber(label: string, version: number): Promise<void>
 }
 

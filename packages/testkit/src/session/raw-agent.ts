@@ -59,11 +59,11 @@ export async function dialRaw(url: string): Promise<RawAgent> {
 
 export interface OpenAgent extends RawAgent {
   readonly session: number
-  /** Desired items of the first complete set. */
+  /** Desired items in the first complete desired state that the agent received. */
   readonly items: readonly DesiredItem[]
 }
 
-/** Opens a session: completes the handshake and receives the first complete desired set. */
+/** Opens an agent session: completes the handshake and receives the first complete desired state. */
 export async function openRaw(
   url: string,
   node: SimulatedNode,

@@ -111,10 +111,7 @@ const BEFORE_PATTERN = new Set([
   'yield',
 ])
 
-/**
- * True if a slash after this token begins a regular expression. After a value a slash divides; anywhere else it begins
- * one.
- */
+/** True if a slash after this token begins a regular expression. A slash after a value is a division instead. */
 function patternMayFollow(previous: Token | undefined): boolean {
   if (previous === undefined) return true
   if (previous.kind === 'word') return BEFORE_PATTERN.has(previous.text)

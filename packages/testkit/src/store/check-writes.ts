@@ -14,7 +14,7 @@ export interface Truth {
   readonly keyspace: Keyspace
   readonly tenant: TenantId
   readonly stored: ReadonlyMap<string, KeyValue>
-  /** Content of the receipt that each applied transaction has left, by transaction. */
+  /** Content of the receipts in etcd by transaction id: each applied transaction leaves one receipt. */
   readonly receipts: ReadonlyMap<string, string>
 }
 

@@ -38,8 +38,8 @@ export interface Writing {
 }
 
 /**
- * Writes the next revision of a deployment if it has the expected revision (0: absent). Returns false if the outcome is
- * unknown.
+ * Writes revision `from + 1` of a deployment if its current revision is `from`; 0 means that the deployment does not
+ * exist. Returns false if the outcome of the write is unknown.
  */
 export async function putNext(writing: Writing, name: string, from: number): Promise<boolean> {
   const step: Step = { verb: 'put', name, revision: from + 1 }

@@ -18,7 +18,7 @@ export interface WriteLoad {
 }
 
 const SHARED = 4
-/** A writer changes a shared record in one of this many steps. */
+/** On average, a writer changes a shared deployment once for this many changes to its own deployments. */
 const SHARE_EVERY = 16
 
 interface Pace {
@@ -66,8 +66,8 @@ export function startWriteLoad(stores: readonly Store[], options: LoadOptions): 
 }
 
 /**
- * Writes one deployment from its creation to its last change, and removes every fourth deployment. An unknown outcome
- * ends the sequence.
+ * Creates one deployment, changes it a few times, and deletes it with a probability of 25 %. Stops at a write whose
+ * outcome is unknown.
  */
 async function life(writing: Writing, pace: Pace, name: string, rest: () => Promise<boolean>): Promise<void> {
   const timed = async (step: () => Promise<boolean>): Promise<boolean> => {
