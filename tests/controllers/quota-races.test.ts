@@ -18,7 +18,7 @@ import { openTestStore, type TestStore } from '@holdfast/testkit/store/open-test
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const ROUNDS = 200
-/** Number of concurrent rounds, each with its own tenant. */
+/** Number of test rounds that run concurrently, each with its own tenant. */
 const AT_ONCE = 5
 const QUOTA = 5
 const NAMES = ['a', 'b', 'c', 'd']

@@ -66,7 +66,7 @@ interface Story {
 const behave = ({ environment: { MODE = '' } }: ContainerTemplate): Report =>
   MODE === 'broken' ? { state: 'running', reason: 'unhealthy' } : {}
 
-/** Starts a deployment with two replicas, whose first revision is good. */
+/** Creates a deployment with two replicas, and waits until its first revision is recorded as the last good one. */
 async function begin(ends: number): Promise<Story> {
   const tenant = await addTenant(store)
   const named = (index: number) => `${tenant.slice(0, 8)}-${index}`
@@ -96,7 +96,7 @@ function isOver({ tenant, first: { uid }, ends }: Story): boolean {
   return done && at === `${ends} running,${ends} running`
 }
 
-/** Checks that the result and the events are equal for any sequence of controllers. */
+/** Checks the result and the events of the rollout, which must not depend on the controllers that ran it. */
 async function expectTheEnd(story: Story): Promise<void> {
   const { tenant, first, agents, ends } = story
   await waitUntil(() => isOver(story), { what: 'the rollout is over', timeoutMs: 20_000 })

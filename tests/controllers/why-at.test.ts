@@ -299,7 +299,7 @@ describe('a leader that dies at a write', () => {
   /** Short timings, so that a dead server replica is detected soon. Only one server replica lives at a time. */
   const QUICK = scaledTimings(0.02)
 
-  /** Runs a refusal and its end with a leader that dies at its n-th write. Returns false if there were fewer writes. */
+  /** Has a deployment refused and then placed by a leader that dies at its n-th write. Returns false if it survived. */
   async function dieAt(atWrite: number, moment: DeathMoment): Promise<boolean> {
     tenant = await world.addTenant(store)
     const node = world.aNode(`${tenant.slice(0, 8)}-1`, { schedulable: false })

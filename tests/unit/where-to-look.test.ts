@@ -20,7 +20,7 @@ const DOCUMENTS = [
   ...documentsIn('docs/design'),
 ]
 
-/** Folders to which paths in documents are relative: only the root of the repository. */
+/** Folders to which paths in documents may be relative, besides the document's own folder: the root of the repository. */
 const BASES = ['']
 /** Matches a path that contains a folder, up to the end of the path in prose or code. */
 const PATH =

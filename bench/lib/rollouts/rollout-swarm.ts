@@ -52,7 +52,7 @@ export async function measureSwarm(sizes: readonly number[], rounds: number): Pr
   }
 }
 
-/** Measures both ways to run the containers. Their order changes with each round. */
+/** Measures the Swarm service and the direct creates several times, in alternating order. */
 async function measureBoth(
   sides: { readonly swarm: Side; readonly bare: Side },
   replicas: number,

@@ -125,7 +125,7 @@ async function takeStep(pair: Pair, step: Step): Promise<void> {
   }
 }
 
-/** Updates the known revision from a response. */
+/** Counts the outcome of a response, and records the newest revision of the two stores. */
 function note(pair: Pair, answer: unknown): void {
   if (typeof answer !== 'object' || answer === null) return
   if ('refused' in answer) count(`refused: ${answer.refused}`)

@@ -19,7 +19,7 @@ export interface Histories {
   put(key: string, value: Uint8Array, revision: number): WatchEvent
   /** Deletes a key, which must exist. */
   delete(key: string, revision: number): WatchEvent
-  /** Drops versions of a key that can no longer be read. Returns a function that is true for the old event to keep. */
+  /** Drops a key's versions that no read can reach. Returns a function that is true for the old event to keep. */
   compact(key: string, revision: number): (event: WatchEvent) => boolean
   /** Bytes of the keys and values of all versions. */
   readonly bytes: number

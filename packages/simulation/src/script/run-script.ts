@@ -76,7 +76,7 @@ async function runWhole(script: Script, world: World, time: VirtualTime, checkin
 
 interface Checking {
   readonly isOver: boolean
-  /** Called after each virtual event; true ends the run. */
+  /** Called after each virtual event. Returns true if the simulation run must end. */
   settled(): boolean
   allReady(script: Script): boolean
   /** Ends the run with an error that would have ended a real process. */

@@ -8,7 +8,7 @@ import { createKeyspace } from '@holdfast/server/store/keys'
 import { placements, type StoredPlacement, shards, tenants } from '@holdfast/server/store/records'
 
 export interface QuotaHistory {
-  /** Store revisions whose write added assignments to a tenant above its quota. */
+  /** Descriptions of the writes that added assignments to a tenant above the tenant's quota. */
   readonly above: readonly string[]
   /** Assignments that were marked for removal although no client had requested the removal. */
   readonly unexpectedRemovals: readonly string[]

@@ -45,7 +45,7 @@ export async function launchCaddy(place: CaddyPlace): Promise<CaddyService> {
   if (!existsSync(configFile)) writeFileSync(configFile, firstConfig(socketPath), { mode: 0o600 })
   let watch = { wanted: false }
   let caddy = run(place, configFile)
-  // After stop() and start(), only the newer loop may restart Caddy: two Caddy processes could share a port unnoticed.
+  // After stop() and start(), only the newer restart loop may start Caddy: two processes could share a port unnoticed.
   const supervise = async (mine: typeof watch): Promise<void> => {
     while (mine.wanted) {
       await caddy.exited

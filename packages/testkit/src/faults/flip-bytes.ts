@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { type EtcdMember, waitUntil } from '@holdfast/testkit'
 
 /**
- * Kills the member and changes the text in its database. Waits first until the text is in the database, so that replaying
- * the log at restart does not restore it.
+ * Kills the etcd member and changes the text in its database. Waits first until the database contains the text, because
+ * otherwise the member would read the unchanged text from its log at restart.
  */
 export async function flipInDatabase(member: EtcdMember, text: string): Promise<void> {
   const file = join(member.dataDir, 'member', 'snap', 'db')

@@ -14,7 +14,7 @@ function* adversarialTexts(pattern: RegExp, length: number): Generator<string> {
     yield fill(unit)
     yield `${fill(unit)}\u0001`
   }
-  // The repeated part follows a prefix that matches, and the end of the text does not match.
+  // Each text begins with a matching literal, repeats one character, and ends with a character that does not match.
   for (const word of words)
     for (const unit of ['a', ' ', '0', '-', '.', '=']) yield `${word}${fill(unit)}\u0001`
   for (const [at, word] of words.slice(0, 12).entries()) yield fill(`${word}${words[at + 1] ?? '0'}`)

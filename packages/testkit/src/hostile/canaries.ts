@@ -5,9 +5,9 @@
 const CANARY_WORD = 'Zq7Canary'
 
 interface Canary {
-  /** The complete text to plant. */
+  /** The complete text of the fake secret that a test plants in a request. */
   readonly text: string
-  /** The part of the planted text that must not be found later. */
+  /** The part of the planted text that must appear in no response, log or file. */
   readonly secret: string
 }
 

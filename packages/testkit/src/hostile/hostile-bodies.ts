@@ -26,7 +26,7 @@ export function bendBody(random: Random, sound: Tree, refused: boolean): Buffer 
 function bendPlace(random: Random, root: Tree, raws: string[]): void {
   const holder = randomHolder(random, root)
   const put = (key: string) => {
-    // The field is defined instead of assigned, so that `__proto__` becomes a normal key.
+    // Object.defineProperty is used instead of an assignment, so that `__proto__` becomes a normal key.
     const value = placeholder(raws.push(hostileJson(random)) - 1)
     Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true })
   }

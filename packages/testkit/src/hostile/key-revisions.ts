@@ -34,8 +34,8 @@ export interface AcceptedWrite {
 }
 
 /**
- * Describes a changed key that no accepted write explains, because a rejected write must change nothing; undefined if
- * there is none.
+ * Describes changed keys that no accepted write explains; undefined if every change is explained. A rejected write must
+ * change nothing.
  */
 export function unexplainedChange(
   changed: readonly string[],

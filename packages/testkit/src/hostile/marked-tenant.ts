@@ -9,7 +9,8 @@ import type { Platform } from '../platform/start-platform.ts'
 export interface MarkedTenant {
   readonly id: string
   /**
-   * The mark is in values, labels, commands, token names and credentials, but in no name that a request could contain.
+   * Unique text in the tenant's values, labels, commands, token names and credentials. No name that a request could
+   * contain includes the text.
    */
   readonly mark: string
   readonly deployment: { readonly name: string; readonly uid: string }

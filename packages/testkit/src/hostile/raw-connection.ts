@@ -49,7 +49,7 @@ export function openRawConnection(port: number): RawConnection {
     },
     async exchange(bytes, options = {}) {
       const result = await exchange(socket, () => open, bytes, options)
-      // The server has announced in a response that it will close the connection.
+      // A response with `connection: close` announces that the server closes the connection, so it must not be reused.
       if (result.answers.some(({ headers }) => headers['connection'] === 'close')) open = false
       return result
     },

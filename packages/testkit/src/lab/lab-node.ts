@@ -30,7 +30,7 @@ export interface LabNode {
   readonly socketPath: string
   /** The node's engine; a new object after each power-on. */
   readonly engine: DockerEngine
-  /** The node's router; a new object after each power-on. Configure the agent to use it. */
+  /** The node's router; a new object after each power-on. StartAgent must configure the agent to use this router. */
   readonly caddy: CaddyService
   /** Runs a command on the node with DOCKER_HOST set, and returns its output. The error of a failed command quotes its stderr. */
   exec(command: readonly string[], options?: CommandOptions): Promise<string>

@@ -12,7 +12,7 @@ import { exitOnTerm } from '../temp-folder.ts'
 import { waitUntil } from '../wait-until.ts'
 import { removeLabRemains } from './lab-remains.ts'
 
-/** A reserved number for a lab, with the prefix and folder that identify everything of the lab to any process. */
+/** A reserved number for a lab. By the slot's prefix and folder, any process can find all parts of the lab. */
 export interface LabSlot {
   readonly number: number
   /** Prefix of names, such as `hf3`: the network namespaces are `hf3-…`, the host's end of the lab's network is `hf3`. */

@@ -65,7 +65,7 @@ export function helloOf(
   }
 }
 
-/** A report that the item's container is running and healthy, or gone if the item is to be removed. */
+/** A report that the container of a desired item is ready, or gone if the item is to be removed. */
 export function readyObservation(item: SentItem, seq: number): Observation {
   const gone = item.desired === 'removed'
   return {

@@ -52,10 +52,10 @@ const nameAll =
     found,
   ]
 
-/** Paths of Docker's configuration of a container, and of containerd's record and bundle of the container. */
+/** Files with a container's configuration, which are not searched, because they have to contain its environment. */
 const CONFIGURATION =
   /^(?:lib\/docker\/containers\/[0-9a-f]{64}\/config\.v2\.json|lib\/containerd\/io\.containerd\.metadata\.v1\.bolt\/meta\.db|run\/containerd\/io\.containerd\.runtime\.v2\.task\/moby\/[0-9a-f]{64}\/config\.json)$/
-/** Paths of the network and the mounted file system of a container. Its layers are searched where they are stored. */
+/** Mounts and network namespaces of containers, which are not searched. The layers are searched where they are stored. */
 const MOUNTED =
   /^lib\/docker\/(?:overlay2\/[^/]+\/merged|rootfs)$|^run\/docker\/netns$|\/moby\/[0-9a-f]{64}\/rootfs$/
 

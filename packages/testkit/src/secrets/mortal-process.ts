@@ -11,9 +11,9 @@ export type StoreCalls = Pick<SecretsWriter, 'currentVersion' | 'writeVersion' |
 export interface MortalProcess {
   wrapEngine(engine: KeyValueEngine): KeyValueEngine
   wrapSecrets(secrets: StoreCalls): StoreCalls
-  /** Starts to count calls; earlier calls are not counted. */
+  /** Starts to count calls to etcd and the secrets store; calls made before are not counted. */
   arm(): void
-  /** Resolves when the simulated process is dead and the stores have answered everything that it had sent. */
+  /** Resolves when the simulated process is dead and all requests that it had sent are answered. */
   readonly death: Promise<void>
 }
 

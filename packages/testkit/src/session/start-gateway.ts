@@ -37,9 +37,9 @@ export interface TestGatewayOptions extends Partial<Omit<GatewayDeps, 'store'>> 
   readonly endpoints: readonly string[]
   readonly root: string
   readonly tls?: { readonly cert: string; readonly key: string }
-  /** Wraps the key-value client below the store. */
+  /** Wraps the key-value client through which the gateway's store calls etcd. */
   readonly wrap?: NonNullable<TestStoreOptions['wrap']>
-  /** Wraps the store that the gateway uses. */
+  /** Wraps the gateway's store, for example to delay or fail its operations. */
   readonly wrapStore?: (store: TestStore['store']) => TestStore['store']
   /** Deadline of the store's operations, in milliseconds. */
   readonly deadlineMs?: number

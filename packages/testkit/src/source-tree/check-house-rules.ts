@@ -69,7 +69,7 @@ function opensFunction(code: string, brace: number): boolean {
   const before = code.slice(Math.max(0, brace - 2_000), brace).trimEnd()
   if (before.endsWith('=>')) return true
   if (before.endsWith(')')) return closesParameters(before, before.length - 1)
-  // The body does not follow the parameters directly, so a return type must be between them.
+  // If the brace does not follow the parameters directly, it opens a function only after a return type.
   const closing = Math.max(...[...before.matchAll(/\)\s*:/g)].map(({ index }) => index), -1)
   const type = before.slice(closing + 1)
   return closing >= 0 && /[^:|&<,(]$/.test(type) && isType(type) && closesParameters(before, closing)

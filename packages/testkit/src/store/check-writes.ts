@@ -53,7 +53,7 @@ export function checkWrites(truth: Truth, ledger: Ledger): string[] {
   return [...faults, ...checkFinalStates(truth, happened)]
 }
 
-/** Checks that the last applied step of each deployment matches its state, and that no earlier step is missing. */
+/** Checks that etcd has each deployment as its last applied write left it, and that no earlier write is missing. */
 function checkFinalStates(truth: Truth, happened: ReadonlySet<string>): string[] {
   const faults: string[] = []
   const removed = new Set<string>()
