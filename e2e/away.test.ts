@@ -14,7 +14,7 @@ const AWAY_MS = LONG ? 180_000 : 15_000
 /** Time in milliseconds within which a killed router must serve again; stalls of the machine itself are added. */
 const ROUTER_BACK_MS = 2000
 const STALL_FACTOR = 2
-/** Time after a router's death in which requests may fail that other routers had forwarded to it and must not repeat. */
+/** Time after a router's death in which requests forwarded to it may fail, because a retry could run them twice. */
 const IN_FLIGHT_MS = 250
 /**
  * Times without a heartbeat after which a node is unreachable or failed. An agent may wait 8 s between two connection

@@ -113,7 +113,7 @@ async function runGoodRevision(name: string): Promise<void> {
     image: reference,
     replicas: REPLICAS,
     healthCheck: CHECK,
-    // With a short progress deadline, the watch of the finished update is short too, because it is never longer.
+    // A short progress deadline shortens the watch of a finished update, which never exceeds the progress deadline.
     update: { progressDeadline: '1s' },
     routes: [{ host, path: '/', port: 8080 }],
   }

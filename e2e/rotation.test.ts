@@ -29,7 +29,7 @@ const ROUNDS = LONG ? 3 : 1
 const PATIENCE = { timeout: LONG ? 3_600_000 : 300_000 }
 /** Approximate duration of one step of a rotation. */
 const STEP_MS = 40
-/** Roles of the servers that answer requests. In the long run also controllers, so a kill may change the leader. */
+/** Roles of the servers that answer requests. The long run adds controllers, so that a kill may change the leader. */
 const ANSWERING = ['api', 'broker', ...(LONG ? ['controllers'] : [])]
 
 let cluster: LabPlatform

@@ -156,7 +156,7 @@ describe('a controller that dies at any of its writes', () => {
     async (moment) => {
       let atWrite = 1
       for (; await inFreshTenant(() => dieAt(atWrite, moment)); atWrite += 1);
-      // The controller died at each of its writes: heartbeat, shards and placements are more than three.
+      // A controller makes at least four writes at which it can die: heartbeat, shards and placements.
       expect(atWrite).toBeGreaterThan(4)
     },
   )

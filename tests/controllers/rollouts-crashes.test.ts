@@ -153,7 +153,7 @@ describe('a controller that dies at any of its writes', () => {
     async (moment, ends, _what) => {
       let atWrite = 1
       for (; await dieAt(atWrite, moment, ends); atWrite += 1);
-      // The controller died at each of its writes: heartbeat, shards and rollout steps are more than four.
+      // A controller makes at least five writes at which it can die: heartbeat, shards and rollout steps.
       expect(atWrite).toBeGreaterThan(5)
     },
   )

@@ -268,7 +268,7 @@ describe('a matrix in parts', () => {
     let died = true
     let atWrite = 1
     for (; died; atWrite += 1) died = await dieAt(atWrite)
-    // The leader died at each of its writes: parts of the events, parts of the decision, and the decision itself.
+    // A leader makes several writes at which it can die: parts of events, parts of the decision, and the decision.
     expect(atWrite).toBeGreaterThan(4)
     await store.fresh()
     expect([...store.keysOf(decisions, tenant), ...store.keysOf(decisionParts, tenant)]).toEqual([])

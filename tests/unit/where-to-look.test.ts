@@ -22,7 +22,7 @@ const DOCUMENTS = [
 
 /** Folders to which paths in documents may be relative, besides the document's own folder: the root of the repository. */
 const BASES = ['']
-/** Matches a path that contains a folder, up to the end of the path in prose or code. */
+/** Matches a path with at least one folder, such as `docs/design/store.md`, in prose or code. */
 const PATH =
   /(?<![\w./@<{$-])(?:(?:packages|tests|scripts|docs|bench|engines|\.ci|\.changeset)(?:\/[\w.-]+)+|[\w-]+(?:\/[\w.-]+)*\/[\w.-]+\.(?:ts|md|json))/g
 

@@ -70,7 +70,7 @@ describe('while etcd is unavailable', () => {
       ])
       if (how === 'paused') member?.resume()
       else await member?.restart()
-      // Half of the default deadline, which proves that the shorter deadline of this store was used.
+      // The limit is half of the default deadline, which proves that this store's shorter deadline was used.
       expect(Math.max(fresh, read, refused)).toBeLessThan(5_000)
       // A failed write takes longer, because the store then checks whether the write was applied.
       expect(written).toBeLessThan(10_000)

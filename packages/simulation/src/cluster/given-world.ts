@@ -34,7 +34,7 @@ export interface Pace {
   readonly leadership: LeadershipTimings
   readonly sweepMs: number
   readonly silenceLookMs: number
-  /** Resolution of virtual time in milliseconds. No interval in the simulation is shorter. */
+  /** Shortest period of periodic work in virtual milliseconds; shorter interval timers are extended, except polls. */
   readonly coarseMs: number
 }
 

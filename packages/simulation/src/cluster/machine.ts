@@ -30,7 +30,7 @@ export interface Machine {
   labels: { readonly [key: string]: string }
   readonly capacity: { readonly cpuMillis: number; readonly memoryBytes: number }
   readonly containers: Map<string, Container>
-  /** Change listener, set by the agent that currently runs on the machine. */
+  /** Called after each change of a container; set by the agent that currently runs on the machine. */
   onChange: () => void
   made: number
 }

@@ -13,7 +13,7 @@ import type {
   slotShape,
 } from '@holdfast/server/store/records'
 
-/** A stored record with its key. If no record of a kind has changed, the next snapshot has the identical array. */
+/** A stored record with its key. If no record of a kind changed, the next snapshot has the same array object. */
 export interface Kept<T> {
   /** Tenant of the record; undefined for a global record. */
   readonly tenant: TenantId | undefined

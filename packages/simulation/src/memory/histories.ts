@@ -141,7 +141,7 @@ function countUpTo(versions: readonly WatchEvent[], revision: number): number {
   return low
 }
 
-/** Index of the first version to keep: the newest up to the compacted revision, unless it is a deletion before it. */
+/** Index of the first version to keep: the newest up to the compacted revision. An earlier deletion is not kept. */
 function firstToKeep(versions: readonly WatchEvent[], revision: number): number {
   const newest = countUpTo(versions, revision) - 1
   const event = versions[newest]

@@ -16,7 +16,7 @@ function reorderUnit(unit: string): string {
   return String.fromCharCode(code >= 0xe000 ? code - 0x800 : code + 0x2000)
 }
 
-/** A range of keys in the form of `orderOf`. Without `end` the range has no end. */
+/** A range of keys in the substitute form that `orderOf` returns. Without `end`, the range is unbounded. */
 export interface OrderRange {
   readonly from: string
   readonly to: string | undefined

@@ -8,7 +8,7 @@ import type {
   TransactionRequest,
 } from '@holdfast/server/ports/key-value'
 
-/** Bytes of the request number and the frame around a request. */
+/** Bytes that etcd adds to each request in its log: the request number and the frame. */
 const ENVELOPE_BYTES = 14
 
 /** Size of a transaction with the overhead of its log entry. */

@@ -72,9 +72,9 @@ interface Running {
 }
 
 /**
- * Installs virtual time. Intervals below `coarseMs` are extended to it, because idle periodic work would dominate a long
- * run. Timers may always be late, so no code depends on this. The shortest intervals, which poll for an answer, are
- * unchanged.
+ * Installs virtual time. Interval timers below `coarseMs` are extended to `coarseMs`, because idle periodic work would
+ * dominate a long run. Product code accepts this, because real timers may be late too. The shortest intervals, which
+ * poll for an answer, are unchanged.
  */
 export function installVirtualTime(startedAt: number, random: Random, coarseMs = 0): VirtualTime {
   if (Object.hasOwn(performance, 'now'))

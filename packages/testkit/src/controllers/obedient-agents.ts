@@ -18,7 +18,7 @@ export type Report = Partial<StoredObservation> | undefined
 export type Behaviour = (template: ContainerTemplate, assignment: Assignment) => Report
 
 export interface ObedientAgents {
-  /** Lowest number of replicas that served at the same time since the last call. Replicas with one number count once. */
+  /** Lowest number of replicas that served at the same time since the last call. Equal replica numbers count once. */
   fewestServed(): number
   /** Makes the simulated agents process all placements again, after the test has changed the state of replicas. */
   reconcile(): void

@@ -1,5 +1,5 @@
 // One Docker Engine with a separate containerd, as under systemd: dockerd or containerd can be killed while containers
-// run on.
+// keep running.
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'

@@ -8,7 +8,7 @@ export interface DutyPlan {
   readonly cycles: number
   /** Time in milliseconds for which an etcd member is stopped in each cycle; afterwards it runs for the same time. */
   readonly halfMs: number
-  /** Duration of a stop of all members at once, after the first half of the cycles. */
+  /** Time in milliseconds for which all etcd members are stopped at once, after half of the cycles. */
   readonly allAtOnceMs: number
 }
 

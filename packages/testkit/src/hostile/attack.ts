@@ -83,7 +83,7 @@ function exchangeFault(request: HostileRequest, exchange: Exchange, baseUrl: str
   const { answers, hung, closed, stray } = exchange
   if (hung) return 'neither a response nor an end'
   const [answer] = answers
-  // No response is correct in two cases: Node closes a CONNECT silently, and a client that closes first gets none.
+  // A missing response is correct in two cases: Node closes a CONNECT silently, and a client that closes first gets none.
   if (answer === undefined)
     return request.method === 'CONNECT' || request.half ? undefined : `closed ${closed}`
   if (answers.length > 1) return `${answers.length} responses to one request`

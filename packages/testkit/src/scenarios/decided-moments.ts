@@ -55,8 +55,8 @@ export async function whyOf(api: ApiClient, name: string, at?: number): Promise<
 }
 
 /**
- * Compares the API's answer with the events at each event, just before it, and halfway to the next. Returns the number of
- * times compared.
+ * Compares the API's placement decision with the decision that the events imply: at the time of each event, just before
+ * that time, and halfway to the next event. Returns the number of comparisons.
  */
 export async function checkMoments(
   api: ApiClient,

@@ -4,7 +4,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 export interface BarePace {
-  /** Time that the machine has lost so far, in milliseconds. */
+  /** Milliseconds by which the machine has delayed the test writes so far, compared with an idle machine. */
   heldUpMs(): number
   stop(): Promise<void>
 }
