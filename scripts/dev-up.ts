@@ -1,5 +1,5 @@
-// `npm run dev:up`: starts a whole platform on this machine and prints commands to try. Its parent process is
-// dev/keeper.ts.
+// `npm run dev:up`: starts a whole platform on this machine and prints commands to try. The processes of the platform are
+// children of dev/keeper.ts, not of this script.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync } from 'node:fs'

@@ -2,7 +2,7 @@
 // socket, because browsers and Node open sockets differently.
 
 import {
-  decodeKnown,
+  decodeOpen,
   type Infer,
   integer,
   object,
@@ -39,7 +39,7 @@ export function decodeExecFrame(bytes: Uint8Array): ExecOutput | undefined {
   if (bytes[0] === stdout) return { kind: 'stdout', bytes: payload }
   if (bytes[0] === stderr) return { kind: 'stderr', bytes: payload }
   if (bytes[0] !== exit) return undefined
-  return { kind: 'exit', ...decodeKnown(exitShape, JSON.parse(new TextDecoder().decode(payload))) }
+  return { kind: 'exit', ...decodeOpen(exitShape, JSON.parse(new TextDecoder().decode(payload))) }
 }
 
 /** The WebSocket address of an exec. Do not log this address: it contains the one-time ticket. */

@@ -1,7 +1,7 @@
 // Follows events as they occur. After a broken connection the stream resumes from the last complete event, so that no
 // event is lost or repeated (docs/design/events.md#delivery).
 
-import { decodeKnown, type Event, eventShape } from '@holdfast/contract'
+import { decodeOpen, type Event, eventShape } from '@holdfast/contract'
 import type { Connection } from './connection.ts'
 import { createMessageParser } from './event-source.ts'
 import { openStream, type StreamEnd, type TextStream } from './open-stream.ts'
@@ -82,7 +82,7 @@ async function* readEvents(
     for (const { type, id, data } of parser.push(value)) {
       if (type === 'truncated') yield { kind: 'truncated' }
       else if (id !== undefined && data !== undefined)
-        yield { kind: 'event', cursor: id, event: decodeKnown(eventShape, JSON.parse(data)) }
+        yield { kind: 'event', cursor: id, event: decodeOpen(eventShape, JSON.parse(data)) }
       if (id !== undefined) onReached(id)
     }
   }

@@ -1,7 +1,7 @@
 // Reads container logs as JSON lines. Skipped lines and unreachable replicas appear as entries of their own. A followed
 // stream that breaks resumes from the time of its last line (docs/design/api.md#streams).
 
-import { decodeKnown, type LogLine, logEntryShape, logGapShape, logSkipShape } from '@holdfast/contract'
+import { decodeOpen, type LogLine, logEntryShape, logGapShape, logSkipShape } from '@holdfast/contract'
 import type { Connection } from './connection.ts'
 import { openStream, type StreamEnd, type TextStream } from './open-stream.ts'
 import { segment } from './request.ts'
@@ -104,8 +104,8 @@ async function* readNewLines(
 
 function readLine(text: string): LogLine {
   const value: object = Object(JSON.parse(text))
-  if ('skipped' in value) return decodeKnown(logSkipShape, value)
-  return 'unavailable' in value ? decodeKnown(logGapShape, value) : decodeKnown(logEntryShape, value)
+  if ('skipped' in value) return decodeOpen(logSkipShape, value)
+  return 'unavailable' in value ? decodeOpen(logGapShape, value) : decodeOpen(logEntryShape, value)
 }
 
 /** Drops repeated lines: a stream that resumes from a time repeats the lines of exactly that time. */

@@ -1,7 +1,7 @@
 // Decodes a response: the requested value, a rejection with all its errors, or a failure if the responder is not a
 // Holdfast server. Fields unknown to this client are dropped, because the server may be newer.
 
-import { decodeKnown, defined, list, object, rejectionShape, type Shape } from '@holdfast/contract'
+import { decodeOpen, defined, list, object, rejectionShape, type Shape } from '@holdfast/contract'
 import { type Failure, failed, type Result } from './result.ts'
 
 const rejectionBodyShape = object({ ...rejectionShape.fields, rejections: list(rejectionShape) })
@@ -38,7 +38,7 @@ export const contentType = ({ headers }: Response): string =>
 
 function tryDecode<T>(shape: Shape<T>, text: string): T | undefined {
   try {
-    return decodeKnown(shape, JSON.parse(text))
+    return decodeOpen(shape, JSON.parse(text))
   } catch {
     return undefined
   }

@@ -49,11 +49,9 @@ export function startNodeSide(deps: NodeSideDeps): NodeSide {
   const detector = openFailureDetector(deps, replica)
   const gateway = openGateway(deps, replica, detector)
   const leads = roles.includes('controllers')
-  // A server replica with only the role gateway or broker leads no shard, but sends heartbeats by which others find it.
-  const found = roles.includes('gateway') || roles.includes('broker') || deps.config.nodeName !== undefined
-  const sendsHeartbeats = leads || found
-  const leadership = sendsHeartbeats ? lead(deps, replica, leads) : undefined
-  const controllers = leadership && leads ? startControllers(deps, leadership, detector) : undefined
+  // A server replica without the role controllers leads no shard. Its heartbeats show where it is and what it reads.
+  const leadership = lead(deps, replica, leads)
+  const controllers = leads ? startControllers(deps, leadership, detector) : undefined
   return {
     callNode: (tenant, nodeId) => askContainers(gateway, tenant, nodeId),
     internalCall: gateway.internalCallHandler,
@@ -63,7 +61,7 @@ export function startNodeSide(deps: NodeSideDeps): NodeSide {
     closeSessions: gateway.close,
     async stop() {
       await controllers?.stop()
-      await leadership?.stop()
+      await leadership.stop()
       detector.stop()
     },
   }
@@ -79,6 +77,8 @@ function lead({ config, log, store }: NodeSideDeps, replica: string, leads: bool
     url: config.cluster?.url ?? config.publicUrl,
     brokers: roles.includes('broker'),
     ...(nodeName === undefined ? {} : { nodeName }),
+    onFormatRaised: ({ writes, by }) =>
+      log.info({ writes, by }, 'record form raised, servers older than `by` can no longer start'),
     onError: (error) => log.warn({ error: String(error) }, 'leadership loop failed, retrying'),
   })
 }

@@ -25,6 +25,7 @@ import { knownTenant } from './operations/tenants/tenants.ts'
 import { secret } from './ports/secret.ts'
 import { createQuotas } from './quotas/quotas.ts'
 import { createSlotAllocator } from './quotas/slots.ts'
+import type { NewerFormatError } from './store/format.ts'
 import { createStoreProbe, type StoreProbe } from './store/probe-store.ts'
 import { openStore, type Store } from './store/store.ts'
 import { realClock as clock, realIds as ids } from './system-clock.ts'
@@ -37,13 +38,19 @@ export interface Server {
   close(): Promise<void>
 }
 
-export async function composeServer(config: Config, log: Logger): Promise<Server> {
+/** `onNewerFormat` is called when the store is written in a form that this server cannot read; it must then end. */
+export async function composeServer(
+  config: Config,
+  log: Logger,
+  onNewerFormat: (error: NewerFormatError) => void = () => {},
+): Promise<Server> {
   const engine = connectEtcd(config, log)
   const store = await openStore({
     engine,
     clock,
     ids,
     root: config.etcd.root,
+    onNewerFormat,
     onUnreadable: (key, error) => log.error({ key, error: String(error) }, 'stored record cannot be decoded'),
     onWentBack: (seen, found) =>
       log.error(

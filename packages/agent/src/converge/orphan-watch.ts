@@ -21,8 +21,8 @@ export interface OrphanWatch {
 }
 
 /**
- * Creates the search for orphans. `onLeft` is called with the names of orphans that are too many to remove, whenever
- * these names change, and with an empty list once no orphan is left over.
+ * Creates the search for orphans. If there are too many orphans to remove safely, none is removed, and `onLeft` is
+ * called with the names of all of them, whenever these names change. It gets an empty list once there is no orphan.
  */
 export function createOrphanWatch(
   log: Logger,

@@ -6,7 +6,7 @@ import { request as plainRequest } from 'node:http'
 import { request as secureRequest } from 'node:https'
 import {
   type Capacity,
-  decodeKnown,
+  decodeOpen,
   defined,
   type Enrolled,
   type Enrollment,
@@ -61,7 +61,7 @@ export async function enroll(options: EnrollOptions): Promise<Enrolled> {
   }
   const answer = await send(server, ca, JSON.stringify(body))
   if (answer.status !== CREATED) throw new EnrollmentFailed(explainRejections(server, answer))
-  const { warnings = [], ...enrolled } = decodeKnown(enrolledShape, JSON.parse(answer.text))
+  const { warnings = [], ...enrolled } = decodeOpen(enrolledShape, JSON.parse(answer.text))
   const node = { server, nodeName, labels: { ...labels }, engine, engineVersion: { ...engineVersion } }
   await saveNode(folder, { ...node, ...defined({ ca, capacity }), ...enrolled }, keys)
   return warnings.length === 0 ? enrolled : { ...enrolled, warnings }

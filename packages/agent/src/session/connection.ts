@@ -7,6 +7,7 @@ import {
   type AssignmentId,
   type Call,
   defined,
+  encodeOpen,
   helloText,
   joinTemplates,
   type Observation,
@@ -101,7 +102,7 @@ interface Context {
 
 function sendMessage(socket: WebSocket, message: AgentMessage): boolean {
   if (socket.readyState !== WebSocket.OPEN) return false
-  socket.send(JSON.stringify(message))
+  socket.send(encodeOpen(message))
   return true
 }
 

@@ -1,3 +1,4 @@
+import { encodeOpen } from '@holdfast/contract'
 import { expect, test } from 'vitest'
 import { readServerMessage } from './read-server-message.ts'
 
@@ -19,14 +20,15 @@ const COMPLETE = {
   templates: { dep_1: { h: TEMPLATE } },
 }
 
-test('drops unknown fields of a server message at any depth', () => {
+test('keeps unknown members of a server message at any depth, out of sight', () => {
   const newer = {
     ...COMPLETE,
     sentAt: 'now',
     items: [{ ...ITEM, priority: 3 }],
     templates: { dep_1: { h: { ...TEMPLATE, devices: ['gpu'] } } },
   }
-  expect(read(newer)).toEqual(COMPLETE)
+  expect(JSON.parse(JSON.stringify(read(newer)))).toEqual(COMPLETE)
+  expect(JSON.parse(encodeOpen(read(newer)))).toEqual(newer)
 })
 
 test.each([

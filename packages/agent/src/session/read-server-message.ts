@@ -1,7 +1,7 @@
-// Decodes a message of the server. An invalid message throws an error, which ends the connection. Unknown fields from a
-// newer server are dropped, and an unknown message type yields undefined.
+// Decodes a message of the server. An invalid message throws an error, which ends the connection. Unknown members from a
+// newer server are kept, and an unknown message type yields undefined.
 
-import { decodeKnown, type ServerMessage, serverMessageShapes } from '@holdfast/contract'
+import { decodeOpen, type ServerMessage, serverMessageShapes } from '@holdfast/contract'
 import type { RawData } from 'ws'
 
 export function readServerMessage(data: RawData): ServerMessage | undefined {
@@ -9,5 +9,5 @@ export function readServerMessage(data: RawData): ServerMessage | undefined {
   const type = typeof value === 'object' && value !== null && 'type' in value ? value.type : undefined
   if (typeof type !== 'string') throw new TypeError('a message without a type')
   const shape = Object.hasOwn(serverMessageShapes, type) ? serverMessageShapes[type] : undefined
-  return shape === undefined ? undefined : (decodeKnown(shape, value) as ServerMessage)
+  return shape === undefined ? undefined : (decodeOpen(shape, value) as ServerMessage)
 }

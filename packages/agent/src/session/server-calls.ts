@@ -6,7 +6,7 @@ import {
   type Answer,
   type AssignmentId,
   type Call,
-  decode,
+  decodeOpen,
   object,
   type Shape,
   sealedEnvironmentShape,
@@ -112,7 +112,7 @@ function readEnvironment(
  */
 function openAs<T>(shape: Shape<T>, encryptionKey: KeyObject, sealed: string): T | undefined {
   try {
-    return decode(shape, JSON.parse(openSealed(encryptionKey, sealed).toString('utf8')))
+    return decodeOpen(shape, JSON.parse(openSealed(encryptionKey, sealed).toString('utf8')))
   } catch {
     return undefined
   }

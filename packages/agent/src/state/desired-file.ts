@@ -7,9 +7,10 @@ import { join } from 'node:path'
 import {
   branded,
   type DesiredItem,
-  decode,
+  decodeOpen,
   defined,
   desiredItemShape,
+  encodeOpen,
   integer,
   list,
   type NodeId,
@@ -22,6 +23,8 @@ import {
 import { writeDurably } from './durable-file.ts'
 
 const FILE = 'desired.json'
+/** The newest form of the file that this agent reads, and the form that it writes. */
+const READS = 1
 
 const savedSetShape = object({
   v: integer(),
@@ -60,6 +63,8 @@ export function openDesiredFile(
 ): DesiredFile {
   const path = join(folder, FILE)
   let written = { revision: 0, text: '' }
+  // Members of the file that only a newer agent knows; each write of the file contains them.
+  let kept: object = {}
   let next: SavedSet | undefined
   let writing: Promise<void> | undefined
 
@@ -69,19 +74,22 @@ export function openDesiredFile(
       next = undefined
       // An unchanged set with a later revision, as most resyncs send, is not written. An earlier revision is written: the
       // store was restored, and the next start of the agent must not assume the later revision.
-      const text = JSON.stringify(set)
+      const text = encodeOpen(set)
       if (text === written.text && revision >= written.revision) continue
-      await writeDurably(path, `${JSON.stringify({ v: 1, nodeId, tenant, revision, ...set })}\n`)
+      await writeDurably(path, `${encodeOpen({ ...kept, v: READS, nodeId, tenant, revision, ...set })}\n`)
       written = { revision, text }
     }
   }
   return {
     async read() {
       try {
-        const saved = decode(savedSetShape, JSON.parse(await readFile(path, 'utf8')))
+        const saved = decodeOpen(savedSetShape, JSON.parse(await readFile(path, 'utf8')))
         if (saved.nodeId !== nodeId || saved.tenant !== tenant)
           throw new Error(`The desired set belongs to ${saved.nodeId}, not to ${nodeId}.`)
-        const { revision, items, routes } = saved
+        if (saved.v > READS)
+          throw new Error(`The desired set has form ${saved.v}; this agent reads form ${READS}.`)
+        const { v, nodeId: _node, tenant: _tenant, revision, items, routes, ...newer } = saved
+        kept = newer
         return { revision, items, ...defined({ routes }) }
       } catch (error) {
         if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) onError(error)

@@ -2,13 +2,11 @@
 
 import { readFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
-import { type Capacity, defined } from '@holdfast/contract'
+import { type Capacity, defined, VERSION } from '@holdfast/contract'
 import type { EngineVersion } from '../ports/engine.ts'
 import type { MachineFacts } from '../ports/session.ts'
 
 const BOOT_ID = '/proc/sys/kernel/random/boot_id'
-const VERSION = '0.1.0'
-
 export const wholeMachine = (): Capacity => ({ cpuMillis: cpus().length * 1000, memoryBytes: totalmem() })
 
 interface ConfiguredFacts {

@@ -8,7 +8,8 @@ import { join } from 'node:path'
 import {
   branded,
   capacityShape,
-  decode,
+  decodeOpen,
+  encodeOpen,
   engineShape,
   type Infer,
   integer,
@@ -84,7 +85,7 @@ export async function saveNode(folder: string, node: NodeFile, keys: NodeKeys): 
   const files = keyFiles(node)
   await writeDurably(join(folder, files.identity), pem(keys.identityKey))
   await writeDurably(join(folder, files.encryption), pem(keys.encryptionKey))
-  await writeDurably(join(folder, NODE_FILE), `${JSON.stringify(node, null, 2)}\n`)
+  await writeDurably(join(folder, NODE_FILE), `${encodeOpen(node, 2)}\n`)
   const current = Object.values(files)
   for (const name of await readdir(folder))
     if (KEY_FILE.test(name) && !current.includes(name)) await rm(join(folder, name))
@@ -106,7 +107,7 @@ function keyFiles({ nodeId, generation }: NodeFile): { identity: string; encrypt
 export async function loadNodeState(folder: string): Promise<NodeState | undefined> {
   const text = await readIfExists(join(folder, NODE_FILE))
   if (text === undefined) return undefined
-  const node = decode(nodeFileShape, JSON.parse(text))
+  const node = decodeOpen(nodeFileShape, JSON.parse(text))
   const { identity, encryption } = keyFiles(node)
   return {
     ...node,
@@ -118,9 +119,9 @@ export async function loadNodeState(folder: string): Promise<NodeState | undefin
 /** Saves `closedBut` and rewrites no other field, because an operator may have edited the labels in the file. */
 export async function saveClosedBut(folder: string, closedBut: readonly string[] | undefined): Promise<void> {
   const path = join(folder, NODE_FILE)
-  const { closedBut: _before, ...node } = decode(nodeFileShape, JSON.parse(await readFile(path, 'utf8')))
+  const { closedBut: _before, ...node } = decodeOpen(nodeFileShape, JSON.parse(await readFile(path, 'utf8')))
   const kept = closedBut === undefined ? node : { ...node, closedBut }
-  await writeDurably(path, `${JSON.stringify(kept, null, 2)}\n`)
+  await writeDurably(path, `${encodeOpen(kept, 2)}\n`)
 }
 
 /** Counts the agent's starts, so that its observations have higher sequence numbers than those of earlier starts. */

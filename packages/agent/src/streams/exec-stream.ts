@@ -1,7 +1,7 @@
 // Streams a command that runs inside a container. No byte is dropped: a slow reader blocks the command, and a command
 // that does not read its input blocks the writer.
 
-import { decode, integer, type Open, object, STREAM_CHANNELS } from '@holdfast/contract'
+import { decodeOpen, integer, type Open, object, STREAM_CHANNELS } from '@holdfast/contract'
 import type { Engine, EngineExec } from '../ports/engine.ts'
 import type { Outgoing } from './outgoing.ts'
 import type { NodeStream, StreamEnd } from './stream.ts'
@@ -57,7 +57,7 @@ export async function openExecStream(
 /** Resizes the terminal. An invalid size, or a resize after the command's end, has no effect. */
 function resize(exec: EngineExec, payload: Buffer): void {
   try {
-    const { cols, rows } = decode(sizeShape, JSON.parse(payload.toString('utf8')))
+    const { cols, rows } = decodeOpen(sizeShape, JSON.parse(payload.toString('utf8')))
     const isValid = [cols, rows].every((side) => side >= 1 && side <= MAX_SIDE)
     // Docker rejects a resize after the command's end, which is ignored.
     if (isValid) exec.resize(cols, rows).catch(() => {})

@@ -4,6 +4,7 @@ import { chmod, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promise
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pid } from 'node:process'
+import { showUnknown } from '@holdfast/contract'
 import { type Contexts, NO_CONTEXTS, readContexts } from './contexts.ts'
 
 type Env = { readonly [name: string]: string | undefined }
@@ -39,7 +40,7 @@ export async function writeContextsFile(path: string, contexts: Contexts): Promi
   const { stringify } = await import('yaml')
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const draft = `${path}.${pid}`
-  await writeFile(draft, stringify(contexts), { mode: 0o600 })
+  await writeFile(draft, stringify(showUnknown(contexts)), { mode: 0o600 })
   await chmod(draft, 0o600)
   await rename(draft, path)
 }

@@ -1,6 +1,6 @@
 // The content of the contexts file: the known platforms with their tokens, and the name of the current context.
 
-import { decodeKnown, type Infer, map, object, optional, string } from '@holdfast/contract'
+import { decodeOpen, type Infer, map, object, optional, string } from '@holdfast/contract'
 
 const contextShape = object({
   url: string(),
@@ -18,12 +18,12 @@ export const NO_CONTEXTS: Contexts = { contexts: {} }
 /** Decodes the contexts file; undefined if the content has another structure. */
 export function readContexts(value: unknown): Contexts | undefined {
   try {
-    return value === null ? NO_CONTEXTS : decodeKnown(contextsShape, value)
+    return value === null ? NO_CONTEXTS : decodeOpen(contextsShape, value)
   } catch {
     return undefined
   }
 }
 
 export function withContext(contexts: Contexts, name: string, context: Context): Contexts {
-  return { current: name, contexts: { ...contexts.contexts, [name]: context } }
+  return { ...contexts, current: name, contexts: { ...contexts.contexts, [name]: context } }
 }

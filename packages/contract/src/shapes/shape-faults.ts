@@ -20,6 +20,10 @@ export function findShapeFaults(shape: ShapeNode, value: unknown, path = ''): Sh
   return faults
 }
 
+export function matchesShape(shape: ShapeNode, value: unknown): boolean {
+  return conformance(shape)(value)
+}
+
 /**
  * Checks an unknown value and returns it with the type of the shape. Throws if the value does not match, because an
  * unreadable stored record is a bug.

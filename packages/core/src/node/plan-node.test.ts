@@ -166,8 +166,8 @@ test('carrying out plans leaves one container per assignment and then an empty p
           containers = carryOut(containers, actions)
           return actions.length
         }
-        // First come plans of which only a few actions are carried out, then three complete plans: a surplus container is
-        // removed one plan before the remaining container is started.
+        // First come plans of which only a few actions are carried out. Three plans that are carried out in full must then be
+        // enough, because one plan removes an assignment's second container and only the next one starts the first.
         for (const cut of cuts) step(cut)
         for (let pass = 0; pass < 3; pass += 1) step(Number.POSITIVE_INFINITY)
         expect(step(Number.POSITIVE_INFINITY)).toBe(0)

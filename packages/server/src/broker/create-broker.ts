@@ -2,6 +2,7 @@
 // encrypted (sealed) to the key of one node. See docs/design/secrets.md#broker.
 
 import { performance } from 'node:perf_hooks'
+import { encodeOpen } from '@holdfast/contract'
 import { parseRegistryHost } from '@holdfast/core'
 import { withDeadline, withTimeoutSignal } from '../lib/with-deadline.ts'
 import type { Broker, CredentialAsk, EnvironmentAsk, SealedAnswer } from '../ports/broker.ts'
@@ -118,6 +119,6 @@ async function credentialFor(context: BrokerContext, ask: CredentialAsk): Promis
   if (credential === undefined) return { error: 'credential_unavailable' }
   const { username, password } = credential
   return {
-    sealed: seal(live.node.encryptionKey, JSON.stringify({ host, username, password: password.reveal() })),
+    sealed: seal(live.node.encryptionKey, encodeOpen({ host, username, password: password.reveal() })),
   }
 }

@@ -2,7 +2,7 @@
 // secret values that this process cannot read.
 
 import { performance } from 'node:perf_hooks'
-import { decode, defined, type Shape } from '@holdfast/contract'
+import { decodeOpen, defined, encodeOpen, type Shape } from '@holdfast/contract'
 import { proveRequest } from '../gateway/peers/cluster-proof.ts'
 import { type PostAnswer, postJson } from '../gateway/peers/post-json.ts'
 import { type Broker, type SealedAnswer, sealedAnswerShape } from '../ports/broker.ts'
@@ -66,7 +66,7 @@ function createAsk(deps: RemoteBrokerDeps): Ask {
     for (const { id, url } of brokers.inOrder(subject).slice(0, MAX_BROKERS)) {
       try {
         const answer = await post(deps, new URL(BROKER_PATHS[question], url), body)
-        if (answer.status === 200) return decode(shape, JSON.parse(answer.body))
+        if (answer.status === 200) return decodeOpen(shape, JSON.parse(answer.body))
         log.warn({ broker: id, question, status: answer.status }, 'broker rejected the request')
       } catch (error) {
         log.warn({ broker: id, question, error: nameOf(error) }, 'broker did not respond')
@@ -79,7 +79,7 @@ function createAsk(deps: RemoteBrokerDeps): Ask {
 
 function post(deps: RemoteBrokerDeps, url: URL, content: object): Promise<PostAnswer> {
   const { clusterKey, clusterCa, clock, deadlineMs = DEADLINE_MS } = deps
-  const body = JSON.stringify(content)
+  const body = encodeOpen(content)
   const authorization = proveRequest(clusterKey, clock, { method: 'POST', path: url.pathname, body })
   return postJson({ url, body, authorization, deadlineMs, ...defined({ ca: clusterCa }) })
 }

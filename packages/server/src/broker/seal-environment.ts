@@ -2,7 +2,7 @@
 // secret values, and again on a fresh cache before it returns them. See docs/design/secrets.md#dispatch.
 
 import { setImmediate } from 'node:timers/promises'
-import { defined } from '@holdfast/contract'
+import { defined, encodeOpen } from '@holdfast/contract'
 import { composeEnvironment, type EntryDocuments } from '@holdfast/core'
 import { containerProof, proofKeyOf } from '../operations/secrets/rotation/proof.ts'
 import type { EnvironmentAsk, SealedAnswer } from '../ports/broker.ts'
@@ -136,7 +136,7 @@ async function sealFor(
   if (composed.kind === 'unresolved') return unresolved(composed.secret, composed.cause)
   const usedVersions = plan.kind === 'ok' ? plan.usedVersions : new Map<string, number>()
   const proof = containerProof(await proofKeyOf(store, ids), assignmentId, usedVersions)
-  const text = JSON.stringify({ assignmentId, attempt, environment: composed.environment, proof })
+  const text = encodeOpen({ assignmentId, attempt, environment: composed.environment, proof })
   return { sealed: sealing(text) }
 }
 

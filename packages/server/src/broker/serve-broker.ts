@@ -1,7 +1,7 @@
 // The broker's side of the internal API. Callers must prove that they belong to the cluster; they get only sealed secret
 // values and results of image checks.
 
-import { decode } from '@holdfast/contract'
+import { decodeOpen, encodeOpen } from '@holdfast/contract'
 import { createProofCheck } from '../gateway/peers/cluster-proof.ts'
 import { type Broker, credentialAskShape, environmentAskShape, imageAskShape } from '../ports/broker.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -34,7 +34,7 @@ export function serveBroker(
     if (!isProven(headers.authorization, { method: 'POST', path, body })) return { status: 401, body: '{}' }
     const ask = readQuestion(broker, path, body)
     if (ask === undefined) return { status: 400, body: '{}' }
-    return { status: 200, body: JSON.stringify(await ask()) }
+    return { status: 200, body: encodeOpen(await ask()) }
   }
 }
 
@@ -42,15 +42,15 @@ function readQuestion(broker: Broker, path: string, body: string): (() => Promis
   try {
     const asked: unknown = JSON.parse(body)
     if (path === BROKER_PATHS.image) {
-      const { tenant, image, credentialVersion } = decode(imageAskShape, asked)
+      const { tenant, image, credentialVersion } = decodeOpen(imageAskShape, asked)
       return () => broker.checkImage(tenant, image, credentialVersion)
     }
     if (path === BROKER_PATHS.environment) {
-      const ask = decode(environmentAskShape, asked)
+      const ask = decodeOpen(environmentAskShape, asked)
       return () => broker.sealEnvironment(ask)
     }
     if (path !== BROKER_PATHS.credential) return undefined
-    const ask = decode(credentialAskShape, asked)
+    const ask = decodeOpen(credentialAskShape, asked)
     return () => broker.sealCredential(ask)
   } catch {
     // A body that cannot be decoded is answered with 400.

@@ -33,6 +33,21 @@ test('refuses to encode a key outside the shape, at any depth, without quoting i
   }
 })
 
+test('keeps members of a newer version when a record is decoded, changed and encoded', () => {
+  const { spec, ...record } = aDeployment('web')
+  const stored = { ...record, spec: { ...spec, update: { ...spec.update, canary: 5 } }, rank: { of: 1 } }
+  const decoded = decodeRecord(deployments, Buffer.from(JSON.stringify(stored)))
+  expect(decoded).not.toHaveProperty('rank')
+  const encoded = encodeRecord(deployments, { ...decoded, revision: 2 })
+  expect(JSON.parse(encoded.toString())).toEqual({ ...stored, revision: 2 })
+})
+
+test('refuses to decode a record of a newer form, which may look like a known one', () => {
+  const bytes = Buffer.from(JSON.stringify({ ...aDeployment('web'), v: 2 }))
+  expect(() => decodeRecord(deployments, bytes)).toThrow('form 2')
+  expect(decodeRecord(deployments, bytes, 2)).toMatchObject({ v: 2 })
+})
+
 test('refuses to encode a record with a missing or mistyped member', () => {
   const { uid: _uid, ...without } = aDeployment('web')
   expect(() => encodeRecord(deployments, without as never)).toThrow(UnstorableRecordError)

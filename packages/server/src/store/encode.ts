@@ -1,9 +1,10 @@
 // Encodes and decodes every stored record. Encoding is by allow-list: a field that the shape does not name is a fault of
 // the server and throws, so that nothing unexpected is stored (docs/design/admission.md#persist-guard).
 
-import { decode, findShapeFaults, type Json, type Rejection } from '@holdfast/contract'
+import { decodeOpen, encodeOpen, findShapeFaults, type Json, type Rejection } from '@holdfast/contract'
 import { checkPersistable, reject } from '@holdfast/core'
 import { isTainted } from '../ports/taint.ts'
+import { FORMS, newestForm } from './records/collection.ts'
 import type { Collection } from './records.ts'
 
 const SUSPECT = /"(?:values|generate)"/
@@ -15,7 +16,7 @@ export function encodeRecord<T>(collection: Collection<T>, record: T): Buffer {
   const [fault] = findShapeFaults(collection.shape, record)
   if (fault !== undefined)
     throw new UnstorableRecordError(`${collection.folder}: ${fault.kind} at ${fault.path}`)
-  const text = JSON.stringify(record)
+  const text = encodeOpen(record)
   // Only records with a key `values` or `generate` are walked in search of secret values; the text search that finds such
   // records is cheaper than the walk.
   const [found] = SUSPECT.test(text) ? checkPersistable(record as Json) : []
@@ -25,9 +26,16 @@ export function encodeRecord<T>(collection: Collection<T>, record: T): Buffer {
   return Buffer.from(text)
 }
 
-export function decodeRecord<T>(collection: Collection<T>, bytes: Uint8Array): T {
-  return decode(collection.shape, JSON.parse(decoder.decode(bytes)))
+/** `reads` is the highest form that the process reads. A record of a newer form throws, as does an invalid record. */
+export function decodeRecord<T>(collection: Collection<T>, bytes: Uint8Array, reads = newestForm(FORMS)): T {
+  const value: unknown = JSON.parse(decoder.decode(bytes))
+  const form = formOf(value)
+  if (form > reads) throw new TypeError(`form ${form} of a record; this server reads up to form ${reads}`)
+  return decodeOpen(collection.shape, value)
 }
+
+/** The form of a stored record, which is its member `v`. */
+export const formOf = (record: unknown): number => Number(Object(record).v)
 
 /** The server tried to store an invalid record. The message names the field, never the value. */
 export class UnstorableRecordError extends Error {

@@ -6,7 +6,7 @@ import { archive, deployments, removals, routeClaims } from './records/deploymen
 import { joinTokens, nodeNames, nodes } from './records/nodes.ts'
 import { decisionParts, decisions, observations, placements } from './records/placements.ts'
 import { credentials, intents, proofKeys, registryCredentials } from './records/secrets.ts'
-import { serverReplicas, shards } from './records/servers.ts'
+import { formats, serverReplicas, shards } from './records/servers.ts'
 import { execTickets, platform, slots, tenants, tokens } from './records/tenants.ts'
 
 export * from './records/activity.ts'
@@ -45,4 +45,5 @@ export const COLLECTIONS: readonly Collection<unknown>[] = [
   execTickets,
   shards,
   serverReplicas,
+  formats,
 ]

@@ -7,12 +7,14 @@ import type { Clock, IdSource } from '../ports/clock.ts'
 import type { KeyValue, KeyValueEngine, OperationResult } from '../ports/key-value.ts'
 import { type Cache, startCache } from './cache/cache.ts'
 import { createCurrentRevision } from './cache/freshness.ts'
-import type { CachedRecord, Change, OnUnreadable, SizedKey } from './cache/record-index.ts'
+import type { CachedRecord, Change, Decoding, OnUnreadable, SizedKey } from './cache/record-index.ts'
 import { type Committer, createCommitter } from './commit/committer.ts'
 import type { GroupCommitOptions } from './commit/group-commit.ts'
 import { decodeRecord } from './encode.ts'
-import { guardHistory, type HistoryGuard, type OnWentBack } from './history-guard.ts'
+import { formatAddress, NewerFormatError } from './format.ts'
+import { guardHistory, type OnWentBack } from './history-guard.ts'
 import { createKeyspace, type Keyspace } from './keys.ts'
+import { FORMS, newestForm, type RecordForm } from './records/collection.ts'
 import type { Collection } from './records.ts'
 import { retryUntil, withEngineDeadline } from './retry-until.ts'
 import { type Address, openTransaction, type Transaction } from './transaction.ts'
@@ -34,6 +36,8 @@ export interface Store {
   readonly keyspace: Keyspace
   /** The etcd revision up to which the cache is complete. */
   readonly revision: number
+  /** The forms of records that this process reads. */
+  readonly forms: readonly RecordForm[]
   /** Reads a record from the cache, which may lag; call `fresh` first if the result must be current. */
   get<T>(address: Address<T>): CachedRecord<T> | undefined
   list<T>(collection: Collection<T>, tenant?: TenantId): CachedRecord<T>[]
@@ -58,6 +62,10 @@ export interface StoreOptions {
   /** Called once, when etcd was restored to an older state. All later calls of the store throw StoreUnavailableError. */
   readonly onWentBack?: OnWentBack
   readonly root?: string
+  /** The forms of records that this process reads. Only tests give forms of another version. */
+  readonly forms?: readonly RecordForm[]
+  /** Called once, when the store is written in a form that this process cannot read. All later calls of the store throw. */
+  readonly onNewerFormat?: (error: NewerFormatError) => void
   readonly groupCommit?: Partial<GroupCommitOptions>
   /** How many milliseconds a transaction or a fresh read may retry. Settling an unknown outcome may take longer. */
   readonly deadlineMs?: number
@@ -69,11 +77,17 @@ const SETTLE_MS = 5_000
 const READ_AT_ONCE = 100
 
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const { deadlineMs = 10_000 } = options
+  const { deadlineMs = 10_000, forms = FORMS, onUnreadable } = options
+  const reads = newestForm(forms)
   const history = guardHistory(options.engine, options.onWentBack)
   const { engine } = history
   const keyspace = createKeyspace(options.root)
-  const cache = await startCache(engine, keyspace, options.onUnreadable)
+  const cache = await startCache(engine, keyspace, { reads, onUnreadable })
+  const format = guardFormat(cache, reads, options.onNewerFormat)
+  const requireUsable = (): void => {
+    history.require()
+    format.require()
+  }
   const currentRevision = createCurrentRevision(engine, keyspace.globalKey('fresh', 'probe'))
   const committer = createCommitter({
     ...options,
@@ -84,12 +98,13 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 
   const freshUntil = async (until: number): Promise<void> => {
     const revision = await withEngineDeadline(until, retryUntil(currentRevision, until, 'repeatable'))
-    history.require()
+    requireUsable()
     await cache.waitFor(revision, until - performance.now())
   }
   const fresh = (until = performance.now() + deadlineMs) => freshUntil(until).catch(asUnavailable)
   return {
     keyspace,
+    forms,
     get revision() {
       return cache.revision
     },
@@ -101,18 +116,49 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     fresh: () => fresh(),
     async read(collection, keys) {
       const values = await readValues(
-        { engine, onUnreadable: options.onUnreadable },
+        { engine, reads, onUnreadable },
         collection,
         keys,
         performance.now() + deadlineMs,
       )
-      history.require()
+      requireUsable()
       return values
     },
     transact: (decide) =>
-      transact({ cache, keyspace, committer, history, fresh, ids: options.ids, deadlineMs }, decide),
+      transact({ cache, keyspace, committer, requireUsable, fresh, ids: options.ids, deadlineMs }, decide),
     subscribe: cache.subscribe,
     close: () => cache.close(),
+  }
+}
+
+/**
+ * Checks which form the store is written in, now and after each change of the format record. Throws at once if the
+ * process cannot read that form. If the form changes later, calls `onNewerFormat`, and `require` throws from then on.
+ */
+function guardFormat(
+  cache: Cache,
+  reads: number,
+  onNewerFormat: (error: NewerFormatError) => void = () => {},
+): { require(): void } {
+  const { collection, id } = formatAddress
+  const check = (): NewerFormatError | undefined => {
+    const format = cache.index.get(collection, undefined, id)?.record
+    return format !== undefined && format.writes > reads ? new NewerFormatError(format, reads) : undefined
+  }
+  let fault = check()
+  if (fault !== undefined) {
+    cache.close()
+    throw fault
+  }
+  cache.subscribe((changes) => {
+    if (fault !== undefined || !changes.some(({ key }) => key.folder === collection.folder)) return
+    fault = check()
+    if (fault !== undefined) onNewerFormat(fault)
+  })
+  return {
+    require() {
+      if (fault !== undefined) throw new StoreUnavailableError(fault.message)
+    },
   }
 }
 
@@ -130,7 +176,7 @@ interface StoreContext {
   readonly cache: Cache
   readonly keyspace: Keyspace
   readonly committer: Committer
-  readonly history: HistoryGuard
+  readonly requireUsable: () => void
   readonly ids: IdSource
   readonly deadlineMs: number
   fresh(until: number): Promise<void>
@@ -146,7 +192,7 @@ async function transact<R>(
   const until = performance.now() + context.deadlineMs
   let current = false
   for (let attempt = 0; performance.now() < until; attempt += 1) {
-    context.history.require()
+    context.requireUsable()
     const transaction = openTransaction(
       asTransactionId(context.ids.ulid()),
       context.cache.index,
@@ -171,7 +217,7 @@ async function transact<R>(
 }
 
 async function readValues<T>(
-  { engine, onUnreadable }: Pick<StoreOptions, 'engine' | 'onUnreadable'>,
+  { engine, ...decoding }: Pick<StoreOptions, 'engine'> & Decoding,
   collection: Collection<T>,
   keys: readonly string[],
   until: number,
@@ -179,7 +225,7 @@ async function readValues<T>(
   const values: (T | undefined)[] = []
   const recordOf = (result: OperationResult): T | undefined => {
     const kv = result.kind === 'range' ? result.range.kvs[0] : undefined
-    return kv === undefined ? undefined : readable(collection, kv, onUnreadable)
+    return kv === undefined ? undefined : readable(collection, kv, decoding)
   }
   for (let from = 0; from < keys.length; from += READ_AT_ONCE) {
     const success = keys.slice(from, from + READ_AT_ONCE).map((key) => ({ kind: 'range' as const, key }))
@@ -192,9 +238,13 @@ async function readValues<T>(
   return values
 }
 
-function readable<T>(collection: Collection<T>, kv: KeyValue, onUnreadable: OnUnreadable): T | undefined {
+function readable<T>(
+  collection: Collection<T>,
+  kv: KeyValue,
+  { reads, onUnreadable }: Decoding,
+): T | undefined {
   try {
-    return decodeRecord(collection, kv.value)
+    return decodeRecord(collection, kv.value, reads)
   } catch (error) {
     onUnreadable(kv.key, error)
     return undefined

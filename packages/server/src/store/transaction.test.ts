@@ -19,7 +19,7 @@ const notCancelled: Compare = { key: `/hf/g/cancel/${id}/`, target: 'version', i
 const absent = (key: string): Compare => ({ key, target: 'version', is: 'equal', value: 0 })
 
 function open() {
-  const index = createRecordIndex(keyspace, () => {})
+  const index = createRecordIndex(keyspace, { reads: 1, onUnreadable: () => {} })
   const put = (key: string, value: Uint8Array) =>
     index.put({ key, value, createRevision: 4, modRevision: 5, version: 2 })
   put(webKey, encodeRecord(deployments, aDeployment('web')))

@@ -5,9 +5,9 @@ import { defined, type TenantId, type TransactionId } from '@holdfast/contract'
 import type { Compare } from '../ports/key-value.ts'
 import type { RecordIndex } from './cache/record-index.ts'
 import type { PreparedTransaction, Write } from './commit/group-commit.ts'
-import { encodeRecord } from './encode.ts'
+import { encodeRecord, formOf, UnstorableRecordError } from './encode.ts'
 import type { Keyspace } from './keys.ts'
-import { audit, type Collection, cancels } from './records.ts'
+import { audit, type Collection, cancels, formats } from './records.ts'
 
 /** The address of a tenant's record, or of a global record if the tenant is absent. */
 export interface Address<T> {
@@ -92,6 +92,7 @@ export function openTransaction(id: TransactionId, index: RecordIndex, keyspace:
     },
     put(address, record) {
       const key = keyOf(address)
+      requireWritten(index, address, formOf(record))
       if (address.collection.folder === audit.folder) receipt = key
       writes.set(key, { kind: 'put', key, value: encodeRecord(address.collection, record) })
     },
@@ -114,6 +115,16 @@ export function openTransaction(id: TransactionId, index: RecordIndex, keyspace:
       ...defined({ receipt }),
     }),
   }
+}
+
+/** Throws for a record of a form that is not written yet, because a live server replica cannot read that form. */
+function requireWritten(index: RecordIndex, { collection }: Address<unknown>, form: number): void {
+  if (form <= 1) return
+  const writes = index.get(formats, undefined, 'records')?.record.writes ?? 1
+  if (form > writes)
+    throw new UnstorableRecordError(
+      `${collection.folder}: form ${form} is not written before all servers read it`,
+    )
 }
 
 function addressKey(keyspace: Keyspace, { collection, tenant, id }: Address<unknown>): string {

@@ -4,7 +4,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
 import {
   type AgentMessage,
-  decodeKnown,
+  decodeOpen,
   helloText,
   joinTemplates,
   type NodeId,
@@ -127,7 +127,7 @@ function readServerMessage(data: Buffer): ServerMessage {
   const value: ServerMessage = JSON.parse(data.toString('utf8'))
   const shape = serverMessageShapes[value.type]
   if (shape === undefined) throw new Error(`the server says ${value.type}, which no agent knows`)
-  return decodeKnown(shape, value) as ServerMessage
+  return decodeOpen(shape, value) as ServerMessage
 }
 
 function say({ socket }: Talking, message: AgentMessage): void {

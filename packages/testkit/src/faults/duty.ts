@@ -1,5 +1,5 @@
-// Stops each etcd member half of the time, in a rhythm of its own, and once all members for a long time. The cluster is
-// then reachable but slow, as on an overloaded machine.
+// Makes an etcd cluster slow, as on an overloaded machine: each member process is paused half of the time, in a rhythm of
+// its own. Once, all members are paused together for a long time.
 
 import { setTimeout as pass } from 'node:timers/promises'
 import type { EtcdCluster } from '@holdfast/testkit'

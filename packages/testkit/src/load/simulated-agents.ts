@@ -7,7 +7,7 @@ import {
   AGENT_PATH,
   AGENT_SUBPROTOCOL,
   type AgentMessage,
-  decodeKnown,
+  decodeOpen,
   helloText,
   type NodeId,
   type Observation,
@@ -178,7 +178,7 @@ function read(text: string): ServerMessage {
   const value: { type: string } = JSON.parse(text)
   const shape = serverMessageShapes[value.type]
   if (shape === undefined) throw new TypeError(`an unknown message: ${value.type}`)
-  return decodeKnown(shape, value) as ServerMessage
+  return decodeOpen(shape, value) as ServerMessage
 }
 
 function receive(crowd: Crowd, one: One, message: ServerMessage): 'synced' | undefined {

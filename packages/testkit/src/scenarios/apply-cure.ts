@@ -5,7 +5,7 @@ import {
   type ChangeKind,
   type Constraint,
   type DeploymentRecord,
-  decodeKnown,
+  decodeOpen,
   deploymentRecordShape,
   NODE_COUNTRY,
   NODE_REGION,
@@ -82,11 +82,11 @@ export async function put(api: ApiClient, name: string, body: object): Promise<v
 }
 
 export async function recordOf(api: ApiClient, name: string): Promise<DeploymentRecord> {
-  return decodeKnown(deploymentRecordShape, (await api.get(`/api/v1/deployments/${name}`)).body)
+  return decodeOpen(deploymentRecordShape, (await api.get(`/api/v1/deployments/${name}`)).body)
 }
 
 async function nodeOf({ api, nodeId }: Pick<Ward, 'api' | 'nodeId'>): Promise<Node> {
-  return decodeKnown(nodeShape, (await api.get(`/api/v1/nodes/${nodeId}`)).body)
+  return decodeOpen(nodeShape, (await api.get(`/api/v1/nodes/${nodeId}`)).body)
 }
 
 interface Requirements extends Pick<DeploymentRecord, 'resources'> {
@@ -152,7 +152,7 @@ async function freeRoom(
   except: string,
 ): Promise<void> {
   const { body } = await api.get('/api/v1/deployments?limit=500')
-  const all = Object.values(Object(body['items'])).map((each) => decodeKnown(deploymentRecordShape, each))
+  const all = Object.values(Object(body['items'])).map((each) => decodeOpen(deploymentRecordShape, each))
   const left = { cpuMillis, memoryBytes }
   for (const { name, replicas, resources } of all) {
     if (replicas !== 1 || name === except || resources.cpuMillis + resources.memoryBytes === 0) continue

@@ -1,5 +1,5 @@
-// Two server replicas, and two nodes with real agents and with engines of both versions. Each server replica has the
-// session of one agent. A deployment has a container on both nodes; its placement is written directly to the store.
+// Two server replicas, and two nodes with real agents: one node runs the old line of Docker Engine, one the new line.
+// Each server replica has the session of one agent. A deployment has a container on both nodes; its placement is written directly to the store.
 
 import { spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'

@@ -3,6 +3,7 @@
 
 import {
   type Alteration,
+  carryUnknown,
   type DeploymentRecord,
   type DeploymentSpec,
   decode,
@@ -48,7 +49,7 @@ export function normalise(
     const value = withDefaults(field, merged[field], alterations)
     if (value !== undefined) values[field] = value
   }
-  const spec = decode(deploymentSpecShape, values)
+  const spec = withUnknown(decode(deploymentSpecShape, values), sent, current)
   alterations.push(...explainResidencyLabels(spec, current))
   if (current !== undefined) alterations.push(...explainIgnoredReadOnly(sent, current))
   const warnings = [
@@ -57,6 +58,15 @@ export function normalise(
     ...explainGenerated(sent.secrets, spec),
   ]
   return { spec, alterations, warnings, material }
+}
+
+/** Keeps members of a newer version: those of the sent spec, which a rollback takes from the archive, or the stored ones. */
+function withUnknown(
+  spec: DeploymentSpec,
+  sent: JsonObject,
+  current: DeploymentRecord | undefined,
+): DeploymentSpec {
+  return carryUnknown(current, carryUnknown(sent, spec))
 }
 
 function withoutMaterial(merged: JsonObject, limits: Limits, alterations: Alteration[]): SentMaterial[] {

@@ -3,8 +3,9 @@
 
 import {
   type Answer,
-  decode,
+  decodeOpen,
   defined,
+  encodeOpen,
   type Infer,
   list,
   machineContainerShape,
@@ -85,7 +86,7 @@ export function createNodeCalls(
       // A forwarded call is not forwarded again, because outdated records could send the call in circles.
       const session = held(call.tenant, nodeId)
       const answer = session === undefined ? UNREACHABLE : await callHere(session, call.method)
-      return { status: 200, body: JSON.stringify(answer) }
+      return { status: 200, body: encodeOpen(answer) }
     },
     settle(session, { id, containers, error }) {
       const call = pending.get(id)
@@ -102,7 +103,7 @@ export function createNodeCalls(
 
 function readCall(body: string): { tenant: string; method: NodeMethod } | undefined {
   try {
-    const { tenant, method } = decode(callBodyShape, JSON.parse(body))
+    const { tenant, method } = decodeOpen(callBodyShape, JSON.parse(body))
     return method === 'containers' ? { tenant, method } : undefined
   } catch {
     return undefined
@@ -133,7 +134,7 @@ async function forward(context: GatewayContext, node: NodeAddress, method: NodeM
   const base = findHolder(context, node)
   if (base === undefined) return UNREACHABLE
   const url = new URL(pathOf(node.nodeId), base)
-  const body = JSON.stringify({ tenant: node.tenant, method })
+  const body = encodeOpen({ tenant: node.tenant, method })
   const authorization = proveRequest(clusterKey, clock, { method: 'POST', path: url.pathname, body })
   try {
     const answer = await postJson({
@@ -143,7 +144,7 @@ async function forward(context: GatewayContext, node: NodeAddress, method: NodeM
       deadlineMs: times.callMs,
       ...defined({ ca: clusterCa }),
     })
-    if (answer.status === 200) return decode(nodeAnswerShape, JSON.parse(answer.body))
+    if (answer.status === 200) return decodeOpen(nodeAnswerShape, JSON.parse(answer.body))
     log.warn({ base, status: answer.status }, 'peer replica rejected a call to a node')
   } catch (error) {
     log.warn({ base, error: String(error) }, 'peer replica did not answer a call to a node')

@@ -39,7 +39,7 @@ export const IDS = [0, 1, 2, 3, 4].map((n) => `rep_${id26(n)}` as AssignmentId)
 /** Creates records in memory, with the same index as the server's cache but without etcd. */
 export function createRecords() {
   const keyspace = createKeyspace('/t')
-  const index = createRecordIndex(keyspace, () => {})
+  const index = createRecordIndex(keyspace, { reads: 1, onUnreadable: () => {} })
   let revision = 0
   const keyOf = ({ collection, tenant, id }: Address<unknown>): string =>
     tenant === undefined

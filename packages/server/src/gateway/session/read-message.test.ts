@@ -1,3 +1,4 @@
+import { encodeOpen } from '@holdfast/contract'
 import { expect, test } from 'vitest'
 import { readAgentMessage } from './read-message.ts'
 
@@ -17,17 +18,27 @@ const OBSERVATION = {
   gone: false,
 }
 
-test('drops unknown fields of an agent message at any depth', () => {
+test('keeps unknown members of an agent message at any depth, out of sight', () => {
   const observations = [{ ...OBSERVATION, mood: { good: true } }]
-  expect(read({ type: 'status', session: 1, observations, sent: 'now' })).toEqual({
+  const newer = { type: 'status', session: 1, observations, sent: 'now' }
+  const known = { type: 'status', session: 1, observations: [OBSERVATION] }
+  expect(JSON.parse(JSON.stringify(read(newer)))).toEqual(known)
+  expect(JSON.parse(encodeOpen(read(newer)))).toEqual(newer)
+  const odd = '{"type":"heartbeat","session":1,"__proto__":{"x":1},"constructor":1}'
+  expect(JSON.stringify(read(odd))).toBe('{"type":"heartbeat","session":1}')
+  expect(encodeOpen(read(odd))).toBe(odd)
+})
+
+test('limits the unknown members of each observation and of the rest of a message', () => {
+  const status = (...moods: number[]) => ({
     type: 'status',
     session: 1,
-    observations: [OBSERVATION],
+    observations: moods.map((length) => ({ ...OBSERVATION, mood: 'x'.repeat(length) })),
   })
-  expect(read('{"type":"heartbeat","session":1,"__proto__":{"x":1},"constructor":1}')).toEqual({
-    type: 'heartbeat',
-    session: 1,
-  })
+  expect(read(status(4000, 4000, 4000))).toMatchObject({ type: 'status' })
+  expect(read(status(10, 4100))).toBeUndefined()
+  expect(read({ ...status(), sent: 'x'.repeat(4100) })).toBeUndefined()
+  expect(read({ type: 'heartbeat', session: 1, sent: 'x'.repeat(4100) })).toBeUndefined()
 })
 
 test.each([

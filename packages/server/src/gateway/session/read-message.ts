@@ -1,12 +1,13 @@
-// Decodes a message of an agent. An invalid message yields undefined and ends the session. Unknown fields from a newer agent
-// are dropped, and an unknown message type yields 'unknown'.
+// Decodes a message of an agent. An invalid message yields undefined and ends the session. Unknown members from a newer
+// agent are kept, up to a bound, and an unknown message type yields 'unknown'.
 
 import {
   type AgentMessage,
   agentMessageShapes,
   CALL_METHODS,
-  decodeKnown,
+  decodeOpen,
   type Hello,
+  unknownLength,
 } from '@holdfast/contract'
 import type { RawData } from 'ws'
 
@@ -24,8 +25,8 @@ function decodeMessage(value: unknown): AgentMessage | 'unknown' | undefined {
   if (typeof type !== 'string') return undefined
   const shape = Object.hasOwn(agentMessageShapes, type) ? agentMessageShapes[type] : undefined
   if (shape === undefined) return 'unknown'
-  const message = decodeKnown(shape, value) as AgentMessage
-  return isValid(message) ? message : undefined
+  const message = decodeOpen(shape, value) as AgentMessage
+  return isValid(message) && keepsLittle(message) ? message : undefined
 }
 
 /** Checks the length and characters of texts that will be stored. The message schemas check types only. */
@@ -34,6 +35,15 @@ function isValid(message: AgentMessage): boolean {
   if (message.type === 'call') return CALL_METHODS.includes(message.method) && isShort(message.id)
   if (message.type === 'credit') return Number.isSafeInteger(message.bytes) && message.bytes >= 0
   return true
+}
+
+/** Longest unknown members of a message and of one observation, in characters, because observations are stored. */
+const MAX_UNKNOWN = 4096
+
+function keepsLittle(message: AgentMessage): boolean {
+  if (message.type !== 'status') return unknownLength(message) <= MAX_UNKNOWN
+  const { observations, ...others } = message
+  return [others, ...observations].every((part) => unknownLength(part) <= MAX_UNKNOWN)
 }
 
 const MAX_LABELS = 64

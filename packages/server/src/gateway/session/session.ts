@@ -9,6 +9,7 @@ import type {
   ServerMessage,
   TenantId,
 } from '@holdfast/contract'
+import { encodeOpen } from '@holdfast/contract'
 import type { RawData } from 'ws'
 import type { StreamReader } from '../../ports/node-streams.ts'
 
@@ -104,7 +105,7 @@ export function send(socket: AgentSocket | undefined, message: ServerMessage): b
     socket.terminate()
     return false
   }
-  socket.send(JSON.stringify(message))
+  socket.send(encodeOpen(message))
   return true
 }
 

@@ -3,7 +3,16 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { branded, decode, defined, type NodeId, object, openShape, type TenantId } from '@holdfast/contract'
+import {
+  branded,
+  decodeOpen,
+  defined,
+  encodeOpen,
+  type NodeId,
+  object,
+  openShape,
+  type TenantId,
+} from '@holdfast/contract'
 import { WebSocket, WebSocketServer } from 'ws'
 import { answerUpgrade } from '../../net/upgrade.ts'
 import type { NodeStream, OpenNodeStream, StreamReader, StreamRequest } from '../../ports/node-streams.ts'
@@ -76,7 +85,7 @@ function readForwarded(
   const body = Buffer.from(String(headers[REQUEST_HEADER] ?? ''), 'base64url').toString('utf8')
   if (!isProven(headers.authorization, { method: 'GET', path: url, body })) return 401
   try {
-    return decode(forwardedShape, JSON.parse(body))
+    return decodeOpen(forwardedShape, JSON.parse(body))
   } catch {
     return 400
   }
@@ -145,7 +154,7 @@ function dialPeer(
   url: URL,
   forwarded: ForwardedRequest,
 ): WebSocket {
-  const body = JSON.stringify(forwarded)
+  const body = encodeOpen(forwarded)
   const authorization = proveRequest(clusterKey, clock, { method: 'GET', path: url.pathname, body })
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:'
   return new WebSocket(url, SUBPROTOCOL, {

@@ -1,7 +1,13 @@
 // One stream between two server replicas over its own socket, with the frames and messages of the agent protocol and stream
 // number 0. Credit is passed from end to end, so a server replica in between buffers no more than the reader allows.
 
-import { creditShape, decode, STREAM_HEADER_BYTES, STREAM_PAYLOAD_BYTES } from '@holdfast/contract'
+import {
+  creditShape,
+  decodeOpen,
+  encodeOpen,
+  STREAM_HEADER_BYTES,
+  STREAM_PAYLOAD_BYTES,
+} from '@holdfast/contract'
 import { WebSocket } from 'ws'
 import type { StreamEnd, StreamReader } from '../../ports/node-streams.ts'
 import { frameOf, readEnd } from './frames.ts'
@@ -39,11 +45,11 @@ export function linkPeer(socket: WebSocket, reader: StreamReader): PeerLink {
     if (socket.readyState === WebSocket.OPEN) socket.send(data)
   }
   return {
-    credit: (bytes) => sendData(JSON.stringify({ type: 'credit', stream: STREAM, bytes })),
+    credit: (bytes) => sendData(encodeOpen({ type: 'credit', stream: STREAM, bytes })),
     frame: (channel, payload) => sendData(frameOf(channel, STREAM, payload)),
     end(end) {
       ended = true
-      sendData(JSON.stringify({ type: 'end', stream: STREAM, ...end }))
+      sendData(encodeOpen({ type: 'end', stream: STREAM, ...end }))
       socket.close()
     },
   }
@@ -51,6 +57,6 @@ export function linkPeer(socket: WebSocket, reader: StreamReader): PeerLink {
 
 function readMessage(message: unknown, reader: StreamReader, finish: (end: StreamEnd) => void): void {
   const type = typeof message === 'object' && message !== null && 'type' in message ? message.type : undefined
-  if (type === 'credit') reader.room(decode(creditShape, message).bytes)
+  if (type === 'credit') reader.room(decodeOpen(creditShape, message).bytes)
   if (type === 'end') finish(readEnd(message))
 }

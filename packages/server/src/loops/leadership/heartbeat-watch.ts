@@ -15,16 +15,17 @@ export interface HeartbeatWatch {
   /** The ids of the server replicas with a recent heartbeat, sorted. */
   live(now: number): string[]
   isStale(id: string, now: number): boolean
+  /** Milliseconds since this process saw the last change of a heartbeat; 0 for an unknown server replica. */
+  silenceMs(id: string, now: number): number
 }
 
 export function createHeartbeatWatch(silentMs: number): HeartbeatWatch {
   const seen = new Map<string, { readonly modRevision: number; readonly since: number }>()
-  const isStale = (id: string, now: number): boolean => {
-    const entry = seen.get(id)
-    return entry !== undefined && now - entry.since >= silentMs
-  }
+  const silenceMs = (id: string, now: number): number => now - (seen.get(id)?.since ?? now)
+  const isStale = (id: string, now: number): boolean => seen.has(id) && silenceMs(id, now) >= silentMs
   return {
     isStale,
+    silenceMs,
     observe(heartbeats, now) {
       const present = new Set(heartbeats.map(({ id }) => id))
       for (const id of seen.keys()) if (!present.has(id)) seen.delete(id)

@@ -2,8 +2,10 @@
 // releases all shards if the store contradicts its ownership or the process was suspended. See
 // docs/design/leadership.md#shards
 
-import { defined, type Infer, type TenantId } from '@holdfast/contract'
+import { defined, type Infer, type TenantId, VERSION } from '@holdfast/contract'
 import { timestamp } from '../../ports/clock.ts'
+import { joinFormat } from '../../store/format.ts'
+import { newestForm } from '../../store/records/collection.ts'
 import { serverReplicas, shards } from '../../store/records.ts'
 import type { TransactionDecision } from '../../store/store.ts'
 import { globally, type Transaction } from '../../store/transaction.ts'
@@ -19,6 +21,7 @@ import {
   settleOwnership,
 } from './leadership-state.ts'
 import { acquireFreeShards, deleteStaleReplicas, handOver, resign } from './move-shards.ts'
+import { raiseFormat } from './raise-format.ts'
 import { shardOf } from './shard-of.ts'
 
 export const LEADERSHIP_TIMINGS: LeadershipTimings = {
@@ -84,6 +87,8 @@ function startLoops(state: LeadershipState): { reconcile: Repeating; others: Rep
     url,
     startedAt,
     leads,
+    version: VERSION,
+    reads: newestForm(state.store.forms),
     ...defined({ nodeName, brokers: brokers === true ? brokers : undefined }),
   }
   let count = 0
@@ -119,6 +124,8 @@ async function sendHeartbeat(
   record: Infer<typeof serverReplicas.shape>,
 ): Promise<void> {
   await state.store.transact((transaction) => {
+    if (record.heartbeat === 1 && !joinFormat(transaction, state.store.forms))
+      return { kind: 'abort', result: undefined }
     transaction.put(globally(serverReplicas, state.replica), record)
     return { kind: 'commit', result: undefined }
   })
@@ -138,7 +145,9 @@ async function reconcileShards(state: LeadershipState): Promise<void> {
   settleOwnership(state)
   // A server replica without a visible heartbeat must not acquire shards, because other server replicas consider it dead.
   const isVisible = heartbeats.some(({ id }) => id === replica)
-  if (!state.leads || !isVisible || now - state.lastHeartbeat > timings.silentMs) return
+  if (!isVisible || now - state.lastHeartbeat > timings.silentMs) return
+  await raiseFormat(state)
+  if (!state.leads) return
   await acquireFreeShards(state, now)
   await handOver(state, now)
   await deleteStaleReplicas(state, now)

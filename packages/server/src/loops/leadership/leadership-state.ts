@@ -2,6 +2,7 @@
 // docs/design/leadership.md#shards
 
 import type { Clock } from '../../ports/clock.ts'
+import type { Format } from '../../store/format.ts'
 import type { Store } from '../../store/store.ts'
 import { type Fence, shardAddress } from './fence.ts'
 import type { HeartbeatWatch } from './heartbeat-watch.ts'
@@ -37,6 +38,8 @@ export interface LeadershipOptions {
   /** Whether this server replica runs a broker, from which other server replicas may request secrets. */
   readonly brokers?: boolean
   readonly timings?: LeadershipTimings
+  /** Called after this server replica raised the form in which records are written. */
+  onFormatRaised?(format: Format): void
   onError(error: unknown): void
 }
 

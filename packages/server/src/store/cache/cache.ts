@@ -8,8 +8,8 @@ import { listPages } from './list-pages.ts'
 import {
   type Change,
   createRecordIndex,
+  type Decoding,
   difference,
-  type OnUnreadable,
   type RecordIndex,
 } from './record-index.ts'
 import { createRevisionGate } from './revision-gate.ts'
@@ -30,11 +30,11 @@ export interface Cache {
 export async function startCache(
   engine: KeyValueEngine,
   keyspace: Keyspace,
-  onUnreadable: OnUnreadable,
+  decoding: Decoding,
 ): Promise<Cache> {
   const gate = createRevisionGate()
   const listeners = new Set<Listener>()
-  let index = createRecordIndex(keyspace, onUnreadable)
+  let index = createRecordIndex(keyspace, decoding)
   let watch: Watch | undefined
   let closed = false
 
@@ -47,7 +47,7 @@ export async function startCache(
     notify(listeners, changes)
   }
   const load = async (): Promise<void> => {
-    const listed = await listEverything(engine, keyspace, onUnreadable)
+    const listed = await listEverything(engine, keyspace, decoding)
     if (closed) return
     const before = index
     index = listed.index
@@ -108,9 +108,9 @@ function notify(listeners: ReadonlySet<Listener>, changes: readonly Change[]): v
 async function listEverything(
   engine: KeyValueEngine,
   keyspace: Keyspace,
-  onUnreadable: OnUnreadable,
+  decoding: Decoding,
 ): Promise<{ index: RecordIndex; revision: number }> {
-  const index = createRecordIndex(keyspace, onUnreadable)
+  const index = createRecordIndex(keyspace, decoding)
   let revision = 0
   for await (const page of listPages(engine, keyspace.everything())) {
     for (const kv of page.kvs) index.put(kv)

@@ -18,7 +18,7 @@ function kv(key: string, value: Uint8Array, modRevision: number, createRevision 
 
 function anIndex(...kvs: KeyValue[]) {
   const onUnreadable = vi.fn()
-  const index = createRecordIndex(keyspace, onUnreadable)
+  const index = createRecordIndex(keyspace, { reads: 1, onUnreadable })
   for (const one of kvs) index.put(one)
   return { index, onUnreadable }
 }

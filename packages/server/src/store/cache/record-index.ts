@@ -64,7 +64,13 @@ const CACHED_FOLDERS = new Set(COLLECTIONS.filter(({ cached }) => cached).map(({
 /** Called for a record whose value cannot be decoded. Other records are not affected. */
 export type OnUnreadable = (key: string, error: unknown) => void
 
-export function createRecordIndex(keyspace: Keyspace, onUnreadable: OnUnreadable): RecordIndex {
+/** How records are decoded: the highest form that the process reads, and what to do with an unreadable record. */
+export interface Decoding {
+  readonly reads: number
+  readonly onUnreadable: OnUnreadable
+}
+
+export function createRecordIndex(keyspace: Keyspace, decoding: Decoding): RecordIndex {
   const owners = new Map<Owner, Folders>()
   const bytesOf = new Map<Owner, number>()
   const entries = (owner: Owner, folder: string) => owners.get(owner)?.get(folder)
@@ -88,11 +94,10 @@ export function createRecordIndex(keyspace: Keyspace, onUnreadable: OnUnreadable
       folder?.delete(parsed.id)
       return parsed
     },
-    get: (collection, owner, id) =>
-      read(collection, entries(owner, collection.folder)?.get(id), onUnreadable),
+    get: (collection, owner, id) => read(collection, entries(owner, collection.folder)?.get(id), decoding),
     list: (collection, owner) =>
       [...(entries(owner, collection.folder)?.values() ?? [])].flatMap(
-        (entry) => read(collection, entry, onUnreadable) ?? [],
+        (entry) => read(collection, entry, decoding) ?? [],
       ),
     keysOf: (collection, owner) => [...(entries(owner, collection.folder)?.values() ?? [])],
     storedBytes: (owner) => bytesOf.get(owner) ?? 0,
@@ -139,9 +144,9 @@ function entryOf({ key, value, createRevision, modRevision }: KeyValue, { folder
 function read<T>(
   collection: Collection<T>,
   entry: Entry | undefined,
-  onUnreadable: OnUnreadable,
+  decoding: Decoding,
 ): CachedRecord<T> | undefined {
-  if (entry?.value !== undefined) decodeOnce(collection, entry, entry.value, onUnreadable)
+  if (entry?.value !== undefined) decodeOnce(collection, entry, entry.value, decoding)
   if (entry?.decoded === undefined) return undefined
   return { record: entry.decoded as T, modRevision: entry.modRevision }
 }
@@ -150,11 +155,11 @@ function decodeOnce(
   collection: Collection<unknown>,
   entry: Entry,
   value: Uint8Array,
-  onUnreadable: OnUnreadable,
+  { reads, onUnreadable }: Decoding,
 ): void {
   entry.value = undefined
   try {
-    entry.decoded = decodeRecord(collection, value)
+    entry.decoded = decodeRecord(collection, value, reads)
   } catch (error) {
     onUnreadable(entry.key, error)
   }

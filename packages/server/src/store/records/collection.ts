@@ -11,7 +11,19 @@ export interface Collection<T> {
   readonly cached: boolean
 }
 
-/** The format version of a stored record; a change of the stored format needs a new version. */
+/** A form of stored records: the member `v` of a record, and the first version of Holdfast that reads it. */
+export interface RecordForm {
+  readonly v: number
+  readonly since: string
+}
+
+/** The forms that this server reads, in ascending order. */
+export const FORMS: readonly RecordForm[] = [{ v: 1, since: '0.1.0' }]
+
+/** The highest form in a list of forms. */
+export const newestForm = (forms: readonly RecordForm[]): number => Math.max(...forms.map((form) => form.v))
+
+/** The form of a stored record. A form that older servers cannot read has a higher number than all before it. */
 export const v = integer({ minimum: 1 })
 
 export const tenantCollection = <T>(folder: string, shape: Shape<T>, cached: boolean): Collection<T> => ({

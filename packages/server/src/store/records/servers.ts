@@ -1,4 +1,4 @@
-// Server replicas and the shards they lead.
+// Server replicas, the shards they lead, and the form of stored records that they write.
 
 import { boolean, integer, object, optional, string } from '@holdfast/contract'
 import { globalCollection, v } from './collection.ts'
@@ -18,7 +18,17 @@ export const serverReplicaShape = object({
   nodeName: optional(string()),
   /** Whether the server replica acts as the broker that reads secret values for other server replicas. */
   brokers: optional(boolean()),
+  /** The version of the server, and the highest form of stored records that it reads. */
+  version: optional(string()),
+  reads: optional(integer()),
 })
+
+/**
+ * The form of stored records: `reads` is the highest form that every live server replica reads, `writes` is the highest
+ * form that is written, and `by` is the oldest version that reads it. All versions must read this record.
+ */
+export const formatShape = object({ v, reads: integer(), writes: integer(), by: string() })
 
 export const shards = globalCollection('shard', shardShape)
 export const serverReplicas = globalCollection('replica', serverReplicaShape)
+export const formats = globalCollection('format', formatShape)

@@ -23,8 +23,11 @@ export const tenant = randomUUID() as TenantId
 
 function aCluster(machines: number) {
   const keyspace = createKeyspace()
-  const index = createRecordIndex(keyspace, (_key, error) => {
-    throw error
+  const index = createRecordIndex(keyspace, {
+    reads: 1,
+    onUnreadable(_key, error) {
+      throw error
+    },
   })
   let revision = 1
   const enter = <T>(key: string, collection: Collection<T>, record: T): void => {

@@ -6,7 +6,8 @@ import {
   type AssignmentId,
   boolean,
   branded,
-  decode,
+  decodeOpen,
+  encodeOpen,
   type Infer,
   integer,
   list,
@@ -42,7 +43,7 @@ export function mintExecTicket(ids: IdSource, order: ExecOrder): MintedTicket {
   const secret = Buffer.from(ids.bytes(SECRET_BYTES))
   const nonce = Buffer.from(ids.bytes(NONCE_BYTES))
   const cipher = createCipheriv('aes-256-gcm', keyOf(secret), nonce)
-  const sealed = Buffer.concat([cipher.update(JSON.stringify(order), 'utf8'), cipher.final()])
+  const sealed = Buffer.concat([cipher.update(encodeOpen(order), 'utf8'), cipher.final()])
   return {
     text: secret.toString('base64url'),
     secretHash: hash('sha256', secret, 'hex'),
@@ -63,7 +64,7 @@ export function openExecTicket(
   const opener = createDecipheriv('aes-256-gcm', keyOf(secret), bytes.subarray(0, NONCE_BYTES))
   opener.setAuthTag(bytes.subarray(-TAG_BYTES))
   const order = Buffer.concat([opener.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), opener.final()])
-  return decode(execOrderShape, JSON.parse(order.toString('utf8')))
+  return decodeOpen(execOrderShape, JSON.parse(order.toString('utf8')))
 }
 
 const keyOf = (secret: Buffer): Buffer => Buffer.from(hkdfSync('sha256', secret, '', INFO, 32))

@@ -1,6 +1,6 @@
 // Assembles the log lines of one container from received frames, and buffers the lines until they are read.
 
-import { decode, integer, object, STREAM_CHANNELS } from '@holdfast/contract'
+import { decodeOpen, integer, object, STREAM_CHANNELS } from '@holdfast/contract'
 
 const LINE_FEED = 0x0a
 
@@ -90,7 +90,7 @@ function readLine(line: Buffer): { time: string; text: string } {
 /** Reads how many lines and bytes the node skipped; 0 if the frame is malformed, so that the gap is still shown. */
 function readSkip(payload: Buffer): { lines: number; bytes: number } {
   try {
-    return decode(skipShape, JSON.parse(payload.toString('utf8')))
+    return decodeOpen(skipShape, JSON.parse(payload.toString('utf8')))
   } catch {
     return { lines: 0, bytes: 0 }
   }

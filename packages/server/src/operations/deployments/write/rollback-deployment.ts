@@ -57,7 +57,6 @@ async function findArchived(
 
 /** Builds an update of every field: fields that the archived spec lacks are cleared, secretsVersion is unchanged. */
 function everyField({ spec }: ArchiveEntry): JsonObject {
-  const archived: JsonObject = { ...spec }
-  const fields = Object.keys(deploymentSpecShape.fields)
-  return Object.fromEntries(fields.map((field) => [field, archived[field] ?? null]))
+  const cleared = Object.keys(deploymentSpecShape.fields).map((field) => [field, null])
+  return { ...Object.fromEntries(cleared), ...spec }
 }

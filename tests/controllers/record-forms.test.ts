@@ -1,0 +1,147 @@
+// Which form of records is written while servers of two versions run: the older form until every live server replica reads
+// the newer one. An older server that cannot read the store ends.
+
+import { sleep } from '@holdfast/server/lib/sleep'
+import { startLeadership } from '@holdfast/server/loops/leadership/lead-shards'
+import type { LeadershipTimings } from '@holdfast/server/loops/leadership/leadership-state'
+import { formatAddress, NewerFormatError } from '@holdfast/server/store/format'
+import { cancels, serverReplicas } from '@holdfast/server/store/records'
+import { FORMS, type RecordForm } from '@holdfast/server/store/records/collection'
+import type { Store } from '@holdfast/server/store/store'
+import { globally } from '@holdfast/server/store/transaction'
+import { realClock as clock } from '@holdfast/server/system-clock'
+import { uniqueName, waitUntil } from '@holdfast/testkit'
+import { createPausable, type Pausable } from '@holdfast/testkit/controllers/pausable-engine'
+import { scaledTimings, TENTH } from '@holdfast/testkit/controllers/timings'
+import { inRun } from '@holdfast/testkit/long-run'
+import { openTestStore } from '@holdfast/testkit/store/open-test-store'
+import { expect, onTestFinished, test } from 'vitest'
+
+const NEWER: readonly RecordForm[] = [...FORMS, { v: 2, since: '9.9.0' }]
+const ADDRESS = globally(cancels, 'any')
+/** Time within which the new form must be written after the last older server has ended, with the default timings. */
+const WRITTEN_WITHIN_MS = 10_000
+
+interface ServerOptions {
+  readonly forms: readonly RecordForm[]
+  readonly timings?: LeadershipTimings
+  readonly pausable?: Pausable
+}
+
+/** Starts the store and the leadership of a server replica, as holdfast-server does. */
+async function startServer(root: string, { forms, timings = TENTH, pausable }: ServerOptions) {
+  const replica = uniqueName('srv')
+  const ended: NewerFormatError[] = []
+  const opened = await openTestStore({
+    root,
+    forms,
+    onNewerFormat: (error) => ended.push(error),
+    ...(pausable === undefined ? {} : { wrap: pausable.wrap }),
+  })
+  const leadership = startLeadership({
+    store: opened.store,
+    clock,
+    replica,
+    url: `http://${replica}`,
+    timings,
+    onError: () => {},
+  })
+  let stopped: Promise<void> | undefined
+  const stop = (): Promise<void> => {
+    pausable?.resume()
+    stopped ??= leadership.stop().then(opened.close)
+    return stopped
+  }
+  onTestFinished(stop)
+  const { store } = opened
+  await waitUntil(() => ended.length > 0 || store.get(globally(serverReplicas, replica)) !== undefined, {
+    what: `${replica} is registered`,
+  })
+  return { ...opened, replica, ended, stop }
+}
+
+const formatOf = (store: Store) => store.get(formatAddress)?.record
+const writesNewForm = (store: Store) => formatOf(store)?.writes === 2
+
+/** Writes a record of the given form; the kind of record does not matter. */
+async function putRecord(store: Store, v: number): Promise<void> {
+  await store.transact((transaction) => {
+    transaction.put(ADDRESS, { v, at: '' })
+    return { kind: 'commit', result: undefined }
+  })
+}
+
+test('a new form is written only after the last server that cannot read it has ended', async () => {
+  const root = `/${uniqueName('forms')}`
+  const older = await startServer(root, { forms: FORMS })
+  const newer = await startServer(root, { forms: NEWER })
+  await sleep(2 * TENTH.silentMs)
+  expect(formatOf(newer.store)).toEqual({ v: 1, reads: 1, writes: 1, by: '0.1.0' })
+  await expect(putRecord(newer.store, 2)).rejects.toThrow('form 2 is not written before all servers read it')
+  await putRecord(newer.store, 1)
+  await older.stop()
+  await waitUntil(() => writesNewForm(newer.store), { what: 'the new form is written' })
+  expect(formatOf(newer.store)).toEqual({ v: 1, reads: 2, writes: 2, by: '9.9.0' })
+  await putRecord(newer.store, 2)
+  await newer.store.fresh()
+  expect(newer.store.get(ADDRESS)?.record).toMatchObject({ v: 2 })
+  expect(newer.unreadable).toEqual([])
+})
+
+test('an older server that is started later ends and names the oldest version that can read the store', async () => {
+  const root = `/${uniqueName('forms')}`
+  const newer = await startServer(root, { forms: NEWER })
+  await waitUntil(() => writesNewForm(newer.store), { what: 'the new form is written' })
+  const start = openTestStore({ root, forms: FORMS })
+  await expect(start).rejects.toThrow(NewerFormatError)
+  await expect(start).rejects.toThrow(/form 1\b.*form 2\b.*Start version 9\.9\.0 or later/)
+})
+
+test('the new form is written in time after an older server was killed', async () => {
+  const scale = inRun(0.1, 1)
+  const timings = scaledTimings(scale)
+  const root = `/${uniqueName('forms')}`
+  const pausable = createPausable()
+  await startServer(root, { forms: FORMS, timings, pausable })
+  const newer = await startServer(root, { forms: NEWER, timings })
+  await sleep(timings.heartbeatMs)
+  pausable.pause()
+  const killedAt = performance.now()
+  await waitUntil(() => writesNewForm(newer.store), { what: 'the new form is written' })
+  expect(performance.now() - killedAt).toBeLessThan(WRITTEN_WITHIN_MS * scale)
+})
+
+test('an older server that was paused sees the new format before any record of that form, and uses nothing', async () => {
+  const root = `/${uniqueName('forms')}`
+  const pausable = createPausable()
+  const older = await startServer(root, { forms: FORMS, pausable })
+  const newer = await startServer(root, { forms: NEWER })
+  pausable.pause()
+  await waitUntil(() => writesNewForm(newer.store), { what: 'the new form is written' })
+  await putRecord(newer.store, 2)
+  pausable.resume()
+  await waitUntil(() => older.ended.length === 1, { what: 'the older server ends' })
+  await expect(older.store.fresh()).rejects.toThrow('Start version 9.9.0 or later')
+  await expect(putRecord(older.store, 1)).rejects.toThrow('Start version 9.9.0 or later')
+})
+
+test('a server that starts while the form is raised either delays the form or ends', async () => {
+  for (let round = 0; round < inRun(20, 200); round += 1) {
+    const root = `/${uniqueName('forms')}`
+    const first = await startServer(root, { forms: FORMS })
+    const newer = await startServer(root, { forms: NEWER })
+    const [second] = await Promise.all([
+      sleep(Math.random() * 20).then(() =>
+        startServer(root, { forms: FORMS }).catch((error: unknown) => {
+          expect(error).toBeInstanceOf(NewerFormatError)
+          return undefined
+        }),
+      ),
+      first.stop(),
+    ])
+    await sleep(2 * TENTH.checkMs)
+    const isAlive = second !== undefined && second.ended.length === 0
+    expect(isAlive && writesNewForm(newer.store)).toBe(false)
+    await Promise.all([second?.stop(), newer.stop()])
+  }
+})
