@@ -12,8 +12,8 @@ import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { SeedResult } from '@holdfast/simulation/seeds/run-seed'
 import { runSeeds } from '@holdfast/simulation/seeds/run-seeds'
+import { applyEdit, copyPackages } from '@holdfast/testkit/builds/copy-packages'
 import { BUGS, type Bug } from './seeded-bugs/bugs.ts'
-import { applyEdit, copyPackages } from './seeded-bugs/copy-packages.ts'
 import { isRecorded, recordInputs } from './seeded-bugs/recorded-inputs.ts'
 
 const ROOT = join(import.meta.dirname, '..')

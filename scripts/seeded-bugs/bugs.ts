@@ -1,11 +1,6 @@
 // The seeded bugs: each removes a guard from the product, and lists the invariants that should break.
 
-export interface Edit {
-  readonly file: string
-  /** The text to replace in the source file. It must occur exactly once, otherwise the bug cannot be seeded. */
-  readonly find: string
-  readonly replace: string
-}
+import type { Edit } from '@holdfast/testkit/builds/copy-packages'
 
 export interface Bug {
   readonly name: string

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 const INPUTS = [
   'packages/{contract,core,server,simulation}/src/**/*.ts',
   'scripts/seeded-bugs/*.ts',
+  'packages/testkit/src/builds/copy-packages.ts',
   'package-lock.json',
 ]
 const RECORD = '.ci/seeded-bugs.sha256'

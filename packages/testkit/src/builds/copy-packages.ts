@@ -1,4 +1,4 @@
-// Copies the packages for seeding a bug: the sources are copied, their dependencies are linked.
+// Copies the packages, to change the copy and run it: the sources are copied, their dependencies are linked.
 
 import {
   cpSync,
@@ -12,9 +12,16 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import type { Edit } from './bugs.ts'
 
 const OWN = '@holdfast'
+
+/** A replacement of a text in a source file of a copy. */
+export interface Edit {
+  readonly file: string
+  /** The text to replace in the source file. It must occur exactly once, otherwise the edit fails. */
+  readonly find: string
+  readonly replace: string
+}
 
 export interface PackagesCopy {
   readonly folder: string
