@@ -2,7 +2,14 @@
 
 import { beforeAll, expect, test } from 'vitest'
 import { integer, list, map, nullable, object, optional, string } from './shape.ts'
-import { carryUnknown, decodeOpen, encodeOpen, showUnknown, unknownLength } from './unknown-members.ts'
+import {
+  carryUnknown,
+  decodeOpen,
+  encodeOpen,
+  keepUnknown,
+  showUnknown,
+  unknownLength,
+} from './unknown-members.ts'
 
 const partShape = object({ name: string(), size: optional(integer()) })
 const shape = object({
@@ -83,4 +90,12 @@ test('the length of unknown members is the length of their JSON', () => {
     '',
   ).length
   expect(unknownLength(decoded())).toBe(length)
+})
+
+test('a successor keeps the unknown members of the object itself and the identity of the objects inside', () => {
+  const before = decoded()
+  const next = keepUnknown(before, { ...RECORD, v: 2 })
+  expect(JSON.parse(encodeOpen(next))).toEqual({ ...RECORD, v: 2, extra: ['x'] })
+  expect(next.part).toBe(RECORD.part)
+  expect(keepUnknown(undefined, RECORD)).toBe(RECORD)
 })

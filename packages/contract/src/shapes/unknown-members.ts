@@ -37,6 +37,12 @@ export function carryUnknown<T extends object>(from: object | undefined, to: T):
   return seenUnknown && from !== undefined ? (carried(from as Json, to as Json) as T) : to
 }
 
+/** Copies the unknown members of an object to its successor. Objects inside the successor stay the same objects. */
+export function keepUnknown<T extends object>(from: object | undefined, to: T): T {
+  const unknown = seenUnknown && from !== undefined ? unknownOf(from) : undefined
+  return unknown === undefined ? to : { ...to, [UNKNOWN]: { ...unknown, ...unknownOf(to) } }
+}
+
 /** Size of the unknown members of a value in characters of JSON, for a bound on what an agent may have stored. */
 export function unknownLength(value: object): number {
   if (!seenUnknown) return 0

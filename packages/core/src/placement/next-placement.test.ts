@@ -1,7 +1,7 @@
 // Tests the placement record that follows a plan: why replicas have no node, which parts of the old record are kept, and
 // when a decision is recorded as a new decision.
 
-import type { Candidate, FilterName } from '@holdfast/contract'
+import { type Candidate, decodeOpen, encodeOpen, type FilterName, integer, object } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
 import { desiredResidency } from '../scheduling/index.ts'
 import { nodeIdOf } from '../scheduling/scheduling.fixture.ts'
@@ -139,4 +139,15 @@ describe('a decision is recorded', () => {
     const plan = planOf({ nodes: [{}, {}], target: OLD })
     expect(plan.recordedParts()).toEqual([[]])
   })
+})
+
+test('the next record and its templates keep members of a newer version', () => {
+  const newer: object = decodeOpen(object({ v: integer() }), { v: 1, newer: 'kept' })
+  const assignment = assigned(1, 1)
+  const templates = { [assignment.templateHash]: newer } as never
+  const { next } = planOf({
+    nodes: [{}],
+    placement: { ...newer, ...aPlacement([assignment], { templates }) },
+  })
+  expect(encodeOpen(next).match(/"newer":"kept"/g)).toHaveLength(2)
 })

@@ -1,7 +1,13 @@
 // Builds the placement record and the deployment status that follow from a decision, and checks whether the new record
 // differs from the stored one.
 
-import type { AssignmentId, ContainerTemplate, FilterName, NodeId } from '@holdfast/contract'
+import {
+  type AssignmentId,
+  type ContainerTemplate,
+  type FilterName,
+  keepUnknown,
+  type NodeId,
+} from '@holdfast/contract'
 import { containerTemplate } from '../node/container-template.ts'
 import { dependencyText } from '../rollout/dependency-gate.ts'
 import {
@@ -50,7 +56,7 @@ export function nextPlacement(
   // or demands.
   const metDemands = refusals.size === 0 ? demands : before?.metDemands
   const ranRevision = status.phase === 'Running' ? revision : before?.ranRevision
-  const next: PlacementRecord = {
+  const next = keepUnknown<PlacementRecord>(before, {
     uid,
     name: spec.name,
     revision,
@@ -65,7 +71,7 @@ export function nextPlacement(
     ...(ranRevision === undefined ? {} : { ranRevision }),
     ...(rollout === undefined ? {} : { rollout }),
     ...(lastGood === undefined ? {} : { lastGood }),
-  }
+  })
   const decided = decidedNext(basis, planned, next, status.reason)
   return { next: { ...next, decided }, status, unreportedSecrets }
 }
@@ -111,13 +117,14 @@ function templatesOf(
   const templates: { [hash: string]: ContainerTemplate } = {}
   for (const { templateHash } of [...kept, ...added, ...(lastGood ? [lastGood] : [])]) {
     if (templates[templateHash] !== undefined) continue
+    const stored = before?.templates[templateHash]
     const current =
       templateHash === target?.templateHash && digest !== null
-        ? containerTemplate(spec, digest, pins)
+        ? keepUnknown(stored, containerTemplate(spec, digest, pins))
         : undefined
     // The template hash omits fields that need no restart, so the current template replaces a stored one with the same
     // hash.
-    const template = current ?? before?.templates[templateHash]
+    const template = current ?? stored
     if (template !== undefined) templates[templateHash] = template
   }
   return templates

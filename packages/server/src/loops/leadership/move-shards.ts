@@ -28,12 +28,13 @@ function isFree({ store, replica, watch }: LeadershipState, owner: string | unde
 async function acquire(state: LeadershipState, shard: number, now: number): Promise<void> {
   const { store, replica } = state
   await store.transact<void>((transaction) => {
-    const owner = transaction.get(shardAddress(shard))?.owner
+    const stored = transaction.get(shardAddress(shard))
+    const owner = stored?.owner
     if (owner !== undefined) transaction.get(globally(serverReplicas, owner))
     const heartbeats = store.listWithIds(serverReplicas)
     state.watch.observe(heartbeats, performance.now())
     if (!isFree(state, owner, now)) return { kind: 'abort', result: undefined }
-    transaction.put(shardAddress(shard), { v: 1, owner: replica })
+    transaction.put(shardAddress(shard), { v: 1, ...stored, owner: replica })
     return { kind: 'commit', result: undefined }
   })
 }
@@ -66,10 +67,10 @@ export async function handOver(state: LeadershipState, now: number): Promise<voi
 
 async function transferShard({ store, replica }: LeadershipState, { shard, to }: HandOver): Promise<boolean> {
   return store.transact<boolean>((transaction) => {
-    const isOwner = transaction.get(shardAddress(shard))?.owner === replica
+    const stored = transaction.get(shardAddress(shard))
     const alive = transaction.get(globally(serverReplicas, to)) !== undefined
-    if (!isOwner || !alive) return { kind: 'abort', result: false }
-    transaction.put(shardAddress(shard), { v: 1, owner: to })
+    if (stored?.owner !== replica || !alive) return { kind: 'abort', result: false }
+    transaction.put(shardAddress(shard), { ...stored, owner: to })
     return { kind: 'commit', result: true }
   })
 }

@@ -15,7 +15,7 @@ export function readClaims(transaction: Transaction, nodeName: string): readonly
 export function writeClaims(transaction: Transaction, nodeName: string, claims: readonly Claim[]): void {
   const address = globally(nodeNames, nodeName)
   if (claims.length === 0) transaction.delete(address)
-  else transaction.put(address, { v: 1, claims: [...claims] })
+  else transaction.put(address, { v: 1, ...transaction.get(address), claims: [...claims] })
 }
 
 export const claimOf = (claims: readonly Claim[], tenant: TenantId): Claim | undefined =>

@@ -79,9 +79,10 @@ async function pinCredential(
     const updatedAt = timestamp(clock)
     const address = inTenant(caller.tenant, registryCredentials, host)
     // If a later version was pinned first, this version is never used, and its intent is left to the sweep of intents.
-    const newest = transaction.get(address)?.version ?? 0
+    const stored = transaction.get(address)
+    const newest = stored?.version ?? 0
     if (newest < staged.version) {
-      transaction.put(address, { v: 1, host, version: staged.version, updatedAt })
+      transaction.put(address, { v: 1, ...stored, host, version: staged.version, updatedAt })
       transaction.delete(intent)
       if (newest > 0) leaveToSweep(transaction, caller, host, newest, updatedAt)
     }
