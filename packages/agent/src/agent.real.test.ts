@@ -202,6 +202,38 @@ onBothEngines('the agent', (world, line) => {
     await node.until(byTag, 'gone', ({ gone }) => gone)
   })
 
+  it('keeps its containers through a downgrade and an upgrade, and creates none with a part left out', async () => {
+    const { node, agent } = await world().newNode()
+    const checked = (name: string) =>
+      desiredItem(world().image, { name, healthCheck: check([LISTENING]) }, { needs: ['health_check'] })
+    const [kept, plain, later] = [checked('kept'), desiredItem(world().image), checked('later')]
+    node.send([kept, plain])
+    for (const item of [kept, plain]) await node.until(item, 'running', isUp)
+    const ids = async () => (await Promise.all([kept, plain].map(node.containersOf))).flat()
+    const before = await ids()
+    await agent.close()
+    const older = await node.start(undefined, undefined, { version: '0.0.9', capabilities: ['limits'] })
+    const added = desiredItem(world().image, { name: 'added' }, { needs: ['limits'] })
+    node.send([kept, plain, later, added])
+    const refused = await node.until(later, 'refused', ({ reason }) => reason === 'agent_version')
+    expect(refused).toMatchObject({ state: 'failed', containerId: null, gone: false })
+    expect(refused.about).toBe('The agent lacks health_check; upgrade it.')
+    await node.until(added, 'running', isUp)
+    // An existing container is started again, because it was created with every part.
+    await bare()
+      .getContainer(before[0] ?? '')
+      .stop({ t: 0 })
+    await node.until(kept, 'started again', ({ restarts, state }) => restarts === 1 && state === 'ready')
+    expect([await ids(), await node.containersOf(later)]).toEqual([before, []])
+    await older.close()
+    const upgraded = await node.start()
+    node.send([kept, plain, later, added])
+    await node.until(later, 'running', isUp)
+    expect(await ids()).toEqual(before)
+    await upgraded.close()
+    await node.clear()
+  })
+
   it('pulls a private image once the tenant has a credential', async () => {
     const { docker } = world()
     const login = { username: 'shop', password: 'correct-horse' }

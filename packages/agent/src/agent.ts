@@ -18,7 +18,7 @@ import type { DesiredChange, StartSession } from './ports/session.ts'
 import { type Routing, startRouting } from './routing/start-routing.ts'
 import { createServerLink, type ServerLink } from './session/server-link.ts'
 import { openDesiredFile } from './state/desired-file.ts'
-import { machineFacts } from './state/machine.ts'
+import { type AgentBuild, machineFacts, THIS_BUILD } from './state/machine.ts'
 import { createNodeRole } from './state/node-role.ts'
 import { countStart, type NodeState } from './state/node-state.ts'
 import { createSessionStreams } from './streams/node-streams.ts'
@@ -37,6 +37,7 @@ export interface AgentOptions {
   /** The address at which the tenant's other nodes reach this node's router. */
   readonly peerAddress?: string
   readonly concurrency?: number
+  readonly build?: AgentBuild
   /** A monotonic clock in milliseconds; the process clock by default. */
   monotonicMs?(): number
   readonly log: Logger
@@ -51,7 +52,7 @@ export interface Agent {
  * converger, and every part reaches the server through a link that is attached to the session at the end.
  */
 export async function startAgent(options: AgentOptions): Promise<Agent> {
-  const { state, folder, engine, log } = options
+  const { state, folder, engine, log, build = THIS_BUILD } = options
   const monotonicMs = options.monotonicMs ?? (() => performance.now())
   const file = openDesiredFile(folder, state, (error) =>
     log.error({ message: String(error) }, 'desired set on disk is unusable'),
@@ -91,7 +92,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const session = options.startSession({
     state,
     machine: () =>
-      machineFacts({ ...state, ...defined({ peerAddress: options.peerAddress }) }, engineVersion),
+      machineFacts({ ...state, ...defined({ peerAddress: options.peerAddress }) }, engineVersion, build),
     onWelcome: (reported) => role.apply(reported, desiredSet.desired.keys()),
     onDesired,
     containers: () => listMachine(engine, state, statuses),
@@ -120,7 +121,10 @@ interface NodeParts extends Pick<ConvergeDeps, 'desiredSet' | 'statuses' | 'mayC
 }
 
 /** Starts the parts that work on the engine. The observer starts last, because it notifies the converger. */
-function startNode({ state, log, concurrency }: AgentOptions, { server, routing, ...parts }: NodeParts) {
+function startNode(
+  { state, log, concurrency, build = THIS_BUILD }: AgentOptions,
+  { server, routing, ...parts }: NodeParts,
+) {
   const { engine, addresses, drain } = routing
   const { tenant } = state
   const { statuses } = parts
@@ -142,6 +146,7 @@ function startNode({ state, log, concurrency }: AgentOptions, { server, routing,
     addresses,
     drain,
     containerEnvironment,
+    capabilities: build.capabilities,
     onOrphansLeft: reportOrphans,
     concurrency: concurrency ?? WORK_PER_CORE * availableParallelism(),
     random: Math.random,

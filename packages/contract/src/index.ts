@@ -22,6 +22,7 @@ export {
 export { utf8Length } from './json/strict-json-utf8.ts'
 export { nearestName } from './nearest-name.ts'
 export * from './protocol/agent-protocol.ts'
+export * from './protocol/capabilities.ts'
 export * from './shapes/field-path.ts'
 export * from './shapes/shape.ts'
 export * from './shapes/shape-faults.ts'

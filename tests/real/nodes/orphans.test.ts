@@ -122,6 +122,7 @@ test('the agent reports orphans once it has a session, and again after each comp
     machine: () => ({
       bootId: 'b',
       version: '0',
+      capabilities: [],
       labels: {},
       engine: { version: '29.8.0', apiVersion: '1.56' },
       capacity: { cpuMillis: 1, memoryBytes: 1 },

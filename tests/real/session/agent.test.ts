@@ -66,6 +66,7 @@ function runAgent(server: string, node: EnrolledNode, ca = certificates.pem('ca.
       machine: () => ({
         bootId: 'boot-1',
         version: '0.1.0',
+        capabilities: ['health_check'],
         labels: {},
         engine: { version: '29.0.0', apiVersion: '1.52' },
         capacity: { cpuMillis: 1_000, memoryBytes: 1_000 },

@@ -35,6 +35,8 @@ export interface ConvergeDeps extends Pick<Session, 'containerEnvironment'> {
    * newer than the node's role (node-role.ts).
    */
   mayCreate(id: AssignmentId): boolean
+  /** The capabilities of this agent. It creates no container that needs another one. */
+  readonly capabilities: readonly string[]
   /**
    * Called with the names of the orphaned containers if there are too many to remove, and with an empty list once the
    * number of orphans is small enough again.

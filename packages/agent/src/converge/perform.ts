@@ -1,8 +1,9 @@
 // Carries out one action of the plan on the engine. The agent may crash after any step: the next list of containers
 // finds, by its labels, a container that was left behind.
 
-import type { AssignmentId, DesiredItem, TenantId } from '@holdfast/contract'
+import { type AssignmentId, type DesiredItem, lackedCapabilities, type TenantId } from '@holdfast/contract'
 import {
+  AGENT_VERSION,
   containerSettings,
   findItemFault,
   findUnsafeSettings,
@@ -35,6 +36,8 @@ export interface PerformDeps {
   readonly names: TakenNames
   /** Whether this node may create containers for the assignment. */
   mayCreate(id: AssignmentId): boolean
+  /** The capabilities of this agent. */
+  readonly capabilities: readonly string[]
   markUnsafe(containerId: string): void
   confirm(id: AssignmentId, containerId: string): void
 }
@@ -44,7 +47,7 @@ export class ActionError extends Error {
   readonly reason: string
   /** True if a retry of the failed action cannot succeed. */
   readonly final: boolean
-  /** Text that names the secret that could not be resolved, and the cause; empty for other failures. */
+  /** Names the secret that could not be resolved and the cause, or the lacking capabilities; else empty. */
   readonly about: string
 
   constructor(reason: string, cause: unknown, { final = false, about = '' } = {}) {
@@ -89,6 +92,7 @@ async function create(
 export async function prepare(deps: PerformDeps, item: DesiredItem): Promise<void> {
   const { statuses, requisites } = deps
   const { assignmentId: id, template } = item
+  requireCapabilities(deps, item)
   const fault = deps.mayCreate(id) ? findItemFault(item) : 'The control plane runs on this node.'
   if (fault !== undefined) throw new ActionError('refused_by_agent', new Error(fault), { final: true })
   const pulling = (): void => statuses.update(id, { activity: 'pulling' })
@@ -96,6 +100,17 @@ export async function prepare(deps: PerformDeps, item: DesiredItem): Promise<voi
   statuses.update(id, { activity: 'starting' })
   await failAs('network_failed', requisites.ensureNetwork())
 }
+
+/** Refuses a container that this agent could only create with a part left out. */
+function requireCapabilities({ capabilities }: PerformDeps, { needs }: DesiredItem): void {
+  const lacked = lackedCapabilities(needs, capabilities)
+  if (lacked.length === 0) return
+  const about = `The agent lacks ${lacked.join(', ')}; upgrade it.`.slice(0, MAX_ABOUT)
+  throw new ActionError(AGENT_VERSION, new Error(about), { final: true, about })
+}
+
+/** The longest explanation that the server accepts in an observation. */
+const MAX_ABOUT = 200
 
 /**
  * Creates a container. If the name is in use by a container of this assignment, that container is adopted; if another
@@ -172,12 +187,14 @@ async function startKnown(deps: PerformDeps, item: DesiredItem, { id }: OwnConta
   await start(deps, item, id)
 }
 
-async function start(deps: PerformDeps, { assignmentId, template }: DesiredItem, id: string): Promise<void> {
+async function start(deps: PerformDeps, item: DesiredItem, id: string): Promise<void> {
+  const { assignmentId, template, needs } = item
   try {
     await failAs('start_failed', deps.engine.startContainer(id))
   } catch (error) {
     deps.requisites.forget(template.image)
-    if (isAddressInUse(error)) await discardAddress(deps, id)
+    const canRecreate = lackedCapabilities(needs, deps.capabilities).length === 0
+    if (canRecreate && isAddressInUse(error)) await discardAddress(deps, id)
     throw error
   } finally {
     deps.confirm(assignmentId, id)

@@ -21,6 +21,7 @@ export interface MachineFacts {
   readonly bootId: string
   /** The agent's version. */
   readonly version: string
+  readonly capabilities: readonly string[]
   readonly labels: { readonly [key: string]: string }
   readonly engine: { readonly version: string; readonly apiVersion: string }
   readonly capacity: Capacity

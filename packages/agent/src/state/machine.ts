@@ -2,11 +2,20 @@
 
 import { readFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
-import { type Capacity, defined, VERSION } from '@holdfast/contract'
+import { AGENT_CAPABILITIES, type Capacity, defined, VERSION } from '@holdfast/contract'
 import type { EngineVersion } from '../ports/engine.ts'
 import type { MachineFacts } from '../ports/session.ts'
 
 const BOOT_ID = '/proc/sys/kernel/random/boot_id'
+
+/** The version and capabilities that the agent states. Tests run agents that state others. */
+export interface AgentBuild {
+  readonly version: string
+  readonly capabilities: readonly string[]
+}
+
+export const THIS_BUILD: AgentBuild = { version: VERSION, capabilities: AGENT_CAPABILITIES }
+
 export const wholeMachine = (): Capacity => ({ cpuMillis: cpus().length * 1000, memoryBytes: totalmem() })
 
 interface ConfiguredFacts {
@@ -16,11 +25,16 @@ interface ConfiguredFacts {
   readonly peerAddress?: string
 }
 
-export function machineFacts(configured: ConfiguredFacts, engine: EngineVersion): MachineFacts {
+export function machineFacts(
+  configured: ConfiguredFacts,
+  engine: EngineVersion,
+  { version, capabilities }: AgentBuild,
+): MachineFacts {
   const { labels, capacity, peerAddress } = configured
   return {
     bootId: readFileSync(BOOT_ID, 'utf8').trim(),
-    version: VERSION,
+    version,
+    capabilities,
     labels,
     engine,
     capacity: capacity ?? wholeMachine(),

@@ -68,6 +68,8 @@ export const nodeShape = object({
   labels: map(string()),
   capacity: capacityShape,
   engine: engineShape,
+  /** The version of the node's agent; absent until the agent has opened its first session. */
+  agentVersion: optional(string()),
   claims: list(claimShape),
 })
 export type Node = Infer<typeof nodeShape>

@@ -220,6 +220,8 @@ export const sentItemShape = object({
   generation: integer(),
   templateHash: string(),
   desired: oneOf(DESIRED_STATES),
+  /** Capabilities that an agent needs to create the container; absent if the template uses no optional member. */
+  needs: optional(list(string())),
 })
 export type SentItem = Infer<typeof sentItemShape>
 
@@ -251,7 +253,10 @@ export const observationShape = object({
   restarts: integer(),
   /** Why the observed state differs from the desired one, as one word: image_pull_failed, unhealthy, exited, ... */
   reason: string(),
-  /** For `secret_unresolved`: which secret entry failed and why, as text written by the server. */
+  /**
+   * For `secret_unresolved`: which secret entry failed and why, as text written by the server. For `agent_version`: the
+   * capabilities that the agent lacks.
+   */
   about: optional(string()),
   /** Proves which secret versions the container was started with. The server sends the proof with the environment. */
   proof: optional(string()),

@@ -50,6 +50,8 @@ export const helloShape = object({
   bootId: string(),
   signature: string(),
   version: string(),
+  /** The agent's capabilities; absent in the hello of an agent that has exactly those of version 0.1.0. */
+  capabilities: optional(list(string())),
   labels: map(string()),
   engine: engineShape,
   capacity: capacityShape,

@@ -54,6 +54,12 @@ describe('the observation of', () => {
       'failed refused_by_agent',
     ],
     [
+      'an item that needs a newer agent',
+      { container: 'absent', trouble: 'agent_version', about: 'The agent lacks volumes; upgrade it.' },
+      'failed agent_version',
+    ],
+    ['a container that a newer agent created', { trouble: 'agent_version', readySince: 't1' }, 'ready'],
+    [
       'an item to remove while a create may be in progress',
       { container: 'absent', creating: true, item: removed },
       undefined,

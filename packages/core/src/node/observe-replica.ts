@@ -36,7 +36,7 @@ export interface ReplicaView {
   readonly creating: boolean
   /** Why the agent's last action for the assignment failed; empty if the last action succeeded. */
   readonly trouble: string
-  /** Names the unavailable secret and the cause, if `trouble` is secret_unresolved; otherwise empty. */
+  /** Explains `trouble`: the unavailable secret and the cause, or the capabilities that the agent lacks; else empty. */
   readonly about: string
   /** True if the container was already running when the agent started, and its readiness is not verified yet. */
   readonly unverified: boolean
@@ -79,7 +79,8 @@ function currentState(view: ReplicaView): UnnumberedObservation | undefined {
   const nothing = { ...identity(item), containerId: null, startedAt: null, exitCode: null, restarts: 0 }
   if (activity === 'pulling' || trouble === 'image_pull_failed')
     return { ...nothing, state: 'pulling', reason: trouble, gone: false }
-  if (trouble === 'refused_by_agent') return { ...nothing, state: 'failed', reason: trouble, gone: false }
+  if (trouble === 'refused_by_agent' || trouble === AGENT_VERSION)
+    return { ...nothing, state: 'failed', reason: trouble, gone: false, ...aboutOf(view, trouble) }
   if (activity === 'starting' || trouble !== '')
     return { ...nothing, state: 'starting', reason: trouble, gone: false, ...aboutOf(view, trouble) }
   if (container === 'unknown' || view.creating || item.desired === 'running') return undefined
@@ -91,9 +92,11 @@ export const isReady = (seen: Pick<Observation, 'state' | 'reason'> | undefined)
   seen?.state === 'ready' && seen.reason === ''
 
 export const SECRET_UNRESOLVED = 'secret_unresolved'
+/** The agent lacks a capability that the container needs, so it creates no container. */
+export const AGENT_VERSION = 'agent_version'
 
 const aboutOf = ({ about }: ReplicaView, reason: string): { about?: string } =>
-  reason === SECRET_UNRESOLVED && about !== '' ? { about } : {}
+  (reason === SECRET_UNRESOLVED || reason === AGENT_VERSION) && about !== '' ? { about } : {}
 
 function observeContainer(view: ReplicaView, container: SeenContainer): UnnumberedObservation | undefined {
   const { id, startedAt, exitCode, restarts, proof } = container

@@ -207,6 +207,7 @@ const FAILURES: { readonly [reason: string]: string } = {
   exited: 'exited three times',
   image_pull_failed: 'could not pull its image',
   secret_unresolved: 'did not get its secrets',
+  agent_version: 'needs a newer agent on its node',
   unschedulable: 'found no node',
   progress_deadline: 'was not ready in time',
 }

@@ -35,6 +35,7 @@ export function runSession(server: string, node: EnrolledNode, times: SessionTim
       machine: () => ({
         bootId: 'boot-1',
         version: '0.1.0',
+        capabilities: [],
         labels: {},
         engine: engineVersion,
         capacity: { cpuMillis: 1_000, memoryBytes: 1_000 },

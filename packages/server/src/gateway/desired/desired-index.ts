@@ -4,6 +4,7 @@
 import {
   type Assignment,
   type AssignmentId,
+  capabilitiesNeeded,
   DESIRED_STATES,
   type DeploymentUid,
   type DesiredItem,
@@ -97,7 +98,9 @@ export function itemOf({ placement, assignment }: DesiredAssignment): DesiredIte
   const template = placement.templates[templateHash]
   if (template === undefined) return undefined
   const generation = generationOf(assignment)
-  return { assignmentId: id, deployment: placement.uid, generation, templateHash, desired, template }
+  const needs = capabilitiesNeeded(template)
+  const item = { assignmentId: id, deployment: placement.uid, generation, templateHash, desired, template }
+  return needs.length === 0 ? item : { ...item, needs }
 }
 
 export const generationOf = ({ desired }: Pick<Assignment, 'desired'>): number =>

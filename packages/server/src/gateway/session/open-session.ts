@@ -54,16 +54,18 @@ export async function openSession(
 function openedNode(
   { clock, replica }: GatewayContext,
   node: StoredNode,
-  { bootId, engine, capacity, peerAddress: advertised }: Hello,
+  { bootId, version, capabilities, engine, capacity, peerAddress: advertised }: Hello,
   { labels, refused }: AttestedLabels,
 ): StoredNode {
   const { peerAddress: _address, refusedMark: _mark, ...kept } = node
+  const { capabilities: _stated, ...agent } = node.agent ?? {}
   const [peerAddress, refusedMark] = [validPeerAddress(advertised), markOf(refused)]
   return {
     ...kept,
     ...defined({ refusedMark, peerAddress }),
     labels,
     engine,
+    agent: { ...agent, version, ...defined({ capabilities }) },
     capacity,
     status: 'ready',
     statusSince: node.status === 'ready' ? node.statusSince : timestamp(clock),

@@ -55,6 +55,29 @@ test.each([
   expect(read(message)).toBeUndefined()
 })
 
+const HELLO = {
+  type: 'hello',
+  nodeId: 'node_1',
+  generation: 1,
+  bootId: 'boot',
+  signature: 'signature',
+  version: '0.1.0',
+  labels: {},
+  engine: { version: '29.0.0', apiVersion: '1.52' },
+  capacity: { cpuMillis: 1, memoryBytes: 1 },
+}
+
+test.each([
+  ['no list of capabilities', {}, true],
+  ['64 capabilities', { capabilities: Array(64).fill('x'.repeat(256)) }, true],
+  ['65 capabilities', { capabilities: Array(65).fill('x') }, false],
+  ['a capability of 257 characters', { capabilities: ['x'.repeat(257)] }, false],
+  ['a capability with a line break', { capabilities: ['x\n'] }, false],
+  ['a capability that is not a text', { capabilities: [1] }, false],
+])('accepts or rejects a hello with %s', (_what, parts, valid) => {
+  expect(read({ ...HELLO, ...parts })).toEqual(valid ? { ...HELLO, ...parts } : undefined)
+})
+
 test('distinguishes an unknown message type from an invalid message', () => {
   expect(read({ type: 'dance', partners: 2 })).toBe('unknown')
   expect(read({ type: 'constructor' })).toBe('unknown')

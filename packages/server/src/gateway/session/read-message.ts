@@ -47,15 +47,18 @@ function keepsLittle(message: AgentMessage): boolean {
 }
 
 const MAX_LABELS = 64
+const MAX_CAPABILITIES = 64
 const MAX_TEXT = 256
 
-function isValidHello({ generation, bootId, version, labels, engine, capacity }: Hello): boolean {
-  const texts = [bootId, version, engine.version, engine.apiVersion]
+function isValidHello(hello: Hello): boolean {
+  const { generation, bootId, version, capabilities = [], labels, engine, capacity } = hello
+  const texts = [bootId, version, engine.version, engine.apiVersion, ...capabilities]
   const numbers = [generation, capacity.cpuMillis, capacity.memoryBytes]
   return (
     texts.every(isShort) &&
     numbers.every((number) => Number.isSafeInteger(number) && number >= 0) &&
-    Object.keys(labels).length <= MAX_LABELS
+    Object.keys(labels).length <= MAX_LABELS &&
+    capabilities.length <= MAX_CAPABILITIES
   )
 }
 

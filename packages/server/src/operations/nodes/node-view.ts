@@ -1,13 +1,13 @@
 // A stored node as its tenant sees it. If another tenant also claims the machine, that tenant's identity is not shown.
 
-import type { Node, TenantId } from '@holdfast/contract'
+import { defined, type Node, type TenantId } from '@holdfast/contract'
 import { nodeNames, type StoredNode } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { globally } from '../../store/transaction.ts'
 import type { Claim } from './claims.ts'
 
 export function nodeView(node: StoredNode, tenant: TenantId, claims: readonly Claim[]): Node {
-  const { id, name, status, schedulable, draining, controlPlane, labels, capacity, engine } = node
+  const { id, name, status, schedulable, draining, controlPlane, labels, capacity, engine, agent } = node
   return {
     id,
     name,
@@ -17,6 +17,7 @@ export function nodeView(node: StoredNode, tenant: TenantId, claims: readonly Cl
     labels,
     capacity,
     engine,
+    ...defined({ agentVersion: agent?.version }),
     ...(draining === true ? { draining } : {}),
     claims: claims.map((claim) => ({ own: claim.tenant === tenant, state: claim.state })),
   }

@@ -49,6 +49,8 @@ export const storedNodeShape = object({
   peerAddress: optional(string()),
   capacity: capacityShape,
   engine: engineShape,
+  /** Stated by the agent in its last session; absent before the first one. Without `capabilities`: those of 0.1.0. */
+  agent: optional(object({ version: string(), capabilities: optional(list(string())) })),
   status: oneOf(NODE_STATUSES),
   statusSince: string(),
   /** The node's session: the server replica that holds it, and its epoch, which each new session increases. */

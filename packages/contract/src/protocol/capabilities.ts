@@ -1,0 +1,79 @@
+// Capabilities of agents: the parts of a container template that an agent can carry out. An agent states its list in
+// `hello`; the server assigns and sends nothing that needs more. See docs/design/agent.md#capabilities
+
+import type { ContainerTemplate } from '../api/placement.ts'
+
+type OptionalKeys<T> = { [K in keyof T & string]-?: object extends Pick<T, K> ? K : never }[keyof T & string]
+type Element<T> = T extends readonly (infer E)[] ? Element<E> : T extends object ? T : object
+type TemplateOption = OptionalKeys<ContainerTemplate>
+type NestedOption = {
+  [K in keyof ContainerTemplate]-?: `${K}.${OptionalKeys<Element<Exclude<ContainerTemplate[K], undefined>>>}`
+}[keyof ContainerTemplate]
+
+/** The members of a template on which its capabilities depend. */
+export type TemplateOptions = Pick<ContainerTemplate, TemplateOption>
+
+/**
+ * The capability behind each optional member of a container template and of its parts. The type makes an optional member
+ * without an entry a compile error. A new member needs a new name: an agent that states an old name does not know it.
+ */
+const TEMPLATE_CAPABILITIES: { readonly [member in TemplateOption | NestedOption]: string } = {
+  command: 'command',
+  args: 'args',
+  secrets: 'secrets',
+  composedEnvironment: 'composed_environment',
+  healthCheck: 'health_check',
+  'healthCheck.retries': 'health_check',
+  'healthCheck.timeout': 'health_check',
+  limits: 'limits',
+  'limits.cpuMillis': 'limits',
+  'limits.memoryBytes': 'limits',
+}
+
+/** The capabilities of an agent of this version. */
+export const AGENT_CAPABILITIES: readonly string[] = [...new Set(Object.values(TEMPLATE_CAPABILITIES))]
+
+/** The capabilities of version 0.1.0, which hold for every agent that states none. This list never changes. */
+const FIRST_CAPABILITIES: readonly string[] = [
+  'command',
+  'args',
+  'secrets',
+  'composed_environment',
+  'health_check',
+  'limits',
+]
+
+/** The version and capabilities that an agent stated in its last `hello`. */
+export interface StatedAgent {
+  readonly version: string
+  readonly capabilities?: readonly string[]
+}
+
+export const capabilitiesOf = (agent: StatedAgent | undefined): readonly string[] =>
+  agent?.capabilities ?? FIRST_CAPABILITIES
+
+const MEMBERS = Object.entries(TEMPLATE_CAPABILITIES).map(
+  ([path, capability]) => [path.split('.'), capability] as const,
+)
+
+/** The capabilities that an agent needs to create a container from the template, in the order of the table. */
+export function capabilitiesNeeded(template: TemplateOptions): string[] {
+  const needed = new Set<string>()
+  for (const [path, capability] of MEMBERS) if (isUsed(template, path)) needed.add(capability)
+  return [...needed]
+}
+
+function isUsed(value: unknown, [name, ...rest]: readonly string[]): boolean {
+  if (name === undefined) return value !== undefined
+  if (Array.isArray(value)) return value.some((element) => isUsed(element, [name, ...rest]))
+  if (typeof value !== 'object' || value === null) return false
+  return isUsed(Reflect.get(value, name), rest)
+}
+
+/** The needed capabilities that are not among the given ones; empty if nothing is lacking. */
+export function lackedCapabilities(
+  needs: readonly string[] | undefined,
+  capabilities: readonly string[],
+): string[] {
+  return (needs ?? []).filter((need) => !capabilities.includes(need))
+}
