@@ -234,6 +234,19 @@ describe('a deployment that fits nowhere', () => {
     await expect.poll(() => runningOf(store, tenant, uid).length).toBe(1)
   })
 
+  test('because of an old agent is placed when the agent comes back upgraded, without a resync', async () => {
+    const [a] = await addNodes(store, tenant, aNode('a', { agent: { version: '0.0.9', capabilities: [] } }))
+    if (a === undefined) throw new Error('no node')
+    controllers = startControllers(store, { resyncMs: 60_000 })
+    const healthCheck = { type: 'exec', command: ['true'], interval: '10s', startPeriod: '0s' }
+    const { uid } = await put(store, tenant, deploymentOf('web', { healthCheck }))
+    await expect.poll(() => placementOf(store, tenant, uid)?.shortfall?.reason).toBe('unschedulable')
+    await settled()
+    const agent = { version: '0.1.0', capabilities: ['health_check'] }
+    await write(store, (transaction) => transaction.put(inTenant(tenant, nodes, a.id), { ...a, agent }))
+    await expect.poll(() => runningOf(store, tenant, uid).map(({ nodeId }) => nodeId)).toEqual([a.id])
+  })
+
   test('has one event for a stable refusal, and another for another refusal', async () => {
     const [a] = await addNodes(store, tenant, aNode('a', { schedulable: false }))
     if (a === undefined) throw new Error('no node')

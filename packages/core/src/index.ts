@@ -8,7 +8,13 @@ export {
   type MassFailureVerdict,
   type MassTimes,
 } from './liveness/detect-mass-failure.ts'
-export { canonicalTemplate, containerTemplate, type Pins, pinOf } from './node/container-template.ts'
+export {
+  canonicalTemplate,
+  containerTemplate,
+  neededCapabilities,
+  type Pins,
+  pinOf,
+} from './node/container-template.ts'
 export { isReady } from './node/observe-replica.ts'
 export { type Dependency, dependencyText } from './rollout/dependency-gate.ts'
 export { DEPENDENCY_UNHEALTHY, deriveStatus } from './rollout/derive-status.ts'

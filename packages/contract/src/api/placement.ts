@@ -42,6 +42,7 @@ export const FILTERS = [
   'cordon',
   'control_plane_node',
   'claims',
+  'agent_version',
   'named_node',
   'residency_enforcement',
   'residency_country',
@@ -70,6 +71,8 @@ export type Refusal = Infer<typeof refusalShape>
 export const CHANGE_KINDS = [
   'make_ready',
   'uncordon',
+  /** Upgrade the agent of the node to a version with all needed capabilities. */
+  'upgrade_agent',
   /** Set a label in the agent's configuration, or remove the label if no `value` is given. */
   'set_label',
   /** Enroll the node again with a join token that attests the label. */

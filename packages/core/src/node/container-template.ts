@@ -5,30 +5,45 @@
 import {
   type ContainerTemplate,
   canonicalJson,
+  capabilitiesNeeded,
   type DeploymentSpec,
   defined,
   type SecretEntry,
+  type TemplateOptions,
   type TemplateSecret,
 } from '@holdfast/contract'
 import { parseImageReference } from '../image-reference.ts'
+import { memoizeByObject } from '../scheduling/memoize.ts'
 import { credentialPath } from '../secrets/vault-path.ts'
 
 /** Maps the label of each credential to its pinned version. */
 export type Pins = { readonly [label: string]: number }
 
 export function containerTemplate(spec: DeploymentSpec, digest: string, pins: Pins = {}): ContainerTemplate {
-  const { secrets, composedEnvironment } = spec
   return {
     name: spec.name,
     image: pinnedImage(spec.image, digest),
-    ...defined({ command: spec.command, args: spec.args }),
     environment: spec.environment ?? {},
-    ...(secrets.length === 0 ? {} : { secrets: secrets.map((entry) => templateSecret(entry, pins)) }),
-    ...defined({ composedEnvironment, healthCheck: spec.healthCheck, limits: spec.limits }),
+    ...templateOptions(spec, pins),
     labels: spec.labels ?? {},
     stopGracePeriod: spec.stopGracePeriod,
   }
 }
+
+/** The optional members of the template. Each of them needs a capability of the agent. */
+function templateOptions(spec: DeploymentSpec, pins: Pins): TemplateOptions {
+  const { command, args, secrets, composedEnvironment, healthCheck, limits } = spec
+  return {
+    ...defined({ command, args }),
+    ...(secrets.length === 0 ? {} : { secrets: secrets.map((entry) => templateSecret(entry, pins)) }),
+    ...defined({ composedEnvironment, healthCheck, limits }),
+  }
+}
+
+/** The capabilities that an agent needs to create a container of the spec. */
+export const neededCapabilities = memoizeByObject((spec: DeploymentSpec): readonly string[] =>
+  capabilitiesNeeded(templateOptions(spec, {})),
+)
 
 /**
  * The canonical text of a template. Callers hash the text, because this package has no hash function. A requested restart

@@ -2,7 +2,12 @@
 // run. Only loops/controllers may import this file; code that only explains a placement imports explain-placement.ts. See
 // docs/design/packages.md#import-rules
 
-export { createPickDescriber, createSchedulingView, type SchedulingView } from '../scheduling/index.ts'
+export {
+  createPickDescriber,
+  createSchedulingView,
+  type SchedulingView,
+  sameAgent,
+} from '../scheduling/index.ts'
 export { createPickReasons, type PickReasons } from './ahead/pick-reasons.ts'
 export { type PlannedTurn, plannedSteps } from './ahead/planned-steps.ts'
 export { hasSameRequests, placeOf } from './counted-changes.ts'

@@ -8,6 +8,7 @@ import type {
   NodeId,
   RevisionTarget,
 } from '@holdfast/contract'
+import { neededCapabilities } from '../node/container-template.ts'
 import type { Dependency } from '../rollout/dependency-gate.ts'
 import type { NodeDisposition } from '../rollout/desired-replicas.ts'
 import { createSchedulingView, desiredResidency, type NodeFacts } from '../scheduling/index.ts'
@@ -123,6 +124,7 @@ export function anExample(tenant: ExampleTenant): Example {
         nodeId: spec.nodeId,
         residency: desiredResidency(spec.placement?.residency, rules),
         ofPlatform: false,
+        needs: neededCapabilities(spec),
       },
       target: tenant.target ?? OLD,
       placement,

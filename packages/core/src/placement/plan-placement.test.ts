@@ -133,6 +133,48 @@ describe('a placement plan', () => {
     expect(plan.cures).toEqual(['node_enrolled', 'node_status', 'node_schedulable'])
   })
 
+  const HEALTH_CHECK = { type: 'exec', command: ['true'], interval: '10s', startPeriod: '0s' }
+  const LACKING = { agent: { version: '0.0.9', capabilities: [] } }
+
+  test('keeps a replica on a node whose agent was downgraded, and starts no other there', () => {
+    const spec = { healthCheck: HEALTH_CHECK }
+    const kept = planOf({ nodes: [LACKING, LACKING], placement: two, spec })
+    expect([kept.isSettled, kept.refused]).toEqual([true, undefined])
+    const scaled = planOf({ nodes: [LACKING, {}], placement: two, spec: { ...spec, replicas: 4 } })
+    expect(shown(scaled.added)).toEqual(['3 on node-2 running', '4 on node-2 running'])
+    const updated = planOf({ nodes: [LACKING, LACKING], placement: two, spec, target: NEW })
+    expect(shown(updated.kept)).toEqual(['1 on node-1 running', '2 on node-2 running'])
+    expect([updated.added, updated.cures]).toEqual([[], ['node_enrolled', 'node_agent', 'deployment']])
+  })
+
+  test('a rollback needs the capabilities of the last good revision, not those of the spec', () => {
+    const template = { name: 'web', image: 'i', environment: {}, labels: {}, stopGracePeriod: '10s' }
+    const plan = (healthCheck: typeof HEALTH_CHECK | undefined) =>
+      planOf({
+        nodes: [LACKING, { ...LACKING, status: 'unreachable' }],
+        placement: aPlacement([], {
+          templates: { old: healthCheck === undefined ? template : { ...template, healthCheck } },
+          rollout: {
+            ...NEW,
+            since: 2,
+            startedAt: '2026-01-01T00:00:00.000Z',
+            progressedAt: '2026-01-01T00:00:00.000Z',
+            ready: 0,
+            state: 'rolling_back',
+            replaces: true,
+            failure: { reason: 'unhealthy', replica: 1, at: '2026-01-01T00:00:00.000Z' },
+          },
+        }),
+        spec: { replicas: 1, ...(healthCheck === undefined ? { healthCheck: HEALTH_CHECK } : {}) },
+        deployment: { revision: 2 },
+        target: NEW,
+      })
+    expect(shown(plan(undefined).added)).toEqual(['1 on node-1 running'])
+    const refused = plan(HEALTH_CHECK)
+    expect(refused.added).toEqual([])
+    expect(refused.refused?.candidates[0]?.refusals.map(({ filter }) => filter)).toEqual(['agent_version'])
+  })
+
   test('waits for a successor that is starting', () => {
     const successor = assigned(1, 2, { ...NEW, id: 'rep_new' as AssignmentId })
     const plan = planOf({

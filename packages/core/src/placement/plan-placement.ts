@@ -2,7 +2,7 @@
 // replicas are refused and why, the status, the next placement record and the events. A pure function: equal snapshots
 // give equal plans, and nothing is changed. See docs/design/placement.md and docs/design/rollouts.md
 
-import type { Assignment, AssignmentId, NodeId } from '@holdfast/contract'
+import { type Assignment, type AssignmentId, capabilitiesNeeded, type NodeId } from '@holdfast/contract'
 import { unmetDependencies } from '../rollout/dependency-gate.ts'
 import type { ReplicaFacts } from '../rollout/desired-replicas.ts'
 import { isUnchanged, removeReplacedLost } from '../rollout/plan-replicas.ts'
@@ -46,7 +46,7 @@ export function planPlacement(
     plan: rollout,
     placing,
     nowhere,
-  } = chooseReplicas(snapshot, deployment, facts, planned, displacement)
+  } = chooseReplicas(aimedAt(snapshot, planned), deployment, facts, planned, displacement)
   const added = newAssignments(snapshot, basis, rollout, placing)
   const withoutLost = removeReplacedLost(rollout.kept, added, facts)
   const kept = leaveForbidden(withoutLost, added, whereabouts(snapshot, deployment, displacement, now))
@@ -63,6 +63,16 @@ export function planPlacement(
   const isUnmoved =
     kept === withoutLost && added.length === 0 && isUnchanged(rollout, before?.assignments ?? [])
   return complete(snapshot, facts, basis, replicas, isUnmoved)
+}
+
+/** The snapshot with the capabilities that missing replicas need: during a rollback, those of the last good revision. */
+function aimedAt(snapshot: PlacementSnapshot, { aim }: RolloutPlan): PlacementSnapshot {
+  const { target, placement, workload } = snapshot
+  if (aim === undefined || aim.templateHash === target?.templateHash) return snapshot
+  const template = placement?.templates[aim.templateHash]
+  return template === undefined
+    ? snapshot
+    : { ...snapshot, workload: { ...workload, needs: capabilitiesNeeded(template) } }
 }
 
 /** Chooses nodes as if the scheduling view held exactly the assignments that the rollout keeps. */

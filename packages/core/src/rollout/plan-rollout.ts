@@ -9,6 +9,8 @@ import { planReplicas, type ReplicaPlan } from './plan-replicas.ts'
 import { advanceRollout, currentRollout, endsAt, failRollout } from './plan-rollout-state.ts'
 
 export interface RolloutPlan extends ReplicaPlan {
+  /** The revision of the missing replicas: that of the spec, or the last good one during a rollback. */
+  readonly aim: RevisionTarget | undefined
   readonly rollout: Rollout | undefined
   readonly lastGood: RevisionTarget | undefined
   /** Time when the rollout must be planned again even if nothing changes, in milliseconds since 1970. */
@@ -26,11 +28,13 @@ export function planRollout(
   const started = currentRollout(context)
   const failed = started && failRollout(context, started)
   const { assignments } = placed
-  const plan = planReplicas(desiredReplicasOf(desired, placed, failed, count), assignments, facts)
+  const replicas = desiredReplicasOf(desired, placed, failed, count)
+  const plan = planReplicas(replicas, assignments, facts)
   const { rollout, lastGood } = advanceRollout(context, failed, plan)
   const end = rollout && endsAt(context, rollout)
   // A deadline in the past has already been evaluated and needs no further plan.
-  return { ...plan, rollout, lastGood, replanAt: end !== undefined && end > now ? end : undefined }
+  const replanAt = end !== undefined && end > now ? end : undefined
+  return { ...plan, aim: replicas.aim, rollout, lastGood, replanAt }
 }
 
 function desiredReplicasOf(

@@ -24,6 +24,8 @@ const DECLARED = Object.fromEntries([
   ['na', ['US']],
   ['__proto__', ['FR']],
 ])
+/** Capabilities that random workloads need. Agents that state none have the first one only. */
+const CAPABILITIES = ['limits', 'volumes', 'networks']
 /** The most nodes of one random tenant. */
 const MAX_NODES = 9
 
@@ -79,6 +81,13 @@ export const arbitraryNode = (number: number): fc.Arbitrary<NodeFacts> =>
       controlPlane: mostly(false, true),
       standing: arbitraryStanding,
       claim: mostly<NodeFacts['claim']>('sole', 'releasing', 'shared'),
+      agent: mostly<NodeFacts['agent']>(
+        { version: '0.2.0', capabilities: CAPABILITIES },
+        undefined,
+        { version: '0.1.0' },
+        { version: '0.2.0', capabilities: ['volumes'] },
+        { version: '0.1.9', capabilities: [] },
+      ),
       capacity: amounts(12),
       requested: amounts(6),
       replicas,
@@ -145,4 +154,5 @@ export const arbitraryWorkload: fc.Arbitrary<Workload> = fc.record({
     { weight: 1, arbitrary: arbitraryResidency },
   ),
   ofPlatform: fc.boolean(),
+  needs: seldom(fc.subarray(CAPABILITIES)).map((some) => some ?? []),
 })

@@ -67,6 +67,7 @@ const wanted = (number: number): fc.Arbitrary<Wanted> =>
       nodeId: fc.constant(undefined),
       residency: arbitraryResidency,
       ofPlatform: fc.constant(false),
+      needs: fc.constant([]),
     }),
     replicas: fc.integer({ min: 1, max: 3 }),
     order: fc.constantFrom('start-first', 'start-first', 'stop-first'),

@@ -75,6 +75,40 @@ test('a request that is larger than every node must be lowered', () => {
   expect(cure).toEqual(['Lower the request to 4000 millicores and 8 GiB of memory.'])
 })
 
+test('nodes with an old agent are counted, with the lacking capabilities and the version of each', () => {
+  const agent = (version: string, ...capabilities: string[]) => ({ agent: { version, capabilities } })
+  const nodes = [
+    aNode(1, agent('0.2.0', 'volumes')),
+    aNode(2, agent('0.1.9')),
+    aNode(3, { status: 'failed' }),
+  ]
+  const { summary, candidates, cure, canonical } = explain(
+    nodes,
+    aWorkload({ needs: ['volumes', 'networks'] }),
+  )
+  expect(summary).toBe('0 of 3 nodes fit: 3 with an agent that is too old, 1 not ready.')
+  expect(candidates.slice(0, 2).flatMap(({ refusals }) => refusals)).toEqual(
+    [
+      ['1', ['networks'], '0.2.0'],
+      ['2', ['volumes', 'networks'], '0.1.9'],
+    ].map(([number, required, reported]) => ({
+      filter: 'agent_version',
+      code: 'agent_lacks_capability',
+      required,
+      reported,
+      fix: `Upgrade the agent on node-${number}.`,
+    })),
+  )
+  expect(cure).toEqual([
+    'Upgrade the agent on node-1.',
+    'Upgrade the agent on node-2.',
+    'Bring node-3 back online. Upgrade the agent on node-3.',
+  ])
+  // Another version of an agent is another reason, so it is worth an event.
+  const upgraded = [aNode(1, agent('0.2.1', 'volumes')), ...nodes.slice(1)]
+  expect(explain(upgraded, aWorkload({ needs: ['volumes', 'networks'] })).canonical).not.toBe(canonical)
+})
+
 test('a quota that is reached has one remedy for all nodes', () => {
   const { candidates } = placeReplicas(aWorkload(), 1, someFacts([aNode(1), aNode(2)], 500, 500))
   expect(explainCandidates(candidates)).toMatchObject({

@@ -1,7 +1,14 @@
 // The facts that a scheduling decision is based on. They cover one tenant and its own nodes. See
 // docs/design/placement.md#candidates
 
-import type { Capacity, DeploymentSpec, NodeId, NodeStatus, ResidencyDemand } from '@holdfast/contract'
+import type {
+  Capacity,
+  DeploymentSpec,
+  NodeId,
+  NodeStatus,
+  ResidencyDemand,
+  StatedAgent,
+} from '@holdfast/contract'
 
 export interface NodeFacts {
   readonly id: NodeId
@@ -19,6 +26,8 @@ export interface NodeFacts {
   readonly hiddenCountry?: string | undefined
   /** `sole`: only this tenant claims the machine, and the claim is active. Otherwise the node accepts no new replicas. */
   readonly claim: 'sole' | 'releasing' | 'shared'
+  /** The version and capabilities that the node's agent stated in its last session; absent before the first one. */
+  readonly agent?: StatedAgent | undefined
   readonly capacity: Capacity
   /** The sum of the resource requests of all replicas assigned to the node. */
   readonly requested: Capacity
@@ -42,6 +51,8 @@ export interface Workload {
   readonly residency: DesiredResidency | undefined
   /** Whether the workload belongs to the platform itself, whose replicas may run on control-plane nodes. */
   readonly ofPlatform: boolean
+  /** The capabilities that an agent needs to create a container of the workload. */
+  readonly needs: readonly string[]
 }
 
 export interface TenantFacts {

@@ -2,6 +2,7 @@
 
 import type { Capacity } from '@holdfast/contract'
 import type { NodeFacts } from './facts.ts'
+import { sameAgent } from './filters/agent-version.ts'
 import { sameStand } from './residency.ts'
 
 export interface HeldNode extends NodeFacts {
@@ -27,6 +28,7 @@ export function sameRecord(before: NodeFacts, after: NodeFacts): boolean {
     before.schedulable === after.schedulable &&
     before.controlPlane === after.controlPlane &&
     before.claim === after.claim &&
+    sameAgent(before.agent, after.agent) &&
     sameStand(before, after)
   )
 }

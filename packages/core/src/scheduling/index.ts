@@ -1,6 +1,7 @@
 export { createPickDescriber, type PickDescriber } from './describe-pick.ts'
 export { type Explanation, explainCandidates } from './explain.ts'
 export type { DesiredResidency, NodeFacts, TenantFacts, Workload } from './facts.ts'
+export { sameAgent } from './filters/agent-version.ts'
 export { PLACEMENT_FILTERS } from './filters/index.ts'
 export { type HypotheticalChange, NO_DEPLOYMENT } from './hypothetical.ts'
 export { leaveForbidden, type Whereabouts } from './leave-forbidden.ts'

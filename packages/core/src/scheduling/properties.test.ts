@@ -28,6 +28,8 @@ const DEMANDS: Demands = {
   cordon: (_w, n) => n.schedulable,
   control_plane_node: (w, n) => w.ofPlatform || !n.controlPlane,
   claims: (_w, n) => n.claim === 'sole',
+  agent_version: (w, n) =>
+    w.needs.every((need) => n.agent?.capabilities?.includes(need) ?? ['limits', 'args'].includes(need)),
   named_node: (w, n) => [undefined, n.id].includes(w.nodeId),
   residency_enforcement: (w) => w.residency?.enforced !== false,
   residency_country: (w, n) => [undefined, reported(n, 'holdfast.io/country')].includes(w.residency?.country),

@@ -13,6 +13,7 @@ export const RETRY_TRIGGERS = [
   'node_schedulable',
   'node_role',
   'node_claims',
+  'node_agent',
   'node_labels',
   'node_capacity',
   /** Trigger: a replica of any deployment of the tenant was placed or removed. */

@@ -12,6 +12,7 @@ const half: Capacity = { cpuMillis: 2000, memoryBytes: 4 * GIB }
 const busy = (share: number): Partial<NodeFacts> => ({
   requested: { cpuMillis: 4000 * share, memoryBytes: 8 * GIB * share },
 })
+const agent = (capabilities: string[]) => ({ agent: { version: '0.2.0', capabilities } })
 const zone = (value: string): Partial<NodeFacts> => ({ labels: { zone: value } })
 const inZone = (value: string) => ({ label: 'zone', operator: 'in' as const, values: [value] })
 const outside = (country: string) => ({ blockedCountries: [country], enforced: true, regionCountries: [] })
@@ -194,6 +195,8 @@ describe('a scheduling view', () => {
     ['cordon', { schedulable: false }, { schedulable: true }, {}],
     ['role', { controlPlane: true }, { controlPlane: false }, {}],
     ['claim', { claim: 'shared' }, { claim: 'sole' }, {}],
+    ['agent', agent([]), agent(['volumes']), { needs: ['volumes'] }],
+    ['agent that stated nothing', {}, agent(['volumes']), { needs: ['volumes'] }],
     ['label', zone('b'), zone('a'), { placement: { constraints: [inZone('a')] } }],
     ['label that is new', { labels: {} }, zone('a'), { placement: { constraints: [inZone('a')] } }],
     ['hidden country', { hiddenCountry: 'US' }, {}, { residency: outside('US') }],

@@ -41,6 +41,7 @@ export function aWorkload(parts: Partial<Workload> = {}): Workload {
     nodeId: undefined,
     residency: undefined,
     ofPlatform: false,
+    needs: [],
     ...parts,
   }
 }

@@ -2,7 +2,13 @@
 // a deployment. Controllers update this input with each change; an explanation gathers it once.
 
 import type { Assignment, Capacity, NodeId, ResidencyRules, TenantId } from '@holdfast/contract'
-import { desiredResidency, type NodeFacts, type TenantFacts, type Workload } from '@holdfast/core'
+import {
+  desiredResidency,
+  type NodeFacts,
+  neededCapabilities,
+  type TenantFacts,
+  type Workload,
+} from '@holdfast/core'
 import type { Quotas } from '../quotas/quotas.ts'
 import {
   deployments,
@@ -40,9 +46,9 @@ export function nodeFacts(
     requested.cpuMillis += resources.cpuMillis
     requested.memoryBytes += resources.memoryBytes
   }
-  const { id, name, status, schedulable, controlPlane, labels, attested, capacity } = node
+  const { id, name, status, schedulable, controlPlane, labels, attested, capacity, agent } = node
   const claim = claimOn(store, tenant, node)
-  const known = { id, name, status, schedulable, controlPlane, labels, attested, capacity }
+  const known = { id, name, status, schedulable, controlPlane, labels, attested, capacity, agent }
   return { ...known, hiddenCountry: hiddenCountry(node), claim, requested, replicas }
 }
 
@@ -61,12 +67,13 @@ function claimOn(store: Pick<Store, 'get'>, tenant: TenantId, { id, name }: Stor
 export function workloadOf(
   store: Pick<Store, 'get'>,
   tenant: TenantId,
-  { name, resources, placement, nodeId }: StoredDeployment['spec'],
+  spec: StoredDeployment['spec'],
   rules: ResidencyRules,
 ): Workload {
+  const { name, resources, placement, nodeId } = spec
   const ofPlatform = store.get(globally(platform, 'id'))?.record.tenant === tenant
   const residency = desiredResidency(placement?.residency, rules)
-  return { name, resources, placement, nodeId, residency, ofPlatform }
+  return { name, resources, placement, nodeId, residency, ofPlatform, needs: neededCapabilities(spec) }
 }
 
 /** The resource requests of a placement's deployment; zero if the deployment no longer exists. */

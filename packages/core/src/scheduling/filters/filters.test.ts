@@ -8,6 +8,7 @@ import type { NodeFacts, Workload } from '../facts.ts'
 import { type Filter, RETRY_TRIGGERS } from '../refusal.ts'
 import { aNode, aWorkload, nodeIdOf, someFacts } from '../scheduling.fixture.ts'
 import { affinity } from './affinity.ts'
+import { agentVersion } from './agent-version.ts'
 import { antiAffinity } from './anti-affinity.ts'
 import { claims } from './claims.ts'
 import { controlPlaneNode } from './control-plane-node.ts'
@@ -69,6 +70,7 @@ test('filters that report a record fact are those whose refusals are news when t
     'cordon',
     'control_plane_node',
     'claims',
+    'agent_version',
     'residency_enforcement',
     'residency_country',
     'residency_region',
@@ -145,6 +147,41 @@ checkTable(claims, [
     {},
     { claim: 'shared' },
     { code: 'node_claims_shared', required: 'sole', reported: 'shared' },
+  ],
+])
+
+const NEW_AGENT = { version: '0.2.0', capabilities: ['limits', 'volumes'] }
+const lacks = (required: string[], reported: string | null) => ({
+  code: 'agent_lacks_capability',
+  required,
+  reported,
+})
+checkTable(agentVersion, [
+  ['nothing needed, of an agent without capabilities', {}, { agent: { version: '0.1.0', capabilities: [] } }],
+  ['all needed capabilities', { needs: ['volumes', 'limits'] }, { agent: NEW_AGENT }],
+  [
+    'one of two needed capabilities',
+    { needs: ['limits', 'networks'] },
+    { agent: NEW_AGENT },
+    lacks(['networks'], '0.2.0'),
+  ],
+  [
+    'a capability of 0.1.0, of an agent that states none',
+    { needs: ['limits'] },
+    { agent: { version: '0.1.0' } },
+  ],
+  [
+    'a newer capability, of an agent that states none',
+    { needs: ['limits', 'volumes'] },
+    { agent: { version: '0.1.0' } },
+    lacks(['volumes'], '0.1.0'),
+  ],
+  ['a newer capability, before the first session', { needs: ['volumes'] }, {}, lacks(['volumes'], null)],
+  [
+    'an empty list, although a replica runs there already',
+    { needs: ['limits'] },
+    { agent: { version: '0.1.0', capabilities: [] }, replicas: new Map([['web', 1]]) },
+    lacks(['limits'], '0.1.0'),
   ],
 ])
 

@@ -2,6 +2,7 @@
 
 import type { Filter } from '../refusal.ts'
 import { affinity } from './affinity.ts'
+import { agentVersion } from './agent-version.ts'
 import { antiAffinity } from './anti-affinity.ts'
 import { blockedCountry } from './blocked-country.ts'
 import { claims } from './claims.ts'
@@ -24,6 +25,7 @@ export const PLACEMENT_FILTERS: readonly Filter[] = [
   cordon,
   controlPlaneNode,
   claims,
+  agentVersion,
   namedNode,
   residencyEnforcement,
   ...RESIDENCY_FILTERS,

@@ -1,7 +1,14 @@
 // Computes the scheduling facts after the changes of a remedy. The facts do not include the requests of other
 // deployments, so adding or removing a replica of another deployment neither uses nor frees capacity.
 
-import { type Change, type ChangeKind, type Constraint, NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
+import {
+  type Change,
+  type ChangeKind,
+  type Constraint,
+  capabilitiesOf,
+  NODE_COUNTRY,
+  NODE_REGION,
+} from '@holdfast/contract'
 import type { DesiredResidency, NodeFacts, TenantFacts, Workload } from '../facts.ts'
 import { memoizeByObject } from '../memoize.ts'
 import { residencyLabels } from '../residency.ts'
@@ -50,6 +57,11 @@ const APPLIED: { readonly [kind in ChangeKind]: (draft: Draft, change: Step) => 
   },
   uncordon(draft) {
     draft.node = { ...draft.node, schedulable: true }
+  },
+  upgrade_agent(draft) {
+    const { agent } = draft.node
+    const capabilities = [...capabilitiesOf(agent), ...draft.workload.needs]
+    draft.node = { ...draft.node, agent: { version: agent?.version ?? '', capabilities } }
   },
   set_label(draft, { label, value }) {
     draft.node = { ...draft.node, labels: withLabel(draft.node.labels, label, value) }

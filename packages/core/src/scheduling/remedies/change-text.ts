@@ -22,6 +22,7 @@ const TEXTS: { readonly [kind in ChangeKind]: TextOf } = {
   make_ready: (_change, { nodeName, nodeStatus }) =>
     nodeStatus === 'pending' ? `Start the agent on ${nodeName}.` : `Bring ${nodeName} back online.`,
   uncordon: (_change, { nodeName }) => `Uncordon ${nodeName}.`,
+  upgrade_agent: (_change, { nodeName }) => `Upgrade the agent on ${nodeName}.`,
   set_label: ({ label, value }, { nodeName }) =>
     value === undefined
       ? `Remove the label ${label} from ${nodeName}.`

@@ -15,6 +15,7 @@ const CHEAPEST_FIRST = [
   'raise_quota',
   'free',
   'set_label',
+  'upgrade_agent',
   'place_beside',
   'move_away',
   'make_ready',

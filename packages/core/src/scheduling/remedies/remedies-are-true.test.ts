@@ -133,6 +133,7 @@ function everyChange({ workload, node, facts }: Situation): Step[] {
     ...[
       { kind: 'make_ready' as const },
       { kind: 'uncordon' as const },
+      { kind: 'upgrade_agent' as const },
       { kind: 'enforce_residency' as const },
     ],
     { kind: 'raise_quota', limit: facts.containers.used + 1 },

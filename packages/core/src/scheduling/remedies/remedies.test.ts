@@ -43,6 +43,15 @@ test.each<[string, Partial<NodeFacts>, string | undefined]>([
   ['one that is being released', { claim: 'releasing' }, undefined],
 ])('%s', (_about, node, remedy) => expect(remedyOf(node)).toBe(remedy))
 
+test('an agent without a needed capability is upgraded, and only where one is needed', () => {
+  const old = { agent: { version: '0.1.0' } }
+  expect(remedyOf(old, { needs: ['limits'] })).toBeUndefined()
+  expect(remedyOf(old, { needs: ['volumes', 'networks'] })).toBe('Upgrade the agent on node-1.')
+  expect(remedyOf({ ...old, status: 'failed' }, { needs: ['volumes'] })).toBe(
+    'Bring node-1 back online. Upgrade the agent on node-1.',
+  )
+})
+
 describe('amounts', () => {
   test.each<[string, Partial<NodeFacts>, Partial<Workload>, string | undefined]>([
     ['fits exactly', busy(3500, 0), needs(500, 0), undefined],

@@ -9,6 +9,7 @@ import type { PricedStep } from './cost.ts'
 
 const MAKE_READY: readonly PricedStep[] = [{ kind: 'make_ready', amount: 1 }]
 const UNCORDON: readonly PricedStep[] = [{ kind: 'uncordon', amount: 1 }]
+const UPGRADE_AGENT: readonly PricedStep[] = [{ kind: 'upgrade_agent', amount: 1 }]
 
 /** `runs` returns whether any node of the tenant runs a replica of the named deployment. */
 type StepsOnNode = (
@@ -24,6 +25,7 @@ type StepsOnNode = (
 export const STEPS: { readonly [filter in FilterName]?: StepsOnNode | 'labels' | 'tenant' } = {
   readiness: () => MAKE_READY,
   cordon: () => UNCORDON,
+  agent_version: () => UPGRADE_AGENT,
   named_node: (_workload, { id }) => [{ kind: 'name_node', nodeId: id, amount: 1 }],
   residency_enforcement: 'tenant',
   residency_country: 'labels',

@@ -115,6 +115,7 @@ const workload: Workload = {
   nodeId: undefined,
   residency: undefined,
   ofPlatform: false,
+  needs: [],
 }
 
 describe('a tenant view', () => {

@@ -9,6 +9,7 @@ import {
   hasSameRequests,
   placeOf,
   type SchedulingView,
+  sameAgent,
 } from '@holdfast/core/placement'
 import { isDraining } from '../../../operations/nodes/drain-node.ts'
 import type { Quotas } from '../../../quotas/quotas.ts'
@@ -229,6 +230,7 @@ function changesOf(before: NodeFacts, now: NodeFacts): RetryTrigger[] {
   if (before.schedulable !== now.schedulable) kinds.push('node_schedulable')
   if (before.controlPlane !== now.controlPlane) kinds.push('node_role')
   if (before.claim !== now.claim) kinds.push('node_claims')
+  if (!sameAgent(before.agent, now.agent)) kinds.push('node_agent')
   if (!sameStand(before, now)) kinds.push('node_labels')
   const { cpuMillis, memoryBytes } = before.capacity
   if (cpuMillis !== now.capacity.cpuMillis || memoryBytes !== now.capacity.memoryBytes)
