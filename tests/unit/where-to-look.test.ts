@@ -72,7 +72,7 @@ describe('invariants', () => {
   })
 
   test.each(cited.map(([, file = '', name = '']) => [file, name] as const))('%s: %s', (file, name) => {
-    const titles = [...read(file).matchAll(/(?:test|describe)\S*?\(\s*(['"`])(.*?)\1/g)].map(
+    const titles = [...read(file).matchAll(/(?:test|\bit|describe)\S*?\(\s*(['"`])(.*?)\1/g)].map(
       ([, , title]) => title,
     )
     expect(titles).toContain(name)

@@ -23,6 +23,7 @@ export const nodes: Resource<Node> = {
     { header: 'CPU', value: ({ capacity }) => cpu(capacity.cpuMillis) },
     { header: 'MEMORY', value: ({ capacity }) => memory(capacity.memoryBytes) },
     { header: 'ENGINE', value: ({ engine }) => engine.version },
+    { header: 'AGENT', value: ({ agentVersion = '' }) => agentVersion },
     { header: 'LABELS', wide: true, value: ({ labels }) => labelText(labels) },
     { header: 'ID', value: ({ id }) => id },
   ],
