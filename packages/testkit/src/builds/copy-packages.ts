@@ -1,19 +1,14 @@
-// Copies the packages, to change the copy and run it: the sources are copied, their dependencies are linked.
+// Writes the packages of this tree or of a commit to another folder, to run them there. The sources are copied, their
+// dependencies are linked to those of this tree. Node runs the sources, so such a copy is a complete build.
 
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { makeTempFolder } from '../temp-folder.ts'
 
 const OWN = '@holdfast'
+const PACKAGES = ['packages', 'package.json']
+const MAX_ARCHIVE_BYTES = 256 * 1024 ** 2
 
 /** A replacement of a text in a source file of a copy. */
 export interface Edit {
@@ -28,26 +23,36 @@ export interface PackagesCopy {
   remove(): void
 }
 
+/** Copies the packages of a tree with all uncommitted changes. The copy ends with this process at the latest. */
 export function copyPackages(root: string): PackagesCopy {
-  const folder = mkdtempSync(join(tmpdir(), 'seeded-bug-'))
-  cpSync(join(root, 'packages'), join(folder, 'packages'), {
-    recursive: true,
-    filter: (source) => basename(source) !== 'node_modules',
+  const { path: folder, remove } = makeTempFolder('build')
+  const filter = (source: string) => basename(source) !== 'node_modules'
+  for (const each of PACKAGES) cpSync(join(root, each), join(folder, each), { recursive: true, filter })
+  linkModules(root, folder)
+  return { folder, remove }
+}
+
+/** Writes the packages of a commit. Their dependencies are those of the tree at `root`, not those of the commit. */
+export function extractPackages(root: string, commit: string): PackagesCopy {
+  const { path: folder, remove } = makeTempFolder('build')
+  const archive = execFileSync('git', ['archive', '--format=tar', commit, ...PACKAGES], {
+    cwd: root,
+    maxBuffer: MAX_ARCHIVE_BYTES,
   })
-  cpSync(join(root, 'package.json'), join(folder, 'package.json'))
-  linkModules(join(root, 'node_modules'), join(folder, 'node_modules'))
-  mkdirSync(join(folder, 'node_modules', OWN))
-  for (const name of readdirSync(join(folder, 'packages')))
-    symlinkSync(join(folder, 'packages', name), join(folder, 'node_modules', OWN, name))
-  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
+  execFileSync('tar', ['--extract', '--directory', folder], { input: archive })
+  linkModules(root, folder)
+  return { folder, remove }
 }
 
-function linkModules(from: string, to: string): void {
-  mkdirSync(to)
+function linkModules(root: string, folder: string): void {
+  const [from, to] = [join(root, 'node_modules'), join(folder, 'node_modules')]
+  mkdirSync(join(to, OWN), { recursive: true })
   for (const name of readdirSync(from)) if (name !== OWN) symlinkSync(join(from, name), join(to, name))
+  for (const name of readdirSync(join(folder, 'packages')))
+    symlinkSync(join(folder, 'packages', name), join(to, OWN, name))
 }
 
-/** Replaces a text that must occur exactly once, so that an error is thrown if the guard was moved or changed. */
+/** Replaces a text that must occur exactly once, so that an error is thrown if the text was moved or changed. */
 export function applyEdit(folder: string, { file, find, replace }: Edit): void {
   const path = join(folder, file)
   const before = readFileSync(path, 'utf8')

@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 import { env } from 'node:process'
+import { waitUntil } from '../wait-until.ts'
 import { engineBinary } from './engine-binaries.ts'
 import { waitUntilStopped } from './process-record.ts'
 
@@ -20,11 +21,13 @@ export interface EngineCommand {
 
 export interface EngineProcess {
   readonly pid: number
-  /** Resolves when the engine process has exited for any reason. */
-  readonly exited: Promise<void>
+  /** Resolves when the engine process has exited for any reason: with its exit code, or with null after a signal. */
+  readonly exited: Promise<number | null>
   hasExited(): boolean
   /** Sends SIGKILL to the engine; resolves when its process has exited. */
   kill(): Promise<void>
+  /** Sends SIGTERM to the engine; resolves when its process has exited. The error of a process that stays quotes its log. */
+  terminate(): Promise<void>
   /** Stops the engine with SIGSTOP: it is alive and silent, with its sockets open. The engine has stopped on return. */
   pause(): void
   resume(): void
@@ -44,10 +47,10 @@ export function startEngineProcess(command: EngineCommand): EngineProcess {
   const { pid } = child
   if (pid === undefined) throw new Error(`${command.binary} could not be started.`)
   let gone = false
-  const exited = new Promise<void>((resolve) => {
-    child.once('exit', () => {
+  const exited = new Promise<number | null>((resolve) => {
+    child.once('exit', (code) => {
       gone = true
-      resolve()
+      resolve(code)
     })
   })
   return {
@@ -58,6 +61,15 @@ export function startEngineProcess(command: EngineCommand): EngineProcess {
       child.ref()
       child.kill('SIGKILL')
       await exited
+    },
+    terminate: async () => {
+      child.ref()
+      child.kill('SIGTERM')
+      await waitUntil(() => gone, {
+        what: `${command.binary} ends after SIGTERM`,
+      }).catch((error: Error) => {
+        throw new Error(`${error.message} ${lastLines(command.logFile)}`)
+      })
     },
     pause: () => {
       child.kill('SIGSTOP')

@@ -38,7 +38,7 @@ export interface LabNode {
   startProcess(command: EngineCommand): EngineProcess
 }
 
-export type ManagedProcess = Pick<EngineProcess, 'pid' | 'kill' | 'pause' | 'resume'>
+export type ManagedProcess = Pick<EngineProcess, 'pid' | 'kill' | 'terminate' | 'pause' | 'resume'>
 /** Starts the agent of a node, with the node's startProcess. */
 export type StartAgent = (node: LabNode) => Promise<ManagedProcess>
 

@@ -43,7 +43,8 @@ export interface Lab {
   killAgent(node: LabNode): Promise<void>
   pauseAgent(node: LabNode): void
   resumeAgent(node: LabNode): void
-  restartAgent(node: LabNode): Promise<void>
+  /** Kills the node's agent, or ends it gracefully, and starts it again. */
+  restartAgent(node: LabNode, end?: 'kill' | 'terminate'): Promise<void>
   /**
    * Cuts the node's power: sends SIGKILL to all its processes. The node's network, mounts and /run are lost, its disk is
    * kept.
@@ -132,8 +133,8 @@ function agentFaults(of: (node: LabNode) => Machine) {
     killAgent: (node: LabNode) => of(node).agent().kill(),
     pauseAgent: (node: LabNode) => of(node).agent().pause(),
     resumeAgent: (node: LabNode) => of(node).agent().resume(),
-    restartAgent: async (node: LabNode) => {
-      await of(node).agent().kill()
+    restartAgent: async (node: LabNode, end: 'kill' | 'terminate' = 'kill') => {
+      await of(node).agent()[end]()
       await of(node).startAgent()
     },
   }

@@ -160,7 +160,7 @@ async function firstToken(config: Config, log: Logger): Promise<string> {
   return made.token
 }
 
-async function makeTenant(api: ApiClient, name: string): Promise<TestTenant> {
+export async function makeTenant(api: ApiClient, name: string): Promise<TestTenant> {
   const { status, body: tenant, text } = await api.post('/api/v1/tenants', { name })
   if (status !== 201) throw new Error(`creating a tenant failed: ${text}`)
   const id = String(tenant['id'])

@@ -4,13 +4,18 @@
 import { join } from 'node:path'
 import { NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
 import { type LabNode, type ManagedProcess, waitUntil } from '@holdfast/testkit'
+import { programIn, ROOT } from '../builds/build.ts'
 import type { ApiClient } from '../platform/api-client.ts'
 
-const ROOT = join(import.meta.dirname, '../../../..')
 const NODE = join(ROOT, 'node_modules/.bin/node')
-const AGENT = join(ROOT, 'packages/agent/src/main.ts')
 /** Stands in for the agent process of a node that is not enrolled yet. */
-const NO_AGENT: ManagedProcess = { pid: 0, kill: async () => {}, pause: () => {}, resume: () => {} }
+const NO_AGENT: ManagedProcess = {
+  pid: 0,
+  kill: async () => {},
+  terminate: async () => {},
+  pause: () => {},
+  resume: () => {},
+}
 
 type Labels = { readonly [key: string]: string }
 
@@ -37,19 +42,22 @@ export interface LabAgents {
   configure(node: LabNode, labels: Labels): void
 }
 
-export function createLabAgents(): LabAgents {
+/** `buildOf` returns the folder of the build that a node's agent runs from its next start; by default it is this tree. */
+export function createLabAgents(buildOf: (node: LabNode) => string = () => ROOT): LabAgents {
   const enrolled = new Set<LabNode>()
   const configured = new Map<LabNode, Labels>()
   return {
-    startAgent: async (node) => (enrolled.has(node) ? runAgent(node, configured.get(node)) : NO_AGENT),
+    startAgent: async (node) =>
+      enrolled.has(node) ? runAgent(node, buildOf(node), configured.get(node)) : NO_AGENT,
     configure: (node, labels) => void configured.set(node, labels),
     async enroll(node, api, place, offer = {}) {
       const { residency } = offer
       const request = { nodeName: node.name, ...(residency === undefined ? {} : { residency }) }
       const issued = await api.post('/api/v1/nodes/join-tokens', request)
       if (issued.status !== 201) throw new Error(`no join token: ${issued.text}`)
-      const output = await node.exec([NODE, AGENT, 'enroll', ...enrollWords(node, place, offer)], {
-        env: { HOLDFAST_JOIN_TOKEN: String(issued.body['token']) },
+      const { main, env } = programIn(buildOf(node), 'agent')
+      const output = await node.exec([NODE, main, 'enroll', ...enrollWords(node, place, offer)], {
+        env: { ...env, HOLDFAST_JOIN_TOKEN: String(issued.body['token']) },
       })
       enrolled.add(node)
       configured.delete(node)
@@ -68,6 +76,8 @@ export async function untilNodesReady(api: ApiClient, count: number): Promise<vo
   await waitUntil(areReady, { what: `${count} nodes are ready` })
 }
 
+/** File with the log lines of a node's agent, over all restarts. */
+export const agentLog = (node: LabNode): string => join(node.folder, 'agent.log')
 const stateOf = (node: LabNode): string => join(node.folder, 'agent')
 
 function enrollWords(node: LabNode, { server, ca }: ServerPlace, offer: Offer) {
@@ -103,11 +113,13 @@ const labelWords = (labels: Labels): string[] =>
 const configuredWords = (labels: Labels | undefined): string[] =>
   labels !== undefined && Object.keys(labels).length === 0 ? ['--labels', 'none'] : labelWords(labels ?? {})
 
-function runAgent(node: LabNode, labels: Labels | undefined): ManagedProcess {
+function runAgent(node: LabNode, build: string, labels: Labels | undefined): ManagedProcess {
+  const { main, env } = programIn(build, 'agent')
   return node.startProcess({
     binary: NODE,
-    args: [AGENT, 'run', '--state', stateOf(node), ...configuredWords(labels), ...routingWords(node)],
-    logFile: join(node.folder, 'agent.log'),
+    args: [main, 'run', '--state', stateOf(node), ...configuredWords(labels), ...routingWords(node)],
+    env,
+    logFile: agentLog(node),
   })
 }
 

@@ -7,15 +7,19 @@ import type { LabPlatform } from './start-lab-platform.ts'
 const OURS = ['--filter', 'label=holdfast.io/assignment']
 
 /** Name and state of each managed container on a machine, as the machine's engine lists them. */
-export async function containersOn(cluster: LabPlatform, name: string): Promise<string[]> {
+export async function containersOn(cluster: Pick<LabPlatform, 'node'>, name: string): Promise<string[]> {
   return linesOf(cluster, name, ['docker', 'ps', '--all', ...OURS, '--format', '{{.Names}} {{.State}}'])
 }
 
-export async function containerIds(cluster: LabPlatform, name: string): Promise<string[]> {
+export async function containerIds(cluster: Pick<LabPlatform, 'node'>, name: string): Promise<string[]> {
   return linesOf(cluster, name, ['docker', 'ps', '--all', '--no-trunc', ...OURS, '--format', '{{.ID}}'])
 }
 
-async function linesOf(cluster: LabPlatform, name: string, command: readonly string[]): Promise<string[]> {
+async function linesOf(
+  cluster: Pick<LabPlatform, 'node'>,
+  name: string,
+  command: readonly string[],
+): Promise<string[]> {
   const output = await cluster.node(name).exec(command)
   return output
     .split('\n')
@@ -23,7 +27,7 @@ async function linesOf(cluster: LabPlatform, name: string, command: readonly str
     .sort()
 }
 
-export async function inspect(cluster: LabPlatform, node: string, container: string) {
+export async function inspect(cluster: Pick<LabPlatform, 'node'>, node: string, container: string) {
   const [found] = JSON.parse(await cluster.node(node).exec(['docker', 'inspect', container]))
   return found
 }
@@ -96,7 +100,7 @@ export async function eventsOf(api: ApiClient, type: string): Promise<ListedEven
  * Id and start time of each managed container on a machine. Equal results mean that no container was restarted or
  * replaced.
  */
-export async function startsOn(cluster: LabPlatform, name: string): Promise<string[]> {
+export async function startsOn(cluster: Pick<LabPlatform, 'node'>, name: string): Promise<string[]> {
   const ids = await containerIds(cluster, name)
   if (ids.length === 0) return []
   const facts = '{{.Id}} {{.State.StartedAt}} {{.RestartCount}} {{.State.Status}}'

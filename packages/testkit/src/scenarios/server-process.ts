@@ -11,19 +11,22 @@ import {
   startEngineProcess,
   waitUntil,
 } from '@holdfast/testkit'
+import { programIn, ROOT } from '../builds/build.ts'
 import { type ApiClient, createApiClient } from '../platform/api-client.ts'
 import { provision } from '../platform/set-up.ts'
 import type { Platform } from '../platform/start-platform.ts'
-
-const MAIN = join(import.meta.dirname, '../../../../packages/server/src/main.ts')
 
 export interface ServerProcess {
   /** Everything that the server has logged, over all restarts. */
   output(): string
   api(token: string): ApiClient
   kill(): Promise<void>
-  /** Starts the server. Resolves once it answers. */
-  start(): Promise<void>
+  /** Ends the server gracefully. */
+  terminate(): Promise<void>
+  /** Starts the server from the folder of a build, by default from this tree. Resolves once it answers. */
+  start(build?: string): Promise<void>
+  /** Starts the server from the folder of a build and returns the exit code with which it ends. */
+  exitCodeOf(build: string): Promise<number | null>
   /** Kills the server and removes its files. */
   remove(): Promise<void>
 }
@@ -32,26 +35,40 @@ export async function startServerProcess(
   platform: Platform,
   roles: readonly string[],
 ): Promise<ServerProcess> {
-  const folder = makeTempFolder('server')
   const port = await freePort()
-  const url = `http://127.0.0.1:${port}`
+  const server = prepareServer(port, await settingsOf(platform, port, urlAt(port), roles))
+  await server.start()
+  return server
+}
+
+export const urlAt = (port: number): string => `http://127.0.0.1:${port}`
+
+/** Writes the configuration of a server at a port of this machine, without starting the server. */
+export function prepareServer(port: number, settings: object): ServerProcess & { readonly config: string } {
+  const folder = makeTempFolder('server')
+  const url = urlAt(port)
   const config = join(folder.path, 'config.json')
-  writeFileSync(config, JSON.stringify(await settingsOf(platform, port, url, roles)), { mode: 0o600 })
+  writeFileSync(config, JSON.stringify(settings), { mode: 0o600 })
   const logFile = join(folder.path, 'server.log')
-  const args = [MAIN, 'serve', '--config', config]
-  const run = () => startEngineProcess({ binary: process.execPath, args, logFile })
-  let running = run()
-  await untilReady(running, url)
+  const run = (build: string) => {
+    const { main, env } = programIn(build, 'server')
+    const args = [main, 'serve', '--config', config]
+    return startEngineProcess({ binary: process.execPath, args, env, logFile })
+  }
+  let running: EngineProcess | undefined
   return {
+    config,
     output: () => readFileSync(logFile, 'utf8'),
     api: (token) => createApiClient(url, token),
-    kill: () => running.kill(),
-    async start() {
-      running = run()
+    kill: async () => running?.kill(),
+    terminate: async () => running?.terminate(),
+    async start(build = ROOT) {
+      running = run(build)
       await untilReady(running, url)
     },
+    exitCodeOf: (build) => run(build).exited,
     async remove() {
-      await running.kill()
+      await running?.kill()
       folder.remove()
     },
   }

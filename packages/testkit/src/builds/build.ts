@@ -1,0 +1,59 @@
+// The builds that a test runs side by side: the base version, a commit of this history that `.ci/base-version` names, and
+// the current tree. See docs/design/packages.md#two-builds
+
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { applyEdit, copyPackages, type Edit, extractPackages, type PackagesCopy } from './copy-packages.ts'
+
+/** Folder of this tree, which is itself a build. */
+export const ROOT = join(import.meta.dirname, '../../../..')
+const BASE_FILE = '.ci/base-version'
+
+export interface Build extends PackagesCopy {
+  /** Name of the build in reports, such as `base 1a2b3c4d`. */
+  readonly name: string
+}
+
+/** The packages of the commit that `.ci/base-version` names. */
+export function baseBuild(): Build {
+  const commit = readBaseVersion(readFileSync(join(ROOT, BASE_FILE), 'utf8'))
+  const { status } = spawnSync('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: ROOT })
+  if (status !== 0)
+    throw new Error(
+      `Commit ${commit}, named by ${BASE_FILE}, is not in this clone. Fetch the history: git fetch --unshallow`,
+    )
+  return { name: `base ${commit.slice(0, 8)}`, ...extractPackages(ROOT, commit) }
+}
+
+/** Reads a base version: one commit hash; lines that begin with # are comments. */
+export function readBaseVersion(text: string): string {
+  const lines = text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'))
+  const [commit = ''] = lines
+  if (lines.length !== 1 || !/^[0-9a-f]{40}$/.test(commit))
+    throw new Error(`${BASE_FILE} must contain one commit hash of 40 digits, and comments that begin with #.`)
+  return commit
+}
+
+/** The current tree with uncommitted changes, changed by edits. Throws if the text of an edit is not in the tree once. */
+export function editedBuild(name: string, edits: readonly Edit[]): Build {
+  const copy = copyPackages(ROOT)
+  try {
+    for (const edit of edits) applyEdit(copy.folder, edit)
+    return { name, ...copy }
+  } catch (error) {
+    copy.remove()
+    throw error
+  }
+}
+
+export interface Program {
+  readonly main: string
+  readonly env: { readonly [name: string]: string }
+}
+
+/** A program of a build. Copies have their own compile cache: entries of the shared one would outlive the copy. */
+export const programIn = (build: string, program: 'server' | 'agent'): Program => ({
+  main: join(build, `packages/${program}/src/main.ts`),
+  env: build === ROOT ? {} : { NODE_COMPILE_CACHE: join(build, 'compile-cache') },
+})
