@@ -54,6 +54,11 @@ export const BUGS: readonly Bug[] = [
     seenBy: ['serves-until-replaced'],
   },
   {
+    name: 'filter on the capabilities of agents missing',
+    edits: [core('scheduling/filters/index.ts', '  agentVersion,\n  namedNode,', '  namedNode,')],
+    seenBy: ['takes-work'],
+  },
+  {
     name: 'residency filter missing',
     edits: [
       core(

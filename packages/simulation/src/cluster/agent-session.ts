@@ -167,8 +167,10 @@ function hello({ identity, machine, bootId }: Talking, nonce: string): AgentMess
   const { nodeId, generation, key } = identity
   const text = helloText(nonce, nodeId, generation, bootId)
   const signature = sign(null, Buffer.from(text), key).toString('base64url')
-  const facts = { bootId, version: 'simulated', labels: { ...machine.labels }, engine: ENGINE }
-  return { type: 'hello', nodeId, generation, signature, ...facts, capacity: machine.capacity }
+  const { capacity, labels, capabilities } = machine
+  const facts = { bootId, version: 'simulated', labels: { ...labels }, engine: ENGINE, capacity }
+  const stated = capabilities === undefined ? {} : { capabilities: [...capabilities] }
+  return { type: 'hello', nodeId, generation, signature, ...facts, ...stated }
 }
 
 function startHeartbeats(talking: Talking, everyMs: number): void {

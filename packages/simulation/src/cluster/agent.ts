@@ -1,8 +1,9 @@
 // A simulated agent. It plans with the same functions as the real agent, acts on a simulated machine and reports the
 // containers that it observes there. The agent may die at any moment; the containers keep running.
 
-import type { AssignmentId, DesiredItem, Observation } from '@holdfast/contract'
+import { type AssignmentId, type DesiredItem, lackedCapabilities, type Observation } from '@holdfast/contract'
 import {
+  AGENT_VERSION,
   classifyOrphans,
   hasChanged,
   type MissingMarks,
@@ -111,7 +112,7 @@ function pass(running: Running): void {
     names: new Set(own.map(({ name }) => name)),
     pendingNames: new Map(),
     skip: new Set(running.workedOn.keys()),
-    mayCreate: () => true,
+    mayCreate: (id) => !isLacking(running, running.desired.get(id)),
     unsafe: new Set(),
     orphans: remove,
   })
@@ -119,6 +120,10 @@ function pass(running: Running): void {
   running.listedOnce = true
   for (const item of desired) look(running, item)
 }
+
+/** Whether the agent lacks a capability that the item needs. An agent without a list has all that a script uses. */
+const isLacking = ({ machine: { capabilities } }: Running, item: DesiredItem | undefined): boolean =>
+  capabilities !== undefined && lackedCapabilities(item?.needs, capabilities).length > 0
 
 const idOf = (action: NodeAction): AssignmentId =>
   action.kind === 'remove' ? action.assignmentId : action.item.assignmentId
@@ -181,7 +186,7 @@ function viewOf(running: Running, item: DesiredItem): ReplicaView {
       item,
       activity: workedOn.get(item.assignmentId),
       creating,
-      trouble: '',
+      trouble: container === undefined && isLacking(running, item) ? AGENT_VERSION : '',
       about: '',
       unverified: false,
     },

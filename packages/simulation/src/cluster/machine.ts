@@ -28,6 +28,8 @@ export interface Machine {
   powered: boolean
   connected: boolean
   labels: { readonly [key: string]: string }
+  /** The capabilities that the agent states; undefined: it states none and has those of version 0.1.0. */
+  capabilities: readonly string[] | undefined
   readonly capacity: { readonly cpuMillis: number; readonly memoryBytes: number }
   readonly containers: Map<string, Container>
   /** Called after each change of a container; set by the agent that currently runs on the machine. */
@@ -59,6 +61,7 @@ export function newMachine(given: {
   return {
     name,
     labels,
+    capabilities: undefined,
     capacity,
     process: newProcess(`engine ${name}`),
     powered: true,

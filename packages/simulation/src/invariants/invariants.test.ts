@@ -52,6 +52,21 @@ test('a second replica that is placed, created, observed and announced breaks no
   expect(brokenBy([...grown, seen({}, R2, N2), placedFor, announced])).toEqual([])
 })
 
+/** Places a second replica, with a template that has a health check. */
+const checked: Change = (world) => {
+  const healthCheck = { type: 'exec', command: ['true'], interval: '5s', startPeriod: '0s' }
+  const template = {
+    name: 'web',
+    image: 'i',
+    environment: {},
+    labels: {},
+    stopGracePeriod: '1s',
+    healthCheck,
+  }
+  const placement = aPlacement([first, second], { templates: { hash: template } })
+  return written(world, 'placements', OWN, UID, placement)
+}
+
 const TABLE: readonly (readonly [invariant: string, what: string, changes: readonly Change[]])[] = [
   ['tenant-boundary', 'an assignment to another tenant’s node', [placed(first, anAssignment(R2, FOREIGN))]],
   ['tenant-boundary', 'a container on another tenant’s machine', [containers(FOREIGN, R2)]],
@@ -102,6 +117,11 @@ const TABLE: readonly (readonly [invariant: string, what: string, changes: reado
     'takes-work',
     'the control plane’s',
     [asked({ replicas: 2 }), node({ controlPlane: true }), placed(first, second)],
+  ],
+  [
+    'takes-work',
+    'an agent without a needed capability',
+    [asked({ replicas: 2 }), node({ agent: { version: '1', capabilities: ['limits'] } }), checked],
   ],
   ['takes-work', 'another than the named', [asked({ replicas: 2, nodeId: N1 }), placed(first, second)]],
   [

@@ -1,5 +1,5 @@
 // Invariant: new replicas are placed only on a node that accepts them: ready, schedulable, outside the control plane,
-// with the requested node id and labels. Checked against the node's record at the time of the placement.
+// with the requested node id and labels, and with an agent that can create the container. Checked against the node's record at the time of the placement.
 
 import type { StoredNode } from '@holdfast/server/store/records'
 import { deploymentOf, newAssignments, type Placed, showPlaced } from './assigned.ts'
@@ -21,6 +21,7 @@ export const takesWork: Invariant = {
           isForeign(moment, placed, node) ? 'is the control plane’s' : undefined,
           spec.nodeId === undefined || spec.nodeId === node.id ? undefined : `is not ${spec.nodeId}`,
           constraintsForbid(spec, node),
+          lacksHealthChecks(placed, node) ? 'has an agent without health checks' : undefined,
         ].find((each) => each !== undefined)
         if (why !== undefined)
           yield { subject: showPlaced(placed), message: `is placed on ${node.name}, which ${why}` }
@@ -33,4 +34,15 @@ function isForeign(moment: Moment, { tenant, placement, assignment }: Placed, no
   if (!node.controlPlane || isOfPlatform(moment, tenant)) return false
   const before = moment.placements.was(tenant, placement.uid)?.assignments ?? []
   return !before.some(({ replica, nodeId }) => replica === assignment.replica && nodeId === node.id)
+}
+
+/** Health checks are the only part of a template that agents of a simulation may lack. */
+function lacksHealthChecks({ placement, assignment }: Placed, { agent }: StoredNode): boolean {
+  const template = placement.templates[assignment.templateHash]
+  const capabilities = agent?.capabilities
+  return (
+    template?.healthCheck !== undefined &&
+    capabilities !== undefined &&
+    !capabilities.includes('health_check')
+  )
 }

@@ -69,6 +69,7 @@ export const stepShapes: { readonly [D in Step['do']]: ObjectNode } = {
   'node-healed': object(ofNode),
   'agent-restart': object(ofNode),
   labels: object({ ...ofNode, labels: map(string()) }),
+  'agent-version': object({ ...ofNode, capabilities: optional(list(string())) }),
   cordon: object(ofNode),
   uncordon: object(ofNode),
   drain: object(ofNode),

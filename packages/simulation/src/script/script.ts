@@ -60,6 +60,8 @@ export type StepAction =
   | { readonly do: 'agent-restart'; readonly node: string }
   /** The labels in the agent's configuration change, and the agent restarts to advertise the new labels. */
   | { readonly do: 'labels'; readonly node: string; readonly labels: { readonly [key: string]: string } }
+  /** The node's agent is replaced by one of another version, which states these capabilities; absent: it states none. */
+  | { readonly do: 'agent-version'; readonly node: string; readonly capabilities?: readonly string[] }
   | { readonly do: 'cordon'; readonly node: string }
   | { readonly do: 'uncordon'; readonly node: string }
   | { readonly do: 'drain'; readonly node: string }

@@ -29,6 +29,7 @@ function act(world: World, step: Step, fail: (error: unknown) => void): void {
     case 'node-cut':
     case 'node-healed':
     case 'agent-restart':
+    case 'agent-version':
     case 'labels':
       changeMachine(world, step)
       break
@@ -109,6 +110,11 @@ function changeMachine(
     case 'labels':
       machine.labels = step.labels
       note(`is configured with the labels ${JSON.stringify(step.labels)}; its agent restarts.`)
+      restartAgent(world, node)
+      break
+    case 'agent-version':
+      machine.capabilities = step.capabilities
+      note(`its agent is replaced by one with ${step.capabilities?.join(', ') ?? 'the first capabilities'}.`)
       restartAgent(world, node)
       break
     case 'agent-restart':

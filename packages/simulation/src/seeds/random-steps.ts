@@ -18,6 +18,8 @@ interface ScriptBuilder {
   readonly cluster: ScriptCluster
   readonly off: Set<string>
   readonly cut: Set<string>
+  /** Nodes whose agent lacks the capability for health checks. */
+  readonly downgraded: Set<string>
   readonly dead: Set<string>
   /** Requested deployments by tenant. */
   readonly asked: Map<string, Asked>
@@ -30,6 +32,7 @@ export function randomSteps(random: Random, cluster: ScriptCluster): Step[] {
     cluster,
     off: new Set(),
     cut: new Set(),
+    downgraded: new Set(),
     dead: new Set(),
     asked: new Map(cluster.tenants.map(({ name }) => [name, new Map()])),
     marks: 0,
@@ -162,7 +165,18 @@ function troubleNode({ random, cluster, off, cut }: ScriptBuilder): StepAction {
   return { do: 'node-cut', node }
 }
 
-function changeNode({ random, cluster, off, cut }: ScriptBuilder): StepAction | undefined {
+/** Upgrades the agent of a random node if it was downgraded; otherwise downgrades it. */
+function changeAgent({ random, cluster, off, downgraded }: ScriptBuilder): StepAction | undefined {
+  const node = oneOf(random, cluster.nodes).name
+  if (off.has(node)) return undefined
+  if (downgraded.delete(node)) return { do: 'agent-version', node, capabilities: ['health_check', 'limits'] }
+  downgraded.add(node)
+  return { do: 'agent-version', node, capabilities: ['limits'] }
+}
+
+function changeNode(builder: ScriptBuilder): StepAction | undefined {
+  const { random, cluster, off, cut } = builder
+  if (chance(random, 12)) return changeAgent(builder)
   const { name: node } = oneOf(random, cluster.nodes)
   const isThere = !off.has(node) && !cut.has(node)
   const country = oneOf(random, COUNTRIES)
@@ -209,7 +223,8 @@ function changeQuota({ random, cluster }: ScriptBuilder): StepAction {
   return { do: 'quota', tenant, kind, limit: between(random, 0, 9) }
 }
 
-const heal = ({ off, cut, dead }: ScriptBuilder): StepAction[] => [
+const heal = ({ off, cut, downgraded, dead }: ScriptBuilder): StepAction[] => [
+  ...[...downgraded].map((node): StepAction => ({ do: 'agent-version', node })),
   ...[...off].map((node): StepAction => ({ do: 'node-back', node })),
   ...[...cut].map((node): StepAction => ({ do: 'node-healed', node })),
   ...[...dead].map((server): StepAction => ({ do: 'server-started', server })),
