@@ -4,14 +4,14 @@
 
 import { randomUUID } from 'node:crypto'
 import { parseArgs } from 'node:util'
-import type { DeploymentUid, TenantId } from '@holdfast/contract'
+import { type DeploymentUid, ownerOf, type TenantId } from '@holdfast/contract'
 import { startPlacing } from '@holdfast/server/loops/controllers/place-deployments'
 import { type Leadership, startLeadership } from '@holdfast/server/loops/leadership/lead-shards'
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
 import { encodeRecord } from '@holdfast/server/store/encode'
 import { deployments, events, placements, tenants } from '@holdfast/server/store/records'
 import { openStore, type Store } from '@holdfast/server/store/store'
-import { globally, inTenant, type Transaction } from '@holdfast/server/store/transaction'
+import { globally, inTenant, placementAt, type Transaction } from '@holdfast/server/store/transaction'
 import { realClock as clock, realIds as ids } from '@holdfast/server/system-clock'
 import { startEtcd, waitUntil } from '@holdfast/testkit'
 import { aNode, deploymentOf, stageNode, write } from '@holdfast/testkit/controllers/placing-world'
@@ -146,7 +146,7 @@ function placed(store: Store, desired: readonly DesiredDeployment[]): number {
   for (; counted < desired.length; counted += 1) {
     const each = desired[counted]
     if (each === undefined) break
-    const found = store.get(inTenant(each.tenant, placements, each.stored.uid))?.record
+    const found = store.get(placementAt(each.tenant, ownerOf('deployment', each.stored.uid)))?.record
     if (found?.assignments.length !== each.stored.spec.replicas) break
   }
   const reached = counted

@@ -1,9 +1,9 @@
 // An update to an image that does not run is rolled back or paused automatically while clients use the previous revision,
 // without a failed request. The events state the cause and the remedy. All cases run at once on one lab.
 
-import type { TenantId } from '@holdfast/contract'
-import { deployments, placements } from '@holdfast/server/store/records'
-import { inTenant } from '@holdfast/server/store/transaction'
+import { ownerOf, type TenantId } from '@holdfast/contract'
+import { deployments } from '@holdfast/server/store/records'
+import { inTenant, placementAt } from '@holdfast/server/store/transaction'
 import { type Load, startLoad, waitUntil } from '@holdfast/testkit'
 import { untilPhase } from '@holdfast/testkit/scenarios/lab-reads'
 import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
@@ -140,7 +140,7 @@ function lastGoodRevision(name: string): number | undefined {
   const { store } = cluster.platform.server
   const tenant = cluster.platform.acme.id as TenantId
   const uid = store.get(inTenant(tenant, deployments, name))?.record.uid
-  return uid && store.get(inTenant(tenant, placements, uid))?.record.lastGood?.revision
+  return uid && store.get(placementAt(tenant, ownerOf('deployment', uid)))?.record.lastGood?.revision
 }
 
 async function answers(target: string, host: string): Promise<boolean> {

@@ -100,7 +100,7 @@ async function dispatchTimes(name: string, count = AT_ONCE): Promise<number[]> {
 }
 
 async function createdOn(node: string, name: string): Promise<number[]> {
-  const filter = `label=holdfast.io/deployment-name=${name}`
+  const filter = `label=holdfast.io/name=${name}`
   const ids = (await cluster.node(node).exec(['docker', 'ps', '--quiet', '--filter', filter]))
     .split('\n')
     .filter(Boolean)

@@ -2,7 +2,7 @@
 // the replica is recorded as ready. Measured on the node with the replica, and on another node of the tenant, which
 // forwards.
 
-import type { TenantId } from '@holdfast/contract'
+import { ownerOf, type TenantId } from '@holdfast/contract'
 import { deployments, observations } from '@holdfast/server/store/records'
 import { inTenant } from '@holdfast/server/store/transaction'
 import { waitUntil } from '@holdfast/testkit'
@@ -90,8 +90,9 @@ function untilReady({ platform }: LabPlatform, name: string): Promise<number> {
   return new Promise((resolve) => {
     const stop = store.subscribe(() => {
       const uid = store.get(inTenant(tenant, deployments, name))?.record.uid
-      const seen = store.list(observations, tenant).filter(({ record }) => record.deployment === uid)
-      if (uid === undefined || !seen.some(({ record }) => record.state === 'ready' && record.reason === ''))
+      const owner = uid && ownerOf('deployment', uid)
+      const seen = store.list(observations, tenant).filter(({ record }) => record.owner === owner)
+      if (owner === undefined || !seen.some(({ record }) => record.state === 'ready' && record.reason === ''))
         return
       stop()
       resolve(performance.now())

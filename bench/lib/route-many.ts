@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { createCaddyAdmin } from '@holdfast/agent/adapters/caddy/caddy-admin'
 import type { LocalReplica } from '@holdfast/agent/routing/plan-backends'
 import { startRouter } from '@holdfast/agent/routing/router'
-import { decode, type RoutedDeployment, routedDeploymentShape } from '@holdfast/contract'
+import { decode, ownerOf, type RoutedDeployment, routedDeploymentShape } from '@holdfast/contract'
 import { freePort, startCaddy } from '@holdfast/testkit'
 import pino from 'pino'
 import { untilAnswered } from './ask.ts'
@@ -97,7 +97,7 @@ const routedTo = ({ host, path }: DesiredRoute, port: number): RoutedDeployment 
   routedAs(CHANGED, { host, path, port })
 
 const replicaOf = (routed: RoutedDeployment, address: string): LocalReplica => ({
-  deployment: routed.deployment,
+  owner: ownerOf('deployment', routed.deployment),
   run: `at ${address}`,
   address,
   state: 'serves',

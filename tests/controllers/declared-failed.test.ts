@@ -139,7 +139,7 @@ test('a node is not dropped while a placement of the tenant cannot be read', asy
   const { store, engine } = await twoStores()
   const tenant = await world.addTenant(store)
   const [node] = await world.addNodes(store, tenant, world.aNode(uniqueName('n')))
-  const key = store.keyspace.tenantKey(tenant, placements.folder, `dep_${ids.ulid()}`)
+  const key = store.keyspace.tenantKey(tenant, placements.folder, `deployment/dep_${ids.ulid()}`)
   const value = Buffer.from('{"v":2,"assignments":"of a newer server"}')
   await engine.transact({ compares: [], success: [{ kind: 'put', key, value }], failure: [] })
   await removeNode({ store, clock }, await administrator(store, tenant), node?.id ?? '', GENTLY)

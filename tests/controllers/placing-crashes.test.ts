@@ -4,14 +4,17 @@
 import {
   type Assignment,
   type AssignmentId,
+  asOwner,
   DESIRED_STATES,
   type DeploymentUid,
+  deploymentUidOf,
+  ownerOf,
   type TenantId,
 } from '@holdfast/contract'
 import type { Leadership } from '@holdfast/server/loops/leadership/lead-shards'
 import { deployments, nodes, placements } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
-import { inTenant } from '@holdfast/server/store/transaction'
+import { placementAt } from '@holdfast/server/store/transaction'
 import { uniqueName, waitUntil } from '@holdfast/testkit'
 import { createMortal, type DeathMoment } from '@holdfast/testkit/controllers/mortal-engine'
 import { createPausable } from '@holdfast/testkit/controllers/pausable-engine'
@@ -52,7 +55,10 @@ beforeEach(async () => {
   tenant = await addTenant(store)
   await addNodes(store, tenant, aNode('n1'), aNode('n2'), aNode('n3'))
   store.subscribe((changes) => {
-    for (const { key } of changes) if (key.folder === placements.folder) checkHistory(key.id as DeploymentUid)
+    for (const { key } of changes) {
+      const uid = key.folder === placements.folder ? deploymentUidOf(asOwner(key.id)) : undefined
+      if (uid !== undefined) checkHistory(uid)
+    }
   })
 })
 
@@ -255,7 +261,7 @@ test('a replica that became ready during its removal stays until its successor i
 
 test('a placement that cannot be read is left unchanged', async () => {
   const stored = deploymentOf('web')
-  const key = store.keyspace.tenantKey(tenant, placements.folder, stored.uid)
+  const key = store.keyspace.tenantKey(tenant, placements.folder, ownerOf('deployment', stored.uid))
   const success = [{ kind: 'put' as const, key, value: Buffer.from('{"v":1}') }]
   await observer.engine.transact({ compares: [], success, failure: [] })
   const opened = await open()
@@ -266,7 +272,7 @@ test('a placement that cannot be read is left unchanged', async () => {
   })
   await put(store, tenant, stored)
   await expect.poll(() => controllers.errors.map(String).join()).toContain('UnreadableRecordError')
-  expect(store.get(inTenant(tenant, placements, stored.uid))).toBeUndefined()
+  expect(store.get(placementAt(tenant, ownerOf('deployment', stored.uid)))).toBeUndefined()
   const [kept] = (await observer.engine.range({ key })).kvs
   expect(Buffer.from(kept?.value ?? []).toString()).toBe('{"v":1}')
 })

@@ -1,7 +1,7 @@
 // Retention of placement decisions: 30 days, limited by number and bytes, and /why states when a decision is no longer
 // stored. Parts of a large decision are valid only together with the decision that names them.
 
-import type { DeploymentUid, TenantId } from '@holdfast/contract'
+import { type DeploymentUid, ownerOf, type TenantId } from '@holdfast/contract'
 import { type PlacementController, startPlacing } from '@holdfast/server/loops/controllers/place-deployments'
 import { finishRemovals } from '@holdfast/server/loops/finish-removals'
 import { DECISION_BOUNDS, retainDecisions } from '@holdfast/server/loops/retain-decisions'
@@ -13,14 +13,13 @@ import {
   decisions,
   deployments,
   nodes,
-  placements,
   removals,
   type StoredDecision,
   type StoredDeployment,
   type StoredNode,
 } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
-import { globally, inTenant, type Transaction } from '@holdfast/server/store/transaction'
+import { globally, inTenant, placementAt, type Transaction } from '@holdfast/server/store/transaction'
 import { realClock as clock } from '@holdfast/server/system-clock'
 import { waitUntil } from '@holdfast/testkit'
 import { decisionsOf, whyAt } from '@holdfast/testkit/controllers/decided'
@@ -57,10 +56,11 @@ function stageDecision(
   summary: string,
 ): void {
   const decidedAt = new Date(at).toISOString()
+  const owner = ownerOf('deployment', uid)
   const record: StoredDecision = {
     ...{
       v: 1,
-      uid,
+      owner,
       name,
       number,
       decidedAt,
@@ -73,7 +73,7 @@ function stageDecision(
     candidates: [],
     cure: [],
   }
-  transaction.put(inTenant(tenant, decisions, decisionId({ uid, number, at })), record)
+  transaction.put(inTenant(tenant, decisions, decisionId({ owner, number, at })), record)
 }
 
 /** Creates a deployment with decisions made the given numbers of days ago. */
@@ -85,9 +85,9 @@ async function decidedDaysAgo(name: string, days: readonly number[], bytes = 0):
       stageDecision(transaction, stored, index + 1, now - ago * DAY_MS, 'x'.repeat(bytes)),
     )
   await world.write(store, (transaction) =>
-    transaction.put(inTenant(tenant, placements, stored.uid), {
+    transaction.put(placementAt(tenant, ownerOf('deployment', stored.uid)), {
       v: 1,
-      uid: stored.uid,
+      owner: ownerOf('deployment', stored.uid),
       name,
       revision: 1,
       everAssigned: false,
@@ -184,7 +184,8 @@ describe('a stored decision', () => {
 
   test('keeps the parts that it names, and unnamed parts are kept for an hour', async () => {
     const web = await decidedDaysAgo('web', [9, 8])
-    const part = (number: number, at: number) => `${decisionId({ uid: web.uid, number, at })}/0`
+    const owner = ownerOf('deployment', web.uid)
+    const part = (number: number, at: number) => `${decisionId({ owner, number, at })}/0`
     const ids = [part(1, now - 9 * DAY_MS), part(3, now - 1), part(4, now - 2 * 3_600_000)]
     await world.write(store, (transaction) => {
       for (const id of ids) transaction.put(inTenant(tenant, decisionParts, id), { v: 1, candidates: [] })

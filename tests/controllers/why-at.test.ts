@@ -1,7 +1,14 @@
 // /why with an earlier time returns the placement decision of that time. The real controllers record a decision together
 // with the placement, once for each change.
 
-import type { Candidate, DeploymentUid, Event, NodeId, TenantId } from '@holdfast/contract'
+import {
+  type Candidate,
+  type DeploymentUid,
+  type Event,
+  type NodeId,
+  ownerOf,
+  type TenantId,
+} from '@holdfast/contract'
 import { finishRemovals } from '@holdfast/server/loops/finish-removals'
 import { deploymentView } from '@holdfast/server/operations/deployments/read/deployment-view'
 import {
@@ -231,7 +238,7 @@ test('/why before the first decision knows nothing, in the future returns the ne
   expect(await whyAt(store, tenant, 'web', before)).toMatchObject({ decidedAt: null, candidates: [] })
   const [record] = await decisionsOf(store, tenant, uid)
   expect(record).toMatchObject({
-    uid,
+    owner: ownerOf('deployment', uid),
     name: 'web',
     number: 1,
     revision: 1,

@@ -106,7 +106,7 @@ async function createSwarmSide(socketPath: string, image: string, watch: StartWa
 function itemOf(image: string): DesiredItem {
   return decode(desiredItemShape, {
     assignmentId: 'rep_bare',
-    deployment: 'dep_01JCPZ0000000000000000000A',
+    owner: 'deployment/dep_01JCPZ0000000000000000000A',
     generation: 1,
     templateHash: 'f'.repeat(64),
     desired: 'running',

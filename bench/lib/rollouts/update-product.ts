@@ -1,8 +1,8 @@
 // The product's variant of the update benchmark: one deployment on one node, and PUTs with another image.
 
-import type { TenantId } from '@holdfast/contract'
-import { deployments, observations, placements } from '@holdfast/server/store/records'
-import { inTenant } from '@holdfast/server/store/transaction'
+import { ownerOf, type TenantId } from '@holdfast/contract'
+import { deployments, observations } from '@holdfast/server/store/records'
+import { inTenant, placementAt } from '@holdfast/server/store/transaction'
 import { startLoad, waitUntil } from '@holdfast/testkit'
 import { placementsOf } from '@holdfast/testkit/scenarios/lab-reads'
 import type { LabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
@@ -94,7 +94,7 @@ function noteStored({ platform }: LabPlatform, name: string, book: StepBook) {
   const tenant = platform.acme.id as TenantId
   const assigned = () => {
     const uid = store.get(inTenant(tenant, deployments, name))?.record.uid
-    return (uid && store.get(inTenant(tenant, placements, uid))?.record.assignments) ?? []
+    return (uid && store.get(placementAt(tenant, ownerOf('deployment', uid)))?.record.assignments) ?? []
   }
   const close = store.subscribe(() => {
     for (const { id, desired } of assigned()) {

@@ -1,5 +1,6 @@
 // The agent on real engines of both supported Docker versions, with a real registry. The test acts as the server.
 
+import { asOwner, deploymentUidOf } from '@holdfast/contract'
 import {
   ASSIGNMENT_LABEL,
   containerSettings,
@@ -295,6 +296,36 @@ onBothEngines('the agent', (world, line) => {
     hidden = false
     expect(containerId).toBe(created)
     expect(await node.containersOf(item)).toEqual([created])
+  })
+
+  it('adopts the container of an older agent by its labels, whatever its name, and keeps unknown owners', async () => {
+    const { node } = await world().newNode()
+    const item = desiredItem(world().image, { name: 'former' })
+    const later = desiredItem(world().image, { name: 'later' }, { owner: asOwner('job/job_1') })
+    await node.engine.createNetwork(tenantNetwork(node.tenant), {})
+    const settings = containerSettings(item, node.tenant)
+    const { 'holdfast.io/owner': _owner, 'holdfast.io/name': name = '', ...labels } = settings.Labels
+    const Labels = {
+      ...labels,
+      'holdfast.io/deployment': deploymentUidOf(item.owner) ?? '',
+      'holdfast.io/deployment-name': name,
+    }
+    const former = await node.engine.createContainer(`older-${node.tenant}`, { ...settings, Labels })
+    const foreign = await node.engine.createContainer(
+      `later-${node.tenant}`,
+      containerSettings(later, node.tenant),
+    )
+    for (const id of [former, foreign]) await node.engine.startContainer(id)
+    const started = (await bare().getContainer(former).inspect()).State.StartedAt
+    node.send([item, { ...later, desired: 'removed' }])
+    const { containerId } = await node.until(item, 'running', isUp)
+    expect(containerId).toBe(former)
+    node.send([{ ...item, desired: 'stopped' }], { complete: false })
+    await node.until(item, 'stopped', ({ state }) => state === 'stopped')
+    const after = await bare().getContainer(former).inspect()
+    expect([after.State.StartedAt, after.State.Running]).toEqual([started, false])
+    expect((await bare().getContainer(foreign).inspect()).State.Running).toBe(true)
+    expect([await node.containersOf(item), await node.containersOf(later)]).toEqual([[former], [foreign]])
   })
 
   it('runs neither a container with unsafe settings nor two of one assignment', async () => {

@@ -2,7 +2,7 @@
 // tenant id is a UUID; every other id is a prefix and a ULID.
 
 declare const brand: unique symbol
-type Brand<Name extends string> = string & { readonly [brand]: Name }
+export type Brand<Name extends string> = string & { readonly [brand]: Name }
 
 export type TenantId = Brand<'TenantId'>
 export type TokenId = Brand<'TokenId'>

@@ -21,6 +21,7 @@ export {
 } from './json/strict-json.ts'
 export { utf8Length } from './json/strict-json-utf8.ts'
 export { nearestName } from './nearest-name.ts'
+export * from './owner.ts'
 export * from './protocol/agent-protocol.ts'
 export * from './protocol/capabilities.ts'
 export * from './shapes/field-path.ts'

@@ -98,8 +98,8 @@ function startControllers(deps: NodeSideDeps, leadership: Leadership, detector: 
     quotas,
     residency: config.residency,
     random: Math.random,
-    onError: (error, deployment) =>
-      log.warn({ deployment, error: String(error) }, 'deployment reconciliation failed, retrying'),
+    onError: (error, workKey) =>
+      log.warn({ workKey, error: String(error) }, 'reconciliation failed, retrying'),
   })
   const silence = startLivenessWatch({
     store,

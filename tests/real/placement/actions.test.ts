@@ -1,17 +1,18 @@
 // Restart and rollback of a deployment over HTTP: the stored records, the plan of a dry run, and the history of
 // revisions.
 
-import type {
-  ArchiveEntry,
-  AssignmentId,
-  DeploymentRecord,
-  DeploymentUid,
-  NodeId,
-  TenantId,
+import {
+  type ArchiveEntry,
+  type AssignmentId,
+  type DeploymentRecord,
+  type DeploymentUid,
+  type NodeId,
+  ownerOf,
+  type TenantId,
 } from '@holdfast/contract'
 import { archiveId } from '@holdfast/server/operations/deployments/write/store-deployment'
-import { archive, deployments, nodes, observations, placements } from '@holdfast/server/store/records'
-import { inTenant } from '@holdfast/server/store/transaction'
+import { archive, deployments, nodes, observations } from '@holdfast/server/store/records'
+import { inTenant, placementAt } from '@holdfast/server/store/transaction'
 import { sharedRegistry, uniqueRepository } from '@holdfast/testkit'
 import { makeNode } from '@holdfast/testkit/nodes/enroll'
 import { eventsOf, typesOf } from '@holdfast/testkit/nodes/read-events'
@@ -253,12 +254,13 @@ async function place(name: string, templateHash: string, ready: readonly boolean
     assignedAt: at,
     desired: 'running' as const,
   }))
+  const owner = ownerOf('deployment', uid)
   await store.transact((transaction) => {
     const node = transaction.get(inTenant(tenant, nodes, nodeId))
     if (node !== undefined) transaction.put(inTenant(tenant, nodes, nodeId), { ...node, status: 'ready' })
-    transaction.put(inTenant(tenant, placements, uid), {
+    transaction.put(placementAt(tenant, owner), {
       v: 1,
-      uid,
+      owner,
       name,
       revision: 1,
       everAssigned: true,
@@ -280,7 +282,7 @@ async function place(name: string, templateHash: string, ready: readonly boolean
         restarts: 0,
         reason: '',
         gone: false,
-        deployment: uid,
+        owner,
         nodeId: nodeId as NodeId,
         at,
       })

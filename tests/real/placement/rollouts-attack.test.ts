@@ -3,12 +3,12 @@
 
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { EXEC_SUBPROTOCOL, type NodeId, type TenantId } from '@holdfast/contract'
+import { EXEC_SUBPROTOCOL, type NodeId, ownerOf, type TenantId } from '@holdfast/contract'
 import { STREAMS_PER_TOKEN } from '@holdfast/server/api/streams/open-streams'
 import { readLogs } from '@holdfast/server/operations/deployments/logs/read-logs'
 import type { OpenNodeStream } from '@holdfast/server/ports/node-streams'
-import { observations, placements, tokens } from '@holdfast/server/store/records'
-import { inTenant } from '@holdfast/server/store/transaction'
+import { observations, tokens } from '@holdfast/server/store/records'
+import { inTenant, placementAt } from '@holdfast/server/store/transaction'
 import { realClock as clock } from '@holdfast/server/system-clock'
 import { waitUntil } from '@holdfast/testkit'
 import { makeNode } from '@holdfast/testkit/nodes/enroll'
@@ -45,11 +45,12 @@ async function deploy(name: string, nodeIds: readonly NodeId[]): Promise<void> {
   const body = { kind: 'Deployment', name, image: platform.image, replicas: nodeIds.length }
   const created = await platform.api(platform.acme.token).post('/api/v1/deployments', body)
   const { uid } = Object(created.body['deployment'])
+  const owner = ownerOf('deployment', uid)
   const assignments = nodeIds.map((nodeId, index) => anAssignment(nodeId, { replica: index + 1 }))
   await platform.server.store.transact((transaction) => {
-    transaction.put(inTenant(tenant, placements, uid), {
+    transaction.put(placementAt(tenant, owner), {
       v: 1,
-      uid,
+      owner,
       name,
       revision: 1,
       everAssigned: true,
@@ -71,7 +72,7 @@ async function deploy(name: string, nodeIds: readonly NodeId[]): Promise<void> {
         restarts: 0,
         reason: '',
         gone: false,
-        deployment: uid,
+        owner,
         nodeId,
         at: '',
       })

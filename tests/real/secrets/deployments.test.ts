@@ -1,6 +1,7 @@
 // Secrets sent with deployments, on a real etcd and a real secrets store: they are staged, pinned and reported, or the
 // request is rejected and nothing is stored.
 
+import { consumerOf } from '@holdfast/contract'
 import { connectSecretsWriter } from '@holdfast/server/connect-engines'
 import { credentials } from '@holdfast/server/store/records'
 import { inTenant } from '@holdfast/server/store/transaction'
@@ -70,7 +71,7 @@ describe('secret material in a deployment', () => {
     ])
     expect(await deployed.credentialOf(name)).toMatchObject({
       namespace: 'deployments',
-      consumers: [name],
+      consumers: [consumerOf('deployment', name)],
       initial: 1,
       versions: [{ version: 1, keys: ['PASSWORD'] }],
       slot: expect.any(Number),

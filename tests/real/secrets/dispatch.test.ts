@@ -2,12 +2,12 @@
 // and how the broker answers while the secrets store is unavailable.
 
 import { openSealed } from '@holdfast/agent/session/open-sealed'
-import type { AssignmentId } from '@holdfast/contract'
+import { type AssignmentId, asOwner, consumerOf } from '@holdfast/contract'
 import { openRealStore, type RealStore } from '@holdfast/server/adapters/secrets-store/real-store.fixture'
 import { containerProof, proofKeyOf } from '@holdfast/server/operations/secrets/rotation/proof'
 import { secret } from '@holdfast/server/ports/secret'
-import { deployments, nodes, placements, registryCredentials } from '@holdfast/server/store/records'
-import { inTenant } from '@holdfast/server/store/transaction'
+import { deployments, nodes, registryCredentials } from '@holdfast/server/store/records'
+import { inTenant, placementAt } from '@holdfast/server/store/transaction'
 import { realIds } from '@holdfast/server/system-clock'
 import { uniqueName, waitUntil } from '@holdfast/testkit'
 import {
@@ -90,7 +90,7 @@ test('a node receives its sealed environment of constants, documents and templat
 test('during a rotation the environment has the other version too', async () => {
   const { tenant, node } = await oneContainer({ password: 'old' })
   await world.put(tenant, 'db', { password: 'new' })
-  const rotation = { old: 1, new: 2, since: '', startedBy: 'web' } as const
+  const rotation = { old: 1, new: 2, since: '', startedBy: consumerOf('deployment', 'web') } as const
   const given = async (version: number, phase: 'stage' | 'overlap' | 'cutover') => {
     await world.change(tenant, 'db', { rotation: { ...rotation, phase } })
     const ask = await world.place(node, { secrets: [secretEntry('DB', 'db', version)] })
@@ -117,9 +117,14 @@ test('a request for another node, another tenant, another assignment or an ended
   ]
   for (const each of wrong)
     expect(await world.broker.sealEnvironment(each)).toEqual({ error: 'not_assigned' })
-  const at = inTenant(tenant, placements, ask.deployment)
+  const at = placementAt(tenant, ask.owner)
   const placement = world.store.get(at)?.record
   if (placement === undefined) throw new Error('no placement')
+  const job = asOwner('job/job_1')
+  await write(world.store, (transaction) =>
+    transaction.put(placementAt(tenant, job), { ...placement, owner: job }),
+  )
+  expect(await world.broker.sealEnvironment({ ...ask, owner: job })).toEqual({ error: 'not_assigned' })
   for (const desired of ['stopped', 'removed'] as const) {
     const assignments = placement.assignments.map((each) => ({ ...each, desired }))
     await write(world.store, (transaction) => transaction.put(at, { ...placement, assignments }))
@@ -291,7 +296,9 @@ test('a credential that changed is read at once', async () => {
   expect((await world.broker.sealEnvironment(ask)).about).toBe('DB: store_unavailable')
   await real.store.unseal()
   expect((await world.broker.sealEnvironment(ask)).about).toBe('DB: store_unavailable')
-  await world.change(tenant, 'db', { consumers: ['another', 'web'] })
+  await world.change(tenant, 'db', {
+    consumers: ['another', 'web'].map((name) => consumerOf('deployment', name)),
+  })
   expect(opened(node, await world.broker.sealEnvironment(ask)).environment).toEqual({ DB_password: CANARY })
   expect(proxy.count(path)).toBeLessThanOrEqual(2)
 })

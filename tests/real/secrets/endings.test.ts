@@ -1,8 +1,9 @@
 // Secrets after a deployment, a secret or a tenant is deleted during a rotation, after a rollback to a revision whose
 // secret is gone, and after a node enrolled with a new key.
 
+import { type Consumer, consumerOf } from '@holdfast/contract'
 import { openRealStore } from '@holdfast/server/adapters/secrets-store/real-store.fixture'
-import { nodes } from '@holdfast/server/store/records'
+import { credentials, nodes } from '@holdfast/server/store/records'
 import { inTenant } from '@holdfast/server/store/transaction'
 import { sharedSecretsStore, uniqueName } from '@holdfast/testkit'
 import { dumpKeys } from '@holdfast/testkit/platform/dump-keys'
@@ -44,7 +45,7 @@ test('when the deployment that began a rotation is deleted, another consumer con
   await remove(first)
   const proved = async () => (await world.rotate(other, { phase: 'retire' })).status
   await expect.poll(proved, { timeout: 20_000, interval: 200 }).toBe(200)
-  expect(world.credential(label)).toMatchObject({ consumers: [other], initial: 2 })
+  expect(world.credential(label)).toMatchObject({ consumers: [consumerOf('deployment', other)], initial: 2 })
   expect(await live(label)).toEqual([2])
 })
 
@@ -75,6 +76,29 @@ test('a secret in rotation without references is deleted with both versions', as
   expect([world.credential(label), await live(label)]).toEqual([undefined, []])
 })
 
+test('a consumer of an unknown kind keeps the secret and blocks the end of a rotation', async () => {
+  const label = uniqueName('db')
+  await world.write(label)
+  const name = uniqueName('a')
+  await world.deploy(name, [label], 0)
+  const address = inTenant(world.tenant, credentials, label)
+  const before = world.credential(label)
+  if (before === undefined) throw new Error('no credential')
+  const job = 'job/job_1' as Consumer
+  await write(world.store, (transaction) =>
+    transaction.put(address, { ...before, consumers: [...before.consumers, job] }),
+  )
+  await step(name, 'stage', NEW)
+  for (const phase of ['overlap', 'cutover']) await step(name, phase)
+  const retired = await world.rotate(name, { phase: 'retire' })
+  expect([retired.status, retired.text]).toEqual([409, expect.stringContaining(job)])
+  await remove(name)
+  const deleted = await world.api.delete(at(label))
+  expect(deleted.codes).toEqual(['secret_in_use'])
+  expect(deleted.text).toContain(job)
+  expect(world.credential(label)?.consumers).toEqual([job])
+})
+
 test('a rollback to a revision whose secret is gone is accepted, and waits until the secret is written again', async () => {
   const label = uniqueName('db')
   await world.write(label)
@@ -85,7 +109,11 @@ test('a rollback to a revision whose secret is gone is accepted, and waits until
   const back = await world.api.post(`${DEPLOYMENTS}/${name}/rollback`, { revision: 1 })
   expect(back.status, back.text).toBe(200)
   await world.store.fresh()
-  expect(world.credential(label)).toMatchObject({ consumers: [name], versions: [], initial: null })
+  expect(world.credential(label)).toMatchObject({
+    consumers: [consumerOf('deployment', name)],
+    versions: [],
+    initial: null,
+  })
   await world.write(label)
   await world.store.fresh()
   expect([world.credential(label)?.initial, world.deployment(name)?.pins]).toEqual([2, undefined])

@@ -1,6 +1,7 @@
 // Which deployment uses which version of a secret and refers to which path: pins, shared paths and anchors, on a real
 // etcd and a real secrets store.
 
+import { consumerName, consumerOf } from '@holdfast/contract'
 import type { ApiAnswer } from '@holdfast/testkit/platform/api-client'
 import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
 import {
@@ -58,10 +59,13 @@ describe('pins', () => {
       versions: [],
       initial: null,
       slot: null,
-      consumers: [name],
+      consumers: [consumerOf('deployment', name)],
     })
     await deployed.writeSecret(name, 1)
-    expect(await deployed.credentialOf(name)).toMatchObject({ initial: 1, consumers: [name] })
+    expect(await deployed.credentialOf(name)).toMatchObject({
+      initial: 1,
+      consumers: [consumerOf('deployment', name)],
+    })
     expect((await deployed.api.put(one(name), {})).body['alterations']).toEqual([])
     expect((await deployed.stored(name))?.revision).toBe(1)
   })
@@ -73,9 +77,11 @@ describe('references', () => {
     await deployed.create(first, [withValues(label)])
     const answer = await deployed.create(second, [{ name: 'OTHER', vault_path: `deployments/${label}` }])
     expect(answer.status, answer.text).toBe(201)
-    expect((await deployed.credentialOf(label))?.consumers).toEqual([first, second].toSorted())
+    expect((await deployed.credentialOf(label))?.consumers.map(consumerName)).toEqual(
+      [first, second].toSorted(),
+    )
     await deployed.api.put(one(second), { secrets: [] })
-    expect((await deployed.credentialOf(label))?.consumers).toEqual([first])
+    expect((await deployed.credentialOf(label))?.consumers.map(consumerName)).toEqual([first])
     await deployed.api.delete(one(first))
     await expect.poll(async () => (await deployed.credentialOf(label))?.consumers).toEqual([])
     expect(await deployed.credentialOf(label)).toMatchObject({ versions: [{ version: 1 }] })

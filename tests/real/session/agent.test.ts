@@ -184,14 +184,12 @@ test('a registry credential is sealed for the node, and only for registries that
   const { url, tenant, node } = await oneNode({ broker })
   key.of = node.encryptionKey
   const { session, received } = runAgent(url, node)
-  const { assignmentId, deployment } = await firstItem(received)
+  const { assignmentId, owner } = await firstItem(received)
   const credential = await session.registryCredential('registry.example:5000')
   expect(credential).toEqual({ username: 'robot', password: 'canary-password' })
   await expect(session.registryCredential('other.example')).rejects.toThrow('host_not_in_use')
   const { nodeId } = node
-  expect(credentialRequests).toEqual([
-    { tenant, nodeId, deployment, assignmentId, host: 'registry.example:5000' },
-  ])
+  expect(credentialRequests).toEqual([{ tenant, nodeId, owner, assignmentId, host: 'registry.example:5000' }])
 })
 
 test('the agent distinguishes a missing registry credential from no answer', async () => {

@@ -1,10 +1,10 @@
 // The desired state that a node receives: all assignments at first and then once a minute, and changes in between.
 
 import { performance } from 'node:perf_hooks'
-import { joinTemplates } from '@holdfast/contract'
+import { asOwner, type DesiredState, joinTemplates, ownerOf } from '@holdfast/contract'
 import { placements } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
-import { inTenant } from '@holdfast/server/store/transaction'
+import { placementAt } from '@holdfast/server/store/transaction'
 import { waitUntil } from '@holdfast/testkit'
 import { gatewayForTest } from '@holdfast/testkit/session/gateways'
 import { openRaw } from '@holdfast/testkit/session/raw-agent'
@@ -47,7 +47,7 @@ test('changes of one transaction arrive in one delta', async () => {
   await write(store, (transaction) => {
     for (let index = 0; index < 20; index += 1) {
       const placement = aPlacement([anAssignment(node.nodeId), anAssignment(node.nodeId)])
-      transaction.put(inTenant(tenant, placements, placement.uid), placement)
+      transaction.put(placementAt(tenant, placement.owner), placement)
     }
   })
   expect((await agent.next('delta')).items).toHaveLength(40)
@@ -78,7 +78,7 @@ test('an unreadable placement makes no set complete, so that no container is rem
   const uid = await place(store, tenant, [spoilt])
   const agent = await openRaw(url, node)
   expect(agent.items).toHaveLength(2)
-  const key = store.keyspace.tenantKey(tenant, placements.folder, uid)
+  const key = store.keyspace.tenantKey(tenant, placements.folder, ownerOf('deployment', uid))
   const success = [{ kind: 'put' as const, key, value: Buffer.from('{"v":1}') }]
   await engine.transact({ compares: [], success, failure: [] })
   await waitUntil(() => logged.some((line) => line.includes('placement unreadable')), {
@@ -91,7 +91,7 @@ test('an unreadable placement makes no set complete, so that no container is rem
   const before = completes()
   await agent.next('delta')
   expect(completes()).toBe(before)
-  await write(store, (transaction) => transaction.delete(inTenant(tenant, placements, uid)))
+  await write(store, (transaction) => transaction.delete(placementAt(tenant, ownerOf('deployment', uid))))
   await waitUntil(() => completes() > before, { what: 'sets are complete again' })
 })
 
@@ -107,7 +107,7 @@ test('a template is sent once for each deployment, for any number of replicas', 
       if (template === undefined) throw new Error('no template')
       const large = { ...template, name, environment: { LARGE: 'x'.repeat(200_000) } }
       const templates = { 'hash-1': large }
-      transaction.put(inTenant(tenant, placements, placement.uid), { ...placement, templates })
+      transaction.put(placementAt(tenant, placement.owner), { ...placement, templates })
     })
   const agent = await openRaw(url, node)
   const [complete] = agent.heard.filter(({ type }) => type === 'complete')
@@ -165,3 +165,20 @@ test.each(['complete', 'delta'] as const)(
     expect(gateway.sessions).toBe(1)
   },
 )
+
+test('the set includes the assignments of an owner of an unknown kind, also after they change', async () => {
+  const { url, store } = await gatewayForTest()
+  const tenant = await addTenant(store)
+  const node = await enroll(store, tenant)
+  const owner = asOwner('job/job_1')
+  const assignment = anAssignment(node.nodeId)
+  const put = (desired: DesiredState) =>
+    write(store, (transaction) =>
+      transaction.put(placementAt(tenant, owner), { ...aPlacement([{ ...assignment, desired }]), owner }),
+    )
+  await put('running')
+  const agent = await openRaw(url, node)
+  expect(agent.items).toMatchObject([{ assignmentId: assignment.id, owner, desired: 'running' }])
+  await put('removed')
+  expect((await agent.next('delta')).items).toMatchObject([{ owner, desired: 'removed' }])
+})

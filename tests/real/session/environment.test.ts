@@ -1,7 +1,7 @@
 // Environment requests and reports of an agent over its session: only for the agent's own assignments, at a limited rate,
 // and forwarded unchanged. Texts in reports must have a known form.
 
-import type { Answer, AssignmentId } from '@holdfast/contract'
+import { type Answer, type AssignmentId, ownerOf } from '@holdfast/contract'
 import type { EnvironmentAsk, SealedAnswer } from '@holdfast/server/ports/broker'
 import { readyObservation, waitUntil } from '@holdfast/testkit'
 import { gatewayForTest } from '@holdfast/testkit/session/gateways'
@@ -45,7 +45,7 @@ test("a node's request for its own running assignment reaches the broker, and th
   for (const expected of answers)
     expect(await ask(agent, { assignmentId: mine.id, attempt: 'one' })).toEqual(expected)
   const { nodeId } = node
-  const sent = { tenant, nodeId, deployment: uid, assignmentId: mine.id, attempt: 'one' }
+  const sent = { tenant, nodeId, owner: ownerOf('deployment', uid), assignmentId: mine.id, attempt: 'one' }
   expect(brokerRequests).toEqual([sent, sent, sent])
   const missing = 'rep_01ARZ3NDEKTSV4RRFFQ69G5FAV' as AssignmentId
   for (const assignmentId of [stopped.id, theirs.id, missing])

@@ -1,6 +1,7 @@
 // Which nodes get a session, and which records a session may see.
 
 import { request } from 'node:http'
+import { ownerOf } from '@holdfast/contract'
 import { nodes } from '@holdfast/server/store/records'
 import { inTenant } from '@holdfast/server/store/transaction'
 import { helloOf, makeSimulatedKeys, waitUntil } from '@holdfast/testkit'
@@ -19,7 +20,7 @@ test('a node that proves its key gets a session, a tenant and its complete set',
   const agent = await openRaw(url, node, { engine: { version: '30.1', apiVersion: '1.60' } })
   expect(agent.session).toBe(1)
   expect(agent.items).toMatchObject([
-    { assignmentId: assignment.id, deployment: uid, generation: 1, desired: 'running' },
+    { assignmentId: assignment.id, owner: ownerOf('deployment', uid), generation: 1, desired: 'running' },
   ])
   const record = await nodeRecord(store, node)
   expect(record.session).toEqual({ replica: 'server-1', epoch: 1, bootId: 'boot-1' })

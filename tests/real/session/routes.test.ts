@@ -1,19 +1,20 @@
 // Routes that nodes receive over the real protocol: every deployment of the tenant with a route, and the other nodes on
 // which that deployment is ready.
 
-import type {
-  Assignment,
-  DeploymentUid,
-  NodeId,
-  Observation,
-  Route,
-  ServerMessage,
-  TenantId,
+import {
+  type Assignment,
+  type DeploymentUid,
+  type NodeId,
+  type Observation,
+  ownerOf,
+  type Route,
+  type ServerMessage,
+  type TenantId,
 } from '@holdfast/contract'
-import { deployments, nodes, placements } from '@holdfast/server/store/records'
+import { deployments, nodes } from '@holdfast/server/store/records'
 import { aDeployment, aSpec } from '@holdfast/server/store/records.fixture'
 import type { Store } from '@holdfast/server/store/store'
-import { inTenant } from '@holdfast/server/store/transaction'
+import { inTenant, placementAt } from '@holdfast/server/store/transaction'
 import { waitUntil } from '@holdfast/testkit'
 import { gatewayForTest, gatewaysForTest } from '@holdfast/testkit/session/gateways'
 import { createHeldWatch } from '@holdfast/testkit/session/held-watch'
@@ -183,15 +184,16 @@ test('changes of one transaction arrive in one message with routes and items', a
   const tenant = await addTenant(store)
   const one = await openRouter(url, store, tenant, 1)
   const replica = anAssignment(one.node.nodeId)
-  const placement = aPlacement([replica])
-  const record = aDeployment('web', { uid: placement.uid, spec: { ...aSpec('web'), routes: [ROUTE] } })
+  const uid = `dep_${'0'.repeat(26)}` as DeploymentUid
+  const placement = aPlacement([replica], uid)
+  const record = aDeployment('web', { uid, spec: { ...aSpec('web'), routes: [ROUTE] } })
   await write(store, (transaction) => {
-    transaction.put(inTenant(tenant, placements, placement.uid), placement)
+    transaction.put(placementAt(tenant, placement.owner), placement)
     transaction.put(inTenant(tenant, deployments, 'web'), record)
   })
   const { items, routes } = await one.nextRoutes()
   expect(items).toMatchObject([{ assignmentId: replica.id }])
-  expect(routes).toMatchObject([{ deployment: placement.uid }])
+  expect(routes).toMatchObject([{ deployment: uid }])
 })
 
 test('an unreachable node is a peer of no other node until it is back', async () => {
@@ -338,7 +340,7 @@ test('an unreadable deployment removes no route: the complete set omits routes',
     () => one.agent.heard.findLast((message) => message.type === 'complete' && !('routes' in message)),
     { what: 'a complete set without routes' },
   )
-  expect(silent).toMatchObject({ items: [{ deployment: uid }] })
+  expect(silent).toMatchObject({ items: [{ owner: ownerOf('deployment', uid) }] })
   expect((await one.nextRoutes()).routes).toMatchObject([{ deployment: uid }])
   const unrouted = one.agent.heard.filter((message) => message.type === 'delta' && 'unrouted' in message)
   expect(unrouted).toEqual([])

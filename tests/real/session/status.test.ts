@@ -1,6 +1,6 @@
 // Reports that a node sends about its containers, and which of these reports the server stores.
 
-import type { DesiredState, Observation } from '@holdfast/contract'
+import { type DesiredState, type Observation, ownerOf } from '@holdfast/contract'
 import { readyObservation, waitUntil } from '@holdfast/testkit'
 import { gatewayForTest } from '@holdfast/testkit/session/gateways'
 import { type OpenAgent, openRaw } from '@holdfast/testkit/session/raw-agent'
@@ -35,7 +35,7 @@ test('reports are stored unchanged, and only newer ones', async () => {
   report(agent, seen(4, { state: 'pulling' }), seen(5, { state: 'failed' }))
   report(agent, seen(6))
   await waitUntil(async () => (await stored())?.state === 'ready', { what: 'the newer one is stored' })
-  expect(await stored()).toMatchObject({ ...seen(6), nodeId: node.nodeId, deployment: uid })
+  expect(await stored()).toMatchObject({ ...seen(6), nodeId: node.nodeId, owner: ownerOf('deployment', uid) })
   expect(gateway.counts).toMatchObject({ observations: 2, statusWrites: 2 })
 })
 

@@ -12,10 +12,10 @@ export function localReplicas(
   return [...desired.values()].map((item) => localReplica(item, view(item.assignmentId)))
 }
 
-function localReplica({ deployment, desired }: DesiredItem, view: ReplicaView | undefined): LocalReplica {
+function localReplica({ owner, desired }: DesiredItem, view: ReplicaView | undefined): LocalReplica {
   const seen = typeof view?.container === 'object' ? view.container : undefined
   const state = view === undefined || desired !== 'running' ? 'out' : stateOf(view)
-  return { deployment, run: seen && runOf(seen), address: seen?.address ?? undefined, state }
+  return { owner, run: seen && runOf(seen), address: seen?.address ?? undefined, state }
 }
 
 function stateOf(view: ReplicaView): LocalReplica['state'] {

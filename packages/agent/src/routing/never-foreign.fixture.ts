@@ -8,6 +8,7 @@ import {
   type AssignmentId,
   type DeploymentUid,
   decode,
+  ownerOf,
   type RoutedDeployment,
   routedDeploymentShape,
 } from '@holdfast/contract'
@@ -162,7 +163,7 @@ function beginLife(
     table,
     replicas: () =>
       [...containers.values()].map(({ deployment, id, address, state }) => ({
-        deployment,
+        owner: ownerOf('deployment', deployment),
         run: id,
         address,
         state,

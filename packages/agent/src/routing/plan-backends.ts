@@ -2,11 +2,11 @@
 // ready replicas. A replica whose readiness is not verified yet stays in the router if it was there. Pure.
 // See docs/design/routing.md#upstreams.
 
-import type { DeploymentUid, Route, RoutedDeployment } from '@holdfast/contract'
+import { type Owner, ownerOf, type Route, type RoutedDeployment } from '@holdfast/contract'
 import type { Backend } from '../ports/router.ts'
 
 export interface LocalReplica {
-  readonly deployment: DeploymentUid
+  readonly owner: Owner
   /** Identifies the current run of the replica's container; undefined until a container was seen. */
   readonly run: string | undefined
   readonly address: string | undefined
@@ -35,14 +35,17 @@ export interface RoutingFacts {
 }
 
 export function planBackends(facts: RoutingFacts): Backend[] {
-  const replicas = Map.groupBy(facts.replicas, ({ deployment }) => deployment)
-  const holders = new Map(facts.replicas.map(({ address, deployment }) => [address, deployment]))
-  return oneOfEachName(facts.table).map(({ deployment, name, routes, peers }) => ({
-    name,
-    routes: routes.filter(isValid),
-    local: localAddresses(deployment, name, replicas.get(deployment) ?? [], facts, holders),
-    peers: peers.filter((peer) => PEER.test(peer)),
-  }))
+  const replicas = Map.groupBy(facts.replicas, ({ owner }) => owner)
+  const holders = new Map(facts.replicas.map(({ address, owner }) => [address, owner]))
+  return oneOfEachName(facts.table).map(({ deployment, name, routes, peers }) => {
+    const owner = ownerOf('deployment', deployment)
+    return {
+      name,
+      routes: routes.filter(isValid),
+      local: localAddresses(owner, name, replicas.get(owner) ?? [], facts, holders),
+      peers: peers.filter((peer) => PEER.test(peer)),
+    }
+  })
 }
 
 /**
@@ -57,11 +60,11 @@ function oneOfEachName(table: readonly RoutedDeployment[]): RoutedDeployment[] {
 }
 
 function localAddresses(
-  uid: DeploymentUid,
+  owner: Owner,
   name: string,
   replicas: readonly LocalReplica[],
   { upstreams, withdrawn }: RoutingFacts,
-  holders: ReadonlyMap<string | undefined, DeploymentUid>,
+  holders: ReadonlyMap<string | undefined, Owner>,
 ): string[] {
   const current = upstreams.get(name) ?? []
   const serving = replicas.filter(
@@ -73,7 +76,7 @@ function localAddresses(
   const isKept = (address: string): boolean =>
     !withdrawn.has(address) &&
     !out.has(address) &&
-    (holders.get(address) ?? uid) === uid &&
+    (holders.get(address) ?? owner) === owner &&
     unverified.some((one) => one.address === undefined || one.address === address)
   const addresses = [...serving.flatMap(({ address }) => address ?? []), ...current.filter(isKept)]
   return [...new Set(addresses)].filter((address) => ADDRESS.test(address)).toSorted()

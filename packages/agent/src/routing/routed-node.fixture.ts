@@ -2,7 +2,13 @@
 
 import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type DesiredItem, decode, type RoutedDeployment, routedDeploymentShape } from '@holdfast/contract'
+import {
+  type DesiredItem,
+  decode,
+  deploymentUidOf,
+  type RoutedDeployment,
+  routedDeploymentShape,
+} from '@holdfast/contract'
 import { type CaddyService, waitUntil } from '@holdfast/testkit'
 import { createCaddyAdmin } from '../adapters/caddy/caddy-admin.ts'
 import { createTestNode, type TestNode } from '../fixtures/agent.fixture.ts'
@@ -51,9 +57,9 @@ export async function routedImage({ registry }: RealWorld, tag: string): Promise
 }
 
 export const routesTo = (...items: DesiredItem[]): RoutedDeployment[] =>
-  [...new Map(items.map((item) => [item.deployment, item])).values()].map((item) =>
+  [...new Map(items.map((item) => [item.owner, item])).values()].map((item) =>
     decode(routedDeploymentShape, {
-      deployment: item.deployment,
+      deployment: deploymentUidOf(item.owner),
       name: item.template.name,
       routes: [{ host: `${item.template.name}.test`, path: '/', port: PORT }],
       peers: [],

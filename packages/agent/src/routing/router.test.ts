@@ -2,7 +2,7 @@
 // to, and how long a drain takes.
 
 import { setTimeout as pause } from 'node:timers/promises'
-import { type DeploymentUid, decode, routedDeploymentShape } from '@holdfast/contract'
+import { type DeploymentUid, decode, ownerOf, routedDeploymentShape } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
 import pino from 'pino'
 import { expect, test } from 'vitest'
@@ -22,7 +22,7 @@ const TABLE = [
 ]
 const ADDRESS = '10.208.0.2'
 const serving = (run: string): LocalReplica => ({
-  deployment: DEPLOYMENT,
+  owner: ownerOf('deployment', DEPLOYMENT),
   run,
   address: ADDRESS,
   state: 'serves',

@@ -41,8 +41,8 @@ async function endLoads(loads: ReturnType<typeof startLoads>, what: string): Pro
 }
 
 onBothEngines('routes while the agent dies', (world, line) => {
-  const successor = (image: string, { deployment }: DesiredItem): DesiredItem =>
-    desiredItem(image, ROUTED, { deployment })
+  const successor = (image: string, { owner }: DesiredItem): DesiredItem =>
+    desiredItem(image, ROUTED, { owner })
   const addressOf = async ({ node }: RoutedNode, item: DesiredItem): Promise<string> => {
     const [id = ''] = await node.containersOf(item)
     return (await node.engine.inspectContainer(id)).address ?? ''

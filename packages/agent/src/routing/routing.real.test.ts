@@ -44,8 +44,8 @@ onBothEngines('routes', (world) => {
     const load = loadOn(edge)
     const slow = loadOn(edge, { path: '/cgi-bin/slow', perSecond: 5, timeoutMs: 20_000 })
     for (let turn = 1; turn <= TURNS; turn += 1) {
-      const { deployment } = current
-      const next = desiredItem(versions[turn % 2] ?? '', ROUTED, { deployment })
+      const { owner } = current
+      const next = desiredItem(versions[turn % 2] ?? '', ROUTED, { owner })
       node.send([current, next], { complete: false })
       await ready(node, next)
       const before = current
@@ -109,7 +109,7 @@ onBothEngines('routes', (world) => {
     await agent.close()
     agent = await node.start()
     await waitUntil(() => load.result().sent > 3 * RATE, { what: 'time passes' })
-    const next = desiredItem(version, { healthCheck: CHECK }, { deployment: web.deployment })
+    const next = desiredItem(version, { healthCheck: CHECK }, { owner: web.owner })
     node.send([web, next], { routes: routesTo(web) })
     await ready(node, next)
     node.send([{ ...web, desired: 'removed' }], { complete: false })

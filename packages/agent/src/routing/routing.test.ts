@@ -5,6 +5,7 @@ import {
   type AssignmentId,
   type DeploymentUid,
   decode,
+  ownerOf,
   type RoutedDeployment,
   routedDeploymentShape,
 } from '@holdfast/contract'
@@ -31,7 +32,7 @@ const routed = (at: number, over: object = {}): RoutedDeployment =>
     ...over,
   })
 const replica = (at: number, address: string | undefined, state: LocalReplica['state'] = 'serves') => ({
-  deployment: UIDS[at] ?? fail(),
+  owner: ownerOf('deployment', UIDS[at] ?? fail()),
   run: address === undefined ? undefined : `c-${address}`,
   address,
   state,
@@ -162,7 +163,7 @@ test('never routes to a container of another deployment or to one that is not re
       const apply = () => {
         const table = [0, 1, 2].map((at) => routed(at))
         const replicas = [...containers].map(([of, { address, id: run, state }]) => ({
-          deployment: UIDS[owner(of)] ?? fail(),
+          owner: ownerOf('deployment', UIDS[owner(of)] ?? fail()),
           run,
           address,
           state,

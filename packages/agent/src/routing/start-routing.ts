@@ -1,7 +1,13 @@
 // Wires the node's routing together: the route table from the server, the containers' addresses, the router, and the two
 // points where the rest of the agent waits for the router (draining before a stop, and reporting ready).
 
-import type { AssignmentId, DesiredItem, Observation, RoutedDeployment } from '@holdfast/contract'
+import {
+  type AssignmentId,
+  type DesiredItem,
+  deploymentUidOf,
+  type Observation,
+  type RoutedDeployment,
+} from '@holdfast/contract'
 import type { ReplicaView } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import type { Engine } from '../ports/engine.ts'
@@ -44,7 +50,8 @@ export function startRouting(deps: RoutingDeps): Routing {
   const router = admin === undefined ? undefined : openRouter(deps, admin, table.all)
   const addresses = createAddresses((address) => router?.routedLately(address) ?? false)
   const isRouted = (id: AssignmentId): boolean => {
-    const deployment = desired.get(id)?.deployment
+    const owner = desired.get(id)?.owner
+    const deployment = owner && deploymentUidOf(owner)
     return deployment !== undefined && table.has(deployment)
   }
   return {

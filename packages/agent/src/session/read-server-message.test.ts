@@ -6,7 +6,7 @@ const read = (message: object) => readServerMessage(Buffer.from(JSON.stringify(m
 
 const ITEM = {
   assignmentId: 'rep_1',
-  deployment: 'dep_1',
+  owner: 'deployment/dep_1',
   generation: 1,
   templateHash: 'h',
   desired: 'running',
@@ -17,7 +17,7 @@ const COMPLETE = {
   session: 1,
   revision: 7,
   items: [ITEM],
-  templates: { dep_1: { h: TEMPLATE } },
+  templates: { 'deployment/dep_1': { h: TEMPLATE } },
 }
 
 test('keeps unknown members of a server message at any depth, out of sight', () => {
@@ -25,7 +25,7 @@ test('keeps unknown members of a server message at any depth, out of sight', () 
     ...COMPLETE,
     sentAt: 'now',
     items: [{ ...ITEM, priority: 3 }],
-    templates: { dep_1: { h: { ...TEMPLATE, devices: ['gpu'] } } },
+    templates: { 'deployment/dep_1': { h: { ...TEMPLATE, devices: ['gpu'] } } },
   }
   expect(JSON.parse(JSON.stringify(read(newer)))).toEqual(COMPLETE)
   expect(JSON.parse(encodeOpen(read(newer)))).toEqual(newer)

@@ -6,16 +6,19 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   branded,
+  type DeploymentUid,
   type DesiredItem,
   decodeOpen,
   defined,
   desiredItemShape,
   encodeOpen,
+  type Infer,
   integer,
   list,
   type NodeId,
   object,
   optional,
+  ownerOf,
   type RoutedDeployment,
   routedDeploymentShape,
   type TenantId,
@@ -24,7 +27,9 @@ import { writeDurably } from './durable-file.ts'
 
 const FILE = 'desired.json'
 /** The newest form of the file that this agent reads, and the form that it writes. */
-const READS = 1
+const READS = 2
+/** In this older form, each item had the uid of its deployment instead of an owner. */
+const FORMER = 1
 
 const savedSetShape = object({
   v: integer(),
@@ -34,6 +39,12 @@ const savedSetShape = object({
   items: list(desiredItemShape),
   /** The routes in the saved set; absent if no server has sent routes. */
   routes: optional(list(routedDeploymentShape)),
+})
+
+const { owner: _owner, ...formerFields } = desiredItemShape.fields
+const formerSetShape = object({
+  ...savedSetShape.fields,
+  items: list(object({ ...formerFields, deployment: branded<DeploymentUid>() })),
 })
 
 export interface SavedSet {
@@ -83,7 +94,7 @@ export function openDesiredFile(
   return {
     async read() {
       try {
-        const saved = decodeOpen(savedSetShape, JSON.parse(await readFile(path, 'utf8')))
+        const saved = decodeSaved(JSON.parse(await readFile(path, 'utf8')))
         if (saved.nodeId !== nodeId || saved.tenant !== tenant)
           throw new Error(`The desired set belongs to ${saved.nodeId}, not to ${nodeId}.`)
         if (saved.v > READS)
@@ -108,4 +119,15 @@ export function openDesiredFile(
       await writing
     },
   }
+}
+
+function decodeSaved(value: unknown): Infer<typeof savedSetShape> {
+  const isFormer = typeof value === 'object' && value !== null && 'v' in value && value.v === FORMER
+  if (!isFormer) return decodeOpen(savedSetShape, value)
+  const { items, ...set } = decodeOpen(formerSetShape, value)
+  const owned = items.map(({ deployment, ...item }) => ({
+    ...item,
+    owner: ownerOf('deployment', deployment),
+  }))
+  return { ...set, items: owned }
 }

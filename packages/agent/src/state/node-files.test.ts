@@ -4,7 +4,7 @@
 import { createPublicKey, sign, verify } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { NodeId } from '@holdfast/contract'
+import { deploymentUidOf, type NodeId } from '@holdfast/contract'
 import { makeTempFolder } from '@holdfast/testkit'
 import { expect, test } from 'vitest'
 import { desiredItem, newTenant } from '../fixtures/agent.fixture.ts'
@@ -138,4 +138,15 @@ test('reports an unreadable saved set, and ignores a half-written temporary file
   const reported: unknown[] = []
   expect(await openDesiredFile(path, OWNER, (error) => reported.push(error)).read()).toBeUndefined()
   expect(reported).toHaveLength(1)
+})
+
+test('reads the saved set of an older agent, whose items name a deployment', async () => {
+  const { path } = makeTempFolder('former')
+  const item = desiredItem(IMAGE)
+  const { owner, ...unowned } = item
+  const items = [{ ...unowned, deployment: deploymentUidOf(owner) }]
+  const saved = { v: 1, nodeId: NODE_ID, tenant: TENANT, revision: 7, items, routes: [] }
+  writeFileSync(join(path, 'desired.json'), JSON.stringify(saved))
+  const read = await openDesiredFile(path, OWNER, unexpected).read()
+  expect(read).toEqual({ revision: 7, items: [item], routes: [] })
 })

@@ -3,6 +3,7 @@
 
 import type { AssignmentId, DeploymentUid, NodeId } from '../ids.ts'
 import type { Json } from '../json/json.ts'
+import type { Owner } from '../owner.ts'
 import {
   boolean,
   branded,
@@ -219,7 +220,7 @@ export type Rollout = Infer<typeof rolloutShape>
 /** An assignment as sent to an agent, without its template. Assignments share templates, which are sent separately. */
 export const sentItemShape = object({
   assignmentId: branded<AssignmentId>(),
-  deployment: branded<DeploymentUid>(),
+  owner: branded<Owner>(),
   generation: integer(),
   templateHash: string(),
   desired: oneOf(DESIRED_STATES),

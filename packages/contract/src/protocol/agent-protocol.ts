@@ -78,8 +78,8 @@ export const welcomeShape = object({
 export const closeShape = object({ type: oneOf(['close']), code: string(), message: string() })
 
 /**
- * Container templates by deployment and templateHash. The hash alone is not a unique key: it leaves out the name and
- * the stop grace period, so two deployments may share a hash and still need different containers.
+ * Container templates by owner and templateHash. The hash alone is not a unique key: it leaves out the name and the stop
+ * grace period, so two owners may share a hash and still need different containers.
  */
 const templatesShape = map(map(containerTemplateShape))
 type Templates = Infer<typeof templatesShape>
@@ -114,10 +114,9 @@ export type Delta = Infer<typeof deltaShape>
 /** Joins each item with its container template. Throws if the message lacks a template that an item refers to. */
 export function joinTemplates({ items, templates }: Pick<Complete, 'items' | 'templates'>): DesiredItem[] {
   const found = new Map<string, Map<string, ContainerTemplate>>()
-  for (const [deployment, byHash] of Object.entries(templates))
-    found.set(deployment, new Map(Object.entries(byHash)))
+  for (const [owner, byHash] of Object.entries(templates)) found.set(owner, new Map(Object.entries(byHash)))
   return items.map((item) => {
-    const template = found.get(item.deployment)?.get(item.templateHash)
+    const template = found.get(item.owner)?.get(item.templateHash)
     if (template === undefined) throw new TypeError(`the template of ${item.assignmentId} is not there`)
     return { ...item, template }
   })
@@ -127,9 +126,9 @@ export function joinTemplates({ items, templates }: Pick<Complete, 'items' | 'te
 export function splitTemplates(desired: readonly DesiredItem[]): Pick<Complete, 'items' | 'templates'> {
   const templates: Templates = {}
   const items = desired.map(({ template, ...item }): SentItem => {
-    const ofDeployment = templates[item.deployment] ?? {}
-    ofDeployment[item.templateHash] = template
-    templates[item.deployment] = ofDeployment
+    const ofOwner = templates[item.owner] ?? {}
+    ofOwner[item.templateHash] = template
+    templates[item.owner] = ofOwner
     return item
   })
   return { items, templates }

@@ -1,11 +1,20 @@
 // The labels that identify Holdfast's containers. A container is identified by its labels alone, never by its name.
 
-import { type AssignmentId, type DesiredItem, defined, type TenantId } from '@holdfast/contract'
+import {
+  type AssignmentId,
+  asOwner,
+  type DesiredItem,
+  defined,
+  type Owner,
+  type TenantId,
+} from '@holdfast/contract'
 
 const PREFIX = 'holdfast.io/'
 export const ASSIGNMENT_LABEL = `${PREFIX}assignment`
-const DEPLOYMENT_LABEL = `${PREFIX}deployment`
-const DEPLOYMENT_NAME_LABEL = `${PREFIX}deployment-name`
+const OWNER_LABEL = `${PREFIX}owner`
+const NAME_LABEL = `${PREFIX}name`
+/** In place of the owner label, containers of older agents have this label with the uid of their deployment. */
+const FORMER_OWNER_LABEL = `${PREFIX}deployment`
 const GENERATION_LABEL = `${PREFIX}generation`
 const TEMPLATE_LABEL = `${PREFIX}template`
 export const TENANT_LABEL = `${PREFIX}tenant`
@@ -19,8 +28,8 @@ export function containerLabels(item: DesiredItem, tenant: TenantId, proof?: str
   return {
     ...item.template.labels,
     [ASSIGNMENT_LABEL]: item.assignmentId,
-    [DEPLOYMENT_LABEL]: item.deployment,
-    [DEPLOYMENT_NAME_LABEL]: item.template.name,
+    [OWNER_LABEL]: item.owner,
+    [NAME_LABEL]: item.template.name,
     [GENERATION_LABEL]: String(item.generation),
     [TEMPLATE_LABEL]: item.templateHash,
     [TENANT_LABEL]: tenant,
@@ -31,6 +40,8 @@ export function containerLabels(item: DesiredItem, tenant: TenantId, proof?: str
 export interface OwnLabels {
   readonly assignmentId: AssignmentId
   readonly generation: number
+  /** Undefined if the container has neither form of the owner label. */
+  readonly owner: Owner | undefined
 }
 
 const ASSIGNMENT = /^rep_[0-9A-Za-z]{1,64}$/
@@ -44,5 +55,13 @@ export function readOwnLabels(labels: Labels, tenant: TenantId): OwnLabels | und
   const assignmentId = labels[ASSIGNMENT_LABEL] ?? ''
   const generation = Number(labels[GENERATION_LABEL])
   if (labels[TENANT_LABEL] !== tenant || !isAssignmentId(assignmentId)) return undefined
-  return Number.isSafeInteger(generation) ? { assignmentId, generation } : undefined
+  return Number.isSafeInteger(generation)
+    ? { assignmentId, generation, owner: readLabelledOwner(labels) }
+    : undefined
+}
+
+function readLabelledOwner(labels: Labels): Owner | undefined {
+  const former = labels[FORMER_OWNER_LABEL]
+  const owner = labels[OWNER_LABEL] ?? (former && `deployment/${former}`)
+  return owner ? asOwner(owner) : undefined
 }

@@ -2,6 +2,7 @@
 
 import {
   type AssignmentId,
+  asOwner,
   type ContainerTemplate,
   type DesiredItem,
   decode,
@@ -12,6 +13,7 @@ import type { ContainerState, OwnContainer, PlanFacts } from './plan-node.ts'
 
 const TENANT_TEXT = '11111111-2222-4333-8444-555555555555'
 export const TENANT = isTenantId(TENANT_TEXT) ? TENANT_TEXT : throwIt()
+export const OWNER = asOwner('deployment/dep_01JCPZ0000000000000000000A')
 export const PINNED = `registry.example.com/shop/web@sha256:${'a'.repeat(64)}`
 
 function throwIt(): never {
@@ -25,7 +27,7 @@ export function anItem(
 ): DesiredItem {
   return decode(desiredItemShape, {
     assignmentId: `rep_${id}`,
-    deployment: 'dep_01JCPZ0000000000000000000A',
+    owner: OWNER,
     generation: 7,
     templateHash: 'f'.repeat(64),
     desired,
@@ -54,6 +56,7 @@ export function aContainer(
     createdAt: 1,
     assignmentId: assignmentOf(id),
     generation: 7,
+    owner: OWNER,
     ...over,
   }
 }

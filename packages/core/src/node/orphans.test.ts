@@ -1,5 +1,6 @@
 // Tests that orphaned containers are removed only on repeated evidence, and never most of a node's containers at once.
 
+import { asOwner } from '@holdfast/contract'
 import { expect, test } from 'vitest'
 import { aContainer, assignmentOf } from './node-items.fixture.ts'
 import { classifyOrphans, type MissingMarks, markMissing } from './orphans.ts'
@@ -40,4 +41,15 @@ test.each([
   const twice = markMissing(markMissing(NONE, set(0, desired), containers), set(60_000, desired), containers)
   const verdict = classifyOrphans(twice, containers, new Set(desired.map(assignmentOf)))
   expect([verdict.remove.length, verdict.leave.length]).toEqual([gone, gone === 0 ? orphans : 0])
+})
+
+const UNKNOWN = [
+  ['of an unknown kind of owner', asOwner('job/job_1')],
+  ['without an owner', undefined],
+] as const
+
+test.each(UNKNOWN)('never removes a container %s', (_which, owner) => {
+  const other = aContainer('A', 'running', { owner })
+  const twice = markMissing(markMissing(NONE, set(0), [other]), set(60_000), [other])
+  expect(classifyOrphans(twice, [other], new Set())).toEqual({ remove: [], leave: [] })
 })

@@ -2,7 +2,7 @@
 // may be stale or come from a restored store, so an assignment must be missing from two complete sets a minute apart, and
 // most of a node's containers are never removed at once. See docs/design/agent.md#orphans.
 
-import type { AssignmentId } from '@holdfast/contract'
+import { type AssignmentId, readOwner } from '@holdfast/contract'
 import type { OwnContainer } from './plan-node.ts'
 
 const APART_MS = 60_000
@@ -24,7 +24,7 @@ export function markMissing(
   set: CompleteSet,
   containers: readonly OwnContainer[],
 ): MissingMarks {
-  const missing = containers.filter(({ assignmentId }) => !set.assignments.has(assignmentId))
+  const missing = containers.filter((one) => isRemovable(one) && !set.assignments.has(one.assignmentId))
   return new Map(
     missing.map(({ assignmentId }) => [
       assignmentId,
@@ -32,6 +32,10 @@ export function markMissing(
     ]),
   )
 }
+
+/** A container whose owner is missing or of a kind that this agent does not know is never removed as an orphan. */
+const isRemovable = ({ owner }: OwnContainer): boolean =>
+  owner !== undefined && readOwner(owner) !== undefined
 
 interface ClassifiedOrphans {
   readonly remove: readonly OwnContainer[]

@@ -1,6 +1,6 @@
 // Tests that repeated plans leave at most one container per assignment, spare other containers, and end empty.
 
-import type { DesiredItem } from '@holdfast/contract'
+import { asOwner, type DesiredItem } from '@holdfast/contract'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { lowestFreeName } from './container-name.ts'
@@ -47,6 +47,11 @@ describe('the plan for one item', () => {
   test.each(rows)('desired %s, container %s', (desired, state, expected) => {
     const containers = state === undefined ? [] : [aContainer('A', state)]
     expect(plan([anItem('A', desired)], containers)).toEqual(expected)
+  })
+  test.each(rows)('of an unknown kind of owner does nothing: desired %s, container %s', (desired, state) => {
+    const owner = asOwner('job/job_1')
+    const containers = state === undefined ? [] : [aContainer('A', state, { owner })]
+    expect(plan([{ ...anItem('A', desired), owner }], containers)).toEqual([])
   })
 })
 
@@ -116,7 +121,7 @@ function carryOut(containers: readonly OwnContainer[], actions: readonly NodeAct
   }
   for (const action of actions) {
     if (action.kind === 'create') {
-      const { assignmentId, generation } = action.item
+      const { assignmentId, generation, owner } = action.item
       expect(now.every(({ name }) => name !== action.name)).toBe(true)
       now.push({
         id: `made-${assignmentId}`,
@@ -125,6 +130,7 @@ function carryOut(containers: readonly OwnContainer[], actions: readonly NodeAct
         createdAt: 9,
         assignmentId,
         generation,
+        owner,
       })
     } else if (action.kind === 'start') become(action.container.id, 'running')
     else if (action.kind === 'stop') become(action.container.id, 'exited')

@@ -2,7 +2,7 @@
 // computed from the engine's own list of containers, so an agent that crashed at any point resumes correctly, and a plan
 // that was carried out in full is followed by an empty plan. See docs/design/agent.md#convergence.
 
-import type { AssignmentId, DesiredItem } from '@holdfast/contract'
+import { type AssignmentId, type DesiredItem, type Owner, readOwner } from '@holdfast/contract'
 import { lowestFreeName } from './container-name.ts'
 
 export type ContainerState = 'created' | 'running' | 'paused' | 'restarting' | 'removing' | 'exited' | 'dead'
@@ -16,6 +16,8 @@ export interface OwnContainer {
   readonly createdAt: number
   readonly assignmentId: AssignmentId
   readonly generation: number
+  /** Undefined if the labels of the container name no owner. */
+  readonly owner: Owner | undefined
 }
 
 export interface PlanFacts {
@@ -57,7 +59,10 @@ export function planNode(
   facts: PlanFacts,
 ): NodeAction[] {
   const held = Map.groupBy(containers, ({ assignmentId }) => assignmentId)
-  const items = desired.filter(({ assignmentId }) => !facts.skip.has(assignmentId))
+  // The rules for an owner of a kind that this agent does not know are unknown, so its containers stay as they are.
+  const items = desired.filter(
+    ({ assignmentId, owner }) => !facts.skip.has(assignmentId) && readOwner(owner) !== undefined,
+  )
   const kept = items.flatMap((item) => planItem(item, held.get(item.assignmentId) ?? [], facts))
   const absent = items.filter((item) => item.desired === 'running' && !held.has(item.assignmentId))
   const creatable = absent.filter(({ assignmentId }) => facts.mayCreate(assignmentId))

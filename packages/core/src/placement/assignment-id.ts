@@ -1,20 +1,20 @@
-// Derives the id of an assignment from the deployment, the replica number and the revision of the placement record that
+// Derives the id of an assignment from its owner, the replica number and the revision of the placement record that
 // the decision is based on. Two controllers that decide on the same state create the same id, so they cannot create two
 // containers. An id is never used twice, because each write changes the revision. See docs/design/leadership.md#fencing
 
-import type { AssignmentId, DeploymentUid } from '@holdfast/contract'
+import type { AssignmentId, Owner } from '@holdfast/contract'
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const CHARACTERS = 26
 
 /** `placementRevision` is the modification revision of the placement record; 0 if there is no record yet. */
 export function assignmentId(
-  uid: DeploymentUid,
+  owner: Owner,
   replica: number,
   placementRevision: number,
   sha256: (text: string) => string,
 ): AssignmentId {
-  const digest = sha256(`${uid}/${replica}/${placementRevision}`)
+  const digest = sha256(`${owner}/${replica}/${placementRevision}`)
   let text = ''
   for (let at = 0; at < CHARACTERS; at += 1) {
     const byte = Number.parseInt(digest.slice(2 * at, 2 * at + 2), 16)

@@ -7,6 +7,7 @@ import {
   type FilterName,
   keepUnknown,
   type NodeId,
+  ownerOf,
 } from '@holdfast/contract'
 import { containerTemplate } from '../node/container-template.ts'
 import { dependencyText } from '../rollout/dependency-gate.ts'
@@ -57,7 +58,7 @@ export function nextPlacement(
   const metDemands = refusals.size === 0 ? demands : before?.metDemands
   const ranRevision = status.phase === 'Running' ? revision : before?.ranRevision
   const next = keepUnknown<PlacementRecord>(before, {
-    uid,
+    owner: ownerOf('deployment', uid),
     name: spec.name,
     revision,
     assignments,

@@ -1,12 +1,13 @@
 // For tests only: builds a snapshot of a small tenant with one deployment from nodes, assignments and observations.
 
-import type {
-  Assignment,
-  AssignmentId,
-  DeploymentSpec,
-  DeploymentUid,
-  NodeId,
-  RevisionTarget,
+import {
+  type Assignment,
+  type AssignmentId,
+  type DeploymentSpec,
+  type DeploymentUid,
+  type NodeId,
+  ownerOf,
+  type RevisionTarget,
 } from '@holdfast/contract'
 import { neededCapabilities } from '../node/container-template.ts'
 import type { Dependency } from '../rollout/dependency-gate.ts'
@@ -58,7 +59,7 @@ export function aPlacement(
   changes: Partial<PlacementRecord> = {},
 ): PlacementRecord {
   return {
-    uid: UID,
+    owner: ownerOf('deployment', UID),
     name: 'web',
     revision: 1,
     everAssigned: assignments.length > 0,

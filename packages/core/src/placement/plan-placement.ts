@@ -2,7 +2,13 @@
 // replicas are refused and why, the status, the next placement record and the events. A pure function: equal snapshots
 // give equal plans, and nothing is changed. See docs/design/placement.md and docs/design/rollouts.md
 
-import { type Assignment, type AssignmentId, capabilitiesNeeded, type NodeId } from '@holdfast/contract'
+import {
+  type Assignment,
+  type AssignmentId,
+  capabilitiesNeeded,
+  type NodeId,
+  ownerOf,
+} from '@holdfast/contract'
 import { unmetDependencies } from '../rollout/dependency-gate.ts'
 import type { ReplicaFacts } from '../rollout/desired-replicas.ts'
 import { isUnchanged, removeReplacedLost } from '../rollout/plan-replicas.ts'
@@ -167,10 +173,11 @@ function newAssignments(
   { missing }: RolloutPlan,
   { placed }: Placing,
 ): Assignment[] {
+  const owner = ownerOf('deployment', deployment.uid)
   return placed.flatMap((nodeId, index) => {
     const replica = missing[index]
     if (replica === undefined) return []
-    const id = assignmentId(deployment.uid, replica.replica, placementRevision, sha256)
+    const id = assignmentId(owner, replica.replica, placementRevision, sha256)
     return [{ id, ...replica, nodeId, desired: 'running' as const, assignedAt: now }]
   })
 }

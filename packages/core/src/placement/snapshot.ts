@@ -10,6 +10,7 @@ import type {
   DeploymentUid,
   NodeId,
   Observation,
+  Owner,
   RevisionTarget,
   Rollout,
 } from '@holdfast/contract'
@@ -30,7 +31,7 @@ export interface DeploymentRecord {
 
 /** All assignments of one deployment, as the placement record stores them. */
 export interface PlacementRecord {
-  readonly uid: DeploymentUid
+  readonly owner: Owner
   readonly name: string
   /** The deployment revision that the placement record was planned for. */
   readonly revision: number
@@ -60,8 +61,9 @@ export interface PlacementRecord {
   readonly decided?: { number: number; at: string; reason: string }
 }
 
-/** The replicas of one deployment in a scheduling view, with the resources that each replica requests. */
+/** The replicas of one owner in a scheduling view, with the resources that each replica requests. */
 export interface CountedReplicas {
+  /** The name of a deployment, or the text of another owner, which no affinity rule can name. */
   readonly name: string
   readonly resources: Capacity
   readonly assignments: readonly Pick<Assignment, 'id' | 'nodeId'>[]

@@ -1,4 +1,4 @@
-import type { ContainerTemplate, TemplateSecret } from '@holdfast/contract'
+import { type ContainerTemplate, consumerOf, type TemplateSecret } from '@holdfast/contract'
 import { expect, test } from 'vitest'
 import type { StoredCredential } from '../store/records.ts'
 import { planDispatch } from './plan-dispatch.ts'
@@ -64,7 +64,7 @@ test.each([
   ['cutover', 1, 2, { previous: 1 }],
   ['cutover', 1, 5, {}],
 ] as const)('in %s of %s to 2, a container with %s has %j beside', (phase, old, version, beside) => {
-  const rotation = { phase, old, new: 2, since: '', startedBy: 'web' }
+  const rotation = { phase, old, new: 2, since: '', startedBy: consumerOf('deployment', 'web') }
   const planned = plan(entry(version), credential({ rotation }))
   const [first] = planned.kind === 'ok' ? planned.entries : []
   const { name, namespace, label, current, revision, ...other } = first ?? { name: '' }
@@ -78,7 +78,7 @@ test('a container keeps the other version while a cutover is aborted', () => {
     old: 1,
     new: 2,
     since: '',
-    startedBy: 'web',
+    startedBy: consumerOf('deployment', 'web'),
     aborting: true,
   }
   expect(plan(entry(1), credential({ rotation }))).toMatchObject({ entries: [{ current: 1, next: 2 }] })

@@ -1,6 +1,6 @@
 // Tests that a tenant's removal relies on the stored records and not on a cache that may be outdated.
 
-import type { TenantId } from '@holdfast/contract'
+import { asOwner, ownerOf, type TenantId } from '@holdfast/contract'
 import { createMemoryKeyspace, type MemoryKeyspace } from '@holdfast/simulation/memory/keyspace'
 import type { LineOptions } from '@holdfast/simulation/memory/line'
 import {
@@ -13,9 +13,9 @@ import {
 } from '@holdfast/simulation/memory/store-over-memory.fixture'
 import { afterEach, expect, test } from 'vitest'
 import { aDeployment, someTenant } from '../store/records.fixture.ts'
-import { deployments, placements, removals, tenants } from '../store/records.ts'
+import { deployments, removals, tenants } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
-import { globally, inTenant, type Transaction } from '../store/transaction.ts'
+import { globally, inTenant, placementAt, type Transaction } from '../store/transaction.ts'
 import { finishRemovals } from './finish-removals.ts'
 
 const tenant: TenantId = someTenant()
@@ -50,7 +50,7 @@ test('waits for a replica that was placed while its tenant was being deleted', a
   await finishRemovals({ store: late, clock, removeTenantSecrets })
   await controller.fresh()
   expect(controller.get(globally(tenants, tenant))).toBeDefined()
-  expect(controller.get(inTenant(tenant, placements, uidOf('web')))).toBeDefined()
+  expect(controller.get(placementAt(tenant, ownerOf('deployment', uidOf('web'))))).toBeDefined()
   expect(controller.get(inTenant(tenant, deployments, 'web'))?.record.deleting).toBe(true)
   expect(destroyed).toBe(0)
 })
@@ -63,4 +63,20 @@ test('keeps a tenant and reports a failure if its secrets cannot be removed', as
   await expect(removal).rejects.toThrow('1 removal failed')
   await store.fresh()
   expect(store.get(globally(tenants, tenant))).toBeDefined()
+})
+
+test('keeps a tenant while an owner of an unknown kind has a container', async () => {
+  const store = await opened(createMemoryKeyspace())
+  await write(store, markForRemoval)
+  const owner = asOwner('job/job_1')
+  await write(store, (transaction) => putPlacement(transaction, tenant, 'web', { owner }))
+  const removal = () => finishRemovals({ store, clock, removeTenantSecrets: async () => true })
+  await removal()
+  await store.fresh()
+  expect(store.get(globally(tenants, tenant))).toBeDefined()
+  await write(store, (transaction) => transaction.delete(placementAt(tenant, owner)))
+  await store.fresh()
+  await removal()
+  await store.fresh()
+  expect(store.get(globally(tenants, tenant))).toBeUndefined()
 })

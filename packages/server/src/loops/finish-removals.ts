@@ -3,7 +3,7 @@
 // removal is one transaction that compares the records it read, so several server replicas may run this loop at the same
 // time.
 
-import type { NodeId, TenantId } from '@holdfast/contract'
+import { asOwner, type NodeId, ownerOf, type TenantId } from '@holdfast/contract'
 import { releaseRoutes } from '../operations/deployments/write/claim-routes.ts'
 import { freeNodeNames } from '../operations/nodes/clean-up-nodes.ts'
 import { recordEvent } from '../operations/record-write.ts'
@@ -22,7 +22,7 @@ import {
   tokens,
 } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
-import { globally, inTenant } from '../store/transaction.ts'
+import { globally, inTenant, placementAt } from '../store/transaction.ts'
 
 export interface RemovalDeps {
   readonly store: Store
@@ -59,7 +59,8 @@ async function removeDeployment(
     const stored = transaction.get(address)
     if (stored === undefined || stored.uid !== uid) return { kind: 'commit', result: undefined }
     // The controller removes each assignment from the placement once the agent has confirmed that its container is gone.
-    const placement = inTenant(tenant, placements, stored.uid)
+    const owner = ownerOf('deployment', stored.uid)
+    const placement = placementAt(tenant, owner)
     const left = transaction.get(placement)
     if (left !== undefined && left.assignments.length > 0) return { kind: 'abort', result: undefined }
     if (left !== undefined) transaction.delete(placement)
@@ -68,8 +69,8 @@ async function removeDeployment(
     releaseCredentials(transaction, tenant, stored.spec)
     freeSlot(transaction, tenant, 'deployments', stored.slot)
     transaction.deleteWithin(tenant, archive, name)
-    transaction.deleteWithin(tenant, decisions, uid)
-    transaction.deleteWithin(tenant, decisionParts, uid)
+    transaction.deleteWithin(tenant, decisions, owner)
+    transaction.deleteWithin(tenant, decisionParts, owner)
     recordEvent(transaction, clock, tenant, {
       type: 'deployment.deleted',
       severity: 'info',
@@ -121,7 +122,7 @@ async function markDeployments(store: Store, tenant: TenantId): Promise<void> {
 /** Whether a container of the tenant may still run. Failed nodes are ignored, because they confirm no removal. */
 function isRunningSomewhere(store: Store, tenant: TenantId): boolean {
   return store.keysOf(placements, tenant).some(({ id }) => {
-    const assignments = store.get(inTenant(tenant, placements, id))?.record.assignments
+    const assignments = store.get(placementAt(tenant, asOwner(id)))?.record.assignments
     return assignments?.some(({ nodeId }) => mayStillRun(store, tenant, nodeId)) ?? true
   })
 }

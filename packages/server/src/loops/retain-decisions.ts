@@ -1,8 +1,8 @@
 // Deletes expired placement decisions. A decision is kept for 30 days after a newer decision superseded it, within a
-// number and a byte limit per tenant. The oldest decisions of each deployment are deleted first, and the current decision
+// number and a byte limit per tenant. The oldest decisions of each owner are deleted first, and the current decision
 // last, because `holdfast why` needs it. See docs/adr/0031-recorded-decisions.md
 
-import type { TenantId } from '@holdfast/contract'
+import type { Owner, TenantId } from '@holdfast/contract'
 import { readDecisionId } from '../operations/deployments/read/decisions.ts'
 import { type Collection, decisionParts, decisions } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
@@ -28,7 +28,7 @@ interface StoredPart {
 
 /** A stored decision with all its parts, including parts of aborted attempts to write the decision. */
 interface Kept {
-  readonly uid: string
+  readonly owner: Owner
   readonly number: number
   readonly at: number
   bytes: number
@@ -55,16 +55,16 @@ export async function retainDecisions(
     })
 }
 
-/** Groups the records of decisions by deployment and decision number, oldest first. */
+/** Groups the records of decisions by owner and decision number, oldest first. */
 function keptOf(store: Pick<Store, 'keysOf'>, tenant: TenantId): Kept[] {
   const found = new Map<string, Kept>()
   for (const collection of [decisions, decisionParts])
     for (const { id, bytes } of store.keysOf(collection, tenant)) {
       const read = readDecisionId(id)
       if (read === undefined) continue
-      const { uid, number, at } = read
-      const group = `${uid}/${number}`
-      const kept = found.get(group) ?? { uid, number, at, bytes: 0, isWritten: false, pieces: [] }
+      const { owner, number, at } = read
+      const group = `${owner}/${number}`
+      const kept = found.get(group) ?? { owner, number, at, bytes: 0, isWritten: false, pieces: [] }
       found.set(group, kept)
       kept.bytes += bytes
       kept.isWritten ||= collection === decisions
@@ -78,9 +78,9 @@ function supersededAt(kept: readonly Kept[]): Map<Kept, number> {
   const next = new Map<string, Kept>()
   const times = new Map<Kept, number>()
   for (const each of kept.toReversed()) {
-    const later = next.get(each.uid)
+    const later = next.get(each.owner)
     if (later !== undefined) times.set(each, later.at)
-    if (each.isWritten) next.set(each.uid, each)
+    if (each.isWritten) next.set(each.owner, each)
   }
   return times
 }

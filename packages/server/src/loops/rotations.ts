@@ -3,7 +3,7 @@
 // container uses it. All state is stored, so any owner of the shard can continue. See
 // docs/design/secrets.md#rotation
 
-import type { TenantId } from '@holdfast/contract'
+import { consumerName, type TenantId } from '@holdfast/contract'
 import { nextMove, type RotationMove } from '@holdfast/core'
 import type { Caller } from '../operations/caller.ts'
 import { storeRevision } from '../operations/deployments/write/store-deployment.ts'
@@ -105,7 +105,7 @@ function moveOf(
   credential: StoredCredential | undefined,
 ): RotationMove | undefined {
   if (credential?.rotation === undefined) return undefined
-  return nextMove(gatherRotation(store, tenant, credential), credential.rotation.startedBy)
+  return nextMove(gatherRotation(store, tenant, credential), consumerName(credential.rotation.startedBy))
 }
 
 /** Moves a deployment to another version. Decides again inside the transaction, because records may have changed. */

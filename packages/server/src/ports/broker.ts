@@ -4,10 +4,10 @@
 import {
   type AssignmentId,
   branded,
-  type DeploymentUid,
   type Infer,
   integer,
   type NodeId,
+  type Owner,
   object,
   oneOf,
   optional,
@@ -30,7 +30,7 @@ export const imageAskShape = object({
 const assignedShape = object({
   tenant: branded<TenantId>(),
   nodeId: branded<NodeId>(),
-  deployment: branded<DeploymentUid>(),
+  owner: branded<Owner>(),
   assignmentId: branded<AssignmentId>(),
 })
 export type Assigned = Infer<typeof assignedShape>

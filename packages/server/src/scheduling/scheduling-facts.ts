@@ -1,7 +1,15 @@
 // Gathers the scheduler's input from stored records: the tenant's nodes with their assigned replicas, and the workload of
 // a deployment. Controllers update this input with each change; an explanation gathers it once.
 
-import type { Assignment, Capacity, NodeId, ResidencyRules, TenantId } from '@holdfast/contract'
+import {
+  type Assignment,
+  type Capacity,
+  deploymentUidOf,
+  type NodeId,
+  type Owner,
+  type ResidencyRules,
+  type TenantId,
+} from '@holdfast/contract'
 import {
   desiredResidency,
   type NodeFacts,
@@ -11,7 +19,6 @@ import {
 } from '@holdfast/core'
 import type { Quotas } from '../quotas/quotas.ts'
 import {
-  deployments,
   nodeNames,
   nodes,
   placements,
@@ -21,12 +28,15 @@ import {
   type StoredPlacement,
 } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
-import { globally, inTenant } from '../store/transaction.ts'
+import { globally } from '../store/transaction.ts'
+import { findAdmitted } from './find-admitted.ts'
 
 type ReadStore = Pick<Store, 'get' | 'list'>
 
 /** The resources that one assignment uses on its node, until its container is confirmed gone. */
 export interface AssignedWork {
+  readonly owner: Owner
+  /** The name that affinity rules compare; see `countedName`. */
   readonly name: string
   readonly resources: Capacity
 }
@@ -76,15 +86,18 @@ export function workloadOf(
   return { name, resources, placement, nodeId, residency, ofPlatform, needs: neededCapabilities(spec) }
 }
 
-/** The resource requests of a placement's deployment; zero if the deployment no longer exists. */
+/** The resources that each assignment requests; zero if the owner no longer exists. */
 export function requestsOf(
   store: Pick<Store, 'get'>,
   tenant: TenantId,
   placement: StoredPlacement,
 ): Capacity {
-  const stored = store.get(inTenant(tenant, deployments, placement.name))?.record
-  return stored?.uid === placement.uid ? stored.spec.resources : NOTHING
+  return findAdmitted(store, tenant, placement)?.resources ?? placement.resources ?? NOTHING
 }
+
+/** Affinity rules name deployments only. Another owner is counted under its own text, which is no deployment name. */
+export const countedName = ({ owner, name }: Pick<StoredPlacement, 'owner' | 'name'>): string =>
+  deploymentUidOf(owner) === undefined ? owner : name
 
 /** Gathers the scheduler's input for a whole tenant from the cache. */
 export function gatherTenantFacts(
@@ -95,7 +108,8 @@ export function gatherTenantFacts(
   const byNode = new Map<NodeId, AssignedWork[]>()
   let used = 0
   for (const { record } of store.list(placements, tenant)) {
-    const work = { name: record.name, resources: requestsOf(store, tenant, record) }
+    const { owner } = record
+    const work = { owner, name: countedName(record), resources: requestsOf(store, tenant, record) }
     used += record.assignments.length
     for (const { nodeId } of record.assignments) add(byNode, nodeId, work)
   }

@@ -1,13 +1,13 @@
 // The handle that a transaction callback gets; all writes go through it. Each read through the handle is compared at
 // commit, so no caller can forget a compare, and write skew is impossible (docs/design/store.md#transactions).
 
-import { defined, type TenantId, type TransactionId } from '@holdfast/contract'
+import { defined, type Owner, type TenantId, type TransactionId } from '@holdfast/contract'
 import type { Compare } from '../ports/key-value.ts'
 import type { RecordIndex } from './cache/record-index.ts'
 import type { PreparedTransaction, Write } from './commit/group-commit.ts'
 import { encodeRecord, formOf, UnstorableRecordError } from './encode.ts'
 import type { Keyspace } from './keys.ts'
-import { audit, type Collection, cancels, formats } from './records.ts'
+import { audit, type Collection, cancels, formats, placements, type StoredPlacement } from './records.ts'
 
 /** The address of a tenant's record, or of a global record if the tenant is absent. */
 export interface Address<T> {
@@ -22,6 +22,10 @@ export const inTenant = <T>(tenant: TenantId, collection: Collection<T>, id: str
   id,
 })
 export const globally = <T>(collection: Collection<T>, id: string): Address<T> => ({ collection, id })
+
+/** The address of an owner's placement. A placement has no other address, so that no uid is mistaken for an owner. */
+export const placementAt = (tenant: TenantId, owner: Owner): Address<StoredPlacement> =>
+  inTenant(tenant, placements, owner)
 
 export interface Transaction {
   readonly id: TransactionId

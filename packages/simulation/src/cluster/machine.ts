@@ -1,7 +1,7 @@
 // A simulated machine with its container engine. Containers survive the agent and the servers and stop when the machine
 // loses power. The script decides how long a container takes to start, whether it is healthy and when it exits.
 
-import type { DeploymentUid, DesiredItem } from '@holdfast/contract'
+import type { DesiredItem, Owner } from '@holdfast/contract'
 import type { OwnContainer, SeenContainer } from '@holdfast/core/node'
 import type { Behaviour } from '../script/script.ts'
 import type { Random } from '../time/random.ts'
@@ -9,7 +9,7 @@ import { newProcess, type SimulatedProcess, type VirtualTime } from '../time/vir
 import type { ContainerState, SimulatedContainer } from './snapshot.ts'
 
 interface Container extends Pick<OwnContainer, 'id' | 'name' | 'createdAt' | 'assignmentId' | 'generation'> {
-  readonly deployment: DeploymentUid
+  readonly owner: Owner
   readonly templateHash: string
   readonly hasCheck: boolean
   state: 'created' | 'running' | 'exited'
@@ -40,8 +40,8 @@ export interface Machine {
 export interface MachineDeps {
   readonly time: VirtualTime
   readonly random: Random
-  /** How the containers of a deployment behave on a machine: start time, health and exit. */
-  behaviourOf(deployment: string, machine: Machine): Behaviour
+  /** How the containers of an owner behave on a machine: start time, health and exit. */
+  behaviourOf(owner: Owner, machine: Machine): Behaviour
   /** Called after every change of a container, so that the simulation checks the invariants again. */
   onTouched(): void
 }
@@ -144,7 +144,7 @@ function startContainer(
       work()
       changed()
     })
-  const { startMs, unhealthy = false, crashAfterMs } = deps.behaviourOf(container.deployment, machine)
+  const { startMs, unhealthy = false, crashAfterMs } = deps.behaviourOf(container.owner, machine)
   container.unhealthy = unhealthy
   const readyMs = startMs ?? (container.hasCheck ? FIRST_CHECK_MS : UNCHECKED_READY_MS)
   if (!unhealthy)
@@ -176,14 +176,14 @@ function create(
   changed: () => void,
 ): Container {
   machine.made += 1
-  const { assignmentId, generation, deployment, templateHash } = item
+  const { assignmentId, generation, owner, templateHash } = item
   const container: Container = {
     id: `${machine.name}-${machine.made}`,
     name,
     createdAt: Math.floor(time.now / 1000),
     assignmentId,
     generation,
-    deployment,
+    owner,
     templateHash,
     state: 'created',
     stopping: false,
@@ -207,6 +207,7 @@ export const listed = ({
   createdAt,
   assignmentId,
   generation,
+  owner,
 }: Container): OwnContainer => ({
   id,
   name,
@@ -214,6 +215,7 @@ export const listed = ({
   createdAt,
   assignmentId,
   generation,
+  owner,
 })
 
 export function inspected(container: Container): SeenContainer {
@@ -231,8 +233,8 @@ export function inspected(container: Container): SeenContainer {
 
 export function containersOf({ containers }: Machine): SimulatedContainer[] {
   return [...containers.values()].map((container) => {
-    const { assignmentId, deployment, templateHash, startedAt } = container
-    return { assignmentId, deployment, templateHash, startedAt, state: stateOf(container) }
+    const { assignmentId, owner, templateHash, startedAt } = container
+    return { assignmentId, owner, templateHash, startedAt, state: stateOf(container) }
   })
 }
 

@@ -1,7 +1,7 @@
 // The state of the simulation at one moment, as the invariants see it: the records of the key-value store itself, not of
 // a server's cache, and the machines with the containers that really run on them.
 
-import type { AssignmentId, DeploymentUid, Event, Infer, NodeId, TenantId } from '@holdfast/contract'
+import type { AssignmentId, Event, Infer, NodeId, Owner, TenantId } from '@holdfast/contract'
 import type {
   nodeNameShape,
   StoredDeployment,
@@ -27,7 +27,7 @@ export type ContainerState = 'starting' | 'running' | 'ready' | 'unhealthy' | 's
 
 export interface SimulatedContainer {
   readonly assignmentId: AssignmentId
-  readonly deployment: DeploymentUid
+  readonly owner: Owner
   readonly templateHash: string
   readonly state: ContainerState
   /** Start time of the container in virtual milliseconds since 1970; undefined if the container has never run. */

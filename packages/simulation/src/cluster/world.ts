@@ -1,6 +1,6 @@
 // The whole simulation: the store, the servers, the machines with their agents, and the connections between them.
 
-import type { ResidencyRules, TenantId } from '@holdfast/contract'
+import { deploymentUidOf, type Owner, type ResidencyRules, type TenantId } from '@holdfast/contract'
 import type { Clock, IdSource } from '@holdfast/server/ports/clock'
 import { createMemoryKeyspace, type MemoryKeyspace } from '../memory/keyspace.ts'
 import type { Behaviour } from '../script/script.ts'
@@ -128,7 +128,7 @@ export function addNode(world: World, tenant: TenantId, machine: Machine, identi
     {
       time,
       random,
-      behaviourOf: (deployment) => behaviourOf(world, tenant, deployment),
+      behaviourOf: (owner) => behaviourOf(world, tenant, owner),
       onTouched: () => {
         world.touched = true
       },
@@ -141,7 +141,8 @@ export function addNode(world: World, tenant: TenantId, machine: Machine, identi
   return node
 }
 
-function behaviourOf({ mirror, behaviours }: World, tenant: TenantId, uid: string): Behaviour {
+function behaviourOf({ mirror, behaviours }: World, tenant: TenantId, owner: Owner): Behaviour {
+  const uid = deploymentUidOf(owner)
   const found = mirror.records().deployments.find(({ record }) => record.uid === uid)
   return behaviours.get(`${tenant}/${found?.record.spec.name ?? ''}`) ?? {}
 }

@@ -1,6 +1,7 @@
 // Invariant: an acknowledged write is applied and never undone. A deployment's revision never falls, a deployment
 // disappears only after its deletion and the removal of its replicas, and every acknowledged revision was in the store.
 
+import { ownerOf } from '@holdfast/contract'
 import type { Broken, Invariant } from './invariant.ts'
 import type { Moment } from './moment.ts'
 
@@ -36,7 +37,7 @@ function* undone({ deployments, placements }: Moment): Generator<Broken> {
     if (is?.uid === was.uid && was.deleting && !is.deleting)
       yield { subject: id, message: 'is no longer being deleted' }
     if (is?.uid === was.uid) continue
-    const left = placements.is(tenant, was.uid)?.assignments.length ?? 0
+    const left = placements.is(tenant, ownerOf('deployment', was.uid))?.assignments.length ?? 0
     if (!was.deleting || left > 0)
       yield {
         subject: id,

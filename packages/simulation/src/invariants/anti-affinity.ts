@@ -41,8 +41,8 @@ function standing(
   { tenant, placement }: Placed,
   record: StoredPlacement,
 ): Assignment[] {
-  const before = new Set(placements.was(tenant, record.uid)?.assignments.map(({ id }) => id))
-  const isOwn = record.uid === placement.uid
+  const before = new Set(placements.was(tenant, record.owner)?.assignments.map(({ id }) => id))
+  const isOwn = record.owner === placement.owner
   return record.assignments.filter(
     ({ id }) => (isOwn || before.has(id)) && observations.is(tenant, id)?.gone !== true,
   )

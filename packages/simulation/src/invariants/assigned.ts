@@ -1,6 +1,6 @@
 // Finds the assignments that appeared, disappeared or changed between two moments of a simulation.
 
-import type { Assignment, AssignmentId, TenantId } from '@holdfast/contract'
+import { type Assignment, type AssignmentId, deploymentUidOf, type TenantId } from '@holdfast/contract'
 import type { StoredDeployment, StoredPlacement } from '@holdfast/server/store/records'
 import type { Moment } from './moment.ts'
 
@@ -46,7 +46,8 @@ export function* keptAssignments({ placements }: Moment): Generator<Moved> {
 
 /** The deployment of a placement, matched by uid, because a newer deployment may have the same name. */
 export function deploymentOf(moment: Moment, { tenant, placement }: Pick<Placed, 'tenant' | 'placement'>) {
-  const isOwn = (stored: StoredDeployment | undefined) => stored?.uid === placement.uid
+  const uid = deploymentUidOf(placement.owner)
+  const isOwn = (stored: StoredDeployment | undefined) => uid !== undefined && stored?.uid === uid
   const now = moment.deployments.is(tenant, placement.name)
   const before = moment.deployments.was(tenant, placement.name)
   return isOwn(now) ? now : isOwn(before) ? before : undefined

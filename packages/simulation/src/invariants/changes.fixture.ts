@@ -1,7 +1,7 @@
 // For tests of the invariants: a sequence of changes to a small simulated cluster, and the invariants that the changes
 // break.
 
-import type { DeploymentUid } from '@holdfast/contract'
+import { type DeploymentUid, ownerOf } from '@holdfast/contract'
 import type { StoredDeployment } from '@holdfast/server/store/records'
 import { aDeployment } from '@holdfast/server/store/records.fixture'
 import type { Snapshot } from '../cluster/snapshot.ts'
@@ -18,10 +18,10 @@ import {
   N1,
   N2,
   OWN,
+  OWNER,
   R1,
   R2,
   R3,
-  UID,
   web,
   withMachine,
   written,
@@ -46,7 +46,7 @@ export function brokenBy(changes: readonly Change[], script = SCRIPT): string[] 
 export const placed =
   (...assignments: ReturnType<typeof anAssignment>[]): Change =>
   (world) =>
-    written(world, 'placements', OWN, UID, aPlacement(assignments))
+    written(world, 'placements', OWN, OWNER, aPlacement(assignments))
 export const asked =
   (spec: object, changes: Partial<StoredDeployment> = {}): Change =>
   (world) =>
@@ -69,7 +69,7 @@ export const containers =
     withMachine(world, id, () => ({
       containers: ids.map((assignmentId) => ({
         assignmentId,
-        deployment: UID,
+        owner: OWNER,
         templateHash: 'hash',
         state: 'ready',
         startedAt: 0,
@@ -103,10 +103,10 @@ export const other: Change = (world) =>
     written(world, 'deployments', OWN, 'db', aDeployment('db', { uid: DB })),
     'placements',
     OWN,
-    DB,
-    aPlacement([anAssignment(R3, N2)], { uid: DB, name: 'db' }),
+    ownerOf('deployment', DB),
+    aPlacement([anAssignment(R3, N2)], { owner: ownerOf('deployment', DB), name: 'db' }),
   )
 export const otherSeen = (state: 'running' | 'ready' | 'failed'): Change =>
-  seen({ state, deployment: DB, seq: { running: 2, ready: 3, failed: 4 }[state] }, R3, N2)
+  seen({ state, owner: ownerOf('deployment', DB), seq: { running: 2, ready: 3, failed: 4 }[state] }, R3, N2)
 export const waitsFor = (condition: 'healthy' | 'started') =>
   asked({ replicas: 2, dependsOn: { db: condition } })

@@ -1,7 +1,7 @@
 // Does a deployment satisfy the condition of a deployment that depends on it? This is a second implementation,
 // independent of the controller, so that the two can be compared.
 
-import type { DeploymentSpec, TenantId } from '@holdfast/contract'
+import { type DeploymentSpec, ownerOf, type TenantId } from '@holdfast/contract'
 import type { StoredObservation } from '@holdfast/server/store/records'
 import type { Moment } from './moment.ts'
 
@@ -12,7 +12,7 @@ export function isMet(moment: Moment, tenant: TenantId, name: string, condition:
   const other = moment.deployments.is(tenant, name)
   if (other === undefined || other.deleting || other.spec.replicas === 0) return false
   const { replicas } = other.spec
-  const assignments = moment.placements.is(tenant, other.uid)?.assignments ?? []
+  const assignments = moment.placements.is(tenant, ownerOf('deployment', other.uid))?.assignments ?? []
   const fit = assignments.filter(
     ({ id, nodeId, replica, desired }) =>
       desired === 'running' &&

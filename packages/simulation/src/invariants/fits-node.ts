@@ -1,7 +1,7 @@
 // Invariant: the resource request of a replica fits into the free capacity of one node. Requests are no reservations: a
 // controller may not know yet that another deployment on the node has just raised its request.
 
-import type { Capacity, DeploymentUid, TenantId } from '@holdfast/contract'
+import { type Capacity, type Owner, ownerOf, type TenantId } from '@holdfast/contract'
 import { newAssignments, showPlaced } from './assigned.ts'
 import type { Invariant } from './invariant.ts'
 import type { Moment } from './moment.ts'
@@ -20,12 +20,12 @@ export const fitsNode: Invariant = {
         const capacity = moment.nodes.was(tenant, assignment.nodeId)?.capacity
         if (capacity === undefined) continue
         for (const kind of KINDS) {
-          const asked = requests.least(placement.uid, moment.now)[kind]
+          const asked = requests.least(placement.owner, moment.now)[kind]
           const used = usedOn(
             moment,
             tenant,
             assignment.nodeId,
-            (uid) => requests.least(uid, moment.now)[kind],
+            (owner) => requests.least(owner, moment.now)[kind],
           )
           if (asked > 0 && used > capacity[kind])
             yield {
@@ -42,13 +42,13 @@ function usedOn(
   { placements }: Moment,
   tenant: TenantId,
   nodeId: string,
-  requestOf: (uid: DeploymentUid) => number,
+  requestOf: (owner: Owner) => number,
 ): number {
   return placements.all
     .filter((kept) => kept.tenant === tenant)
     .reduce((sum, { record }) => {
       const here = record.assignments.filter((each) => each.nodeId === nodeId).length
-      return here === 0 ? sum : sum + here * requestOf(record.uid)
+      return here === 0 ? sum : sum + here * requestOf(record.owner)
     }, 0)
 }
 
@@ -59,19 +59,20 @@ interface Request {
 
 /** Tracks the lowest recent resource request of each deployment, because a controller may still see an older request. */
 function createRequests() {
-  const known = new Map<DeploymentUid, Request[]>()
+  const known = new Map<Owner, Request[]>()
   return {
     note({ deployments, now }: Moment): void {
       for (const { is } of deployments.changed) {
         if (is === undefined) continue
-        const before = known.get(is.uid) ?? []
+        const owner = ownerOf('deployment', is.uid)
+        const before = known.get(owner) ?? []
         const last = before.at(-1)
         if (last !== undefined) last.until = now + ON_ITS_WAY_MS
-        known.set(is.uid, [...before, { resources: is.spec.resources, until: undefined }])
+        known.set(owner, [...before, { resources: is.spec.resources, until: undefined }])
       }
     },
-    least(uid: DeploymentUid, now: number): Capacity {
-      const valid = (known.get(uid) ?? []).filter(({ until }) => until === undefined || until > now)
+    least(owner: Owner, now: number): Capacity {
+      const valid = (known.get(owner) ?? []).filter(({ until }) => until === undefined || until > now)
       const leastOf = (kind: keyof Capacity) =>
         valid.length === 0 ? 0 : Math.min(...valid.map(({ resources }) => resources[kind]))
       return { cpuMillis: leastOf('cpuMillis'), memoryBytes: leastOf('memoryBytes') }

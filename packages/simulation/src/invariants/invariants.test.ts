@@ -34,10 +34,10 @@ import {
   N2,
   OTHER,
   OWN,
+  OWNER,
   R1,
   R2,
   R3,
-  UID,
   withMachine,
   written,
 } from './world.fixture.ts'
@@ -48,7 +48,7 @@ test('a second replica that is placed, created, observed and announced breaks no
   const announced = event({ type: 'deployment.running' })
   const grown = [asked({ replicas: 2 }, { revision: 2 }), placed(first, second), containers(N2, R2)]
   const placedFor: Change = (world) =>
-    written(world, 'placements', OWN, UID, aPlacement([first, second], { revision: 2 }))
+    written(world, 'placements', OWN, OWNER, aPlacement([first, second], { revision: 2 }))
   expect(brokenBy([...grown, seen({}, R2, N2), placedFor, announced])).toEqual([])
 })
 
@@ -64,7 +64,7 @@ const checked: Change = (world) => {
     healthCheck,
   }
   const placement = aPlacement([first, second], { templates: { hash: template } })
-  return written(world, 'placements', OWN, UID, placement)
+  return written(world, 'placements', OWN, OWNER, placement)
 }
 
 const TABLE: readonly (readonly [invariant: string, what: string, changes: readonly Change[]])[] = [
@@ -339,7 +339,7 @@ test('at the end a replica that waits for its dependency is unplaced, and is pla
   const waiting: readonly Change[] = [
     ...[quotaOf(9), other, containers(N2, R3)],
     asked({ replicas: 2, dependsOn: { db: 'healthy' } }, { revision: 2 }),
-    (world) => written(world, 'placements', OWN, UID, announced),
+    (world) => written(world, 'placements', OWN, OWNER, announced),
   ]
   const isRunning: Change = (world) =>
     withMachine(world, N2, ({ containers: all }) => ({

@@ -1,7 +1,7 @@
 // Invariant: a container report is accepted only for the node's own assignments, from its current session, and never
 // backward. A removed container stays removed, and a replica is stored as ready only if a machine runs its container.
 
-import type { AssignmentId } from '@holdfast/contract'
+import { type AssignmentId, asDeploymentUid, ownerOf } from '@holdfast/contract'
 import type { StoredObservation } from '@holdfast/server/store/records'
 import type { Broken, Invariant } from './invariant.ts'
 import type { Changed, Moment } from './moment.ts'
@@ -36,10 +36,7 @@ const showState = ({ state, generation, gone }: StoredObservation): string =>
 /** Finds reports from a node to which the assignment does not belong, now or before a deletion at the same moment. */
 function* notItsOwn(moment: Moment, { tenant, id, is }: Changed<StoredObservation>): Generator<Broken> {
   if (is === undefined) return
-  const placements = [
-    moment.placements.is(tenant, is.deployment),
-    moment.placements.was(tenant, is.deployment),
-  ]
+  const placements = [moment.placements.is(tenant, is.owner), moment.placements.was(tenant, is.owner)]
   const own = placements.flatMap((each) => each?.assignments.filter((one) => one.id === id) ?? [])
   if (!own.some(({ nodeId }) => nodeId === is.nodeId))
     yield { subject: id, message: `was reported by ${is.nodeId}, which it is not assigned to` }
@@ -78,9 +75,10 @@ const runsReady = ({ world }: Moment, id: AssignmentId): boolean =>
 function* claimedRunning(moment: Moment): Generator<Broken> {
   for (const { tenant, was, is } of moment.events.changed) {
     if (was !== undefined || is?.type !== 'deployment.running') continue
-    const placement = moment.placements.is(tenant, is.subject.uid)
+    const owner = ownerOf('deployment', asDeploymentUid(is.subject.uid))
+    const placement = moment.placements.is(tenant, owner)
     const stored = moment.deployments.is(tenant, is.subject.name)
-    if (placement === undefined || stored?.uid !== placement.uid || stored.revision !== placement.revision)
+    if (placement === undefined || stored?.uid !== is.subject.uid || stored.revision !== placement.revision)
       continue
     const ready = placement.assignments.filter(
       ({ id, desired }) => desired === 'running' && moment.observations.is(tenant, id)?.state === 'ready',

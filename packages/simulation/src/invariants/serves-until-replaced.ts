@@ -2,7 +2,7 @@
 // quota, a drain or a changed label removes no replica without a replacement. Not checked for stop-first, self
 // anti-affinity, scaling down and deletion.
 
-import type { Assignment, TenantId } from '@holdfast/contract'
+import { type Assignment, deploymentUidOf, type TenantId } from '@holdfast/contract'
 import type { StoredDeployment, StoredObservation, StoredPlacement } from '@holdfast/server/store/records'
 import { deploymentOf, keptAssignments, showPlaced } from './assigned.ts'
 import type { Invariant } from './invariant.ts'
@@ -38,9 +38,9 @@ export const servesUntilReplaced: Invariant = {
 }
 
 /** True if the rollout or an event reports a full quota, because reserved containers are not yet in any record. */
-const isAnnouncedFull = ({ events }: Moment, { uid, rollout }: StoredPlacement): boolean =>
+const isAnnouncedFull = ({ events }: Moment, { owner, rollout }: StoredPlacement): boolean =>
   rollout?.quotaReached === true ||
-  events.changed.some(({ is }) => is?.type === 'quota.reached' && is.subject.uid === uid)
+  events.changed.some(({ is }) => is?.type === 'quota.reached' && is.subject.uid === deploymentUidOf(owner))
 
 /** Number of the tenant's containers before or after this moment, whichever is higher; just removed ones count. */
 const containersOf = ({ placements }: Moment, tenant: TenantId): number =>

@@ -1,7 +1,7 @@
 // End-state invariant: when all faults are over, the cluster is as desired. Every container has an assignment and every
 // assignment a container, observations are true, nothing waits for removal, and every unplaced replica fits on no node.
 
-import type { AssignmentId, TenantId } from '@holdfast/contract'
+import { type AssignmentId, ownerOf, type TenantId } from '@holdfast/contract'
 import type { StoredDeployment, StoredPlacement } from '@holdfast/server/store/records'
 import type { SimulatedContainer } from '../cluster/snapshot.ts'
 import type { Script } from '../script/script.ts'
@@ -69,7 +69,7 @@ function* unsettledDeployment(
   script: Script,
 ): Generator<Broken> {
   const { name, replicas } = stored.spec
-  const placement = moment.placements.is(tenant, stored.uid)
+  const placement = moment.placements.is(tenant, ownerOf('deployment', stored.uid))
   const assignments = placement?.assignments ?? []
   const numbers = new Set(assignments.map(({ replica }) => replica)).size
   if (stored.deleting) {

@@ -32,7 +32,7 @@ export const takesWork: Invariant = {
 /** True if the replica is new on the node. Recreating a replica that is already there is no new placement. */
 function isForeign(moment: Moment, { tenant, placement, assignment }: Placed, node: StoredNode): boolean {
   if (!node.controlPlane || isOfPlatform(moment, tenant)) return false
-  const before = moment.placements.was(tenant, placement.uid)?.assignments ?? []
+  const before = moment.placements.was(tenant, placement.owner)?.assignments ?? []
   return !before.some(({ replica, nodeId }) => replica === assignment.replica && nodeId === node.id)
 }
 

@@ -1,6 +1,6 @@
 // Invariant: placement never crosses the tenant boundary, neither in a record nor on a machine.
 
-import type { DeploymentUid, TenantId } from '@holdfast/contract'
+import { type Owner, ownerOf, type TenantId } from '@holdfast/contract'
 import { newAssignments, showPlaced } from './assigned.ts'
 import type { Broken, Invariant } from './invariant.ts'
 import type { Moment } from './moment.ts'
@@ -8,12 +8,12 @@ import type { Moment } from './moment.ts'
 export const tenantBoundary: Invariant = {
   name: 'tenant-boundary',
   start() {
-    const owners = new Map<DeploymentUid, TenantId>()
+    const tenants = new Map<Owner, TenantId>()
     return function* (moment) {
       for (const { tenant, is } of moment.deployments.changed)
-        if (tenant !== undefined && is !== undefined) owners.set(is.uid, tenant)
+        if (tenant !== undefined && is !== undefined) tenants.set(ownerOf('deployment', is.uid), tenant)
       yield* assignedElsewhere(moment)
-      if (moment.machinesChanged) yield* runningElsewhere(moment, owners)
+      if (moment.machinesChanged) yield* runningElsewhere(moment, tenants)
     }
   },
 }
@@ -27,17 +27,14 @@ function* assignedElsewhere(moment: Moment): Generator<Broken> {
   }
 }
 
-function* runningElsewhere(
-  { world }: Moment,
-  owners: ReadonlyMap<DeploymentUid, TenantId>,
-): Generator<Broken> {
+function* runningElsewhere({ world }: Moment, tenants: ReadonlyMap<Owner, TenantId>): Generator<Broken> {
   for (const { name, tenant, containers } of world.machines)
-    for (const { deployment, assignmentId } of containers) {
-      const owner = owners.get(deployment)
-      if (owner !== tenant)
+    for (const { owner, assignmentId } of containers) {
+      const own = tenants.get(owner)
+      if (own !== tenant)
         yield {
           subject: name,
-          message: `runs ${assignmentId} of tenant ${owner ?? 'none'}, and is a machine of ${tenant}`,
+          message: `runs ${assignmentId} of tenant ${own ?? 'none'}, and is a machine of ${tenant}`,
         }
     }
 }

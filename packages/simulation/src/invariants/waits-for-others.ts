@@ -2,7 +2,7 @@
 // checked. The controller's cache may lag, but never behind the two records that its write compares: the deployment and
 // the placement that it replaces.
 
-import type { DeploymentUid } from '@holdfast/contract'
+import { type Owner, ownerOf } from '@holdfast/contract'
 import { newAssignments, type Placed, showPlaced } from './assigned.ts'
 import { type Condition, isMet } from './dependency-met.ts'
 import type { Broken, Invariant } from './invariant.ts'
@@ -20,15 +20,16 @@ interface Held {
 export const waitsForOthers: Invariant = {
   name: 'waits-for-others',
   start() {
-    const writtenAt = new Map<DeploymentUid, number>()
+    const writtenAt = new Map<Owner, number>()
     const held = new Map<string, Held>()
     let turn = 0
     return function* (moment) {
       turn += 1
       for (const placed of newAssignments(moment))
-        yield* unmet(moment, placed, held, writtenAt.get(placed.placement.uid) ?? 0)
-      for (const { is } of [...moment.deployments.changed, ...moment.placements.changed])
-        if (is !== undefined) writtenAt.set(is.uid, turn)
+        yield* unmet(moment, placed, held, writtenAt.get(placed.placement.owner) ?? 0)
+      for (const { is } of moment.deployments.changed)
+        if (is !== undefined) writtenAt.set(ownerOf('deployment', is.uid), turn)
+      for (const { is } of moment.placements.changed) if (is !== undefined) writtenAt.set(is.owner, turn)
       noteHeld(moment, held, turn)
     }
   },
@@ -46,7 +47,7 @@ function* unmet(
 ): Generator<Broken> {
   const { tenant, placement } = placed
   const stored = deployments.was(tenant, placement.name)
-  if (stored?.uid !== placement.uid) return
+  if (stored === undefined || ownerOf('deployment', stored.uid) !== placement.owner) return
   for (const [name, condition] of Object.entries(stored.spec.dependsOn ?? {})) {
     const last = held.get(keyOf(tenant, name, condition))
     if (last === undefined || last.turn < since || last.until < now - ON_ITS_WAY_MS)

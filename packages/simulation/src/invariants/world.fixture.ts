@@ -1,6 +1,14 @@
 // For tests of the invariants: a small healthy cluster, and functions that change one thing in it.
 
-import type { Assignment, AssignmentId, DeploymentUid, Event, NodeId, TenantId } from '@holdfast/contract'
+import {
+  type Assignment,
+  type AssignmentId,
+  type DeploymentUid,
+  type Event,
+  type NodeId,
+  ownerOf,
+  type TenantId,
+} from '@holdfast/contract'
 import { shardOf } from '@holdfast/server/loops/leadership/shard-of'
 import type {
   StoredDeployment,
@@ -15,6 +23,7 @@ import type { Kept, SimulatedMachine, Snapshot } from '../cluster/snapshot.ts'
 export const OWN = '11111111-1111-4111-8111-111111111111' as TenantId
 export const OTHER = '22222222-2222-4222-8222-222222222222' as TenantId
 export const UID = 'dep_1' as DeploymentUid
+export const OWNER = ownerOf('deployment', UID)
 export const N1 = 'node_1' as NodeId
 export const N2 = 'node_2' as NodeId
 export const FOREIGN = 'node_3' as NodeId
@@ -65,7 +74,7 @@ export const aPlacement = (
   changes: Partial<StoredPlacement> = {},
 ): StoredPlacement => ({
   v: 1,
-  uid: UID,
+  owner: OWNER,
   name: 'web',
   revision: 1,
   everAssigned: true,
@@ -94,7 +103,7 @@ export const anObservation = (
   restarts: 0,
   reason: '',
   gone: false,
-  deployment: UID,
+  owner: OWNER,
   nodeId,
   at: TIME,
   ...changes,
@@ -159,7 +168,7 @@ export function aWorld(): Snapshot {
   const owners = [[N1, OWN] as const, [N2, OWN] as const, [FOREIGN, OTHER] as const]
   const serving = {
     assignmentId: R1,
-    deployment: UID,
+    owner: OWNER,
     templateHash: 'hash',
     state: 'ready' as const,
     startedAt: 0,
@@ -169,7 +178,7 @@ export function aWorld(): Snapshot {
     revision: 1,
     tenants: [aTenant(OWN, 'own'), aTenant(OTHER, 'other')],
     deployments: [kept(OWN, 'web', web())],
-    placements: [kept(OWN, UID, aPlacement([anAssignment(R1, N1)]))],
+    placements: [kept(OWN, OWNER, aPlacement([anAssignment(R1, N1)]))],
     observations: [kept(OWN, R1, anObservation(R1, N1))],
     nodes: owners.map(([id, tenant]) => kept(tenant, id, aStoredNode(id))),
     nodeNames: owners.map(([id, tenant]) => aClaim(tenant, id)),

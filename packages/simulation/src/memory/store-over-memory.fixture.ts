@@ -1,9 +1,15 @@
 // For tests only: the real store over the in-memory engine, with a tenant and the records that placement needs.
 
-import type { AssignmentId, DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
-import { nodeNames, nodes, placements, tenants } from '@holdfast/server/store/records'
+import {
+  type AssignmentId,
+  type DeploymentUid,
+  type NodeId,
+  ownerOf,
+  type TenantId,
+} from '@holdfast/contract'
+import { nodeNames, nodes, type StoredPlacement, tenants } from '@holdfast/server/store/records'
 import { openStore, type Store } from '@holdfast/server/store/store'
-import { globally, inTenant, type Transaction } from '@holdfast/server/store/transaction'
+import { globally, inTenant, placementAt, type Transaction } from '@holdfast/server/store/transaction'
 import { realIds as ids } from '@holdfast/server/system-clock'
 import { connectMemory } from './connect-memory.ts'
 import type { MemoryKeyspace } from './keyspace.ts'
@@ -60,18 +66,24 @@ export function putTenant(transaction: Transaction, tenant: TenantId, deleting =
 }
 
 /** Writes a placement with one replica of the deployment, on the tenant's machine. */
-export function putPlacement(transaction: Transaction, tenant: TenantId, name: string): void {
+export function putPlacement(
+  transaction: Transaction,
+  tenant: TenantId,
+  name: string,
+  changes: Partial<StoredPlacement> = {},
+): void {
   const made = { revision: 1, templateHash: '', desired: 'running' as const, assignedAt: NOW }
-  const assignments = [{ id: assignmentIdOf(name), replica: 1, nodeId, ...made }]
-  transaction.put(inTenant(tenant, placements, uidOf(name)), {
+  const placement: StoredPlacement = {
     v: 1,
-    uid: uidOf(name),
+    owner: ownerOf('deployment', uidOf(name)),
     name,
     revision: 1,
     everAssigned: true,
     templates: {},
     reportedRefusals: '',
     reportedPhase: 'Progressing',
-    assignments,
-  })
+    assignments: [{ id: assignmentIdOf(name), replica: 1, nodeId, ...made }],
+    ...changes,
+  }
+  transaction.put(placementAt(tenant, placement.owner), placement)
 }

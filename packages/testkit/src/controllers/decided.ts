@@ -1,6 +1,6 @@
 // Reads the placement decisions about a deployment: the stored records, and the API's answer for a given time.
 
-import type { DeploymentUid, TenantId, Why } from '@holdfast/contract'
+import { type DeploymentUid, ownerOf, type TenantId, type Why } from '@holdfast/contract'
 import { keptDecisions } from '@holdfast/server/operations/deployments/read/decisions'
 import { readWhy } from '@holdfast/server/operations/deployments/read/read-why'
 import { decisions, type StoredDecision } from '@holdfast/server/store/records'
@@ -25,6 +25,6 @@ export async function decisionsOf(
   uid: DeploymentUid,
 ): Promise<StoredDecision[]> {
   await store.fresh()
-  const keys = keptDecisions(store, tenant, uid).map(({ key }) => key)
+  const keys = keptDecisions(store, tenant, ownerOf('deployment', uid)).map(({ key }) => key)
   return (await store.read(decisions, keys)).flatMap((each) => each ?? [])
 }

@@ -2,16 +2,22 @@
 // write the report that a real agent would send; the test decides the state of each replica. They also check the
 // guarantee of a rollout: a replica number that has had a serving replica always has one.
 
-import type { Assignment, ContainerTemplate, DeploymentUid, TenantId } from '@holdfast/contract'
+import {
+  type Assignment,
+  type ContainerTemplate,
+  type DeploymentUid,
+  type Owner,
+  ownerOf,
+  type TenantId,
+} from '@holdfast/contract'
 import {
   nodes,
   observations,
-  placements,
   type StoredObservation,
   type StoredPlacement,
 } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
-import { inTenant } from '@holdfast/server/store/transaction'
+import { inTenant, placementAt } from '@holdfast/server/store/transaction'
 
 /** Report of an agent about a replica. Undefined means no report, as from an unreachable node. */
 export type Report = Partial<StoredObservation> | undefined
@@ -37,15 +43,16 @@ export function startObedientAgents(
   uid: DeploymentUid,
   behave: Behaviour,
 ): ObedientAgents {
+  const owner = ownerOf('deployment', uid)
   let fewest = Number.POSITIVE_INFINITY
   let reports = 0
   let stopped = false
   let held = false
   let work: Promise<void> = Promise.resolve()
-  const placement = () => store.get(inTenant(tenant, placements, uid))?.record
+  const placement = () => store.get(placementAt(tenant, owner))?.record
   const act = (): Promise<void> => {
     work = work.then(async () => {
-      if (!stopped) reports += await reportAll(store, tenant, uid, behave)
+      if (!stopped) reports += await reportAll(store, tenant, owner, behave)
     })
     return work
   }
@@ -54,9 +61,9 @@ export function startObedientAgents(
   }
   const unwatch = store.subscribe((changes) => {
     const own = changes.filter(({ key }) => key.tenant === tenant)
-    if (own.some(({ key }) => key.folder === observations.folder || key.id === uid))
+    if (own.some(({ key }) => key.folder === observations.folder || key.id === owner))
       fewest = Math.min(fewest, servedOf(store, tenant, placement()))
-    if (own.some(({ key }) => key.id === uid || key.folder === nodes.folder)) reconcile()
+    if (own.some(({ key }) => key.id === owner || key.folder === nodes.folder)) reconcile()
   })
   reconcile()
   return {
@@ -92,14 +99,9 @@ function servedOf(store: Store, tenant: TenantId, placement: StoredPlacement | u
 const GONE: Report = { generation: 3, state: 'stopped', gone: true, containerId: null }
 
 /** Writes reports only for assignments that the placement still contains, as the gateway does. */
-async function reportAll(
-  store: Store,
-  tenant: TenantId,
-  uid: DeploymentUid,
-  behave: Behaviour,
-): Promise<number> {
+async function reportAll(store: Store, tenant: TenantId, owner: Owner, behave: Behaviour): Promise<number> {
   return store.transact((transaction) => {
-    const placement = transaction.get(inTenant(tenant, placements, uid))
+    const placement = transaction.get(placementAt(tenant, owner))
     let count = 0
     for (const assignment of placement?.assignments ?? []) {
       const template = placement?.templates[assignment.templateHash]
@@ -121,7 +123,7 @@ async function reportAll(
         restarts: 0,
         reason: '',
         gone: false,
-        deployment: uid,
+        owner,
         nodeId: assignment.nodeId,
         at: '',
         ...report,

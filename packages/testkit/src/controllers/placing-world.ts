@@ -2,14 +2,15 @@
 // agents.
 
 import { randomUUID } from 'node:crypto'
-import type {
-  Assignment,
-  DeploymentSpec,
-  DeploymentUid,
-  Event,
-  NodeId,
-  ResidencyRules,
-  TenantId,
+import {
+  type Assignment,
+  type DeploymentSpec,
+  type DeploymentUid,
+  type Event,
+  type NodeId,
+  ownerOf,
+  type ResidencyRules,
+  type TenantId,
 } from '@holdfast/contract'
 import { type PlacementController, startPlacing } from '@holdfast/server/loops/controllers/place-deployments'
 import { type Leadership, startLeadership } from '@holdfast/server/loops/leadership/lead-shards'
@@ -21,7 +22,6 @@ import {
   nodeNames,
   nodes,
   observations,
-  placements,
   type StoredDeployment,
   type StoredNode,
   type StoredObservation,
@@ -30,7 +30,7 @@ import {
 } from '@holdfast/server/store/records'
 import { aDeployment, aSpec } from '@holdfast/server/store/records.fixture'
 import type { Store } from '@holdfast/server/store/store'
-import { globally, inTenant, type Transaction } from '@holdfast/server/store/transaction'
+import { globally, inTenant, placementAt, type Transaction } from '@holdfast/server/store/transaction'
 import { realClock as clock, realIds as ids } from '@holdfast/server/system-clock'
 import { TENTH } from './timings.ts'
 
@@ -130,7 +130,7 @@ export const placementOf = (
   store: Store,
   tenant: TenantId,
   uid: DeploymentUid,
-): StoredPlacement | undefined => store.get(inTenant(tenant, placements, uid))?.record
+): StoredPlacement | undefined => store.get(placementAt(tenant, ownerOf('deployment', uid)))?.record
 
 export const runningOf = (store: Store, tenant: TenantId, uid: DeploymentUid): Assignment[] =>
   (placementOf(store, tenant, uid)?.assignments ?? []).filter(({ desired }) => desired === 'running')
@@ -157,7 +157,7 @@ export async function observe(
         restarts: 0,
         reason: '',
         gone: false,
-        deployment: uid,
+        owner: ownerOf('deployment', uid),
         nodeId,
         at: '',
         ...seen,

@@ -1,7 +1,7 @@
 // Checks every revision of the store: the number of assignments of each tenant against the quota at that revision. Checks
 // at intervals could miss a violation.
 
-import type { AssignmentId, DeploymentUid, TenantId } from '@holdfast/contract'
+import { type AssignmentId, asOwner, type Owner, type TenantId } from '@holdfast/contract'
 import type { KeyValueEngine, WatchEvent } from '@holdfast/server/ports/key-value'
 import { decodeRecord } from '@holdfast/server/store/encode'
 import { createKeyspace } from '@holdfast/server/store/keys'
@@ -30,7 +30,7 @@ interface Seen {
   owners: number
   readonly placed: Set<AssignmentId>
   readonly quotas: Map<string, number>
-  readonly used: Map<string, Map<DeploymentUid, number>>
+  readonly used: Map<string, Map<Owner, number>>
   readonly expected: Set<AssignmentId>
   readonly removed: Set<AssignmentId>
 }
@@ -99,21 +99,21 @@ function note(seen: Seen, keyspace: ReturnType<typeof createKeyspace>, { kind, k
   }
   if (parsed.folder !== placements.folder || parsed.tenant === undefined) return
   const placement = kind === 'put' ? decodeRecord(placements, kv.value) : undefined
-  count(seen, parsed.tenant, parsed.id as DeploymentUid, placement, kv.modRevision)
+  count(seen, parsed.tenant, asOwner(parsed.id), placement, kv.modRevision)
 }
 
 function count(
   seen: Seen,
   tenant: string,
-  uid: DeploymentUid,
+  owner: Owner,
   placement: StoredPlacement | undefined,
   revision: number,
 ): void {
-  const counts = seen.used.get(tenant) ?? new Map<DeploymentUid, number>()
+  const counts = seen.used.get(tenant) ?? new Map<Owner, number>()
   seen.used.set(tenant, counts)
-  const before = counts.get(uid) ?? 0
+  const before = counts.get(owner) ?? 0
   const assignments = placement?.assignments ?? []
-  counts.set(uid, assignments.length)
+  counts.set(owner, assignments.length)
   seen.writes += 1
   for (const { id, desired } of assignments) {
     seen.placed.add(id)

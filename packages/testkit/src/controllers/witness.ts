@@ -1,7 +1,7 @@
 // Fenced writes that record their writer and fencing token, and a check of the complete history: each write used the
 // token that was valid when the store applied it.
 
-import type { DeploymentUid, TenantId } from '@holdfast/contract'
+import { asOwner, type TenantId } from '@holdfast/contract'
 import { shardAddress } from '@holdfast/server/loops/leadership/fence'
 import type { Leadership } from '@holdfast/server/loops/leadership/lead-shards'
 import { shardOf } from '@holdfast/server/loops/leadership/shard-of'
@@ -10,9 +10,9 @@ import { decodeRecord } from '@holdfast/server/store/encode'
 import { createKeyspace } from '@holdfast/server/store/keys'
 import { placements, type StoredPlacement, shards } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
-import { inTenant } from '@holdfast/server/store/transaction'
+import { placementAt } from '@holdfast/server/store/transaction'
 
-const UID = 'dep_00000000000000000000000000' as DeploymentUid
+const OWNER = asOwner('deployment/dep_00000000000000000000000000')
 
 /** Makes one fenced write without any other condition: only an invalid fencing token can make the store reject it. */
 export async function writeWitness(
@@ -23,14 +23,14 @@ export async function writeWitness(
 ): Promise<void> {
   await leadership.fenced(tenant, (transaction) => {
     const token = store.get(shardAddress(shardOf(tenant)))?.modRevision ?? 0
-    transaction.put(inTenant(tenant, placements, UID), witness(replica, token))
+    transaction.put(placementAt(tenant, OWNER), witness(replica, token))
     return { kind: 'commit', result: undefined }
   })
 }
 
 const witness = (replica: string, token: number): StoredPlacement => ({
   v: 1,
-  uid: UID,
+  owner: OWNER,
   name: replica,
   revision: token,
   everAssigned: false,
@@ -59,7 +59,7 @@ export async function watchWitness(
 ): Promise<WitnessLog> {
   const keyspace = createKeyspace(root)
   const shardKey = keyspace.globalKey(shards.folder, String(shardOf(tenant)))
-  const witnessKey = keyspace.tenantKey(tenant, placements.folder, UID)
+  const witnessKey = keyspace.tenantKey(tenant, placements.folder, OWNER)
   const writers: string[] = []
   const counts = new Map<string, number>()
   const breaches: string[] = []

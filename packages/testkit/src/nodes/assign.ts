@@ -1,10 +1,9 @@
 // Assigns a replica to a node, with the records that the controllers would write, for tests of a node that runs a
 // container.
 
-import type { AssignmentId, DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
-import { placements } from '@holdfast/server/store/records'
+import { type AssignmentId, asOwner, type NodeId, type TenantId } from '@holdfast/contract'
 import type { Store } from '@holdfast/server/store/store'
-import { inTenant } from '@holdfast/server/store/transaction'
+import { placementAt } from '@holdfast/server/store/transaction'
 
 export interface Assigned {
   /** Removes the assignment, as the controllers do once the agent has confirmed that the container is gone. */
@@ -14,8 +13,8 @@ export interface Assigned {
 const ULID = '01JD0000000000000000000000'
 
 export async function assign(store: Store, tenantId: string, nodeId: string): Promise<Assigned> {
-  const uid = `dep_${ULID}` as DeploymentUid
-  const address = inTenant(tenantId as TenantId, placements, uid)
+  const owner = asOwner(`deployment/dep_${ULID}`)
+  const address = placementAt(tenantId as TenantId, owner)
   const assignment = {
     id: `rep_${ULID}` as AssignmentId,
     replica: 0,
@@ -29,7 +28,7 @@ export async function assign(store: Store, tenantId: string, nodeId: string): Pr
     store.transact((transaction) => {
       transaction.put(address, {
         v: 1,
-        uid,
+        owner,
         name: 'web',
         revision: 1,
         everAssigned: true,

@@ -1,9 +1,10 @@
 // Checks every placement of a lab run as it is written: an assignment may only name a node of its own tenant. At the end
 // the machines are checked too: no machine runs a container of another tenant, and no assignment has two containers.
 
+import { asOwner } from '@holdfast/contract'
 import { nodes, placements } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
-import { inTenant } from '@holdfast/server/store/transaction'
+import { inTenant, placementAt } from '@holdfast/server/store/transaction'
 import type { Lab } from '@holdfast/testkit'
 
 export interface HistoryCheck {
@@ -19,7 +20,7 @@ export function checkHistory(store: Store, lab: Lab): HistoryCheck {
   const unsubscribe = store.subscribe((changes) => {
     for (const { kind, key } of changes) {
       if (kind !== 'put' || key.folder !== placements.folder || key.tenant === undefined) continue
-      const placed = store.get(inTenant(key.tenant, placements, key.id))?.record.assignments ?? []
+      const placed = store.get(placementAt(key.tenant, asOwner(key.id)))?.record.assignments ?? []
       seen += placed.length
       for (const { id, nodeId } of placed)
         if (store.get(inTenant(key.tenant, nodes, nodeId)) === undefined)

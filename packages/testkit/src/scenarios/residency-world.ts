@@ -119,7 +119,7 @@ export async function untilLabels(cluster: LabPlatform, name: string, labels: La
 const sameText = (left: Labels, right: Labels): boolean =>
   JSON.stringify(Object.entries(left).sort()) === JSON.stringify(Object.entries(right).sort())
 
-const CONTAINER = '{{.Label "holdfast.io/deployment-name"}} {{.State}}'
+const CONTAINER = '{{.Label "holdfast.io/name"}} {{.State}}'
 
 /** The machines, of any tenant, whose engine has containers of the deployment, with the state of these containers. */
 export async function homesOf(cluster: LabPlatform, deployment: string): Promise<string[]> {
@@ -150,7 +150,7 @@ export async function madeOn(cluster: LabPlatform, node: string, deployment: str
       '--filter',
       'event=create',
       '--filter',
-      `label=holdfast.io/deployment-name=${deployment}`,
+      `label=holdfast.io/name=${deployment}`,
       '--format',
       '{{.Actor.ID}}',
     ])

@@ -5,8 +5,11 @@ import { openSealed } from '@holdfast/agent/session/open-sealed'
 import {
   type Answer,
   type ContainerTemplate,
+  consumerOf,
+  type DeploymentUid,
   decode,
   type Infer,
+  ownerOf,
   sealedEnvironmentShape,
   type TemplateSecret,
   type TenantId,
@@ -17,10 +20,10 @@ import { type BrokerDeps, createBroker } from '@holdfast/server/broker/create-br
 import type { Broker, EnvironmentAsk } from '@holdfast/server/ports/broker'
 import { secret } from '@holdfast/server/ports/secret'
 import type { SecretsWriter } from '@holdfast/server/ports/secrets-store'
-import { credentials, deployments, placements, type StoredCredential } from '@holdfast/server/store/records'
+import { credentials, deployments, type StoredCredential } from '@holdfast/server/store/records'
 import { aDeployment, aSpec } from '@holdfast/server/store/records.fixture'
 import type { Store } from '@holdfast/server/store/store'
-import { inTenant } from '@holdfast/server/store/transaction'
+import { inTenant, placementAt } from '@holdfast/server/store/transaction'
 import { realIds as ids } from '@holdfast/server/system-clock'
 import { sharedEtcd, uniqueName } from '@holdfast/testkit'
 import {
@@ -110,7 +113,13 @@ async function changeCredential(
   label: string,
   changes: Partial<StoredCredential>,
 ): Promise<void> {
-  const empty = { v: 1, label, namespace: 'deployments', consumers: ['web'], versions: [] }
+  const empty = {
+    v: 1,
+    label,
+    namespace: 'deployments',
+    consumers: [consumerOf('deployment', 'web')],
+    versions: [],
+  }
   const at = inTenant(tenant, credentials, label)
   await write(store, (transaction) => {
     const before = transaction.get(at) ?? { ...empty, initial: null, slot: 0 }
@@ -145,18 +154,19 @@ export async function placeOn(
   changes: Partial<ContainerTemplate>,
 ): Promise<EnvironmentAsk> {
   const name = uniqueName('web')
+  const uid = `dep_${ids.ulid()}` as DeploymentUid
   const assignment = anAssignment(nodeId)
   const placement = {
-    ...aPlacement([assignment]),
+    ...aPlacement([assignment], uid),
     name,
     templates: { 'hash-1': { ...TEMPLATE, ...changes } },
   }
-  const { uid } = placement
+  const owner = ownerOf('deployment', uid)
   await write(store, (transaction) => {
-    transaction.put(inTenant(tenant, placements, uid), placement)
+    transaction.put(placementAt(tenant, owner), placement)
     transaction.put(inTenant(tenant, deployments, name), aDeployment(name, { uid, spec: aSpec(name) }))
   })
-  return { tenant, nodeId, deployment: uid, assignmentId: assignment.id, attempt: 'attempt-1' }
+  return { tenant, nodeId, owner, assignmentId: assignment.id, attempt: 'attempt-1' }
 }
 
 export const aNodeOf = (world: DispatchWorld, tenant: TenantId): Promise<EnrolledNode> =>

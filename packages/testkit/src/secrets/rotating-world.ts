@@ -2,7 +2,13 @@
 // simulated agents that prove which version they run. A watcher checks the guarantee of a rotation: no container that
 // should run uses a version that its credential does not list.
 
-import type { Assignment, ContainerTemplate, DeploymentUid, TenantId } from '@holdfast/contract'
+import {
+  type Assignment,
+  type ContainerTemplate,
+  type DeploymentUid,
+  ownerOf,
+  type TenantId,
+} from '@holdfast/contract'
 import { type RotationLoopDeps, startRotations } from '@holdfast/server/loops/rotations'
 import {
   containerProof,
@@ -18,7 +24,7 @@ import {
   type StoredDeployment,
 } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
-import { inTenant } from '@holdfast/server/store/transaction'
+import { inTenant, placementAt } from '@holdfast/server/store/transaction'
 import { realIds as ids } from '@holdfast/server/system-clock'
 import { sharedEtcd, sharedSecretsStore } from '@holdfast/testkit'
 import { expect } from 'vitest'
@@ -174,7 +180,7 @@ function proving(store: Store, tenant: TenantId, behave: Behave): Behave {
 }
 
 function isSettled(store: Store, tenant: TenantId, stored: StoredDeployment | undefined): boolean {
-  const placement = stored && store.get(inTenant(tenant, placements, stored.uid))?.record
+  const placement = stored && store.get(placementAt(tenant, ownerOf('deployment', stored.uid)))?.record
   if (stored === undefined || placement === undefined) return false
   const { assignments, lastGood, rollout } = placement
   const all = assignments.length === stored.spec.replicas

@@ -1,12 +1,12 @@
 // A platform for tests that write and inspect secrets: over HTTP, in the secrets store itself, and in the records of
 // etcd.
 
-import type { DeploymentUid, TenantId } from '@holdfast/contract'
+import { type DeploymentUid, ownerOf, type TenantId } from '@holdfast/contract'
 import { connectEtcd, connectSecretsWriter } from '@holdfast/server/connect-engines'
 import { sweepIntents } from '@holdfast/server/operations/secrets/versions/sweep-intents'
-import { credentials, placements } from '@holdfast/server/store/records'
+import { credentials } from '@holdfast/server/store/records'
 import { openStore, type Store } from '@holdfast/server/store/store'
-import { inTenant } from '@holdfast/server/store/transaction'
+import { inTenant, placementAt } from '@holdfast/server/store/transaction'
 import { realClock as clock, realIds as ids } from '@holdfast/server/system-clock'
 import { sharedSecretsStore } from '@holdfast/testkit'
 import pino from 'pino'
@@ -133,9 +133,10 @@ const placeTemplate = (platform: Platform, name: string, label: string): Promise
     store.transact((transaction) => {
       const secrets = [{ name: 'S', namespace: 'resources', label, version: 1 }]
       const template = { name, image: 'x@y', environment: {}, labels: {}, stopGracePeriod: '10s', secrets }
-      transaction.put(inTenant(platform.acme.id as TenantId, placements, name), {
+      const owner = ownerOf('deployment', `dep_${ids.ulid()}` as DeploymentUid)
+      transaction.put(placementAt(platform.acme.id as TenantId, owner), {
         v: 1,
-        uid: `dep_${ids.ulid()}` as DeploymentUid,
+        owner,
         name,
         revision: 2,
         everAssigned: true,

@@ -7,18 +7,13 @@ import {
   type ContainerTemplate,
   type DeploymentUid,
   type NodeId,
+  ownerOf,
   type TenantId,
   ulid,
 } from '@holdfast/contract'
-import {
-  nodes,
-  placements,
-  type StoredNode,
-  type StoredPlacement,
-  tenants,
-} from '@holdfast/server/store/records'
+import { nodes, type StoredNode, type StoredPlacement, tenants } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
-import { globally, inTenant } from '@holdfast/server/store/transaction'
+import { globally, inTenant, placementAt } from '@holdfast/server/store/transaction'
 import { realIds } from '@holdfast/server/system-clock'
 import { makeSimulatedKeys, type SimulatedKeys, type SimulatedNode } from '@holdfast/testkit'
 
@@ -116,7 +111,7 @@ const newUid = (): DeploymentUid => `dep_${newUlid()}` as DeploymentUid
 
 export const aPlacement = (assignments: Assignment[], uid = newUid()): StoredPlacement => ({
   v: 1,
-  uid,
+  owner: ownerOf('deployment', uid),
   name: 'web',
   revision: 1,
   everAssigned: true,
@@ -134,7 +129,7 @@ export async function place(
   uid = newUid(),
 ): Promise<DeploymentUid> {
   const placement = aPlacement(assignments, uid)
-  await write(store, (transaction) => transaction.put(inTenant(tenant, placements, uid), placement))
+  await write(store, (transaction) => transaction.put(placementAt(tenant, placement.owner), placement))
   return uid
 }
 

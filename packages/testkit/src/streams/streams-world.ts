@@ -4,9 +4,16 @@
 import { spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Assignment, AssignmentId, DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
-import { observations, placements } from '@holdfast/server/store/records'
-import { inTenant } from '@holdfast/server/store/transaction'
+import {
+  type Assignment,
+  type AssignmentId,
+  type DeploymentUid,
+  type NodeId,
+  ownerOf,
+  type TenantId,
+} from '@holdfast/contract'
+import { observations } from '@holdfast/server/store/records'
+import { inTenant, placementAt } from '@holdfast/server/store/transaction'
 import { realIds as ids } from '@holdfast/server/system-clock'
 import {
   type DockerLine,
@@ -152,10 +159,11 @@ async function deploy(
       assignedAt: new Date().toISOString(),
     }),
   )
+  const owner = ownerOf('deployment', uid)
   await store.transact((transaction) => {
-    transaction.put(inTenant(tenant, placements, uid), {
+    transaction.put(placementAt(tenant, owner), {
       v: 1,
-      uid,
+      owner,
       name,
       revision: 1,
       everAssigned: true,

@@ -4,15 +4,17 @@
 import {
   type Assignment,
   type AssignmentId,
+  asOwner,
   capabilitiesNeeded,
   DESIRED_STATES,
   type DeploymentUid,
   type DesiredItem,
+  type Owner,
   type TenantId,
 } from '@holdfast/contract'
 import type { Change } from '../../store/cache/record-index.ts'
 import { placements, type StoredPlacement, tenants } from '../../store/records.ts'
-import { inTenant } from '../../store/transaction.ts'
+import { placementAt } from '../../store/transaction.ts'
 import type { GatewayDeps, NodeAddress } from '../deps.ts'
 import { createRouteTable, type RouteTable } from '../routes/route-table.ts'
 import { createUnreadable } from './unreadable.ts'
@@ -20,8 +22,8 @@ import { createUnreadable } from './unreadable.ts'
 /** An assignment together with the placement record that contains it. */
 export interface DesiredAssignment {
   readonly tenant: TenantId
-  /** The id of the placement record that contains the assignment. */
-  readonly placementId: string
+  /** The owner in the key of the placement record. */
+  readonly placementId: Owner
   readonly placement: StoredPlacement
   readonly assignment: Assignment
 }
@@ -49,8 +51,8 @@ export function createDesiredIndex(store: IndexStore): DesiredIndex {
   const known = new Map<string, readonly Assignment[]>()
   const unreadable = createUnreadable()
 
-  const update = (tenant: TenantId, placementId: string, gone: boolean, onChange: OnDesiredChange): void => {
-    const placement = gone ? undefined : store.get(inTenant(tenant, placements, placementId))?.record
+  const update = (tenant: TenantId, placementId: Owner, gone: boolean, onChange: OnDesiredChange): void => {
+    const placement = gone ? undefined : store.get(placementAt(tenant, placementId))?.record
     unreadable.note(tenant, placementId, gone || placement !== undefined)
     if (!gone && placement === undefined) return
     const key = `${tenant}/${placementId}`
@@ -72,7 +74,7 @@ export function createDesiredIndex(store: IndexStore): DesiredIndex {
   }
 
   for (const { record } of store.list(tenants))
-    for (const { id } of store.keysOf(placements, record.id)) update(record.id, id, false, () => {})
+    for (const { id } of store.keysOf(placements, record.id)) update(record.id, asOwner(id), false, () => {})
   const routes = createRouteTable(store, unreadable)
   return {
     assignmentOf: (node, assignmentId) => byNode.get(keyOf(node))?.get(assignmentId),
@@ -82,7 +84,7 @@ export function createDesiredIndex(store: IndexStore): DesiredIndex {
     apply(changes, onChange) {
       for (const { kind, key } of changes) {
         if (key.folder === placements.folder && key.tenant !== undefined)
-          update(key.tenant, key.id, kind === 'delete', onChange)
+          update(key.tenant, asOwner(key.id), kind === 'delete', onChange)
       }
       routes.apply(changes, onChange)
     },
@@ -99,7 +101,7 @@ export function itemOf({ placement, assignment }: DesiredAssignment): DesiredIte
   if (template === undefined) return undefined
   const generation = generationOf(assignment)
   const needs = capabilitiesNeeded(template)
-  const item = { assignmentId: id, deployment: placement.uid, generation, templateHash, desired, template }
+  const item = { assignmentId: id, owner: placement.owner, generation, templateHash, desired, template }
   return needs.length === 0 ? item : { ...item, needs }
 }
 

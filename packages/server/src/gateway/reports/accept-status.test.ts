@@ -1,6 +1,6 @@
 // Tests which observations are stored when a record needed to check them cannot be read.
 
-import type { Observation, TenantId } from '@holdfast/contract'
+import { type Observation, ownerOf, type TenantId } from '@holdfast/contract'
 import { createMemoryKeyspace } from '@holdfast/simulation/memory/keyspace'
 import {
   assignmentIdOf,
@@ -71,7 +71,7 @@ const seen = (store: Store, name: string) =>
 
 test('an unreadable placement holds back the reports of its own replicas only', async () => {
   const { store, reports, poison, report } = await acceptedReports('broken', 'readable')
-  await poison(store.keyspace.tenantKey(tenant, placements.folder, uidOf('broken')))
+  await poison(store.keyspace.tenantKey(tenant, placements.folder, ownerOf('deployment', uidOf('broken'))))
   expect(await report()).toBe('written')
   await store.fresh()
   expect([seen(store, 'broken'), seen(store, 'readable')]).toEqual([undefined, 'ready'])

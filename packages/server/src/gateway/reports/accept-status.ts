@@ -4,9 +4,9 @@
 
 import { type AssignmentId, DESIRED_STATES, type Observation, REPLICA_STATES } from '@holdfast/contract'
 import { timestamp } from '../../ports/clock.ts'
-import { nodes, observations, placements, type StoredObservation } from '../../store/records.ts'
+import { nodes, observations, type StoredObservation } from '../../store/records.ts'
 import type { TransactionDecision } from '../../store/store.ts'
-import { getOr, inTenant, type Transaction } from '../../store/transaction.ts'
+import { getOr, inTenant, placementAt, type Transaction } from '../../store/transaction.ts'
 import type { GatewayContext } from '../deps.ts'
 import { type DesiredIndex, generationOf } from '../desired/desired-index.ts'
 import { isHolder } from '../session/held-sessions.ts'
@@ -141,13 +141,12 @@ function stageReports(
     const id = observation.assignmentId
     const assigned = index.assignmentOf(session, id)
     // The placement is compared at commit, so no observation is stored for an assignment that was just dropped.
-    const placement =
-      assigned && getOr(transaction, inTenant(tenant, placements, assigned.placementId), UNREADABLE)
+    const placement = assigned && getOr(transaction, placementAt(tenant, assigned.placementId), UNREADABLE)
     if (placement === UNREADABLE) held.add(observation)
     if (placement === undefined || placement === UNREADABLE) continue
     const before = getOr(transaction, inTenant(tenant, observations, id), undefined)
     if (before !== undefined && !isNewer(before, observation)) continue
-    const stored: StoredObservation = { v: 1, ...observation, deployment: placement.uid, nodeId, at }
+    const stored: StoredObservation = { v: 1, ...observation, owner: placement.owner, nodeId, at }
     transaction.put(inTenant(tenant, observations, id), stored)
   }
   return { kind: 'commit', result: 'written' }

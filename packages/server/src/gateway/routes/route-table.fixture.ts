@@ -1,14 +1,15 @@
 // In-memory records for tests of the route table, and a fake agent that receives only the changes of its routes.
 
-import type {
-  Assignment,
-  AssignmentId,
-  DeploymentUid,
-  NodeId,
-  Observation,
-  Route,
-  RoutedDeployment,
-  TenantId,
+import {
+  type Assignment,
+  type AssignmentId,
+  type DeploymentUid,
+  type NodeId,
+  type Observation,
+  ownerOf,
+  type Route,
+  type RoutedDeployment,
+  type TenantId,
 } from '@holdfast/contract'
 import { type Change, createRecordIndex } from '../../store/cache/record-index.ts'
 import { encodeRecord } from '../../store/encode.ts'
@@ -19,11 +20,10 @@ import {
   deployments,
   nodes,
   observations,
-  placements,
   type StoredNode,
   tenants,
 } from '../../store/records.ts'
-import { type Address, globally, inTenant } from '../../store/transaction.ts'
+import { type Address, globally, inTenant, placementAt } from '../../store/transaction.ts'
 import type { NodeAddress } from '../deps.ts'
 import { createDesiredIndex } from '../desired/desired-index.ts'
 
@@ -90,7 +90,7 @@ export const aNode = (id: NodeId, changes: Partial<StoredNode>): StoredNode => (
 
 export const aPlacement = (uid: DeploymentUid, assignments: Assignment[]) => ({
   v: 1,
-  uid,
+  owner: ownerOf('deployment', uid),
   name: 'web',
   revision: 1,
   everAssigned: true,
@@ -127,7 +127,7 @@ export const anObservation = (id: AssignmentId, state: Observation['state'], rea
   restarts: 0,
   gone: false,
   at: TIME,
-  deployment: UIDS[0] as DeploymentUid,
+  owner: ownerOf('deployment', UIDS[0] as DeploymentUid),
   nodeId: NODES[0] as NodeId,
 })
 
@@ -196,7 +196,7 @@ export function expectedRoutes({ store }: Records, { tenant, nodeId }: NodeAddre
     .list(deployments, tenant)
     .filter(({ record }) => !record.deleting && (record.spec.routes?.length ?? 0) > 0)
     .map(({ record: { uid, spec } }) => {
-      const placed = store.get(inTenant(tenant, placements, uid))?.record.assignments ?? []
+      const placed = store.get(placementAt(tenant, ownerOf('deployment', uid)))?.record.assignments ?? []
       const addresses = placed
         .filter(({ desired }) => desired === 'running')
         .filter(({ id }) => {
@@ -231,7 +231,7 @@ export function beginRunning(): Records {
       const uid = UIDS[n] as DeploymentUid
       const assignments = [0, 1, 2].map((replica) => ofReplica(uid, replica, 'running'))
       records.put(inTenant(owner, deployments, name), aDeploymentOf(name, uid, [`${name}.example`]))
-      records.put(inTenant(owner, placements, uid), aPlacement(uid, assignments))
+      records.put(placementAt(owner, ownerOf('deployment', uid)), aPlacement(uid, assignments))
       for (const { id } of assignments)
         records.put(inTenant(owner, observations, id), anObservation(id, 'ready'))
     }

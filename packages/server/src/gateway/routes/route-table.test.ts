@@ -7,6 +7,7 @@ import {
   type DeploymentUid,
   type NodeId,
   type Observation,
+  ownerOf,
   REPLICA_STATES,
 } from '@holdfast/contract'
 import { inRun } from '@holdfast/testkit/long-run'
@@ -14,7 +15,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Change } from '../../store/cache/record-index.ts'
 import { deployments, nodes, observations, placements } from '../../store/records.ts'
-import { type Address, inTenant } from '../../store/transaction.ts'
+import { type Address, inTenant, placementAt } from '../../store/transaction.ts'
 import type { NodeAddress } from '../deps.ts'
 import { createDesiredIndex } from '../desired/desired-index.ts'
 import {
@@ -80,7 +81,8 @@ const placementStep = fc
     const assignments = replicas.map((n, index) =>
       ofReplica(uid, n, index + 1 === replicas.length ? last : 'running'),
     )
-    return (records) => records.put(inTenant(owner, placements, uid), aPlacement(uid, assignments))
+    return (records) =>
+      records.put(placementAt(owner, ownerOf('deployment', uid)), aPlacement(uid, assignments))
   })
 const assignmentId = one([0, 1, 2, 3, 4, 5, 30, 31, 32]).map((n) => `rep_${id26(n)}` as AssignmentId)
 const observationStep = fc
@@ -101,7 +103,7 @@ const deleteStep = fc
     fc.oneof(
       one(NODES).map((id) => [nodes, id] as const),
       one(NAMES).map((id) => [deployments, id] as const),
-      placedUid.map((id) => [placements, id] as const),
+      placedUid.map((uid) => [placements, ownerOf('deployment', uid)] as const),
       assignmentId.map((id) => [observations, id] as const),
     ),
   )
@@ -224,7 +226,7 @@ describe('one tenant with two nodes', () => {
       one,
       two,
     ])
-    expect(put(inTenant(ACME, placements, web), placed())).toEqual([])
+    expect(put(placementAt(ACME, ownerOf('deployment', web)), placed())).toEqual([])
     expect(put(inTenant(ACME, observations, first), anObservation(first, 'starting'))).toEqual([])
     expect(put(inTenant(ACME, observations, first), anObservation(first, 'ready'))).toEqual([two])
     expect([peersOf(one), peersOf(two)]).toEqual([[], ['10.0.0.1:81']])
@@ -239,17 +241,17 @@ describe('one tenant with two nodes', () => {
     expect(put(inTenant(ACME, nodes, one), silent)).toEqual([two])
     expect(peersOf(two)).toEqual([])
     put(inTenant(ACME, nodes, one), aNode(one, { peerAddress: '10.0.0.1:82' }))
-    expect(put(inTenant(ACME, placements, web), placed('stopped'))).toEqual([two])
+    expect(put(placementAt(ACME, ownerOf('deployment', web)), placed('stopped'))).toEqual([two])
     expect(peersOf(two)).toEqual([])
   })
 
   test('rewriting a record without changes notifies no node', () => {
     const { put } = start()
     put(inTenant(ACME, deployments, 'web'), aDeploymentOf('web', web, ['a.example']))
-    put(inTenant(ACME, placements, web), placed())
+    put(placementAt(ACME, ownerOf('deployment', web)), placed())
     put(inTenant(ACME, observations, first), anObservation(first, 'ready'))
     expect(put(inTenant(ACME, observations, first), anObservation(first, 'ready'))).toEqual([])
-    expect(put(inTenant(ACME, placements, web), placed())).toEqual([])
+    expect(put(placementAt(ACME, ownerOf('deployment', web)), placed())).toEqual([])
     expect(
       put(inTenant(ACME, nodes, one), aNode(one, { peerAddress: '10.0.0.1:81', labels: { a: 'b' } })),
     ).toEqual([])
@@ -259,7 +261,7 @@ describe('one tenant with two nodes', () => {
   test('an unreadable record leaves the route table as it is and marks it incomplete', () => {
     const { records, listener, put, peersOf } = start()
     put(inTenant(ACME, deployments, 'web'), aDeploymentOf('web', web, ['a.example']))
-    put(inTenant(ACME, placements, web), placed())
+    put(placementAt(ACME, ownerOf('deployment', web)), placed())
     put(inTenant(ACME, observations, first), anObservation(first, 'ready'))
     listener.notified.length = 0
     listener.apply(records.corrupt(inTenant(ACME, deployments, 'web')))
@@ -275,7 +277,7 @@ describe('one tenant with two nodes', () => {
   test('a deployment with an unreadable placement is omitted from the routes instead of listed without peers', () => {
     const { records, put } = start()
     put(inTenant(ACME, deployments, 'web'), aDeploymentOf('web', web, ['a.example']))
-    records.corrupt(inTenant(ACME, placements, web))
+    records.corrupt(placementAt(ACME, ownerOf('deployment', web)))
     const { routes } = createDesiredIndex(records.store)
     expect(routes.isComplete(ACME)).toBe(false)
     expect(routes.routesFor(at(one))).toEqual([])

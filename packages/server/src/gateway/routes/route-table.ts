@@ -5,10 +5,12 @@
 import {
   type AssignmentId,
   asAssignmentId,
-  asDeploymentUid,
   asNodeId,
+  asOwner,
   type DeploymentUid,
+  deploymentUidOf,
   type NodeId,
+  ownerOf,
   type RoutedDeployment,
   type TenantId,
 } from '@holdfast/contract'
@@ -24,7 +26,7 @@ import {
   type StoredPlacement,
   tenants,
 } from '../../store/records.ts'
-import { inTenant } from '../../store/transaction.ts'
+import { inTenant, placementAt } from '../../store/transaction.ts'
 import type { GatewayDeps, NodeAddress } from '../deps.ts'
 import { createUnreadable, type Unreadable } from '../desired/unreadable.ts'
 import { createTenantRoutes, type Router, type RoutesOf, type TenantRoutes } from './tenant-routes.ts'
@@ -62,7 +64,8 @@ export function createRouteTable(
     return created
   }
   const updates = createUpdates(store, unreadable, (tenant) => byTenant.get(tenant), routesOf)
-  const isReadable = (tenant: TenantId, uid: DeploymentUid): boolean => !unplaced.has(tenant, uid)
+  const isReadable = (tenant: TenantId, uid: DeploymentUid): boolean =>
+    !unplaced.has(tenant, ownerOf('deployment', uid))
 
   for (const { record } of store.list(tenants))
     for (const collection of [nodes, deployments])
@@ -121,13 +124,15 @@ function createUpdates(
     const routed = routedDeployment(stored)
     const routes = routed === undefined ? known(tenant) : make(tenant)
     if (routes?.setRoutes(name, routed) !== true || routed === undefined) return
-    updateReplicas(tenant, routes, store.get(inTenant(tenant, placements, routed.uid))?.record, routed.uid)
+    const placement = store.get(placementAt(tenant, ownerOf('deployment', routed.uid)))?.record
+    updateReplicas(tenant, routes, placement, routed.uid)
   }
   const updatePlacement: Update = (tenant, id, gone) => {
     const routes = known(tenant)
-    const uid = asDeploymentUid(id)
-    if (routes === undefined || !routes.isRouted(uid)) return
-    const placement = gone ? undefined : store.get(inTenant(tenant, placements, id))?.record
+    const owner = asOwner(id)
+    const uid = deploymentUidOf(owner)
+    if (routes === undefined || uid === undefined || !routes.isRouted(uid)) return
+    const placement = gone ? undefined : store.get(placementAt(tenant, owner))?.record
     if (gone || placement !== undefined) updateReplicas(tenant, routes, placement, uid)
   }
   const updateObservation: Update = (tenant, id) => {

@@ -71,7 +71,7 @@ const brokerRequest = (
 ): Assigned => ({
   tenant,
   nodeId,
-  deployment: placement.uid,
+  owner: placement.owner,
   assignmentId: assignment.id,
 })
 

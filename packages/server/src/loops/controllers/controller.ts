@@ -1,6 +1,6 @@
 // The dependencies of the deployment controller, and its state while it runs.
 
-import type { NodeId, ResidencyRules, TenantId } from '@holdfast/contract'
+import type { ResidencyRules, TenantId } from '@holdfast/contract'
 import type { Clock } from '../../ports/clock.ts'
 import type { Quotas } from '../../quotas/quotas.ts'
 import type { Store } from '../../store/store.ts'
@@ -23,7 +23,7 @@ export interface PlacingDeps {
   /** The resync interval: every deployment is requeued this often, in case a change was missed. */
   readonly resyncMs?: number
   random(): number
-  onError(error: unknown, deployment: string): void
+  onError(error: unknown, workKey: string): void
 }
 
 export interface KnownTenant {
@@ -41,13 +41,6 @@ export interface Controller {
   readonly queue: Pick<KeyQueue, 'add'>
   readonly due: DelayedQueue
 }
-
-/** The queue key of a deployment, by name: a name belongs to one deployment at a time, even during its deletion. */
-export const keyOf = (tenant: TenantId, name: string): string => `${tenant}/${name}`
-/** Marks the queue key of a node that is being drained or released. No deployment name contains this character. */
-export const NODE_MARK = '@'
-export const nodeKeyOf = (tenant: TenantId, id: NodeId): string => `${tenant}/${NODE_MARK}${id}`
-export const TENANT_LENGTH = 36
 
 /** The longest time that agents need to reconnect after an outage of the control plane: two heartbeat intervals. */
 const LISTENING_MS = 20_000

@@ -1,20 +1,21 @@
 // Tests that capacity reserved for a plan is released when the plan is not written.
 
-import type { TenantId } from '@holdfast/contract'
+import { asOwner, ownerOf, type TenantId } from '@holdfast/contract'
 import { createMemoryKeyspace } from '@holdfast/simulation/memory/keyspace'
 import type { LineCall } from '@holdfast/simulation/memory/line'
 import {
   clock,
   openOver,
+  putPlacement,
   putTenant,
   uidOf,
   write,
 } from '@holdfast/simulation/memory/store-over-memory.fixture'
 import { afterEach, expect, test } from 'vitest'
 import { aDeployment, aSpec, someTenant } from '../../store/records.fixture.ts'
-import { deployments, placements } from '../../store/records.ts'
+import { deployments } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
-import { inTenant } from '../../store/transaction.ts'
+import { inTenant, placementAt } from '../../store/transaction.ts'
 import { startPlacing } from './place-deployments.ts'
 
 const tenant: TenantId = someTenant()
@@ -72,7 +73,8 @@ async function withoutWeb() {
   return {
     user,
     isOver: () => isGone && placing.pending === 0,
-    assigned: () => user.get(inTenant(tenant, placements, uidOf('other')))?.record.assignments.length,
+    assigned: () =>
+      user.get(placementAt(tenant, ownerOf('deployment', uidOf('other'))))?.record.assignments.length,
   }
 }
 
@@ -88,4 +90,26 @@ test('a deployment that was refused because of a deleted one is placed at once',
   const { user, assigned } = await withoutWeb()
   await putDeployments(user, 'web', 'other')
   await expect.poll(assigned, PATIENCE).toBe(1)
+})
+
+test('an owner of an unknown kind keeps its placement and its capacity until the placement is deleted', async () => {
+  const keyspace = createMemoryKeyspace()
+  const user = await openOver(keyspace)
+  ends.push(() => user.close())
+  const owner = asOwner('job/job_1')
+  const resources = { cpuMillis: 1_000, memoryBytes: 1_000 }
+  await write(user, (transaction) => {
+    putTenant(transaction, tenant)
+    putPlacement(transaction, tenant, 'other', { owner, resources })
+  })
+  await user.fresh()
+  const before = user.get(placementAt(tenant, owner))?.modRevision
+  const placing = startOn(await openOver(keyspace))
+  await putDeployments(user, 'other')
+  const own = () => user.get(placementAt(tenant, ownerOf('deployment', uidOf('other'))))?.record
+  await expect.poll(() => own()?.shortfall?.reason, PATIENCE).toBe('unschedulable')
+  await expect.poll(() => placing.pending, PATIENCE).toBe(0)
+  expect(user.get(placementAt(tenant, owner))?.modRevision).toBe(before)
+  await write(user, (transaction) => transaction.delete(placementAt(tenant, owner)))
+  await expect.poll(() => own()?.assignments.length, PATIENCE).toBe(1)
 })

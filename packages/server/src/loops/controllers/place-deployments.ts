@@ -6,20 +6,13 @@ import { deployments, tenants } from '../../store/records.ts'
 import type { ShardChange } from '../leadership/leadership-state.ts'
 import { shardOf } from '../leadership/shard-of.ts'
 import { repeat } from '../repeat.ts'
-import {
-  type Controller,
-  keyOf,
-  NODE_MARK,
-  nodeKeyOf,
-  type PlacingDeps,
-  TENANT_LENGTH,
-  tenantOf,
-} from './controller.ts'
+import { type Controller, type PlacingDeps, tenantOf } from './controller.ts'
 import { finishLeaving } from './placement/finish-leaving.ts'
 import { reconcileDeployment } from './placement/reconcile-deployment.ts'
 import { createDelayedQueue } from './queue/delayed-queue.ts'
 import { createKeyQueue, exponentialBackoff } from './queue/key-queue.ts'
 import { noticeChange } from './queue/notice-changes.ts'
+import { readWorkKey, workKey } from './queue/work-key.ts'
 
 export interface PlacementController {
   /** Number of keys that are queued, running or backing off after a failure. */
@@ -37,10 +30,10 @@ export function startPlacing(deps: PlacingDeps): PlacementController {
   const { store, leadership, concurrency = CONCURRENCY, resyncMs = RESYNC_MS } = deps
   const queue = createKeyQueue({
     concurrency,
-    work: (key) =>
-      key[TENANT_LENGTH + 1] === NODE_MARK
-        ? finishLeaving(controller, key)
-        : reconcileDeployment(controller, key),
+    work(key) {
+      const work = readWorkKey(key)
+      return work.kind === 'node' ? finishLeaving(controller, work) : reconcileDeployment(controller, work)
+    },
     backoffMs: exponentialBackoff(FIRST_BACKOFF_MS, LONGEST_BACKOFF_MS, deps.random),
     onError: (key, error) => deps.onError(error, key),
   })
@@ -78,8 +71,10 @@ function enqueueAll(controller: Controller, tenant: TenantId): void {
     queue,
   } = controller
   if (!leadership.owns(tenant)) return
-  for (const id of tenantOf(controller, tenant).view.leaving()) queue.add(nodeKeyOf(tenant, id))
-  for (const { record } of store.list(deployments, tenant)) queue.add(keyOf(tenant, record.spec.name))
+  for (const id of tenantOf(controller, tenant).view.leaving())
+    queue.add(workKey({ kind: 'node', tenant, id }))
+  for (const { record } of store.list(deployments, tenant))
+    queue.add(workKey({ kind: 'deployment', tenant, name: record.spec.name }))
 }
 
 function resyncAll(controller: Controller): void {

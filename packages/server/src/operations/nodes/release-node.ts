@@ -3,13 +3,13 @@
 // becomes `releasing`, the node gets no new replicas, and finishRelease removes it after the last
 // assignment ends. `force` is for a machine that will never answer again.
 
-import type { Node, NodeId, TenantId } from '@holdfast/contract'
+import { asOwner, type Node, type NodeId, type TenantId } from '@holdfast/contract'
 import { reject, rolesThatMay } from '@holdfast/core'
 import type { Clock } from '../../ports/clock.ts'
 import { freeSlot } from '../../quotas/hold-slot.ts'
 import { nodes, placements, type StoredNode } from '../../store/records.ts'
 import type { Store, TransactionDecision } from '../../store/store.ts'
-import { inTenant, type Transaction } from '../../store/transaction.ts'
+import { inTenant, placementAt, type Transaction } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import { checkIfMatch, requireLiveCaller } from '../preconditions.ts'
 import { recordAudit, recordEvent } from '../record-write.ts'
@@ -169,7 +169,7 @@ function dropNode(
  */
 export function isInUse(store: Pick<Store, 'get' | 'keysOf'>, tenant: TenantId, nodeId: NodeId): boolean {
   return store.keysOf(placements, tenant).some(({ id }) => {
-    const placement = store.get(inTenant(tenant, placements, id))?.record
+    const placement = store.get(placementAt(tenant, asOwner(id)))?.record
     return placement?.assignments.some((assignment) => assignment.nodeId === nodeId) ?? true
   })
 }

@@ -1,7 +1,7 @@
 // DELETE /secrets/{namespace}/{resource}: destroys every version in the credential's record. A version of a concurrent
 // write that is not committed yet is not in the record and is not destroyed.
 
-import type { SecretSummary } from '@holdfast/contract'
+import { consumerName, type SecretSummary } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
 import { freeSlot } from '../../quotas/hold-slot.ts'
 import { credentials, type StoredCredential } from '../../store/records.ts'
@@ -71,10 +71,10 @@ function decideDelete(
 }
 
 /**
- * Deployments that refer to the credential, and deployments with replicas or a rollback target of a revision that
+ * Workloads that refer to the credential, and workloads with replicas or a rollback target of a revision that
  * referred to it. A new reference changes the credential's record, which is compared at commit.
  */
 function usersOf(store: Store, { tenant }: Caller, credential: StoredCredential): string[] {
   const running = [...gatherUses(store, tenant)(credential).values()].flat()
-  return [...new Set([...credential.consumers, ...running])].sort()
+  return [...new Set([...credential.consumers.map(consumerName), ...running])].sort()
 }

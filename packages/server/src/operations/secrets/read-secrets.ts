@@ -1,6 +1,7 @@
 // Lists a tenant's secrets without secret values: paths, versions and the deployments that use them.
 
 import {
+  consumerName,
   defined,
   type SecretConsumer,
   type SecretEntry,
@@ -69,7 +70,7 @@ export function secretView(
       staged: version === rotation?.new,
       pinnedBy: [...(uses.get(version) ?? [])],
     })),
-    consumers,
+    consumers: consumers.map(consumerName),
   }
 }
 

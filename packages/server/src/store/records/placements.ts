@@ -5,13 +5,14 @@ import {
   boolean,
   branded,
   candidateShape,
+  capacityShape,
   containerTemplateShape,
-  type DeploymentUid,
   type Infer,
   integer,
   list,
   map,
   type NodeId,
+  type Owner,
   object,
   observationShape,
   optional,
@@ -21,12 +22,13 @@ import {
 } from '@holdfast/contract'
 import { tenantCollection, v } from './collection.ts'
 
-/** The placement of a deployment: its assignments to nodes and the container templates, as agents need them. */
+/** The placement of an owner: its assignments to nodes and the container templates, as agents need them. */
 export const storedPlacementShape = object({
   v,
-  uid: branded<DeploymentUid>(),
+  owner: branded<Owner>(),
+  /** The name of the owner, such as the name of the deployment. */
   name: string(),
-  /** The deployment revision that this placement implements. */
+  /** The revision of the owner that this placement implements. */
   revision: integer(),
   /**
    * Whether a replica of the deployment was ever assigned to a node. Before the first assignment, a deployment without a
@@ -36,6 +38,11 @@ export const storedPlacementShape = object({
   assignments: list(assignmentShape),
   /** Container templates by templateHash; only templates that an assignment or `lastGood` names. */
   templates: map(containerTemplateShape),
+  /**
+   * The resources that each assignment requests. Absent for a deployment, whose record has them. A server that does not
+   * know the kind of the owner counts these.
+   */
+  resources: optional(capacityShape),
   /** A hash of the placement refusals in the last event about refusals; empty if there was none. */
   reportedRefusals: string(),
   /** The phase of the deployment that the last event about a phase reported. */
@@ -60,7 +67,7 @@ export type StoredPlacement = Infer<typeof storedPlacementShape>
 /** A placement decision, in force from `decidedAt` until the next decision. */
 export const storedDecisionShape = object({
   v,
-  uid: branded<DeploymentUid>(),
+  owner: branded<Owner>(),
   name: string(),
   number: integer(),
   decidedAt: string(),
@@ -85,7 +92,7 @@ export const decisionPartShape = object({ v, candidates: list(candidateShape) })
 export const storedObservationShape = object({
   v,
   ...observationShape.fields,
-  deployment: branded<DeploymentUid>(),
+  owner: branded<Owner>(),
   nodeId: branded<NodeId>(),
   at: string(),
 })

@@ -3,6 +3,7 @@
 import {
   boolean,
   branded,
+  type Consumer,
   type Infer,
   integer,
   list,
@@ -18,7 +19,7 @@ import {
 import { globalCollection, tenantCollection, v } from './collection.ts'
 
 /**
- * A credential without secret values: the namespace of its label, the deployments that refer to it,
+ * A credential without secret values: the namespace of its label, the workloads that refer to it,
  * its versions and its rotation. All of these share one key, so one compare covers them. The record
  * exists while it has a version or reference.
  */
@@ -26,8 +27,8 @@ export const storedCredentialShape = object({
   v,
   label: string(),
   namespace: string(),
-  /** Sorted names of the deployments that refer to the credential. */
-  consumers: list(string()),
+  /** Sorted; the workloads that refer to the credential. */
+  consumers: list(branded<Consumer>()),
   /** The versions of the credential that are not destroyed, in ascending order. */
   versions: list(object({ version: integer(), keys: list(string()), createdAt: string() })),
   /** The first version of the credential, used by deployments that were created before the credential had a version. */
@@ -41,8 +42,8 @@ export const storedCredentialShape = object({
       old: integer(),
       new: integer(),
       since: string(),
-      /** The name of the deployment that the rotation was requested for; its containers are replaced first. */
-      startedBy: string(),
+      /** The consumer that the rotation was requested for; its containers are replaced first. */
+      startedBy: branded<Consumer>(),
       /** True while a cutover is being aborted; the abort ends when no container uses the new version. */
       aborting: optional(boolean()),
       /** The caller of the last rotation step; the deployment revisions that the rotation creates name this caller. */

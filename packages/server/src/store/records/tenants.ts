@@ -4,6 +4,7 @@ import {
   boolean,
   branded,
   type Infer,
+  type Owner,
   object,
   oneOf,
   ROLES,
@@ -43,7 +44,9 @@ export const execTicketShape = object({
   token: branded<TokenId>(),
   role: oneOf(ROLES),
   onBehalf: boolean(),
-  deployment: string(),
+  owner: branded<Owner>(),
+  /** The name of the owner, for the audit entry. */
+  name: string(),
   secretHash: string(),
   sealed: string(),
   expiresAt: string(),

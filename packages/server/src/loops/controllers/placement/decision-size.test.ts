@@ -4,7 +4,6 @@
 import type { DeploymentSpec } from '@holdfast/contract'
 import { expect, test } from 'vitest'
 import type { Controller } from '../controller.ts'
-import { keyOf } from '../controller.ts'
 import { aRollout, NOW, tenant } from '../planning/cached-cluster.fixture.ts'
 import { createDelayedQueue } from '../queue/delayed-queue.ts'
 import { planAndReserve } from './placement-snapshot.ts'
@@ -80,7 +79,11 @@ test('a plan is compared at once, before anything else runs', async () => {
     queue: { add: () => undefined },
     due: createDelayedQueue(),
   }
-  const looked = reconcileDeployment(controller as unknown as Controller, keyOf(tenant, next.spec.name))
+  const looked = reconcileDeployment(controller as unknown as Controller, {
+    kind: 'deployment',
+    tenant,
+    name: next.spec.name,
+  })
   expect(isCompared).toBe(true)
   await expect(looked).rejects.toThrow('enough was seen')
 })

@@ -1,17 +1,18 @@
 // Finishes the drain or release of a node once no replica is left on it. The record, name and quota slot of a released
 // node are deleted; a drained node stays enrolled and cordoned.
 
-import type { NodeId, TenantId } from '@holdfast/contract'
 import { isDraining, stageDrained } from '../../../operations/nodes/drain-node.ts'
 import { stageRelease } from '../../../operations/nodes/release-node.ts'
 import { nodes } from '../../../store/records.ts'
 import { inTenant } from '../../../store/transaction.ts'
 import { LostLeadershipError } from '../../leadership/fence.ts'
-import { type Controller, TENANT_LENGTH } from '../controller.ts'
+import type { Controller } from '../controller.ts'
+import type { Work } from '../queue/work-key.ts'
 
-export async function finishLeaving({ deps }: Controller, key: string): Promise<void> {
-  const tenant = key.slice(0, TENANT_LENGTH) as TenantId
-  const id = key.slice(TENANT_LENGTH + 2) as NodeId
+export async function finishLeaving(
+  { deps }: Controller,
+  { tenant, id }: Extract<Work, { kind: 'node' }>,
+): Promise<void> {
   const node = deps.store.get(inTenant(tenant, nodes, id))?.record
   if (node === undefined || !deps.leadership.owns(tenant)) return
   try {

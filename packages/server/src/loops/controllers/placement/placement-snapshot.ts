@@ -2,15 +2,15 @@
 // to the types of the core package. Records are read from the cache on demand; nothing is copied.
 
 import { hash } from 'node:crypto'
-import type { AssignmentId, ResidencyRules, TenantId } from '@holdfast/contract'
+import { type AssignmentId, ownerOf, type ResidencyRules, type TenantId } from '@holdfast/contract'
 import type { Dependency } from '@holdfast/core'
 import { type PlacementPlan, type PlacementSnapshot, planPlacement } from '@holdfast/core/placement'
 import { isLost } from '../../../liveness/node-status.ts'
 import { targetOf } from '../../../scheduling/revision-target.ts'
 import { workloadOf } from '../../../scheduling/scheduling-facts.ts'
-import { deployments, observations, placements, type StoredDeployment } from '../../../store/records.ts'
+import { deployments, observations, type StoredDeployment } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
-import { inTenant } from '../../../store/transaction.ts'
+import { inTenant, placementAt } from '../../../store/transaction.ts'
 import type { TenantView } from './tenant-view.ts'
 
 export interface SnapshotDeps {
@@ -27,8 +27,9 @@ export function planAndReserve(deps: SnapshotDeps, stored: StoredDeployment, now
   const { view } = deps
   const plan = planPlacement(takeSnapshot(deps, stored), stored, now)
   const { name, resources } = stored.spec
-  if (plan.isSettled) view.release(stored.uid)
-  else view.reserve(stored.uid, { name, resources, assignments: plan.reserved }, plan.placementRevision)
+  const owner = ownerOf('deployment', stored.uid)
+  if (plan.isSettled) view.release(owner)
+  else view.reserve(owner, { name, resources, assignments: plan.reserved }, plan.placementRevision)
   return plan
 }
 
@@ -36,15 +37,16 @@ export function takeSnapshot(
   { store, tenant, view, residency, graceUntil }: SnapshotDeps,
   stored: StoredDeployment,
 ): PlacementSnapshot {
-  const placement = store.get(inTenant(tenant, placements, stored.uid))
+  const owner = ownerOf('deployment', stored.uid)
+  const placement = store.get(placementAt(tenant, owner))
   return {
     workload: workloadOf(store, tenant, stored.spec, residency),
     target: targetOf(stored),
     placement: placement?.record,
     placementRevision: placement?.modRevision ?? 0,
     scheduling: view.scheduling,
-    counted: view.countedOf(stored.uid),
-    room: view.roomBeside(stored.uid),
+    counted: view.countedOf(owner),
+    room: view.roomBeside(owner),
     graceUntil,
     nodeOf: view.nodeOf,
     dispositionOf: view.dispositionOf,
@@ -57,10 +59,11 @@ export function takeSnapshot(
 function findDependency(store: Pick<Store, 'get'>, tenant: TenantId, name: string): Dependency | undefined {
   const other = store.get(inTenant(tenant, deployments, name))?.record
   if (other === undefined) return undefined
+  const placement = store.get(placementAt(tenant, ownerOf('deployment', other.uid)))?.record
   return {
     replicas: other.spec.replicas,
     deleting: other.deleting,
-    assignments: store.get(inTenant(tenant, placements, other.uid))?.record.assignments ?? [],
+    assignments: placement?.assignments ?? [],
     seen: (id: AssignmentId) => store.get(inTenant(tenant, observations, id))?.record,
     isLost: (id) => isLost(store, tenant, id),
   }

@@ -1,25 +1,21 @@
 // Reconciles one deployment: makes a plan from the cache and, if the plan changes anything, writes it in one fenced
 // transaction that compares every record that the plan relies on. See docs/design/leadership.md#fencing
 
-import type { DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
+import { type NodeId, type Owner, ownerOf, type TenantId } from '@holdfast/contract'
 import type { PlacementPlan } from '@holdfast/core/placement'
 import { recordEvent, recordEventOnce } from '../../../operations/record-write.ts'
-import {
-  deployments,
-  nodes,
-  observations,
-  placements,
-  type StoredDeployment,
-} from '../../../store/records.ts'
-import { getOr, inTenant, type Transaction } from '../../../store/transaction.ts'
+import { deployments, nodes, observations, type StoredDeployment } from '../../../store/records.ts'
+import { getOr, inTenant, placementAt, type Transaction } from '../../../store/transaction.ts'
 import { LostLeadershipError } from '../../leadership/fence.ts'
-import { type Controller, type KnownTenant, keyOf, TENANT_LENGTH, tenantOf } from '../controller.ts'
+import { type Controller, type KnownTenant, tenantOf } from '../controller.ts'
+import { type Work, workKey } from '../queue/work-key.ts'
 import { planAndReserve } from './placement-snapshot.ts'
 import { dropMatrix, hasLargeMatrix, recordDecision, storeMatrix } from './record-decision.ts'
 
-export async function reconcileDeployment(controller: Controller, key: string): Promise<void> {
-  const tenant = key.slice(0, TENANT_LENGTH) as TenantId
-  const name = key.slice(TENANT_LENGTH + 1)
+export async function reconcileDeployment(
+  controller: Controller,
+  { tenant, name }: Extract<Work, { kind: 'deployment' }>,
+): Promise<void> {
   const { leadership, store } = controller.deps
   if (!leadership.owns(tenant)) return
   const stored = store.get(inTenant(tenant, deployments, name))?.record
@@ -30,7 +26,7 @@ export async function reconcileDeployment(controller: Controller, key: string): 
   try {
     await write(controller, known, tenant, plan)
   } catch (error) {
-    known.view.release(plan.deployment.uid)
+    known.view.release(ownerOf('deployment', plan.deployment.uid))
     // LostLeadershipError is ignored, because the process that owns the shard now plans the deployment.
     if (!(error instanceof LostLeadershipError)) throw error
   }
@@ -45,12 +41,13 @@ function planNow(
 ): PlacementPlan | undefined {
   const { name, placement } = stored.spec
   const plan = planAndReserve({ store, tenant, view, residency, graceUntil }, stored, clock.now())
-  if (plan.cures.length === 0) waiting.forget(name)
-  else waiting.wait(name, plan.cures, placement?.affinity !== undefined)
+  const key = workKey({ kind: 'deployment', tenant, name })
+  if (plan.cures.length === 0) waiting.forget(key)
+  else waiting.wait(key, plan.cures, placement?.affinity !== undefined)
   const others = plan.unmet.map((each) => each.name)
-  if (others.length === 0) dependents.forget(name)
-  else dependents.wait(name, others)
-  due.note(keyOf(tenant, name), plan.rollout.replanAt)
+  if (others.length === 0) dependents.forget(key)
+  else dependents.wait(key, others)
+  due.note(key, plan.rollout.replanAt)
   return plan.isSettled ? undefined : plan
 }
 
@@ -63,6 +60,7 @@ async function write(
 ): Promise<void> {
   const { leadership, clock } = controller.deps
   const { uid, spec } = first.deployment
+  const owner = ownerOf('deployment', uid)
   const parts = first.events().before
   for (const event of parts)
     await leadership.fenced(tenant, (transaction) => {
@@ -75,11 +73,11 @@ async function write(
   let planned = parts.length === 0 && matrix === undefined ? first : undefined
   const isWritten = await leadership.fenced<boolean>(tenant, (transaction) => {
     const stored = transaction.get(inTenant(tenant, deployments, spec.name))
-    transaction.get(inTenant(tenant, placements, uid))
+    transaction.get(placementAt(tenant, owner))
     const isOver = stored?.uid !== uid
     const plan = planned ?? (stored && planNow(controller, known, tenant, stored))
     planned = undefined
-    if (isOver) releaseReservation(controller, known, tenant, uid)
+    if (isOver) releaseReservation(controller, known, owner)
     if (plan === undefined || isOver) return { kind: 'abort', result: true }
     if (!recordDecision(transaction, tenant, plan, matrix)) return { kind: 'abort', result: false }
     stage(transaction, tenant, plan)
@@ -87,19 +85,14 @@ async function write(
   })
   if (isWritten) return
   // The transaction made a newer plan, whose candidate matrix is not stored yet, so the deployment is requeued.
-  controller.queue.add(keyOf(tenant, spec.name))
+  controller.queue.add(workKey({ kind: 'deployment', tenant, name: spec.name }))
   if (matrix !== undefined) await dropMatrix(leadership, tenant, matrix)
 }
 
-/** Releases the reservation of a plan that is not written, and requeues the deployments that wait for capacity. */
-function releaseReservation(
-  { queue }: Controller,
-  known: KnownTenant,
-  tenant: TenantId,
-  uid: DeploymentUid,
-): void {
-  known.view.release(uid)
-  for (const name of known.waiting.curedBy('placements')) queue.add(keyOf(tenant, name))
+/** Releases the reservation of a plan that is not written, and requeues the work that waits for capacity. */
+function releaseReservation({ queue }: Controller, known: KnownTenant, owner: Owner): void {
+  known.view.release(owner)
+  for (const key of known.waiting.curedBy('placements')) queue.add(key)
 }
 
 function stage(transaction: Transaction, tenant: TenantId, plan: PlacementPlan): void {
@@ -107,7 +100,7 @@ function stage(transaction: Transaction, tenant: TenantId, plan: PlacementPlan):
   // An unreadable observation is not compared, because the plan treats it as absent and it must not block the write.
   for (const id of plan.observationsToCompare)
     getOr(transaction, inTenant(tenant, observations, id), undefined)
-  const address = inTenant(tenant, placements, plan.deployment.uid)
+  const address = placementAt(tenant, ownerOf('deployment', plan.deployment.uid))
   if (plan.next === undefined) transaction.delete(address)
   else transaction.put(address, { v: 1, ...plan.next })
   for (const { id } of plan.rollout.dropped) transaction.delete(inTenant(tenant, observations, id))

@@ -31,7 +31,7 @@ export async function storeMatrix(
   const parts = plan.recordedParts()
   if (parts.length < 2 || refused === undefined || next?.decided === undefined) return undefined
   const { number, at } = next.decided
-  const id = decisionId({ uid: deployment.uid, number, at: Date.parse(at) })
+  const id = decisionId({ owner: next.owner, number, at: Date.parse(at) })
   const before = parts.slice(0, -1).map((candidates, index) => ({ candidates, id: `${id}/${index}` }))
   for (const part of before)
     await leadership.fenced<void>(tenant, (transaction) => {
@@ -78,10 +78,10 @@ export function recordDecision(
   if (parts.length > 1 && !isStored) return false
   const explanation = isStored ? matrix.explanation : refused
   transaction.put(
-    inTenant(tenant, decisions, decisionId({ uid: deployment.uid, number, at: Date.parse(at) })),
+    inTenant(tenant, decisions, decisionId({ owner: next.owner, number, at: Date.parse(at) })),
     {
       v: 1,
-      uid: deployment.uid,
+      owner: next.owner,
       name: deployment.spec.name,
       number,
       decidedAt: at,

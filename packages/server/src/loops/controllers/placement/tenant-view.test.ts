@@ -1,6 +1,14 @@
 // Tests that a view updated change by change gives the same results as a view rebuilt from all records.
 
-import type { Assignment, AssignmentId, DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
+import {
+  type Assignment,
+  type AssignmentId,
+  asOwner,
+  type DeploymentUid,
+  type NodeId,
+  ownerOf,
+  type TenantId,
+} from '@holdfast/contract'
 import type { Workload } from '@holdfast/core'
 import { createSchedulingView } from '@holdfast/core/placement'
 import fc from 'fast-check'
@@ -50,6 +58,7 @@ function records() {
 
 const nodeId = (index: number) => `node_${index}` as NodeId
 const uidOf = (index: number) => `dep_${index}` as DeploymentUid
+const owner = (index: number) => ownerOf('deployment', uidOf(index))
 const assigned = (uid: DeploymentUid, index: number, on: number): Assignment => ({
   id: `rep_${uid}_${index}_${on}` as AssignmentId,
   replica: index,
@@ -82,7 +91,7 @@ const aNode = (index: number, cpuMillis: number, schedulable: boolean): StoredNo
 })
 const aPlacement = (index: number, on: readonly number[]): StoredPlacement => ({
   v: 1,
-  uid: uidOf(index),
+  owner: owner(index),
   name: `d${index}`,
   revision: 1,
   everAssigned: true,
@@ -134,15 +143,15 @@ describe('a tenant view', () => {
             })
           }
           if (each.kind === 'no node') remove(nodes, nodeId(index))
-          if (each.kind === 'placement') put(placements, uidOf(index), aPlacement(index, each.on))
-          if (each.kind === 'no placement') remove(placements, uidOf(index))
+          if (each.kind === 'placement') put(placements, owner(index), aPlacement(index, each.on))
+          if (each.kind === 'no placement') remove(placements, owner(index))
           if (each.kind === 'requests') {
             const resources = { cpuMillis: each.cpu, memoryBytes: 1 }
             const spec = { ...aSpec(`d${index}`), resources }
             put(deployments, `d${index}`, aDeployment(`d${index}`, { uid: uidOf(index), spec }))
           }
           if (each.kind === 'node' || each.kind === 'no node') view.applyNode(nodeId(index))
-          else view.applyPlacement(uidOf(index))
+          else view.applyPlacement(owner(index))
         }
         const rebuilt = createSchedulingView(gatherTenantFacts(store, quotas, tenant))
         expect(view.scheduling.candidates(workload)).toEqual(rebuilt.candidates(workload))
@@ -150,6 +159,26 @@ describe('a tenant view', () => {
       }),
       { numRuns: 500 },
     )
+  })
+
+  test('counts the containers and requests of an owner of an unknown kind, but not as a deployment', () => {
+    const { store, put, delete: remove } = records()
+    put(nodes, nodeId(1), aNode(1, 250, true))
+    put(nodeNames, 'n1', { v: 1, claims: [{ tenant, nodeId: nodeId(1), state: 'active' }] })
+    const job = asOwner('job/job_1')
+    // The name of the job is that of the deployment in the anti-affinity rule of the workload.
+    put(placements, job, { ...aPlacement(1, [1]), owner: job, resources: workload.resources })
+    const view = createTenantView(store, { limit: () => 2 }, tenant)
+    expect(view.roomBeside(owner(1))).toBe(1)
+    expect(view.deploymentsOn(nodeId(1))).toEqual(new Set())
+    expect(view.scheduling.place(workload, 2)).toMatchObject({ placed: [nodeId(1)], unplaced: 1 })
+    expect(gatherTenantFacts(store, quotas, tenant)).toMatchObject({
+      nodes: [{ requested: { cpuMillis: 100 }, replicas: new Map([['job/job_1', 1]]) }],
+      containers: { used: 1 },
+    })
+    remove(placements, job)
+    expect(view.applyPlacement(job)).toBe('freed')
+    expect(view.scheduling.place(workload, 2)).toMatchObject({ unplaced: 0 })
   })
 
   test('holds a reservation until the cache shows a newer record than the one it was planned from', () => {
@@ -161,7 +190,7 @@ describe('a tenant view', () => {
       'd1',
       aDeployment('d1', { uid: uidOf(1), spec: { ...aSpec('d1'), resources: workload.resources } }),
     )
-    const decidedOn = put(placements, uidOf(1), aPlacement(1, []))
+    const decidedOn = put(placements, owner(1), aPlacement(1, []))
     const view = createTenantView(store, quotas, tenant)
     const free = { ...workload, placement: undefined }
     const reserved = {
@@ -169,18 +198,18 @@ describe('a tenant view', () => {
       resources: workload.resources,
       assignments: aPlacement(1, [1, 1]).assignments,
     }
-    view.reserve(uidOf(1), reserved, decidedOn)
+    view.reserve(owner(1), reserved, decidedOn)
     expect(view.scheduling.place(free, 1).unplaced).toBe(1)
     // A record in the cache that is older than the plan does not end the reservation; `release` does.
-    expect(view.applyPlacement(uidOf(1))).toBe('none')
+    expect(view.applyPlacement(owner(1))).toBe('none')
     expect(view.scheduling.place(free, 1).unplaced).toBe(1)
-    view.release(uidOf(1))
+    view.release(owner(1))
     expect(view.scheduling.place(free, 3)).toMatchObject({ placed: [nodeId(1), nodeId(1)], unplaced: 1 })
-    view.reserve(uidOf(1), reserved, decidedOn)
-    put(placements, uidOf(1), aPlacement(1, [1, 1]))
-    expect(view.applyPlacement(uidOf(1))).toBe('grown')
-    put(placements, uidOf(1), aPlacement(1, [1]))
-    expect(view.applyPlacement(uidOf(1))).toBe('freed')
+    view.reserve(owner(1), reserved, decidedOn)
+    put(placements, owner(1), aPlacement(1, [1, 1]))
+    expect(view.applyPlacement(owner(1))).toBe('grown')
+    put(placements, owner(1), aPlacement(1, [1]))
+    expect(view.applyPlacement(owner(1))).toBe('freed')
     expect(view.scheduling.place(free, 1).unplaced).toBe(0)
   })
 })

@@ -1,7 +1,13 @@
 // The scheduling view of one tenant, updated with each change of the cache. The view includes the reservations of this
 // process, so that two concurrent plans never use the same capacity. See docs/design/placement.md#candidates
 
-import type { AssignmentId, DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
+import {
+  type AssignmentId,
+  deploymentUidOf,
+  type NodeId,
+  type Owner,
+  type TenantId,
+} from '@holdfast/contract'
 import { type NodeDisposition, type NodeFacts, type RetryTrigger, sameStand } from '@holdfast/core'
 import {
   type CountedReplicas,
@@ -13,24 +19,30 @@ import {
 } from '@holdfast/core/placement'
 import { isDraining } from '../../../operations/nodes/drain-node.ts'
 import type { Quotas } from '../../../quotas/quotas.ts'
-import { type AssignedWork, NOTHING, nodeFacts, requestsOf } from '../../../scheduling/scheduling-facts.ts'
+import {
+  type AssignedWork,
+  countedName,
+  NOTHING,
+  nodeFacts,
+  requestsOf,
+} from '../../../scheduling/scheduling-facts.ts'
 import { nodeNames, nodes, placements, type StoredNode } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
-import { globally, inTenant } from '../../../store/transaction.ts'
+import { globally, inTenant, placementAt } from '../../../store/transaction.ts'
 
 export interface TenantView {
   readonly scheduling: SchedulingView
-  /** The replicas of a deployment in the view: those of its reservation, or else those of its cached placement. */
-  countedOf(uid: DeploymentUid): CountedReplicas
+  /** The replicas of an owner in the view: those of its reservation, or else those of its cached placement. */
+  countedOf(owner: Owner): CountedReplicas
   /**
    * Adds a planned placement to the view before it is stored. The reservation ends once the cache has a placement newer
    * than `decidedOn`, the revision that the plan was made from.
    */
-  reserve(uid: DeploymentUid, placement: CountedReplicas, decidedOn: number): void
-  /** Drops the deployment's reservation; the view then uses the cached placement again. */
-  release(uid: DeploymentUid): void
-  /** Updates the view with the deployment's cached placement, and returns how that placement has changed. */
-  applyPlacement(uid: DeploymentUid): PlacementChange
+  reserve(owner: Owner, placement: CountedReplicas, decidedOn: number): void
+  /** Drops the owner's reservation; the view then uses the cached placement again. */
+  release(owner: Owner): void
+  /** Updates the view with the owner's cached placement, and returns how that placement has changed. */
+  applyPlacement(owner: Owner): PlacementChange
   /** Updates the view with the cached record of a node, and returns what changed: the triggers for a retry. */
   applyNode(id: NodeId): RetryTrigger[]
   /** The node's facts; undefined if the node is not enrolled or its record is unreadable. */
@@ -39,8 +51,8 @@ export interface TenantView {
   dispositionOf(id: NodeId): NodeDisposition
   /** The nodes that are being drained or released. */
   leaving(): NodeId[]
-  /** Number of containers that this deployment may have: the tenant's quota minus the containers of other deployments. */
-  roomBeside(uid: DeploymentUid): number
+  /** Number of containers that this owner may have: the tenant's quota minus the containers of other owners. */
+  roomBeside(owner: Owner): number
   /** The names of the deployments with a replica on the node. */
   deploymentsOn(id: NodeId): Set<string>
   /** Updates the view with the current quota of containers. */
@@ -62,9 +74,9 @@ interface State {
   readonly quotas: Pick<Quotas, 'limit'>
   readonly tenant: TenantId
   readonly scheduling: SchedulingView
-  readonly counted: Map<DeploymentUid, Counted>
+  readonly counted: Map<Owner, Counted>
   /** For each deployment, the placement in the cache at its last change, with which the next change is compared. */
-  readonly shown: Map<DeploymentUid, CountedReplicas>
+  readonly shown: Map<Owner, CountedReplicas>
   readonly byNode: Map<NodeId, Map<AssignmentId, AssignedWork>>
   readonly nodes: Map<NodeId, NodeFacts>
   used: number
@@ -89,24 +101,27 @@ export function createTenantView(
   }
   const view: TenantView = {
     scheduling,
-    countedOf: (uid) => state.counted.get(uid) ?? EMPTY,
-    reserve: (uid, placement, decidedOn) => {
-      count(state, uid, { ...placement, decidedOn })
+    countedOf: (owner) => state.counted.get(owner) ?? EMPTY,
+    reserve: (owner, placement, decidedOn) => {
+      count(state, owner, { ...placement, decidedOn })
     },
-    release(uid) {
-      state.counted.set(uid, { ...(state.counted.get(uid) ?? EMPTY), decidedOn: UNDECIDED })
-      applyPlacement(state, uid)
+    release(owner) {
+      state.counted.set(owner, { ...(state.counted.get(owner) ?? EMPTY), decidedOn: UNDECIDED })
+      applyPlacement(state, owner)
     },
-    applyPlacement: (uid) => applyPlacement(state, uid),
+    applyPlacement: (owner) => applyPlacement(state, owner),
     applyNode: (id) => applyNode(state, id),
     nodeOf: (id) => state.nodes.get(id),
     dispositionOf: (id) => dispositionOf(state, id),
     leaving: () => [...state.nodes.keys()].filter((id) => dispositionOf(state, id) === 'leaving'),
-    roomBeside(uid) {
-      const own = state.counted.get(uid)?.assignments.length ?? 0
+    roomBeside(owner) {
+      const own = state.counted.get(owner)?.assignments.length ?? 0
       return quotas.limit(tenant, 'containers') - state.used + own
     },
-    deploymentsOn: (id) => new Set([...(state.byNode.get(id)?.values() ?? [])].map(({ name }) => name)),
+    deploymentsOn(id) {
+      const work = [...(state.byNode.get(id)?.values() ?? [])]
+      return new Set(work.filter((one) => deploymentUidOf(one.owner) !== undefined).map(({ name }) => name))
+    },
     applyQuota: () => applyQuota(state),
     refresh: () => refresh(state),
   }
@@ -135,31 +150,31 @@ function refresh(state: State): void {
   const { store, tenant } = state
   const listed = store.list(nodes, tenant).map(({ record }) => record.id)
   for (const id of new Set([...listed, ...state.nodes.keys()])) applyNode(state, id)
-  const placed = store.list(placements, tenant).map(({ record }) => record.uid)
-  for (const uid of new Set([...placed, ...state.counted.keys()])) applyPlacement(state, uid)
+  const placed = store.list(placements, tenant).map(({ record }) => record.owner)
+  for (const owner of new Set([...placed, ...state.counted.keys()])) applyPlacement(state, owner)
   applyQuota(state)
 }
 
-function applyPlacement(state: State, uid: DeploymentUid): PlacementChange {
+function applyPlacement(state: State, owner: Owner): PlacementChange {
   const { store, tenant } = state
-  const found = store.get(inTenant(tenant, placements, uid))
+  const found = store.get(placementAt(tenant, owner))
   const record = found?.record
   const now: CountedReplicas =
     record === undefined
       ? EMPTY
       : {
-          name: record.name,
+          name: countedName(record),
           assignments: record.assignments,
           resources: requestsOf(store, tenant, record),
         }
-  const change = changeOf(state.shown.get(uid) ?? EMPTY, now)
-  if (record === undefined) state.shown.delete(uid)
-  else state.shown.set(uid, now)
-  const { decidedOn } = state.counted.get(uid) ?? EMPTY
+  const change = changeOf(state.shown.get(owner) ?? EMPTY, now)
+  if (record === undefined) state.shown.delete(owner)
+  else state.shown.set(owner, now)
+  const { decidedOn } = state.counted.get(owner) ?? EMPTY
   // True while the cached placement is older than the reservation, whose write has not reached the cache yet.
   const isOutdated =
     decidedOn !== UNDECIDED && (found === undefined ? decidedOn === 0 : found.modRevision <= decidedOn)
-  if (!isOutdated) count(state, uid, { ...now, decidedOn: UNDECIDED })
+  if (!isOutdated) count(state, owner, { ...now, decidedOn: UNDECIDED })
   return change
 }
 
@@ -172,26 +187,32 @@ function changeOf(before: CountedReplicas, now: CountedReplicas): PlacementChang
   return now.assignments.length > before.assignments.length ? 'grown' : 'none'
 }
 
-/** Replaces the deployment's replicas in the view. */
-function count(state: State, uid: DeploymentUid, now: Counted): void {
-  const before = state.counted.get(uid) ?? EMPTY
-  if (now.assignments.length === 0) state.counted.delete(uid)
-  else state.counted.set(uid, now)
+/** Replaces the owner's replicas in the view. */
+function count(state: State, owner: Owner, now: Counted): void {
+  const before = state.counted.get(owner) ?? EMPTY
+  if (now.assignments.length === 0) state.counted.delete(owner)
+  else state.counted.set(owner, now)
   if (before.assignments.length === 0 && now.assignments.length === 0) return
   const sameRequests = hasSameRequests(before, now)
   const kept = new Set(sameRequests ? now.assignments.map(placeOf) : [])
   const known = new Set(sameRequests ? before.assignments.map(placeOf) : [])
+  const { name, resources } = now
   for (const each of before.assignments) if (!kept.has(placeOf(each))) leave(state, each.nodeId, each.id)
-  for (const each of now.assignments) if (!known.has(placeOf(each))) enter(state, each.nodeId, each.id, now)
+  for (const each of now.assignments)
+    if (!known.has(placeOf(each))) enter(state, each, { owner, name, resources })
   applyQuota(state)
 }
 
-function enter(state: State, nodeId: NodeId, id: AssignmentId, { name, resources }: CountedReplicas): void {
+function enter(
+  state: State,
+  { nodeId, id }: CountedReplicas['assignments'][number],
+  work: AssignedWork,
+): void {
   const taken = state.byNode.get(nodeId) ?? new Map<AssignmentId, AssignedWork>()
   state.byNode.set(nodeId, taken)
-  taken.set(id, { name, resources })
+  taken.set(id, work)
   state.used += 1
-  state.scheduling.applyAssigned(nodeId, name, resources)
+  state.scheduling.applyAssigned(nodeId, work.name, work.resources)
 }
 
 function leave(state: State, nodeId: NodeId, id: AssignmentId): void {

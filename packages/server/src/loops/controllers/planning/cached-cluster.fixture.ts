@@ -1,7 +1,14 @@
 // For tests only: the nodes of a tenant and a deployment that runs on them, as cached records without a store.
 
 import { randomUUID } from 'node:crypto'
-import type { AssignmentId, DeploymentSpec, DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
+import {
+  type AssignmentId,
+  type DeploymentSpec,
+  type DeploymentUid,
+  type NodeId,
+  ownerOf,
+  type TenantId,
+} from '@holdfast/contract'
 import { createRecordIndex } from '../../../store/cache/record-index.ts'
 import { encodeRecord } from '../../../store/encode.ts'
 import { createKeyspace } from '../../../store/keys.ts'
@@ -93,6 +100,7 @@ export function aRollout(
 ): Rollout {
   const { deps, put, ids } = aCluster(machines)
   const uid = `dep_${'0'.repeat(26)}` as DeploymentUid
+  const owner = ownerOf('deployment', uid)
   const digest = `sha256:${'d'.repeat(64)}`
   const next = aDeployment('web', { uid, digest, revision: 2, spec: { ...aSpec('web'), replicas, ...spec } })
   put(deployments, 'web', next)
@@ -102,7 +110,7 @@ export function aRollout(
     put(observations, id, {
       v: 1,
       assignmentId: id,
-      deployment: uid,
+      owner,
       nodeId,
       at: NOW,
       generation: 1,
@@ -126,9 +134,9 @@ export function aRollout(
       assignedAt: NOW,
     }
   })
-  put(placements, uid, {
+  put(placements, owner, {
     v: 1,
-    uid,
+    owner,
     name: 'web',
     revision: 1,
     assignments,

@@ -2,7 +2,7 @@
 // applied to an overlay of the stored records, and simulated agents make every container ready at once. The code is that
 // of the controllers, so the real rollout differs only if records change. See docs/design/rollouts.md#dry-run-plans
 
-import type { Assignment, NodeId, TenantId } from '@holdfast/contract'
+import { type Assignment, type NodeId, type Owner, ownerOf, type TenantId } from '@holdfast/contract'
 import { dependencyText, isReady, type NodeDisposition } from '@holdfast/core'
 import {
   createPickDescriber,
@@ -25,7 +25,7 @@ import {
   type StoredObservation,
 } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
-import { inTenant } from '../../../store/transaction.ts'
+import { inTenant, placementAt } from '../../../store/transaction.ts'
 import type { PlacingDeps } from '../controller.ts'
 import { planAndReserve } from '../placement/placement-snapshot.ts'
 import { createTenantView, type TenantView } from '../placement/tenant-view.ts'
@@ -41,6 +41,7 @@ interface DryRun extends Omit<PlanAheadDeps, 'store'> {
   readonly view: TenantView
   readonly tenant: TenantId
   readonly stored: StoredDeployment
+  readonly owner: Owner
   readonly reasons: PickReasons
 }
 
@@ -89,7 +90,8 @@ export async function planAhead(
   const pause = createPauses()
   const store = createOverlayStore(deps.store, tenant)
   store.put(deployments, stored.spec.name, stored)
-  const run: DryRun = { ...deps, store, tenant, stored, ...createViews(deps, store, tenant, stored) }
+  const owner = ownerOf('deployment', stored.uid)
+  const run: DryRun = { ...deps, store, tenant, stored, owner, ...createViews(deps, store, tenant, stored) }
   const before = assignmentsOf(run)
   const readyBefore = readyNumbers(run, before)
   const turns: PlannedTurn[] = []
@@ -114,7 +116,7 @@ function createViews(
   { spec, uid }: StoredDeployment,
 ): Pick<DryRun, 'view' | 'reasons'> {
   const workload = workloadOf(store, tenant, spec, residency)
-  const placed = store.get(inTenant(tenant, placements, uid))?.record.assignments ?? []
+  const placed = store.get(placementAt(tenant, ownerOf('deployment', uid)))?.record.assignments ?? []
   const facts = gatherTenantFacts(store, quotas, tenant)
   return {
     view: createTenantView(store, quotas, tenant),
@@ -122,18 +124,18 @@ function createViews(
   }
 }
 
-function assignmentsOf({ store, tenant, stored }: DryRun): readonly Assignment[] {
-  return store.get(inTenant(tenant, placements, stored.uid))?.record.assignments ?? []
+function assignmentsOf({ store, tenant, owner }: DryRun): readonly Assignment[] {
+  return store.get(placementAt(tenant, owner))?.record.assignments ?? []
 }
 
 /** Makes one decision, applies it to the overlay and simulates the agents. Undefined once the deployment is settled. */
 function runTurn(run: DryRun): PlannedTurn | undefined {
-  const { store, tenant, stored, view, residency, clock, reasons } = run
+  const { store, tenant, stored, owner, view, residency, clock, reasons } = run
   const before = assignmentsOf(run)
   const plan = planAndReserve({ store, tenant, view, residency, graceUntil: 0 }, stored, clock.now())
   if (plan.isSettled || plan.next === undefined) return undefined
-  store.put(placements, stored.uid, { v: 1, ...plan.next })
-  view.applyPlacement(stored.uid)
+  store.put(placements, owner, { v: 1, ...plan.next })
+  view.applyPlacement(owner)
   const after = plan.next.assignments
   const dispositions = new Map<NodeId, NodeDisposition | 'displaced'>()
   for (const { nodeId } of before)
@@ -173,7 +175,7 @@ function waitsOf({ refused, unmet, rollout, added }: PlacementPlan): Pick<Planne
 }
 
 /** Simulates an agent: on a ready node, desired containers are ready at once and all others are gone. */
-function act({ store, tenant, stored }: DryRun, { id, nodeId, desired }: Assignment, now: string): void {
+function act({ store, tenant, owner }: DryRun, { id, nodeId, desired }: Assignment, now: string): void {
   if (store.get(inTenant(tenant, nodes, nodeId))?.record.status !== 'ready') return
   const gone = desired !== 'running'
   const known = store.get(inTenant(tenant, observations, id))?.record
@@ -181,7 +183,7 @@ function act({ store, tenant, stored }: DryRun, { id, nodeId, desired }: Assignm
   const seen: StoredObservation = {
     v: 1,
     assignmentId: id,
-    deployment: stored.uid,
+    owner,
     nodeId,
     at: now,
     generation: 1,

@@ -1,13 +1,13 @@
-// Deployments with a replica that fits on no node, by the kind of change that may help. A change of that kind requeues
-// exactly these deployments, so there is no polling. See docs/design/leadership.md#work-queue
+// Work with a replica that fits on no node, by the kind of change that may help. A change of that kind requeues exactly
+// this work, by its queue keys, so there is no polling. See docs/design/leadership.md#work-queue
 
 import type { RetryTrigger } from '@holdfast/core'
 
 export interface WaitingList {
-  wait(name: string, cures: readonly RetryTrigger[], hasAffinity: boolean): void
-  forget(name: string): void
+  wait(key: string, cures: readonly RetryTrigger[], hasAffinity: boolean): void
+  forget(key: string): void
   curedBy(kind: RetryTrigger): string[]
-  /** Deployments to requeue when another deployment gets replicas: those with affinity, which may now fit on a node. */
+  /** Work to requeue when a deployment gets replicas: work with affinity, which may now fit on a node. */
   curedByGrowth(): string[]
 }
 
@@ -17,22 +17,21 @@ export function createWaitingList(): WaitingList {
     { readonly cures: readonly RetryTrigger[]; readonly hasAffinity: boolean }
   >()
   const byCure = new Map<RetryTrigger, Set<string>>()
-  const forget = (name: string): void => {
-    for (const kind of waiting.get(name)?.cures ?? []) byCure.get(kind)?.delete(name)
-    waiting.delete(name)
+  const forget = (key: string): void => {
+    for (const kind of waiting.get(key)?.cures ?? []) byCure.get(kind)?.delete(key)
+    waiting.delete(key)
   }
   return {
     forget,
-    wait(name, cures, hasAffinity) {
-      forget(name)
-      waiting.set(name, { cures, hasAffinity })
+    wait(key, cures, hasAffinity) {
+      forget(key)
+      waiting.set(key, { cures, hasAffinity })
       for (const kind of cures) {
-        const names = byCure.get(kind) ?? new Set<string>()
-        byCure.set(kind, names.add(name))
+        const keys = byCure.get(kind) ?? new Set<string>()
+        byCure.set(kind, keys.add(key))
       }
     },
     curedBy: (kind) => [...(byCure.get(kind) ?? [])],
-    curedByGrowth: () =>
-      [...(byCure.get('placements') ?? [])].filter((name) => waiting.get(name)?.hasAffinity),
+    curedByGrowth: () => [...(byCure.get('placements') ?? [])].filter((key) => waiting.get(key)?.hasAffinity),
   }
 }

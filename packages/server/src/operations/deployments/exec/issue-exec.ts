@@ -7,6 +7,8 @@ import {
   execRequestShape,
   type IssuedExec,
   type Json,
+  type Owner,
+  ownerOf,
   type Rejection,
   type ReplicaState,
   type TenantId,
@@ -14,9 +16,9 @@ import {
 import { isReady, reject, safeKey } from '@holdfast/core'
 import { isLost } from '../../../liveness/node-status.ts'
 import type { Clock, IdSource } from '../../../ports/clock.ts'
-import { execTickets, observations, placements, type StoredDeployment } from '../../../store/records.ts'
+import { execTickets, observations } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
-import { globally, inTenant } from '../../../store/transaction.ts'
+import { globally, inTenant, placementAt } from '../../../store/transaction.ts'
 import { type Caller, done, limited, type Outcome, refused } from '../../caller.ts'
 import { checkShape } from '../../check-shape.ts'
 import { requireLiveCaller } from '../../preconditions.ts'
@@ -48,7 +50,8 @@ export async function issueExec(
   await store.fresh()
   const found = findStored(store, caller.tenant, path)
   if (!found.ok) return found
-  const place = choosePlace(store, caller, found.value, replica)
+  const owner = ownerOf('deployment', found.value.uid)
+  const place = choosePlace(store, caller, owner, replica)
   if (place === undefined) return refused(noReplica(replica))
   if (openTickets(store, caller, clock) >= MAX_TICKETS) return limited('Authorization', EXEC_TICKET_MS / 1000)
   const { text, secretHash, sealed } = mintExecTicket(ids, { ...place, command, tty })
@@ -59,7 +62,7 @@ export async function issueExec(
     const { tenant, token, role, onBehalf } = caller
     const { name } = found.value.spec
     const expiresAt = new Date(clock.now() + EXEC_TICKET_MS).toISOString()
-    const record = { v: 1, tenant, token, role, onBehalf, deployment: name, secretHash, sealed, expiresAt }
+    const record = { v: 1, tenant, token, role, onBehalf, owner, name, secretHash, sealed, expiresAt }
     transaction.put(globally(execTickets, id), record)
     recordAudit(transaction, clock, caller, {
       action: 'deployments:exec',
@@ -99,10 +102,10 @@ const RUNNING: readonly ReplicaState[] = ['running', 'ready']
 function choosePlace(
   store: Store,
   { tenant }: Caller,
-  { uid }: StoredDeployment,
+  owner: Owner,
   replica: number | undefined,
 ): Place | undefined {
-  const assignments = store.get(inTenant(tenant, placements, uid))?.record.assignments ?? []
+  const assignments = store.get(placementAt(tenant, owner))?.record.assignments ?? []
   const [first] = assignments
     .filter((each) => each.desired === 'running' && (replica === undefined || each.replica === replica))
     .map((each) => ({ ...each, rank: rankOf(store, tenant, each) }))

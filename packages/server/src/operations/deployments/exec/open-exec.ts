@@ -1,6 +1,7 @@
 // Opens an exec session with a ticket. A ticket works once, on any server replica, while the token that requested it is valid.
 // Unknown, used, expired and wrong tickets get the same answer.
 
+import { deploymentUidOf } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
 import type { Clock } from '../../../ports/clock.ts'
 import { execTickets, type StoredToken, tenants, tokens } from '../../../store/records.ts'
@@ -35,7 +36,9 @@ export async function openExec(
     const order = stored && openExecTicket(ticket, stored)
     if (stored === undefined || order === undefined || Date.parse(stored.expiresAt) <= clock.now())
       return { kind: 'abort', result: refused(noTicket()) }
-    const { tenant, token, role, onBehalf, deployment: name } = stored
+    const { tenant, token, role, onBehalf, owner, name } = stored
+    // A server that does not know the kind of the owner could not audit the use, so it leaves the ticket unused.
+    if (deploymentUidOf(owner) === undefined) return { kind: 'abort', result: refused(noTicket()) }
     const caller: Caller = { tenant, token, role, onBehalf, requestId }
     const storedToken = transaction.get(globally(tokens, token))
     if (requireLiveCaller(transaction, caller) !== undefined || !isValid(storedToken, clock))

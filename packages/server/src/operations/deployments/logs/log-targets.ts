@@ -1,9 +1,9 @@
-// Finds the containers of a deployment whose logs can be read, including ended containers that still exist.
+// Finds the containers of an owner whose logs can be read, including ended containers that still exist.
 
-import type { AssignmentId, DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
-import { nodes, observations, placements } from '../../../store/records.ts'
+import type { AssignmentId, NodeId, Owner, TenantId } from '@holdfast/contract'
+import { nodes, observations } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
-import { inTenant } from '../../../store/transaction.ts'
+import { inTenant, placementAt } from '../../../store/transaction.ts'
 
 export interface LogTarget {
   readonly tenant: TenantId
@@ -18,10 +18,10 @@ export interface LogTarget {
 export function logTargets(
   store: Pick<Store, 'get'>,
   tenant: TenantId,
-  uid: DeploymentUid,
+  owner: Owner,
   replica: number | undefined,
 ): LogTarget[] {
-  const assignments = store.get(inTenant(tenant, placements, uid))?.record.assignments ?? []
+  const assignments = store.get(placementAt(tenant, owner))?.record.assignments ?? []
   return assignments.flatMap(({ id, nodeId, replica: number }) => {
     const seen = store.get(inTenant(tenant, observations, id))?.record
     if (seen?.gone === true || (replica !== undefined && replica !== number)) return []

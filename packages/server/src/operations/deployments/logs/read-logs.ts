@@ -1,7 +1,7 @@
 // GET /deployments/{name}/logs: the output of a deployment's containers, merged over its replicas. Reading is audited,
 // because logs may contain the tenant's own data.
 
-import { type DeploymentUid, defined, durationMs, type LogLine } from '@holdfast/contract'
+import { type DeploymentUid, defined, durationMs, type LogLine, ownerOf } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
 import type { Clock } from '../../../ports/clock.ts'
 import type { OpenNodeStream } from '../../../ports/node-streams.ts'
@@ -50,7 +50,7 @@ export async function readLogs(
   const found = findStored(store, caller.tenant, path)
   if (!found.ok) return found
   const { uid, spec } = found.value
-  const targets = logTargets(store, caller.tenant, uid, query.replica)
+  const targets = logTargets(store, caller.tenant, ownerOf('deployment', uid), query.replica)
   if (query.replica !== undefined && targets.length === 0)
     return refused(
       reject('query_parameter_invalid', 'replica', String(query.replica), {
@@ -194,7 +194,7 @@ function followNew(
   progress: LogProgress,
   wakeup: Wakeup,
 ): void {
-  for (const target of logTargets(store, caller.tenant, uid, query.replica)) {
+  for (const target of logTargets(store, caller.tenant, ownerOf('deployment', uid), query.replica)) {
     const { assignmentId, run } = target
     if (run === null || followed.sources.has(assignmentId) || followed.runs.get(assignmentId) === run)
       continue

@@ -1,13 +1,13 @@
 // Finds and reads recorded placement decisions (docs/design/placement.md#decision-records). The id of a record contains
 // the decision's number and time, and all ids are cached: finding a decision needs no store request, reading one does.
 
-import type { Candidate, DeploymentUid, TenantId } from '@holdfast/contract'
+import { asOwner, type Candidate, type Owner, type TenantId } from '@holdfast/contract'
 import type { SizedKey } from '../../../store/cache/record-index.ts'
 import { decisionParts, decisions, type StoredDecision } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
 
 export interface DecisionId {
-  readonly uid: string
+  readonly owner: Owner
   /**
    * Decisions are numbered from 1 without gaps. If the first kept decision is not number 1, retention dropped earlier
    * ones.
@@ -18,15 +18,15 @@ export interface DecisionId {
 }
 
 /** Matches the ids of decisions and of their parts; the id of a part has one more number at the end. */
-const ID = /^(?<uid>[^/]+)\/(?<number>\d{8,})-(?<at>\d{15})(?:\/\d+)?$/
+const ID = /^(?<owner>[^/]+\/[^/]+)\/(?<number>\d{8,})-(?<at>\d{15})(?:\/\d+)?$/
 
-export function decisionId({ uid, number, at }: DecisionId): string {
-  return `${uid}/${String(number).padStart(8, '0')}-${String(at).padStart(15, '0')}`
+export function decisionId({ owner, number, at }: DecisionId): string {
+  return `${owner}/${String(number).padStart(8, '0')}-${String(at).padStart(15, '0')}`
 }
 
 export function readDecisionId(id: string): DecisionId | undefined {
-  const { uid, number, at } = ID.exec(id)?.groups ?? {}
-  return uid === undefined ? undefined : { uid, number: Number(number), at: Number(at) }
+  const { owner, number, at } = ID.exec(id)?.groups ?? {}
+  return owner === undefined ? undefined : { owner: asOwner(owner), number: Number(number), at: Number(at) }
 }
 
 export interface KeptDecision extends DecisionId {
@@ -34,14 +34,10 @@ export interface KeptDecision extends DecisionId {
 }
 
 /** The recorded placement decisions of a deployment that retention has kept, oldest first. */
-export function keptDecisions(
-  store: Pick<Store, 'keysOf'>,
-  tenant: TenantId,
-  uid: DeploymentUid,
-): KeptDecision[] {
+export function keptDecisions(store: Pick<Store, 'keysOf'>, tenant: TenantId, owner: Owner): KeptDecision[] {
   return store
     .keysOf(decisions, tenant)
-    .filter(({ id }) => id.startsWith(`${uid}/`))
+    .filter(({ id }) => id.startsWith(`${owner}/`))
     .flatMap(readKept)
     .sort((left, right) => left.number - right.number)
 }

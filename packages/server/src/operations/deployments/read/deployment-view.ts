@@ -1,12 +1,12 @@
 // A stored deployment as clients see it: the record with a status derived from its placement and the agents'
 // observations. All records are found in the cache by id, without a scan.
 
-import type { DeploymentRecord, DeploymentStatus, TenantId } from '@holdfast/contract'
+import { type DeploymentRecord, type DeploymentStatus, ownerOf, type TenantId } from '@holdfast/contract'
 import { deriveStatus, residencyLabels } from '@holdfast/core'
 import { isLost } from '../../../liveness/node-status.ts'
-import { observations, placements, type StoredDeployment } from '../../../store/records.ts'
+import { observations, type StoredDeployment } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
-import { inTenant } from '../../../store/transaction.ts'
+import { inTenant, placementAt } from '../../../store/transaction.ts'
 
 export function deploymentView(
   store: Pick<Store, 'get'>,
@@ -28,7 +28,7 @@ function statusOf(
     deleting,
     revision,
     imageDigest: digest,
-    placed: store.get(inTenant(tenant, placements, uid))?.record,
+    placed: store.get(placementAt(tenant, ownerOf('deployment', uid)))?.record,
     observed: (id) => store.get(inTenant(tenant, observations, id))?.record,
     isLost: (id) => isLost(store, tenant, id),
   })

@@ -1,9 +1,9 @@
 // GET /deployments/{name}/placements: the node of each replica and the last reported state of the replica.
 
-import type { Assignment, PlacementEntry, TenantId } from '@holdfast/contract'
-import { nodes, observations, placements } from '../../../store/records.ts'
+import { type Assignment, ownerOf, type PlacementEntry, type TenantId } from '@holdfast/contract'
+import { nodes, observations } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
-import { inTenant } from '../../../store/transaction.ts'
+import { inTenant, placementAt } from '../../../store/transaction.ts'
 import { done, type Outcome } from '../../caller.ts'
 import { findStored } from './find-deployment.ts'
 
@@ -15,7 +15,7 @@ export async function readPlacements(
   await store.fresh()
   const found = findStored(store, tenant, path)
   if (!found.ok) return found
-  const placement = store.get(inTenant(tenant, placements, found.value.uid))?.record
+  const placement = store.get(placementAt(tenant, ownerOf('deployment', found.value.uid)))?.record
   const items = (placement?.assignments ?? []).map((each) => entryOf(store, tenant, each))
   return done({ items: items.sort((left, right) => left.replica - right.replica) })
 }

@@ -1,9 +1,8 @@
 // GET /deployments/{name}/status: the status of a deployment with its timeline, newest first.
 
-import type { StatusWithTimeline, TenantId } from '@holdfast/contract'
-import { placements } from '../../../store/records.ts'
+import { ownerOf, type StatusWithTimeline, type TenantId } from '@holdfast/contract'
 import type { Store } from '../../../store/store.ts'
-import { inTenant } from '../../../store/transaction.ts'
+import { placementAt } from '../../../store/transaction.ts'
 import { done, type Outcome } from '../../caller.ts'
 import { deploymentView } from './deployment-view.ts'
 import { findStored } from './find-deployment.ts'
@@ -18,7 +17,7 @@ export async function readStatus(
   const found = findStored(store, tenant, path)
   if (!found.ok) return found
   const { uid } = found.value
-  const { assignments = [] } = store.get(inTenant(tenant, placements, uid))?.record ?? {}
+  const { assignments = [] } = store.get(placementAt(tenant, ownerOf('deployment', uid)))?.record ?? {}
   const nodeIds = assignments.map(({ nodeId }) => nodeId)
   const timeline = await readTimeline(store, tenant, { uid, nodeIds })
   const { status } = deploymentView(store, tenant, found.value)

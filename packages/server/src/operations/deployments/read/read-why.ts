@@ -2,12 +2,12 @@
 // time, the placement filters are applied to the current facts; for an earlier time, the decision recorded at that time
 // is returned.
 
-import type { TenantId, Why } from '@holdfast/contract'
+import { ownerOf, type TenantId, type Why } from '@holdfast/contract'
 import { DEPENDENCY_UNHEALTHY } from '@holdfast/core'
 import { timestamp } from '../../../ports/clock.ts'
-import { placements, type StoredDeployment } from '../../../store/records.ts'
+import type { StoredDeployment } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
-import { inTenant } from '../../../store/transaction.ts'
+import { placementAt } from '../../../store/transaction.ts'
 import { done, type Outcome } from '../../caller.ts'
 import type { DeploymentDeps } from '../deps.ts'
 import { explainTenantPlacement } from '../explain-placement.ts'
@@ -36,7 +36,7 @@ function whyNow(deps: WhyDeps, tenant: TenantId, stored: StoredDeployment): Why 
   const { status } = deploymentView(store, tenant, stored)
   const { desired, placed } = status.replicas
   // A replica that should move but fits no other node still has its old node, so it is added to the replicas to place.
-  const { shortfall } = store.get(inTenant(tenant, placements, stored.uid))?.record ?? {}
+  const { shortfall } = store.get(placementAt(tenant, ownerOf('deployment', stored.uid)))?.record ?? {}
   const needed = desired === 0 || shortfall === undefined || shortfall.reason === DEPENDENCY_UNHEALTHY ? 0 : 1
   const plan = explainTenantPlacement(deps, tenant, stored.spec, Math.max(needed, desired - placed))
   // If every replica has a node, the summary is the message of the deployment's status: why a replica is not ready.
@@ -57,14 +57,15 @@ async function whyThen(
   { uid, createdAt }: StoredDeployment,
   at: number,
 ): Promise<Why> {
-  const kept = keptDecisions(store, tenant, uid)
+  const owner = ownerOf('deployment', uid)
+  const kept = keptDecisions(store, tenant, owner)
   const inForce = kept.findLast((each) => each.at <= at)
   const found = inForce && (await readDecision(store, tenant, inForce))
   if (found !== undefined) {
     const { decidedAt, phase, summary, cure } = found.record
     return { decidedAt, phase, summary, candidates: [...found.candidates], cure }
   }
-  const last = store.get(inTenant(tenant, placements, uid))?.record.decided
+  const last = store.get(placementAt(tenant, owner))?.record.decided
   const [oldest] = inForce === undefined ? kept : kept.filter(({ number }) => number > inForce.number)
   // Decisions are numbered from 1: if the oldest kept decision has another number, retention dropped earlier ones.
   const isDropped = last !== undefined && oldest?.number !== 1

@@ -3,6 +3,7 @@
 
 import {
   type Alteration,
+  consumerOf,
   type DeploymentSpec,
   defined,
   elementPath,
@@ -188,7 +189,8 @@ function countChanges(
   const labels = [...labelsOf(spec).keys()]
   const had = before === undefined ? [] : [...labelsOf(before.spec).keys()]
   const given = new Set(needed.map(({ label }) => label))
-  const isWritten = (label: string) => given.has(label) || !found.get(label)?.consumers.includes(spec.name)
+  const consumer = consumerOf('deployment', spec.name)
+  const isWritten = (label: string) => given.has(label) || !found.get(label)?.consumers.includes(consumer)
   return {
     labels: labels.length,
     dropped: had.filter((label) => !labels.includes(label)).length,

@@ -2,7 +2,7 @@
 // one transaction (docs/design/secrets.md#rotation). Secret values in the request are checked, then written to the
 // secrets store, then listed by that transaction. Versions that the step retires are destroyed after the transaction.
 
-import { defined, type Json, type Rotation } from '@holdfast/contract'
+import { consumerName, defined, type Json, type Rotation } from '@holdfast/contract'
 import type { TransactionDecision } from '../../../store/store.ts'
 import type { Transaction } from '../../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../../caller.ts'
@@ -96,5 +96,5 @@ function commitRotation(
 /** Names of deployments whose replicas the step recreates. Only a step that changes pins recreates replicas. */
 function restartsOf({ turns }: JudgedRotation): string[] {
   const moved = turns.filter(({ turn }) => turn.pin !== undefined)
-  return [...new Set(moved.flatMap(({ credential }) => credential.consumers))].sort()
+  return [...new Set(moved.flatMap(({ credential }) => credential.consumers.map(consumerName)))].sort()
 }

@@ -1,6 +1,7 @@
 // The records after a rotation step: that of the credential, and that of a deployment whose pins change. secretsVersion
 // rises by one, no matter how many pins change.
 
+import { consumerOf } from '@holdfast/contract'
 import type { Rotating } from '@holdfast/core'
 import { type Clock, timestamp } from '../../../ports/clock.ts'
 import type { StoredCredential, StoredDeployment } from '../../../store/records.ts'
@@ -34,7 +35,10 @@ export function advancedCredential(
   if (rotation === undefined || requester === undefined) return ended
   const { token, role, onBehalf, requestId } = requester.caller
   const askedBy = { token, role, onBehalf, requestId }
-  return { ...ended, rotation: { ...rotation, since, startedBy: requester.deployment, askedBy } }
+  return {
+    ...ended,
+    rotation: { ...rotation, since, startedBy: consumerOf('deployment', requester.deployment), askedBy },
+  }
 }
 
 export type MovedPins = ReadonlyMap<string, number>

@@ -2,8 +2,15 @@
 // proved to run. The facts come from the cache; a transaction compares only the credential's record. That is enough,
 // because a consumer with only the new version can get the old version back only through a write of that record.
 
-import type { Assignment, TenantId } from '@holdfast/contract'
+import {
+  type Assignment,
+  consumerName,
+  consumingDeployment,
+  ownerOf,
+  type TenantId,
+} from '@holdfast/contract'
 import { anchorVolume, isReady, pinOf, type RotationConsumer, type RotationFacts } from '@holdfast/core'
+import { countedName } from '../../../scheduling/scheduling-facts.ts'
 import {
   credentials,
   deployments,
@@ -15,7 +22,7 @@ import {
   type StoredPlacement,
 } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
-import { inTenant } from '../../../store/transaction.ts'
+import { inTenant, placementAt } from '../../../store/transaction.ts'
 import { pathOf } from '../versions/version-uses.ts'
 import { containerProof, containerVersions, knownProofKey } from './proof.ts'
 
@@ -44,6 +51,7 @@ export function gatherRotation(
   /** The deployment as a transaction is about to write it; absent if no deployment changes. */
   changed?: StoredDeployment,
 ): GatheredRotation {
+  // A consumer of another kind has a name that no deployment can have, so it has no record here.
   const recordOf = (name: string) =>
     changed?.spec.name === name ? changed : store.get(inTenant(tenant, deployments, name))?.record
   const former = formerConsumers(store, tenant, credential)
@@ -51,22 +59,25 @@ export function gatherRotation(
     rotation: credential.rotation,
     versions: credential.versions.map(({ version }) => version),
     consumers: [
-      ...credential.consumers.map((name) => consumerOf(store, tenant, credential, name, recordOf(name))),
+      ...credential.consumers
+        .map(consumerName)
+        .map((name) => gatherConsumer(store, tenant, credential, name, recordOf(name))),
       ...former.map((placement) => formerConsumer(credential, placement)),
     ],
   }
 }
 
-function consumerOf(
+function gatherConsumer(
   store: StoreReader,
   tenant: TenantId,
   credential: StoredCredential,
   name: string,
   stored: StoredDeployment | undefined,
 ): GatheredConsumer {
-  // A deployment whose record cannot be read may run any version of the secret, so it blocks the next rotation phase.
+  // A consumer whose record cannot be read, or whose kind is unknown, may run any version of the secret, so it blocks the
+  // next rotation phase.
   if (stored === undefined) return { ...unreadable(name), running: [] }
-  const placement = store.get(inTenant(tenant, placements, stored.uid))?.record
+  const placement = store.get(placementAt(tenant, ownerOf('deployment', stored.uid)))?.record
   const proofs = placement === undefined ? [] : proofsOf(store, tenant, credential, placement)
   return {
     name,
@@ -94,22 +105,26 @@ function unreadable(name: string): RotationConsumer {
   }
 }
 
-/** Placements of deployments that no longer refer to the secret but may still have a container that uses it. */
+/**
+ * Placements of deployments that no longer refer to the secret but may still have a container that uses it, and
+ * placements of owners of another kind with such a container.
+ */
 function formerConsumers(
   store: StoreReader,
   tenant: TenantId,
   credential: StoredCredential,
 ): StoredPlacement[] {
+  const names = new Set(credential.consumers.map(consumingDeployment))
   return store
     .list(placements, tenant)
     .map(({ record }) => record)
-    .filter(({ name }) => !credential.consumers.includes(name))
+    .filter((placement) => !names.has(countedName(placement)))
     .filter((placement) => heldVersions(credential, placement).length > 0)
 }
 
 function formerConsumer(credential: StoredCredential, placement: StoredPlacement): GatheredConsumer {
   const held = heldVersions(credential, placement)
-  return { ...unreadable(placement.name), desired: 0, held, leaving: true, running: [] }
+  return { ...unreadable(countedName(placement)), desired: 0, held, leaving: true, running: [] }
 }
 
 /** Versions in a placement's templates: those of containers not confirmed gone, and of the target of a rollback. */

@@ -1,7 +1,7 @@
-// Records which deployments refer to which credential. A credential's record lists its deployments and exists as long as
-// it lists a deployment or a version. The record changes in the transaction that changes the references in a deployment.
+// Records which deployments refer to which credential. A credential's record lists its consumers and exists as long as
+// it lists a consumer or a version. The record changes in the transaction that changes the references in a deployment.
 
-import type { DeploymentSpec, TenantId } from '@holdfast/contract'
+import { type Consumer, consumerOf, type DeploymentSpec, type TenantId } from '@holdfast/contract'
 import { type CredentialFact, credentialPath } from '@holdfast/core'
 import type { Clock } from '../../../ports/clock.ts'
 import { claimSlot, freeSlot } from '../../../quotas/hold-slot.ts'
@@ -68,14 +68,15 @@ export function claimCredentials(
   newVersions: readonly NewVersion[],
 ): void {
   const now = labelsOf(spec)
+  const consumer = consumerOf('deployment', spec.name)
   for (const label of before === undefined ? [] : labelsOf(before).keys())
-    if (!now.has(label)) release(transaction, tenant, label, spec.name)
+    if (!now.has(label)) release(transaction, tenant, label, consumer)
   for (const [label, namespace] of now) {
     const address = inTenant(tenant, credentials, label)
     const stored = transaction.get(address)
     const version = newVersions.find((one) => one.label === label)
-    if (stored?.consumers.includes(spec.name) && version === undefined) continue
-    const claimed = withConsumer(stored ?? newCredential(namespace, label), spec.name)
+    if (stored?.consumers.includes(consumer) && version === undefined) continue
+    const claimed = withConsumer(stored ?? newCredential(namespace, label), consumer)
     transaction.put(address, version === undefined ? claimed : withVersion(claimed, version))
     if (version?.slot !== undefined) claimSlot(transaction, tenant, 'secrets', version.slot, label)
   }
@@ -83,14 +84,15 @@ export function claimCredentials(
 
 /** Removes a deployment from all credential records when its record is deleted; until then containers need secrets. */
 export function releaseCredentials(transaction: Transaction, tenant: TenantId, spec: Referring): void {
-  for (const label of labelsOf(spec).keys()) release(transaction, tenant, label, spec.name)
+  const consumer = consumerOf('deployment', spec.name)
+  for (const label of labelsOf(spec).keys()) release(transaction, tenant, label, consumer)
 }
 
-function release(transaction: Transaction, tenant: TenantId, label: string, name: string): void {
+function release(transaction: Transaction, tenant: TenantId, label: string, consumer: Consumer): void {
   const address = inTenant(tenant, credentials, label)
   const stored = transaction.get(address)
   if (stored === undefined) return
-  const consumers = stored.consumers.filter((consumer) => consumer !== name)
+  const consumers = stored.consumers.filter((each) => each !== consumer)
   if (consumers.length > 0 || stored.versions.length > 0) {
     transaction.put(address, { ...stored, consumers })
     return
@@ -109,8 +111,8 @@ export const newCredential = (namespace: string, label: string): StoredCredentia
   slot: null,
 })
 
-function withConsumer(credential: StoredCredential, name: string): StoredCredential {
-  const consumers = [...new Set([...credential.consumers, name])].sort()
+function withConsumer(credential: StoredCredential, consumer: Consumer): StoredCredential {
+  const consumers = [...new Set([...credential.consumers, consumer])].sort()
   return { ...credential, consumers }
 }
 

@@ -1,3 +1,4 @@
+import { consumerOf } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
 import type { StoredCredential } from '../../../store/records.ts'
 import { checkVersionRoom, newestUnstaged, unneededVersions, VERSIONS_KEPT } from './prune-versions.ts'
@@ -8,7 +9,14 @@ const credential = (numbers: readonly number[], rotation?: Pick<Rotation, 'old' 
   versions: numbers.map((version) => ({ version, keys: [], createdAt: '' })),
   ...(rotation === undefined
     ? {}
-    : { rotation: { ...rotation, phase: 'stage' as const, since: '', startedBy: 'web' } }),
+    : {
+        rotation: {
+          ...rotation,
+          phase: 'stage' as const,
+          since: '',
+          startedBy: consumerOf('deployment', 'web'),
+        },
+      }),
 })
 const uses = (...numbers: readonly number[]) =>
   new Map(numbers.map((version) => [version, [`user-${version}`]]))

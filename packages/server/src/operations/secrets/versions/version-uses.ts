@@ -1,17 +1,18 @@
-// Finds which deployments use which versions of a credential: through their pins, and through the container templates of
-// their placements, which replicas run or a rollback would restore.
+// Finds which workloads use which versions of a credential: deployments through their pins, and all owners through the
+// container templates of their placements, which replicas run or a rollback would restore.
 
 import type { TenantId } from '@holdfast/contract'
 import { pinOf } from '@holdfast/core'
+import { countedName } from '../../../scheduling/scheduling-facts.ts'
 import { deployments, placements, type StoredCredential } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
 
-/** Sorted names of the deployments that use each version, by version number. */
+/** Sorted names of the workloads that use each version, by version number. */
 export type VersionUses = ReadonlyMap<number, readonly string[]>
 type CredentialKey = Pick<StoredCredential, 'namespace' | 'label' | 'initial'>
 
 interface Use {
-  readonly deployment: string
+  readonly user: string
   /** The version in use; null means the credential's initial version. */
   readonly version: number | null
 }
@@ -35,28 +36,29 @@ export function gatherUses(
   }
   for (const { record } of store.list(deployments, tenant)) {
     for (const { vault_path } of record.spec.secrets)
-      add(vault_path, { deployment: record.spec.name, version: pinOf(record.pins, vault_path) })
+      add(vault_path, { user: record.spec.name, version: pinOf(record.pins, vault_path) })
   }
   for (const { record } of store.list(placements, tenant)) {
+    const user = countedName(record)
     for (const { secrets = [] } of Object.values(record.templates))
-      for (const used of secrets) add(pathOf(used), { deployment: record.name, version: used.version })
+      for (const used of secrets) add(pathOf(used), { user, version: used.version })
   }
   return (credential) => byVersion(uses.get(pathOf(credential)) ?? [], credential.initial)
 }
 
 function byVersion(uses: readonly Use[], initial: number | null): VersionUses {
   const names = new Map<number, Set<string>>()
-  for (const { deployment, version } of uses) {
+  for (const { user, version } of uses) {
     const used = version ?? initial
     if (used === null) continue
-    names.set(used, (names.get(used) ?? new Set()).add(deployment))
+    names.set(used, (names.get(used) ?? new Set()).add(user))
   }
   return new Map([...names].map(([version, users]) => [version, [...users].sort()]))
 }
 
 const NAMED = 20
 
-/** Some deployment names for a message; GET /secrets/resources/{name}/consumers returns the full list. */
+/** Some names for a message; GET /secrets/resources/{name}/consumers returns the full list. */
 export function nameUsers(users: readonly string[]): string {
   const more = users.length - NAMED
   return more <= 0 ? users.join(', ') : `${users.slice(0, NAMED).join(', ')} and ${more} more`

@@ -1,0 +1,27 @@
+// Finds the admitted workload that owns a placement. All code that needs more of an owner than its placement asks here,
+// so a new kind of owner is added in one place. See docs/design/placement.md#owners
+
+import { type Capacity, readOwner, type TenantId } from '@holdfast/contract'
+import { deployments, type StoredPlacement } from '../store/records.ts'
+import type { Store } from '../store/store.ts'
+import { inTenant } from '../store/transaction.ts'
+
+export interface AdmittedWorkload {
+  /** The resources that each replica requests. */
+  readonly resources: Capacity
+  readonly deleting: boolean
+}
+
+/** Undefined if the workload no longer exists, cannot be read, or is of a kind that this version does not know. */
+export function findAdmitted(
+  store: Pick<Store, 'get'>,
+  tenant: TenantId,
+  { owner, name }: Pick<StoredPlacement, 'owner' | 'name'>,
+): AdmittedWorkload | undefined {
+  const known = readOwner(owner)
+  if (known?.kind !== 'deployment') return undefined
+  const stored = store.get(inTenant(tenant, deployments, name))?.record
+  return stored?.uid === known.id
+    ? { resources: stored.spec.resources, deleting: stored.deleting }
+    : undefined
+}
