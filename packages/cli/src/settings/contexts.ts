@@ -1,6 +1,6 @@
 // The content of the contexts file: the known platforms with their tokens, and the name of the current context.
 
-import { decodeOpen, type Infer, map, object, optional, string } from '@holdfast/contract'
+import { carryUnknown, decodeOpen, type Infer, map, object, optional, string } from '@holdfast/contract'
 
 const contextShape = object({
   url: string(),
@@ -24,6 +24,8 @@ export function readContexts(value: unknown): Contexts | undefined {
   }
 }
 
+/** Adds or replaces a context. A replaced context keeps members that only a newer version of the command knows. */
 export function withContext(contexts: Contexts, name: string, context: Context): Contexts {
-  return { ...contexts, current: name, contexts: { ...contexts.contexts, [name]: context } }
+  const next = carryUnknown(contexts.contexts[name], context)
+  return { ...contexts, current: name, contexts: { ...contexts.contexts, [name]: next } }
 }

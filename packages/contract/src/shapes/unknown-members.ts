@@ -31,7 +31,7 @@ export function showUnknown(value: Json): Json {
 
 /**
  * Copies unknown members from a value to its successor, for code that builds the successor from known members. Objects
- * correspond by their path. List elements correspond by `name` or `id`, or else by equal content.
+ * correspond by their path. List elements correspond by their name, id, or host and path, or else by equal content.
  */
 export function carryUnknown<T extends object>(from: object | undefined, to: T): T {
   return seenUnknown && from !== undefined ? (carried(from as Json, to as Json) as T) : to
@@ -112,5 +112,6 @@ function carriedElements(from: readonly Json[], to: readonly Json[]): Json[] {
 
 function identityOf(element: Json): string {
   if (!isJsonObject(element)) return JSON.stringify(element)
-  return JSON.stringify(element.name ?? element.id ?? element)
+  const { name, id, host, path } = element
+  return JSON.stringify(name ?? id ?? (host === undefined ? element : [host, path]))
 }

@@ -4,6 +4,7 @@
 import {
   type AssignmentId,
   type ContainerTemplate,
+  carryUnknown,
   type FilterName,
   keepUnknown,
   type NodeId,
@@ -32,7 +33,7 @@ export function nextPlacement(
   const { kept, added, refused, rollout: plan } = planned
   const { uid, revision, deleting, digest, spec } = deployment
   const assignments = [...kept, ...added]
-  const shortfall = shortfallOf(planned, snapshot.workload)
+  const shortfall = keptIfSame(before?.shortfall, shortfallOf(planned, snapshot.workload))
   const { rollout, lastGood } = plan
   const observed = (id: AssignmentId) => snapshot.seen(id)
   const isLost = (id: NodeId) => snapshot.dispositionOf(id) === 'failed'
@@ -75,6 +76,14 @@ export function nextPlacement(
   })
   const decided = decidedNext(basis, planned, next, status.reason)
   return { next: { ...next, decided }, status, unreportedSecrets }
+}
+
+/** The stored shortfall if it equals the new one, so that members of a newer version stay with it. */
+function keptIfSame(
+  before: PlacementRecord['shortfall'],
+  now: PlacementRecord['shortfall'],
+): PlacementRecord['shortfall'] {
+  return before?.reason === now?.reason && before?.summary === now?.summary ? before : now
 }
 
 function shortfallOf({ refused, unmet }: PlannedReplicas, workload: Workload): PlacementRecord['shortfall'] {
@@ -121,7 +130,7 @@ function templatesOf(
     const stored = before?.templates[templateHash]
     const current =
       templateHash === target?.templateHash && digest !== null
-        ? keepUnknown(stored, containerTemplate(spec, digest, pins))
+        ? carryUnknown(stored, containerTemplate(spec, digest, pins))
         : undefined
     // The template hash omits fields that need no restart, so the current template replaces a stored one with the same
     // hash.

@@ -151,13 +151,14 @@ export function advanceRollout(
   const { revision, templateHash } = rollout
   const old = kept.some((each) => each.desired === 'running' && each.templateHash !== templateHash)
   if (old || ready < count || now < endOfWatch(context, rollout)) return { rollout: noted, lastGood }
-  return { rollout: undefined, lastGood: { revision, templateHash } }
+  const same = lastGood?.templateHash === templateHash ? lastGood : undefined
+  return { rollout: undefined, lastGood: { ...same, revision, templateHash } }
 }
 
 /** The last good revision. The target revision is good as well if it has the same template as the last good one. */
 function lastGoodOf(lastGood: RevisionTarget | undefined, target: RevisionTarget | undefined) {
   const later = lastGood?.templateHash === target?.templateHash && lastGood?.revision !== target?.revision
-  return later && target !== undefined ? target : lastGood
+  return later && target !== undefined ? { ...lastGood, ...target } : lastGood
 }
 
 function endOfWatch({ desired: { update } }: RolloutContext, { progressedAt }: Rollout): number {

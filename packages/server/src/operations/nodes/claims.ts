@@ -29,7 +29,7 @@ export function claimName(
 ): readonly Claim[] | undefined {
   const others = withoutClaim(claims, tenant)
   if (others.length > 1 || others.some(({ state }) => state === 'active')) return undefined
-  return [...others, { tenant, nodeId, state: 'active' }]
+  return [...others, { ...claimOf(claims, tenant), tenant, nodeId, state: 'active' }]
 }
 
 export const releasing = (claims: readonly Claim[], tenant: TenantId): readonly Claim[] =>

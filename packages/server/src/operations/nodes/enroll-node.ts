@@ -143,8 +143,9 @@ function nodeFrom({ clock }: NodeDeps, parts: NodeParts): StoredNode {
   const now = timestamp(clock)
   const refusedMark = markOf(labels.refused)
   const { publicKey, encryptionKey, capacity, engine } = enrollment
+  const { peerAddress: _address, refusedMark: _mark, draining, ...kept } = known ?? { v: 1 }
   return {
-    v: 1,
+    ...kept,
     id: nodeId,
     name: enrollment.nodeName,
     generation: (known?.generation ?? 0) + 1,
@@ -158,7 +159,7 @@ function nodeFrom({ clock }: NodeDeps, parts: NodeParts): StoredNode {
     controlPlane: token.controlPlane || known?.controlPlane === true,
     // Releasing a node cordons the node; enrolling the node again ends both the release and the cordon.
     schedulable: own?.state === 'releasing' || (known?.schedulable ?? true),
-    ...(known?.draining === true && own?.state !== 'releasing' ? { draining: true } : {}),
+    ...(draining === true && own?.state !== 'releasing' ? { draining: true } : {}),
     status: 'pending',
     statusSince: now,
     session: { replica: null, epoch: (known?.session.epoch ?? 0) + 1, bootId: '' },

@@ -162,7 +162,8 @@ export async function removeTenant(
     }
     const tenant = { ...tenantView(stored), deleting: true, revision: stored.revision + 1 }
     putTenant(transaction, tenant)
-    transaction.put(globally(removals, tenant.id), { v: 1, tenant: tenant.id, name: null })
+    const removal = globally(removals, tenant.id)
+    transaction.put(removal, transaction.get(removal) ?? { v: 1, tenant: tenant.id, name: null })
     recordAudit(transaction, clock, caller, {
       action: 'tenants:remove',
       subject: { kind: 'Tenant', name: tenant.name },
