@@ -2,7 +2,7 @@
 
 import { deploymentUidOf, type Owner, type ResidencyRules, type TenantId } from '@holdfast/contract'
 import type { Clock, IdSource } from '@holdfast/server/ports/clock'
-import { createMemoryKeyspace, type MemoryKeyspace } from '../memory/keyspace.ts'
+import type { MemoryKeyspace } from '../memory/keyspace.ts'
 import type { Behaviour } from '../script/script.ts'
 import { createIds, createRandom, type Random } from '../time/random.ts'
 import { createTrace, eventLine, type StoryLine, type Trace } from '../time/trace.ts'
@@ -54,13 +54,13 @@ export interface World {
 export interface WorldOptions {
   readonly seed: number
   readonly time: VirtualTime
+  readonly keyspace: MemoryKeyspace
   readonly residency: ResidencyRules
   readonly registries: ReadonlySet<string>
   readonly pace: Pace
 }
 
-export function createWorld({ seed, time, residency, registries, pace }: WorldOptions): World {
-  const keyspace = createMemoryKeyspace()
+export function createWorld({ seed, time, keyspace, residency, registries, pace }: WorldOptions): World {
   const trace = createTrace()
   const clock: Clock = { now: () => Math.floor(time.now) }
   const ids = createIds(createRandom(seed, 'ids'), clock.now)

@@ -4,6 +4,7 @@ import { paceOf, registriesOf, residencyOf } from '../cluster/given-world.ts'
 import { setUp } from '../cluster/set-up.ts'
 import type { Snapshot, Violation } from '../cluster/snapshot.ts'
 import { createWorld, snapshotOf, type World } from '../cluster/world.ts'
+import { createMemoryKeyspace, type MemoryKeyspace } from '../memory/keyspace.ts'
 import { createRandom } from '../time/random.ts'
 import type { StoryLine } from '../time/trace.ts'
 import { installVirtualTime, type VirtualTime } from '../time/virtual-time.ts'
@@ -15,6 +16,8 @@ export interface RunOptions {
   readonly seed: number
   /** Checks a snapshot after every virtual event that changed a record or a machine. The first violation ends the run. */
   readonly check?: (snapshot: Snapshot) => readonly Violation[]
+  /** Wraps the store that all servers share, for a test that changes what the servers write. */
+  readonly wrapStore?: (keyspace: MemoryKeyspace) => MemoryKeyspace
 }
 
 export interface RunResult {
@@ -39,7 +42,9 @@ export async function runScript(script: Script, options: RunOptions): Promise<Ru
   const { seed } = options
   const time = installVirtualTime(STARTED_AT, createRandom(seed, 'product'), paceOf(script).coarseMs)
   const residency = residencyOf(script)
-  const world = createWorld({ seed, time, residency, registries: registriesOf(script), pace: paceOf(script) })
+  const registries = registriesOf(script)
+  const keyspace = (options.wrapStore ?? ((unchanged) => unchanged))(createMemoryKeyspace())
+  const world = createWorld({ seed, time, keyspace, residency, registries, pace: paceOf(script) })
   const checking = createChecking(world, options.check)
   const { stackTraceLimit } = Error
   // Product code creates an error for each deadline, even if the deadline is met; short stack traces make this cheaper.
