@@ -1,5 +1,5 @@
 export * from './admission/index.ts'
-export { ACTIONS, type Action, may, rolesThatMay } from './authorization/roles.ts'
+export { ACTIONS, type Action, may, tokensThatMay } from './authorization/roles.ts'
 export { describeReceived, detectCredential, safeField, safeKey } from './credentials/index.ts'
 export * from './image-reference.ts'
 export {

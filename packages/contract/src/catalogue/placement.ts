@@ -69,7 +69,7 @@ export const placementCodes = {
     },
     field: 'nodeId | id',
     expected: 'the id of a node of this tenant with a connected agent',
-    why: 'No node of this tenant with a connected agent could be listed.',
+    why: 'No connected agent could answer: the agent is stopped, or its machine cannot reach the server.',
     doc: markdown(
       'A job needs a node whose agent is connected, and so does the list of containers on a machine. With 422 the tenant',
       'has none. With 503 the node records cannot be read at the moment, or the agent of the node in the path does not',

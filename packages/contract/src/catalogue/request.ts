@@ -39,7 +39,7 @@ export const requestCodes = {
     status: 422,
     field: '<field>',
     expected: 'one of {accepted}',
-    why: 'An unknown field would be ignored, and what it asks for would never happen.',
+    why: 'A misspelled field would otherwise be ignored, and its setting would be lost without notice.',
     doc: markdown(
       'The body has a field that this object does not have: a misspelled one, one in the wrong place, or one that other',
       'systems know and Holdfast does not, such as `privileged` or `ports`.',

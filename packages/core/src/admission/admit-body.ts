@@ -14,8 +14,10 @@ import { walkFields } from './rule-engine/walk.ts'
 import { CROSS_RULES } from './rule-list.ts'
 import { entriesOf } from './rules/secret-lists.ts'
 
-const FORBIDDEN = accepted('a role that may send this field')
-const NO_MATERIAL = accepted('a role that may write secrets; any role may refer to a secret that exists')
+const FORBIDDEN = accepted('a token whose role may send this field')
+const NO_MATERIAL = accepted(
+  'a token whose role may write secrets; every role may reference an existing secret',
+)
 const MATERIAL_FIELDS = ['values', 'generate']
 
 /**

@@ -2,7 +2,7 @@
 
 import { ROLES } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
-import { ACTIONS, type Action, may, rolesThatMay } from './roles.ts'
+import { ACTIONS, type Action, may, tokensThatMay } from './roles.ts'
 
 const EVERYONE = 'viewer developer secrets-admin tenant-admin platform-admin'
 const WORKLOADS = 'developer tenant-admin platform-admin'
@@ -59,6 +59,10 @@ test('the role table lists every action once', () => {
   expect(new Set(ACTIONS).size).toBe(ACTIONS.length)
 })
 
-test('rolesThatMay lists the roles of an action', () => {
-  expect(rolesThatMay('exec').join(' ')).toBe(WORKLOADS)
+test.each([
+  ['exec', 'a token with the role developer, tenant-admin or platform-admin'],
+  ['tokens:write', 'a token with the role tenant-admin or platform-admin'],
+  ['control-plane-nodes:write', 'a token with the role platform-admin'],
+] as const)('the text about the action %s names every role that may perform it', (action, text) => {
+  expect(tokensThatMay(action)).toBe(text)
 })

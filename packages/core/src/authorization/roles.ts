@@ -75,7 +75,8 @@ export function may(role: Role, action: Action): boolean {
   return TABLE[role].has(action)
 }
 
-/** The roles that may perform an action, for the text of a permission_denied rejection. */
-export function rolesThatMay(action: Action): Role[] {
-  return ROLES.filter((role) => may(role, action))
+/** The tokens that may perform an action, for the text of a permission_denied rejection. */
+export function tokensThatMay(action: Action): string {
+  const roles = ROLES.filter((role) => may(role, action))
+  return `a token with the role ${roles.join(', ').replace(/, ([^,]*)$/, ' or $1')}`
 }

@@ -75,7 +75,7 @@ function newer(used: number | null, newest: number | null): number | null {
 }
 
 function pinned(index: number, from: number | null, to: number): Alteration {
-  const why = 'Containers are made with this version of the credential from now on.'
+  const why = 'Containers created from now on use this version of the secret.'
   return {
     code: 'secret_version_pinned',
     field: `${elementPath('secrets', index)}.vault_path`,

@@ -9,7 +9,7 @@ import {
   type TenantId,
   type TokenId,
 } from '@holdfast/contract'
-import { may, reject, rolesThatMay } from '@holdfast/core'
+import { may, reject, tokensThatMay } from '@holdfast/core'
 import { type Caller, limited } from '../../operations/caller.ts'
 import type { ApiRequest, DescribedEndpoint, Endpoint, OpenEndpoint } from '../endpoint.ts'
 import type { RejectedResponse } from '../reply.ts'
@@ -77,7 +77,7 @@ export async function admitRequest(
   if (!may(role, endpoint.action))
     return stop(
       reject('permission_denied', 'Authorization', undefined, {
-        accepted: `a token of role ${rolesThatMay(endpoint.action).join(', ')}`,
+        accepted: tokensThatMay(endpoint.action),
       }),
     )
   const query = readQuery(head.rawQuery, endpoint.query)

@@ -9,7 +9,7 @@ import {
   type Rejection,
   type TenantId,
 } from '@holdfast/contract'
-import { isLabelValue, reject, rolesThatMay } from '@holdfast/core'
+import { isLabelValue, reject, tokensThatMay } from '@holdfast/core'
 import { joinTokens } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { globally } from '../../store/transaction.ts'
@@ -79,7 +79,7 @@ function checkNewJoinToken(sent: Json, { role }: Caller): Rejection[] {
 }
 
 function notForTenants(): Rejection {
-  const accepted = `a token of role ${rolesThatMay('control-plane-nodes:write').join(', ')}`
+  const accepted = tokensThatMay('control-plane-nodes:write')
   return reject('permission_denied', 'controlPlane', true, { accepted })
 }
 

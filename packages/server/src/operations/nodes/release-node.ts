@@ -4,7 +4,7 @@
 // assignment ends. `force` is for a machine that will never answer again.
 
 import { asOwner, type Node, type NodeId, type TenantId } from '@holdfast/contract'
-import { reject, rolesThatMay } from '@holdfast/core'
+import { reject, tokensThatMay } from '@holdfast/core'
 import type { Clock } from '../../ports/clock.ts'
 import { freeSlot } from '../../quotas/hold-slot.ts'
 import { nodes, placements, type StoredNode } from '../../store/records.ts'
@@ -111,7 +111,7 @@ function decideRelease(
 
 /** Rejects a tenant's removal of a control-plane node, which could then enroll again without its control-plane mark. */
 function platformOnly() {
-  const accepted = `a token of role ${rolesThatMay('control-plane-nodes:write').join(', ')}`
+  const accepted = tokensThatMay('control-plane-nodes:write')
   return reject('permission_denied', 'Authorization', undefined, { accepted })
 }
 
