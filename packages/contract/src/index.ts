@@ -5,6 +5,7 @@ export { EVENT_DESCRIPTIONS, type EventDescription } from './api/event-descripti
 export * from './api/exec.ts'
 export * from './api/node.ts'
 export * from './api/placement.ts'
+export * from './api/plan.ts'
 export * from './api/rejection.ts'
 export * from './api/residency.ts'
 export * from './api/secret.ts'

@@ -2,17 +2,7 @@
 
 import type { Code } from '../catalogue/index.ts'
 import type { Json } from '../json/json.ts'
-import {
-  branded,
-  type Infer,
-  json,
-  list,
-  object,
-  oneOf,
-  optional,
-  type Shape,
-  string,
-} from '../shapes/shape.ts'
+import { branded, type Infer, json, object, oneOf, optional, string } from '../shapes/shape.ts'
 
 export const rejectionShape = object({
   code: branded<Code>(),
@@ -65,7 +55,3 @@ export const warningShape = object({
   advertised: optional(json<Json>()),
 })
 export type Warning = Infer<typeof warningShape>
-
-/** The response of a dry run, which stores nothing. `plan` is what the real write would have done or returned. */
-export const dryRunResultShape = <T>(plan: Shape<T>) =>
-  object({ alterations: list(alterationShape), warnings: list(warningShape), plan })

@@ -1,4 +1,4 @@
-// Data residency: the requirements of a deployment, the labels that store them, and the node labels that can meet them.
+// Data residency: the requirements of a deployment, the labels that store them, and matching node labels.
 
 import { boolean, described, type Infer, list, map, object, optional, string } from '../shapes/shape.ts'
 

@@ -14,7 +14,6 @@ import {
   optional,
   string,
 } from '../shapes/shape.ts'
-import { dryRunResultShape } from './rejection.ts'
 
 export const SECRET_ENCODINGS = ['hex', 'base64', 'base64url'] as const
 export type SecretEncoding = (typeof SECRET_ENCODINGS)[number]
@@ -133,12 +132,3 @@ export const rotationShape = object({
   credentials: list(credentialRotationShape),
 })
 export type Rotation = Infer<typeof rotationShape>
-
-/** The response to the dry run of a rotation step. The plan is the state of the rotation after the step. */
-export const rotationDryRunShape = dryRunResultShape(
-  object({
-    ...rotationShape.fields,
-    /** Deployments whose containers the rotation step would recreate, one deployment after another. */
-    restarts: list(string()),
-  }),
-)

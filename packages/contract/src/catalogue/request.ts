@@ -81,7 +81,7 @@ export const requestCodes = {
     status: 422,
     field: '<field>',
     expected: 'at most {max} entries',
-    why: 'A deployment may have at most {max} entries here.',
+    why: 'This list may have at most {max} entries.',
     doc: markdown(
       '`secrets`, `volumes`, `dependsOn`, `routes`, `placement.constraints`, `placement.residency.blockedCountries` and',
       'other lists and maps are limited per deployment.',

@@ -142,7 +142,7 @@ function runningState(
 
 const identity = ({ assignmentId, generation }: DesiredItem) => ({ assignmentId, generation })
 
-/** Keeps the last reported state of a replica if the seen state comes before it in the order of states, and adds a reason. */
+/** If a state is earlier than the last reported state, the latter stays, with a reason that shows what got worse. */
 function moveForward(before: Observation | undefined, seen: UnnumberedObservation): UnnumberedObservation {
   if (before === undefined || rank(seen.state) >= rank(before.state)) return seen
   const reason = seen.reason || (before.state === 'ready' ? 'not_ready' : '')

@@ -1,6 +1,6 @@
-// The entry point for controllers: planning a placement, the scheduling view that a plan queries, and the steps of a dry
-// run. Only loops/controllers may import this file; code that only explains a placement imports explain-placement.ts. See
-// docs/design/packages.md#import-rules
+// The entry point for controllers: planning a placement, the scheduling view that a plan queries, and the steps and
+// effects of a dry run. Only loops/controllers may import this file; code that only explains a placement imports
+// explain-placement.ts. See docs/design/packages.md#import-rules
 
 export {
   createPickDescriber,
@@ -9,7 +9,9 @@ export {
   sameAgent,
 } from '../scheduling/index.ts'
 export { createPickReasons, type PickReasons } from './ahead/pick-reasons.ts'
-export { type PlannedTurn, plannedSteps } from './ahead/planned-steps.ts'
+export { plannedEffects } from './ahead/planned-effects.ts'
+export { plannedSteps } from './ahead/planned-steps.ts'
+export type { PlannedDeployment, PlannedTurn } from './ahead/replica-courses.ts'
 export { hasSameRequests, placeOf } from './counted-changes.ts'
 export { isRunning } from './find-displaced.ts'
 export type { PlacementEvent, PlacementPlan } from './placement-plan.ts'

@@ -103,8 +103,8 @@ export function toCure({ steps }: Remedy, node: ExplainedCandidate): Cure {
 }
 
 /**
- * Converts a step of a remedy to a change in the form of the API, which has no member for the step's amount. Members are
- * copied one by one for speed, because an explanation has thousands of changes.
+ * Converts a step to the form of the API without its amount. Properties are copied one by one for speed, because an
+ * explanation has thousands of changes.
  */
 function toChange(step: PricedStep, node: ExplainedCandidate): Change {
   const { kind, label, value, constraint, demand, resources, deployment, nodeId, limit } = step

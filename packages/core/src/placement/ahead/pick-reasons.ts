@@ -6,7 +6,7 @@ import type { Assignment, AssignmentId } from '@holdfast/contract'
 import type { PickDescriber, Workload } from '../../scheduling/index.ts'
 import { outgoingReplicas } from '../ignore-outgoing.ts'
 import type { PlacementPlan } from '../placement-plan.ts'
-import type { PlannedTurn } from './planned-steps.ts'
+import type { PlannedTurn } from './replica-courses.ts'
 
 export interface PickReasons {
   /** Must be called once for each decision of the dry run, in the order of the decisions. */

@@ -1,107 +1,57 @@
-// Turns the decisions of a dry run into steps for a person to read: where each replica goes and why, which replica is
-// replaced, and the lowest number of ready replicas during the rollout. See docs/design/rollouts.md#dry-run-plans
+// Turns the decisions of a dry run about one deployment into steps for a person to read: where each replica goes and why,
+// which replica is replaced, and the lowest number of ready replicas. See docs/design/rollouts.md#dry-run-plans
 
-import type { Assignment, NodeId, PlannedReplica, PlanStep, RolloutPlanned } from '@holdfast/contract'
-import type { NodeDisposition } from '../../rollout/desired-replicas.ts'
-import type { DeploymentRecord } from '../snapshot.ts'
-
-/** One decision of the dry run. */
-export interface PlannedTurn {
-  readonly added: readonly { readonly assignment: Assignment; readonly why: string }[]
-  /** The assignments that the decision stops. */
-  readonly removed: readonly Assignment[]
-  /** Maps each node that had a replica before the decision to what happens to the replicas on the node. */
-  readonly dispositions: ReadonlyMap<NodeId, NodeDisposition | 'displaced'>
-  /** The replica numbers that serve right after the decision, before any agent has acted on the decision. */
-  readonly ready: ReadonlySet<number>
-  /** The condition that the rollout waits for after the decision. */
-  readonly waits: string | undefined
-  /** The number of replicas that no node accepts in this decision. */
-  readonly unplaced: number
-}
-
-export interface PlannedTurns {
-  readonly deployment: Pick<DeploymentRecord, 'spec' | 'deleting'>
-  readonly before: readonly Assignment[]
-  readonly readyBefore: ReadonlySet<number>
-  readonly turns: readonly PlannedTurn[]
-  /** The condition that the rollout still waits for after the last decision. */
-  readonly waits: string | undefined
-  /** True if the only requested change is a restart. */
-  readonly restart: boolean
-  nodeName(id: NodeId): string
-}
-
-/**
- * How one replica number moves from its old assignment to its new one. Each assignment has the index of the decision that
- * removes or adds it.
- */
-interface ReplicaCourse {
-  readonly replica: number
-  readonly old?: { readonly assignment: Assignment; readonly at: number }
-  readonly created?: { readonly assignment: Assignment; readonly why: string; readonly at: number }
-}
+import type { PlannedReplica, PlanStep, RolloutPlanned } from '@holdfast/contract'
+import {
+  coursesOf,
+  desiredOf,
+  isStopFirst,
+  kindOf,
+  lowestOf,
+  type PlannedDeployment,
+  type ReplicaCourse,
+  reasonOf,
+  startOf,
+} from './replica-courses.ts'
 
 export interface PlannedSteps {
   readonly steps: readonly PlanStep[]
   readonly rollout: RolloutPlanned
 }
 
-export function plannedSteps(planned: PlannedTurns): PlannedSteps {
-  const { waits, readyBefore, turns, deployment } = planned
+const UNRESOLVED = 'No registry has resolved the image yet: replicas wait for that.'
+
+export function plannedSteps(planned: PlannedDeployment): PlannedSteps {
+  const { readyBefore, turns, next } = planned
   const courses = coursesOf(planned)
-  const lowest = lowestOf(deployment, [readyBefore, ...turns.map(({ ready }) => ready)])
+  const lowest = lowestOf(desiredOf(next), [readyBefore, ...turns.map(({ ready }) => ready)])
   const steps = groupSteps(planned, courses)
+  const { name, update } = next.spec
+  const waits = waitsFor(planned)
   const waiting: PlanStep[] =
-    waits === undefined ? [] : [{ kind: 'wait', replicas: [], lowestReady: lowest, text: waits }]
-  const { parallelism } = deployment.spec.update
+    waits === undefined
+      ? []
+      : [{ deployment: name, kind: 'wait', replicas: [], lowestReady: lowest, text: waits }]
   const recreated = courses.filter(({ old, created }) => old !== undefined && created !== undefined)
-  const order = recreated.some(isStopFirst) ? 'stop-first' : deployment.spec.update.order
+  const order = recreated.some(isStopFirst) ? 'stop-first' : update.order
   const summary = summaryOf(recreated.length, steps, order, lowest)
-  return { steps: [...steps, ...waiting], rollout: { order, parallelism, lowestReady: lowest, summary } }
+  const rollout = { order, parallelism: update.parallelism, lowestReady: lowest, summary }
+  return { steps: [...steps, ...waiting], rollout }
 }
 
-const isStopFirst = ({ old, created }: ReplicaCourse): boolean =>
-  old !== undefined && created !== undefined && old.at < created.at
-
-/** The lowest number of desired replicas that are ready at any moment of the dry run. */
-function lowestOf({ spec }: PlannedTurns['deployment'], moments: readonly ReadonlySet<number>[]): number {
-  return Math.min(...moments.map((ready) => [...ready].filter((replica) => replica <= spec.replicas).length))
+/** The condition that the deployment still waits for after the last decision. */
+export function waitsFor({ next, isWritten, turns }: PlannedDeployment): string | undefined {
+  if (isWritten && next.digest === null && desiredOf(next) > 0) return UNRESOLVED
+  return turns.at(-1)?.waits
 }
 
-/** The moves of all replica numbers. If a replica is replaced twice in a dry run, only its last assignment is listed. */
-function coursesOf({ before, turns }: PlannedTurns): ReplicaCourse[] {
-  const courses = new Map<number, ReplicaCourse>()
-  const first = new Map(
-    before.filter(({ desired }) => desired === 'running').map((each) => [each.replica, each]),
-  )
-  turns.forEach(({ added, removed }, at) => {
-    for (const assignment of removed) {
-      const known = courses.get(assignment.replica)
-      if (known?.old === undefined && first.get(assignment.replica)?.id === assignment.id)
-        courses.set(assignment.replica, { ...known, replica: assignment.replica, old: { assignment, at } })
-    }
-    for (const { assignment, why } of added)
-      courses.set(assignment.replica, {
-        ...courses.get(assignment.replica),
-        replica: assignment.replica,
-        created: { assignment, why, at },
-      })
-  })
-  return [...courses.values()].sort(
-    (left, right) => startOf(left) - startOf(right) || left.replica - right.replica,
-  )
-}
-
-const startOf = ({ old, created }: ReplicaCourse): number =>
-  Math.min(old?.at ?? Number.POSITIVE_INFINITY, created?.at ?? Number.POSITIVE_INFINITY)
-
-function groupSteps(planned: PlannedTurns, courses: readonly ReplicaCourse[]): PlanStep[] {
+function groupSteps(planned: PlannedDeployment, courses: readonly ReplicaCourse[]): PlanStep[] {
   const groups = Map.groupBy(courses, (course) => `${startOf(course)} ${kindOf(course)}`)
   return [...groups.values()].map((group) => {
     const [first] = group
     const replicas = group.map((course) => plannedReplica(planned, course))
     return {
+      deployment: planned.next.spec.name,
       kind: first === undefined ? 'wait' : kindOf(first),
       replicas,
       lowestReady: Math.min(...group.map((course) => readyDuring(planned, course))),
@@ -110,22 +60,16 @@ function groupSteps(planned: PlannedTurns, courses: readonly ReplicaCourse[]): P
   })
 }
 
-function readyDuring({ turns, deployment }: PlannedTurns, course: ReplicaCourse): number {
+function readyDuring({ turns, next }: PlannedDeployment, course: ReplicaCourse): number {
   const from = startOf(course)
   const to = Math.max(course.old?.at ?? from, course.created?.at ?? from)
   return lowestOf(
-    deployment,
+    desiredOf(next),
     turns.slice(from, to + 1).map(({ ready }) => ready),
   )
 }
 
-function kindOf({ old, created }: ReplicaCourse): PlanStep['kind'] {
-  if (created === undefined) return 'stop'
-  if (old === undefined) return 'start'
-  return old.assignment.templateHash === created.assignment.templateHash ? 'move' : 'replace'
-}
-
-function plannedReplica(planned: PlannedTurns, course: ReplicaCourse): PlannedReplica {
+function plannedReplica(planned: PlannedDeployment, course: ReplicaCourse): PlannedReplica {
   const { old, created, replica } = course
   return {
     replica,
@@ -141,26 +85,13 @@ function plannedReplica(planned: PlannedTurns, course: ReplicaCourse): PlannedRe
   }
 }
 
-function reasonOf(
-  { deployment, turns, restart }: PlannedTurns,
-  course: ReplicaCourse,
-): PlannedReplica['reason'] {
-  const { old, replica } = course
-  if (old === undefined) return 'new_replica'
-  if (deployment.deleting || replica > deployment.spec.replicas) return 'not_desired'
-  if (kindOf(course) === 'replace') return restart ? 'restart' : 'template_changed'
-  const disposition = turns[startOf(course)]?.dispositions.get(old.assignment.nodeId)
-  if (disposition === 'leaving') return 'node_leaving'
-  return disposition === 'failed' || disposition === 'absent' ? 'node_lost' : 'no_longer_qualifies'
-}
-
 const BECAUSE: { readonly [reason in PlannedReplica['reason']]?: string } = {
   no_longer_qualifies: ', which no longer qualifies,',
   node_leaving: ', which is being emptied,',
   node_lost: ', which is lost,',
 }
 
-function textOf(planned: PlannedTurns, course: ReplicaCourse): string {
+function textOf(planned: PlannedDeployment, course: ReplicaCourse): string {
   const { old, created, replica } = course
   const to = created && `on ${planned.nodeName(created.assignment.nodeId)} (${created.why})`
   if (old === undefined) return `Replica ${replica} starts ${to}.`

@@ -1,0 +1,118 @@
+// The course of each replica in a dry run: from the assignment that it had before the change to the one that it has at
+// the end, over all decisions of the controllers. Steps and effects are both derived from these courses.
+
+import type { Assignment, NodeId, PlannedReplica, PlanStep } from '@holdfast/contract'
+import type { NodeDisposition } from '../../rollout/desired-replicas.ts'
+import type { DeploymentRecord, PlacementRecord } from '../snapshot.ts'
+
+/** One decision of the dry run. */
+export interface PlannedTurn {
+  readonly added: readonly { readonly assignment: Assignment; readonly why: string }[]
+  /** The assignments that the decision stops. */
+  readonly removed: readonly Assignment[]
+  /** Maps each node that had a replica before the decision to the disposition of the replicas on the node. */
+  readonly dispositions: ReadonlyMap<NodeId, NodeDisposition | 'displaced'>
+  /** The replica numbers that serve right after the decision, before any agent has acted on the decision. */
+  readonly ready: ReadonlySet<number>
+  /** The condition that the rollout waits for after the decision. */
+  readonly waits: string | undefined
+}
+
+/** The part of a deployment record that a plan needs. */
+export type PlannedRecord = Pick<DeploymentRecord, 'spec' | 'deleting' | 'digest'> & {
+  readonly restartRevision?: number
+}
+
+/** Everything that a dry run recorded about one deployment. */
+export interface PlannedDeployment {
+  /** The deployment before the change; undefined if the change creates it. */
+  readonly stored: PlannedRecord | undefined
+  /** The deployment after the change. */
+  readonly next: PlannedRecord
+  /** True if the change itself writes the deployment, false if the deployment is only affected by the change. */
+  readonly isWritten: boolean
+  readonly placementBefore: PlacementRecord | undefined
+  readonly placementAfter: PlacementRecord | undefined
+  readonly readyBefore: ReadonlySet<number>
+  readonly turns: readonly PlannedTurn[]
+  /** True if the plan ended at its limit, before the deployment came to rest. */
+  readonly isCut: boolean
+  nodeName(id: NodeId): string
+}
+
+/**
+ * How one replica number moves from its old assignment to its new one. Each assignment has the index of the decision that
+ * removes or adds it.
+ */
+export interface ReplicaCourse {
+  readonly replica: number
+  readonly old?: { readonly assignment: Assignment; readonly at: number }
+  readonly created?: { readonly assignment: Assignment; readonly why: string; readonly at: number }
+}
+
+/** If a replica is replaced twice during a dry run, only its final assignment is shown. */
+export function coursesOf({ placementBefore, turns }: PlannedDeployment): ReplicaCourse[] {
+  const courses = new Map<number, ReplicaCourse>()
+  const before = placementBefore?.assignments ?? []
+  const first = new Map(
+    before.filter(({ desired }) => desired === 'running').map((each) => [each.replica, each]),
+  )
+  turns.forEach(({ added, removed }, at) => {
+    for (const assignment of removed) {
+      const known = courses.get(assignment.replica)
+      if (known?.created?.assignment.id === assignment.id)
+        courses.set(assignment.replica, withoutCreated(known))
+      else if (known?.old === undefined && first.get(assignment.replica)?.id === assignment.id)
+        courses.set(assignment.replica, { ...known, replica: assignment.replica, old: { assignment, at } })
+    }
+    for (const { assignment, why } of added)
+      courses.set(assignment.replica, {
+        ...courses.get(assignment.replica),
+        replica: assignment.replica,
+        created: { assignment, why, at },
+      })
+  })
+  return [...courses.values()]
+    .filter(({ old, created }) => old !== undefined || created !== undefined)
+    .sort((left, right) => startOf(left) - startOf(right) || left.replica - right.replica)
+}
+
+/** The course of a replica whose successor was stopped again. */
+function withoutCreated({ created: _stopped, ...course }: ReplicaCourse): ReplicaCourse {
+  return course
+}
+
+/** The index of the first decision about a replica. */
+export const startOf = ({ old, created }: ReplicaCourse): number =>
+  Math.min(old?.at ?? Number.POSITIVE_INFINITY, created?.at ?? Number.POSITIVE_INFINITY)
+
+export const isStopFirst = ({ old, created }: ReplicaCourse): boolean =>
+  old !== undefined && created !== undefined && old.at < created.at
+
+export function kindOf({ old, created }: ReplicaCourse): Exclude<PlanStep['kind'], 'wait'> {
+  if (created === undefined) return 'stop'
+  if (old === undefined) return 'start'
+  return old.assignment.templateHash === created.assignment.templateHash ? 'move' : 'replace'
+}
+
+export function reasonOf(planned: PlannedDeployment, course: ReplicaCourse): PlannedReplica['reason'] {
+  const { next, turns } = planned
+  const { old, replica } = course
+  if (old === undefined) return 'new_replica'
+  if (replica > desiredOf(next)) return 'not_desired'
+  if (kindOf(course) === 'replace') return isRestart(planned) ? 'restart' : 'template_changed'
+  const disposition = turns[startOf(course)]?.dispositions.get(old.assignment.nodeId)
+  if (disposition === 'leaving') return 'node_leaving'
+  return disposition === 'failed' || disposition === 'absent' ? 'node_lost' : 'no_longer_qualifies'
+}
+
+const isRestart = ({ stored, next }: PlannedDeployment): boolean =>
+  stored !== undefined && stored.restartRevision !== next.restartRevision
+
+/** The number of replicas that a deployment desires; one that is being deleted desires none. */
+export const desiredOf = ({ spec, deleting }: PlannedRecord): number => (deleting ? 0 : spec.replicas)
+
+/** The lowest number of desired replicas that are ready at any of the given moments. */
+export function lowestOf(desired: number, moments: readonly ReadonlySet<number>[]): number {
+  return Math.min(...moments.map((ready) => [...ready].filter((replica) => replica <= desired).length))
+}
