@@ -2,10 +2,12 @@
 // node of each replica, which replicas are recreated in which order, and the lowest number of ready replicas in between.
 
 import type { DeploymentSpec, PlanStep, TenantId } from '@holdfast/contract'
-import { planAhead } from '@holdfast/server/loops/controllers/planning/plan-ahead'
-import { nodes, type StoredDeployment, type StoredNode } from '@holdfast/server/store/records'
+import { createRunDry } from '@holdfast/server/loops/controllers/planning/run-dry'
+import { done } from '@holdfast/server/operations/caller'
+import { deployments, nodes, type StoredDeployment, type StoredNode } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
 import { inTenant } from '@holdfast/server/store/transaction'
+import { realIds as ids } from '@holdfast/server/system-clock'
 import { uniqueName } from '@holdfast/testkit'
 import { type ObedientAgents, startObedientAgents } from '@holdfast/testkit/controllers/obedient-agents'
 import {
@@ -69,8 +71,21 @@ afterEach(async () => {
   expect(controllers.errors).toEqual([])
 })
 
-const planOf = (next: StoredDeployment) =>
-  planAhead({ store, quotas, residency, clock }, tenant, { next, restart: false })
+async function planOf(next: StoredDeployment) {
+  const deps = { residency, clock, ids, archiveRevisions: 10, quotasOn: () => quotas }
+  const { name } = next.spec
+  const outcome = await createRunDry(deps)(tenant, store, (overlay) =>
+    overlay.transact((transaction) => {
+      transaction.put(inTenant(tenant, deployments, name), next)
+      return { kind: 'commit', result: done(undefined) }
+    }),
+  )
+  if (!outcome.ok) throw new Error('the dry run was rejected')
+  const { steps, effects, rollouts } = outcome.value.change
+  const rollout = rollouts.get(name)
+  if (rollout === undefined) throw new Error(`nothing is planned for ${name}`)
+  return { steps, effects, rollout, unplaced: effects.unplaced.length }
+}
 const nameOf = (nodeId: string) => store.get(inTenant(tenant, nodes, nodeId))?.record.name ?? nodeId
 const placesOf = ({ uid }: StoredDeployment) =>
   new Map(runningOf(store, tenant, uid).map(({ replica, nodeId }) => [replica, nameOf(nodeId)]))

@@ -7,10 +7,11 @@ import { createFailedAttempts, type FailedAttempts } from './api/request/failed-
 import { activityEndpoints } from './api/routes/activity.ts'
 import { archiveEndpoints } from './api/routes/archives.ts'
 import { deploymentEndpoints } from './api/routes/deployments.ts'
+import { dryRunEndpoint } from './api/routes/dry-run.ts'
 import { errorEndpoints } from './api/routes/errors.ts'
 import { execEndpoints } from './api/routes/exec.ts'
 import { logEndpoints } from './api/routes/logs.ts'
-import { nodeEndpoints } from './api/routes/nodes.ts'
+import { type NodeEndpointDeps, nodeEndpoints } from './api/routes/nodes.ts'
 import { registryEndpoints } from './api/routes/registries.ts'
 import { rotationEndpoints } from './api/routes/rotation.ts'
 import { schedulerEndpoints } from './api/routes/scheduler.ts'
@@ -18,16 +19,17 @@ import { secretEndpoints } from './api/routes/secrets.ts'
 import { tenantEndpoints } from './api/routes/tenants.ts'
 import type { Config } from './config/schema.ts'
 import { readServerTls } from './connect-engines.ts'
-import { createPlanner } from './loops/controllers/planning/plan-ahead.ts'
+import { createRunDry } from './loops/controllers/planning/run-dry.ts'
 import type { DeploymentDeps } from './operations/deployments/deps.ts'
 import { createIdempotentAnswers } from './operations/idempotency.ts'
 import type { CallNode } from './operations/nodes/deps.ts'
 import { caPinOf } from './operations/nodes/join-token.ts'
+import { createDrySecrets } from './operations/secrets/dry-secrets.ts'
 import type { Broker } from './ports/broker.ts'
 import type { OpenNodeStream } from './ports/node-streams.ts'
 import type { SecretsWriter } from './ports/secrets-store.ts'
-import type { Quotas } from './quotas/quotas.ts'
-import type { SlotAllocator } from './quotas/slots.ts'
+import { createQuotas, type Quotas } from './quotas/quotas.ts'
+import { createSlotAllocator, type SlotAllocator } from './quotas/slots.ts'
 import type { Store } from './store/store.ts'
 import { realClock as clock, realIds as ids } from './system-clock.ts'
 
@@ -38,6 +40,8 @@ export interface EndpointDeps {
   readonly broker: Broker
   readonly slots: SlotAllocator
   readonly quotas: Quotas
+  /** The fill level of etcd, from 0 to 1. */
+  readonly pressure: { readonly ratio: number }
   /** Canonical `host:port` of each allowed registry. */
   readonly allowed: ReadonlySet<string>
   readonly callNode: CallNode
@@ -46,9 +50,62 @@ export interface EndpointDeps {
 }
 
 export function composeEndpoints(deps: EndpointDeps): AnyEndpoint[] {
-  const { config, store, secrets, broker, slots, quotas, allowed, callNode, openStream } = deps
-  const answers = createIdempotentAnswers(store, clock)
-  const deployments: DeploymentDeps = {
+  const { config, store, quotas, openStream } = deps
+  const { residency, retention, publicUrl } = config
+  const joining = {
+    publicUrl,
+    ...shownCaPin(config),
+    failedJoins: createFailedAttempts(config.rates.failedJoinsPerMinute, clock),
+  }
+  const runDry = createRunDry({
+    clock,
+    ids,
+    residency,
+    archiveRevisions: retention.archiveRevisions,
+    quotasOn: (overlay) => partsOn(deps, overlay).quotas,
+  })
+  const placement = { store, quotas, residency }
+  return [
+    ...withDryRuns(writeEndpoints(deps, joining), {
+      placement,
+      runDry,
+      compose: (overlay) => writeEndpoints({ ...deps, ...partsOn(deps, overlay) }, joining),
+    }),
+    dryRunEndpoint({
+      ...placement,
+      publicUrl,
+      runDry,
+      depsOn: () => {
+        const secrets = createDrySecrets(deps.secrets)
+        return (overlay) => deploymentDeps({ ...deps, ...partsOn(deps, overlay), secrets })
+      },
+    }),
+    ...logEndpoints({ store, clock, openStream }),
+    ...execEndpoints({ store, clock, ids }, deps.failedTickets),
+    ...archiveEndpoints(store),
+    ...activityEndpoints(store),
+    ...schedulerEndpoints(residency),
+    ...errorEndpoints(),
+  ]
+}
+
+/** The dependencies that a dry run replaces, so that it changes nothing outside the overlay. */
+function partsOn({ config, secrets, pressure }: EndpointDeps, store: Store) {
+  const slots = createSlotAllocator(store, () => 0)
+  const quotas = createQuotas(store, slots, config.quotas, () => pressure.ratio)
+  return { store, slots, quotas, secrets: createDrySecrets(secrets) }
+}
+
+function deploymentDeps({
+  config,
+  store,
+  secrets,
+  broker,
+  slots,
+  quotas,
+  allowed,
+}: EndpointDeps): DeploymentDeps {
+  return {
     store,
     clock,
     ids,
@@ -56,7 +113,7 @@ export function composeEndpoints(deps: EndpointDeps): AnyEndpoint[] {
     secrets,
     slots,
     quotas,
-    answers,
+    answers: createIdempotentAnswers(store, clock),
     admission: {
       limits: config.limits,
       reservedNames: new Set([...RESERVED_NAMES, ...config.reservedNames]),
@@ -66,59 +123,28 @@ export function composeEndpoints(deps: EndpointDeps): AnyEndpoint[] {
       namespaces: config.secrets.namespaces,
     },
     residency: config.residency,
-    planAhead: createPlanner({ store, quotas, clock, residency: config.residency }),
     archiveRevisions: config.retention.archiveRevisions,
   }
-  const material = { limits: config.limits, namespaces: config.secrets.namespaces }
-  const idle = { secrets: idleSecrets(secrets) }
-  return [
-    ...withDryRuns(deploymentEndpoints, deployments),
-    ...logEndpoints({ store, clock, openStream }),
-    ...execEndpoints({ store, clock, ids }, deps.failedTickets),
-    ...archiveEndpoints(store),
-    ...activityEndpoints(store),
-    ...withDryRuns(tenantEndpoints, { store, clock, ids, secrets, answers, quotas }, idle),
-    ...withDryRuns(registryEndpoints, { store, clock, secrets, allowed }, idle),
-    ...withDryRuns(secretEndpoints, { ...material, store, clock, ids, secrets, slots, quotas }, idle),
-    ...rotationEndpoints({
-      ...material,
-      store,
-      clock,
-      ids,
-      secrets,
-      slots,
-      quotas,
-      answers,
-      archiveRevisions: config.retention.archiveRevisions,
-    }),
-    ...withDryRuns(nodeEndpoints, {
-      store,
-      clock,
-      ids,
-      slots,
-      quotas,
-      answers,
-      callNode,
-      publicUrl: config.publicUrl,
-      ...shownCaPin(config),
-      failedJoins: createFailedAttempts(config.rates.failedJoinsPerMinute, clock),
-    }),
-    ...schedulerEndpoints(config.residency),
-    ...errorEndpoints(),
-  ]
 }
 
-/** The secrets store of a dry run: reads are answered by the real store; writes and deletions have no effect. */
-function idleSecrets(secrets: SecretsWriter): SecretsWriter {
-  const nothingDone = async () => ({ kind: 'ok' as const })
-  return {
-    ...secrets,
-    provisionTenant: nothingDone,
-    removeTenant: nothingDone,
-    destroyVersion: nothingDone,
-    deleteAll: nothingDone,
-    writeVersion: async (_tenant, _path, _document, cas) => ({ kind: 'ok', version: cas + 1 }),
-  }
+/** All endpoints with a dry run. A dry run creates them again, on an overlay of the store. */
+function writeEndpoints(
+  deps: EndpointDeps,
+  joining: Pick<NodeEndpointDeps, 'publicUrl' | 'caPin' | 'failedJoins'>,
+): AnyEndpoint[] {
+  const { config, store, secrets, slots, quotas, allowed, callNode } = deps
+  const deployments = deploymentDeps(deps)
+  const { answers, archiveRevisions } = deployments
+  const common = { store, clock, ids, secrets, slots, quotas, answers }
+  const material = { limits: config.limits, namespaces: config.secrets.namespaces }
+  return [
+    ...deploymentEndpoints(deployments),
+    ...tenantEndpoints(common),
+    ...registryEndpoints({ store, clock, secrets, allowed }),
+    ...secretEndpoints({ ...common, ...material }),
+    ...rotationEndpoints({ ...common, ...material, archiveRevisions }),
+    ...nodeEndpoints({ ...common, ...joining, callNode }),
+  ]
 }
 
 /** The certificate pin for agents, which connect to the public address; absent for plain HTTP, without a certificate. */

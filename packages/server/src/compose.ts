@@ -78,9 +78,9 @@ export async function composeServer(
     environmentAnswers: () => brokerSide.answers,
   })
   const allowed = new Set(config.registries.flatMap(({ host }) => parseRegistryHost(host) ?? []))
-  const { callNode, openStream } = nodeSide
+  const { openStream } = nodeSide
   const failedTickets = createFailedAttempts(config.rates.failedJoinsPerMinute, clock)
-  const given = { config, store, broker, slots, quotas, allowed, callNode, openStream, failedTickets }
+  const given = { config, store, broker, slots, quotas, pressure, allowed, ...nodeSide, failedTickets }
   const endpoints = [
     ...(config.roles.includes('api') && secrets !== undefined ? composeEndpoints({ ...given, secrets }) : []),
     ...(config.metrics.open ? [] : [metricsEndpoint(metrics)]),

@@ -7,7 +7,7 @@ import type { ApiClient } from '@holdfast/testkit/platform/api-client'
 import { dumpKeys, type KeyDump } from '@holdfast/testkit/platform/dump-keys'
 import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
 import { createStoreEye, type StoreEye } from '@holdfast/testkit/secrets/store-eye'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 let platform: Platform
 let acme: ApiClient
@@ -76,8 +76,13 @@ test.each(WRITES)(
     const answer = await acme.send(method, `${path()}?dryRun=true`, body(), method === 'POST' ? key : {})
     expect(answer.status, answer.text).toBe(200)
     const expectedPlan = 'id' in plan ? { id: nodeId } : plan
-    expect(answer.body).toMatchObject({ alterations: [], warnings: [], plan: expectedPlan })
-    expect(Object(answer.body['plan']).token).toBeUndefined()
+    expect(answer.body).toMatchObject({
+      alterations: [],
+      warnings: [],
+      plan: { result: expectedPlan, steps: [] },
+    })
+    const { effects, result: made } = Object(answer.body['plan'])
+    expect([Object.values(effects), made.token]).toEqual([Array(8).fill([]), undefined])
     expect(await everything()).toEqual(before)
     expect(await eye.read('resources/kept', 1)).toEqual({ key: 'v-one' })
   },
@@ -91,7 +96,7 @@ test('dry runs of creating, updating and removing a tenant return their plans an
     await admin.send('PATCH', `${tenant}?dryRun=true`, { quotas: { deployments: 3 } }),
     await admin.delete(`${tenant}?dryRun=true`),
   ]
-  expect(asks.map(({ status, body }) => [status, Object(body['plan']).deleting])).toEqual([
+  expect(asks.map(({ status, body }) => [status, Object(body['plan']).result.deleting])).toEqual([
     [200, false],
     [200, false],
     [200, true],
@@ -108,6 +113,63 @@ test('a dry run is rejected with the same codes as the real write', async () => 
   }
 })
 
+describe('a dry run of several documents', () => {
+  const manifest = (name: string, fields: object = {}) => ({
+    ...{ kind: 'Deployment', name, image: platform.image, replicas: 1 },
+    ...fields,
+  })
+  const judge = (documents: unknown) => acme.post('/api/v1/dry-run', { documents })
+
+  test('judges each as if those that it needs were stored and ready, and stores nothing', async () => {
+    const before = await everything()
+    const secrets = [{ name: 'DB', vault_path: 'resources/new-one' }]
+    const material = [{ ...secrets[0], generate: { keys: ['password'] } }]
+    const answer = await judge([
+      manifest('front', { dependsOn: { back: 'started' }, secrets }),
+      manifest('back', { secrets: material }),
+      { kind: 'Deployment', name: 'web', replicas: 0 },
+      { kind: 'Deployment', name: 'web', replicas: 1 },
+    ])
+    expect(answer.status, answer.text).toBe(200)
+    expect(answer.body['items']).toMatchObject([
+      { kind: 'Deployment', name: 'front', action: 'create', plan: { revision: 1 } },
+      { kind: 'Deployment', name: 'back', action: 'create', plan: { revision: 1 } },
+      { name: 'web', action: 'none' },
+      { name: 'web', action: 'update', plan: { revision: 2, changes: [{ field: 'replicas' }] } },
+    ])
+    expect(await everything()).toEqual(before)
+    expect(await eye.numbersOf('resources/new-one')).toEqual([])
+  })
+
+  test('returns the rejections of each rejected document, and those that need it are rejected too', async () => {
+    const answer = await judge([
+      manifest('needy', { dependsOn: { faulty: 'started' } }),
+      manifest('faulty', { replicas: -1 }),
+      manifest('sound'),
+      'no document',
+    ])
+    const items: { name: string; rejections?: { code: string; doc: string }[] }[] = Object(
+      answer.body['items'],
+    )
+    expect(items.map(({ name, rejections }) => [name, rejections?.map(({ code }) => code)])).toMatchObject([
+      ['needy', ['dependency_not_found']],
+      ['faulty', [expect.stringContaining('replicas')]],
+      ['sound', undefined],
+      ['', [expect.any(String)]],
+    ])
+    expect(items[0]?.rejections?.[0]?.doc).toBe(
+      `${platform.config.publicUrl}/docs/errors/dependency_not_found`,
+    )
+  })
+
+  test('rejects a body that is not a list, or a list of more than 100 documents', async () => {
+    expect((await judge('all')).codes).toEqual(['field_type_invalid'])
+    const many = await judge(Array.from({ length: 101 }, (_, at) => manifest(`m${at}`)))
+    expect([many.status, many.codes]).toEqual([422, ['list_too_long']])
+    expect((await judge([])).body).toEqual({ items: [] })
+  })
+})
+
 test('every documented write accepts dryRun, except for enrollment and exec', async () => {
   const { body } = await acme.get('/openapi.json')
   const paths: { [path: string]: { [method: string]: { parameters?: { name: string }[] } } } = Object(
@@ -119,5 +181,9 @@ test('every documented write accepts dryRun, except for enrollment and exec', as
       .filter(([, { parameters = [] }]) => !parameters.some(({ name }) => name === 'dryRun'))
       .map(([method]) => `${method} ${path}`),
   )
-  expect(without.sort()).toEqual(['post /api/v1/deployments/{name}/exec', 'post /api/v1/nodes/enroll'])
+  expect(without.sort()).toEqual([
+    'post /api/v1/deployments/{name}/exec',
+    'post /api/v1/dry-run',
+    'post /api/v1/nodes/enroll',
+  ])
 })

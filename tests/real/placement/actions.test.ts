@@ -6,6 +6,7 @@ import {
   type AssignmentId,
   type DeploymentRecord,
   type DeploymentUid,
+  type Effects,
   type NodeId,
   ownerOf,
   type TenantId,
@@ -297,6 +298,7 @@ interface ReturnedPlan {
   readonly revision: number
   readonly changes: { readonly field: string }[]
   readonly steps: object[]
+  readonly effects: Effects
   readonly rollout: { readonly lowestReady: number; readonly summary: string }
 }
 const planOf = ({ body }: ApiAnswer): ReturnedPlan => Object(body['plan'])
@@ -317,6 +319,23 @@ describe('a dry run', () => {
       },
       { replicas: [{ replica: 2 }], lowestReady: 2 },
     ])
+    expect(changed.effects).toEqual({
+      moves: [],
+      restarts: [1, 2].map((replica) => ({
+        ...{ deployment: 'planned', replica, from: 'machine', to: 'machine', reason: 'template_changed' },
+      })),
+      stops: [],
+      unplaced: [],
+      unrouted: [],
+      lostData: [],
+      lowestReady: [
+        {
+          ...{ deployment: 'planned', ready: 2, desired: 2 },
+          reason: 'Each old replica serves until its successor is ready.',
+        },
+      ],
+      omitted: [],
+    })
     const update = { order: 'stop-first', parallelism: 2, failureAction: 'pause', progressDeadline: '60s' }
     const hard = planOf(
       await api.put(`${COLLECTION}/planned?dryRun=true`, { environment: { A: 'b' }, update }),
@@ -333,6 +352,18 @@ describe('a dry run', () => {
     expect(planOf(back)).toMatchObject({ action: 'update', revision: 2, changes: [] })
     const stopped = planOf(await api.put(`${COLLECTION}/planned?dryRun=true`, { replicas: 0 }))
     expect(stopped.steps).toMatchObject([{ kind: 'stop', replicas: [{}, {}] }])
+    expect(stopped.effects.stops).toHaveLength(2)
+    const drained = planOf(await api.post(`/api/v1/nodes/${nodeId}/drain?dryRun=true`, undefined))
+    expect(drained.effects).toMatchObject({ moves: [], unplaced: [{ deployment: 'planned', replicas: 1 }] })
+    const removed = planOf(await api.delete(`/api/v1/nodes/${nodeId}?dryRun=true&force=true`))
+    expect(removed.effects.stops.map(({ replica, reason }) => [replica, reason])).toEqual([
+      [1, 'node_lost'],
+      [2, 'node_lost'],
+    ])
+    const gone = planOf(await api.delete(`${COLLECTION}/planned?dryRun=true`))
+    expect(gone.effects.stops.map(({ reason }) => reason)).toEqual(['not_desired', 'not_desired'])
+    const idle = planOf(await api.post(`/api/v1/nodes/${nodeId}/cordon?dryRun=true`, undefined))
+    expect(Object.values(idle.effects)).toEqual(Array(8).fill([]))
     expect(await dumpTenants(platform)).toEqual(before)
   })
 
@@ -340,7 +371,7 @@ describe('a dry run', () => {
     const { status, body } = await api.post(`${COLLECTION}?dryRun=true`, bodyOf('unmade'))
     expect([status, Object.keys(Object(body['plan'])).sort()]).toEqual([
       200,
-      ['action', 'changes', 'placement', 'revision', 'steps'],
+      ['action', 'changes', 'effects', 'placement', 'revision', 'steps'],
     ])
   })
 })

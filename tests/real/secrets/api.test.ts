@@ -91,7 +91,7 @@ describe('writing a secret', () => {
       const answer = await send({ values: { a: 'sentinel value' }, generate: { keys: ['b'] } })
       expect([answer.status, answer.body['plan']], answer.text).toMatchObject([
         200,
-        { path: `resources/${label}`, version, keys: ['a', 'b'] },
+        { result: { path: `resources/${label}`, version, keys: ['a', 'b'] }, steps: [] },
       ])
       expect(await dumpTenants(world.platform)).toEqual(before)
       expect(await world.eye.numbersOf(`resources/${label}`)).toHaveLength(version - 1)

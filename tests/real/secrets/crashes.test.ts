@@ -79,13 +79,12 @@ const storedVersions = () => createStoreEye({ ...engines, tenant }).everything()
 
 const create = (deps: DeploymentDeps, sent: Json): Promise<Outcome<Written>> =>
   createDeployment(deps, caller, sent, {
-    dryRun: false,
     idempotency: undefined,
     answerOf: (body) => ({ status: 201, body }),
   })
 
 const put = (deps: DeploymentDeps, name: string, sent: Json): Promise<Outcome<Written>> =>
-  updateDeployment(deps, caller, name, sent, { dryRun: false, ifMatch: undefined })
+  updateDeployment(deps, caller, name, sent, { ifMatch: undefined })
 
 const secretsOf = (name: string, value: string): Json => [
   { name: 'ONE', vault_path: `deployments/${name}`, values: { PASSWORD: value } },

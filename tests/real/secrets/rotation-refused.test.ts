@@ -33,12 +33,10 @@ test('a dry run of a rotation step returns the resulting phase and stores nothin
     expect(answer.body).toMatchObject({
       alterations: [],
       warnings: [],
-      plan: {
-        deployment: name,
-        credentials: [{ phase, versions: { old: 1, new: 2 } }],
-        restarts: phase === 'cutover' ? [name] : [],
-      },
+      plan: { result: { deployment: name, credentials: [{ phase, versions: { old: 1, new: 2 } }] } },
     })
+    const { restarts }: { restarts: { deployment: string }[] } = Object(answer.body['plan']).effects
+    expect(restarts.map(({ deployment }) => deployment)).toEqual(phase === 'cutover' ? [name] : [])
     expect(await dumpTenants(world.platform)).toEqual(before)
     expect(await live(world, label)).toEqual(listed(world, label))
     await step(world, name, phase, phase === 'stage' ? NEW : {})

@@ -106,7 +106,7 @@ async function removeTenant({ store, removeTenantSecrets }: RemovalDeps, id: Ten
 }
 
 /** Marks all deployments of the tenant for deletion; the deployment controller stops the containers. */
-async function markDeployments(store: Store, tenant: TenantId): Promise<void> {
+export async function markDeployments(store: Store, tenant: TenantId): Promise<void> {
   for (const { record } of store.list(deployments, tenant)) {
     if (record.deleting) continue
     await store.transact<void>((transaction) => {

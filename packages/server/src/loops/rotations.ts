@@ -84,7 +84,7 @@ async function reconcileAll(deps: RotationLoopDeps, inCutover: LabelsInCutover):
 }
 
 /** Ends finished aborts. Moves each due deployment with one new revision, even if several of its credentials rotate. */
-async function reconcileTenant(
+export async function reconcileTenant(
   deps: RotationLoopDeps,
   tenant: TenantId,
   labels: readonly string[],

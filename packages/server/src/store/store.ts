@@ -17,7 +17,7 @@ import { createKeyspace, type Keyspace } from './keys.ts'
 import { FORMS, newestForm, type RecordForm } from './records/collection.ts'
 import type { Collection } from './records.ts'
 import { retryUntil, withEngineDeadline } from './retry-until.ts'
-import { type Address, openTransaction, type Transaction } from './transaction.ts'
+import { type Address, exists, openTransaction, type Transaction } from './transaction.ts'
 import { asUnavailable, StoreUnavailableError } from './unavailable.ts'
 
 export { StoreUnavailableError } from './unavailable.ts'
@@ -40,6 +40,8 @@ export interface Store {
   readonly forms: readonly RecordForm[]
   /** Reads a record from the cache, which may lag; call `fresh` first if the result must be current. */
   get<T>(address: Address<T>): CachedRecord<T> | undefined
+  /** Whether the cache has the record, even if its value cannot be decoded. */
+  has(address: Address<unknown>): boolean
   list<T>(collection: Collection<T>, tenant?: TenantId): CachedRecord<T>[]
   /** The records of a global collection with their ids. */
   listWithIds<T>(collection: Collection<T>): (CachedRecord<T> & { readonly id: string })[]
@@ -109,6 +111,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       return cache.revision
     },
     get: ({ collection, tenant, id }) => cache.index.get(collection, tenant, id),
+    has: (address) => exists(cache.index, address),
     list: (collection, tenant) => cache.index.list(collection, tenant),
     listWithIds: (collection) => listWithIds(cache, collection),
     keysOf: (collection, tenant) => cache.index.keysOf(collection, tenant),

@@ -69,7 +69,10 @@ export function getOr<T, U>(transaction: Transaction, address: Address<T>, other
   }
 }
 
-export function openTransaction(id: TransactionId, index: RecordIndex, keyspace: Keyspace): OpenTransaction {
+/** The records that a transaction reads: the cache, or an overlay of it in a dry run. */
+export type ReadIndex = Pick<RecordIndex, 'get' | 'find'>
+
+export function openTransaction(id: TransactionId, index: ReadIndex, keyspace: Keyspace): OpenTransaction {
   const compares = new Map<string, Compare>()
   const writes = new Map<string, Write>()
   let receipt: string | undefined
@@ -122,7 +125,7 @@ export function openTransaction(id: TransactionId, index: RecordIndex, keyspace:
 }
 
 /** Throws for a record of a form that is not written yet, because a live server replica cannot read that form. */
-function requireWritten(index: RecordIndex, { collection }: Address<unknown>, form: number): void {
+function requireWritten(index: ReadIndex, { collection }: Address<unknown>, form: number): void {
   if (form <= 1) return
   const writes = index.get(formats, undefined, 'records')?.record.writes ?? 1
   if (form > writes)
@@ -140,7 +143,11 @@ function addressKey(keyspace: Keyspace, { collection, tenant, id }: Address<unkn
     : keyspace.tenantKey(tenant, collection.folder, id)
 }
 
-function exists(index: RecordIndex, { collection: { folder }, tenant, id }: Address<unknown>): boolean {
+/** Whether a record exists, even if its value cannot be decoded. */
+export function exists(
+  index: Pick<RecordIndex, 'find'>,
+  { collection: { folder }, tenant, id }: Address<unknown>,
+): boolean {
   return index.find(tenant === undefined ? { folder, id } : { tenant, folder, id }) !== undefined
 }
 

@@ -38,6 +38,7 @@ export const ROWS: { readonly [endpoint: string]: Row } = {
   'POST /api/v1/deployments/{name}/exec': { line: 'workloads', body: {}, reached: 'field_type_invalid' },
   // The exec ticket is the credential. The test's request is rejected because it is no WebSocket upgrade.
   'GET /api/v1/exec/{id}': { line: 'open', reached: 'header_invalid' },
+  'POST /api/v1/dry-run': { line: 'workloads', body: { documents: [] }, reached: '200' },
   'PUT /api/v1/deployments/{name}': { line: 'workloads', body: {}, reached: 'deployment_not_found' },
   'DELETE /api/v1/deployments/{name}': { line: 'workloads', reached: 'deployment_not_found' },
   'POST /api/v1/deployments/{name}/restart': { line: 'workloads', reached: 'deployment_not_found' },

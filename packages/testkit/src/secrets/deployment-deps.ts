@@ -20,9 +20,6 @@ export function deploymentDeps(store: Store, secrets: DeploymentDeps['secrets'])
     admission,
     archiveRevisions: 50,
     residency: { enforcement: true, regions: {} },
-    planAhead: () => {
-      throw new Error('plans are not supported here')
-    },
     broker: { checkImage: async () => ({ kind: 'unreachable', cause: 'timeout' }) },
     slots: createSlotAllocator(store, () => 0),
     answers: createIdempotentAnswers(store, clock),

@@ -1,23 +1,15 @@
 // Endpoints for the actions on a deployment: restart and rollback.
 
-import { dryRunShape, writtenShape } from '@holdfast/contract'
+import { writtenShape } from '@holdfast/contract'
 import type { Outcome } from '../../operations/caller.ts'
 import type { DeploymentDeps } from '../../operations/deployments/deps.ts'
 import { restartDeployment } from '../../operations/deployments/write/restart-deployment.ts'
 import { rollBackDeployment, rollbackShape } from '../../operations/deployments/write/rollback-deployment.ts'
 import type { Written } from '../../operations/deployments/write/written.ts'
 import type { Kept } from '../../operations/idempotency.ts'
-import {
-  type ApiRequest,
-  type ApiResponse,
-  type Endpoint,
-  endpoint,
-  param,
-  respond,
-  respondWith,
-} from '../endpoint.ts'
+import { type ApiRequest, type ApiResponse, type Endpoint, endpoint, param } from '../endpoint.ts'
 import { kept, respondOnce } from '../idempotent.ts'
-import { ADMISSION_CODES, announcement, changed, dryRun } from './deployment-responses.ts'
+import { ADMISSION_CODES, announcement, changed } from './deployment-responses.ts'
 
 const RESTART = '/api/v1/deployments/{name}/restart'
 const ROLLBACK = '/api/v1/deployments/{name}/rollback'
@@ -25,10 +17,8 @@ const ROLLBACK = '/api/v1/deployments/{name}/rollback'
 export function deploymentActionEndpoints(deps: DeploymentDeps): Endpoint[] {
   const common = {
     action: 'deployments:write',
-    query: ['dryRun'],
     headers: ['If-Match', 'Idempotency-Key'],
     shape: writtenShape,
-    dryRun: dryRunShape,
   } as const
   return [
     endpoint('POST', RESTART, {
@@ -62,7 +52,6 @@ export function deploymentActionEndpoints(deps: DeploymentDeps): Endpoint[] {
 }
 
 interface ActionOptions extends Kept<Written> {
-  readonly dryRun: boolean
   readonly ifMatch: string | undefined
 }
 
@@ -72,16 +61,12 @@ async function act(
   path: string,
   run: (options: ActionOptions) => Promise<Outcome<Written>>,
 ): Promise<Outcome<ApiResponse>> {
-  const { query, ifMatch } = request
-  if (query.dryRun) {
-    const outcome = await run({ dryRun: true, ifMatch, ...kept(undefined, changed) })
-    return respondWith(outcome, (written) => respond(200, dryRun(written)))
-  }
+  const { ifMatch } = request
   return respondOnce(
     answers,
     request,
     path.replace('{name}', param(request, 'name')),
-    (once) => run({ dryRun: false, ifMatch, ...kept(once, changed) }),
+    (once) => run({ ifMatch, ...kept(once, changed) }),
     (written) => ({ ...changed(written), notes: announcement(written) }),
   )
 }

@@ -22,9 +22,6 @@ export function updated(written: Written): Outcome<ApiResponse> {
   return done({ ...changed(written), notes: announcement(written) })
 }
 
-/** Response of a dry run of a deployment write, without the field `deployment`, because no deployment is stored. */
-export const dryRun = ({ alterations, warnings, plan }: Written) => ({ alterations, warnings, plan })
-
 /** Codes of the rules that may reject the body of a deployment. */
 export const ADMISSION_CODES: readonly Code[] = [
   ...new Set<Code>([

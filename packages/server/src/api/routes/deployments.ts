@@ -3,7 +3,6 @@
 import {
   deploymentBodyShape,
   deploymentRecordShape,
-  dryRunShape,
   object,
   optional,
   type Shape,
@@ -16,19 +15,11 @@ import { removeDeployment } from '../../operations/deployments/write/remove-depl
 import { updateDeployment } from '../../operations/deployments/write/update-deployment.ts'
 import type { Written } from '../../operations/deployments/write/written.ts'
 import type { KeptAnswer } from '../../operations/idempotency.ts'
-import {
-  type ApiRequest,
-  type Endpoint,
-  endpoint,
-  listEndpoint,
-  param,
-  respond,
-  respondWith,
-} from '../endpoint.ts'
+import { type ApiRequest, type Endpoint, endpoint, listEndpoint, param, respondWith } from '../endpoint.ts'
 import { kept, respondOnce } from '../idempotent.ts'
 import { deploymentActionEndpoints } from './deployment-actions.ts'
 import { deploymentReadEndpoints } from './deployment-reads.ts'
-import { ADMISSION_CODES, announcement, dryRun, updated } from './deployment-responses.ts'
+import { ADMISSION_CODES, announcement, updated } from './deployment-responses.ts'
 
 const COLLECTION = '/api/v1/deployments'
 const ONE = '/api/v1/deployments/{name}'
@@ -88,30 +79,25 @@ function writeEndpoints(deps: DeploymentDeps): Endpoint[] {
     endpoint('POST', COLLECTION, {
       action: 'deployments:write',
       summary: 'Create a deployment',
-      query: ['dryRun'],
       headers: ['Idempotency-Key'],
       body: sentDeploymentShape,
       status: 201,
       shape: writtenShape,
-      dryRun: dryRunShape,
       codes: [...ADMISSION_CODES, 'deployment_exists', 'quota_exceeded', 'idempotency_key_reused'],
       handle: (request) => create(deps, request),
     }),
     endpoint('PUT', ONE, {
       action: 'deployments:write',
       summary: 'Change a deployment: each field that is sent replaces the stored one',
-      query: ['dryRun'],
       headers: ['If-Match'],
       body: sentDeploymentShape,
       shape: writtenShape,
-      dryRun: dryRunShape,
       codes: [...ADMISSION_CODES, 'deployment_not_found', 'revision_conflict', 'quota_exceeded'],
       handle: async (request) => {
-        const { caller, body, query, ifMatch } = request
-        const options = { dryRun: query.dryRun, ifMatch }
-        const outcome = await updateDeployment(deps, caller, param(request, 'name'), body, options)
-        return respondWith(outcome, (written) =>
-          query.dryRun ? respond(200, dryRun(written)) : updated(written),
+        const { caller, body, ifMatch } = request
+        return respondWith(
+          await updateDeployment(deps, caller, param(request, 'name'), body, { ifMatch }),
+          updated,
         )
       },
     }),
@@ -129,13 +115,9 @@ function writeEndpoints(deps: DeploymentDeps): Endpoint[] {
 }
 
 async function create(deps: DeploymentDeps, request: ApiRequest) {
-  const { caller, body, query } = request
-  if (query.dryRun) {
-    const outcome = await createDeployment(deps, caller, body, { dryRun: true, ...kept(undefined, created) })
-    return respondWith(outcome, (written) => respond(200, dryRun(written)))
-  }
+  const { caller, body } = request
   const run = (idempotency: Parameters<typeof kept>[0]) =>
-    createDeployment(deps, caller, body, { dryRun: false, ...kept(idempotency, created) })
+    createDeployment(deps, caller, body, kept(idempotency, created))
   const shown = (written: Written) => ({ ...created(written), notes: announcement(written) })
   return respondOnce(deps.answers, request, COLLECTION, run, shown)
 }

@@ -1,6 +1,6 @@
 // The endpoints below /api/v1/registries: the allowed registries, and the tenant's credentials for these registries.
 
-import { dryRunResultShape, list, object, registryShape } from '@holdfast/contract'
+import { list, object, registryShape } from '@holdfast/contract'
 import { done } from '../../operations/caller.ts'
 import {
   credentialShape,
@@ -9,8 +9,7 @@ import {
   type RegistryDeps,
   removeRegistryCredential,
 } from '../../operations/secrets/registries.ts'
-import { planned } from '../dry-runs.ts'
-import { type Endpoint, endpoint, param, respond, respondWith } from '../endpoint.ts'
+import { type Endpoint, endpoint, param } from '../endpoint.ts'
 
 const CREDENTIAL = '/api/v1/registries/{host}/credential'
 
@@ -28,16 +27,10 @@ export function registryEndpoints(deps: RegistryDeps): Endpoint[] {
     endpoint('PUT', CREDENTIAL, {
       action: 'registries:write',
       summary: 'Set the credential for a registry; it is stored in the secrets store and never returned',
-      query: ['dryRun'],
       body: credentialShape,
       shape: registryShape,
-      dryRun: dryRunResultShape(registryShape),
       codes: ['registry_not_allowed', 'field_unknown', 'field_type_invalid', 'secrets_store_unavailable'],
-      handle: async (request) => {
-        const { caller, body, query } = request
-        const outcome = await putRegistryCredential(deps, caller, param(request, 'host'), body, query)
-        return respondWith(outcome, (registry) => respond(200, query.dryRun ? planned(registry) : registry))
-      },
+      run: (request) => putRegistryCredential(deps, request.caller, param(request, 'host'), request.body),
     }),
     endpoint('DELETE', CREDENTIAL, {
       action: 'registries:write',

@@ -1,21 +1,12 @@
 // The endpoints below /api/v1/deployments/{name}/secrets: rotation of the secrets of a deployment.
 
-import { type Rotation, rotateShape, rotationDryRunShape, rotationShape } from '@holdfast/contract'
+import { type Rotation, rotateShape, rotationShape } from '@holdfast/contract'
 import type { Outcome } from '../../operations/caller.ts'
 import type { Idempotency, KeptAnswer } from '../../operations/idempotency.ts'
 import { readRotation } from '../../operations/secrets/rotation/read-rotation.ts'
 import { rotateSecrets } from '../../operations/secrets/rotation/rotate.ts'
 import type { RotateDeps } from '../../operations/secrets/rotation/rotate-request.ts'
-import { planned } from '../dry-runs.ts'
-import {
-  type ApiRequest,
-  type ApiResponse,
-  type Endpoint,
-  endpoint,
-  param,
-  respond,
-  respondWith,
-} from '../endpoint.ts'
+import { type ApiRequest, type ApiResponse, type Endpoint, endpoint, param } from '../endpoint.ts'
 import { kept, respondOnce } from '../idempotent.ts'
 import { MATERIAL_CODES } from './secrets.ts'
 
@@ -36,11 +27,9 @@ export function rotationEndpoints(deps: RotateDeps): Endpoint[] {
       action: 'secrets:rotate',
       summary:
         'Advance the rotation of one secret of a deployment, or of all of them, by one phase; or abort it',
-      query: ['dryRun'],
       headers: ['Idempotency-Key'],
       body: rotateShape,
       shape: rotationShape,
-      dryRun: rotationDryRunShape,
       codes: [
         'deployment_not_found',
         'rotation_transition_invalid',
@@ -57,13 +46,8 @@ export function rotationEndpoints(deps: RotateDeps): Endpoint[] {
 }
 
 async function rotate(deps: RotateDeps, request: ApiRequest): Promise<Outcome<ApiResponse>> {
-  const { caller, body, query } = request
+  const { caller, body } = request
   const name = param(request, 'name')
-  if (query.dryRun) {
-    const options = { dryRun: true, ...kept(undefined, rotated) }
-    const outcome = await rotateSecrets(deps, caller, name, body, options)
-    return respondWith(outcome, (rotation) => respond(200, planned(rotation)))
-  }
   const run = (once: Idempotency | undefined) => rotateSecrets(deps, caller, name, body, kept(once, rotated))
   return respondOnce(deps.answers, request, ROTATE.replace('{name}', name), run, rotated)
 }

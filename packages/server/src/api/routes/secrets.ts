@@ -2,7 +2,6 @@
 
 import {
   type Code,
-  dryRunResultShape,
   secretConsumerShape,
   secretReferenceShape,
   secretShape,
@@ -12,16 +11,7 @@ import {
 import { deleteSecret } from '../../operations/secrets/delete-secret.ts'
 import { listConsumers, listReferences, listSecrets } from '../../operations/secrets/read-secrets.ts'
 import { type WriteSecretDeps, writeSecret } from '../../operations/secrets/write-secret.ts'
-import { planned } from '../dry-runs.ts'
-import {
-  type ApiRequest,
-  type Endpoint,
-  endpoint,
-  listEndpoint,
-  param,
-  respond,
-  respondWith,
-} from '../endpoint.ts'
+import { type ApiRequest, type Endpoint, endpoint, listEndpoint, param } from '../endpoint.ts'
 
 const COLLECTION = '/api/v1/secrets'
 const ONE = '/api/v1/secrets/{namespace}/{resource}'
@@ -86,11 +76,9 @@ function writeEndpoints(deps: WriteSecretDeps): Endpoint[] {
       action: 'secrets:write',
       summary:
         'Write a new version of a secret with exactly the keys sent; the response names them and has no values',
-      query: ['dryRun'],
       headers: ['If-Match'],
       body: secretWriteShape,
       shape: secretWrittenShape,
-      dryRun: dryRunResultShape(secretWrittenShape),
       codes: [
         ...PATH_CODES,
         ...MATERIAL_CODES,
@@ -99,14 +87,8 @@ function writeEndpoints(deps: WriteSecretDeps): Endpoint[] {
         'secrets_store_unavailable',
         'revision_conflict',
       ],
-      handle: async (request) => {
-        const { caller, body, query, ifMatch } = request
-        const options = { dryRun: query.dryRun, ifMatch }
-        const outcome = await writeSecret(deps, caller, pathOf(request), body, options)
-        return respondWith(outcome, (written) =>
-          query.dryRun ? respond(200, planned(written)) : respond(200, written, String(written.version)),
-        )
-      },
+      run: (request) => writeSecret(deps, request.caller, pathOf(request), request.body, request),
+      etag: ({ version }) => String(version),
     }),
     endpoint('DELETE', ONE, {
       action: 'secrets:write',

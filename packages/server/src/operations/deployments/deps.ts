@@ -9,7 +9,6 @@ import type { Quotas } from '../../quotas/quotas.ts'
 import type { SlotAllocator } from '../../quotas/slots.ts'
 import type { Store } from '../../store/store.ts'
 import type { IdempotentAnswers } from '../idempotency.ts'
-import type { PlanDeps } from './write/plan.ts'
 
 export interface DeploymentDeps {
   readonly store: Store
@@ -26,7 +25,6 @@ export interface DeploymentDeps {
     'limits' | 'reservedNames' | 'registries' | 'volumesEnabled' | 'namespaces' | 'regions'
   >
   readonly residency: ResidencyRules
-  readonly planAhead: PlanDeps['planAhead']
   readonly archiveRevisions: number
   /**
    * Replaces the step that separates the secret values of a body from the spec. Only a test sets this: with a step that

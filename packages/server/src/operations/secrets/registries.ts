@@ -47,13 +47,11 @@ export async function putRegistryCredential(
   caller: Caller,
   host: string,
   body: Json,
-  { dryRun = false }: { readonly dryRun?: boolean } = {},
 ): Promise<Outcome<Registry>> {
   const known = allowedHost(deps, host)
   if (known === undefined) return refused(notAllowed(deps, host))
   const faults = checkShape(credentialShape, body, { checks: CREDENTIAL_CHECKS, secret: true })
   if (faults.length > 0) return refused(...faults)
-  if (dryRun) return done({ host: known, credential: true, updatedAt: timestamp(deps.clock) })
   const { username, password } = decode(credentialShape, body)
   const document = new Map([
     ['username', secret(username)],

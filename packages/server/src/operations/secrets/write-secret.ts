@@ -27,7 +27,6 @@ import {
   destroyMaterial,
   keysOf,
   type MaterialDeps,
-  planStagedMaterial,
   type StagedMaterial,
   stageMaterial,
 } from './versions/stage-material.ts'
@@ -43,7 +42,7 @@ export async function writeSecret(
   caller: Caller,
   path: SecretAddress,
   sent: Json,
-  { dryRun = false, ifMatch }: { readonly dryRun?: boolean; readonly ifMatch?: string | undefined } = {},
+  { ifMatch }: { readonly ifMatch?: string | undefined } = {},
 ): Promise<Outcome<SecretWritten>> {
   const { namespace, resource: label } = path
   const misplaced = checkSecretPath(namespace, label, deps.namespaces)
@@ -54,10 +53,8 @@ export async function writeSecret(
   const write = { caller, namespace, label, keys: keysOf(material), ifMatch }
   const faults = await judgeBeforeStaging(deps, write)
   if (faults.length > 0) return refused(...faults)
-  const staged = await (dryRun ? planStagedMaterial : stageMaterial)(deps, caller, [material])
+  const staged = await stageMaterial(deps, caller, [material])
   if (!staged.ok) return staged
-  const [version] = staged.value
-  if (dryRun && version !== undefined) return done(writtenView(write, version))
   const outcome = await listVersion(deps, write, staged.value)
   if (outcome.ok) await pruneVersions(deps, caller.tenant, label)
   else await destroyMaterial(deps, caller, staged.value)
@@ -93,7 +90,7 @@ function decideWrite(
   if (choice.kind === 'busy') return { kind: 'wait', until: choice.until }
   const faults = judgeSecretWrite(deps, write, stored, choice.kind === 'full' ? [choice.quota] : [])
   if (faults.length > 0 || choice.kind === 'full') return { kind: 'abort', result: refused(...faults) }
-  if (staged?.stagedVersion === undefined || !consumeIntent(transaction, staged.stagedVersion))
+  if (staged === undefined || !consumeIntent(transaction, staged.stagedVersion))
     return { kind: 'abort', result: refused(reject('store_unavailable', 'store', undefined)) }
   const [slot] = choice.slots
   const { version, keys } = staged

@@ -33,7 +33,7 @@ export async function reconcileDeployment(
 }
 
 /** Plans the deployment from the cache; undefined if the plan changes nothing. */
-function planNow(
+export function planNow(
   { deps: { store, clock, residency }, due }: Controller,
   { view, waiting, dependents, graceUntil }: KnownTenant,
   tenant: TenantId,

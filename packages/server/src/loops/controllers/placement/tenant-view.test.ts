@@ -170,7 +170,7 @@ describe('a tenant view', () => {
     put(placements, job, { ...aPlacement(1, [1]), owner: job, resources: workload.resources })
     const view = createTenantView(store, { limit: () => 2 }, tenant)
     expect(view.roomBeside(owner(1))).toBe(1)
-    expect(view.deploymentsOn(nodeId(1))).toEqual(new Set())
+    expect(view.deploymentsOn(nodeId(1))).toEqual([])
     expect(view.scheduling.place(workload, 2)).toMatchObject({ placed: [nodeId(1)], unplaced: 1 })
     expect(gatherTenantFacts(store, quotas, tenant)).toMatchObject({
       nodes: [{ requested: { cpuMillis: 100 }, replicas: new Map([['job/job_1', 1]]) }],

@@ -53,8 +53,8 @@ export interface TenantView {
   leaving(): NodeId[]
   /** Number of containers that this owner may have: the tenant's quota minus the containers of other owners. */
   roomBeside(owner: Owner): number
-  /** The names of the deployments with a replica on the node. */
-  deploymentsOn(id: NodeId): Set<string>
+  /** The names of the deployments with a replica on the node, sorted. */
+  deploymentsOn(id: NodeId): readonly string[]
   /** Updates the view with the current quota of containers. */
   applyQuota(): void
   /** Rebuilds the view from the cache, in case a change was missed. */
@@ -120,7 +120,8 @@ export function createTenantView(
     },
     deploymentsOn(id) {
       const work = [...(state.byNode.get(id)?.values() ?? [])]
-      return new Set(work.filter((one) => deploymentUidOf(one.owner) !== undefined).map(({ name }) => name))
+      const own = work.filter((one) => deploymentUidOf(one.owner) !== undefined)
+      return [...new Set(own.map(({ name }) => name))].sort()
     },
     applyQuota: () => applyQuota(state),
     refresh: () => refresh(state),

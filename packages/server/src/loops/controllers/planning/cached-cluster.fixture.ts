@@ -9,9 +9,11 @@ import {
   ownerOf,
   type TenantId,
 } from '@holdfast/contract'
+import type { Quotas } from '../../../quotas/quotas.ts'
 import { createRecordIndex } from '../../../store/cache/record-index.ts'
 import { encodeRecord } from '../../../store/encode.ts'
 import { createKeyspace } from '../../../store/keys.ts'
+import { FORMS } from '../../../store/records/collection.ts'
 import { aDeployment, aSpec } from '../../../store/records.fixture.ts'
 import {
   type Collection,
@@ -23,6 +25,7 @@ import {
   type StoredDeployment,
   type StoredObservation,
 } from '../../../store/records.ts'
+import type { Store } from '../../../store/store.ts'
 import type { PlanAheadDeps } from './plan-ahead.ts'
 
 export const NOW = '2026-01-01T00:00:00.000Z'
@@ -70,24 +73,49 @@ function aCluster(machines: number) {
     const claims = [{ tenant, nodeId: id, state: 'active' as const }]
     enter(keyspace.globalKey(nodeNames.folder, id), nodeNames, { v: 1, claims })
   }
-  const deps: PlanAheadDeps = {
-    store: {
-      get: ({ collection, tenant: owner, id }) => index.get(collection, owner, id),
-      list: (collection, owner) => index.list(collection, owner),
-      keysOf: (collection, owner) => index.keysOf(collection, owner),
-      get revision() {
-        return revision
-      },
+  const store: Store = {
+    keyspace,
+    forms: FORMS,
+    get revision() {
+      return revision
     },
-    quotas: { limit: () => 1_000 },
+    get: ({ collection, tenant: owner, id }) => index.get(collection, owner, id),
+    has: ({ collection: { folder }, tenant: owner, id }) =>
+      index.find(owner === undefined ? { folder, id } : { tenant: owner, folder, id }) !== undefined,
+    list: (collection, owner) => index.list(collection, owner),
+    listWithIds: (collection) =>
+      index.keysOf(collection, undefined).flatMap(({ id }) => {
+        const found = index.get(collection, undefined, id)
+        return found === undefined ? [] : [{ ...found, id }]
+      }),
+    keysOf: (collection, owner) => index.keysOf(collection, owner),
+    storedBytes: () => 0,
+    fresh: async () => {},
+    read: async (_collection, keys) => keys.map(() => undefined),
+    transact: () => Promise.reject(new Error('cached records cannot be written')),
+    subscribe: () => () => {},
+    close: () => {},
+  }
+  const quotas: CachedDeps['quotas'] = { limit: () => 1_000 }
+  const deps: CachedDeps = {
+    store,
+    quotas,
+    quotasOn: () => quotas,
     residency: { enforcement: true, regions: {} },
     clock: { now: () => Date.parse(NOW) },
+    ids: { ulid: () => '0'.repeat(26) },
+    archiveRevisions: 10,
   }
   return { deps, put, ids }
 }
 
+interface CachedDeps extends PlanAheadDeps {
+  readonly store: Store
+  readonly quotas: Pick<Quotas, 'limit'>
+}
+
 interface Rollout {
-  readonly deps: PlanAheadDeps
+  readonly deps: CachedDeps
   readonly next: StoredDeployment
 }
 

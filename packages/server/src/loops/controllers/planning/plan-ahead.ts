@@ -1,73 +1,240 @@
-// The plan of a dry run: the decisions that the controllers would make about a deployment, one after another. They are
-// applied to an overlay of the stored records, and simulated agents make every container ready at once. The code is that
-// of the controllers, so the real rollout differs only if records change. See docs/design/rollouts.md#dry-run-plans
+// The world of a dry run: the controller of one tenant on an overlay of the stored records. It notices changes, queues
+// and plans as the real one does, and simulated agents make every container ready at once. The real change differs only
+// if records change in between, or a container fails. See docs/design/rollouts.md#dry-run-plans
 
-import { type Assignment, type NodeId, type Owner, ownerOf, type TenantId } from '@holdfast/contract'
-import { dependencyText, isReady, type NodeDisposition } from '@holdfast/core'
+import { type Owner, ownerOf, type TenantId } from '@holdfast/contract'
+import type { PlacementPlan, PlannedDeployment } from '@holdfast/core/placement'
+import { type Clock, type IdSource, timestamp } from '../../../ports/clock.ts'
+import type { Quotas } from '../../../quotas/quotas.ts'
+import type { OverlayStore } from '../../../store/overlay-store.ts'
 import {
-  createPickDescriber,
-  createPickReasons,
-  isRunning,
-  type PickReasons,
-  type PlacementPlan,
-  type PlannedTurn,
-  plannedSteps,
-} from '@holdfast/core/placement'
-import type { PlanDeps, PlannedRollout, PlanQuestion } from '../../../operations/deployments/write/plan.ts'
-import { type Clock, timestamp } from '../../../ports/clock.ts'
-import { gatherTenantFacts, workloadOf } from '../../../scheduling/scheduling-facts.ts'
-import {
+  type Collection,
+  credentials,
   deployments,
+  nodeNames,
   nodes,
   observations,
-  placements,
   type StoredDeployment,
-  type StoredObservation,
+  tenants,
 } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
 import { inTenant, placementAt } from '../../../store/transaction.ts'
-import type { PlacingDeps } from '../controller.ts'
-import { planAndReserve } from '../placement/placement-snapshot.ts'
-import { createTenantView, type TenantView } from '../placement/tenant-view.ts'
-import { createOverlayStore, type OverlayStore } from './overlay-store.ts'
+import { reconcileTenant } from '../../rotations.ts'
+import type { Controller, KnownTenant, PlacingDeps } from '../controller.ts'
+import { finishLeaving } from '../placement/finish-leaving.ts'
+import { planNow } from '../placement/reconcile-deployment.ts'
+import { createTenantView } from '../placement/tenant-view.ts'
+import { createDelayedQueue } from '../queue/delayed-queue.ts'
+import { createDependents } from '../queue/dependents.ts'
+import { noticeChange } from '../queue/notice-changes.ts'
+import { createObservationDedup } from '../queue/observation-dedup.ts'
+import { createWaitingList } from '../queue/waiting-list.ts'
+import { readWorkKey } from '../queue/work-key.ts'
+import { type Course, type CourseDeps, createCourse, plannedDeployment, recordTurn } from './course.ts'
+import { createSimulatedAgents } from './simulate-agents.ts'
 
-export interface PlanAheadDeps extends Pick<PlacingDeps, 'quotas' | 'residency'> {
-  readonly store: Pick<Store, 'get' | 'list' | 'keysOf' | 'revision'>
+export interface PlanAheadDeps extends Pick<PlacingDeps, 'residency'> {
   readonly clock: Clock
+  readonly ids: Pick<IdSource, 'ulid'>
+  readonly archiveRevisions: number
+  /** The quotas by the tenant records of the given store. */
+  quotasOn(store: Store): Pick<Quotas, 'limit'>
 }
 
-interface DryRun extends Omit<PlanAheadDeps, 'store'> {
-  readonly store: OverlayStore
-  readonly view: TenantView
-  readonly tenant: TenantId
-  readonly stored: StoredDeployment
-  readonly owner: Owner
-  readonly reasons: PickReasons
+interface World extends CourseDeps {
+  readonly clock: Clock
+  readonly archiveRevisions: number
+  readonly controller: Controller
+  readonly known: KnownTenant
+  readonly queued: Set<string>
+  /** The deployments that the change concerns, by owner, in the order in which they were first planned. */
+  readonly courses: Map<Owner, Course>
+  /** The deployments whose placement has changed since the agents acted. */
+  readonly changed: Set<Owner>
+  decisions: number
 }
 
-/** Limit of decisions in a dry run. A replica needs at most 4: create the new, see it ready, stop the old, see it end. */
-const mostTurns = (replicas: number): number => 20 + 4 * replicas
+/** Limit of decisions of one plan, so that no dry run occupies a server for longer than some seconds. */
+const MOST_DECISIONS = 5_000
 
-const UNRESOLVED = 'No registry has resolved the image yet: replicas wait for that.'
-
-/** Limit of dry runs that wait, per tenant. A tenant's dry runs run one after another; more requests are rejected. */
-const MOST_WAITING = 8
-
-export function createPlanner(deps: PlanAheadDeps): PlanDeps['planAhead'] {
-  const lanes = new Map<TenantId, { last: Promise<unknown>; waiting: number }>()
-  return async (tenant, question) => {
-    const lane = lanes.get(tenant) ?? { last: Promise.resolve(), waiting: 0 }
-    if (lane.waiting === MOST_WAITING) return undefined
-    lanes.set(tenant, lane)
-    lane.waiting += 1
-    const planned = lane.last.then(() => planAhead(deps, tenant, question))
-    // The caller receives the error of a failed plan; the tenant's next dry run starts regardless.
-    lane.last = planned.catch(() => undefined)
-    return planned.finally(() => {
-      lane.waiting -= 1
-      if (lane.waiting === 0) lanes.delete(tenant)
-    })
+/** Applies `written`, an overlay of `before`, to `store`, another one, and lets the controller run until nothing is left. */
+export async function planAhead(
+  deps: PlanAheadDeps,
+  tenant: TenantId,
+  store: OverlayStore,
+  written: OverlayStore,
+): Promise<readonly PlannedDeployment[]> {
+  if (!concernsController(written, tenant)) {
+    written.copyTo(store)
+    return []
   }
+  const world = openWorld(deps, store, tenant)
+  await carryOut(world, written)
+  return [...world.courses.values()].flatMap((course) => plannedDeployment(world, course) ?? [])
+}
+
+/** The folders of a tenant whose records cause decisions. */
+const PLANNED_FOLDERS: ReadonlySet<string> = new Set([deployments.folder, nodes.folder, credentials.folder])
+
+/** Whether a change can cause a decision of the tenant's controller. */
+function concernsController(written: OverlayStore, tenant: TenantId): boolean {
+  return written.written().some(({ tenant: owner, folder, id }) => {
+    if (owner !== undefined) return owner === tenant && PLANNED_FOLDERS.has(folder)
+    return folder === nodeNames.folder || (folder === tenants.folder && id === tenant)
+  })
+}
+
+function openWorld(deps: PlanAheadDeps, store: OverlayStore, tenant: TenantId): World {
+  const { clock, residency } = deps
+  const quotas = deps.quotasOn(store)
+  const known: KnownTenant = {
+    view: createTenantView(store, quotas, tenant),
+    waiting: createWaitingList(),
+    dependents: createDependents(),
+    observed: createObservationDedup(),
+    graceUntil: 0,
+  }
+  const queued = new Set<string>()
+  const leadership: PlacingDeps['leadership'] = {
+    owns: (other) => other === tenant,
+    fenced: (_tenant, decide) => store.transact(decide),
+    subscribe: () => () => {},
+  }
+  const controller: Controller = {
+    deps: { store, clock, leadership, quotas, residency, random: () => 0, onError: () => {} },
+    tenants: new Map([[tenant, known]]),
+    queue: { add: (key) => void queued.add(key) },
+    due: createDelayedQueue(),
+  }
+  const world: World = {
+    store,
+    tenant,
+    clock,
+    archiveRevisions: deps.archiveRevisions,
+    quotas,
+    residency,
+    view: known.view,
+    nodeNames: new Map(store.list(nodes, tenant).map(({ record }) => [record.id, record.name])),
+    controller,
+    known,
+    queued,
+    courses: new Map(),
+    changed: new Set(),
+    decisions: 0,
+  }
+  findWaiting(world)
+  store.subscribe((changes) => {
+    for (const change of changes) noticeChange(controller, change)
+  })
+  return world
+}
+
+/** Plans each deployment that lacks a node or waits for another one, so that a change which helps requeues it. */
+function findWaiting({ store, tenant, controller, known }: World): void {
+  for (const { record } of store.list(deployments, tenant)) {
+    const owner = ownerOf('deployment', record.uid)
+    const placement = store.get(placementAt(tenant, owner))?.record
+    if (placement !== undefined && placement.shortfall === undefined) continue
+    planNow(controller, known, tenant, record)
+    known.view.release(owner)
+  }
+}
+
+async function carryOut(world: World, written: OverlayStore): Promise<void> {
+  const { store, tenant, queued, changed } = world
+  const names = writtenIds(written, tenant, deployments)
+  const before = new Map(names.map((name) => [name, find(world, name)]))
+  written.copyTo(store)
+  for (const [name, stored] of before) openCourse(world, find(world, name), stored, true)
+  const pause = createPauses()
+  const agents = createSimulatedAgents(store, tenant, timestamp(world.clock))
+  const labels = writtenIds(written, tenant, credentials)
+  while (queued.size > 0) {
+    // The loop over `queued` also visits keys that are added while it runs.
+    for (const key of queued) {
+      await pause()
+      queued.delete(key)
+      const work = readWorkKey(key)
+      if (work.kind === 'node') await finishLeaving(world.controller, work)
+      else decide(world, work.name)
+    }
+    while (queued.size === 0 && agents.step(changed));
+    if (queued.size === 0) {
+      changed.clear()
+      await rotate(world, labels)
+    }
+  }
+}
+
+const writtenIds = (written: OverlayStore, tenant: TenantId, { folder }: Collection<unknown>): string[] =>
+  written
+    .written()
+    .filter((key) => key.tenant === tenant && key.folder === folder)
+    .map(({ id }) => id)
+
+/** Moves the next consumer of a rotated credential, as the rotation controller does once the previous one is ready. */
+async function rotate(
+  { store, tenant, clock, archiveRevisions, controller }: World,
+  labels: readonly string[],
+) {
+  const isCutover = (label: string) =>
+    store.get(inTenant(tenant, credentials, label))?.record.rotation?.phase === 'cutover'
+  const { leadership, onError } = controller.deps
+  await reconcileTenant(
+    { store, clock, leadership, archiveRevisions, onError },
+    tenant,
+    labels.filter(isCutover),
+  )
+}
+
+const find = ({ store, tenant }: World, name: string): StoredDeployment | undefined =>
+  store.get(inTenant(tenant, deployments, name))?.record
+
+function openCourse(
+  world: World,
+  current: StoredDeployment | undefined,
+  stored: StoredDeployment | undefined,
+  isWritten: boolean,
+): Course | undefined {
+  if (current === undefined) return undefined
+  const owner = ownerOf('deployment', current.uid)
+  const course = world.courses.get(owner) ?? createCourse(world, current, stored, isWritten)
+  world.courses.set(owner, course)
+  return course
+}
+
+/** Plans one deployment and applies the plan; a plan that changes the placement requeues the deployment. */
+function decide(world: World, name: string): void {
+  const { store, tenant, controller, known, changed } = world
+  const stored = find(world, name)
+  if (stored === undefined) return
+  const isOver = world.decisions >= MOST_DECISIONS
+  const plan = isOver ? undefined : planNow(controller, known, tenant, stored)
+  if (plan === undefined && !isOver) return
+  const course = openCourse(world, stored, stored, false)
+  if (course === undefined) return
+  const owner = ownerOf('deployment', stored.uid)
+  if (plan === undefined || course.turns.length >= course.most) {
+    course.isCut = true
+    known.view.release(owner)
+    return
+  }
+  world.decisions += 1
+  recordTurn(world, course, plan, () => apply(store, tenant, plan))
+  changed.add(owner)
+}
+
+function apply(
+  store: OverlayStore,
+  tenant: TenantId,
+  { deployment: { uid }, next, rollout }: PlacementPlan,
+): void {
+  store.batch(() => {
+    const address = placementAt(tenant, ownerOf('deployment', uid))
+    if (next === undefined) store.delete(address)
+    else store.put(address, { v: 1, ...next })
+    for (const { id } of rollout.dropped) store.delete(inTenant(tenant, observations, id))
+  })
 }
 
 /** Maximum time that a dry run computes without a pause for other work: a rollout may need hundreds of decisions. */
@@ -80,121 +247,4 @@ function createPauses(): () => Promise<void> {
     await new Promise((resolve) => setImmediate(resolve))
     since = performance.now()
   }
-}
-
-export async function planAhead(
-  deps: PlanAheadDeps,
-  tenant: TenantId,
-  { next: stored, restart }: Pick<PlanQuestion, 'next' | 'restart'>,
-): Promise<PlannedRollout> {
-  const pause = createPauses()
-  const store = createOverlayStore(deps.store, tenant)
-  store.put(deployments, stored.spec.name, stored)
-  const owner = ownerOf('deployment', stored.uid)
-  const run: DryRun = { ...deps, store, tenant, stored, owner, ...createViews(deps, store, tenant, stored) }
-  const before = assignmentsOf(run)
-  const readyBefore = readyNumbers(run, before)
-  const turns: PlannedTurn[] = []
-  const most = mostTurns(Math.max(stored.spec.replicas, before.length))
-  while (turns.length < most) {
-    await pause()
-    const turn = runTurn(run)
-    if (turn === undefined) break
-    turns.push(turn)
-  }
-  const nodeName = (id: NodeId) => store.get(inTenant(tenant, nodes, id))?.record.name ?? id
-  const isUnresolved = stored.digest === null && stored.spec.replicas > 0
-  const waits = isUnresolved ? UNRESOLVED : turns.at(-1)?.waits
-  const steps = plannedSteps({ deployment: stored, before, readyBefore, turns, waits, restart, nodeName })
-  return { ...steps, unplaced: turns.at(-1)?.unplaced ?? 0 }
-}
-
-function createViews(
-  { quotas, residency }: PlanAheadDeps,
-  store: OverlayStore,
-  tenant: TenantId,
-  { spec, uid }: StoredDeployment,
-): Pick<DryRun, 'view' | 'reasons'> {
-  const workload = workloadOf(store, tenant, spec, residency)
-  const placed = store.get(placementAt(tenant, ownerOf('deployment', uid)))?.record.assignments ?? []
-  const facts = gatherTenantFacts(store, quotas, tenant)
-  return {
-    view: createTenantView(store, quotas, tenant),
-    reasons: createPickReasons(workload, createPickDescriber(workload, facts), placed),
-  }
-}
-
-function assignmentsOf({ store, tenant, owner }: DryRun): readonly Assignment[] {
-  return store.get(placementAt(tenant, owner))?.record.assignments ?? []
-}
-
-/** Makes one decision, applies it to the overlay and simulates the agents. Undefined once the deployment is settled. */
-function runTurn(run: DryRun): PlannedTurn | undefined {
-  const { store, tenant, stored, owner, view, residency, clock, reasons } = run
-  const before = assignmentsOf(run)
-  const plan = planAndReserve({ store, tenant, view, residency, graceUntil: 0 }, stored, clock.now())
-  if (plan.isSettled || plan.next === undefined) return undefined
-  store.put(placements, owner, { v: 1, ...plan.next })
-  view.applyPlacement(owner)
-  const after = plan.next.assignments
-  const dispositions = new Map<NodeId, NodeDisposition | 'displaced'>()
-  for (const { nodeId } of before)
-    dispositions.set(
-      nodeId,
-      plan.displacement.dispositions.has(nodeId) ? 'displaced' : view.dispositionOf(nodeId),
-    )
-  const ready = readyNumbers(run, after)
-  const added = reasons.of(plan)
-  const turn = { added, removed: stoppedBetween(before, after), dispositions, ready, ...waitsOf(plan) }
-  const now = timestamp(clock)
-  for (const each of after) act(run, each, now)
-  return turn
-}
-
-function stoppedBetween(before: readonly Assignment[], after: readonly Assignment[]): Assignment[] {
-  const running = new Set(after.filter(isRunning).map(({ id }) => id))
-  return before.filter((each) => isRunning(each) && !running.has(each.id))
-}
-
-function readyNumbers({ store, tenant }: DryRun, assignments: readonly Assignment[]): ReadonlySet<number> {
-  const seen = (id: string) => store.get(inTenant(tenant, observations, id))?.record
-  const serving = assignments.filter((each) => isRunning(each) && isReady(seen(each.id)))
-  return new Set(serving.map(({ replica }) => replica))
-}
-
-function waitsOf({ refused, unmet, rollout, added }: PlacementPlan): Pick<PlannedTurn, 'waits' | 'unplaced'> {
-  if (unmet.length > 0) return { waits: dependencyText(unmet), unplaced: 0 }
-  if (refused === undefined) return { waits: undefined, unplaced: 0 }
-  const numbers = [...new Set(rollout.missing.slice(added.length).map(({ replica }) => replica))]
-  const which =
-    numbers.length > 0
-      ? `Without a node: replica ${numbers.join(', ')}.`
-      : 'No other node accepts the replica that should move.'
-  // `unplaced` is at least 1, because a replica that should move to another node also lacks a node.
-  return { waits: `${which} ${refused.summary}`, unplaced: Math.max(1, numbers.length) }
-}
-
-/** Simulates an agent: on a ready node, desired containers are ready at once and all others are gone. */
-function act({ store, tenant, owner }: DryRun, { id, nodeId, desired }: Assignment, now: string): void {
-  if (store.get(inTenant(tenant, nodes, nodeId))?.record.status !== 'ready') return
-  const gone = desired !== 'running'
-  const known = store.get(inTenant(tenant, observations, id))?.record
-  if (known?.gone === gone && (gone || isReady(known))) return
-  const seen: StoredObservation = {
-    v: 1,
-    assignmentId: id,
-    owner,
-    nodeId,
-    at: now,
-    generation: 1,
-    seq: 1,
-    state: gone ? 'stopped' : 'ready',
-    containerId: null,
-    startedAt: now,
-    exitCode: null,
-    restarts: 0,
-    reason: '',
-    gone,
-  }
-  store.put(observations, id, seen)
 }

@@ -26,6 +26,6 @@ export function createDependents(): Dependents {
       waiting.set(key, on)
       for (const other of on) byOther.set(other, (byOther.get(other) ?? new Set()).add(key))
     },
-    waitingFor: (name) => [...(byOther.get(name) ?? [])],
+    waitingFor: (name) => [...(byOther.get(name) ?? [])].sort(),
   }
 }

@@ -9,7 +9,7 @@ test('a change of a dependency requeues exactly its dependents', () => {
   const dependents = createDependents()
   dependents.wait('web', ['db', 'cache'])
   dependents.wait('job', ['db'])
-  expect(dependents.waitingFor('db')).toEqual(['web', 'job'])
+  expect(dependents.waitingFor('db')).toEqual(['job', 'web'])
   dependents.wait('web', ['cache'])
   expect(dependents.waitingFor('db')).toEqual(['job'])
   dependents.forget('job')

@@ -6,6 +6,7 @@ import type { RetryTrigger } from '@holdfast/core'
 export interface WaitingList {
   wait(key: string, cures: readonly RetryTrigger[], hasAffinity: boolean): void
   forget(key: string): void
+  /** Sorted, so that a dry run and the real change place work that competes for room in the same order. */
   curedBy(kind: RetryTrigger): string[]
   /** Work to requeue when a deployment gets replicas: work with affinity, which may now fit on a node. */
   curedByGrowth(): string[]
@@ -31,7 +32,8 @@ export function createWaitingList(): WaitingList {
         byCure.set(kind, keys.add(key))
       }
     },
-    curedBy: (kind) => [...(byCure.get(kind) ?? [])],
-    curedByGrowth: () => [...(byCure.get('placements') ?? [])].filter((key) => waiting.get(key)?.hasAffinity),
+    curedBy: (kind) => [...(byCure.get(kind) ?? [])].sort(),
+    curedByGrowth: () =>
+      [...(byCure.get('placements') ?? [])].filter((key) => waiting.get(key)?.hasAffinity).sort(),
   }
 }

@@ -16,7 +16,7 @@ import type { SlotChoice } from '../../../quotas/slots.ts'
 import { deployments, type StoredDeployment } from '../../../store/records.ts'
 import type { TransactionDecision } from '../../../store/store.ts'
 import { inTenant, type Transaction } from '../../../store/transaction.ts'
-import { type Caller, done, type Outcome, refused } from '../../caller.ts'
+import { type Caller, type Outcome, refused } from '../../caller.ts'
 import { type Kept, keepOnce } from '../../idempotency.ts'
 import { requireLiveCaller } from '../../preconditions.ts'
 import type { DeploymentDeps } from '../deps.ts'
@@ -28,11 +28,7 @@ import { consumeStaged, gatherSecrets, materialPermission, storedPins } from './
 import { judgeWrite } from './judge-write.ts'
 import { identifySpec, type SpecIdentity, storeRevision } from './store-deployment.ts'
 import { type MaterialNeeded, type StagingState, writeWithMaterial } from './write-with-material.ts'
-import { type DecidedWrite, type Written, withPlan } from './written.ts'
-
-export interface CreateOptions extends Kept<Written> {
-  readonly dryRun: boolean
-}
+import type { Written } from './written.ts'
 
 const KIND: QuotaKind = 'deployments'
 
@@ -40,7 +36,7 @@ export async function createDeployment(
   deps: DeploymentDeps,
   caller: Caller,
   sent: Json,
-  options: CreateOptions,
+  options: Kept<Written>,
 ): Promise<Outcome<Written>> {
   const faults = checkBody(sent, { mode: 'create', ...deps.admission, ...materialPermission(caller) })
   if (faults.length > 0 || !isJsonObject(sent)) return refused(...faults)
@@ -54,11 +50,10 @@ export async function createDeployment(
   const oversized = checkSpecSize(identity)
   if (oversized.length > 0) return refused(...oversized)
   const held = holdSlot(deps, caller.tenant, KIND)
-  const outcome = await writeWithMaterial(deps, caller, options, (transaction, staging) => {
+  return writeWithMaterial(deps, caller, (transaction, staging) => {
     const slot = held.choose()
     return decideCreate(deps, transaction, { caller, normalised, image, slot, identity, options, staging })
   }).finally(() => held.release())
-  return withPlan(deps, caller.tenant, outcome)
 }
 
 interface CreateRequest {
@@ -67,7 +62,7 @@ interface CreateRequest {
   readonly image: ImageFact
   readonly slot: SlotChoice
   readonly identity: SpecIdentity
-  readonly options: CreateOptions
+  readonly options: Kept<Written>
   readonly staging: StagingState
 }
 
@@ -75,7 +70,7 @@ function decideCreate(
   deps: DeploymentDeps,
   transaction: Transaction,
   request: CreateRequest,
-): TransactionDecision<Outcome<DecidedWrite> | MaterialNeeded> {
+): TransactionDecision<Outcome<Written> | MaterialNeeded> {
   const { caller, normalised, image, slot, identity, options, staging } = request
   if (slot.kind === 'busy') return { kind: 'wait', until: slot.until }
   const gone = requireLiveCaller(transaction, caller)
@@ -111,10 +106,6 @@ function decideCreate(
     ...storedPins(secrets.pins),
   }
   const written = { deployment: deploymentView(deps.store, caller.tenant, stored), alterations, warnings }
-  if (options.dryRun) {
-    const toPlan = { stored: undefined, next: stored, restart: false }
-    return { kind: 'abort', result: done({ ...written, toPlan }) }
-  }
   claimSlot(transaction, caller.tenant, KIND, slot.slot, stored.uid)
   storeRevision(deps, transaction, caller, stored, { newVersions: secrets.newVersions, unresolved })
   return keepOnce(deps.answers, transaction, caller, options, written)

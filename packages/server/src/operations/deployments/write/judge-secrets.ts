@@ -212,7 +212,7 @@ export function consumeStaged(
   if (!isStaged(needed, staged)) return false
   return consumeIntents(
     transaction,
-    staged.flatMap(({ stagedVersion }) => stagedVersion ?? []),
+    staged.map(({ stagedVersion }) => stagedVersion),
   )
 }
 

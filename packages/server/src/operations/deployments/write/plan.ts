@@ -1,9 +1,11 @@
-// The plan of a dry run: what the write would store and what the controllers would do after it
+// The plan of a deployment write: what the write would store, and what the controllers would do after it
 // (docs/design/rollouts.md#dry-run-plans).
 
 import {
   canonicalJson,
   type DeploymentSpec,
+  defined,
+  type Effects,
   type Json,
   type JsonObject,
   type PlanStep,
@@ -11,75 +13,57 @@ import {
   type TenantId,
 } from '@holdfast/contract'
 import type { PlacementExplanation } from '@holdfast/core/placement/explain-placement'
-import type { StoredDeployment } from '../../../store/records.ts'
+import { deployments } from '../../../store/records.ts'
+import { inTenant } from '../../../store/transaction.ts'
+import type { DryWrite } from '../../dry-runs.ts'
 import { explainTenantPlacement, type PlacementDeps } from '../explain-placement.ts'
 import { deploymentView } from '../read/deployment-view.ts'
 
 export interface Plan {
   readonly action: 'create' | 'update' | 'none'
   readonly revision: number
-  /** Top-level fields of the deployment that the write would change, with stored and new values. */
+  /** Top-level fields of the deployment whose stored value the dry run would change. */
   readonly changes: readonly FieldChange[]
   /** The nodes that replicas without a node would get now, and for every other node the reasons against it. */
   readonly placement: PlacementExplanation
   /** The steps that the controllers would take after the write, in order. */
   readonly steps: readonly PlanStep[]
-  /** How the write would recreate running replicas: order, parallelism and lowest ready count. Absent for a create. */
+  readonly effects: Effects
+  /** Running replicas that would be recreated; absent for a create. */
   readonly rollout?: RolloutPlanned
 }
 
-export interface PlannedRollout {
-  readonly steps: readonly PlanStep[]
-  readonly rollout: RolloutPlanned
-  /** Replicas that still have no node at the end of the rollout. */
-  readonly unplaced: number
-}
-
-/** The input of a plan: the record that would be stored, and the record that it would replace. */
-export interface PlanQuestion {
-  /** The stored deployment. Undefined for a create; the same object as `next` if the write would change nothing. */
-  readonly stored: StoredDeployment | undefined
-  readonly next: StoredDeployment
-  /** True if the write is a restart. */
-  readonly restart: boolean
-}
-
-export interface PlanDeps extends PlacementDeps {
-  /**
-   * Simulates what the controllers would do after the write, without blocking other requests. The duration
-   * grows with the number of rollout steps. Undefined if the tenant has too many plans in progress.
-   */
-  planAhead(tenant: TenantId, question: PlanQuestion): Promise<PlannedRollout | undefined>
+/** `before` has the records before the write, and `after` those after it. */
+export function makePlan(
+  before: PlacementDeps,
+  tenant: TenantId,
+  name: string,
+  { change: { steps, effects, rollouts }, after }: Pick<DryWrite<unknown>, 'change' | 'after'>,
+): Plan {
+  const address = inTenant(tenant, deployments, name)
+  const stored = before.store.get(address)?.record
+  const next = after.get(address)?.record
+  if (next === undefined) throw new TypeError(`the dry run has not written ${name}`)
+  const { desired, placed } = deploymentView(before.store, tenant, next).status.replicas
+  const unplaced = effects.unplaced.find(({ deployment }) => deployment === name)?.replicas ?? 0
+  const missing = stored === undefined ? next.spec.replicas : Math.max(unplaced, desired - placed)
+  const placement = explainTenantPlacement(before, tenant, next.spec, missing)
+  if (stored === undefined) return { action: 'create', revision: 1, changes: [], placement, steps, effects }
+  return {
+    action: next.revision === stored.revision ? 'none' : 'update',
+    revision: next.revision,
+    changes: changedFields(stored.spec, next.spec),
+    placement,
+    steps,
+    effects,
+    ...defined({ rollout: rollouts.get(name) }),
+  }
 }
 
 export interface FieldChange {
   readonly field: string
   readonly from: Json
   readonly to: Json
-}
-
-/** Makes the plan of a dry run, once, after the transaction; the transaction itself may run several times. */
-export async function makePlan(
-  deps: PlanDeps,
-  tenant: TenantId,
-  question: PlanQuestion,
-): Promise<Plan | undefined> {
-  const { stored, next } = question
-  const planned = await deps.planAhead(tenant, question)
-  if (planned === undefined) return undefined
-  const { desired, placed } = deploymentView(deps.store, tenant, next).status.replicas
-  const missing = stored === undefined ? next.spec.replicas : Math.max(planned.unplaced, desired - placed)
-  const placement = explainTenantPlacement(deps, tenant, next.spec, missing)
-  const { steps, rollout } = planned
-  if (stored === undefined) return { action: 'create', revision: 1, changes: [], placement, steps }
-  return {
-    action: next === stored ? 'none' : 'update',
-    revision: next.revision,
-    changes: changedFields(stored.spec, next.spec),
-    placement,
-    steps,
-    rollout,
-  }
 }
 
 export function changedFields(before: DeploymentSpec, after: DeploymentSpec): FieldChange[] {

@@ -16,10 +16,9 @@ import { findToChange } from '../read/find-deployment.ts'
 import { gatherBytes, gatherResidency } from './gather-facts.ts'
 import { storedPins } from './judge-secrets.ts'
 import { identifySpec, storeRevision } from './store-deployment.ts'
-import { type DecidedWrite, type Written, withPlan } from './written.ts'
+import type { Written } from './written.ts'
 
 export interface RestartOptions extends Kept<Written> {
-  readonly dryRun: boolean
   readonly ifMatch: string | undefined
 }
 
@@ -29,13 +28,12 @@ export async function restartDeployment(
   pathName: string,
   options: RestartOptions,
 ): Promise<Outcome<Written>> {
-  const outcome = await deps.store.transact<Outcome<DecidedWrite>>((transaction) => {
+  return deps.store.transact<Outcome<Written>>((transaction) => {
     const found = findToRestart(deps, transaction, caller, pathName, options.ifMatch)
     return found.ok
       ? decideRestart(deps, transaction, caller, found.value, options)
       : { kind: 'abort', result: found }
   })
-  return withPlan(deps, caller.tenant, outcome)
 }
 
 function findToRestart(
@@ -61,7 +59,7 @@ function decideRestart(
   caller: Caller,
   stored: StoredDeployment,
   options: RestartOptions,
-): TransactionDecision<Outcome<DecidedWrite>> {
+): TransactionDecision<Outcome<Written>> {
   const revision = stored.revision + 1
   const changed = {
     revision,
@@ -80,8 +78,6 @@ function decideRestart(
   const demand = stored.spec.placement?.residency
   const warnings = residency === undefined ? [] : explainResidency(demand, residency)
   const written = { deployment, alterations, warnings }
-  if (options.dryRun)
-    return { kind: 'abort', result: done({ ...written, toPlan: { stored, next, restart: true } }) }
   const message = `Deployment ${next.spec.name} is restarted, revision ${revision}.`
   storeRevision(deps, transaction, caller, next, { cause: { verb: 'restarted', message } })
   return keepOnce(deps.answers, transaction, caller, options, written)

@@ -22,7 +22,6 @@ import type { Written } from './written.ts'
 export const rollbackShape = object({ revision: integer({ minimum: 1 }) })
 
 export interface RollbackOptions extends Kept<Written> {
-  readonly dryRun: boolean
   readonly ifMatch: string | undefined
 }
 
@@ -31,7 +30,7 @@ export async function rollBackDeployment(
   caller: Caller,
   pathName: string,
   sent: Json,
-  { dryRun, ifMatch, ...kept }: RollbackOptions,
+  { ifMatch, ...kept }: RollbackOptions,
 ): Promise<Outcome<Written>> {
   const faults = checkShape(rollbackShape, sent)
   if (faults.length > 0) return refused(...faults)
@@ -39,7 +38,7 @@ export async function rollBackDeployment(
   const archived = await findArchived(deps, caller, pathName, revision)
   if (!archived.ok) return archived
   const rollback = { ...kept, revision, digest: archived.value.digest }
-  return updateDeployment(deps, caller, pathName, everyField(archived.value), { dryRun, ifMatch, rollback })
+  return updateDeployment(deps, caller, pathName, everyField(archived.value), { ifMatch, rollback })
 }
 
 /** Finds the archived revision; a missing deployment is reported as a missing deployment, not as a missing revision. */

@@ -37,10 +37,9 @@ import { type JudgedWrite, judgeWrite } from './judge-write.ts'
 import { changedFields } from './plan.ts'
 import { identifySpec, type RevisionCause, storeRevision } from './store-deployment.ts'
 import { type MaterialNeeded, type StagingState, writeWithMaterial } from './write-with-material.ts'
-import { type DecidedWrite, type Written, withPlan } from './written.ts'
+import type { Written } from './written.ts'
 
 export interface UpdateOptions {
-  readonly dryRun: boolean
   readonly ifMatch: string | undefined
   /** Set if the update is a rollback; a rollback sends every field. */
   readonly rollback?: Rollback
@@ -65,10 +64,10 @@ export async function updateDeployment(
   if (unreadable !== undefined) return unreadable
   for (;;) {
     const image = await resolveSentImage(deps, caller, pathName, sent, options.rollback?.digest)
-    const outcome = await writeWithMaterial(deps, caller, options, (transaction, staging) =>
+    const outcome = await writeWithMaterial(deps, caller, (transaction, staging) =>
       decideUpdate(deps, transaction, { caller, addressed, sent, image, options, staging }),
     )
-    if (outcome !== ASK_REGISTRY) return withPlan(deps, caller.tenant, outcome)
+    if (outcome !== ASK_REGISTRY) return outcome
   }
 }
 
@@ -91,7 +90,7 @@ function decideUpdate(
   deps: DeploymentDeps,
   transaction: Transaction,
   request: UpdateRequest,
-): TransactionDecision<Outcome<DecidedWrite> | typeof ASK_REGISTRY | MaterialNeeded> {
+): TransactionDecision<Outcome<Written> | typeof ASK_REGISTRY | MaterialNeeded> {
   const judged = judgeUpdate(deps, transaction, request)
   if (!judged.ok) return { kind: 'abort', result: judged }
   const { caller, sent, image, options, staging } = request
@@ -102,8 +101,6 @@ function decideUpdate(
   if (!consumeStaged(transaction, next.spec, secrets, staging.staged))
     return { kind: 'abort', result: { needed: secrets.needed } }
   const written = { deployment: deploymentView(deps.store, caller.tenant, next), alterations, warnings }
-  if (options.dryRun)
-    return { kind: 'abort', result: done({ ...written, toPlan: { stored, next, restart: false } }) }
   // A PUT that changes nothing succeeds without a new revision, so there is nothing to commit.
   if (next === stored) return { kind: 'abort', result: done(written) }
   const cause = describeUpdate(stored, next, options.rollback)

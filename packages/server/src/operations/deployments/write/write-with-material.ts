@@ -10,12 +10,7 @@ import { inTenant, type Transaction } from '../../../store/transaction.ts'
 import { type Caller, type Outcome, type Refused, refused } from '../../caller.ts'
 import { endIntents } from '../../secrets/versions/intents.ts'
 import { pruneVersions } from '../../secrets/versions/prune-versions.ts'
-import {
-  destroyMaterial,
-  planStagedMaterial,
-  type StagedMaterial,
-  stageMaterial,
-} from '../../secrets/versions/stage-material.ts'
+import { destroyMaterial, type StagedMaterial, stageMaterial } from '../../secrets/versions/stage-material.ts'
 import { storeUnavailable } from '../../secrets/versions/stage-version.ts'
 import type { DeploymentDeps } from '../deps.ts'
 
@@ -42,11 +37,9 @@ const MAX_ATTEMPTS = 4
 export async function writeWithMaterial<R extends Outcome<unknown> | string>(
   deps: DeploymentDeps,
   caller: Caller,
-  { dryRun }: { readonly dryRun: boolean },
   decide: (transaction: Transaction, staging: StagingState) => TransactionDecision<R | MaterialNeeded>,
 ): Promise<R | Refused> {
   const slots = holdCredentialSlots(deps, caller.tenant)
-  const stage = dryRun ? planStagedMaterial : stageMaterial
   let staged: readonly StagedMaterial[] = []
   try {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
@@ -59,7 +52,7 @@ export async function writeWithMaterial<R extends Outcome<unknown> | string>(
       if (isAbort(last)) await destroyMaterial(deps, caller, staged)
       else await cleanUpVersions(deps, caller, staged)
       if (!isNeeded(result)) return result
-      const outcome = await stage(deps, caller, result.needed)
+      const outcome = await stageMaterial(deps, caller, result.needed)
       if (!outcome.ok) return outcome
       staged = outcome.value
     }
@@ -76,7 +69,7 @@ async function cleanUpVersions(
   { tenant }: Caller,
   staged: readonly StagedMaterial[],
 ): Promise<void> {
-  const [, ...followers] = staged.flatMap(({ stagedVersion }) => stagedVersion ?? [])
+  const [, ...followers] = staged.map(({ stagedVersion }) => stagedVersion)
   await endIntents(deps.store, followers)
   for (const { label, version } of staged) {
     // Pruning is skipped if the new version is the only one; the cache may not even show the new version yet.

@@ -2,41 +2,31 @@
 // one transaction (docs/design/secrets.md#rotation). Secret values in the request are checked, then written to the
 // secrets store, then listed by that transaction. Versions that the step retires are destroyed after the transaction.
 
-import { consumerName, defined, type Json, type Rotation } from '@holdfast/contract'
+import { defined, type Json, type Rotation } from '@holdfast/contract'
 import type { TransactionDecision } from '../../../store/store.ts'
 import type { Transaction } from '../../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../../caller.ts'
 import { type Kept, keepOnce } from '../../idempotency.ts'
 import { destroyStaged } from '../versions/destroy-versions.ts'
 import { consumeIntent, type StagedVersion } from '../versions/intents.ts'
-import {
-  destroyMaterial,
-  planStagedMaterial,
-  type StagedMaterial,
-  stageMaterial,
-} from '../versions/stage-material.ts'
+import { destroyMaterial, type StagedMaterial, stageMaterial } from '../versions/stage-material.ts'
 import { storeUnavailable } from '../versions/stage-version.ts'
 import { rotationView } from './read-rotation.ts'
 import { type JudgedRotation, judgeRotation } from './rotate-judge.ts'
 import { judgeRotateBody, type RotateDeps, type RotateRequest } from './rotate-request.ts'
 import { writeRotation } from './rotate-write.ts'
 
-export interface RotateOptions extends Kept<Rotation> {
-  readonly dryRun?: boolean
-}
-
 export async function rotateSecrets(
   deps: RotateDeps,
   caller: Caller,
   path: string,
   sent: Json,
-  options: RotateOptions,
+  options: Kept<Rotation>,
 ): Promise<Outcome<Rotation>> {
-  const { dryRun = false } = options
   const body = judgeRotateBody(sent, deps.limits)
   if (!body.ok) return body
   const request = { caller, path, body: body.value }
-  const staging = await stageSentMaterial(deps, request, dryRun)
+  const staging = await stageSentMaterial(deps, request)
   if (!staging.ok) return staging
   const staged = staging.value
   let toDestroy: readonly StagedVersion[] = []
@@ -56,7 +46,6 @@ export async function rotateSecrets(
 async function stageSentMaterial(
   deps: RotateDeps,
   request: RotateRequest,
-  dryRun: boolean,
 ): Promise<Outcome<StagedMaterial | undefined>> {
   const { material } = request.body
   if (material === undefined) return done(undefined)
@@ -68,8 +57,7 @@ async function stageSentMaterial(
   const [target] = judged.value.turns
   if (target === undefined) return done(undefined)
   const { namespace, label } = target.credential
-  const stage = dryRun ? planStagedMaterial : stageMaterial
-  const staged = await stage(deps, request.caller, [{ namespace, label, ...material }])
+  const staged = await stageMaterial(deps, request.caller, [{ namespace, label, ...material }])
   return staged.ok ? done(staged.value[0]) : staged
 }
 
@@ -78,23 +66,12 @@ function commitRotation(
   transaction: Transaction,
   caller: Caller,
   judged: JudgedRotation,
-  options: RotateOptions,
+  options: Kept<Rotation>,
 ): { decision: TransactionDecision<Outcome<Rotation>>; toDestroy: readonly StagedVersion[] } {
   const version = judged.staged?.stagedVersion
   if (version !== undefined && !consumeIntent(transaction, version))
     return { decision: { kind: 'abort', result: refused(storeUnavailable()) }, toDestroy: [] }
   const { stored, credentials, toDestroy } = writeRotation(deps, transaction, caller, judged)
   const shown = rotationView(deps.store, caller.tenant, stored, credentials)
-  if (options.dryRun)
-    return {
-      decision: { kind: 'abort', result: done({ ...shown, restarts: restartsOf(judged) }) },
-      toDestroy: [],
-    }
   return { decision: keepOnce(deps.answers, transaction, caller, options, shown), toDestroy }
-}
-
-/** Names of deployments whose replicas the step recreates. Only a step that changes pins recreates replicas. */
-function restartsOf({ turns }: JudgedRotation): string[] {
-  const moved = turns.filter(({ turn }) => turn.pin !== undefined)
-  return [...new Set(moved.flatMap(({ credential }) => credential.consumers.map(consumerName)))].sort()
 }

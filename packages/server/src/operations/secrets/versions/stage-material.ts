@@ -19,8 +19,7 @@ export interface StagedMaterial {
   readonly label: string
   readonly keys: readonly string[]
   readonly version: number
-  /** The version in the secrets store; absent in a dry run, which writes none: `version` is then the next free number. */
-  readonly stagedVersion?: StagedVersion
+  readonly stagedVersion: StagedVersion
 }
 
 /**
@@ -97,29 +96,11 @@ function documentOf({ ids }: MaterialDeps, { values, generate }: SentMaterial): 
   return new Map([...values, ...generated].map(([key, value]) => [key, secret(value)]))
 }
 
-/** For a dry run: asks the secrets store for the next version number of each path and writes nothing. */
-export async function planStagedMaterial(
-  { secrets }: Pick<MaterialDeps, 'secrets'>,
-  { tenant }: Caller,
-  needed: readonly SentMaterial[],
-): Promise<Outcome<StagedMaterial[]>> {
-  const found = await Promise.all(
-    needed.map(({ namespace, label }) => secrets.currentVersion(tenant, { namespace, label })),
-  )
-  const planned = needed.flatMap((material, at): StagedMaterial[] => {
-    const current = found[at]
-    if (current?.kind !== 'ok' && current?.kind !== 'absent') return []
-    const version = current.kind === 'ok' ? current.version + 1 : 1
-    return [{ label: material.label, keys: keysOf(material), version }]
-  })
-  return planned.length === needed.length ? done(planned) : refused(storeUnavailable())
-}
-
 export async function destroyMaterial(
   deps: DestroyDeps,
   { tenant }: Caller,
   staged: readonly StagedMaterial[],
 ): Promise<void> {
-  const versions = staged.flatMap(({ stagedVersion }) => stagedVersion ?? [])
+  const versions = staged.map(({ stagedVersion }) => stagedVersion)
   if (versions.length > 0) await destroyStaged(deps, tenant, versions)
 }

@@ -4,16 +4,32 @@
 import { randomUUID } from 'node:crypto'
 import type { TenantId } from '@holdfast/contract'
 import { afterEach, expect, test, vi } from 'vitest'
-import type { StoredDeployment } from '../../../store/records.ts'
+import { done } from '../../../operations/caller.ts'
+import { deployments, type StoredDeployment } from '../../../store/records.ts'
+import type { Store } from '../../../store/store.ts'
+import { inTenant } from '../../../store/transaction.ts'
 import { aRollout, tenant } from './cached-cluster.fixture.ts'
-import { createPlanner } from './plan-ahead.ts'
+import { createRunDry } from './run-dry.ts'
 
-const question = (next: StoredDeployment) => ({ stored: undefined, next, restart: false })
+const storing = (next: StoredDeployment, owner: TenantId) => (store: Store) =>
+  store.transact((transaction) => {
+    transaction.put(inTenant(owner, deployments, next.spec.name), next)
+    return { kind: 'commit' as const, result: done(undefined) }
+  })
+
+/** Plans to store the deployment, which the cache has already. */
+function planner({ deps, next }: ReturnType<typeof aRollout>) {
+  const runDry = createRunDry(deps)
+  return async (owner: TenantId = tenant) => {
+    const outcome = await runDry(owner, deps.store, storing(next, owner))
+    return outcome.ok ? outcome.value.change : undefined
+  }
+}
 
 afterEach(() => void vi.restoreAllMocks())
 
 test('a long dry run pauses for other work and covers every replica', async () => {
-  const { deps, next } = aRollout(100, 20)
+  const plan = planner(aRollout(100, 20))
   let turns = 0
   let isDone = false
   const count = (): void => {
@@ -21,7 +37,7 @@ test('a long dry run pauses for other work and covers every replica', async () =
     if (!isDone) setImmediate(count)
   }
   setImmediate(count)
-  const planned = await createPlanner(deps)(tenant, question(next))
+  const planned = await plan()
   isDone = true
   expect(turns).toBeGreaterThan(2)
   expect(planned?.steps.flatMap(({ replicas }) => replicas.map(({ replica }) => replica))).toHaveLength(100)
@@ -30,15 +46,14 @@ test('a long dry run pauses for other work and covers every replica', async () =
 })
 
 test('a tenant with too many dry runs is rejected, and does not delay other tenants', async () => {
-  const { deps, next } = aRollout(3, 20)
-  const planAhead = createPlanner(deps)
+  const plan = planner(aRollout(3, 20))
   // With a frozen clock the load of the machine cannot cause a pause.
   vi.spyOn(performance, 'now').mockReturnValue(0)
-  const asked = Array.from({ length: 12 }, () => planAhead(tenant, question(next)))
-  const other = planAhead(randomUUID() as TenantId, question(next))
+  const asked = Array.from({ length: 12 }, () => plan())
+  const other = plan(randomUUID() as TenantId)
   const first = await Promise.race([other.then(() => 'other'), Promise.all(asked).then(() => 'asked')])
   expect(first).toBe('other')
   const made = (await Promise.all(asked)).filter((each) => each !== undefined)
   expect(made).toHaveLength(8)
-  expect(await planAhead(tenant, question(next))).toEqual(made[0])
+  expect(await plan()).toEqual(made[0])
 })

@@ -1,0 +1,146 @@
+// Records what a dry run decides about one deployment, decision by decision, for its steps and effects.
+
+import { type Assignment, type NodeId, ownerOf, type ResidencyRules, type TenantId } from '@holdfast/contract'
+import { dependencyText, isReady, type NodeDisposition } from '@holdfast/core'
+import {
+  createPickDescriber,
+  createPickReasons,
+  isRunning,
+  type PickReasons,
+  type PlacementPlan,
+  type PlannedDeployment,
+  type PlannedTurn,
+} from '@holdfast/core/placement'
+import type { Quotas } from '../../../quotas/quotas.ts'
+import { gatherTenantFacts, workloadOf } from '../../../scheduling/scheduling-facts.ts'
+import type { OverlayStore } from '../../../store/overlay-store.ts'
+import {
+  deployments,
+  observations,
+  type StoredDeployment,
+  type StoredPlacement,
+} from '../../../store/records.ts'
+import { inTenant, placementAt } from '../../../store/transaction.ts'
+import type { TenantView } from '../placement/tenant-view.ts'
+
+export interface CourseDeps {
+  readonly store: OverlayStore
+  readonly tenant: TenantId
+  readonly view: TenantView
+  readonly quotas: Pick<Quotas, 'limit'>
+  readonly residency: ResidencyRules
+  /** The names of all nodes before the change, which may remove a node. */
+  readonly nodeNames: ReadonlyMap<NodeId, string>
+}
+
+/** Everything that a plan records about one deployment while it runs. */
+export interface Course {
+  readonly name: string
+  readonly stored: StoredDeployment | undefined
+  readonly isWritten: boolean
+  readonly placementBefore: StoredPlacement | undefined
+  readonly readyBefore: ReadonlySet<number>
+  readonly turns: PlannedTurn[]
+  /** Limit of decisions about the deployment. */
+  readonly most: number
+  /** Created with the first decision. */
+  reasons: PickReasons | undefined
+  isCut: boolean
+}
+
+/** A replica needs at most four decisions: create it, see it ready, stop the old one, see that it is gone. */
+const mostTurns = (replicas: number): number => 20 + 4 * replicas
+
+/** `stored` is the deployment before the change, and `current` the deployment after it. */
+export function createCourse(
+  deps: CourseDeps,
+  current: StoredDeployment,
+  stored: StoredDeployment | undefined,
+  isWritten: boolean,
+): Course {
+  const { store, tenant } = deps
+  const placementBefore = store.get(placementAt(tenant, ownerOf('deployment', current.uid)))?.record
+  const placed = placementBefore?.assignments ?? []
+  return {
+    name: current.spec.name,
+    stored,
+    isWritten,
+    placementBefore,
+    readyBefore: readyNumbers(deps, placed),
+    turns: [],
+    most: mostTurns(Math.max(current.spec.replicas, placed.length)),
+    reasons: undefined,
+    isCut: false,
+  }
+}
+
+/** Adds a decision to the course. `apply` stores the decision in the overlay. */
+export function recordTurn(deps: CourseDeps, course: Course, plan: PlacementPlan, apply: () => void): void {
+  const { store, tenant, view } = deps
+  const before =
+    store.get(placementAt(tenant, ownerOf('deployment', plan.deployment.uid)))?.record.assignments ?? []
+  course.reasons ??= pickReasons(deps, plan, before)
+  const added = course.reasons.of(plan)
+  apply()
+  const after = plan.next?.assignments ?? []
+  const dispositions = new Map<NodeId, NodeDisposition | 'displaced'>()
+  for (const { nodeId } of before) {
+    const isDisplaced = plan.displacement.dispositions.has(nodeId)
+    dispositions.set(nodeId, isDisplaced ? 'displaced' : view.dispositionOf(nodeId))
+  }
+  const removed = stoppedBetween(before, after)
+  course.turns.push({ added, removed, dispositions, ready: readyNumbers(deps, after), waits: waitsOf(plan) })
+}
+
+function pickReasons(
+  { store, tenant, quotas, residency }: CourseDeps,
+  { deployment: { spec } }: PlacementPlan,
+  placed: readonly Assignment[],
+): PickReasons {
+  const workload = workloadOf(store, tenant, spec, residency)
+  const facts = gatherTenantFacts(store, quotas, tenant)
+  return createPickReasons(workload, createPickDescriber(workload, facts), placed)
+}
+
+function stoppedBetween(before: readonly Assignment[], after: readonly Assignment[]): Assignment[] {
+  const running = new Set(after.filter(isRunning).map(({ id }) => id))
+  return before.filter((each) => isRunning(each) && !running.has(each.id))
+}
+
+/** The replica numbers that serve: ready, on a node that is neither failed nor removed. */
+function readyNumbers(
+  { store, tenant, view }: CourseDeps,
+  assignments: readonly Assignment[],
+): ReadonlySet<number> {
+  const isThere = (id: NodeId) => !['failed', 'absent'].includes(view.dispositionOf(id))
+  const serving = assignments.filter(
+    (each) =>
+      isRunning(each) &&
+      isThere(each.nodeId) &&
+      isReady(store.get(inTenant(tenant, observations, each.id))?.record),
+  )
+  return new Set(serving.map(({ replica }) => replica))
+}
+
+function waitsOf({ refused, unmet, rollout, added }: PlacementPlan): string | undefined {
+  if (unmet.length > 0) return dependencyText(unmet)
+  if (refused === undefined) return undefined
+  const numbers = [...new Set(rollout.missing.slice(added.length).map(({ replica }) => replica))]
+  const which =
+    numbers.length > 0
+      ? `Without a node: replica ${numbers.join(', ')}.`
+      : 'No other node accepts the replica that should move.'
+  return `${which} ${refused.summary}`
+}
+
+export function plannedDeployment(
+  { store, tenant, nodeNames }: CourseDeps,
+  course: Course,
+): PlannedDeployment | undefined {
+  const { name, stored, isWritten, placementBefore, readyBefore, turns, isCut } = course
+  const next = store.get(inTenant(tenant, deployments, name))?.record
+  if (next === undefined) return undefined
+  const placementAfter = store.get(placementAt(tenant, ownerOf('deployment', next.uid)))?.record
+  const nodeName = (id: NodeId) => nodeNames.get(id) ?? id
+  return { stored, next, isWritten, placementBefore, placementAfter, readyBefore, turns, isCut, nodeName }
+}
