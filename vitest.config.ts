@@ -9,8 +9,8 @@ const HOUR_MS = 3_600_000
 // real: with engines that the testkit starts; on small machines one file at a time in one worker, so that all share them.
 // machines: like real, for code that runs on a node; separate, because it mostly waits for Docker and may run in parallel.
 // timed: tests of real with time limits; nothing else runs at the same time.
-// lab: full nodes with their own Docker Engines, as root; two labs at a time. simulation: thousands of seeds, on all cores.
-const SEEDS = 'packages/simulation/src/seeds/seeds.test.ts'
+// lab: full nodes with their own Docker Engines, as root. simulation: thousands of seeds, on all cores.
+const SEEDS = 'packages/simulation/src/{seeds/seeds,effects/effects}.test.ts'
 const MACHINES = ['packages/agent/src/**/*.real.test.ts', 'packages/testkit/src/**/*.real.test.ts']
 const TIMED = [
   'tests/real/{cli/delivery,placement/leadership,store/faults}.test.ts',
@@ -69,9 +69,7 @@ export default defineConfig({
           include: ['e2e/**/*.test.ts'],
           testTimeout: long ? HOUR_MS : 120_000,
           hookTimeout: 180_000,
-          // Each worker has its own labs; addresses and names come from the slot of the lab.
-          fileParallelism: true,
-          maxWorkers: 2,
+          fileParallelism: false,
           isolate: false,
         },
       },

@@ -13,7 +13,10 @@ import type { Caller, Outcome } from '@holdfast/server/operations/caller'
 import { getDeployment } from '@holdfast/server/operations/deployments/read/read-deployments'
 import { createDeployment } from '@holdfast/server/operations/deployments/write/create-deployment'
 import { removeDeployment } from '@holdfast/server/operations/deployments/write/remove-deployment'
+import { restartDeployment } from '@holdfast/server/operations/deployments/write/restart-deployment'
+import { rollBackDeployment } from '@holdfast/server/operations/deployments/write/rollback-deployment'
 import { updateDeployment } from '@holdfast/server/operations/deployments/write/update-deployment'
+import type { Written } from '@holdfast/server/operations/deployments/write/written'
 import type { Kept } from '@holdfast/server/operations/idempotency'
 import { changeNode, setSchedulable } from '@holdfast/server/operations/nodes/change-node'
 import { drainNode } from '@holdfast/server/operations/nodes/drain-node'
@@ -21,7 +24,7 @@ import { enrollNode } from '@holdfast/server/operations/nodes/enroll-node'
 import { issueJoinToken } from '@holdfast/server/operations/nodes/issue-join-token'
 import { removeNode } from '@holdfast/server/operations/nodes/release-node'
 import { initialize } from '@holdfast/server/operations/tenants/initialize'
-import { changeTenant, createTenant } from '@holdfast/server/operations/tenants/tenants'
+import { changeTenant, createTenant, removeTenant } from '@holdfast/server/operations/tenants/tenants'
 import type { ScriptTenant } from '../script/script.ts'
 import { ENGINE, type Identity } from './agent-session.ts'
 import { DEFAULT_IMAGE } from './given-world.ts'
@@ -111,7 +114,7 @@ export async function enroll(
 
 /** Creates or updates a deployment, like a client that first reads whether it exists. Returns the new revision. */
 export async function apply(
-  { operations, store }: Server,
+  { operations, store }: Pick<Server, 'operations' | 'store'>,
   caller: Caller,
   name: string,
   spec: { readonly [field: string]: unknown },
@@ -119,19 +122,34 @@ export async function apply(
   const sent: Json = JSON.parse(JSON.stringify(spec))
   const known = await getDeployment(store, caller.tenant, name)
   if (known.ok && isJsonObject(sent)) {
-    const updated = await updateDeployment(operations, caller, name, sent, {
-      dryRun: false,
-      ifMatch: undefined,
-    })
+    const updated = await updateDeployment(operations, caller, name, sent, { ifMatch: undefined })
     return required(updated).deployment.revision
   }
   const fresh = { kind: 'Deployment', name, image: DEFAULT_IMAGE, ...(isJsonObject(sent) ? sent : {}) }
-  const created = await createDeployment(operations, caller, fresh, { dryRun: false, ...once() })
+  const created = await createDeployment(operations, caller, fresh, once())
   return required(created).deployment.revision
 }
 
 export async function remove({ operations }: Asked, caller: Caller, name: string): Promise<void> {
   required(await removeDeployment(operations, caller, name, undefined))
+}
+
+export async function restart({ operations }: Asked, caller: Caller, name: string): Promise<void> {
+  required(await restartDeployment(operations, caller, name, { ifMatch: undefined, ...once() }))
+}
+
+export async function rollBack(
+  { operations }: Asked,
+  caller: Caller,
+  name: string,
+  revision: number,
+): Promise<void> {
+  const options = { ifMatch: undefined, ...once<Written>() }
+  required(await rollBackDeployment(operations, caller, name, { revision }, options))
+}
+
+export async function deleteTenant({ operations }: Asked, caller: Caller): Promise<void> {
+  required(await removeTenant(operations, caller, undefined))
 }
 
 export async function cordon(

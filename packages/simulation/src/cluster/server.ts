@@ -9,11 +9,12 @@ import { DEFAULT_TIMES } from '@holdfast/server/gateway/timings'
 import { createFailureDetector, type FailureDetector } from '@holdfast/server/liveness/failure-detector'
 import { startLivenessWatch } from '@holdfast/server/liveness/watch-silent-nodes'
 import { startPlacing } from '@holdfast/server/loops/controllers/place-deployments'
-import { createPlanner } from '@holdfast/server/loops/controllers/planning/plan-ahead'
+import { createRunDry } from '@holdfast/server/loops/controllers/planning/run-dry'
 import { finishRemovals } from '@holdfast/server/loops/finish-removals'
 import { type Leadership, startLeadership } from '@holdfast/server/loops/leadership/lead-shards'
 import { repeat } from '@holdfast/server/loops/repeat'
 import type { DeploymentDeps } from '@holdfast/server/operations/deployments/deps'
+import type { RunDry } from '@holdfast/server/operations/dry-runs'
 import { createIdempotentAnswers } from '@holdfast/server/operations/idempotency'
 import type { NodeDeps } from '@holdfast/server/operations/nodes/deps'
 import type { TenantDeps } from '@holdfast/server/operations/tenants/tenants'
@@ -55,11 +56,18 @@ export interface Server {
   readonly gateway: Gateway
   readonly leadership: Leadership
   readonly operations: Operations
+  /** Runs a request dry, on an overlay of the stored records, with the planner of the product. */
+  readonly dryRuns: DryRuns
   readonly line: StoreLine
   /** Times at which the server's pauses and store faults end, in virtual milliseconds since the start of virtual time. */
   readonly ends: { pauses: number; troubles: number }
   /** Ends the connections of the server. Requests that the server already sent to the store are still applied. */
   disconnect(): void
+}
+
+export interface DryRuns {
+  readonly run: RunDry
+  operationsOn(store: Store): Operations
 }
 
 /** State of a server's connection to the store. */
@@ -107,6 +115,7 @@ export async function startServer(deps: ServerDeps, name: string): Promise<Serve
       gateway,
       leadership,
       operations,
+      dryRuns: dryRunsOf(deps),
       line,
       ends: { pauses: 0, troubles: 0 },
       disconnect: memory.close,
@@ -164,10 +173,16 @@ function operationsOf(deps: ServerDeps, store: Store): Operations {
       namespaces: [],
       regions: new Set(Object.keys(residency.regions)),
     },
-    planAhead: createPlanner({ store, quotas, clock, residency }),
     callNode: async () => 'unreachable',
     publicUrl: 'http://simulated',
   }
+}
+
+function dryRunsOf(deps: ServerDeps): DryRuns {
+  const { clock, ids, residency } = deps
+  const operationsOn = (store: Store) => operationsOf(deps, store)
+  const quotasOn = (store: Store) => operationsOn(store).quotas
+  return { operationsOn, run: createRunDry({ clock, ids, residency, archiveRevisions: ARCHIVED, quotasOn }) }
 }
 
 function openGateway(

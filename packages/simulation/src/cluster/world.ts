@@ -58,13 +58,17 @@ export interface WorldOptions {
   readonly residency: ResidencyRules
   readonly registries: ReadonlySet<string>
   readonly pace: Pace
+  /** True if machines and connections have no random delays, so that equal work takes equal time everywhere. */
+  readonly steady?: boolean
 }
 
-export function createWorld({ seed, time, keyspace, residency, registries, pace }: WorldOptions): World {
+export function createWorld(options: WorldOptions): World {
+  const { seed, time, keyspace, residency, registries, pace, steady = false } = options
   const trace = createTrace()
   const clock: Clock = { now: () => Math.floor(time.now) }
   const ids = createIds(createRandom(seed, 'ids'), clock.now)
-  const random = createRandom(seed, 'world')
+  const delays = createRandom(seed, 'world')
+  const random = steady ? { ...delays, below: () => 0 } : delays
   const tenants = new Map<string, TenantId>()
   const mirror = createMirror((kept) => {
     const [tenant = ''] = [...tenants].find(([, id]) => id === kept.tenant) ?? []

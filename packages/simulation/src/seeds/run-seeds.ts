@@ -5,24 +5,24 @@ import { Worker } from 'node:worker_threads'
 import type { Script } from '../script/script.ts'
 import type { SeedResult } from './run-seed.ts'
 
-interface SeedsWanted {
+interface SeedsWanted<R> {
   readonly seeds: Iterable<number>
   readonly threads?: number
   /** URL of the worker script, to run the seeds on a modified copy of the packages. Default: the worker of this copy. */
   readonly worker?: URL
   /** Receives each result. Returns false to stop the run. */
-  onResult(result: SeedResult): boolean
+  onResult(result: R): boolean
 }
 
 const OWN_WORKER = new URL('./seed-worker.ts', import.meta.url)
 
 /** Runs the seeds. Resolves when all seeds have run or `onResult` returned false. */
-export async function runSeeds(wanted: SeedsWanted): Promise<void> {
+export async function runSeeds<R = SeedResult>(wanted: SeedsWanted<R>): Promise<void> {
   const { threads = availableParallelism(), worker: url = OWN_WORKER } = wanted
   const left = wanted.seeds[Symbol.iterator]()
   const workers = Array.from({ length: threads }, () => new Worker(url))
   let over = false
-  const onResult = (result: SeedResult): void => {
+  const onResult = (result: R): void => {
     if (!wanted.onResult(result)) over = true
   }
   const next = (): number | undefined => {
@@ -36,10 +36,10 @@ export async function runSeeds(wanted: SeedsWanted): Promise<void> {
   }
 }
 
-function runOn(
+function runOn<R>(
   worker: Worker,
   next: () => number | undefined,
-  onResult: (result: SeedResult) => void,
+  onResult: (result: R) => void,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const goOn = (): void => {
@@ -48,7 +48,7 @@ function runOn(
       else worker.postMessage({ seed })
     }
     worker.on('error', reject)
-    worker.on('message', (result: SeedResult) => {
+    worker.on('message', (result: R) => {
       onResult(result)
       goOn()
     })
