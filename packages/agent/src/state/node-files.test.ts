@@ -17,6 +17,7 @@ import {
   loadNodeState,
   prepareFolder,
   publicKeyText,
+  saveClosedBut,
   saveNode,
 } from './node-state.ts'
 
@@ -149,4 +150,40 @@ test('reads the saved set of an older agent, whose items name a deployment', asy
   writeFileSync(join(path, 'desired.json'), JSON.stringify(saved))
   const read = await openDesiredFile(path, OWNER, unexpected).read()
   expect(read).toEqual({ revision: 7, items: [item], routes: [] })
+})
+
+test('keeps members of a newer agent when an older agent rewrites its files', async () => {
+  const { path } = makeTempFolder('newer')
+  const edit = (name: string, change: (content: never) => object) => {
+    const file = join(path, name)
+    writeFileSync(file, JSON.stringify(change(JSON.parse(readFileSync(file, 'utf8')) as never)))
+  }
+  const read = (name: string) => JSON.parse(readFileSync(join(path, name), 'utf8'))
+  const newer = { newer: { deep: [1] } }
+  await saveNode(path, nodeFile(2), generateNodeKeys())
+  edit('node.json', ({ engineVersion, ...node }: { engineVersion: object }) => ({
+    ...node,
+    ...newer,
+    engineVersion: { ...engineVersion, ...newer },
+  }))
+  await saveClosedBut(path, ['rep_1'])
+  expect(read('node.json')).toMatchObject({ ...newer, engineVersion: newer, closedBut: ['rep_1'] })
+
+  const first = openDesiredFile(path, OWNER, unexpected)
+  first.save({ revision: 1, items: [desiredItem(IMAGE)] })
+  await first.settled()
+  edit('desired.json', ({ items: [item], ...set }: { items: { template: object }[] }) => ({
+    ...set,
+    ...newer,
+    items: [{ ...item, ...newer, template: { ...item?.template, ...newer } }],
+  }))
+  const file = openDesiredFile(path, OWNER, unexpected)
+  const saved = await file.read()
+  file.save({ revision: 2, items: [...(saved?.items ?? []), desiredItem(IMAGE)] })
+  await file.settled()
+  expect(read('desired.json')).toMatchObject({
+    revision: 2,
+    ...newer,
+    items: [{ ...newer, template: newer }, {}],
+  })
 })

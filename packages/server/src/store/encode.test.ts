@@ -1,8 +1,14 @@
+import { canonicalJson, unknownLength } from '@holdfast/contract'
+import { addMembers } from '@holdfast/testkit/newer-members/add-members'
+import { randomOf } from '@holdfast/testkit/newer-members/random-record'
 import { expect, test } from 'vitest'
 import { underTaint } from '../ports/taint.ts'
 import { decodeRecord, encodeRecord, UnstorableRecordError } from './encode.ts'
 import { aDeployment, aSpec } from './records.fixture.ts'
 import { COLLECTIONS, deployments, idempotentAnswers } from './records.ts'
+
+const RANDOM_RECORDS = 5_000
+const MOST_MEMBERS = 8
 
 const anAnswer = (body: object) => ({
   v: 1,
@@ -40,6 +46,30 @@ test('keeps members of a newer version when a record is decoded, changed and enc
   expect(decoded).not.toHaveProperty('rank')
   const encoded = encodeRecord(deployments, { ...decoded, revision: 2 })
   expect(JSON.parse(encoded.toString())).toEqual({ ...stored, revision: 2 })
+})
+
+/** A copy of every object, as code makes that changes a record. */
+function copied(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copied)
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.entries(value).map(([name, member]) => [name, copied(member)])
+  return { ...value, ...Object.fromEntries(members) }
+}
+
+test('keeps random members of a newer version at any depth, in records of every kind', () => {
+  const below = (limit: number) => Math.floor(Math.random() * limit)
+  const lost: string[] = []
+  for (let count = 0; count < RANDOM_RECORDS; count += 1) {
+    const collection = COLLECTIONS[count % COLLECTIONS.length] ?? deployments
+    const record = { ...Object(randomOf(collection.shape, below)), v: 1 }
+    addMembers(collection.shape, record, below, MOST_MEMBERS)
+    const text = JSON.stringify(record)
+    const decoded = decodeRecord<unknown>(collection, Buffer.from(text))
+    const encoded = encodeRecord(collection, copied(decoded)).toString()
+    const isKept = canonicalJson(JSON.parse(encoded)) === canonicalJson(record)
+    if (!isKept || unknownLength(Object(decoded)) === 0) lost.push(`${collection.folder} ${text} ${encoded}`)
+  }
+  expect(lost).toEqual([])
 })
 
 test('refuses to decode a record of a newer form, which may look like a known one', () => {

@@ -120,10 +120,10 @@ function checkChange(
 ): void {
   const { counts, faults } = state
   const change = RECORD_CHANGES[folder]
-  if (change?.kind === 'written once' && knownText(shape, before) !== knownText(shape, next))
+  if (change === undefined || change.kind === 'replaced') return
+  if (change.kind === 'written once' && knownText(shape, before) !== knownText(shape, next))
     faults.push(`${key} is written once, but it changed`)
-  if (change?.kind !== 'changed') return
-  const { expected, lost } = findLost(shape, before, next, change.replaced)
+  const { expected, lost } = findLost(shape, before, next, 'replaced' in change ? change.replaced : {})
   const isRestored = lost.length > 0 && folder === deployments.folder && isRollback(state, before, next)
   if (!isRestored) faults.push(...lost.map((path) => `${key} lost ${path}`))
   const count = counts.get(folder)

@@ -83,7 +83,7 @@ export const RECORD_CHANGES: { readonly [folder: string]: RecordChange } = {
   },
   reg: { kind: 'changed', by: 'platform' },
   intent: { kind: 'changed', by: 'platform' },
-  removal: { kind: 'changed', by: 'platform' },
+  removal: { kind: 'written once', reason: 'A repeated deletion leaves it unchanged.' },
   obs: {
     kind: 'replaced',
     reason: 'It is the newest report of an agent; a member of an older report is outdated.',
