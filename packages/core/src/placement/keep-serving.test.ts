@@ -44,6 +44,14 @@ const ROWS: { readonly [name: string]: Row } = {
     kept: ['1 on node-1 running'],
     isRefused: true,
   },
+  'a node whose agent is too old for the successor keeps its serving replica': {
+    changes: {
+      nodes: [{ agent: { version: '0.0.9', capabilities: [] } }],
+      spec: { replicas: 1, update: STOP_FIRST, limits: { cpuMillis: 100 } },
+    },
+    kept: ['1 on node-1 running'],
+    isRefused: true,
+  },
   'another node that accepts the successor is enough': {
     changes: { nodes: [{ schedulable: false }, {}] },
     kept: ['1 on node-1 removed'],
