@@ -52,8 +52,10 @@ export interface Program {
   readonly env: { readonly [name: string]: string }
 }
 
+const MAIN = { server: 'packages/server/src/main.ts', agent: 'packages/agent/src/main.ts' } as const
+
 /** A program of a build. Copies have their own compile cache: entries of the shared one would outlive the copy. */
-export const programIn = (build: string, program: 'server' | 'agent'): Program => ({
-  main: join(build, `packages/${program}/src/main.ts`),
+export const programIn = (build: string, program: keyof typeof MAIN): Program => ({
+  main: join(build, MAIN[program]),
   env: build === ROOT ? {} : { NODE_COMPILE_CACHE: join(build, 'compile-cache') },
 })
