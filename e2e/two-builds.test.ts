@@ -23,6 +23,7 @@ import {
 } from '@holdfast/testkit/builds/newer-versions'
 import { type BuildsPlatform, startBuildsPlatform } from '@holdfast/testkit/builds/start-builds-platform'
 import { LONG } from '@holdfast/testkit/long-run'
+import { makeTenant } from '@holdfast/testkit/platform/start-platform'
 import { containerIds } from '@holdfast/testkit/scenarios/lab-reads'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
@@ -38,7 +39,7 @@ const GENERATE = { keys: ['password'], length: 32, charset: 'alphanumeric' }
 const DEPLOYMENTS = '/api/v1/deployments'
 /** Deployments whose containers no request of this test replaces. */
 const UNTOUCHED = ['web', 'worker']
-const ALL = [...UNTOUCHED, 'shop', 'elastic', 'late']
+const ALL = [...UNTOUCHED, 'shop', 'elastic']
 /** Kinds of records that must have had a member of the newer build at the end. Others are written once, by the base. */
 const KINDS =
   'arc aud cred dep evt exec format idem join node obs place reg route shard slot tenant token why'.split(' ')
@@ -150,21 +151,22 @@ async function containersIn(names: readonly string[]): Promise<string[]> {
     .sort()
 }
 
-/** Writes kinds of records that the changes and the traffic do not write. Called while only the newer build runs. */
+/**
+ * Writes kinds of records that the changes and the traffic do not write. Called while only the newer build runs. The
+ * route is one of a tenant without nodes: a reload of a router under load may lose a request in any version.
+ */
 async function writeMoreKinds(): Promise<void> {
-  const { admin, api, lab } = platform
-  const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
-  const { body, text } = await admin.post('/api/v1/tenants', { name: 'globex' })
-  const token = { name: 'late', role: 'viewer', expiresAt }
-  const made = await admin.post(`/api/v1/tenants/${String(body['id'])}/tokens`, token)
-  expect(made.status, text + made.text).toBe(201)
-  const joining = await api.post('/api/v1/nodes/join-tokens', { nodeName: 'spare' })
-  expect(joining.status, joining.text).toBe(201)
+  const { admin, api, lab, servers } = platform
+  const { token } = await makeTenant(admin, 'globex')
+  const routes = [{ host: 'late.example', path: '/', port: 8080 }]
+  const late = { kind: 'Deployment', name: 'late', image, replicas: 0, routes }
   const credential = { username: 'any', password: 'not used by an open registry' }
-  const stored = await api.put(`/api/v1/registries/${lab.registry.host}/credential`, credential)
-  expect(stored.status, stored.text).toBe(200)
-  await deploy({ name: 'late', replicas: 1, routes: [{ host: 'late.example', path: '/', port: 8080 }] })
-  await untilAtRest(platform)
+  const answers = [
+    await servers[0]?.api(token).post(DEPLOYMENTS, late),
+    await api.post('/api/v1/nodes/join-tokens', { nodeName: 'spare' }),
+    await api.put(`/api/v1/registries/${lab.registry.host}/credential`, credential),
+  ]
+  expect(answers.map((answer) => answer?.status)).toEqual([201, 201, 200])
 }
 
 function expectNoFault(mixture: Mixture): void {
@@ -178,8 +180,7 @@ test(
   'processes change between two builds without a failed request or a recreated container',
   PATIENCE,
   async () => {
-    let untouched = UNTOUCHED
-    let before = await containersIn(untouched)
+    const before = await containersIn(UNTOUCHED)
     expect(before.length).toBe(5)
     const seen = new Set<string>()
     const began = performance.now()
@@ -190,13 +191,9 @@ test(
         await changeSomething(steps)
         await platform.change(process, mixture[process] === true ? tip : base)
         await untilAtRest(platform)
-        expect(await containersIn(untouched), nameOf(mixture)).toEqual(before)
+        expect(await containersIn(UNTOUCHED), nameOf(mixture)).toEqual(before)
         expectNoFault(mixture)
-        if (round === 1 && mixture.every(Boolean)) {
-          await writeMoreKinds()
-          untouched = [...UNTOUCHED, 'late']
-          before = await containersIn(untouched)
-        }
+        if (round === 1 && mixture.every(Boolean)) await writeMoreKinds()
         steps += 1
         seen.add(nameOf(mixture))
       }
