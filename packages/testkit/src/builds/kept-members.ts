@@ -1,5 +1,5 @@
 // Compares the records of a store before and after writes of an older build, to find members of a newer build that were
-// lost. Only records that existed before and were written in between are compared.
+// lost. Only records that were changed in between are compared: one that was deleted and created again is a new record.
 
 import type { KeyDump } from '../platform/dump-keys.ts'
 
@@ -14,9 +14,9 @@ export interface KeptMembers {
 export function compareMembers(before: KeyDump, after: KeyDump, member: string): KeptMembers {
   const compared = new Map<string, number>()
   const lost: string[] = []
-  for (const [key, { revision, value }] of Object.entries(before)) {
+  for (const [key, { created, revision, value }] of Object.entries(before)) {
     const now = after[key]
-    if (now === undefined || now.revision === revision || !hasMember(value, member)) continue
+    if (now?.created !== created || now.revision === revision || !hasMember(value, member)) continue
     compared.set(kindOf(key), (compared.get(kindOf(key)) ?? 0) + 1)
     if (!hasMember(now.value, member)) lost.push(key)
   }

@@ -22,13 +22,18 @@ test('a log of ordinary lines and warnings has no fault', () => {
   )
 })
 
-test('finds the records that lost a member, among those that were written', () => {
-  const at = (revision: string, value: object) => ({ revision, value: JSON.stringify(value) })
+test('finds the records that lost a member, among those that were changed', () => {
+  const at = (revision: string, value: object, created = '1') => ({
+    created,
+    revision,
+    value: JSON.stringify(value),
+  })
   const before = {
     '/r/t/T/node/a/': at('1', { added: '' }),
     '/r/t/T/node/b/': at('1', { added: '' }),
     '/r/g/shard/1/': at('1', { added: '' }),
     '/r/g/shard/2/': at('1', {}),
+    '/r/g/shard/3/': at('1', { added: '' }),
     '/r/g/join/1/': at('1', { added: '' }),
   }
   const after = {
@@ -36,6 +41,7 @@ test('finds the records that lost a member, among those that were written', () =
     '/r/t/T/node/b/': at('2', {}),
     '/r/g/shard/1/': at('1', {}),
     '/r/g/shard/2/': at('2', {}),
+    '/r/g/shard/3/': at('3', {}, '3'),
   }
   const { compared, lost } = compareMembers(before, after, 'added')
   expect([...compared]).toEqual([['node', 2]])

@@ -1,11 +1,18 @@
 // Reads all keys under a prefix directly from etcd, and not through the product's client, which is under test.
 
 interface RangeAnswer {
-  readonly kvs?: readonly { readonly key: string; readonly value?: string; readonly mod_revision: string }[]
+  readonly kvs?: readonly {
+    readonly key: string
+    readonly value?: string
+    readonly create_revision: string
+    readonly mod_revision: string
+  }[]
 }
 
-/** Value and last revision of each etcd key. Equal dumps mean that no key was created, changed, rewritten or deleted. */
-export type KeyDump = { [key: string]: { readonly revision: string; readonly value: string } }
+/** Value, first and last revision of each etcd key. Equal dumps mean that no key was created, changed, rewritten or deleted. */
+export type KeyDump = {
+  [key: string]: { readonly created: string; readonly revision: string; readonly value: string }
+}
 
 const toBase64 = (text: string): string => Buffer.from(text).toString('base64')
 const fromBase64 = (text: string): string => Buffer.from(text, 'base64').toString()
@@ -18,9 +25,9 @@ export async function dumpKeys(endpoint: string, prefix: string): Promise<KeyDum
   if (!answer.ok) throw new Error(`etcd answered ${answer.status}`)
   const { kvs = [] } = (await answer.json()) as RangeAnswer
   return Object.fromEntries(
-    kvs.map(({ key, value = '', mod_revision }) => [
+    kvs.map(({ key, value = '', create_revision: created, mod_revision: revision }) => [
       fromBase64(key),
-      { revision: mod_revision, value: fromBase64(value) },
+      { created, revision, value: fromBase64(value) },
     ]),
   )
 }
