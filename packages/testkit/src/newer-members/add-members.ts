@@ -10,11 +10,13 @@ export type Below = (below: number) => number
 const ODD_NAMES = ['constructor', 'toString', '__proto__', '', 'a b', 'é', '0', 'values', 'length']
 const MOST_ADDED = 3
 
-/** Adds 1 to 3 members to the record itself, as long as it has fewer than `most` unknown members. Returns their number. */
-export function addMembers(shape: ShapeNode, record: JsonObject, below: Below, most: number): number {
-  const objects = [...objectsIn(shape, record)]
-  const present = objects.reduce((sum, each) => sum + unknownOf(each).length, 0)
-  const added = Math.min(1 + below(MOST_ADDED), Math.max(0, most - present))
+/** The most unknown members that an object gets, so that records do not grow without bound. */
+const MOST_PER_OBJECT = 2
+
+/** Adds up to 3 members to the given record. Returns their number; 0 if all its objects have enough. */
+export function addMembers(shape: ShapeNode, record: JsonObject, below: Below): number {
+  const objects = [...objectsIn(shape, record)].filter((each) => unknownOf(each).length < MOST_PER_OBJECT)
+  const added = objects.length === 0 ? 0 : 1 + below(MOST_ADDED)
   for (let left = added; left > 0; left -= 1) {
     const target = objects[below(objects.length)]
     if (target !== undefined)

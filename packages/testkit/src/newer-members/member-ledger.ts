@@ -9,8 +9,6 @@ import { findLost } from './find-lost.ts'
 import { RECORD_CHANGES } from './record-changes.ts'
 import { knownText } from './shape-objects.ts'
 
-/** The most unknown members of one record, so that records do not grow without bound. */
-const MOST = 8
 const BY_FOLDER = new Map(COLLECTIONS.map((collection) => [collection.folder, collection]))
 
 export interface Counts {
@@ -77,7 +75,7 @@ function add(state: State, below: Below, key: string, value: Uint8Array): Uint8A
   const collection = state.collectionOf(key)
   const record = collection && recordIn(value)
   if (collection === undefined || record === undefined) return value
-  if (addMembers(collection.shape, record, below, MOST) === 0) return value
+  if (addMembers(collection.shape, record, below) === 0) return value
   const count = state.counts.get(collection.folder)
   if (count !== undefined) count.marked += 1
   return Buffer.from(JSON.stringify(record))

@@ -1,11 +1,12 @@
 // The counts of several runs together, and whether the runs changed each kind of record that they had to change.
 
+import { shards } from '@holdfast/server/store/records'
 import type { Counts } from './member-ledger.ts'
 import { RECORD_CHANGES } from './record-changes.ts'
 
 export interface CountSum {
   add(counts: ReadonlyMap<string, Counts>): void
-  /** Number of changes of records with unknown members. */
+  /** Number of changes of records with unknown members; without those of shards, which are many and alike. */
   changes(): number
   /** Kinds of records that the runs of `by` must change and did not. */
   untouched(by: 'simulation' | 'platform'): string[]
@@ -14,7 +15,8 @@ export interface CountSum {
 
 export function createCountSum(): CountSum {
   const sums = new Map<string, Counts>()
-  const changes = (): number => [...sums.values()].reduce((sum, each) => sum + each.changes, 0)
+  const changes = (): number =>
+    [...sums].reduce((sum, [folder, each]) => sum + (folder === shards.folder ? 0 : each.changes), 0)
   return {
     changes,
     add(counts) {
