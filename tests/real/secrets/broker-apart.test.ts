@@ -187,7 +187,8 @@ test('a broker serves only members of the cluster, and a process without the bro
   expect(await post(url, KEY)).toMatchObject([200, { kind: 'exists' }])
   expect(await post(url, 'another key of the right length, or so')).toEqual([401, {}])
   expect(await post(url, KEY, '{"tenant": 1}')).toEqual([400, {}])
-  expect(await post(url, KEY, `${body.slice(0, -1)},"more":1}`)).toEqual([400, {}])
+  // A newer server may send members that this broker does not know.
+  expect(await post(url, KEY, `${body.slice(0, -1)},"more":1}`)).toMatchObject([200, { kind: 'exists' }])
   expect(await post(url, KEY, body, '/internal/broker/everything')).toEqual([400, {}])
   expect(await post(platform.baseUrl, KEY)).toEqual([404, {}])
 })
