@@ -14,8 +14,11 @@ const ALLOWED: { readonly [pathAndPhrase: string]: string } = {}
 
 const isAllowed = ({ path, found }: DialectFound): boolean => Object.hasOwn(ALLOWED, `${path}: ${found}`)
 
+/** Reading the whole tree takes some seconds, and much longer beside other suites. */
+const WHOLE_TREE_MS = 120_000
+
 describe('plain English', () => {
-  test('is used in comments, texts, names and documents', () => {
+  test('is used in comments, texts, names and documents', { timeout: WHOLE_TREE_MS }, () => {
     const folder = env.DIALECT_PATH
     const found =
       folder === undefined
