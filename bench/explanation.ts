@@ -47,6 +47,7 @@ const unwanted: Workload = aWorkload({
   },
   nodeId: nodeIdOf(1_000_000),
   residency: desiredResidency(DEMAND, RULES),
+  needs: ['health_check', 'volumes'],
 })
 
 const refusingNode = (number: number): NodeFacts =>
@@ -55,6 +56,7 @@ const refusingNode = (number: number): NodeFacts =>
     schedulable: false,
     controlPlane: true,
     claim: 'shared',
+    agent: { version: '0.1.0', capabilities: ['health_check'] },
     labels: {
       disk: 'hdd',
       zone: `z${number % 12}`,

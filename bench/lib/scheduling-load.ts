@@ -32,6 +32,7 @@ function nodeOf(number: number): NodeFacts {
     schedulable: number % 20 !== 2,
     controlPlane: number % 20 === 3,
     claim: number % 20 === 4 ? 'releasing' : 'sole',
+    agent: { version: '0.1.0', capabilities: number % 20 === 9 ? ['limits'] : ['health_check', 'limits'] },
     labels: {
       zone: `z${number % ZONES}`,
       disk: number % 20 === 5 ? 'hdd' : 'ssd',
@@ -63,12 +64,15 @@ const DEMANDS: readonly ResidencyDemand[] = [
   { region: 'eu', blockedCountries: BLOCKED },
 ]
 
+const NEEDS = ['health_check', 'limits']
+
 /** A workload with constraints, affinity, anti-affinity and requests. One workload in sixteen requires a node by name. */
 function workloadOf(number: number): Workload {
   const names = number % 16 === 15
   const residency = DEMANDS[number % DEMANDS.length] ?? {}
   return aWorkload({
     name: `app-${number}`,
+    needs: NEEDS,
     resources: { cpuMillis: 100 + number, memoryBytes: 2 ** 26 },
     placement: {
       residency,
