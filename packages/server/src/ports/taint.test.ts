@@ -48,6 +48,16 @@ describe('a secret value of the request is detected', () => {
     expect(found).toBe(true)
   })
 
+  test('in one of several documents, sent or generated', async () => {
+    const several = (entry: object) => ({ documents: [null, { secrets: [] }, { secrets: [entry] }] })
+    expect(await under(several({ values: { password: VALUE } }), () => isTainted(VALUE))).toBe(true)
+    const generated = await under(several({ generate: { keys: ['password'] } }), () => {
+      addTaint(VALUE)
+      return isTainted(VALUE)
+    })
+    expect(generated).toBe(true)
+  })
+
   test('as the password of a registry', async () => {
     expect(await under({ username: 'ci', password: VALUE }, () => isTainted(VALUE))).toBe(true)
   })

@@ -26,8 +26,8 @@ const requests = new AsyncLocalStorage<Taint>()
  * responses contain in any case: the URL, the caller and the public words of the API.
  */
 export function underTaint<T>(body: Json, work: () => Promise<T>, open: readonly string[] = []): Promise<T> {
-  const { secrets } = isJsonObject(body) ? body : {}
-  const entries = [body, ...(Array.isArray(secrets) ? secrets : [])]
+  const manifests = [body, ...listIn(body, 'documents')]
+  const entries = manifests.flatMap((manifest) => [manifest, ...listIn(manifest, 'secrets')])
   if (!entries.some(hasMaterial)) return work()
   const values: string[] = []
   const publicText = [...open, JSON.stringify(withoutMaterial(body, values))].join('\n')
@@ -45,6 +45,12 @@ export function underTaint<T>(body: Json, work: () => Promise<T>, open: readonly
 /** Thrown in place of an error whose text contains a secret. */
 class SecretLeakError extends Error {
   override readonly name = 'SecretLeakError'
+}
+
+/** The elements of a list in a request body; none if the field is missing or is no list. */
+function listIn(body: Json, field: string): readonly Json[] {
+  const value = isJsonObject(body) ? body[field] : undefined
+  return Array.isArray(value) ? value : []
 }
 
 /** Whether a secret or registry credential in the request has a key that contains or requests secret values. */
