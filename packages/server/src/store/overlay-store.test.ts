@@ -43,6 +43,21 @@ test('an aborted transaction changes nothing, and one that waits decides again',
   expect([result, runs, overlay.written()]).toEqual([2, 2, []])
 })
 
+test('a transaction sees what was stored since an earlier read, unless the overlay was written', async () => {
+  const { base, next } = anOverlay()
+  const below = createOverlayStore(base, ids)
+  const upper = createOverlayStore(
+    { ...below, fresh: async () => below.put(web, { ...next, revision: 3 }) },
+    ids,
+  )
+  const revisionIn = () =>
+    upper.transact((transaction) => ({ kind: 'abort', result: transaction.get(web)?.revision }))
+  expect(upper.get(web)?.record.revision).toBe(2)
+  expect(await revisionIn()).toBe(3)
+  below.put(web, { ...next, revision: 4 })
+  expect(await revisionIn()).toBe(3)
+})
+
 test('deletions hide records, one by one, by folder and by tenant', async () => {
   const { base, overlay } = anOverlay()
   const [first] = overlay.list(nodes, tenant)

@@ -39,7 +39,7 @@ interface State {
   readonly base: Store
   readonly folders: Map<Owner, Map<string, Map<string, Entry>>>
   readonly listeners: Set<(changes: readonly Change[]) => void>
-  /** True once the base was confirmed to be current; a dry run decides on one view. */
+  /** True once the base was confirmed to be current, or a record was written; a dry run decides on one view. */
   isFresh: boolean
   /** The changes of the open batch; undefined if no batch is open. */
   open: Change[] | undefined
@@ -128,6 +128,7 @@ function write<T>(
   address: Address<T>,
   written: { readonly record: T; readonly bytes: number } | undefined,
 ): void {
+  state.isFresh = true
   state.revision = Math.max(state.revision, state.base.revision) + 1
   const cached = written && { record: written.record, modRevision: state.revision }
   keep(state, address, { cached, bytes: written?.bytes ?? 0, isRead: false })
@@ -191,14 +192,20 @@ async function readRecords<T>(
   })
 }
 
+/** Makes the base current, and forgets what was read of it before, as a real transaction reads its records again. */
+async function becomeFresh(state: State): Promise<void> {
+  if (!state.isFresh) await state.base.fresh()
+  if (!state.isFresh) state.folders.clear()
+  state.isFresh = true
+}
+
 /** Decides on a view that was current at the first transaction. No other writer can interfere, so there is no retry. */
 async function transact<R>(
   state: State,
   ids: Pick<IdSource, 'ulid'>,
   decide: (transaction: Transaction) => TransactionDecision<R>,
 ): Promise<R> {
-  if (!state.isFresh) await state.base.fresh()
-  state.isFresh = true
+  await becomeFresh(state)
   for (;;) {
     const transaction = openTransaction(asTransactionId(ids.ulid()), indexOf(state), state.base.keyspace)
     const decision = decide(transaction)

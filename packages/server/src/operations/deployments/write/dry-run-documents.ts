@@ -55,6 +55,8 @@ export async function dryRunDocuments(
   const faults = checkShape(dryRunDocumentsShape, sent, { checks: { documents: checkCount } })
   if (faults.length > 0) return refused(...faults)
   const { documents } = decode(dryRunDocumentsShape, sent)
+  // Whether a document is a create or an update must not depend on how far the cache of this replica lags.
+  await deps.store.fresh()
   const depsOn = deps.depsOn()
   const items: DocumentResult[] = []
   let { store } = deps
