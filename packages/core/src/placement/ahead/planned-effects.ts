@@ -125,5 +125,6 @@ function readyReason(
     return `${ready} of ${desired} replicas ${ready === 1 ? 'is' : 'are'} ready before the change.`
   if (ready >= desired) return 'Each old replica serves until its successor is ready.'
   if (courses.some(isStopFirst)) return 'An old replica stops before its successor starts.'
-  return 'Replicas stop without a successor.'
+  if (courses.some(({ created }) => created === undefined)) return 'Replicas stop without a successor.'
+  return 'The node of an old replica is lost before the successor is ready.'
 }

@@ -18,6 +18,7 @@ import {
   deployments,
   observations,
   type StoredDeployment,
+  type StoredNode,
   type StoredPlacement,
 } from '../../../store/records.ts'
 import { inTenant, placementAt } from '../../../store/transaction.ts'
@@ -29,8 +30,8 @@ export interface CourseDeps {
   readonly view: TenantView
   readonly quotas: Pick<Quotas, 'limit'>
   readonly residency: ResidencyRules
-  /** The names of all nodes before the change, which may remove a node. */
-  readonly nodeNames: ReadonlyMap<NodeId, string>
+  /** All nodes before the change, which may remove a node. */
+  readonly nodesBefore: ReadonlyMap<NodeId, StoredNode>
 }
 
 /** Everything that a plan records about one deployment while it runs. */
@@ -58,15 +59,16 @@ export function createCourse(
   stored: StoredDeployment | undefined,
   isWritten: boolean,
 ): Course {
-  const { store, tenant } = deps
+  const { store, tenant, nodesBefore } = deps
   const placementBefore = store.get(placementAt(tenant, ownerOf('deployment', current.uid)))?.record
   const placed = placementBefore?.assignments ?? []
+  const wasThere = (id: NodeId) => (nodesBefore.get(id)?.status ?? 'failed') !== 'failed'
   return {
     name: current.spec.name,
     stored,
     isWritten,
     placementBefore,
-    readyBefore: readyNumbers(deps, placed),
+    readyBefore: readyNumbers(deps, placed, wasThere),
     turns: [],
     most: mostTurns(Math.max(current.spec.replicas, placed.length)),
     reasons: undefined,
@@ -89,7 +91,9 @@ export function recordTurn(deps: CourseDeps, course: Course, plan: PlacementPlan
     dispositions.set(nodeId, isDisplaced ? 'displaced' : view.dispositionOf(nodeId))
   }
   const removed = stoppedBetween(before, after)
-  course.turns.push({ added, removed, dispositions, ready: readyNumbers(deps, after), waits: waitsOf(plan) })
+  const isThere = (id: NodeId) => !['failed', 'absent'].includes(view.dispositionOf(id))
+  const ready = readyNumbers(deps, after, isThere)
+  course.turns.push({ added, removed, dispositions, ready, waits: waitsOf(plan) })
 }
 
 function pickReasons(
@@ -109,10 +113,10 @@ function stoppedBetween(before: readonly Assignment[], after: readonly Assignmen
 
 /** The replica numbers that serve: ready, on a node that is neither failed nor removed. */
 function readyNumbers(
-  { store, tenant, view }: CourseDeps,
+  { store, tenant }: CourseDeps,
   assignments: readonly Assignment[],
+  isThere: (id: NodeId) => boolean,
 ): ReadonlySet<number> {
-  const isThere = (id: NodeId) => !['failed', 'absent'].includes(view.dispositionOf(id))
   const serving = assignments.filter(
     (each) =>
       isRunning(each) &&
@@ -134,13 +138,13 @@ function waitsOf({ refused, unmet, rollout, added }: PlacementPlan): string | un
 }
 
 export function plannedDeployment(
-  { store, tenant, nodeNames }: CourseDeps,
+  { store, tenant, nodesBefore }: CourseDeps,
   course: Course,
 ): PlannedDeployment | undefined {
   const { name, stored, isWritten, placementBefore, readyBefore, turns, isCut } = course
   const next = store.get(inTenant(tenant, deployments, name))?.record
   if (next === undefined) return undefined
   const placementAfter = store.get(placementAt(tenant, ownerOf('deployment', next.uid)))?.record
-  const nodeName = (id: NodeId) => nodeNames.get(id) ?? id
+  const nodeName = (id: NodeId) => nodesBefore.get(id)?.name ?? id
   return { stored, next, isWritten, placementBefore, placementAfter, readyBefore, turns, isCut, nodeName }
 }

@@ -69,7 +69,12 @@ export async function planAhead(
     return []
   }
   const world = openWorld(deps, store, tenant)
-  await carryOut(world, written)
+  const pause = createPauses()
+  await findWaiting(world, pause)
+  store.subscribe((changes) => {
+    for (const change of changes) noticeChange(world.controller, change)
+  })
+  await carryOut(world, written, pause)
   return [...world.courses.values()].flatMap((course) => plannedDeployment(world, course) ?? [])
 }
 
@@ -106,7 +111,7 @@ function openWorld(deps: PlanAheadDeps, store: OverlayStore, tenant: TenantId): 
     queue: { add: (key) => void queued.add(key) },
     due: createDelayedQueue(),
   }
-  const world: World = {
+  return {
     store,
     tenant,
     clock,
@@ -114,7 +119,7 @@ function openWorld(deps: PlanAheadDeps, store: OverlayStore, tenant: TenantId): 
     quotas,
     residency,
     view: known.view,
-    nodeNames: new Map(store.list(nodes, tenant).map(({ record }) => [record.id, record.name])),
+    nodesBefore: new Map(store.list(nodes, tenant).map(({ record }) => [record.id, record])),
     controller,
     known,
     queued,
@@ -122,34 +127,30 @@ function openWorld(deps: PlanAheadDeps, store: OverlayStore, tenant: TenantId): 
     changed: new Set(),
     decisions: 0,
   }
-  findWaiting(world)
-  store.subscribe((changes) => {
-    for (const change of changes) noticeChange(controller, change)
-  })
-  return world
 }
 
 /** Plans each deployment that lacks a node or waits for another one, so that a change which helps requeues it. */
-function findWaiting({ store, tenant, controller, known }: World): void {
+async function findWaiting({ store, tenant, controller, known }: World, pause: Pause): Promise<void> {
   for (const { record } of store.list(deployments, tenant)) {
     const owner = ownerOf('deployment', record.uid)
     const placement = store.get(placementAt(tenant, owner))?.record
     if (placement !== undefined && placement.shortfall === undefined) continue
+    await pause()
     planNow(controller, known, tenant, record)
     known.view.release(owner)
   }
 }
 
-async function carryOut(world: World, written: OverlayStore): Promise<void> {
+async function carryOut(world: World, written: OverlayStore, pause: Pause): Promise<void> {
   const { store, tenant, queued, changed } = world
   const names = writtenIds(written, tenant, deployments)
   const before = new Map(names.map((name) => [name, find(world, name)]))
   written.copyTo(store)
   for (const [name, stored] of before) openCourse(world, find(world, name), stored, true)
-  const pause = createPauses()
   const agents = createSimulatedAgents(store, tenant, timestamp(world.clock))
   const labels = writtenIds(written, tenant, credentials)
-  while (queued.size > 0) {
+  // Rotations move their consumers even if the change itself concerns no deployment.
+  do {
     // The loop over `queued` also visits keys that are added while it runs.
     for (const key of queued) {
       await pause()
@@ -163,7 +164,7 @@ async function carryOut(world: World, written: OverlayStore): Promise<void> {
       changed.clear()
       await rotate(world, labels)
     }
-  }
+  } while (queued.size > 0)
 }
 
 const writtenIds = (written: OverlayStore, tenant: TenantId, { folder }: Collection<unknown>): string[] =>
@@ -240,7 +241,9 @@ function apply(
 /** Maximum time that a dry run computes without a pause for other work: a rollout may need hundreds of decisions. */
 const SLICE_MS = 8
 
-function createPauses(): () => Promise<void> {
+type Pause = () => Promise<void>
+
+function createPauses(): Pause {
   let since = performance.now()
   return async () => {
     if (performance.now() - since < SLICE_MS) return

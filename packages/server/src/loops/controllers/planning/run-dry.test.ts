@@ -2,13 +2,14 @@
 // the dry runs of one tenant run one after another.
 
 import { randomUUID } from 'node:crypto'
-import type { TenantId } from '@holdfast/contract'
+import { asDeploymentUid, asTokenId, consumerOf, type TenantId } from '@holdfast/contract'
 import { afterEach, expect, test, vi } from 'vitest'
 import { done } from '../../../operations/caller.ts'
-import { deployments, type StoredDeployment } from '../../../store/records.ts'
+import { createOverlayStore } from '../../../store/overlay-store.ts'
+import { credentials, deployments, nodes, placements, type StoredDeployment } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
 import { inTenant } from '../../../store/transaction.ts'
-import { aRollout, tenant } from './cached-cluster.fixture.ts'
+import { aRollout, NOW, tenant } from './cached-cluster.fixture.ts'
 import { createRunDry } from './run-dry.ts'
 
 const storing = (next: StoredDeployment, owner: TenantId) => (store: Store) =>
@@ -43,6 +44,75 @@ test('a long dry run pauses for other work and covers every replica', async () =
   expect(planned?.steps.flatMap(({ replicas }) => replicas.map(({ replica }) => replica))).toHaveLength(100)
   expect(planned?.steps.every(({ kind }) => kind === 'replace')).toBe(true)
   expect(planned?.steps[0]?.replicas[0]?.why).toMatch(/^of 20 nodes that fit/)
+})
+
+test('a dry run pauses while it looks for deployments that wait', async () => {
+  const { deps, next } = aRollout(1, 1, {
+    placement: { constraints: [{ label: 'ssd', operator: 'exists' }] },
+  })
+  const before = createOverlayStore(deps.store, deps.ids)
+  for (const at of Array(20).keys()) {
+    const [name, uid] = [`web-${at}`, asDeploymentUid(`dep_${String(at + 1).padStart(26, '0')}`)]
+    before.put(inTenant(tenant, deployments, name), { ...next, uid, spec: { ...next.spec, name } })
+  }
+  let nowMs = 0
+  vi.spyOn(performance, 'now').mockImplementation(() => {
+    nowMs += 10
+    return nowMs
+  })
+  const pauses = vi.spyOn(globalThis, 'setImmediate')
+  const stopped = { ...next, spec: { ...next.spec, replicas: 0 } }
+  await createRunDry(deps)(tenant, before, storing(stopped, tenant))
+  expect(pauses.mock.calls.length).toBeGreaterThan(20)
+})
+
+test('an aborted rotation restarts the deployments that it moves back, although it writes none of them', async () => {
+  const secrets = [{ name: 'DB', vault_path: 'resources/db', anchor: 'external', rotation: 'restart' }]
+  const { deps, next } = aRollout(1, 1, { secrets })
+  const runDry = createRunDry(deps)
+  const moved = await runDry(tenant, deps.store, storing({ ...next, pins: { db: 2 } }, tenant))
+  if (!moved.ok) throw new Error('the update is rejected')
+  const askedBy = {
+    token: asTokenId('tok_0'),
+    role: 'secrets-admin',
+    onBehalf: false,
+    requestId: '',
+  } as const
+  const web = consumerOf('deployment', 'web')
+  const versions = [1, 2].map((version) => ({ version, keys: ['password'], createdAt: NOW }))
+  const aborting = { phase: 'cutover', old: 1, new: 2, since: NOW, startedBy: web, aborting: true } as const
+  const aborted = await runDry(tenant, moved.value.after, (store) =>
+    store.transact((transaction) => {
+      transaction.put(inTenant(tenant, credentials, 'db'), {
+        ...{ v: 1, label: 'db', namespace: 'resources', consumers: [web], versions, initial: 1, slot: 0 },
+        rotation: { ...aborting, askedBy },
+      })
+      return { kind: 'commit' as const, result: done(undefined) }
+    }),
+  )
+  const effects = aborted.ok ? aborted.value.change.effects : undefined
+  expect(effects?.restarts).toMatchObject([{ deployment: 'web', replica: 1 }])
+})
+
+test('a forced removal of a node states that its replicas serve before it and not after it', async () => {
+  const { deps, next } = aRollout(1, 2, { routes: [{ host: 'web.example', path: '/', port: 80 }] })
+  const runDry = createRunDry(deps)
+  const updated = await runDry(tenant, deps.store, storing(next, tenant))
+  if (!updated.ok) throw new Error('the update is rejected')
+  const { after } = updated.value
+  const [placed] = after.list(placements, tenant)
+  const nodeId = placed?.record.assignments[0]?.nodeId ?? ''
+  const removed = await runDry(tenant, after, (store) =>
+    store.transact((transaction) => {
+      transaction.delete(inTenant(tenant, nodes, nodeId))
+      return { kind: 'commit' as const, result: done(undefined) }
+    }),
+  )
+  const effects = removed.ok ? removed.value.change.effects : undefined
+  expect(effects?.moves).toMatchObject([{ deployment: 'web', from: nodeId, reason: 'node_lost' }])
+  expect(effects?.unrouted).toMatchObject([{ host: 'web.example', reason: 'no_ready_replica' }])
+  const reason = 'The node of an old replica is lost before the successor is ready.'
+  expect(effects?.lowestReady).toEqual([{ deployment: 'web', ready: 0, desired: 1, reason }])
 })
 
 test('a tenant with too many dry runs is rejected, and does not delay other tenants', async () => {
