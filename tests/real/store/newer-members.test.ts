@@ -10,7 +10,7 @@ import { archiveId } from '@holdfast/server/operations/deployments/write/store-d
 import { sweepIntents } from '@holdfast/server/operations/secrets/versions/sweep-intents'
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
 import { createKeyspace } from '@holdfast/server/store/keys'
-import { archive, deployments } from '@holdfast/server/store/records'
+import { archive, deployments, nodes } from '@holdfast/server/store/records'
 import { realClock as clock } from '@holdfast/server/system-clock'
 import { sharedEtcd } from '@holdfast/testkit'
 import { inRun } from '@holdfast/testkit/long-run'
@@ -153,6 +153,20 @@ const REQUEST_KINDS: readonly [
       .send('PATCH', `/api/v1/tenants/${world.tenant}`, { quotas: { containers: 100 + below(100) } }),
 ]
 
+/** Releases all nodes and deletes the other tenant with its deployment, which changes records before they are deleted. */
+async function endAll(): Promise<void> {
+  const { store, platform, tenant, api } = world
+  const other = platform.api(platform.globex.token)
+  await other.post(DEPLOYMENTS, { kind: 'Deployment', name: 'last', image: platform.image, replicas: 0 })
+  await newer.caughtUp()
+  for (const { record } of store.list(nodes, tenant))
+    expect((await api.delete(`/api/v1/nodes/${record.id}`)).status).toBeLessThan(300)
+  expect((await platform.api().delete(`/api/v1/tenants/${platform.globex.id}`)).status).toBe(202)
+  await newer.caughtUp()
+  await cleanUp()
+  await newer.caughtUp()
+}
+
 /** The kinds in turn, so that each follows each; then at random. */
 const kindOf = (request: number) =>
   request < 3 * REQUEST_KINDS.length ? REQUEST_KINDS[request % REQUEST_KINDS.length] : oneOf(REQUEST_KINDS)
@@ -163,6 +177,7 @@ test('servers keep the unknown members of every record that a request changes', 
     expect(answer?.status ?? 200, answer?.text).toBeLessThan(500)
     await newer.caughtUp()
   }
+  await endAll()
   const sum = createCountSum()
   sum.add(newer.ledger.counts)
   console.log(`${sum.changes()} changes by ${REQUESTS} requests; marked/changes/members: ${sum.text()}`)
