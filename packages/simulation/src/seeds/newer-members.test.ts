@@ -15,6 +15,8 @@ import { createRandom } from '../time/random.ts'
 import { randomScript } from './random-script.ts'
 import { randomSteps } from './random-steps.ts'
 
+/** In this seed a server loses and regains a shard while it retries a commit, and must not plan with its former view. */
+const FIRST_SEED = 7
 const CHANGES = inRun(2_000, 20_000)
 const TIMEOUT_MS = inRun(300_000, 3_600_000)
 
@@ -26,9 +28,8 @@ test(
   'simulated servers keep the unknown members of every record that they change',
   async () => {
     const sum = createCountSum()
-    let seed = 0
+    let seed = FIRST_SEED
     while (sum.changes() < CHANGES) {
-      seed += 1
       const ledger = createMemberLedger(createRandom(seed, 'members').below)
       const script = denseScript(seed)
       const { check } = createInvariants(script)
@@ -39,8 +40,11 @@ test(
       })
       expect({ seed, faults: ledger.faults, violations }).toEqual({ seed, faults: [], violations: [] })
       sum.add(ledger.counts)
+      seed += 1
     }
-    console.log(`${sum.changes()} changes in ${seed} scripts; marked/changes/members: ${sum.text()}`)
+    console.log(
+      `${sum.changes()} changes in ${seed - FIRST_SEED} scripts; marked/changes/members: ${sum.text()}`,
+    )
     expect(sum.untouched('simulation')).toEqual([])
   },
   TIMEOUT_MS,

@@ -20,13 +20,12 @@ export async function reconcileDeployment(
   if (!leadership.owns(tenant)) return
   const stored = store.get(inTenant(tenant, deployments, name))?.record
   if (stored === undefined) return
-  const known = tenantOf(controller, tenant)
-  const plan = planNow(controller, known, tenant, stored)
+  const plan = planNow(controller, tenantOf(controller, tenant), tenant, stored)
   if (plan === undefined) return
   try {
-    await write(controller, known, tenant, plan)
+    await write(controller, tenant, plan)
   } catch (error) {
-    known.view.release(ownerOf('deployment', plan.deployment.uid))
+    controller.tenants.get(tenant)?.view.release(ownerOf('deployment', plan.deployment.uid))
     // LostLeadershipError is ignored, because the process that owns the shard now plans the deployment.
     if (!(error instanceof LostLeadershipError)) throw error
   }
@@ -52,12 +51,7 @@ export function planNow(
 }
 
 /** Writes the plan. If a compare fails, the transaction runs again and plans from the newer records. */
-async function write(
-  controller: Controller,
-  known: KnownTenant,
-  tenant: TenantId,
-  first: PlacementPlan,
-): Promise<void> {
+async function write(controller: Controller, tenant: TenantId, first: PlacementPlan): Promise<void> {
   const { leadership, clock } = controller.deps
   const { uid, spec } = first.deployment
   const owner = ownerOf('deployment', uid)
@@ -75,9 +69,11 @@ async function write(
     const stored = transaction.get(inTenant(tenant, deployments, spec.name))
     transaction.get(placementAt(tenant, owner))
     const isOver = stored?.uid !== uid
-    const plan = planned ?? (stored && planNow(controller, known, tenant, stored))
+    // The shard may have been lost and regained while the commit was retried. The former state of the tenant is then no
+    // longer updated, so each plan uses the current one.
+    const plan = planned ?? (stored && planNow(controller, tenantOf(controller, tenant), tenant, stored))
     planned = undefined
-    if (isOver) releaseReservation(controller, known, owner)
+    if (isOver) releaseReservation(controller, tenant, owner)
     if (plan === undefined || isOver) return { kind: 'abort', result: true }
     if (!recordDecision(transaction, tenant, plan, matrix)) return { kind: 'abort', result: false }
     stage(transaction, tenant, plan)
@@ -90,9 +86,10 @@ async function write(
 }
 
 /** Releases the reservation of a plan that is not written, and requeues the work that waits for capacity. */
-function releaseReservation({ queue }: Controller, known: KnownTenant, owner: Owner): void {
-  known.view.release(owner)
-  for (const key of known.waiting.curedBy('placements')) queue.add(key)
+function releaseReservation({ queue, tenants }: Controller, tenant: TenantId, owner: Owner): void {
+  const known = tenants.get(tenant)
+  known?.view.release(owner)
+  for (const key of known?.waiting.curedBy('placements') ?? []) queue.add(key)
 }
 
 function stage(transaction: Transaction, tenant: TenantId, plan: PlacementPlan): void {
