@@ -1,20 +1,21 @@
-// Prints the platform's dry-run plan of each document: as a summary, as a diff, or as data.
+// Prints the platform's dry-run plan of each document, its effects first: as a summary, as a diff, or as data.
 
 import type { Client } from '@holdfast/client'
-import type { DryRun } from '@holdfast/contract'
+import { type DryRun, entryOf, type Rejection } from '@holdfast/contract'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { nameOf } from './manifest/load-manifests.ts'
 import type { Manifest } from './manifest/parse-source.ts'
-import { type Planned, planDocument } from './manifest/write-document.ts'
+import { readBefore } from './manifest/write-document.ts'
 import { printKept, printRefused } from './print/applied.ts'
 import { indented, outArea } from './print/area.ts'
 import { printAnnounced } from './print/changes.ts'
 import { paint } from './print/color.ts'
+import { printEffects, printSteps } from './print/effects.ts'
+import { printFailure } from './print/failure.ts'
 import { matrixLines } from './print/matrix.ts'
 import { yamlText } from './print/output.ts'
 import { plain, plainLines } from './print/plain.ts'
 import { indent } from './print/sections.ts'
-import { hang } from './print/table.ts'
 import { print, type Terminal } from './terminal/terminal.ts'
 
 const VERBS = { create: 'would be created', update: 'would be configured', none: 'unchanged' } as const
@@ -28,41 +29,57 @@ export interface PlannedAll {
   readonly differs: boolean
 }
 
+/** Plans all documents in one request, so that each is judged as if those that it needs were stored and ready. */
 export async function planAll(
   terminal: Terminal,
   client: Client,
   manifests: readonly Manifest[],
   form: PlanForm,
 ): Promise<PlannedAll> {
+  const judged = await client.dryRuns.documents(manifests.map(({ value }) => value))
+  if (!judged.ok) return { exitCode: printFailure(terminal, judged.failure), differs: false }
   let exitCode: ExitCode = EXIT.ok
-  const items: ({ readonly name: string } & DryRun)[] = []
-  for (const manifest of manifests) {
-    const planned = await planDocument(client, manifest.value)
-    if (!planned.ok) {
-      const code = printRefused(terminal, manifest, planned.failure)
+  const items: PlannedDocument[] = []
+  for (const [at, manifest] of manifests.entries()) {
+    const { name = '', alterations = [], warnings = [], plan, rejections = [] } = judged.value.items[at] ?? {}
+    if (plan === undefined) {
+      const code = printRefused(terminal, manifest, {
+        kind: 'rejected',
+        status: statusOf(rejections),
+        rejections,
+      })
       exitCode = exitCode === EXIT.ok ? code : exitCode
-      if (planned.failure.kind !== 'rejected') break
       continue
     }
-    items.push({ name: nameOf(manifest.value) ?? '', ...planned.plan })
-    if (form === 'summary' || form === 'difference') await printPlan(terminal, manifest, planned, form)
+    const planned = { name, alterations, warnings, plan }
+    items.push(planned)
+    if (form === 'summary' || form === 'difference')
+      await printPlan(terminal, client, manifest, planned, form)
   }
   if (form === 'json') print(terminal, JSON.stringify({ items }, null, 2))
   if (form === 'yaml') terminal.out(await yamlText({ items }))
   return { exitCode, differs: items.some(({ plan }) => plan.action !== 'none') }
 }
 
+type PlannedDocument = { readonly name: string } & DryRun
+
+/** The status with which the platform would have answered the document alone. */
+const statusOf = ([first]: readonly Rejection[]): number =>
+  first === undefined ? 422 : entryOf(first.code).status
+
 async function printPlan(
   terminal: Terminal,
+  client: Client,
   manifest: Manifest,
-  { plan: dryRun, before }: Planned & { readonly ok: true },
+  dryRun: PlannedDocument,
   form: 'summary' | 'difference',
 ): Promise<void> {
   print(terminal, `deployment/${nameOf(manifest.value)} ${VERBS[dryRun.plan.action]}`)
   if (form === 'difference') await printDifference(terminal, manifest, dryRun)
   printAnnounced(terminal, dryRun)
-  printKept(terminal, manifest, before)
-  if (dryRun.plan.action !== 'none') printConsequences(terminal, dryRun.plan)
+  const before = dryRun.plan.action === 'create' ? undefined : await readBefore(client, manifest.value)
+  printKept(terminal, manifest, before?.ok ? before.value : undefined)
+  if (dryRun.plan.action !== 'none') printConsequences(terminal, dryRun)
 }
 
 /** Prints the changed fields of a deployment. All fields of a new deployment are printed. */
@@ -81,13 +98,16 @@ async function printDifference(terminal: Terminal, { value }: Manifest, { plan }
   }
 }
 
-function printConsequences(terminal: Terminal, { placement, steps, rollout }: DryRun['plan']): void {
+function printConsequences(terminal: Terminal, { name, plan }: PlannedDocument): void {
+  const { placement, steps, rollout, effects } = plan
   const { unplaced } = placement
-  for (const { kind, text } of steps) {
-    // A wait for a node is not printed as a step, because the placement matrix below the steps explains it in full.
-    if (kind === 'wait' && unplaced > 0) continue
-    for (const line of hang('  ', plain(text), outArea(terminal).columns)) print(terminal, line)
-  }
+  printEffects(terminal, effects)
+  // A step that waits for a node is left out: the placement matrix, printed after the steps, explains the reasons in full.
+  printSteps(
+    terminal,
+    steps.filter(({ kind, deployment }) => !(kind === 'wait' && deployment === name && unplaced > 0)),
+    name,
+  )
   if (rollout !== undefined && steps.length > 0) print(terminal, plain(`  ${rollout.summary}`))
   if (unplaced === 0) return
   print(terminal, `  replicas without a node: ${unplaced}`)

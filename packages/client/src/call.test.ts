@@ -100,7 +100,7 @@ describe('a write', () => {
 
   test('retries a dry run like a read', async () => {
     const { client, requests } = clientOn(networkError('ECONNRESET'), jsonResponse(422, REJECTION_BODY))
-    await client.deployments.dryRunUpdate('web', {})
+    await client.dryRuns.update('web', {})
     expect(requests.map(({ url }) => url)).toEqual(
       Array(2).fill('http://h/api/v1/deployments/web?dryRun=true'),
     )

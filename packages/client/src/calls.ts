@@ -33,12 +33,14 @@ export interface Calls {
   ): Promise<Result<T>>
   /** A request that changes nothing on the server, so it may be retried. */
   dryRun<T>(
-    method: 'POST' | 'PUT',
+    method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     path: string,
-    body: Json | undefined,
     shape: Shape<T>,
+    sent?: { readonly body?: Json; readonly query?: Query },
     options?: ConditionalOptions,
   ): Promise<Result<T>>
+  /** A POST request to an endpoint that never changes anything, so it may be retried. */
+  judge<T>(path: string, body: Json, shape: Shape<T>, options?: CallOptions): Promise<Result<T>>
   /** A write without Idempotency-Key. Retried only if the server did not process the request (status 429). */
   write<T>(
     method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
@@ -57,8 +59,10 @@ export function createCalls(connection: Connection): Calls {
       call({ method: 'GET', path, query, repeat: 'safe', signal }, shape),
     post: (path, body, shape, { signal, ifMatch, idempotencyKey = connection.runtime.newKey() } = {}) =>
       call({ method: 'POST', path, body, ifMatch, idempotencyKey, repeat: 'safe', signal }, shape),
-    dryRun: (method, path, body, shape, { signal, ifMatch } = {}) =>
-      call({ method, path, body, query: { dryRun: true }, ifMatch, repeat: 'safe', signal }, shape),
+    dryRun: (method, path, shape, { body, query = {} } = {}, { signal, ifMatch } = {}) =>
+      call({ method, path, body, query: { ...query, dryRun: true }, ifMatch, repeat: 'safe', signal }, shape),
+    judge: (path, body, shape, { signal } = {}) =>
+      call({ method: 'POST', path, query: {}, body, repeat: 'safe', signal }, shape),
     write: (method, path, shape, { body, query = {} } = {}, { signal, ifMatch } = {}) =>
       call({ method, path, query, body, ifMatch, repeat: 'refused', signal }, shape),
   }

@@ -4,6 +4,7 @@ import { createCalls } from './calls.ts'
 import { type ClientRuntime, type Connection, DEFAULT_DEADLINE_MS, defaultRuntime } from './connection.ts'
 import { activityCalls } from './endpoints/activity.ts'
 import { deploymentCalls } from './endpoints/deployments.ts'
+import { dryRunCalls } from './endpoints/dry-runs.ts'
 import { nodeCalls } from './endpoints/nodes.ts'
 import { registryCalls } from './endpoints/registries.ts'
 import { schedulerCalls } from './endpoints/scheduler.ts'
@@ -27,6 +28,7 @@ export function createClient({ deadlineMs = DEFAULT_DEADLINE_MS, runtime = {}, .
   const calls = createCalls(connection)
   return {
     deployments: deploymentCalls(calls),
+    dryRuns: dryRunCalls(calls),
     nodes: nodeCalls(calls),
     tenants: tenantCalls(calls),
     registries: registryCalls(calls),

@@ -36,13 +36,13 @@ const body = (name: string, more: object = {}) => ({
 
 describe('the client decodes the responses of', () => {
   test('deployments, with ETag and If-Match', async () => {
-    const { deployments } = client
-    const planned = await value(deployments.dryRunCreate(body('web')))
+    const { deployments, dryRuns } = client
+    const planned = await value(dryRuns.create(body('web')))
     expect(planned.plan).toMatchObject({ action: 'create', placement: { unplaced: 1 } })
     const { deployment } = await value(deployments.create(body('web')))
     const read = await deployments.read('web')
     expect(read).toMatchObject({ ok: true, etag: '1' })
-    expect(await value(deployments.dryRunUpdate('web', { replicas: 2 }))).toMatchObject({
+    expect(await value(dryRuns.update('web', { replicas: 2 }))).toMatchObject({
       plan: { action: 'update' },
     })
     await value(deployments.update('web', { replicas: 2 }, { ifMatch: '1' }))
@@ -54,7 +54,7 @@ describe('the client decodes the responses of', () => {
     expect((await value(deployments.why('web'))).candidates).toEqual([])
     expect((await value(deployments.archived('web'))).items).toHaveLength(2)
     expect(await value(deployments.archivedRevision('web', 1))).toMatchObject({ revision: 1 })
-    expect(await value(deployments.dryRunRollBack('web', 1))).toMatchObject({ plan: { action: 'update' } })
+    expect(await value(dryRuns.rollBack('web', 1))).toMatchObject({ plan: { action: 'update' } })
     expect(await value(deployments.rollBack('web', 1))).toMatchObject({
       deployment: { revision: 3, replicas: 1 },
     })

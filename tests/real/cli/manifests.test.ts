@@ -92,7 +92,9 @@ describe('holdfast apply', () => {
   test('--dry-run plans and stores nothing', async () => {
     const ran = await world.cli(['apply', '-f', write('dry.yaml', manifest('dry')), '--dry-run'])
     expect(ran.code).toBe(0)
-    expect(ran.stdout).toMatch(/^deployment\/dry would be created\n {2}Replica 1 starts on n[12] \(/)
+    expect(ran.stdout).toMatch(
+      /^deployment\/dry would be created\n {2}Effects: nothing that runs is affected\.\n {2}Replica 1 starts on n[12] \(/,
+    )
     expect(await record('dry')).toMatchObject({ code: 'deployment_not_found' })
   })
 
@@ -134,7 +136,8 @@ describe('holdfast diff', () => {
     expect(JSON.parse(asData.stdout)).toMatchObject({
       items: [
         { name: 'e', plan: { action: 'update', changes: [{ field: 'replicas', from: 1, to: 2 }] } },
-        { name: 'e', plan: { action: 'none', placement: {} } },
+        // The second document is planned as if the first were stored.
+        { name: 'e', plan: { action: 'update', placement: {} } },
       ],
     })
     expect(asData.stderr).toBe('')

@@ -157,6 +157,34 @@ describe('holdfast node', () => {
     expect(stderr).toMatch(/^valid once, until 20/)
   })
 
+  test('--dry-run shows the effects first and changes nothing', async () => {
+    const dry = async (...words: string[]) => {
+      const { code, stdout, stderr } = await world.cli([...words, '--dry-run'])
+      expect({ code, stderr }, stderr).toEqual({ code: 0, stderr: '' })
+      return stdout
+    }
+    const before = await world.cli(['get', 'deployments,nodes', '-o', 'json'])
+    expect(await dry('node', 'drain', 'n2')).toMatch(
+      /^node\/n2 would be drained\n {2}Effects: \d replicas? moves?\.\n {4}\w+\/\d moves from n2 to n1: its node is being emptied\n/,
+    )
+    expect(await dry('node', 'cordon', 'n2')).toBe(
+      'node/n2 would be cordoned\n  Effects: nothing that runs is affected.\n',
+    )
+    expect(await dry('node', 'remove', 'n2')).toMatch(
+      /^node\/n2 would be removed\n {2}Effects: \d replicas? move/,
+    )
+    expect(await dry('delete', 'web')).toMatch(
+      /^deployment\/web would be deleted\n {2}Effects: \d replicas? stop/,
+    )
+    expect(await dry('rollout', 'restart', 'web')).toMatch(
+      /^deployment\/web would be restarted\n {2}Effects: \d replicas? restart.*\n {4}web\/1 restarts .*: a restart is requested\n/,
+    )
+    expect(await dry('rollout', 'undo', 'web')).toMatch(
+      /^deployment\/web would be rolled back to revision \d+\n/,
+    )
+    expect((await world.cli(['get', 'deployments,nodes', '-o', 'json'])).stdout).toBe(before.stdout)
+  })
+
   test('drain moves the replicas, and remove removes the node', async () => {
     expect(await world.cli(['node', 'drain', 'n2', '--wait'])).toMatchObject({
       code: 0,

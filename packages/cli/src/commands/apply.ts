@@ -3,6 +3,7 @@
 import type { Client } from '@holdfast/client'
 import { DURATION, durationSeconds } from '../args/forms.ts'
 import type { Invocation, OnlineCommand, OptionSpec } from '../command.ts'
+import { DRY_RUN_OPTION } from '../dry-run.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import type { Awaited } from '../follow/wait-until-ready.ts'
 import type { Manifest } from '../manifest/parse-source.ts'
@@ -18,11 +19,7 @@ export const apply: OnlineCommand = {
   summary: 'create or update deployments from manifests',
   details:
     'Documents are applied after those they depend on. A field that the manifest does not mention keeps its stored value; null clears it. If someone else changed the deployment in between, the command fails with exit code 6.',
-  options: [
-    FILENAME_OPTION,
-    { flags: '--dry-run', summary: 'let the platform validate and plan without storing anything' },
-    ...waitOptions(),
-  ],
+  options: [FILENAME_OPTION, DRY_RUN_OPTION, ...waitOptions()],
   examples: [
     ['holdfast apply -f web.yaml', 'Creates or updates the deployments in the file.'],
     ['holdfast apply -f manifests/ --wait', 'Applies a folder and waits until all of it runs.'],
@@ -30,13 +27,13 @@ export const apply: OnlineCommand = {
   ],
   online: true,
   async run(invocation, client) {
-    const [{ loadManifests }, { orderByDependencies }] = await Promise.all([
+    const [{ loadManifests }, { orderDocuments }] = await Promise.all([
       import('../manifest/load-manifests.ts'),
       import('../manifest/order.ts'),
     ])
     const loaded = await loadManifests(invocation)
     if (!loaded.ok) return loaded.exitCode
-    const ordered = orderByDependencies(loaded.manifests)
+    const ordered = orderDocuments(loaded.manifests)
     if (invocation.flag('dry-run')) {
       const { planAll } = await import('../plan-all.ts')
       return (await planAll(invocation.terminal, client, ordered, 'summary')).exitCode

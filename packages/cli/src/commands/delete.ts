@@ -2,6 +2,7 @@
 
 import type { Client } from '@holdfast/client'
 import type { Invocation, OnlineCommand } from '../command.ts'
+import { DRY_RUN_OPTION, printPlanned } from '../dry-run.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { FILENAME_OPTION } from '../manifest/read-sources.ts'
 import { printError, printFailure } from '../print/failure.ts'
@@ -22,7 +23,7 @@ export const remove: OnlineCommand = {
       completes: 'deployments',
     },
   ],
-  options: [FILENAME_OPTION, ...waitOptions('the deployments are gone')],
+  options: [FILENAME_OPTION, DRY_RUN_OPTION, ...waitOptions('the deployments are gone')],
   examples: [
     ['holdfast delete web', 'Deletes one deployment.'],
     [
@@ -35,6 +36,7 @@ export const remove: OnlineCommand = {
     const { terminal } = invocation
     const named = await namesOf(invocation)
     if (typeof named === 'number') return named
+    if (invocation.flag('dry-run')) return planRemovals(terminal, client, named)
     let exitCode: ExitCode = EXIT.ok
     for (const name of named) {
       const removed = await client.deployments.remove(name)
@@ -50,6 +52,17 @@ export const remove: OnlineCommand = {
   },
 }
 
+/** Each deletion is planned alone, as if the other deployments stayed. */
+async function planRemovals(terminal: Terminal, client: Client, names: readonly string[]): Promise<ExitCode> {
+  let exitCode: ExitCode = EXIT.ok
+  for (const name of names) {
+    const planned = await client.dryRuns.remove(name)
+    const code = printPlanned(terminal, `deployment/${name}`, 'deleted', planned, name)
+    exitCode = exitCode === EXIT.ok ? code : exitCode
+  }
+  return exitCode
+}
+
 /** The names of the deployments to delete. A deployment comes before the deployments that it depends on. */
 async function namesOf(invocation: Invocation): Promise<readonly string[] | ExitCode> {
   const { args, texts, terminal } = invocation
@@ -59,13 +72,13 @@ async function namesOf(invocation: Invocation): Promise<readonly string[] | Exit
     printError(terminal, 'no deployment given; name one, or use -f <path>')
     return EXIT.usage
   }
-  const [{ loadManifests, nameOf }, { orderByDependencies }] = await Promise.all([
+  const [{ loadManifests, nameOf }, { orderDocuments }] = await Promise.all([
     import('../manifest/load-manifests.ts'),
     import('../manifest/order.ts'),
   ])
   const loaded = await loadManifests(invocation)
   if (!loaded.ok) return loaded.exitCode
-  const written = orderByDependencies(loaded.manifests).flatMap(({ value }) => nameOf(value) ?? [])
+  const written = orderDocuments(loaded.manifests).flatMap(({ value }) => nameOf(value) ?? [])
   return [...typed, ...written.reverse()]
 }
 

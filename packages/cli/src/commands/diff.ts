@@ -28,7 +28,7 @@ export const diff: OnlineCommand = {
   ],
   online: true,
   async run(invocation, client) {
-    const [{ loadManifests }, { orderByDependencies }, { planAll }] = await Promise.all([
+    const [{ loadManifests }, { orderDocuments }, { planAll }] = await Promise.all([
       import('../manifest/load-manifests.ts'),
       import('../manifest/order.ts'),
       import('../plan-all.ts'),
@@ -37,7 +37,7 @@ export const diff: OnlineCommand = {
     if (!loaded.ok) return loaded.exitCode
     const output = invocation.text('output')
     const form = output === 'json' || output === 'yaml' ? output : 'difference'
-    const ordered = orderByDependencies(loaded.manifests)
+    const ordered = orderDocuments(loaded.manifests)
     const { exitCode, differs } = await planAll(invocation.terminal, client, ordered, form)
     return exitCode === EXIT.ok && differs && invocation.flag('exit-code') ? EXIT.error : exitCode
   },

@@ -2,6 +2,7 @@
 
 import type { Node } from '@holdfast/contract'
 import type { OnlineCommand } from '../command.ts'
+import { DRY_RUN_OPTION } from '../dry-run.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { changeNode, NODE_ARGUMENT } from '../node-command.ts'
 import { printError, printFailure } from '../print/failure.ts'
@@ -15,13 +16,19 @@ export const nodeDrain: OnlineCommand = {
   name: 'node drain',
   summary: 'cordon a node and move its replicas to other nodes',
   args: [NODE_ARGUMENT],
-  options: waitOptions('no replica is left'),
-  examples: [['holdfast node drain n1 --wait', 'Empties n1 before maintenance.']],
+  options: [DRY_RUN_OPTION, ...waitOptions('no replica is left')],
+  examples: [
+    ['holdfast node drain n1 --dry-run', 'Shows which replicas would move, and where to.'],
+    ['holdfast node drain n1 --wait', 'Empties n1 before maintenance.'],
+  ],
   online: true,
   async run(invocation, client) {
     const { terminal, args, flag } = invocation
-    const exitCode = await changeNode(invocation, client, 'draining', ({ id }) => client.nodes.drain(id))
-    if (exitCode !== EXIT.ok || !flag('wait')) return exitCode
+    const exitCode = await changeNode(invocation, client, 'draining', {
+      change: ({ id }) => client.nodes.drain(id),
+      plan: ({ id }) => client.dryRuns.changeNode(id, 'drain'),
+    })
+    if (exitCode !== EXIT.ok || flag('dry-run') || !flag('wait')) return exitCode
     const { findNode } = await import('../resources/find-node.ts')
     const end = terminal.now() + waitMs(invocation)
     for (;;) {

@@ -2,6 +2,7 @@
 
 import { DEPLOYMENT_ARGUMENT, deploymentName } from '../args/deployment-argument.ts'
 import type { OnlineCommand } from '../command.ts'
+import { DRY_RUN_OPTION, printPlanned } from '../dry-run.ts'
 import { followWritten } from '../follow/follow-written.ts'
 import { printFailure } from '../print/failure.ts'
 import { print } from '../terminal/terminal.ts'
@@ -11,7 +12,7 @@ export const rolloutRestart: OnlineCommand = {
   name: 'rollout restart',
   summary: 'recreate every replica of a deployment with a rolling update',
   args: [DEPLOYMENT_ARGUMENT],
-  options: waitOptions(),
+  options: [DRY_RUN_OPTION, ...waitOptions()],
   examples: [
     [
       'holdfast rollout restart web --wait',
@@ -22,6 +23,14 @@ export const rolloutRestart: OnlineCommand = {
   async run(invocation, client) {
     const { terminal, args } = invocation
     const name = deploymentName(args[0])
+    if (invocation.flag('dry-run'))
+      return printPlanned(
+        terminal,
+        `deployment/${name}`,
+        'restarted',
+        await client.dryRuns.restart(name),
+        name,
+      )
     const done = await client.deployments.restart(name)
     if (!done.ok) return printFailure(terminal, done.failure)
     print(terminal, `deployment/${name} restarting`)

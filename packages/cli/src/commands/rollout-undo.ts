@@ -4,6 +4,7 @@ import type { Client, Result } from '@holdfast/client'
 import { DEPLOYMENT_ARGUMENT, deploymentName } from '../args/deployment-argument.ts'
 import { POSITIVE_NUMBER } from '../args/forms.ts'
 import type { OnlineCommand } from '../command.ts'
+import { DRY_RUN_OPTION, printPlanned } from '../dry-run.ts'
 import { EXIT } from '../exit-codes.ts'
 import { followWritten } from '../follow/follow-written.ts'
 import { printError, printFailure } from '../print/failure.ts'
@@ -21,6 +22,7 @@ export const rolloutUndo: OnlineCommand = {
       summary: 'revision to return to (default: the previous one)',
       form: POSITIVE_NUMBER,
     },
+    DRY_RUN_OPTION,
     ...waitOptions(),
   ],
   examples: [
@@ -38,6 +40,16 @@ export const rolloutUndo: OnlineCommand = {
       return EXIT.notFound
     }
     const { revision, etag } = target.value
+    if (invocation.flag('dry-run')) {
+      const planned = await client.dryRuns.rollBack(name, revision, { ifMatch: etag })
+      return printPlanned(
+        terminal,
+        `deployment/${name}`,
+        `rolled back to revision ${revision}`,
+        planned,
+        name,
+      )
+    }
     const done = await client.deployments.rollBack(name, revision, { ifMatch: etag })
     if (!done.ok) return printFailure(terminal, done.failure)
     print(

@@ -6,6 +6,7 @@ import { DEPLOYMENT_ARGUMENT, deploymentName } from '../args/deployment-argument
 import { MATERIAL_DETAILS, MATERIAL_OPTIONS, NO_VALUES, readMaterial } from '../args/secret-material.ts'
 import { ROTATION_WORDS } from '../args/vocabulary.ts'
 import type { OnlineCommand } from '../command.ts'
+import { DRY_RUN_OPTION, printPlanned } from '../dry-run.ts'
 import { EXIT } from '../exit-codes.ts'
 import { printError, printFailure } from '../print/failure.ts'
 import { OUTPUT_OPTION, printItems } from '../print/output.ts'
@@ -23,6 +24,7 @@ export const secretRotate: OnlineCommand = {
   options: [
     { flags: '--secret <name>', summary: 'name of one secret entry (default: all)' },
     ...MATERIAL_OPTIONS,
+    DRY_RUN_OPTION,
     OUTPUT_OPTION,
   ],
   examples: [
@@ -47,7 +49,15 @@ export const secretRotate: OnlineCommand = {
     }
     const secret = text('secret')
     const sent = { phase, ...defined({ secret }), ...material.sent }
-    const rotated = await client.secrets.rotate(deploymentName(args[0]), sent)
+    const name = deploymentName(args[0])
+    if (invocation.flag('dry-run'))
+      return printPlanned(
+        terminal,
+        `deployment/${name}`,
+        `rotated: ${phase}`,
+        await client.dryRuns.rotate(name, sent),
+      )
+    const rotated = await client.secrets.rotate(name, sent)
     if (!rotated.ok) return printFailure(terminal, rotated.failure)
     await printItems(terminal, text('output'), ROTATIONS, rotated.value.credentials)
     return EXIT.ok

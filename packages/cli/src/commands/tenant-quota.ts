@@ -2,6 +2,7 @@
 
 import { QUOTA_WORDS } from '../args/vocabulary.ts'
 import type { OnlineCommand } from '../command.ts'
+import { DRY_RUN_OPTION, printPlanned } from '../dry-run.ts'
 import { EXIT } from '../exit-codes.ts'
 import { printError, printFailure } from '../print/failure.ts'
 import { print } from '../terminal/terminal.ts'
@@ -15,6 +16,7 @@ export const tenantQuota: OnlineCommand = {
     { name: 'tenant', summary: 'id of the tenant' },
     { name: 'quota', summary: `kind=limit; the kinds are ${QUOTA_WORDS.join(', ')}`, many: true },
   ],
+  options: [DRY_RUN_OPTION],
   examples: [
     [
       'holdfast tenant quota 0b7a... nodes=20 containers=200',
@@ -22,7 +24,7 @@ export const tenantQuota: OnlineCommand = {
     ],
   ],
   online: true,
-  async run({ terminal, args: [tenant = '', ...typed] }, client) {
+  async run({ terminal, args: [tenant = '', ...typed], flag }, client) {
     const quotas: { [kind: string]: number } = {}
     for (const each of typed) {
       const [, kind, limit] = QUOTA.exec(each) ?? []
@@ -32,6 +34,13 @@ export const tenantQuota: OnlineCommand = {
       }
       quotas[kind] = Number(limit)
     }
+    if (flag('dry-run'))
+      return printPlanned(
+        terminal,
+        `tenant/${tenant}`,
+        'configured',
+        await client.dryRuns.changeTenant(tenant, { quotas }),
+      )
     const changed = await client.tenants.change(tenant, { quotas })
     if (!changed.ok) return printFailure(terminal, changed.failure)
     print(terminal, `tenant/${changed.value.id} configured`)

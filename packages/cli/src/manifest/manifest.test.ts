@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import type { Terminal } from '../terminal/terminal.ts'
 import { locate } from './locate.ts'
-import { orderByDependencies } from './order.ts'
+import { orderDocuments } from './order.ts'
 import { parseSource } from './parse-source.ts'
 import { positionOf, quoteLine } from './quote-line.ts'
 import { checkOffline } from './rules.ts'
@@ -308,14 +308,14 @@ describe('the apply order', () => {
   })
 
   test('puts dependencies first and otherwise keeps the order', () =>
-    expect(names(orderByDependencies([doc('c', 'b'), doc('z'), doc('b', 'a', 'gone'), doc('a')]))).toEqual([
+    expect(names(orderDocuments([doc('c', 'b'), doc('z'), doc('b', 'a', 'gone'), doc('a')]))).toEqual([
       'a',
       'b',
       'c',
       'z',
     ]))
   test('ends on a dependency cycle', () =>
-    expect(names(orderByDependencies([doc('a', 'b'), doc('b', 'a')])).sort()).toEqual(['a', 'b']))
+    expect(names(orderDocuments([doc('a', 'b'), doc('b', 'a')])).sort()).toEqual(['a', 'b']))
 })
 
 test('offline validation accepts any region name', () => {

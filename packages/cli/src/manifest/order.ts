@@ -1,31 +1,9 @@
-// Sorts documents after their dependencies; other documents keep their order. The platform rejects dependency cycles.
+// Sorts documents by need, as the platform does: each after those that it needs; other documents keep their order.
 
-import { isJsonObject, type Json } from '@holdfast/contract'
+import type { Json } from '@holdfast/contract'
+import { orderByNeed } from '@holdfast/core/admission'
 
-interface Documented {
-  readonly value: Json
-}
-
-export function orderByDependencies<T extends Documented>(documents: readonly T[]): T[] {
-  const byName = new Map(documents.map((document) => [nameIn(document.value), document]))
-  const ordered = new Set<T>()
-  const visiting = new Set<T>()
-  const visit = (document: T): void => {
-    if (ordered.has(document) || visiting.has(document)) return
-    visiting.add(document)
-    for (const name of dependenciesOf(document.value)) {
-      const dependency = byName.get(name)
-      if (dependency !== undefined) visit(dependency)
-    }
-    ordered.add(document)
-  }
-  for (const document of documents) visit(document)
-  return [...ordered]
-}
-
-const nameIn = (value: Json): string => (isJsonObject(value) ? String(value.name) : '')
-
-function dependenciesOf(value: Json): string[] {
-  const { dependsOn } = isJsonObject(value) ? value : {}
-  return isJsonObject(dependsOn) ? Object.keys(dependsOn) : []
+export function orderDocuments<T extends { readonly value: Json }>(documents: readonly T[]): T[] {
+  const order = orderByNeed(documents.map(({ value }) => value))
+  return order.flatMap((at) => documents[at] ?? [])
 }

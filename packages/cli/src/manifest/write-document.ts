@@ -2,7 +2,7 @@
 // was read, so that the change of another user is not overwritten.
 
 import type { Client, Failure, Result, SentDeployment, Written } from '@holdfast/client'
-import { type DeploymentRecord, type DryRun, isJsonObject, type Json } from '@holdfast/contract'
+import { type DeploymentRecord, isJsonObject, type Json } from '@holdfast/contract'
 import { nameOf } from './load-manifests.ts'
 
 export type Before = DeploymentRecord | undefined
@@ -14,10 +14,6 @@ export type Applied =
       readonly written: Written
       readonly before: Before
     }
-  | { readonly ok: false; readonly failure: Failure }
-
-export type Planned =
-  | { readonly ok: true; readonly plan: DryRun; readonly before: Before }
   | { readonly ok: false; readonly failure: Failure }
 
 export async function applyDocument(client: Client, value: Json): Promise<Applied> {
@@ -35,23 +31,11 @@ export async function applyDocument(client: Client, value: Json): Promise<Applie
   return { ok: true, verb, written: written.value, before }
 }
 
-export async function planDocument(client: Client, value: Json): Promise<Planned> {
-  const sent = bodyOf(value)
-  const found = await readBefore(client, value)
-  if (!found.ok) return found
-  const before = found.value
-  const planned =
-    before === undefined
-      ? await client.deployments.dryRunCreate(sent)
-      : await client.deployments.dryRunUpdate(before.name, sent, { ifMatch: String(before.revision) })
-  return planned.ok ? { ok: true, plan: planned.value, before } : planned
-}
-
 /**
  * Reads the stored deployment of a document. A document without a usable name is treated as a new deployment, so that
  * the platform rejects the document and names the problem.
  */
-async function readBefore(client: Client, value: Json): Promise<Result<Before>> {
+export async function readBefore(client: Client, value: Json): Promise<Result<Before>> {
   const name = nameOf(value)
   if (name === undefined) return { ok: true, value: undefined }
   const read = await client.deployments.read(name)

@@ -3,7 +3,6 @@
 import {
   archiveEntryShape,
   deploymentRecordShape,
-  dryRunShape,
   type ExecRequest,
   issuedExecShape,
   type JsonObject,
@@ -25,7 +24,7 @@ const ALL = '/deployments'
 const one = (name: string): string => `${ALL}/${segment(name)}`
 const archive = (name: string): string => `/archives${one(name)}`
 
-export function deploymentCalls({ get, post, dryRun, write }: Calls) {
+export function deploymentCalls({ get, post, write }: Calls) {
   return {
     list: (page: PageQuery = {}, options?: CallOptions) =>
       get(ALL, pageShape(deploymentRecordShape), { ...page }, options),
@@ -37,20 +36,14 @@ export function deploymentCalls({ get, post, dryRun, write }: Calls) {
     why: (name: string, at?: string, options?: CallOptions) =>
       get(`${one(name)}/why`, whyShape, { at }, options),
     create: (sent: SentDeployment, options?: IntentOptions) => post(ALL, sent, writtenShape, options),
-    dryRunCreate: (sent: SentDeployment, options?: CallOptions) =>
-      dryRun('POST', ALL, sent, dryRunShape, options),
     update: (name: string, sent: SentDeployment, options?: ConditionalOptions) =>
       write('PUT', one(name), writtenShape, { body: sent }, options),
-    dryRunUpdate: (name: string, sent: SentDeployment, options?: ConditionalOptions) =>
-      dryRun('PUT', one(name), sent, dryRunShape, options),
     remove: (name: string, options?: ConditionalOptions) =>
       write('DELETE', one(name), deploymentRecordShape, {}, options),
     restart: (name: string, options?: IntentOptions & ConditionalOptions) =>
       post(`${one(name)}/restart`, undefined, writtenShape, options),
     rollBack: (name: string, revision: number, options?: IntentOptions & ConditionalOptions) =>
       post(`${one(name)}/rollback`, { revision }, writtenShape, options),
-    dryRunRollBack: (name: string, revision: number, options?: ConditionalOptions) =>
-      dryRun('POST', `${one(name)}/rollback`, { revision }, dryRunShape, options),
     archived: (name: string, page: PageQuery = {}, options?: CallOptions) =>
       get(archive(name), pageShape(archiveEntryShape), { ...page }, options),
     archivedRevision: (name: string, revision: number, options?: CallOptions) =>

@@ -1,0 +1,91 @@
+// Prints the effects of a planned change: first how many replicas and routes it concerns, then each of them.
+
+import type { Effects, PlanStep } from '@holdfast/contract'
+import { print, type Terminal } from '../terminal/terminal.ts'
+import { outArea } from './area.ts'
+import { plain } from './plain.ts'
+import { hang } from './table.ts'
+
+export function printEffects(terminal: Terminal, effects: Effects): void {
+  for (const line of [summaryOf(effects), ...detailsOf(effects).map((detail) => `  ${detail}`)])
+    printIndented(terminal, line)
+}
+
+/** Prints what the platform would do. A step of another deployment than `own` begins with its name. */
+export function printSteps(terminal: Terminal, steps: readonly PlanStep[], own?: string): void {
+  for (const { deployment, text } of steps)
+    printIndented(terminal, deployment === own ? text : `${deployment}: ${text}`)
+}
+
+function printIndented(terminal: Terminal, text: string): void {
+  const [, blanks = '', rest = ''] = /^( *)(.*)$/s.exec(text) ?? []
+  for (const line of hang(`  ${blanks}`, plain(rest), outArea(terminal).columns)) print(terminal, line)
+}
+
+const count = (amount: number, one: string, many: string): string[] =>
+  amount === 0 ? [] : [`${amount} ${amount === 1 ? one : many}`]
+
+function summaryOf({ moves, restarts, stops, unplaced, unrouted, lowestReady, omitted }: Effects): string {
+  const without = unplaced.reduce((sum, { replicas }) => sum + replicas, 0)
+  const fewer = lowestReady.filter(({ ready, desired }) => ready < desired)
+  const parts = [
+    ...count(moves.length, 'replica moves', 'replicas move'),
+    ...count(restarts.length, 'replica restarts', 'replicas restart'),
+    ...count(stops.length, 'replica stops', 'replicas stop'),
+    ...count(without, 'replica has no node', 'replicas have no node'),
+    ...count(unrouted.length, 'route reaches no replica', 'routes reach no replica'),
+    ...count(fewer.length, 'deployment has fewer ready replicas', 'deployments have fewer ready replicas'),
+    ...count(
+      omitted.length,
+      'deployment is not planned to its end',
+      'deployments are not planned to their end',
+    ),
+  ]
+  return `Effects: ${parts.length === 0 ? 'nothing that runs is affected' : parts.join(', ')}.`
+}
+
+const REASONS: { readonly [reason in Effects['stops'][number]['reason']]: string } = {
+  new_replica: 'it is new',
+  template_changed: 'its container changes',
+  restart: 'a restart is requested',
+  no_longer_qualifies: 'its node no longer qualifies',
+  node_leaving: 'its node is being emptied',
+  node_lost: 'its node is lost or removed',
+  not_desired: 'it is no longer desired',
+}
+
+const UNROUTED: { readonly [reason in Effects['unrouted'][number]['reason']]: string } = {
+  route_removed: 'the route is removed',
+  deployment_deleted: 'the deployment is deleted',
+  no_ready_replica: 'no replica is ready for a while',
+}
+
+function detailsOf({ moves, restarts, stops, unplaced, unrouted, lowestReady, omitted }: Effects): string[] {
+  return [
+    ...moves.map(
+      ({ deployment, replica, from, to, reason }) =>
+        `${deployment}/${replica} moves from ${from} to ${to}: ${REASONS[reason]}`,
+    ),
+    ...restarts.map(
+      ({ deployment, replica, from, to, reason }) =>
+        `${deployment}/${replica} restarts ${from === to ? `on ${to}` : `and moves from ${from} to ${to}`}: ${REASONS[reason]}`,
+    ),
+    ...stops.map(
+      ({ deployment, replica, node, reason }) =>
+        `${deployment}/${replica} on ${node} stops: ${REASONS[reason]}`,
+    ),
+    ...unplaced.map(
+      ({ deployment, replicas, reason }) =>
+        `${deployment} has ${replicas} ${replicas === 1 ? 'replica' : 'replicas'} without a node: ${reason}`,
+    ),
+    ...unrouted.map(
+      ({ deployment, host, path, reason }) =>
+        `${host}${path} reaches no replica of ${deployment}: ${UNROUTED[reason]}`,
+    ),
+    ...lowestReady.map(
+      ({ deployment, ready, desired, reason }) =>
+        `${deployment} has at least ${ready} of ${desired} replicas ready. ${reason}`,
+    ),
+    ...omitted.map(({ deployment, reason }) => `${deployment}: ${reason}`),
+  ]
+}

@@ -1,0 +1,59 @@
+// Dry runs of writes: the platform validates and plans, and stores nothing. Each may be repeated.
+
+import {
+  deploymentRecordShape,
+  dryRunDocumentsResultShape,
+  dryRunResultShape,
+  dryRunShape,
+  type Json,
+  nodeShape,
+  rotationShape,
+  tenantShape,
+} from '@holdfast/contract'
+import type { CallOptions, Calls, ConditionalOptions } from '../calls.ts'
+import { segment } from '../request.ts'
+import type { SentDeployment } from './deployments.ts'
+import type { SentRotation } from './secrets.ts'
+import type { TenantPatch } from './tenants.ts'
+
+const nodePlan = dryRunResultShape(nodeShape)
+const tenantPlan = dryRunResultShape(tenantShape)
+const deployment = (name: string): string => `/deployments/${segment(name)}`
+const node = (id: string): string => `/nodes/${segment(id)}`
+const tenant = (id: string): string => `/tenants/${segment(id)}`
+
+export function dryRunCalls({ judge, dryRun }: Calls) {
+  return {
+    /** Judges several manifests, each as if those that it needs were stored and ready. */
+    documents: (documents: readonly Json[], options?: CallOptions) =>
+      judge('/dry-run', { documents: [...documents] }, dryRunDocumentsResultShape, options),
+    create: (sent: SentDeployment, options?: CallOptions) =>
+      dryRun('POST', '/deployments', dryRunShape, { body: sent }, options),
+    update: (name: string, sent: SentDeployment, options?: ConditionalOptions) =>
+      dryRun('PUT', deployment(name), dryRunShape, { body: sent }, options),
+    remove: (name: string, options?: ConditionalOptions) =>
+      dryRun('DELETE', deployment(name), dryRunResultShape(deploymentRecordShape), {}, options),
+    restart: (name: string, options?: ConditionalOptions) =>
+      dryRun('POST', `${deployment(name)}/restart`, dryRunShape, {}, options),
+    rollBack: (name: string, revision: number, options?: ConditionalOptions) =>
+      dryRun('POST', `${deployment(name)}/rollback`, dryRunShape, { body: { revision } }, options),
+    rotate: (name: string, sent: SentRotation, options?: CallOptions) =>
+      dryRun(
+        'POST',
+        `${deployment(name)}/secrets/rotate`,
+        dryRunResultShape(rotationShape),
+        { body: { ...sent } },
+        options,
+      ),
+    changeNode: (id: string, action: 'cordon' | 'uncordon' | 'drain', options?: CallOptions) =>
+      dryRun('POST', `${node(id)}/${action}`, nodePlan, {}, options),
+    removeNode: (id: string, { force = false }: { readonly force?: boolean } = {}, options?: CallOptions) =>
+      dryRun('DELETE', node(id), nodePlan, { query: { force } }, options),
+    releaseClaim: (nodeName: string, options?: CallOptions) =>
+      dryRun('DELETE', `${node(nodeName)}/claim`, nodePlan, {}, options),
+    changeTenant: (id: string, patch: TenantPatch, options?: ConditionalOptions) =>
+      dryRun('PATCH', tenant(id), tenantPlan, { body: { ...patch } }, options),
+    removeTenant: (id: string, options?: ConditionalOptions) =>
+      dryRun('DELETE', tenant(id), tenantPlan, {}, options),
+  }
+}
