@@ -125,6 +125,37 @@ test('an older server that was paused sees the new format before any record of t
   await expect(putRecord(older.store, 1)).rejects.toThrow('Start version 9.9.0 or later')
 })
 
+test('a newer server whose view of the store was late does not take an older server for dead', async () => {
+  const root = `/${uniqueName('forms')}`
+  const pausable = createPausable()
+  const older = await startServer(root, { forms: FORMS })
+  const newer = await startServer(root, { forms: NEWER, pausable })
+  for (let round = 0; round < 3; round += 1) {
+    await sleep(2 * TENTH.heartbeatMs)
+    pausable.pause()
+    await sleep(0.9 * TENTH.silentMs)
+    pausable.resume()
+    await sleep(2 * TENTH.checkMs)
+  }
+  expect(older.ended).toEqual([])
+  expect(formatOf(newer.store)).toMatchObject({ writes: 1 })
+})
+
+test('a server that was removed as stale writes the format record again when it registers again', async () => {
+  const { store, replica } = await startServer(`/${uniqueName('forms')}`, { forms: FORMS })
+  const heartbeat = globally(serverReplicas, replica)
+  await waitUntil(() => formatOf(store) !== undefined, { what: 'the format record is written' })
+  const joinedAt = store.get(formatAddress)?.modRevision ?? 0
+  await store.transact((transaction) => {
+    transaction.delete(heartbeat)
+    return { kind: 'commit', result: undefined }
+  })
+  await waitUntil(() => (store.get(formatAddress)?.modRevision ?? 0) > joinedAt, {
+    what: 'the format record is written again',
+  })
+  expect(store.get(heartbeat)).toBeDefined()
+})
+
 test('a server that starts while the form is raised either delays the form or ends', async () => {
   for (let round = 0; round < inRun(20, 200); round += 1) {
     const root = `/${uniqueName('forms')}`

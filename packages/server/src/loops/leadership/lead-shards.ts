@@ -123,10 +123,13 @@ async function sendHeartbeat(
   state: LeadershipState,
   record: Infer<typeof serverReplicas.shape>,
 ): Promise<void> {
-  await state.store.transact((transaction) => {
-    if (record.heartbeat === 1 && !joinFormat(transaction, state.store.forms))
-      return { kind: 'abort', result: undefined }
-    transaction.put(globally(serverReplicas, state.replica), record)
+  const { store, replica } = state
+  const address = globally(serverReplicas, replica)
+  await store.transact((transaction) => {
+    // A server replica that another one removed as stale registers again.
+    const isRegistered = store.get(address) !== undefined
+    if (!isRegistered && !joinFormat(transaction, store.forms)) return { kind: 'abort', result: undefined }
+    transaction.put(address, record)
     return { kind: 'commit', result: undefined }
   })
   const now = performance.now()

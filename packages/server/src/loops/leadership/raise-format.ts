@@ -3,6 +3,7 @@
 
 import { FIRST_FORMAT, type Format, formatAddress, raisedFormat } from '../../store/format.ts'
 import { serverReplicas } from '../../store/records.ts'
+import { globally, type Transaction } from '../../store/transaction.ts'
 import type { LeadershipState } from './leadership-state.ts'
 
 /** A server replica delays a new form until its heartbeat is silent for this part of the time after which it is stale. */
@@ -12,7 +13,7 @@ export async function raiseFormat(state: LeadershipState): Promise<void> {
   const { store } = state
   if (nextFormat(state, store.get(formatAddress)?.record) === undefined) return
   const raised = await store.transact<Format | undefined>((transaction) => {
-    const next = nextFormat(state, transaction.get(formatAddress))
+    const next = nextFormat(state, transaction.get(formatAddress), transaction)
     if (next === undefined) return { kind: 'abort', result: undefined }
     transaction.put(formatAddress, next)
     return { kind: 'commit', result: next }
@@ -20,11 +21,20 @@ export async function raiseFormat(state: LeadershipState): Promise<void> {
   if (raised !== undefined) state.onFormatRaised?.(raised)
 }
 
-function nextFormat(state: LeadershipState, format: Format = FIRST_FORMAT): Format | undefined {
-  const { store, watch, timings } = state
+/**
+ * The next format; undefined if the format does not change. The commit of the transaction compares the heartbeats that
+ * are silent: if the cache of this process is outdated, their senders may be alive.
+ */
+function nextFormat(
+  { store, watch, timings }: LeadershipState,
+  format: Format = FIRST_FORMAT,
+  transaction?: Transaction,
+): Format | undefined {
   const now = performance.now()
-  const live = store
-    .listWithIds(serverReplicas)
-    .filter(({ id }) => watch.silenceMs(id, now) < timings.silentMs * SILENT_PART)
+  const replicas = store.listWithIds(serverReplicas)
+  watch.observe(replicas, now)
+  const isLive = (id: string): boolean => watch.silenceMs(id, now) < timings.silentMs * SILENT_PART
+  for (const { id } of replicas) if (!isLive(id)) transaction?.get(globally(serverReplicas, id))
+  const live = replicas.filter(({ id }) => isLive(id))
   return raisedFormat(format, Math.min(...live.map(({ record }) => record.reads ?? 1)), store.forms)
 }
