@@ -24,6 +24,14 @@ export function encodeOpen(value: unknown, indent?: number): string {
   return JSON.stringify(seenUnknown ? shown(value as Json) : value, undefined, indent)
 }
 
+/**
+ * The JSON text of a record. In parts that may be any JSON, such as a stored response, unknown members stay out of sight:
+ * decoding such a part would make them visible to clients.
+ */
+export function encodeShaped<T>(shape: Shape<T>, value: T): string {
+  return JSON.stringify(seenUnknown ? shown(value as Json, shape) : value)
+}
+
 /** A copy of a value in which unknown members are ordinary members. Returns the value itself if none was ever decoded. */
 export function showUnknown(value: Json): Json {
   return seenUnknown ? shown(value) : value
@@ -87,12 +95,25 @@ function hideMembers(fields: { readonly [name: string]: ShapeNode }, value: obje
 
 const unknownOf = (value: object & Keeping): JsonObject | undefined => value[UNKNOWN]
 
-function shown(value: Json): Json {
-  if (Array.isArray(value)) return value.map(shown)
+function shown(value: Json, shape?: ShapeNode): Json {
+  if (shape?.kind === 'json') return value
+  if (shape?.kind === 'optional' || shape?.kind === 'nullable') return shown(value, shape.inner)
+  if (Array.isArray(value)) return value.map((element) => shown(element, elementOf(shape)))
   if (!isJsonObject(value)) return value
-  const known = Object.entries(value).map(([key, member]): [string, Json] => [key, shown(member)])
+  const known = Object.entries(value).map(([key, member]): [string, Json] => [
+    key,
+    shown(member, memberOf(shape, key)),
+  ])
   const unknown = Object.entries(unknownOf(value) ?? {}).filter(([key]) => !Object.hasOwn(value, key))
   return Object.fromEntries([...known, ...unknown])
+}
+
+const elementOf = (shape: ShapeNode | undefined): ShapeNode | undefined =>
+  shape?.kind === 'list' ? shape.element : undefined
+
+function memberOf(shape: ShapeNode | undefined, key: string): ShapeNode | undefined {
+  if (shape?.kind === 'map') return shape.value
+  return shape?.kind === 'object' ? shape.fields[key] : undefined
 }
 
 function carried(from: Json | undefined, to: Json): Json {

@@ -47,6 +47,15 @@ test('keeps members of a newer version when a record is decoded, changed and enc
   expect(JSON.parse(encoded.toString())).toEqual({ ...stored, revision: 2 })
 })
 
+test('a response stored for an Idempotency-Key contains no members of a newer version', () => {
+  const { spec, ...record } = aDeployment('web')
+  const stored = { ...record, spec: { ...spec, update: { ...spec.update, canary: 5 } }, rank: 1 }
+  const decoded = decodeRecord(deployments, Buffer.from(JSON.stringify(stored)))
+  const body = { deployment: { ...decoded }, alterations: [{ from: decoded.spec.update }] }
+  const text = encodeRecord(idempotentAnswers, anAnswer(body)).toString()
+  expect(JSON.parse(text).body).toEqual(JSON.parse(JSON.stringify(body)))
+})
+
 /** A copy of every object, as code makes that changes a record. */
 function copied(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copied)

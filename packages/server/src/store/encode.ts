@@ -1,7 +1,7 @@
 // Encodes and decodes every stored record. Encoding is by allow-list: a field that the shape does not name is a fault of
 // the server and throws, so that nothing unexpected is stored (docs/design/admission.md#persist-guard).
 
-import { decodeOpen, encodeOpen, findShapeFaults, type Json, type Rejection } from '@holdfast/contract'
+import { decodeOpen, encodeShaped, findShapeFaults, type Json, type Rejection } from '@holdfast/contract'
 import { checkPersistable, reject } from '@holdfast/core'
 import { isTainted } from '../ports/taint.ts'
 import { FORMS, newestForm } from './records/collection.ts'
@@ -16,7 +16,7 @@ export function encodeRecord<T>(collection: Collection<T>, record: T): Buffer {
   const [fault] = findShapeFaults(collection.shape, record)
   if (fault !== undefined)
     throw new UnstorableRecordError(`${collection.folder}: ${fault.kind} at ${fault.path}`)
-  const text = encodeOpen(record)
+  const text = encodeShaped(collection.shape, record)
   // Only records with a key `values` or `generate` are walked in search of secret values; the text search that finds such
   // records is cheaper than the walk.
   const [found] = SUSPECT.test(text) ? checkPersistable(record as Json) : []

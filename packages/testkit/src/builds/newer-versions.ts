@@ -10,7 +10,7 @@ export const NEW_FORM = { v: 2, since: '9.9.0' }
 
 const SHAPES = 'packages/contract/src/shapes'
 
-// All stored and sent objects are encoded in one place, which does not know their shapes. The edited encoder finds the shape
+// All sent and saved objects are encoded in one place, which does not know their shapes. The edited encoder finds the shape
 // of an object among all shapes: in a map of labels or variables one more entry would have a meaning.
 const REGISTER: Edit = {
   file: `${SHAPES}/shape.ts`,
@@ -36,6 +36,12 @@ const ENCODE: Edit = {
   file: `${SHAPES}/unknown-members.ts`,
   find: 'return JSON.stringify(seenUnknown ? shown(value as Json) : value, undefined, indent)',
   replace: 'return JSON.stringify(shown(added(value) as Json), undefined, indent)',
+}
+
+const ENCODE_RECORD: Edit = {
+  file: `${SHAPES}/unknown-members.ts`,
+  find: 'return JSON.stringify(seenUnknown ? shown(value as Json, shape) : value)',
+  replace: 'return JSON.stringify(shown(addedBy(shape, value) as Json, shape))',
 }
 
 /** If no shape matches, the value is an object with members that are added to one by one. */
@@ -74,7 +80,7 @@ const mark = (copy: object & Keeping, of: Keeping): unknown => {
 interface Keeping {`,
 }
 
-export const ADDED_MEMBERS: readonly Edit[] = [REGISTER, IMPORT, ENCODE, ADD]
+export const ADDED_MEMBERS: readonly Edit[] = [REGISTER, IMPORT, ENCODE, ENCODE_RECORD, ADD]
 
 const TRANSACTION = 'packages/server/src/store/transaction.ts'
 
