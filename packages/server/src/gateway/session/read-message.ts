@@ -37,13 +37,13 @@ function isValid(message: AgentMessage): boolean {
   return true
 }
 
-/** Longest unknown members of a message and of one observation, in characters, because observations are stored. */
+/** Longest unknown members of a hello and of one observation, in characters, because both are stored. */
 const MAX_UNKNOWN = 4096
 
+/** Other messages are not stored. A list of containers, with a new member in each, may exceed the limit. */
 function keepsLittle(message: AgentMessage): boolean {
-  if (message.type !== 'status') return unknownLength(message) <= MAX_UNKNOWN
-  const { observations, ...others } = message
-  return [others, ...observations].every((part) => unknownLength(part) <= MAX_UNKNOWN)
+  const stored = message.type === 'status' ? message.observations : message.type === 'hello' ? [message] : []
+  return stored.every((part) => unknownLength(part) <= MAX_UNKNOWN)
 }
 
 const MAX_LABELS = 64
