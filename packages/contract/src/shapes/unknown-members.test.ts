@@ -39,6 +39,14 @@ test('unknown members do not appear as members, and are written back in place', 
   expect(showUnknown(decoded())).toEqual(NEWER)
 })
 
+test('encoding copies no object without unknown members inside', () => {
+  const { part: plain, ...newer } = { ...decoded(), part: part('a') }
+  expect(showUnknown(RECORD)).toBe(RECORD)
+  expect(showUnknown({ ...newer, part: plain })).toHaveProperty('part', plain)
+  const odd = JSON.parse('{"__proto__":{"name":"d","color":1}}')
+  expect(encodeOpen(decodeOpen(map(partShape), odd))).toBe('{"__proto__":{"name":"d","color":1}}')
+})
+
 test('unknown members survive changes that copy their object', () => {
   const record = decoded()
   const changed = {

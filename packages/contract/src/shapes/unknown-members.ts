@@ -15,7 +15,8 @@ interface Keeping {
 
 /** Decodes a value and keeps unknown members of its objects. Changes `value`, so the caller must own it. */
 export function decodeOpen<T>(shape: Shape<T>, value: unknown): T {
-  if (!matchesShape(shape, value)) hideUnknown(shape, value)
+  if (matchesShape(shape, value)) return value as T
+  hideUnknown(shape, value)
   return decode(shape, value)
 }
 
@@ -95,17 +96,28 @@ function hideMembers(fields: { readonly [name: string]: ShapeNode }, value: obje
 
 const unknownOf = (value: object & Keeping): JsonObject | undefined => value[UNKNOWN]
 
+/** Copies only objects with unknown members and those around them: most values have none. */
 function shown(value: Json, shape?: ShapeNode): Json {
-  if (shape?.kind === 'json') return value
+  if (typeof value !== 'object' || value === null || shape?.kind === 'json') return value
   if (shape?.kind === 'optional' || shape?.kind === 'nullable') return shown(value, shape.inner)
-  if (Array.isArray(value)) return value.map((element) => shown(element, elementOf(shape)))
-  if (!isJsonObject(value)) return value
-  const known = Object.entries(value).map(([key, member]): [string, Json] => [
-    key,
-    shown(member, memberOf(shape, key)),
-  ])
-  const unknown = Object.entries(unknownOf(value) ?? {}).filter(([key]) => !Object.hasOwn(value, key))
-  return Object.fromEntries([...known, ...unknown])
+  if (Array.isArray(value)) return shownElements(value, elementOf(shape))
+  let copy: JsonObject | undefined
+  for (const key of Object.keys(value)) {
+    const member = value[key] as Json
+    const all = shown(member, memberOf(shape, key))
+    if (all === member) continue
+    copy ??= { ...value }
+    copy[key] = all
+  }
+  const unknown = unknownOf(value)
+  if (unknown === undefined) return copy ?? value
+  const added = Object.entries(unknown).filter(([key]) => !Object.hasOwn(value, key))
+  return Object.fromEntries([...Object.entries(copy ?? value), ...added])
+}
+
+function shownElements(list: Json[], shape: ShapeNode | undefined): Json[] {
+  const all = list.map((element) => shown(element, shape))
+  return all.some((element, at) => element !== list[at]) ? all : list
 }
 
 const elementOf = (shape: ShapeNode | undefined): ShapeNode | undefined =>
