@@ -204,8 +204,9 @@ test('replicas of an unresolved image are unplaced', () => {
   expect(plannedSteps(plan).steps).toMatchObject([{ deployment: 'web', kind: 'wait' }])
 })
 
-test('a plan that ended at its limit names the deployment', () => {
-  expect(effectsOf([], { isCut: true }).omitted).toEqual([
-    { deployment: 'web', reason: expect.stringContaining('limit of decisions') },
-  ])
+test('a plan that ended at its limit names the deployment, whose missing replicas may still get a node', () => {
+  const placementAfter = placement(before.slice(0, 1))
+  const { omitted, unplaced } = effectsOf([], { isCut: true, placementAfter })
+  expect(omitted).toEqual([{ deployment: 'web', reason: expect.stringContaining('limit of decisions') }])
+  expect(unplaced).toEqual([])
 })

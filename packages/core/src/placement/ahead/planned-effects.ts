@@ -70,9 +70,13 @@ function stoppedReplica(planned: PlannedDeployment, course: ReplicaCourse): Effe
   return [{ deployment: planned.next.spec.name, replica, node, reason: reasonOf(planned, course) }]
 }
 
-/** A deployment that the change does not write is listed only if the change leaves more replicas without a node. */
+/**
+ * A deployment that the change does not write is listed only if the change leaves more replicas without a node. After a
+ * plan that ended at its limit, replicas without a node are listed only if the scheduler found none for them.
+ */
 function unplaced(planned: PlannedDeployment): Effects['unplaced'] {
-  const { stored, next, isWritten, placementBefore, placementAfter } = planned
+  const { stored, next, isWritten, placementBefore, placementAfter, isCut } = planned
+  if (isCut && placementAfter?.shortfall === undefined) return []
   const replicas = unplacedReplicas(next, placementAfter)
   const before = stored === undefined ? 0 : unplacedReplicas(stored, placementBefore)
   if (replicas === 0 || !(isWritten || replicas > before)) return []
