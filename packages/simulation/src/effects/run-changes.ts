@@ -36,8 +36,8 @@ export interface Difference {
 
 const STARTED_AT = Date.UTC(2026, 0, 1)
 const CHANGES = 25
-/** Time without a change of a record after which the cluster is at rest: longer than any start, stop or retry. */
-const REST_MS = 25_000
+/** Time without a change of a record after which the cluster is at rest: longer than the resync of the controllers. */
+const REST_MS = 65_000
 const MOST_MS = 600_000
 const RESTING = new Set([deployments, nodes, observations, placements].map(({ folder }) => folder))
 

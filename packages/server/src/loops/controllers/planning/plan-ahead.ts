@@ -29,7 +29,7 @@ import { createDependents } from '../queue/dependents.ts'
 import { noticeChange } from '../queue/notice-changes.ts'
 import { createObservationDedup } from '../queue/observation-dedup.ts'
 import { createWaitingList } from '../queue/waiting-list.ts'
-import { readWorkKey } from '../queue/work-key.ts'
+import { readWorkKey, workKey } from '../queue/work-key.ts'
 import { type Course, type CourseDeps, createCourse, plannedDeployment, recordTurn } from './course.ts'
 import { createSimulatedAgents } from './simulate-agents.ts'
 
@@ -129,16 +129,23 @@ function openWorld(deps: PlanAheadDeps, store: OverlayStore, tenant: TenantId): 
   }
 }
 
-/** Plans each deployment that lacks a node or waits for another one, so that a change which helps requeues it. */
-async function findWaiting({ store, tenant, controller, known }: World, pause: Pause): Promise<void> {
-  for (const { record } of store.list(deployments, tenant)) {
-    const owner = ownerOf('deployment', record.uid)
-    const placement = store.get(placementAt(tenant, owner))?.record
-    if (placement !== undefined && placement.shortfall === undefined) continue
+/** Plans each waiting deployment, so that a change which helps requeues it. */
+async function findWaiting(world: World, pause: Pause): Promise<void> {
+  const { tenant, controller, known } = world
+  for (const record of waitingDeployments(world)) {
     await pause()
     planNow(controller, known, tenant, record)
-    known.view.release(owner)
+    known.view.release(ownerOf('deployment', record.uid))
   }
+}
+
+/** The deployments with a replica that lacks a node, or that wait for another deployment. */
+function waitingDeployments({ store, tenant }: World): StoredDeployment[] {
+  const all = store.list(deployments, tenant).map(({ record }) => record)
+  return all.filter(({ uid }) => {
+    const placement = store.get(placementAt(tenant, ownerOf('deployment', uid)))?.record
+    return placement === undefined || placement.shortfall !== undefined
+  })
 }
 
 async function carryOut(world: World, written: OverlayStore, pause: Pause): Promise<void> {
@@ -163,8 +170,23 @@ async function carryOut(world: World, written: OverlayStore, pause: Pause): Prom
     if (queued.size === 0) {
       changed.clear()
       await rotate(world, labels)
+      await resync(world, pause)
     }
   } while (queued.size > 0)
+}
+
+/** Plans each waiting deployment again whose plan has changed, as the resync of the real controller does. */
+async function resync(world: World, pause: Pause): Promise<void> {
+  const { tenant, controller, known, queued, courses } = world
+  if (queued.size > 0 || world.decisions >= MOST_DECISIONS) return
+  for (const record of waitingDeployments(world)) {
+    const owner = ownerOf('deployment', record.uid)
+    if (courses.get(owner)?.isCut) continue
+    await pause()
+    const plan = planNow(controller, known, tenant, record)
+    known.view.release(owner)
+    if (plan !== undefined) queued.add(workKey({ kind: 'deployment', tenant, name: record.spec.name }))
+  }
 }
 
 const writtenIds = (written: OverlayStore, tenant: TenantId, { folder }: Collection<unknown>): string[] =>

@@ -25,6 +25,8 @@ interface Agents {
   readonly now: string
   /** Nominal milliseconds since the change. */
   elapsedMs: number
+  /** The placements as the agents last saw them: only a changed placement can cause new work. */
+  readonly seen: Map<Owner, StoredPlacement>
   /** The containers that are being started or stopped, with the time at which that is done. */
   readonly busy: Map<AssignmentId, Task>
 }
@@ -32,6 +34,8 @@ interface Agents {
 interface Task {
   readonly assignment: Assignment
   readonly owner: Owner
+  /** True for the report that the container is stopping, false for the report that the work is done. */
+  readonly isStopping: boolean
   readonly doneAt: number
 }
 
@@ -39,56 +43,51 @@ interface Task {
  * Nominal durations. They decide only in which order containers of several deployments become ready or free room for
  * each other; nothing waits for them.
  */
+const REPORT_MS = 2
 const STOP_MS = 100
 const START_MS = 5_000
 const CHECKED_START_MS = 400
 
 export interface SimulatedAgents {
   /**
-   * Finishes the next starts or stops of containers on one node. Agents report one after another, so that the controller
-   * decides after each report. False if no agent has anything to do.
+   * Makes the next report of an agent about a container of the given owners. Agents report one container after another,
+   * so that the controller decides after each report. False if no agent has anything to do.
    */
   step(owners: Iterable<Owner>): boolean
 }
 
 export function createSimulatedAgents(store: OverlayStore, tenant: TenantId, now: string): SimulatedAgents {
-  const agents: Agents = { store, tenant, now, elapsedMs: 0, busy: new Map() }
+  const agents: Agents = { store, tenant, now, elapsedMs: 0, seen: new Map(), busy: new Map() }
   return {
     step(owners) {
       for (const owner of owners) begin(agents, owner)
-      const report = nextReport([...agents.busy.values()])
-      for (const { assignment, doneAt } of report) {
-        agents.elapsedMs = doneAt
-        agents.busy.delete(assignment.id)
-      }
-      store.batch(() => {
-        for (const task of report) finish(agents, task)
-      })
-      return report.length > 0
+      let next: Task | undefined
+      for (const task of agents.busy.values())
+        if (next === undefined || task.doneAt < next.doneAt) next = task
+      if (next === undefined) return false
+      agents.elapsedMs = next.doneAt
+      agents.busy.delete(next.assignment.id)
+      finish(agents, next)
+      return true
     },
   }
 }
 
-/** The next report: everything that one node finishes at the same time. Of several nodes, the one with the least work. */
-function nextReport(tasks: readonly Task[]): readonly Task[] {
-  const doneAt = Math.min(...tasks.map((task) => task.doneAt))
-  const next = tasks.filter((task) => task.doneAt === doneAt)
-  const [first = [], ...others] = Map.groupBy(next, ({ assignment }) => assignment.nodeId).values()
-  return others.reduce((least, each) => (each.length < least.length ? each : least), first)
-}
-
-/** Begins to start or stop each container of a deployment that does not match its desired state, on ready nodes. */
-function begin({ store, tenant, elapsedMs, busy }: Agents, owner: Owner): void {
+/** Begins to start or stop each container that does not match its desired state, on ready nodes. */
+function begin({ store, tenant, elapsedMs, seen, busy }: Agents, owner: Owner): void {
   const placement = store.get(placementAt(tenant, owner))?.record
-  for (const assignment of placement?.assignments ?? []) {
+  if (placement === undefined || seen.get(owner) === placement) return
+  seen.set(owner, placement)
+  for (const assignment of placement.assignments) {
     const { id, nodeId, templateHash } = assignment
     const isBusy = busy.get(id)?.assignment.desired === assignment.desired
     if (isBusy || isDone({ store, tenant }, assignment)) continue
     if (store.get(inTenant(tenant, nodes, nodeId))?.record.status !== 'ready') continue
-    const hasCheck = placement?.templates[templateHash]?.healthCheck !== undefined
-    const durationMs = !isRunning(assignment) ? STOP_MS : hasCheck ? CHECKED_START_MS : START_MS
+    const isStopping = !isRunning(assignment)
+    const hasCheck = placement.templates[templateHash]?.healthCheck !== undefined
+    const durationMs = isStopping ? REPORT_MS : hasCheck ? CHECKED_START_MS : START_MS
     busy.delete(id)
-    busy.set(id, { assignment, owner, doneAt: elapsedMs + durationMs })
+    busy.set(id, { assignment, owner, isStopping, doneAt: elapsedMs + durationMs })
   }
 }
 
@@ -97,10 +96,20 @@ function isDone({ store, tenant }: Pick<Agents, 'store' | 'tenant'>, assignment:
   return isRunning(assignment) ? known?.gone === false && isReady(known) : known?.gone === true
 }
 
-function finish({ store, tenant, now }: Agents, { assignment, owner }: Task): void {
+function finish(agents: Agents, task: Task): void {
+  const { store, tenant, now, busy } = agents
+  const { assignment, owner, isStopping, doneAt } = task
   const placement = store.get(placementAt(tenant, owner))?.record
   const current = placement?.assignments.find(({ id }) => id === assignment.id)
-  if (placement !== undefined && current !== undefined) act({ store, tenant, now }, placement, current)
+  if (placement === undefined || current === undefined) return
+  if (!isStopping) {
+    act(agents, placement, current)
+    return
+  }
+  busy.set(assignment.id, { ...task, isStopping: false, doneAt: doneAt + STOP_MS })
+  const address = inTenant(tenant, observations, assignment.id)
+  const known = store.get(address)?.record
+  if (known !== undefined) store.put(address, { ...known, at: now, state: 'stopping' })
 }
 
 function act(
