@@ -127,14 +127,14 @@ describe('a dry run of several documents', () => {
     const answer = await judge([
       manifest('front', { dependsOn: { back: 'started' }, secrets }),
       manifest('back', { secrets: material }),
-      { kind: 'Deployment', name: 'web', replicas: 0 },
+      { name: 'web', replicas: 0 },
       { kind: 'Deployment', name: 'web', replicas: 1 },
     ])
     expect(answer.status, answer.text).toBe(200)
     expect(answer.body['items']).toMatchObject([
       { kind: 'Deployment', name: 'front', action: 'create', plan: { revision: 1 } },
       { kind: 'Deployment', name: 'back', action: 'create', plan: { revision: 1 } },
-      { name: 'web', action: 'none' },
+      { kind: 'Deployment', name: 'web', action: 'none' },
       { name: 'web', action: 'update', plan: { revision: 2, changes: [{ field: 'replicas' }] } },
     ])
     expect(await everything()).toEqual(before)

@@ -100,7 +100,8 @@ async function judgeDocument(
   if (planned.ok) {
     const { deployment, alterations, warnings } = planned.value.value
     const plan = makePlan(deps, tenant, deployment.name, planned.value)
-    const result = { kind, name: deployment.name, action: plan.action, alterations, warnings, plan }
+    const names = { kind: deployment.kind, name: deployment.name }
+    const result = { ...names, action: plan.action, alterations, warnings, plan }
     return done({ result, after: planned.value.after })
   }
   // A tenant with too many plans must retry the whole request.
