@@ -22,7 +22,7 @@ import { type RotatingWorld, startRotatingWorld } from '@holdfast/testkit/secret
 import { at, DEPLOYMENTS } from '@holdfast/testkit/secrets/secrets-world'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-const REQUESTS = inRun(400, 10_000)
+const REQUESTS = inRun(400, 3_000)
 const NAMES = ['web', 'db', 'job'] as const
 const LABELS = ['s1', 's2', 's3'] as const
 
