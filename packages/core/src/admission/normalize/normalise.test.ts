@@ -1,4 +1,4 @@
-import type { JsonObject } from '@holdfast/contract'
+import { decodeOpen, deploymentSpecShape, type JsonObject, showUnknown } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
 import { canonicalTemplate, containerTemplate } from '../../node/container-template.ts'
 import { aBody, aRecord, DIGEST, forCreate, forUpdate } from '../admission.fixture.ts'
@@ -257,4 +257,27 @@ test('normalise throws for a body with a fault', () => {
   expect(admitDeployment(aBody({ replicas: -1 }), forCreate())).not.toHaveProperty('spec')
   expect(admitDeployment({ replicas: 'x' }, forUpdate(record))).not.toHaveProperty('spec')
   expect(() => create({ replicas: 'x' })).toThrow(TypeError)
+})
+
+describe('members of a newer version', () => {
+  const specWith = (canary: object) =>
+    decodeOpen(deploymentSpecShape, structuredClone({ ...create().spec, ...canary }))
+  const newer = {
+    ...aRecord(aBody()),
+    ...specWith({ update: { ...create().spec.update, canary: 5 }, weight: 7 }),
+  }
+  const shown = (sent: JsonObject, replaces: 'fields' | 'spec') =>
+    showUnknown(normalise(sent, newer, undefined, replaces).spec)
+
+  test('stay in the spec when a client replaces fields', () => {
+    const sent = { update: { order: 'stop-first' } }
+    expect(shown(sent, 'fields')).toMatchObject({ weight: 7, update: { order: 'stop-first', canary: 5 } })
+  })
+
+  test('come from the archive in a rollback, which replaces the whole spec', () => {
+    const { secretsVersion: _kept, ...archived } = specWith({ weight: 3 })
+    const spec = shown(archived, 'spec')
+    expect(spec).toMatchObject({ weight: 3 })
+    expect(spec).not.toHaveProperty('update.canary')
+  })
 })

@@ -34,11 +34,15 @@ export interface Normalised {
   readonly material: readonly SentMaterial[]
 }
 
-/** Builds the spec of a valid body. Throws for an invalid body, so that a rejected body never becomes a spec. */
+/**
+ * Builds the spec of a valid body. Throws for an invalid body, so that a rejected body never becomes a spec. A rollback
+ * replaces the whole spec; then members of the current spec that only a newer version knows are not kept.
+ */
 export function normalise(
   sent: JsonObject,
   current: DeploymentRecord | undefined,
   limits = DEFAULT_LIMITS,
+  replaces: 'fields' | 'spec' = 'fields',
 ): Normalised {
   const alterations: Alteration[] = []
   const merged = mergeSent(sent, current)
@@ -49,7 +53,8 @@ export function normalise(
     const value = withDefaults(field, merged[field], alterations)
     if (value !== undefined) values[field] = value
   }
-  const spec = withUnknown(decode(deploymentSpecShape, values), sent, current)
+  const sentSpec = carryUnknown(sent, decode(deploymentSpecShape, values))
+  const spec = replaces === 'spec' ? sentSpec : carryUnknown(current, sentSpec)
   alterations.push(...explainResidencyLabels(spec, current))
   if (current !== undefined) alterations.push(...explainIgnoredReadOnly(sent, current))
   const warnings = [
@@ -58,15 +63,6 @@ export function normalise(
     ...explainGenerated(sent.secrets, spec),
   ]
   return { spec, alterations, warnings, material }
-}
-
-/** Keeps members of a newer version: those of the sent spec, which a rollback takes from the archive, or the stored ones. */
-function withUnknown(
-  spec: DeploymentSpec,
-  sent: JsonObject,
-  current: DeploymentRecord | undefined,
-): DeploymentSpec {
-  return carryUnknown(current, carryUnknown(sent, spec))
 }
 
 function withoutMaterial(merged: JsonObject, limits: Limits, alterations: Alteration[]): SentMaterial[] {

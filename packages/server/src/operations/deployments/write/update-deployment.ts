@@ -154,7 +154,12 @@ function judgeUpdate(
   const conflict = checkIfMatch(options.ifMatch, stored.revision)
   if (conflict !== undefined) return refused(conflict)
   declassify(JSON.stringify(stored.spec))
-  const normalised = (deps.normalise ?? normalise)(sent, context.current, deps.admission.limits)
+  const normalised = (deps.normalise ?? normalise)(
+    sent,
+    context.current,
+    deps.admission.limits,
+    rollback === undefined ? 'fields' : 'spec',
+  )
   const { spec, material } = normalised
   const identity = identifySpec(spec)
   const secrets = gatherSecrets(deps, transaction, caller.tenant, { spec, material, before: stored }, staging)
