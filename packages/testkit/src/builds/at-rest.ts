@@ -3,12 +3,16 @@
 
 import type { ApiClient } from '../platform/api-client.ts'
 import { waitUntil } from '../wait-until.ts'
+import { findLogFaults } from './log-faults.ts'
 import type { BuildsPlatform } from './start-builds-platform.ts'
 
 const DEPLOYMENTS = '/api/v1/deployments'
-const PATIENCE_MS = 90_000
+const PATIENCE_MS = 60_000
+const MAX_FAULTS = 5
 
-export async function untilAtRest({ servers, token, nodeIds }: BuildsPlatform): Promise<void> {
+/** Waits until the platform is at rest. The error of a platform that is not quotes the first faults in the logs. */
+export async function untilAtRest(platform: BuildsPlatform): Promise<void> {
+  const { servers, token, nodeIds, processes } = platform
   let unrest: string | undefined
   const isAtRest = async () => {
     for (const server of servers) {
@@ -19,7 +23,10 @@ export async function untilAtRest({ servers, token, nodeIds }: BuildsPlatform): 
   }
   const options = { what: 'the platform is at rest', timeoutMs: PATIENCE_MS, intervalMs: 100 }
   await waitUntil(isAtRest, options).catch((error: Error) => {
-    throw new Error(`${error.message} Last: ${unrest}`)
+    const faults = processes.flatMap((name, at) =>
+      findLogFaults(platform.output(at)).map((line) => `${name}: ${line}`),
+    )
+    throw new Error([`${error.message} Last: ${unrest}`, ...faults.slice(0, MAX_FAULTS)].join('\n'))
   })
 }
 
