@@ -49,6 +49,8 @@ interface World extends CourseDeps {
   readonly queued: Set<string>
   /** The deployments that the change concerns, by owner, in the order in which they were first planned. */
   readonly courses: Map<Owner, Course>
+  /** Waiting deployments that the controllers have not planned yet; what they do is no effect of the change. */
+  readonly pending: Set<Owner>
   /** The deployments whose placement has changed since the agents acted. */
   readonly changed: Set<Owner>
   decisions: number
@@ -124,6 +126,7 @@ function openWorld(deps: PlanAheadDeps, store: OverlayStore, tenant: TenantId): 
     known,
     queued,
     courses: new Map(),
+    pending: new Set(),
     changed: new Set(),
     decisions: 0,
   }
@@ -131,11 +134,12 @@ function openWorld(deps: PlanAheadDeps, store: OverlayStore, tenant: TenantId): 
 
 /** Plans each waiting deployment, so that a change which helps requeues it. */
 async function findWaiting(world: World, pause: Pause): Promise<void> {
-  const { tenant, controller, known } = world
+  const { tenant, controller, known, pending } = world
   for (const record of waitingDeployments(world)) {
     await pause()
-    planNow(controller, known, tenant, record)
-    known.view.release(ownerOf('deployment', record.uid))
+    const owner = ownerOf('deployment', record.uid)
+    if (planNow(controller, known, tenant, record) !== undefined) pending.add(owner)
+    known.view.release(owner)
   }
 }
 
@@ -177,11 +181,11 @@ async function carryOut(world: World, written: OverlayStore, pause: Pause): Prom
 
 /** Plans each waiting deployment again whose plan has changed, as the resync of the real controller does. */
 async function resync(world: World, pause: Pause): Promise<void> {
-  const { tenant, controller, known, queued, courses } = world
+  const { tenant, controller, known, queued, courses, pending } = world
   if (queued.size > 0 || world.decisions >= MOST_DECISIONS) return
   for (const record of waitingDeployments(world)) {
     const owner = ownerOf('deployment', record.uid)
-    if (courses.get(owner)?.isCut) continue
+    if (pending.has(owner) || courses.get(owner)?.isCut) continue
     await pause()
     const plan = planNow(controller, known, tenant, record)
     known.view.release(owner)
