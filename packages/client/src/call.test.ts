@@ -118,7 +118,8 @@ describe('a response', () => {
 
   test('may contain unknown fields of a newer server', async () => {
     const { client } = clientOn(jsonResponse(200, { ...QUOTAS, more: 1 }, { etag: '"7"' }))
-    expect(await client.tenants.quotas()).toEqual({ ok: true, value: QUOTAS, etag: '7' })
+    const response = await client.tenants.quotas()
+    expect(JSON.parse(JSON.stringify(response))).toEqual({ ok: true, value: QUOTAS, etag: '7' })
   })
 
   test.each([
