@@ -24,7 +24,11 @@ let other: Replica
 
 beforeAll(async () => {
   cluster = await startEtcd({ members: 3 })
-  platform = await startPlatform({ endpoints: cluster.endpoints })
+  platform = await startPlatform({
+    endpoints: cluster.endpoints,
+    // A fast machine creates more deployments than the default quota allows.
+    settings: { quotas: { deployments: 10_000 } },
+  })
   other = await startReplica(platform)
 })
 afterAll(async () => {

@@ -195,6 +195,12 @@ test('a written deployment is unplaced with the reason of its shortfall; another
   ])
 })
 
+test('a deployment that the change does not write and that waits as before has no step', () => {
+  const turns = [turn([1, 2], { waits: '0 of 2 nodes fit: 1 cordoned.' })]
+  expect(plannedSteps(planned(turns)).steps).toMatchObject([{ kind: 'wait' }])
+  expect(plannedSteps(planned(turns, { isWritten: false })).steps).toEqual([])
+})
+
 test('replicas of an unresolved image are unplaced', () => {
   const next = { ...record(), digest: null }
   const plan = planned([], { stored: undefined, next, placementBefore: undefined, placementAfter: undefined })

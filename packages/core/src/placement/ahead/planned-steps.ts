@@ -27,7 +27,8 @@ export function plannedSteps(planned: PlannedDeployment): PlannedSteps {
   const lowest = lowestOf(desiredOf(next), [readyBefore, ...turns.map(({ ready }) => ready)])
   const steps = groupSteps(planned, courses)
   const { name, update } = next.spec
-  const waits = waitsFor(planned)
+  // A deployment that waits as before, only for another reason, is no step of the change.
+  const waits = planned.isWritten || courses.length > 0 ? waitsFor(planned) : undefined
   const waiting: PlanStep[] =
     waits === undefined
       ? []
