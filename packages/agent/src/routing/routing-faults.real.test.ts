@@ -19,8 +19,11 @@ import {
   routesTo,
 } from './routed-node.fixture.ts'
 
-/** Requests per second. A request starts a process in the container, so a short run saves CPU time with a lower rate. */
-const RATE = LONG ? 100 : 40
+/**
+ * Requests per second. The container starts a process for each request and lets at most nine connections wait. A short run
+ * shares the machine with other suites, so it has a lower rate.
+ */
+const RATE = LONG ? 100 : 20
 /** Settings of the routed deployment. The grace period limits the drain; requests that take longer are cut off. */
 const ROUTED = { healthCheck: CHECK, stopGracePeriod: '10s' }
 /** Step between the calls at which the agent is made to die: every call in a long run, every twelfth in a short run. */
