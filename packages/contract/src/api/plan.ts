@@ -195,12 +195,10 @@ export const dryRunDocumentsShape = object({
 export const dryRunDocumentShape = object({
   kind: string(),
   name: string(),
-  ...{
-    action: optional(oneOf(['create', 'update', 'none'])),
-    alterations: optional(list(alterationShape)),
-    warnings: optional(list(warningShape)),
-    plan: optional(deploymentPlanShape),
-  },
+  action: optional(oneOf(['create', 'update', 'none'])),
+  alterations: optional(list(alterationShape)),
+  warnings: optional(list(warningShape)),
+  plan: optional(deploymentPlanShape),
   /** Present instead of the other members if the document is rejected. */
   rejections: optional(list(rejectionShape)),
 })

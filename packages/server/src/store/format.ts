@@ -4,12 +4,12 @@
 
 import { type Infer, VERSION } from '@holdfast/contract'
 import { newestForm, type RecordForm } from './records/collection.ts'
-import { formats } from './records.ts'
+import { FORMAT_ID, formats } from './records.ts'
 import { globally, type Transaction } from './transaction.ts'
 
 export type Format = Infer<typeof formats.shape>
 
-export const formatAddress = globally(formats, 'records')
+export const formatAddress = globally(formats, FORMAT_ID)
 
 /** The format of a store that has no format record. */
 export const FIRST_FORMAT: Format = { v: 1, reads: 1, writes: 1, by: '0.1.0' }

@@ -33,11 +33,11 @@ interface Entry {
   readonly isRead: boolean
 }
 
-type Owner = TenantId | undefined
+type TenantScope = TenantId | undefined
 
 interface State {
   readonly base: Store
-  readonly folders: Map<Owner, Map<string, Map<string, Entry>>>
+  readonly folders: Map<TenantScope, Map<string, Map<string, Entry>>>
   readonly listeners: Set<(changes: readonly Change[]) => void>
   /** True once the base was confirmed to be current, or a record was written; a dry run decides on one view. */
   isFresh: boolean
@@ -65,10 +65,7 @@ export function createOverlayStore(base: Store, ids: Pick<IdSource, 'ulid'>): Ov
       return state.revision
     },
     get,
-    has: (address) => {
-      const known = entryOf(state, address)
-      return known === undefined ? base.has(address) : known.cached !== undefined
-    },
+    has: (address) => hasRecord(state, address),
     list: (collection, tenant) =>
       idsOf(state, collection, tenant).flatMap((id) => get(addressOf(collection, tenant, id)) ?? []),
     listWithIds: (collection) =>
@@ -95,11 +92,16 @@ export function createOverlayStore(base: Store, ids: Pick<IdSource, 'ulid'>): Ov
   return overlay
 }
 
-const addressOf = <T>(collection: Collection<T>, tenant: Owner, id: string): Address<T> =>
+const addressOf = <T>(collection: Collection<T>, tenant: TenantScope, id: string): Address<T> =>
   tenant === undefined ? { collection, id } : { collection, tenant, id }
 
 const entryOf = ({ folders }: State, { collection, tenant, id }: Address<unknown>): Entry | undefined =>
   folders.get(tenant)?.get(collection.folder)?.get(id)
+
+function hasRecord(state: State, address: Address<unknown>): boolean {
+  const known = entryOf(state, address)
+  return known === undefined ? state.base.has(address) : known.cached !== undefined
+}
 
 function getRecord<T>(state: State, address: Address<T>): CachedRecord<T> | undefined {
   const known = entryOf(state, address)
@@ -152,7 +154,7 @@ function batch(state: State, work: () => void): void {
   if (changes.length > 0) for (const listener of state.listeners) listener(changes)
 }
 
-function idsOf({ base, folders }: State, collection: Collection<unknown>, tenant: Owner): string[] {
+function idsOf({ base, folders }: State, collection: Collection<unknown>, tenant: TenantScope): string[] {
   const known = tenant === undefined ? base.listWithIds(collection) : base.keysOf(collection, tenant)
   const over = folders.get(tenant)?.get(collection.folder)
   return [...new Set([...known.map(({ id }) => id), ...(over?.keys() ?? [])])]
@@ -227,9 +229,8 @@ function indexOf(state: State): ReadIndex {
       const collection = BY_FOLDER.get(folder)
       if (collection === undefined) return undefined
       const address = addressOf(collection, tenant, id)
-      const known = entryOf(state, address)
-      const exists = known === undefined ? state.base.has(address) : known.cached !== undefined
-      return exists ? { modRevision: known?.cached?.modRevision ?? 0 } : undefined
+      if (!hasRecord(state, address)) return undefined
+      return { modRevision: entryOf(state, address)?.cached?.modRevision ?? 0 }
     },
   }
 }

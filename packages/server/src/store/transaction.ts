@@ -7,7 +7,15 @@ import type { RecordIndex } from './cache/record-index.ts'
 import type { PreparedTransaction, Write } from './commit/group-commit.ts'
 import { encodeRecord, formOf, UnstorableRecordError } from './encode.ts'
 import type { Keyspace } from './keys.ts'
-import { audit, type Collection, cancels, formats, placements, type StoredPlacement } from './records.ts'
+import {
+  audit,
+  type Collection,
+  cancels,
+  FORMAT_ID,
+  formats,
+  placements,
+  type StoredPlacement,
+} from './records.ts'
 
 /** The address of a tenant's record, or of a global record if the tenant is absent. */
 export interface Address<T> {
@@ -127,7 +135,7 @@ export function openTransaction(id: TransactionId, index: ReadIndex, keyspace: K
 /** Throws for a record of a form that is not written yet, because a live server replica cannot read that form. */
 function requireWritten(index: ReadIndex, { collection }: Address<unknown>, form: number): void {
   if (form <= 1) return
-  const writes = index.get(formats, undefined, 'records')?.record.writes ?? 1
+  const writes = index.get(formats, undefined, FORMAT_ID)?.record.writes ?? 1
   if (form > writes)
     throw new UnstorableRecordError(
       `${collection.folder}: form ${form} is not written before all servers read it`,

@@ -40,18 +40,18 @@ export interface Change {
 }
 
 /** The tenant that owns a record; `undefined` for global records. */
-type Owner = TenantId | undefined
+type TenantScope = TenantId | undefined
 type Folders = Map<string, Map<string, Entry>>
 
 export interface RecordIndex {
   put(kv: KeyValue): ParsedKey | undefined
   delete(key: string): ParsedKey | undefined
-  get<T>(collection: Collection<T>, owner: Owner, id: string): CachedRecord<T> | undefined
-  list<T>(collection: Collection<T>, owner: Owner): CachedRecord<T>[]
+  get<T>(collection: Collection<T>, owner: TenantScope, id: string): CachedRecord<T> | undefined
+  list<T>(collection: Collection<T>, owner: TenantScope): CachedRecord<T>[]
   /** Every key of a collection in the order of creation, with or without a cached value. */
-  keysOf(collection: Collection<unknown>, owner: Owner): readonly SizedKey[]
+  keysOf(collection: Collection<unknown>, owner: TenantScope): readonly SizedKey[]
   /** Size of all keys and values of a tenant in bytes, for the byte quota. */
-  storedBytes(owner: Owner): number
+  storedBytes(owner: TenantScope): number
   /** The revision of the record under a key, even if the record's value cannot be decoded. */
   find(key: ParsedKey): { readonly modRevision: number } | undefined
   keys(): Iterable<ParsedKey>
@@ -71,10 +71,10 @@ export interface Decoding {
 }
 
 export function createRecordIndex(keyspace: Keyspace, decoding: Decoding): RecordIndex {
-  const owners = new Map<Owner, Folders>()
-  const bytesOf = new Map<Owner, number>()
-  const entries = (owner: Owner, folder: string) => owners.get(owner)?.get(folder)
-  const grow = (owner: Owner, bytes: number) => bytesOf.set(owner, (bytesOf.get(owner) ?? 0) + bytes)
+  const owners = new Map<TenantScope, Folders>()
+  const bytesOf = new Map<TenantScope, number>()
+  const entries = (owner: TenantScope, folder: string) => owners.get(owner)?.get(folder)
+  const grow = (owner: TenantScope, bytes: number) => bytesOf.set(owner, (bytesOf.get(owner) ?? 0) + bytes)
 
   return {
     put(kv) {
@@ -120,7 +120,7 @@ export function difference(before: RecordIndex, after: RecordIndex): Change[] {
   return changes
 }
 
-function folderOf(owners: Map<Owner, Folders>, { tenant, folder }: ParsedKey): Map<string, Entry> {
+function folderOf(owners: Map<TenantScope, Folders>, { tenant, folder }: ParsedKey): Map<string, Entry> {
   const folders = owners.get(tenant) ?? new Map<string, Map<string, Entry>>()
   owners.set(tenant, folders)
   const entries = folders.get(folder) ?? new Map<string, Entry>()
@@ -165,7 +165,7 @@ function decodeOnce(
   }
 }
 
-function* walk(owners: Map<Owner, Folders>): Generator<ParsedKey> {
+function* walk(owners: Map<TenantScope, Folders>): Generator<ParsedKey> {
   for (const [tenant, folders] of owners) {
     for (const [folder, entries] of folders) {
       for (const id of entries.keys()) yield tenant === undefined ? { folder, id } : { tenant, folder, id }

@@ -32,3 +32,6 @@ export const formatShape = object({ v, reads: integer(), writes: integer(), by: 
 export const shards = globalCollection('shard', shardShape)
 export const serverReplicas = globalCollection('replica', serverReplicaShape)
 export const formats = globalCollection('format', formatShape)
+
+/** Id of the only record in `formats`. */
+export const FORMAT_ID = 'records'

@@ -3,8 +3,8 @@
 import type { NodeId, TenantId } from '@holdfast/contract'
 
 /**
- * What is reconciled: a deployment by its name, which belongs to one deployment at a time, even during its deletion; or a
- * node that is being drained or released.
+ * The subject of one piece of work. A deployment is identified by its name: the name is not free for another deployment
+ * until the deletion has ended. A node has work while it is drained or released.
  */
 export type Work =
   | { readonly kind: 'deployment'; readonly tenant: TenantId; readonly name: string }
