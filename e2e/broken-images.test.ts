@@ -4,7 +4,7 @@
 import { ownerOf, type TenantId } from '@holdfast/contract'
 import { deployments } from '@holdfast/server/store/records'
 import { inTenant, placementAt } from '@holdfast/server/store/transaction'
-import { type Load, startLoad, waitUntil } from '@holdfast/testkit'
+import { describeFailures, type Load, startLoad, waitUntil } from '@holdfast/testkit'
 import { untilPhase } from '@holdfast/testkit/scenarios/lab-reads'
 import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 import { type Mask, storyOf } from '@holdfast/testkit/scenarios/timeline'
@@ -224,7 +224,7 @@ async function untilReverted({ name, update }: Broken): Promise<void> {
 
 function unnoticed({ name, fewestReady }: Pick<Broken, 'name' | 'fewestReady'>): void {
   const seen = loads.get(name)?.result()
-  expect(seen?.failures).toEqual([])
+  expect(seen?.failures, describeFailures(seen?.failures ?? [])).toEqual([])
   expect(seen?.answered).toBeGreaterThan(0)
   expect(watches.get(name)?.lowest()).toBeGreaterThanOrEqual(fewestReady)
 }

@@ -1,7 +1,7 @@
 // Changes to a deployment under load lose no request: a new image, more and fewer replicas, a restart, a drained machine,
 // an earlier revision. The load goes through the router of every node, over both reused and new connections.
 
-import { type Load, type LoadResult, startLoad, waitUntil } from '@holdfast/testkit'
+import { describeFailures, type Load, type LoadResult, startLoad, waitUntil } from '@holdfast/testkit'
 import { inRun } from '@holdfast/testkit/long-run'
 import { placementsOf, untilPhase } from '@holdfast/testkit/scenarios/lab-reads'
 import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
@@ -86,7 +86,7 @@ async function put(change: object): Promise<unknown> {
 let counted = 0
 function unnoticed(lowestReady: number): void {
   const seen: LoadResult = load.result()
-  expect(seen.failures).toEqual([])
+  expect(seen.failures, describeFailures(seen.failures)).toEqual([])
   expect(seen.sent - counted).toBeGreaterThan(0)
   counted = seen.sent
   expect(ready.lowest()).toBeGreaterThanOrEqual(lowestReady)

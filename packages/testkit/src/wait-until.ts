@@ -11,6 +11,8 @@ export interface WaitOptions {
    * Called before each attempt. A returned text ends the wait with an error, for example because the process has exited.
    */
   readonly giveUp?: () => string | undefined
+  /** Called when the time is up. The returned text is added to the error: what was seen instead. */
+  readonly seen?: () => string
 }
 
 /** Calls the probe until its result is neither undefined nor false. A probe that throws is retried. */
@@ -31,5 +33,8 @@ export async function waitUntil<T>(
     }
     await pause(options.intervalMs ?? 20)
   }
-  throw new Error(`Waiting until ${options.what}: not within ${options.timeoutMs ?? 30_000} ms (${last}).`)
+  const seen = options.seen === undefined ? '' : `\n${options.seen()}`
+  throw new Error(
+    `Waiting until ${options.what}: not within ${options.timeoutMs ?? 30_000} ms (${last}).${seen}`,
+  )
 }

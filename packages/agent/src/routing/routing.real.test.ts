@@ -3,7 +3,13 @@
 
 import type { DesiredItem } from '@holdfast/contract'
 import { tenantNetwork } from '@holdfast/core/node'
-import { type LoadOptions, startLoad, waitUntil, watchMachineStalls } from '@holdfast/testkit'
+import {
+  describeFailures,
+  type LoadOptions,
+  startLoad,
+  waitUntil,
+  watchMachineStalls,
+} from '@holdfast/testkit'
 import { LONG } from '@holdfast/testkit/long-run'
 import { expect, it } from 'vitest'
 import { createTestNode, desiredItem } from '../fixtures/agent.fixture.ts'
@@ -59,8 +65,8 @@ onBothEngines('routes', (world) => {
     process.stdout.write(
       `${TURNS} replacements at ${RATE}/s: ${sent} sent, ${failures.length} failed, ${reconnects} reconnects; ${slowOnes.sent} of 2 s, ${slowOnes.failures.length} failed\n`,
     )
-    expect(failures).toEqual([])
-    expect(slowOnes.failures).toEqual([])
+    expect(failures, describeFailures(failures)).toEqual([])
+    expect(slowOnes.failures, describeFailures(slowOnes.failures)).toEqual([])
     expect([...texts.keys()].toSorted()).toEqual(['1\n', '2\n'])
     expect((await admin.readUpstreams()).get('web')).toHaveLength(1)
     await agent.close()
@@ -122,7 +128,7 @@ onBothEngines('routes', (world) => {
     process.stdout.write(
       `agent restarts: ${sent} sent, ${failures.length} failed, ${reconnects} reconnects\n`,
     )
-    expect(failures).toEqual([])
+    expect(failures, describeFailures(failures)).toEqual([])
     await agent.close()
     await node.clear()
   })

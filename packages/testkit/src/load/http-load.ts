@@ -49,6 +49,7 @@ export interface Load {
 const TIMEOUT_MS = 10_000
 const TICK_MS = 5
 const KEPT_SOCKETS = 16
+const TIMES_SHOWN = 20
 
 interface Shot {
   readonly target: string
@@ -111,6 +112,15 @@ export function startLoad(options: LoadOptions): Load {
       return result()
     },
   }
+}
+
+/** One line about failed requests for the message of an assertion: how many by cause, when, and how slow. */
+export function describeFailures(failures: readonly LoadFailure[]): string {
+  const causes = [...Map.groupBy(failures, ({ cause }) => cause)].map(
+    ([cause, of]) => `${of.length} x ${cause}`,
+  )
+  const times = failures.map(({ sentMs, atMs }) => `${sentMs}-${atMs}`).slice(0, TIMES_SHOWN)
+  return `${failures.length} failed (${causes.join(', ')}), sent and failed at ms ${times.join(', ')}`
 }
 
 const newAgent = (): Agent => new Agent({ keepAlive: true, maxSockets: KEPT_SOCKETS })
