@@ -126,6 +126,26 @@ describe('a deployment from unplaced to running', () => {
     expect((await why('web')).cure).toEqual([])
   })
 
+  test('/placements shows restarts, the last exit, the cause and failed checks as reported', async () => {
+    const { store } = platform.server
+    const failure = {
+      reason: 'unhealthy',
+      restarts: 3,
+      lastExit: { code: 137, signal: 'SIGKILL', oomKilled: true, oomLimitBytes: 6_291_456, at: uncured },
+      cause: 'wget: not found',
+      failedChecks: 2,
+    }
+    const shown = async () => (await api.get(`${COLLECTION}/web/placements`)).body.items
+    const replicas = runningOf(store, tenant, uid)
+    await observe(store, tenant, uid, replicas, { state: 'ready', containerId: 'c1', ...failure })
+    await expect.poll(shown).toMatchObject([failure, failure])
+    await observe(store, tenant, uid, replicas, { state: 'ready', containerId: 'c1' })
+    await expect.poll(shown).not.toMatchObject([failure, failure])
+    const entries = (await shown()) as object[]
+    for (const name of ['reason', 'lastExit', 'cause', 'failedChecks'])
+      for (const entry of entries) expect(entry).not.toHaveProperty(name)
+  })
+
   test('/why at an earlier time returns the decision of that time', async () => {
     const then = await why('web', uncured)
     expect(then.phase).toBe('Pending')

@@ -1,6 +1,6 @@
 // Reports that a node sends about its containers, and which of these reports the server stores.
 
-import { type DesiredState, type Observation, ownerOf } from '@holdfast/contract'
+import { type DesiredState, MAX_CAUSE_BYTES, type Observation, ownerOf } from '@holdfast/contract'
 import { readyObservation, waitUntil } from '@holdfast/testkit'
 import { gatewayForTest } from '@holdfast/testkit/session/gateways'
 import { type OpenAgent, openRaw } from '@holdfast/testkit/session/raw-agent'
@@ -54,6 +54,30 @@ test('a report without changes is not written again', async () => {
   expect(gateway.counts.statusWrites).toBe(3)
 })
 
+test('each change of the last exit, the cause and the failed checks is stored', async () => {
+  const { agent, stored, seen } = await oneAssignment()
+  const at = '2026-01-01T00:00:00Z'
+  const failures: Partial<Observation>[] = [
+    { lastExit: { code: 137, signal: 'SIGKILL', at } },
+    { lastExit: { code: 137, signal: 'SIGKILL', oomKilled: true, oomLimitBytes: 6_291_456, at } },
+    { lastExit: { code: 137, at }, cause: 'ü'.repeat(MAX_CAUSE_BYTES / 2), failedChecks: 1 },
+    { lastExit: { code: 137, at }, cause: 'wget: not found', failedChecks: 1 },
+    { lastExit: { code: 137, at }, cause: 'wget: not found', failedChecks: 2 },
+    {},
+  ]
+  for (const [index, failure] of failures.entries()) {
+    report(agent, seen(index + 1, failure))
+    await waitUntil(async () => (await stored())?.seq === index + 1, { what: 'it is stored' })
+    const { lastExit, cause, failedChecks } = (await stored()) ?? {}
+    expect({ lastExit, cause, failedChecks }).toEqual({
+      lastExit: undefined,
+      cause: undefined,
+      failedChecks: undefined,
+      ...failure,
+    })
+  }
+})
+
 test('a report of another generation is stored only if it is newer and was sent to the node', async () => {
   const { agent, stored, seen, gateway } = await oneAssignment('stopped')
   report(agent, seen(1, { generation: 3 }))
@@ -77,6 +101,11 @@ test("reports about other nodes' or unknown assignments and malformed reports ar
     seen(1, { reason: 'x'.repeat(10_000) }),
     seen(1, { reason: '\u001b[31m' }),
     seen(1, { seq: 1e300 }),
+    seen(1, { cause: 'x'.repeat(MAX_CAUSE_BYTES + 1) }),
+    seen(1, { cause: 'two\nlines' }),
+    seen(1, { failedChecks: 1e300 }),
+    seen(1, { lastExit: { code: 1, signal: 'x'.repeat(10_000), at: '' } }),
+    seen(1, { lastExit: { code: 1, at: '\u001b[31m' } }),
     seen(1, { state: 'splendid' as Observation['state'] }),
   )
   report(agent, seen(2))

@@ -19,6 +19,7 @@ import {
   optional,
   string,
 } from '../shapes/shape.ts'
+import { lastExitShape } from './container-end.ts'
 import { constraintShape, healthCheckShape, limitsShape, routeShape } from './deployment.ts'
 import { RESIDENCY_DEMANDS } from './residency.ts'
 
@@ -245,6 +246,19 @@ export const routedDeploymentShape = object({
 })
 export type RoutedDeployment = Infer<typeof routedDeploymentShape>
 
+/** Facts about the failures of a replica. Older agents report none of them. */
+const failureFields = {
+  /** How the last run that ended did so. It stays while a later run is up. */
+  lastExit: optional(lastExitShape),
+  /**
+   * Why the replica fails, in at most 1 KiB: the output of the last failed health check, or the engine's error for an
+   * image, a create or a start. Never log lines.
+   */
+  cause: optional(string()),
+  /** How many health checks failed in a row, as last reported; absent if none did. */
+  failedChecks: optional(integer()),
+}
+
 /** The state of one assignment as its agent observed it. `seq` increases with each report about the assignment. */
 export const observationShape = object({
   assignmentId: branded<AssignmentId>(),
@@ -262,6 +276,7 @@ export const observationShape = object({
    * capabilities that the agent lacks.
    */
   about: optional(string()),
+  ...failureFields,
   /** Proves which secret versions the container was started with. The server sends the proof with the environment. */
   proof: optional(string()),
   /** True if no container of the assignment exists and none will be created. */
@@ -277,5 +292,10 @@ export const placementEntryShape = object({
   containerId: nullable(string()),
   startedAt: nullable(string()),
   revision: integer(),
+  /** Why the observed state differs from the desired one, as in an observation; absent if it does not. */
+  reason: optional(string()),
+  /** How often the container was started again. */
+  restarts: optional(integer()),
+  ...failureFields,
 })
 export type PlacementEntry = Infer<typeof placementEntryShape>

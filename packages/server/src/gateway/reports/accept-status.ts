@@ -2,7 +2,13 @@
 // than the stored observations. Changed observations are stored in batches, each batch in one transaction. See
 // docs/design/agent.md#observations.
 
-import { type AssignmentId, DESIRED_STATES, type Observation, REPLICA_STATES } from '@holdfast/contract'
+import {
+  type AssignmentId,
+  DESIRED_STATES,
+  isCause,
+  type Observation,
+  REPLICA_STATES,
+} from '@holdfast/contract'
 import { timestamp } from '../../ports/clock.ts'
 import { nodes, observations, type StoredObservation } from '../../store/records.ts'
 import type { TransactionDecision } from '../../store/store.ts'
@@ -58,9 +64,10 @@ const PROOF = /^[\w-]{1,64}$/
 
 function isValid(observation: Observation, newestGeneration: number): boolean {
   const { generation, seq, restarts, state, containerId, startedAt, exitCode, reason, gone } = observation
-  const { about, proof } = observation
-  const numbers = [seq, restarts, exitCode ?? 0]
-  const texts = [reason, containerId ?? '', startedAt ?? '']
+  const { about, proof, cause, failedChecks, lastExit } = observation
+  const { code, oomLimitBytes, signal, at } = lastExit ?? {}
+  const numbers = [seq, restarts, exitCode ?? 0, failedChecks ?? 0, code ?? 0, oomLimitBytes ?? 0]
+  const texts = [reason, containerId ?? '', startedAt ?? '', signal ?? '', at ?? '']
   return (
     generation >= 1 &&
     generation <= newestGeneration &&
@@ -69,6 +76,7 @@ function isValid(observation: Observation, newestGeneration: number): boolean {
     numbers.every(Number.isSafeInteger) &&
     texts.every((text) => text.length <= MAX_TEXT && PRINTABLE.test(text)) &&
     (about === undefined || (about.length <= MAX_ABOUT && PRINTABLE.test(about))) &&
+    (cause === undefined || isCause(cause)) &&
     (proof === undefined || PROOF.test(proof)) &&
     REPLICA_STATES.includes(state)
   )
@@ -84,10 +92,20 @@ function isSame(left: Observation, right: Observation): boolean {
     left.restarts === right.restarts &&
     left.reason === right.reason &&
     left.about === right.about &&
+    left.cause === right.cause &&
+    left.failedChecks === right.failedChecks &&
+    isSameExit(left.lastExit, right.lastExit) &&
     left.proof === right.proof &&
     left.gone === right.gone
   )
 }
+
+const isSameExit = (left: Observation['lastExit'], right: Observation['lastExit']): boolean =>
+  left?.at === right?.at &&
+  left?.code === right?.code &&
+  left?.signal === right?.signal &&
+  left?.oomKilled === right?.oomKilled &&
+  left?.oomLimitBytes === right?.oomLimitBytes
 
 /** `held`: no observation of the batch could be stored, because the placement of each observation is unreadable. */
 type WrittenReports = 'written' | 'held' | 'superseded'

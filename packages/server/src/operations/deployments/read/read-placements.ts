@@ -1,6 +1,6 @@
 // GET /deployments/{name}/placements: the node of each replica and the last reported state of the replica.
 
-import { type Assignment, ownerOf, type PlacementEntry, type TenantId } from '@holdfast/contract'
+import { type Assignment, defined, ownerOf, type PlacementEntry, type TenantId } from '@holdfast/contract'
 import { nodes, observations } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
 import { inTenant, placementAt } from '../../../store/transaction.ts'
@@ -33,5 +33,12 @@ function entryOf(store: Store, tenant: TenantId, assignment: Assignment): Placem
     containerId: seen?.containerId ?? null,
     startedAt: seen?.startedAt ?? null,
     revision,
+    ...defined({
+      reason: seen?.reason || undefined,
+      restarts: seen?.restarts,
+      lastExit: seen?.lastExit,
+      cause: seen?.cause,
+      failedChecks: seen?.failedChecks,
+    }),
   }
 }
