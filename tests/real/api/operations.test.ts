@@ -1,10 +1,9 @@
-// Server functions for an operator: health, readiness, metrics, the OpenAPI document, and commands of the server process.
+// Server functions for an operator: health, readiness, metrics, and commands of the server process.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CODES } from '@holdfast/contract'
 import {
   freePort,
   makeTempFolder,
@@ -17,19 +16,10 @@ import {
 import { createApiClient } from '@holdfast/testkit/platform/api-client'
 import { provision } from '@holdfast/testkit/platform/set-up'
 import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
-import { gatherRaisedCodes } from '@holdfast/testkit/provocations/raised-codes'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const ROOT = join(import.meta.dirname, '../../..')
-const REDOCLY = join(ROOT, 'node_modules/.bin/redocly')
 const MAIN = join(ROOT, 'packages/server/src/main.ts')
-
-/** Codes that no operation documents: the operation does not exist, or the code reports a bug of the server. */
-const ANSWERED_NOWHERE = [
-  'method_not_allowed',
-  'secret_generate_would_persist',
-  'secret_material_would_persist',
-]
 
 let platform: Platform
 beforeAll(async () => {
@@ -136,36 +126,6 @@ describe('metrics', () => {
       /^holdfast_api_request_duration_seconds_count\{route="\/api\/v1\/deployments",method="GET",status="200"\} 1$/m,
     )
     expect(text).not.toContain(platform.acme.id)
-  })
-})
-
-describe('the OpenAPI document', () => {
-  test('passes redocly', { timeout: 120_000 }, async () => {
-    const folder = makeTempFolder('openapi')
-    const file = join(folder.path, 'openapi.json')
-    writeFileSync(file, (await createApiClient(platform.baseUrl, undefined).get('/openapi.json')).text)
-    const { code, stdout, stderr } = await run(REDOCLY, ['lint', '--config', 'redocly.yaml', file])
-    expect(code, stdout + stderr).toBe(0)
-    expect(stdout + stderr).not.toMatch(/\d+ warnings?/)
-    folder.remove()
-  })
-
-  test('lists every endpoint, and every code as an example with its status', async () => {
-    const { body } = await createApiClient(platform.baseUrl, undefined).get('/openapi.json')
-    const { paths, components } = Object(body)
-    for (const { method, path } of platform.server.endpoints) {
-      const operation = paths[path]?.[method.toLowerCase()]
-      expect(operation, `${method} ${path}`).toBeDefined()
-      const statuses = Object.keys(operation.responses)
-      expect(statuses.some((status) => status === '101' || status.startsWith('2'))).toBe(true)
-    }
-    expect(Object.keys(components.examples).sort()).toEqual([...CODES].sort())
-    const answered = new Set(JSON.stringify(paths).match(/(?<=examples\/)\w+(?=")/g))
-    const unanswered = [...gatherRaisedCodes()].filter((code) => !answered.has(code))
-    expect(unanswered.sort()).toEqual(ANSWERED_NOWHERE)
-    const { responses } = paths['/api/v1/deployments'].post
-    expect(Object.keys(responses['422'].content['application/json'].examples)).toContain('replicas_negative')
-    expect(Object.keys(responses['409'].content['application/json'].examples)).toContain('deployment_exists')
   })
 })
 

@@ -30,13 +30,18 @@ export function describeShape(shape: ShapeNode): string {
   }
 }
 
+/** Returns the reference that replaces the schema of a shape; undefined if the schema itself is written. */
+export type ReferenceOf = (shape: ShapeNode) => string | undefined
+
 /** The JSON Schema of a shape, for the OpenAPI document and the editors that read it. */
-export function jsonSchema(shape: ShapeNode): JsonObject {
+export function jsonSchema(shape: ShapeNode, referenceOf?: ReferenceOf): JsonObject {
   const described: JsonObject = shape.description ? { description: shape.description } : {}
-  return { ...schemaOf(shape), ...described }
+  const reference = referenceOf?.(shape)
+  const schema = reference === undefined ? schemaOf(shape, referenceOf) : { $ref: reference }
+  return { ...schema, ...described }
 }
 
-function schemaOf(shape: ShapeNode): JsonObject {
+function schemaOf(shape: ShapeNode, referenceOf: ReferenceOf | undefined): JsonObject {
   switch (shape.kind) {
     case 'string':
       return {
@@ -51,25 +56,25 @@ function schemaOf(shape: ShapeNode): JsonObject {
     case 'boolean':
       return { type: 'boolean' }
     case 'list':
-      return { type: 'array', items: jsonSchema(shape.element) }
+      return { type: 'array', items: jsonSchema(shape.element, referenceOf) }
     case 'map':
-      return { type: 'object', additionalProperties: jsonSchema(shape.value) }
+      return { type: 'object', additionalProperties: jsonSchema(shape.value, referenceOf) }
     case 'object':
-      return objectSchema(shape)
+      return objectSchema(shape, referenceOf)
     case 'optional':
-      return jsonSchema(shape.inner)
+      return jsonSchema(shape.inner, referenceOf)
     case 'nullable':
-      return { anyOf: [jsonSchema(shape.inner), { type: 'null' }] }
+      return { anyOf: [jsonSchema(shape.inner, referenceOf), { type: 'null' }] }
     case 'json':
       return {}
   }
 }
 
-function objectSchema(shape: ObjectNode): JsonObject {
+function objectSchema(shape: ObjectNode, referenceOf: ReferenceOf | undefined): JsonObject {
   const properties: JsonObject = {}
   const required: string[] = []
   for (const [key, field] of Object.entries(shape.fields)) {
-    properties[key] = jsonSchema(field)
+    properties[key] = jsonSchema(field, referenceOf)
     if (field.kind !== 'optional') required.push(key)
   }
   return {

@@ -55,6 +55,8 @@ export interface DescribedEndpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Path of the endpoint with parameters in braces: `/api/v1/deployments/{name}`. */
   readonly path: string
+  /** Id of the operation in the OpenAPI document: a verb and a noun, from which generators make a function's name. */
+  readonly operation: string
   readonly summary: string
   readonly query: readonly QueryName[]
   readonly headers: readonly RequestHeader[]

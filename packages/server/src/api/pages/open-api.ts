@@ -1,17 +1,9 @@
 // Builds the OpenAPI 3.1 document from the endpoint table, the shapes and the catalogue of rejection codes.
 
-import {
-  CODES,
-  type Code,
-  entryOf,
-  type JsonObject,
-  jsonSchema,
-  list,
-  object,
-  rejectionShape,
-} from '@holdfast/contract'
+import { CODES, type Code, entryOf, type JsonObject, list, object, rejectionShape } from '@holdfast/contract'
 import { type AnyEndpoint, isOpen, type RequestHeader } from '../endpoint.ts'
 import { QUERY_PARAMETERS } from '../request/query-parameters.ts'
+import { namedSchemas, OPEN_API_TAGS, PAGES, schemaFor, tagOf } from './open-api-names.ts'
 import type { OpenPage } from './pages.ts'
 
 /** Rejection codes of every endpoint: those of the checks before the handler, and of an unavailable store. */
@@ -47,14 +39,11 @@ export function openApiDocument(
     },
     servers: [{ url: publicUrl }],
     security: [{ token: [] }],
-    tags: [
-      { name: 'api', description: 'The API' },
-      { name: 'open', description: 'Pages without authentication' },
-    ],
+    tags: OPEN_API_TAGS,
     paths: paths(endpoints, pages),
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer', bearerFormat: 'hf_<id>_<secret>' } },
-      schemas: { Rejection: rejectionSchema() },
+      schemas: { ...namedSchemas(), RejectedRequest: rejectedSchema() },
       examples: Object.fromEntries(
         CODES.map((code) => [code, { summary: entryOf(code).why, value: exampleOf(code, publicUrl) }]),
       ),
@@ -62,9 +51,9 @@ export function openApiDocument(
   }
 }
 
-function rejectionSchema(): JsonObject {
-  const body = object({ ...rejectionShape.fields, rejections: list(rejectionShape) })
-  return jsonSchema(body)
+/** The body of a rejected request: the first rejection, and all of them. */
+function rejectedSchema(): JsonObject {
+  return schemaFor(object({ ...rejectionShape.fields, rejections: list(rejectionShape) }))
 }
 
 function exampleOf(code: Code, publicUrl: string): object {
@@ -90,14 +79,11 @@ function paths(endpoints: readonly AnyEndpoint[], pages: readonly DocumentedPage
 }
 
 function operation(endpoint: AnyEndpoint): object {
-  const open = isOpen(endpoint)
-  const common = open ? COMMON_CODES : [...TOKEN_CODES, ...COMMON_CODES]
-  const codes = [...new Set([...common, ...bodyCodes(endpoint.method), ...endpoint.codes])]
   return {
-    ...(open ? { security: [] } : {}),
-    operationId: operationId(endpoint.method, endpoint.path),
+    ...(isOpen(endpoint) ? { security: [] } : {}),
+    operationId: endpoint.operation,
     summary: endpoint.summary,
-    tags: ['api'],
+    tags: [tagOf(endpoint.path)],
     parameters: [
       ...pathParameters(endpoint.path),
       ...endpoint.query.map(queryParameter),
@@ -108,14 +94,20 @@ function operation(endpoint: AnyEndpoint): object {
       : {
           requestBody: {
             required: true,
-            content: { 'application/json': { schema: jsonSchema(endpoint.body) } },
+            content: { 'application/json': { schema: schemaFor(endpoint.body) } },
           },
         }),
     responses: {
       ...successResponses(endpoint),
-      ...rejectionResponses(codes),
+      ...rejectionResponses(codesOf(endpoint)),
     },
   }
+}
+
+/** Every rejection code that an endpoint may return, including those of the checks before its handler. */
+export function codesOf(endpoint: AnyEndpoint): Code[] {
+  const common = isOpen(endpoint) ? COMMON_CODES : [...TOKEN_CODES, ...COMMON_CODES]
+  return [...new Set([...common, ...bodyCodes(endpoint.method), ...endpoint.codes])]
 }
 
 function successResponses({ success, dryRun }: AnyEndpoint): object {
@@ -123,9 +115,9 @@ function successResponses({ success, dryRun }: AnyEndpoint): object {
     description,
     content: { [success.type ?? 'application/json']: { schema } },
   })
-  const done = jsonSchema(success.shape)
+  const done = schemaFor(success.shape)
   if (dryRun === undefined) return { [success.status]: response('Done', done) }
-  const plan = jsonSchema(dryRun)
+  const plan = schemaFor(dryRun)
   if (success.status === 200)
     return { 200: response('Done, or the plan of a dry run', { anyOf: [done, plan] }) }
   return { [success.status]: response('Done', done), 200: response('The plan of a dry run', plan) }
@@ -147,7 +139,7 @@ function statusesOf(code: Code): number[] {
 
 function rejectionResponse(codes: readonly Code[]): object {
   const examples = Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]))
-  const schema = { $ref: '#/components/schemas/Rejection' }
+  const schema = { $ref: '#/components/schemas/RejectedRequest' }
   return { description: codes.join(', '), content: { 'application/json': { schema, examples } } }
 }
 
@@ -165,17 +157,19 @@ function queryParameter(name: keyof typeof QUERY_PARAMETERS): object {
   return { name, in: 'query', required: false, description: expected, schema }
 }
 
-const HEADER_TEXT: { readonly [name in RequestHeader]: string } = {
+export const HEADER_TEXT: { readonly [name in RequestHeader]: string } = {
   'If-Match': 'The ETag of the last read; the request is rejected if the revision has changed',
   'Idempotency-Key': 'Requests with the same key get the first response again for 24 hours',
   'Last-Event-ID': 'The id of the last received event; the stream continues after it',
   'X-Tenant-ID': 'Confirms the tenant; platform administrators choose a tenant with it',
 }
 
+export const headersOf = (endpoint: AnyEndpoint): readonly RequestHeader[] =>
+  isOpen(endpoint) ? endpoint.headers : [...endpoint.headers, 'X-Tenant-ID']
+
 function headerParameters(endpoint: AnyEndpoint): object[] {
   const open = isOpen(endpoint)
-  const names = open ? endpoint.headers : [...endpoint.headers, 'X-Tenant-ID' as const]
-  return names.map((name) => ({
+  return headersOf(endpoint).map((name) => ({
     name,
     in: 'header',
     required: name === 'X-Tenant-ID' && !open && endpoint.tenantRequired !== undefined,
@@ -184,13 +178,13 @@ function headerParameters(endpoint: AnyEndpoint): object[] {
   }))
 }
 
-function pageOperation({ path, summary, type, unavailable }: DocumentedPage): object {
+function pageOperation({ path, operation: operationId, summary, type, unavailable }: DocumentedPage): object {
   const content = { [type]: { schema: { type: type === 'application/json' ? 'object' : 'string' } } }
   const down = unavailable === undefined ? {} : { 503: { description: unavailable, content } }
   return {
-    operationId: operationId('get', path),
+    operationId,
     summary,
-    tags: ['open'],
+    tags: [PAGES],
     security: [],
     parameters: pathParameters(path),
     // A malformed path without a token is rejected as unauthenticated, because the token is checked before the path.
@@ -200,12 +194,4 @@ function pageOperation({ path, summary, type, unavailable }: DocumentedPage): ob
       ...rejectionResponses(['not_found', 'unauthenticated']),
     },
   }
-}
-
-function operationId(method: string, path: string): string {
-  const words = path
-    .replace('/api/v1', '')
-    .split(/[^A-Za-z]+/)
-    .filter((word) => word !== '')
-  return [method.toLowerCase(), ...words.map((word) => `${word[0]?.toUpperCase()}${word.slice(1)}`)].join('')
 }

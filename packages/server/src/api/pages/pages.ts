@@ -15,6 +15,8 @@ export interface PageResponse {
 export interface OpenPage {
   /** Path of the page with parameters in braces, in the same form as the path of an endpoint. */
   readonly path: string
+  /** Id of the operation in the OpenAPI document. */
+  readonly operation: string
   readonly summary: string
   /** Media type of the page. */
   readonly type: string
@@ -44,6 +46,7 @@ export function openPages(deps: PageDeps): OpenPage[] {
   return [
     {
       path: '/healthz',
+      operation: 'getHealth',
       summary: 'Health of the control plane',
       type: JSON_TYPE,
       unavailable: 'The key-value store does not respond',
@@ -51,6 +54,7 @@ export function openPages(deps: PageDeps): OpenPage[] {
     },
     {
       path: '/readyz',
+      operation: 'getReadiness',
       summary: 'Whether this replica accepts requests',
       type: JSON_TYPE,
       unavailable: 'The replica is not ready',
@@ -58,18 +62,21 @@ export function openPages(deps: PageDeps): OpenPage[] {
     },
     {
       path: '/openapi.json',
+      operation: 'getOpenApi',
       summary: 'This document',
       type: JSON_TYPE,
       render: async () => jsonPage(200, deps.openApi()),
     },
     {
       path: '/docs',
+      operation: 'getReference',
       summary: 'The reference of codes',
       type: 'text/html',
       render: async () => html(200, 'Holdfast reference', indexMarkdown()),
     },
     {
       path: '/docs/errors/{code}',
+      operation: 'getReferenceOfCode',
       summary: 'The meaning of one code',
       type: 'text/html',
       render: async ({ code = '' }) => codePage(code),
@@ -82,6 +89,7 @@ const JSON_TYPE = 'application/json'
 
 const metricsOpenPage = (metrics: Metrics): OpenPage => ({
   path: '/metrics',
+  operation: 'getMetrics',
   summary: 'Prometheus metrics',
   type: 'text/plain',
   render: () => metricsPage(metrics),

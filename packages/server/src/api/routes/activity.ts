@@ -13,6 +13,7 @@ import { EVENT_STREAM, type EventStream, openEventStream } from '../streams/even
 export function activityEndpoints(store: Store): Endpoint[] {
   return [
     endpoint('GET', '/api/v1/events', {
+      operation: 'listEvents',
       action: 'events:read',
       summary:
         'List events: the newest, those after a cursor, or the newest before one. A response examines at most 2,000 events; if older ones were not examined, pass `earlierCursor` as `before`. Events are kept for 30 days, at most 10,000; `truncated` is set if `after` is older',
@@ -22,6 +23,7 @@ export function activityEndpoints(store: Store): Endpoint[] {
         listEvents(store, caller.tenant, { limit, after, before, type, subject, severity }),
     }),
     endpoint('GET', '/api/v1/events/stream', {
+      operation: 'followEvents',
       action: 'events:read',
       summary:
         'Follow events as Server-Sent Events: id is the cursor, event the type, data the event; from now on, or after Last-Event-ID or `after`. The event `truncated` reports that some are no longer kept',
@@ -33,6 +35,7 @@ export function activityEndpoints(store: Store): Endpoint[] {
       handle: (request) => follow(store, request),
     }),
     listEndpoint('/api/v1/audit', {
+      operation: 'listAuditEntries',
       action: 'audit:read',
       summary: 'List audit entries, oldest first; kept for 30 days, at most 10,000',
       item: auditEntryShape,

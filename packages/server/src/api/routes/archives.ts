@@ -8,6 +8,7 @@ import { type Endpoint, endpoint, listEndpoint, param } from '../endpoint.ts'
 export function archiveEndpoints(store: Store): Endpoint[] {
   return [
     listEndpoint('/api/v1/archives/deployments/{name}', {
+      operation: 'listRevisions',
       action: 'archives:read',
       summary: 'List the kept revisions of a deployment, oldest first',
       item: archiveEntryShape,
@@ -15,6 +16,7 @@ export function archiveEndpoints(store: Store): Endpoint[] {
       run: (request) => listArchive(store, request.caller.tenant, param(request, 'name'), request.query),
     }),
     endpoint('GET', '/api/v1/archives/deployments/{name}/{revision}', {
+      operation: 'getRevision',
       action: 'archives:read',
       summary: 'Read one revision of a deployment as it was stored',
       shape: archiveEntryShape,

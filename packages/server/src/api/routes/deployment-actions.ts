@@ -22,6 +22,7 @@ export function deploymentActionEndpoints(deps: DeploymentDeps): Endpoint[] {
   } as const
   return [
     endpoint('POST', RESTART, {
+      operation: 'restartDeployment',
       ...common,
       summary: 'Replace every replica of a deployment as an update would; the spec does not change',
       codes: ['deployment_not_found', 'revision_conflict', 'quota_exceeded', 'idempotency_key_reused'],
@@ -31,6 +32,7 @@ export function deploymentActionEndpoints(deps: DeploymentDeps): Endpoint[] {
         ),
     }),
     endpoint('POST', ROLLBACK, {
+      operation: 'rollBackDeployment',
       ...common,
       summary:
         'Store an archived revision of a deployment as a new revision, with every field except secretsVersion',

@@ -13,6 +13,7 @@ export function deploymentReadEndpoints(deps: DeploymentDeps): Endpoint[] {
   const { store } = deps
   return [
     endpoint('GET', `${ONE}/status`, {
+      operation: 'getDeploymentStatus',
       action: 'deployments:read',
       summary:
         'Read the status of a deployment and the recent events of it and its nodes, newest first, at most 50',
@@ -21,6 +22,7 @@ export function deploymentReadEndpoints(deps: DeploymentDeps): Endpoint[] {
       run: (request) => readStatus(store, request.caller.tenant, param(request, 'name')),
     }),
     endpoint('GET', `${ONE}/placements`, {
+      operation: 'listPlacements',
       action: 'deployments:read',
       summary: 'Read on which nodes the replicas of a deployment are placed',
       shape: object({ items: list(placementEntryShape) }),
@@ -28,6 +30,7 @@ export function deploymentReadEndpoints(deps: DeploymentDeps): Endpoint[] {
       run: (request) => readPlacements(store, request.caller.tenant, param(request, 'name')),
     }),
     endpoint('GET', `${ONE}/why`, {
+      operation: 'explainPlacement',
       action: 'deployments:read',
       query: ['at'],
       summary:

@@ -1,13 +1,6 @@
 // The endpoints below /api/v1/deployments that list, read, write and delete deployments.
 
-import {
-  deploymentBodyShape,
-  deploymentRecordShape,
-  object,
-  optional,
-  type Shape,
-  writtenShape,
-} from '@holdfast/contract'
+import { deploymentRecordShape, writtenShape } from '@holdfast/contract'
 import type { DeploymentDeps } from '../../operations/deployments/deps.ts'
 import { getDeployment, listDeployments } from '../../operations/deployments/read/read-deployments.ts'
 import { createDeployment } from '../../operations/deployments/write/create-deployment.ts'
@@ -20,6 +13,7 @@ import { kept, respondOnce } from '../idempotent.ts'
 import { deploymentActionEndpoints } from './deployment-actions.ts'
 import { deploymentReadEndpoints } from './deployment-reads.ts'
 import { ADMISSION_CODES, announcement, updated } from './deployment-responses.ts'
+import { deploymentChangeShape, newDeploymentShape } from './sent-deployment.ts'
 
 const COLLECTION = '/api/v1/deployments'
 const ONE = '/api/v1/deployments/{name}'
@@ -33,37 +27,17 @@ export function deploymentEndpoints(deps: DeploymentDeps): Endpoint[] {
   ]
 }
 
-const REQUIRED_ON_CREATE: ReadonlySet<string> = new Set(['kind', 'name', 'image'])
-
-/** Deployment body in the OpenAPI document. Most fields are optional, because admission reports missing fields itself. */
-const sentDeploymentShape: Shape<unknown> = object(
-  Object.fromEntries(
-    Object.entries(deploymentBodyShape.fields).map(([name, field]) => [
-      name,
-      REQUIRED_ON_CREATE.has(name) ? loosen(field) : optional(loosen(field)),
-    ]),
-  ),
-)
-
-/** Returns a copy of `shape` in which all fields of all objects are optional. */
-function loosen(shape: Shape<unknown>): Shape<unknown> {
-  if (shape.kind === 'optional') return optional(loosen(shape.inner))
-  if (shape.kind === 'list') return { ...shape, element: loosen(shape.element) }
-  if (shape.kind !== 'object') return shape
-  return object(
-    Object.fromEntries(Object.entries(shape.fields).map(([name, field]) => [name, optional(loosen(field))])),
-  )
-}
-
 function readEndpoints({ store }: DeploymentDeps): Endpoint[] {
   return [
     listEndpoint(COLLECTION, {
+      operation: 'listDeployments',
       action: 'deployments:read',
       summary: 'List the deployments of the tenant',
       item: deploymentRecordShape,
       run: ({ caller, query }) => listDeployments(store, caller.tenant, query),
     }),
     endpoint('GET', ONE, {
+      operation: 'getDeployment',
       action: 'deployments:read',
       summary: 'Read a deployment, by name or uid',
       shape: deploymentRecordShape,
@@ -77,20 +51,22 @@ function readEndpoints({ store }: DeploymentDeps): Endpoint[] {
 function writeEndpoints(deps: DeploymentDeps): Endpoint[] {
   return [
     endpoint('POST', COLLECTION, {
+      operation: 'createDeployment',
       action: 'deployments:write',
       summary: 'Create a deployment',
       headers: ['Idempotency-Key'],
-      body: sentDeploymentShape,
+      body: newDeploymentShape,
       status: 201,
       shape: writtenShape,
       codes: [...ADMISSION_CODES, 'deployment_exists', 'quota_exceeded', 'idempotency_key_reused'],
       handle: (request) => create(deps, request),
     }),
     endpoint('PUT', ONE, {
+      operation: 'updateDeployment',
       action: 'deployments:write',
       summary: 'Change a deployment: each field that is sent replaces the stored one',
       headers: ['If-Match'],
-      body: sentDeploymentShape,
+      body: deploymentChangeShape,
       shape: writtenShape,
       codes: [...ADMISSION_CODES, 'deployment_not_found', 'revision_conflict', 'quota_exceeded'],
       handle: async (request) => {
@@ -102,6 +78,7 @@ function writeEndpoints(deps: DeploymentDeps): Endpoint[] {
       },
     }),
     endpoint('DELETE', ONE, {
+      operation: 'deleteDeployment',
       action: 'deployments:write',
       summary: 'Delete a deployment and its archive; its containers are stopped first',
       headers: ['If-Match'],

@@ -16,6 +16,7 @@ export function dryRunEndpoint(deps: DryRunDocumentsDeps & { readonly publicUrl:
     return { kind, name, rejections: rejectionBody(rejections, deps.publicUrl).rejections }
   }
   return endpoint('POST', '/api/v1/dry-run', {
+    operation: 'dryRunDocuments',
     action: 'deployments:write',
     summary:
       'Judge and plan several manifests in order of need, each as if those before it were stored and ready; nothing is stored',

@@ -10,12 +10,14 @@ const codeView = (code: Code) => ({ code, ...entryOf(code) })
 export function errorEndpoints(): Endpoint[] {
   return [
     endpoint('GET', '/api/v1/errors', {
+      operation: 'listErrorCodes',
       action: 'quotas:read',
       summary: 'List every code that a rejection may carry',
       shape: object({ items: list(listedCodeShape) }),
       run: () => done({ items: CODES.map(codeView) }),
     }),
     endpoint('GET', '/api/v1/errors/{code}', {
+      operation: 'getErrorCode',
       action: 'quotas:read',
       summary: 'Read the meaning of a code',
       shape: listedCodeShape,

@@ -9,6 +9,7 @@ import type { FailedAttempts } from '../request/failed-attempts.ts'
 
 export function execEndpoints(deps: ExecDeps, failedTickets: FailedAttempts): AnyEndpoint[] {
   const issue = endpoint('POST', '/api/v1/deployments/{name}/exec', {
+    operation: 'createExecTicket',
     action: 'exec',
     summary: 'Issue a ticket to run a command in a container; it is valid once and for 30 seconds',
     body: execRequestShape,
@@ -25,6 +26,7 @@ export function execSocketEndpoint({ waitSeconds }: FailedAttempts): OpenEndpoin
   return {
     method: 'GET',
     path: '/api/v1/exec/{id}',
+    operation: 'openExec',
     credential: 'ticket',
     summary: 'Open the WebSocket of a command, subprotocol holdfast.exec.v1; the ticket is the credential',
     query: ['ticket'],

@@ -17,6 +17,7 @@ const BUFFERED_BYTES = 64 * 1024
 export function logEndpoints(deps: LogDeps): Endpoint[] {
   return [
     endpoint('GET', '/api/v1/deployments/{name}/logs', {
+      operation: 'getDeploymentLogs',
       action: 'logs:read',
       summary: 'Read the logs of a deployment, merged over its replicas; one JSON object per line',
       query: ['follow', 'tail', 'since', 'replica'],

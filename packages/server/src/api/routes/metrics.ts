@@ -6,6 +6,7 @@ import type { Metrics } from '../metrics.ts'
 
 export function metricsEndpoint(metrics: Metrics): Endpoint {
   return endpoint('GET', '/metrics', {
+    operation: 'getMetrics',
     action: 'metrics:read',
     summary: 'Prometheus metrics',
     shape: string(),

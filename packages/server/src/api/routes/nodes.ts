@@ -52,6 +52,7 @@ export function nodeEndpoints(deps: NodeEndpointDeps): AnyEndpoint[] {
 
 function joinTokenEndpoint(deps: NodeEndpointDeps): Endpoint {
   return endpoint('POST', JOIN_TOKENS, {
+    operation: 'createJoinToken',
     action: 'join-tokens:write',
     summary: 'Issue a join token for one machine; it is returned once and is valid once and for 15 minutes',
     headers: ['Idempotency-Key'],
@@ -71,6 +72,7 @@ function enrollEndpoint(deps: NodeEndpointDeps): OpenEndpoint {
   return {
     method: 'POST',
     path: '/api/v1/nodes/enroll',
+    operation: 'enrollNode',
     credential: 'joinToken',
     summary: "Enroll a machine as a node of its join token's tenant",
     query: [],
@@ -100,12 +102,14 @@ async function enroll(deps: NodeEndpointDeps, { body, address, requestId }: Open
 function readEndpoints(deps: NodeEndpointDeps): Endpoint[] {
   return [
     listEndpoint('/api/v1/nodes', {
+      operation: 'listNodes',
       action: 'nodes:read',
       summary: 'List the nodes of the tenant',
       item: nodeShape,
       run: ({ caller, query }) => listNodes(deps.store, caller.tenant, query),
     }),
     endpoint('GET', ONE, {
+      operation: 'getNode',
       action: 'nodes:read',
       summary: 'Read a node',
       shape: nodeShape,
@@ -117,6 +121,7 @@ function readEndpoints(deps: NodeEndpointDeps): Endpoint[] {
         ),
     }),
     endpoint('GET', `${ONE}/containers`, {
+      operation: 'listNodeContainers',
       action: 'nodes:read',
       summary: 'List all containers of a node, including those that Holdfast does not manage',
       shape: object({ items: list(machineContainerShape) }),
@@ -160,6 +165,7 @@ function actionEndpoint(deps: NodeEndpointDeps, { verb, summary, status, act }: 
   const path = `${ONE}/${verb}`
   const toResponse = (node: Node): KeptAnswer => ({ status, body: node })
   return endpoint('POST', path, {
+    operation: `${verb}Node`,
     action: 'nodes:write',
     summary,
     headers: ['Idempotency-Key'],
@@ -182,6 +188,7 @@ function actionEndpoint(deps: NodeEndpointDeps, { verb, summary, status, act }: 
 function writeEndpoints(deps: NodeEndpointDeps): Endpoint[] {
   return [
     endpoint('PATCH', ONE, {
+      operation: 'updateNode',
       action: 'control-plane-nodes:write',
       summary: 'Set whether the control plane runs on a node',
       headers: ['If-Match'],
@@ -191,6 +198,7 @@ function writeEndpoints(deps: NodeEndpointDeps): Endpoint[] {
       run: (request) => changeNode(deps, request.caller, param(request, 'id'), request.body, request.ifMatch),
     }),
     endpoint('DELETE', ONE, {
+      operation: 'deleteNode',
       action: 'nodes:write',
       summary:
         'Remove a node once no replicas run on it; with force at once, for a machine that is lost or compromised',
@@ -205,6 +213,7 @@ function writeEndpoints(deps: NodeEndpointDeps): Endpoint[] {
       },
     }),
     endpoint('DELETE', '/api/v1/nodes/{nodeName}/claim', {
+      operation: 'releaseNodeClaim',
       action: 'claims:release',
       tenantRequired: 'node_claim_release_no_tenant',
       summary: 'Release a machine, so that another tenant may enroll it',

@@ -16,6 +16,7 @@ const CREDENTIAL = '/api/v1/registries/{host}/credential'
 export function registryEndpoints(deps: RegistryDeps): Endpoint[] {
   return [
     endpoint('GET', '/api/v1/registries', {
+      operation: 'listRegistries',
       action: 'registries:read',
       summary: 'List the registries that images may come from',
       shape: object({ items: list(registryShape) }),
@@ -25,6 +26,7 @@ export function registryEndpoints(deps: RegistryDeps): Endpoint[] {
       },
     }),
     endpoint('PUT', CREDENTIAL, {
+      operation: 'setRegistryCredential',
       action: 'registries:write',
       summary: 'Set the credential for a registry; it is stored in the secrets store and never returned',
       body: credentialShape,
@@ -33,6 +35,7 @@ export function registryEndpoints(deps: RegistryDeps): Endpoint[] {
       run: (request) => putRegistryCredential(deps, request.caller, param(request, 'host'), request.body),
     }),
     endpoint('DELETE', CREDENTIAL, {
+      operation: 'deleteRegistryCredential',
       action: 'registries:write',
       summary: 'Remove the credential for a registry',
       status: 202,

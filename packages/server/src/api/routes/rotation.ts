@@ -17,6 +17,7 @@ const rotated = (rotation: Rotation): KeptAnswer => ({ status: 200, body: rotati
 export function rotationEndpoints(deps: RotateDeps): Endpoint[] {
   return [
     endpoint('GET', '/api/v1/deployments/{name}/secrets/rotation', {
+      operation: 'getRotation',
       action: 'secrets:read',
       summary: 'Read the rotation phase of each secret of a deployment, the next phase and its conditions',
       shape: rotationShape,
@@ -24,6 +25,7 @@ export function rotationEndpoints(deps: RotateDeps): Endpoint[] {
       run: (request) => readRotation(deps.store, request.caller.tenant, param(request, 'name')),
     }),
     endpoint('POST', ROTATE, {
+      operation: 'rotateSecrets',
       action: 'secrets:rotate',
       summary:
         'Advance the rotation of one secret of a deployment, or of all of them, by one phase; or abort it',

@@ -7,6 +7,7 @@ import { type Endpoint, endpoint } from '../endpoint.ts'
 export function schedulerEndpoints(rules: ResidencyRules): Endpoint[] {
   return [
     endpoint('GET', '/api/v1/scheduler/regions', {
+      operation: 'listRegions',
       action: 'scheduler:read',
       summary: 'List the regions that placement.residency may name, and whether residency is enforced',
       shape: regionsShape,

@@ -49,6 +49,7 @@ export function secretEndpoints(deps: WriteSecretDeps): Endpoint[] {
 function readEndpoints({ store }: WriteSecretDeps): Endpoint[] {
   return [
     listEndpoint(COLLECTION, {
+      operation: 'listSecrets',
       action: 'secrets:read',
       summary:
         'List the secrets that have material, with versions and consumers; key names for roles that may write',
@@ -56,12 +57,14 @@ function readEndpoints({ store }: WriteSecretDeps): Endpoint[] {
       run: ({ caller, query }) => listSecrets(store, caller, query),
     }),
     listEndpoint(`${COLLECTION}/resources`, {
+      operation: 'listSecretReferences',
       action: 'secrets:read',
       summary: 'List every path that a deployment refers to, with material or without',
       item: secretReferenceShape,
       run: ({ caller, query }) => listReferences(store, caller.tenant, query),
     }),
     listEndpoint(`${COLLECTION}/resources/{name}/consumers`, {
+      operation: 'listSecretConsumers',
       action: 'secrets:read',
       summary: 'List the deployments that refer to a label, in any namespace; empty for an unknown label',
       item: secretConsumerShape,
@@ -73,6 +76,7 @@ function readEndpoints({ store }: WriteSecretDeps): Endpoint[] {
 function writeEndpoints(deps: WriteSecretDeps): Endpoint[] {
   return [
     endpoint('PUT', ONE, {
+      operation: 'writeSecret',
       action: 'secrets:write',
       summary:
         'Write a new version of a secret with exactly the keys sent; the response names them and has no values',
@@ -91,6 +95,7 @@ function writeEndpoints(deps: WriteSecretDeps): Endpoint[] {
       etag: ({ version }) => String(version),
     }),
     endpoint('DELETE', ONE, {
+      operation: 'deleteSecret',
       action: 'secrets:write',
       summary: 'Destroy all versions of a secret that nothing refers to',
       headers: ['If-Match'],

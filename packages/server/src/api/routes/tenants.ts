@@ -50,6 +50,7 @@ export function tenantEndpoints(deps: TenantEndpointDeps): Endpoint[] {
 function collectionEndpoints(deps: TenantEndpointDeps): Endpoint[] {
   return [
     listEndpoint(TENANTS, {
+      operation: 'listTenants',
       action: 'tenants:choose',
       summary: 'List all tenants',
       item: tenantShape,
@@ -62,6 +63,7 @@ function collectionEndpoints(deps: TenantEndpointDeps): Endpoint[] {
         ),
     }),
     endpoint('POST', TENANTS, {
+      operation: 'createTenant',
       action: 'tenants:write',
       summary: 'Create a tenant with its own secrets mount',
       headers: ['Idempotency-Key'],
@@ -94,6 +96,7 @@ const createdTenant = (tenant: Tenant): KeptAnswer => ({ status: 201, body: tena
 function oneTenantEndpoints(deps: TenantEndpointDeps): Endpoint[] {
   return [
     endpoint('GET', TENANT, {
+      operation: 'getTenant',
       action: 'tenants:read',
       summary: 'Read a tenant',
       shape: tenantShape,
@@ -105,6 +108,7 @@ function oneTenantEndpoints(deps: TenantEndpointDeps): Endpoint[] {
       etag: etagOf,
     }),
     endpoint('PATCH', TENANT, {
+      operation: 'updateTenant',
       action: 'tenants:write',
       summary: 'Rename a tenant or set its quotas',
       headers: ['If-Match'],
@@ -121,6 +125,7 @@ function oneTenantEndpoints(deps: TenantEndpointDeps): Endpoint[] {
       etag: etagOf,
     }),
     endpoint('DELETE', TENANT, {
+      operation: 'deleteTenant',
       action: 'tenants:write',
       summary: 'Remove a tenant with everything it has; its tokens become invalid at once',
       headers: ['If-Match'],
@@ -135,6 +140,7 @@ function oneTenantEndpoints(deps: TenantEndpointDeps): Endpoint[] {
 function tokenEndpoints(deps: TenantEndpointDeps): Endpoint[] {
   return [
     listEndpoint(TOKENS, {
+      operation: 'listTokens',
       action: 'tokens:read',
       summary: 'List the tokens of a tenant, without their secrets',
       item: tokenShape,
@@ -148,6 +154,7 @@ function tokenEndpoints(deps: TenantEndpointDeps): Endpoint[] {
         ),
     }),
     endpoint('POST', TOKENS, {
+      operation: 'createToken',
       action: 'tokens:write',
       summary: 'Issue a token; it is returned once and not stored',
       headers: ['Idempotency-Key'],
@@ -168,6 +175,7 @@ function tokenEndpoints(deps: TenantEndpointDeps): Endpoint[] {
         }),
     }),
     endpoint('DELETE', `${TOKENS}/{id}`, {
+      operation: 'revokeToken',
       action: 'tokens:write',
       summary: 'Revoke a token',
       status: 202,
@@ -180,6 +188,7 @@ function tokenEndpoints(deps: TenantEndpointDeps): Endpoint[] {
 
 function quotaEndpoint({ quotas, store }: TenantEndpointDeps): Endpoint {
   return endpoint('GET', '/api/v1/quotas', {
+    operation: 'listQuotas',
     action: 'quotas:read',
     summary: "Read the tenant's usage of each quota",
     shape: quotaListShape,

@@ -1,0 +1,233 @@
+// The names that the OpenAPI document gives to schemas and tags. Generators of clients turn them into types and classes.
+
+import {
+  alterationShape,
+  archiveEntryShape,
+  auditEntryShape,
+  candidateShape,
+  capacityShape,
+  claimShape,
+  constraintShape,
+  credentialRotationShape,
+  cureShape,
+  deploymentPlanShape,
+  deploymentRecordShape,
+  deploymentSpecShape,
+  deploymentStatusShape,
+  dryRunDocumentShape,
+  dryRunDocumentsResultShape,
+  dryRunDocumentsShape,
+  dryRunShape,
+  effectsShape,
+  engineShape,
+  enrolledShape,
+  enrollmentShape,
+  eventPageShape,
+  execRequestShape,
+  generateShape,
+  healthCheckShape,
+  issuedExecShape,
+  issuedJoinTokenShape,
+  issuedTokenShape,
+  type JsonObject,
+  jsonSchema,
+  limitsShape,
+  listedCodeShape,
+  listedEventShape,
+  machineContainerShape,
+  newJoinTokenShape,
+  nodeShape,
+  placementEntryShape,
+  placementPlanShape,
+  placementShape,
+  plannedReplicaShape,
+  planStepShape,
+  quotaListShape,
+  refusalShape,
+  regionsShape,
+  registryShape,
+  rejectionShape,
+  residencyDemandShape,
+  residencyShape,
+  resourcesShape,
+  rolloutPlanShape,
+  rotateShape,
+  rotationConsumerShape,
+  rotationShape,
+  routeShape,
+  type Shape,
+  type ShapeNode,
+  secretConsumerShape,
+  secretEntryShape,
+  secretReferenceShape,
+  secretShape,
+  secretVersionShape,
+  secretWriteShape,
+  secretWrittenShape,
+  statusWithTimelineShape,
+  tenantShape,
+  tokenShape,
+  updateShape,
+  volumeMountShape,
+  warningShape,
+  whyShape,
+  writtenShape,
+} from '@holdfast/contract'
+import { rollbackShape } from '../../operations/deployments/write/rollback-deployment.ts'
+import { nodePatchShape } from '../../operations/nodes/change-node.ts'
+import { credentialShape } from '../../operations/secrets/registries.ts'
+import { newTenantShape, tenantPatchShape } from '../../operations/tenants/tenants.ts'
+import { newTokenShape } from '../../operations/tenants/tokens.ts'
+import { deploymentChangeShape, newDeploymentShape } from '../routes/sent-deployment.ts'
+
+const NAMED: { readonly [name: string]: Shape<unknown> } = {
+  Alteration: alterationShape,
+  AuditEntry: auditEntryShape,
+  Candidate: candidateShape,
+  Capacity: capacityShape,
+  Constraint: constraintShape,
+  Cure: cureShape,
+  Deployment: deploymentRecordShape,
+  DeploymentChange: deploymentChangeShape,
+  DeploymentPlan: deploymentPlanShape,
+  DeploymentSpec: deploymentSpecShape,
+  DeploymentStatus: deploymentStatusShape,
+  DeploymentStatusWithTimeline: statusWithTimelineShape,
+  DeploymentWritten: writtenShape,
+  DryRun: dryRunShape,
+  DryRunDocument: dryRunDocumentShape,
+  DryRunDocuments: dryRunDocumentsShape,
+  DryRunDocumentsResult: dryRunDocumentsResultShape,
+  Effects: effectsShape,
+  EnrolledNode: enrolledShape,
+  Enrollment: enrollmentShape,
+  ErrorCode: listedCodeShape,
+  Event: listedEventShape,
+  EventPage: eventPageShape,
+  ExecRequest: execRequestShape,
+  ExecTicket: issuedExecShape,
+  Explanation: whyShape,
+  GeneratedSecret: generateShape,
+  HealthCheck: healthCheckShape,
+  IssuedJoinToken: issuedJoinTokenShape,
+  IssuedToken: issuedTokenShape,
+  Limits: limitsShape,
+  MachineContainer: machineContainerShape,
+  NewDeployment: newDeploymentShape,
+  NewJoinToken: newJoinTokenShape,
+  NewTenant: newTenantShape,
+  NewToken: newTokenShape,
+  Node: nodeShape,
+  NodeChange: nodePatchShape,
+  NodeClaim: claimShape,
+  NodeEngine: engineShape,
+  NodeResidency: residencyShape,
+  Placement: placementShape,
+  PlacementEntry: placementEntryShape,
+  PlacementPlan: placementPlanShape,
+  PlannedReplica: plannedReplicaShape,
+  PlanStep: planStepShape,
+  Quotas: quotaListShape,
+  Refusal: refusalShape,
+  Rejection: rejectionShape,
+  Regions: regionsShape,
+  Registry: registryShape,
+  RegistryCredential: credentialShape,
+  ResidencyDemand: residencyDemandShape,
+  Resources: resourcesShape,
+  Revision: archiveEntryShape,
+  Rollback: rollbackShape,
+  RolloutPlan: rolloutPlanShape,
+  Rotation: rotationShape,
+  RotationConsumer: rotationConsumerShape,
+  RotationOfSecret: credentialRotationShape,
+  RotationStep: rotateShape,
+  Route: routeShape,
+  Secret: secretShape,
+  SecretConsumer: secretConsumerShape,
+  SecretEntry: secretEntryShape,
+  SecretReference: secretReferenceShape,
+  SecretVersion: secretVersionShape,
+  SecretWrite: secretWriteShape,
+  SecretWritten: secretWrittenShape,
+  Tenant: tenantShape,
+  TenantChange: tenantPatchShape,
+  Token: tokenShape,
+  UpdatePolicy: updateShape,
+  VolumeMount: volumeMountShape,
+  Warning: warningShape,
+}
+
+/** A copy of a shape with another description has the same fields, so the fields identify what a shape describes. */
+const NAMES = new Map(
+  Object.entries(NAMED).flatMap(([name, shape]) => (shape.kind === 'object' ? [[shape.fields, name]] : [])),
+)
+
+export const schemaNameOf = (shape: ShapeNode): string | undefined =>
+  shape.kind === 'object' ? NAMES.get(shape.fields) : undefined
+
+export const namedShapes = (): ReadonlyMap<string, Shape<unknown>> => new Map(Object.entries(NAMED))
+
+const refOf = (shape: ShapeNode): string | undefined => {
+  const name = schemaNameOf(shape)
+  return name === undefined ? undefined : `#/components/schemas/${name}`
+}
+
+/** The JSON Schema of a shape, in which shapes with a name are references. */
+export const schemaFor = (shape: Shape<unknown>): JsonObject => jsonSchema(shape, refOf)
+
+/** The schemas of all shapes with a name, each with references to the others. */
+export const namedSchemas = (): { [name: string]: JsonObject } =>
+  Object.fromEntries(
+    Object.entries(NAMED).map(([name, shape]) => [
+      name,
+      jsonSchema(shape, (inner) => (inner === shape ? undefined : refOf(inner))),
+    ]),
+  )
+
+interface Tag {
+  readonly name: string
+  readonly description: string
+  /** The first words of the paths below /api/v1 that have this tag. */
+  readonly paths: readonly string[]
+}
+
+const TAGS: readonly Tag[] = [
+  {
+    name: 'Deployments',
+    description: 'Container workloads of a tenant: write, follow, explain, roll back',
+    paths: ['deployments', 'archives', 'dry-run', 'exec'],
+  },
+  { name: 'Nodes', description: 'Machines of a tenant', paths: ['nodes'] },
+  { name: 'Secrets', description: 'Credentials in the secrets store, never returned', paths: ['secrets'] },
+  {
+    name: 'Registries',
+    description: 'Registries that images may come from, and their credentials',
+    paths: ['registries'],
+  },
+  { name: 'Events', description: 'What happened, and who asked for it', paths: ['events', 'audit'] },
+  {
+    name: 'Tenants',
+    description: 'Tenants, their tokens and quotas, and the caller',
+    paths: ['tenants', 'quotas', 'me'],
+  },
+  {
+    name: 'Platform',
+    description: 'Facts about this platform: error codes, regions, metrics',
+    paths: ['errors', 'scheduler', 'metrics'],
+  },
+]
+
+const PAGES_TAG = { name: 'Pages', description: 'Health, this document and the reference; without a token' }
+
+export const OPEN_API_TAGS = [...TAGS.map(({ name, description }) => ({ name, description })), PAGES_TAG]
+
+export const PAGES = PAGES_TAG.name
+
+/** The tag of an endpoint's path. Throws for a path without a tag, so that no endpoint is left out of the reference. */
+export function tagOf(path: string): string {
+  const [word = ''] = path.replace(/^(\/api\/v1)?\//, '').split('/')
+  const tag = TAGS.find(({ paths }) => paths.includes(word))
+  if (tag === undefined) throw new TypeError(`no tag lists the path ${path}`)
+  return tag.name
+}
