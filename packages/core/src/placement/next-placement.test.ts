@@ -1,7 +1,7 @@
 // Tests the placement record that follows a plan: why replicas have no node, which parts of the old record are kept, and
 // when a decision is recorded as a new decision.
 
-import { type Candidate, decodeOpen, encodeOpen, type FilterName, integer, object } from '@holdfast/contract'
+import { decodeOpen, encodeOpen, type FilterName, integer, object } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
 import { desiredResidency } from '../scheduling/index.ts'
 import { nodeIdOf } from '../scheduling/scheduling.fixture.ts'
@@ -9,12 +9,13 @@ import { decidedNext, partsOf } from './decision-record.ts'
 import { shortfallReason } from './next-placement.ts'
 import { aPlacement, assigned, NEW, OLD, planOf } from './placement.fixture.ts'
 
-const refusing = (...filters: FilterName[]): Candidate => ({
-  nodeId: nodeIdOf(1),
-  nodeName: 'node-1',
-  refusals: filters.map(
-    (filter) => ({ filter, code: filter, required: null, reported: null, fix: '' }) as never,
-  ),
+const refusing = (...filters: FilterName[]) => ({
+  answer: {
+    refusals: filters.map((filter) => ({ filter, code: filter, required: null, reported: null })),
+    fixes: [],
+    remedy: undefined,
+  },
+  count: 1,
 })
 const demand = (enforcement: boolean) => desiredResidency({ country: 'DE' }, { enforcement, regions: {} })
 
@@ -43,8 +44,8 @@ describe('the reason of a shortfall', () => {
     ['the node that meets it is not ready', [refusing('readiness')], demand(true), 'residency_no_match'],
     ['the node that meets it is full', [refusing('resources')], demand(true), 'unschedulable'],
     ['residency is not enforced', [refusing('resources')], demand(false), 'residency_enforcement_off'],
-  ] as const)('if %s', (_name, candidates, residency, reason) => {
-    expect(shortfallReason({ candidates: [...candidates] }, { residency })).toBe(reason)
+  ] as const)('if %s', (_name, answers, residency, reason) => {
+    expect(shortfallReason({ answers: [...answers] }, { residency })).toBe(reason)
   })
 })
 
@@ -129,7 +130,7 @@ describe('a decision is recorded', () => {
   })
 
   test('in parts if its matrix is large', () => {
-    const large = { ...refusing('label_constraint'), nodeName: 'n'.repeat(100 * 1024) }
+    const large = { nodeId: nodeIdOf(1), nodeName: 'n'.repeat(100 * 1024), refusals: [] }
     const parts = partsOf({ candidates: [large, large, large, large] })
     expect(parts.map((part) => part.length)).toEqual([2, 2])
     expect(partsOf({ candidates: [] })).toEqual([[]])

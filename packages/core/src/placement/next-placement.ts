@@ -102,16 +102,16 @@ const RESIDENCY: ReadonlySet<FilterName> = new Set([
  * node meets the demands. The quota is the reason if some node refuses the replica only because of the quota.
  */
 export function shortfallReason(
-  { candidates }: Pick<Explanation, 'candidates'>,
+  { answers }: Pick<Explanation, 'answers'>,
   { residency }: Pick<Workload, 'residency'>,
 ): string {
   if (residency?.enforced === false) return RESIDENCY_OFF
-  const matches = candidates.some(({ refusals }) =>
+  const matches = answers.some(({ answer: { refusals } }) =>
     refusals.every(({ filter }) => filter !== 'readiness' && !RESIDENCY.has(filter)),
   )
   if (residency !== undefined && !matches) return RESIDENCY_NO_MATCH
-  const byQuota = candidates.some(
-    ({ refusals }) => refusals.length > 0 && refusals.every(({ filter }) => filter === 'quota'),
+  const byQuota = answers.some(
+    ({ answer: { refusals } }) => refusals.length > 0 && refusals.every(({ filter }) => filter === 'quota'),
   )
   return byQuota ? 'quota_reached' : 'unschedulable'
 }

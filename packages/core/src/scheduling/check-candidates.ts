@@ -19,7 +19,7 @@ export function firstRefusal(
   return undefined
 }
 
-function refusalBy(
+export function refusalBy(
   filter: Filter,
   workload: Workload,
   node: NodeFacts,
@@ -34,41 +34,17 @@ function refusalBy(
 /** Returns every refusal of a node. */
 type RefusalsOf = (node: NodeFacts) => NodeRefusal[]
 
-/**
- * Finds the refusals of nodes for one workload. Nodes that are equal in everything a filter reads share the answer of the
- * filter.
- */
+/** Finds the refusals of nodes for one workload, node by node. */
 export function createRefusalFinder(workload: Workload, facts: TenantFacts): RefusalsOf {
-  const askers = PLACEMENT_FILTERS.map((filter) => createAsker(filter, workload, facts))
   return (node) => {
     const refusals: NodeRefusal[] = []
-    for (const ask of askers) {
-      const refusal = ask(node)
+    for (const filter of PLACEMENT_FILTERS) {
+      const refusal = refusalBy(filter, workload, node, facts)
       if (refusal !== undefined) refusals.push(refusal)
     }
     return refusals
   }
 }
-
-type Asker = (node: NodeFacts) => NodeRefusal | undefined
-
-function createAsker(filter: Filter, workload: Workload, facts: TenantFacts): Asker {
-  const { nodeKey } = filter
-  if (nodeKey === undefined) return (node) => refusalBy(filter, workload, node, facts)
-  const answers = new Map<string | boolean | undefined, NodeRefusal | typeof ACCEPTED>()
-  return (node) => {
-    const key = nodeKey(node, workload)
-    let answer = answers.get(key)
-    if (answer === undefined) {
-      answer = refusalBy(filter, workload, node, facts) ?? ACCEPTED
-      answers.set(key, answer)
-    }
-    return answer === ACCEPTED ? undefined : answer
-  }
-}
-
-/** Represents "accepted" in a cache of answers, because a map returns undefined for unknown keys. */
-const ACCEPTED = null
 
 /** Runs every filter on every node of the tenant, whatever the node's status. The result is sorted by node name. */
 export function checkCandidates(workload: Workload, facts: TenantFacts): CheckedCandidate[] {
@@ -80,10 +56,10 @@ export function checkCandidates(workload: Workload, facts: TenantFacts): Checked
   }))
 }
 
-export const sortedByName = (nodes: readonly NodeFacts[]): NodeFacts[] => [...nodes].sort(byName)
+export const sortedByName = (nodes: readonly NodeFacts[]): NodeFacts[] => [...nodes].sort(compareByName)
 
 /** Compares node names by code units, because the order must not depend on the locale of the server. */
-function byName(left: NodeFacts, right: NodeFacts): number {
+export function compareByName(left: NodeFacts, right: NodeFacts): number {
   if (left.name !== right.name) return left.name < right.name ? -1 : 1
   return left.id < right.id ? -1 : 1
 }

@@ -2,7 +2,7 @@
 // are in the order of the node ids. With this layout a decision reads little memory, and its cost does not depend on the
 // nodes of other tenants.
 
-import { firstRefusal } from './check-candidates.ts'
+import { compareByName, firstRefusal } from './check-candidates.ts'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
 import { PLACEMENT_FILTERS } from './filters/index.ts'
 import { freeOn } from './filters/resources.ts'
@@ -37,6 +37,8 @@ export interface Columns {
   readonly running: Map<string, Map<number, number>>
   readonly candidates: Map<string, Candidates>
   readonly groups: Map<string, Groups>
+  /** The slots in the order of the node names; undefined until an explanation needs them. */
+  slotsByName: Int32Array | undefined
 }
 
 /**
@@ -57,6 +59,7 @@ export function createColumns(held: Iterable<HeldNode>): Columns {
     running: new Map(),
     candidates: new Map(),
     groups: new Map(),
+    slotsByName: undefined,
   }
   nodes.forEach((node, slot) => {
     node.slot = slot
@@ -87,9 +90,25 @@ export function replaceNode(columns: Columns, before: HeldNode, node: HeldNode):
   for (const name of before.replicas.keys()) setRunning(columns, name, before.slot, 0)
   for (const [name, count] of node.replicas) setRunning(columns, name, node.slot, count)
   refreshSlot(columns, node)
+  if (before.name !== node.name) columns.slotsByName = undefined
   if (sameRecord(before, node)) return
   columns.candidates.clear()
   columns.groups.clear()
+}
+
+/** The nodes sorted by name, as a new list that later changes of the columns do not affect. */
+export function nodesByName(columns: Columns): HeldNode[] {
+  const { nodes } = columns
+  columns.slotsByName ??= Int32Array.from(nodes.keys()).sort((left, right) => {
+    const [one, other] = [nodes[left], nodes[right]]
+    return one === undefined || other === undefined ? 0 : compareByName(one, other)
+  })
+  const sorted: HeldNode[] = []
+  for (const slot of columns.slotsByName) {
+    const node = nodes[slot]
+    if (node !== undefined) sorted.push(node)
+  }
+  return sorted
 }
 
 export function candidatesFor(columns: Columns, workload: Workload, facts: TenantFacts): Candidates {

@@ -2,9 +2,10 @@
 // remedies, and a text by which two explanations are compared. See docs/design/placement.md#explanations
 
 import type { Candidate, Change, Cure, Refusal } from '@holdfast/contract'
+import type { ExplainedCandidate, SharedAnswer } from './explain-nodes.ts'
 import { PLACEMENT_FILTERS } from './filters/index.ts'
 import { quoteConstraint } from './labels.ts'
-import { lazy, memoizeByValue } from './memoize.ts'
+import { lazy, memoizeByObject, memoizeByValue } from './memoize.ts'
 import type { NodeRefusal } from './refusal.ts'
 import {
   ANOTHER_NODE,
@@ -13,8 +14,8 @@ import {
   textOfSteps,
   textWithoutRemedy,
 } from './remedies/change-text.ts'
-import { compareCosts, type PricedStep } from './remedies/cost.ts'
-import type { ExplainedCandidate, Remedy } from './remedies/find-remedies.ts'
+import { type Cost, compareCosts, type PricedStep } from './remedies/cost.ts'
+import type { Remedy } from './remedies/find-remedies.ts'
 
 export interface Explanation {
   readonly summary: string
@@ -27,6 +28,8 @@ export interface Explanation {
    * changes.
    */
   readonly canonical: string
+  /** The different answers of the nodes, each with the number of nodes that share it. */
+  readonly answers: readonly { readonly answer: SharedAnswer; readonly count: number }[]
 }
 
 const MAX_REMEDIES = 10
@@ -43,12 +46,14 @@ export function explainCandidates(explained: readonly ExplainedCandidate[]): Exp
 class LazyExplanation implements Explanation {
   readonly summary: string
   readonly cure: string[]
+  readonly answers: readonly CountedAnswer[]
   readonly #candidates: () => Candidate[]
   readonly #canonical: () => string
 
   constructor(explained: readonly ExplainedCandidate[]) {
-    this.summary = summaryOf(explained)
-    this.cure = remedyTexts(explained)
+    this.answers = countAnswers(explained)
+    this.summary = summaryOf(explained.length, this.answers)
+    this.cure = remedyTexts(explained, this.answers)
     this.#candidates = lazy(() => explained.map(toCandidate))
     this.#canonical = lazy(() => canonicalOf(explained))
   }
@@ -120,11 +125,37 @@ function toChange(step: PricedStep, node: ExplainedCandidate): Change {
   return change
 }
 
-function summaryOf(explained: readonly ExplainedCandidate[]): string {
-  if (explained.length === 0) return 'No node of this tenant is enrolled, so no replica can be placed.'
-  const accepting = explained.filter(({ refusals }) => refusals.length === 0).length
-  const heading = `${accepting} of ${explained.length} nodes ${accepting === 1 ? 'fits' : 'fit'}`
-  const reasons = countedReasons(explained).map(([phrase, count]) => `${count} ${phrase}`)
+/** An answer with the nodes that share it. */
+interface CountedAnswer {
+  readonly answer: SharedAnswer
+  count: number
+  /** The positions of the first nodes, in the order of the nodes. */
+  readonly first: number[]
+}
+
+function countAnswers(explained: readonly ExplainedCandidate[]): CountedAnswer[] {
+  const counted = new Map<SharedAnswer, CountedAnswer>()
+  for (let at = 0; at < explained.length; at += 1) {
+    const shared = explained[at]?.shared
+    if (shared === undefined) continue
+    const known = counted.get(shared)
+    if (known === undefined) counted.set(shared, { answer: shared, count: 1, first: [at] })
+    else {
+      known.count += 1
+      if (known.first.length < MAX_REMEDIES) known.first.push(at)
+    }
+  }
+  return [...counted.values()]
+}
+
+function summaryOf(total: number, answers: readonly CountedAnswer[]): string {
+  if (total === 0) return 'No node of this tenant is enrolled, so no replica can be placed.'
+  const accepting = answers.reduce(
+    (sum, { answer, count }) => sum + (answer.refusals.length === 0 ? count : 0),
+    0,
+  )
+  const heading = `${accepting} of ${total} nodes ${accepting === 1 ? 'fits' : 'fit'}`
+  const reasons = countedReasons(answers).map(([phrase, count]) => `${count} ${phrase}`)
   return reasons.length === 0 ? `${heading}.` : `${heading}: ${reasons.join(', ')}.`
 }
 
@@ -132,9 +163,10 @@ function summaryOf(explained: readonly ExplainedCandidate[]): string {
  * The reasons why nodes refuse a replica, each with the number of refusing nodes: most frequent first and otherwise in
  * the order of the filters. A node is counted for each of its reasons.
  */
-function countedReasons(explained: readonly ExplainedCandidate[]): [string, number][] {
+function countedReasons(answers: readonly CountedAnswer[]): [string, number][] {
   const counted = memoizeByValue((_code: string) => ({ count: 0 }))
-  for (const { refusals } of explained) for (const { code } of refusals) counted(code).count += 1
+  for (const { answer, count } of answers)
+    for (const { code } of answer.refusals) counted(code).count += count
   return PLACEMENT_FILTERS.flatMap(({ phrases }) => Object.entries(phrases))
     .flatMap(([code, phrase]): [string, number][] => {
       const { count } = counted(code)
@@ -147,26 +179,41 @@ function countedReasons(explained: readonly ExplainedCandidate[]): [string, numb
  * The texts of the remedies, cheapest first. Equally cheap remedies are in the order of the nodes, and a text that
  * several nodes share appears once.
  */
-function remedyTexts(explained: readonly ExplainedCandidate[]): string[] {
+function remedyTexts(explained: readonly ExplainedCandidate[], answers: readonly CountedAnswer[]): string[] {
   if (explained.length === 0) return [FIRST_NODE]
   const texts = new Set<string>()
-  const remedied = explained.filter(hasRemedy)
-  remedied.sort((left, right) => compareCosts(left.remedy.cost, right.remedy.cost))
-  for (const candidate of remedied) {
-    if (texts.size === MAX_REMEDIES) break
-    texts.add(textOfSteps(candidate.remedy.steps, candidate))
-  }
-  return texts.size === 0 && explained.every(({ refusals }) => refusals.length > 0)
+  for (const { first } of cheapestAnswers(answers))
+    for (const at of first.sort((left, right) => left - right)) {
+      const candidate = explained[at]
+      if (texts.size < MAX_REMEDIES && candidate?.remedy !== undefined)
+        texts.add(textOfSteps(candidate.remedy.steps, candidate))
+    }
+  return texts.size === 0 && answers.every(({ answer }) => answer.refusals.length > 0)
     ? [enrollmentText(explained)]
     : [...texts]
 }
 
-interface RemediedCandidate extends ExplainedCandidate {
-  readonly remedy: Remedy
+/**
+ * The answers with the cheapest remedies, cheapest first; equally cheap ones together. Each cost contributes at least one
+ * text, so no more costs are needed than texts are listed.
+ */
+function cheapestAnswers(answers: readonly CountedAnswer[]): { cost: Cost; first: number[] }[] {
+  const cheapest: { cost: Cost; first: number[] }[] = []
+  for (const { answer, first } of answers) {
+    const cost = answer.remedy?.cost
+    if (cost === undefined) continue
+    let at = cheapest.length
+    let before = cheapest[at - 1]
+    while (before !== undefined && compareCosts(before.cost, cost) > 0) {
+      at -= 1
+      before = cheapest[at - 1]
+    }
+    if (before !== undefined && compareCosts(before.cost, cost) === 0) before.first.push(...first)
+    else cheapest.splice(at, 0, { cost, first: [...first] })
+    if (cheapest.length > MAX_REMEDIES) cheapest.pop()
+  }
+  return cheapest
 }
-
-const hasRemedy = (candidate: ExplainedCandidate): candidate is RemediedCandidate =>
-  candidate.remedy !== undefined
 
 const ABOUT_TENANT = new Set<string>(['residency_enforcement', 'quota'])
 
@@ -183,18 +230,20 @@ function enrollmentText([first]: readonly ExplainedCandidate[]): string {
 }
 
 /**
- * Text that is equal for equal explanations. Each different refusal is written once and gets a number; each node is written
- * with the numbers of the refusals it has. Filters and nodes come in a fixed order, so nothing is sorted here.
+ * Text that is equal for equal explanations. Each different refusal is written once and gets a number; the ids of the
+ * nodes with the same refusals follow their numbers. Filters and nodes come in a fixed order, so nothing is sorted here.
  */
 function canonicalOf(explained: readonly ExplainedCandidate[]): string {
   const { numberOf, texts } = createRefusalNumbers()
-  const pieces: string[] = []
-  for (const { nodeId, refusals } of explained) {
-    let line: string = nodeId
-    for (const refusal of refusals) line += ` ${numberOf(refusal)}`
-    pieces.push(line)
+  const nodeIds = memoizeByValue((_numbers: string): string[] => [])
+  const idsOf = memoizeByObject(({ refusals }: SharedAnswer) => nodeIds(refusals.map(numberOf).join(' ')))
+  const lines = new Map<string[], string>()
+  for (const { nodeId, shared } of explained) idsOf(shared).push(nodeId)
+  for (const { shared } of explained) {
+    const ids = idsOf(shared)
+    if (!lines.has(ids)) lines.set(ids, `${shared.refusals.map(numberOf).join(' ')}: ${ids.join(' ')}`)
   }
-  return [...texts, ...pieces].join('\n')
+  return [...texts, ...lines.values()].join('\n')
 }
 
 const RECORD_FILTERS = new Set<string>(

@@ -36,7 +36,10 @@ function everythingOf(view: SchedulingView): unknown {
     aWorkload({ name: 'db', placement: { affinity: ['web'], spread: 'zone' } }),
     aWorkload({ name: NO_DEPLOYMENT, placement: { antiAffinity: [NO_DEPLOYMENT] } }),
   ]
-  return questions.map((workload) => [view.place(workload, 7), view.candidates(workload)])
+  return questions.map((workload) => {
+    const { placed, unplaced, candidates } = view.place(workload, 7)
+    return [placed, unplaced, candidates, view.candidates(workload)]
+  })
 }
 
 describe('a hypothetical question', () => {

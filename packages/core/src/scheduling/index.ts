@@ -1,5 +1,6 @@
 export { createPickDescriber, type PickDescriber } from './describe-pick.ts'
 export { type Explanation, explainCandidates } from './explain.ts'
+export type { ExplainedCandidate } from './explain-nodes.ts'
 export type { DesiredResidency, NodeFacts, TenantFacts, Workload } from './facts.ts'
 export { sameAgent } from './filters/agent-version.ts'
 export { PLACEMENT_FILTERS } from './filters/index.ts'
@@ -12,7 +13,6 @@ export {
   type RetryTrigger,
 } from './refusal.ts'
 export { applyChange, type Situation } from './remedies/apply-changes.ts'
-export type { ExplainedCandidate } from './remedies/find-remedies.ts'
 export { answersResidency, desiredResidency, residencyLabels, sameStand } from './residency.ts'
 export { createSchedulingView, type Placing, placeReplicas, type SchedulingView } from './scheduling-view.ts'
 export { mayStayForNow, stillQualifies } from './still-qualifies.ts'

@@ -51,13 +51,6 @@ export function quoteConstraint(constraint: Constraint): { constraint: Constrain
   return { constraint: more === 0 ? constraint : { ...constraint, values: quoted }, more }
 }
 
-/** A text that is equal for two nodes only if the nodes report the same values of the given labels. */
-export function keyOfLabels(named: readonly { readonly label: string }[], labels: Labels): string {
-  let key = ''
-  for (const { label } of named) key += keyOfValue(labelOf(label, labels))
-  return key
-}
-
 /**
  * A label value as a part of a key. No label value contains the characters that mark the end or the absence of a value.
  */

@@ -63,10 +63,10 @@ export interface Filter {
    */
   readonly cacheKey?: (workload: Workload) => readonly KeyPart[]
   /**
-   * Everything that the filter reads of a node for this workload. An explanation runs the filter once for all nodes with
-   * the same key.
+   * Everything that the filter reads of a node. An explanation asks once for all nodes with the same keys. Absent if the
+   * filter reads labels, replicas, capacity or the id of a node; explain-nodes.ts compares these for the workload.
    */
-  readonly nodeKey?: (node: NodeFacts, workload: Workload) => string | boolean | undefined
+  readonly nodeKey?: (node: NodeFacts) => string | boolean | undefined
   /** Returns why the node is refused, or undefined if the node is accepted. */
   refuse(workload: Workload, node: NodeFacts, facts: TenantFacts): Mismatch | undefined
 }

@@ -3,12 +3,21 @@
 // tenants.
 
 import type { Capacity, FilterName, NodeId } from '@holdfast/contract'
+import { nodesByName } from './columns.ts'
+import {
+  captureNodes,
+  type ExplainedCandidate,
+  explainInSteps,
+  explainNodes,
+  type NodesAtMoment,
+  runToEnd,
+} from './explain-nodes.ts'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
 import { PLACEMENT_FILTERS } from './filters/index.ts'
 import { type HypotheticalChange, hypothetically, restoring } from './hypothetical.ts'
+import { lazy } from './memoize.ts'
 import { pickNode } from './pick-node.ts'
 import { RETRY_TRIGGERS, type RetryTrigger } from './refusal.ts'
-import { type ExplainedCandidate, explainNodes } from './remedies/find-remedies.ts'
 import {
   columnsOf,
   createTenantState,
@@ -23,10 +32,17 @@ export interface Placing {
   /** A node for each replica that fits. A node with several replicas is listed several times. */
   readonly placed: readonly NodeId[]
   readonly unplaced: number
-  /** Every node of the tenant with every refusal, sorted by name, if some replica fits on no node. Empty otherwise. */
+  /**
+   * Every node of the tenant with every refusal, sorted by name, if some replica fits on no node. Empty otherwise. They
+   * are computed when they are first read, from the nodes at the time of the decision.
+   */
   readonly candidates: readonly ExplainedCandidate[]
   /** The kinds of change after which placing should be retried. Empty if every replica is placed. */
   readonly cures: readonly RetryTrigger[]
+}
+
+export interface PlacingInSteps extends Pick<Placing, 'placed' | 'unplaced'> {
+  readonly steps: Iterator<undefined, readonly ExplainedCandidate[]>
 }
 
 export interface SchedulingView {
@@ -34,6 +50,11 @@ export interface SchedulingView {
   place(workload: Workload, count: number): Placing
   /** Every node of the tenant with every refusal, even if a replica would fit. */
   candidates(workload: Workload): ExplainedCandidate[]
+  /**
+   * Places replicas as `place` does, and explains every node step by step: after the placed replicas, if one fits
+   * nowhere. The view may change between the steps; the explanation is that of the moment of the call.
+   */
+  placeInSteps(workload: Workload, count: number): PlacingInSteps
   /**
    * Calls `ask` as if the changes were made, in the given order, and returns its answer. Afterwards the view is exactly
    * as before, even if `ask` throws. `ask` must be synchronous, may ask further hypothetical questions, and must not
@@ -53,8 +74,13 @@ export interface SchedulingView {
 export function createSchedulingView(facts: TenantFacts): SchedulingView {
   const state = createTenantState(facts)
   return {
-    place: (workload, count) => place(state, factsNow(state), workload, count),
+    place: (workload, count) => new LazyPlacing(workload, place(state, factsNow(state), workload, count)),
     candidates: (workload) => explainNodes(workload, factsNow(state)),
+    placeInSteps(workload, count) {
+      const facts = factsNow(state)
+      const { placed, unplaced, moment } = place(state, facts, workload, count)
+      return { placed, unplaced, steps: explainInSteps(workload, moment ?? captureNodes(workload, facts)) }
+    },
     hypothetically: (changes, ask) => hypothetically(state, changes, ask),
     applyAssigned(nodeId, name, resources) {
       checkMutable(state)
@@ -89,8 +115,14 @@ function checkMutable({ openQuestions }: TenantState): void {
  * nodes themselves stay the same.
  */
 function factsNow(state: TenantState): TenantFacts {
-  const { nodes, running } = columnsOf(state)
-  return { nodes, containers: state.containers, runs: (name) => running.has(name) }
+  const columns = columnsOf(state)
+  const { nodes, running } = columns
+  return {
+    nodes,
+    containers: state.containers,
+    runs: (name) => running.has(name),
+    byName: () => nodesByName(columns),
+  }
 }
 
 /** Makes one decision for callers that have no scheduling view. */
@@ -98,10 +130,17 @@ export function placeReplicas(workload: Workload, count: number, facts: TenantFa
   return createSchedulingView(facts).place(workload, count)
 }
 
+interface Placed {
+  readonly placed: readonly NodeId[]
+  readonly unplaced: number
+  /** The nodes with the placed replicas, on which remedies depend; undefined if every replica is placed. */
+  readonly moment: NodesAtMoment | undefined
+}
+
 /**
  * Places replicas one by one. Each placed replica affects the next ones: in capacity, anti-affinity, spread and quota.
  */
-function place(state: TenantState, facts: TenantFacts, workload: Workload, count: number): Placing {
+function place(state: TenantState, facts: TenantFacts, workload: Workload, count: number): Placed {
   const { name, resources } = workload
   return restoring(state, (apply) => {
     const placed: NodeId[] = []
@@ -112,10 +151,32 @@ function place(state: TenantState, facts: TenantFacts, workload: Workload, count
       if (placed.length < count) apply({ kind: 'enter', nodeId, name, resources })
     }
     const unplaced = count - placed.length
-    // The explanation is built before the placed replicas are undone, because remedies depend on the placed replicas.
-    const candidates = unplaced > 0 ? explainNodes(workload, facts) : []
-    return { placed, unplaced, candidates, cures: unplaced > 0 ? retryTriggersOf(candidates) : [] }
+    return { placed, unplaced, moment: unplaced > 0 ? captureNodes(workload, facts) : undefined }
   })
+}
+
+/**
+ * A placement whose explanation is computed when it is read, because many decisions only ask whether a replica fits. It
+ * is a class for the reason given at LazyExplanation in explain.ts.
+ */
+class LazyPlacing implements Placing {
+  readonly placed: readonly NodeId[]
+  readonly unplaced: number
+  readonly #candidates: () => readonly ExplainedCandidate[]
+
+  constructor(workload: Workload, { placed, unplaced, moment }: Placed) {
+    this.placed = placed
+    this.unplaced = unplaced
+    this.#candidates = lazy(() => (moment === undefined ? [] : runToEnd(explainInSteps(workload, moment))))
+  }
+
+  get candidates(): readonly ExplainedCandidate[] {
+    return this.#candidates()
+  }
+
+  get cures(): readonly RetryTrigger[] {
+    return this.unplaced > 0 ? retryTriggersOf(this.candidates) : []
+  }
 }
 
 /**
@@ -123,10 +184,11 @@ function place(state: TenantState, facts: TenantFacts, workload: Workload, count
  * replica.
  */
 function retryTriggersOf(candidates: readonly ExplainedCandidate[]): RetryTrigger[] {
-  const refuses = (name: FilterName): boolean =>
-    candidates.some(({ refusals }) => refusals.some(({ filter }) => filter === name))
+  const refusing = new Set<FilterName>()
+  for (const { refusals } of new Set(candidates.map(({ shared }) => shared)))
+    for (const { filter } of refusals) refusing.add(filter)
   const kinds = new Set<RetryTrigger>(['node_enrolled'])
   for (const { name, retryOn } of PLACEMENT_FILTERS)
-    if (refuses(name)) for (const kind of retryOn) kinds.add(kind)
+    if (refusing.has(name)) for (const kind of retryOn) kinds.add(kind)
   return RETRY_TRIGGERS.filter((kind) => kinds.has(kind))
 }

@@ -11,7 +11,6 @@ export const blockedCountry: Filter = {
   phrases: { residency_country_blocked: 'in a blocked country' },
   reportsRecordFact: true,
   cacheKey: ({ residency }) => [residency?.blockedCountries],
-  nodeKey: countryOf,
   refuse({ residency }, node) {
     if (residency === undefined || !isBlocked(residency, node)) return undefined
     return {

@@ -1,7 +1,7 @@
 // Requires that the node's labels satisfy every constraint in placement.constraints.
 
 import type { Constraint, Json } from '@holdfast/contract'
-import { isMet, keyOfLabels, labelOf, quoteConstraint } from '../labels.ts'
+import { isMet, labelOf, quoteConstraint } from '../labels.ts'
 import type { Filter } from '../refusal.ts'
 
 export const labelConstraint: Filter = {
@@ -10,7 +10,6 @@ export const labelConstraint: Filter = {
   phrases: { label_mismatch: 'without matching labels' },
   reportsRecordFact: true,
   cacheKey: ({ placement }) => [placement?.constraints],
-  nodeKey: ({ labels }, { placement }) => keyOfLabels(placement?.constraints ?? [], labels),
   refuse({ placement }, { labels }) {
     const constraints = placement?.constraints
     if (constraints === undefined || constraints.every((each) => isMet(each, labels))) return undefined

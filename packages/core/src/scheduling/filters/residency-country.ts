@@ -11,7 +11,6 @@ export const residencyCountry: Filter = {
   phrases: { residency_country_mismatch: 'not in the required country' },
   reportsRecordFact: true,
   cacheKey: ({ residency }) => [residency?.country],
-  nodeKey: ({ labels }) => labelOf(NODE_COUNTRY, labels),
   refuse({ residency }, { labels }) {
     if (residency?.country === undefined || isInCountry(residency, labels)) return undefined
     return {

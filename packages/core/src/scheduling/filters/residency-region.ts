@@ -2,11 +2,9 @@
 // region covers. A node that reports neither is refused.
 
 import { NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
-import { keyOfLabels, labelOf } from '../labels.ts'
+import { labelOf } from '../labels.ts'
 import type { Filter } from '../refusal.ts'
 import { isInRegion } from '../residency.ts'
-
-const LOCATION = [{ label: NODE_REGION }, { label: NODE_COUNTRY }]
 
 export const residencyRegion: Filter = {
   name: 'residency_region',
@@ -14,7 +12,6 @@ export const residencyRegion: Filter = {
   phrases: { residency_region_mismatch: 'not in the required region' },
   reportsRecordFact: true,
   cacheKey: ({ residency }) => [residency?.region, residency?.regionCountries],
-  nodeKey: ({ labels }) => keyOfLabels(LOCATION, labels),
   refuse({ residency }, { labels }) {
     if (residency?.region === undefined || isInRegion(residency, labels)) return undefined
     return {

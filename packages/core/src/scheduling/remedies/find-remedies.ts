@@ -2,12 +2,12 @@
 // accept the node with all changes applied, because a remedy that does not help is worse than none. See
 // docs/design/placement.md#remedies
 
-import type { ChangeKind, NodeStatus } from '@holdfast/contract'
-import { createRefusalFinder, firstRefusal, sortedByName } from '../check-candidates.ts'
+import type { ChangeKind } from '@holdfast/contract'
+import { firstRefusal } from '../check-candidates.ts'
 import type { NodeFacts, TenantFacts, Workload } from '../facts.ts'
 import { PLACEMENT_FILTERS } from '../filters/index.ts'
 import { memoizeByValue } from '../memoize.ts'
-import type { CheckedCandidate, NodeRefusal } from '../refusal.ts'
+import type { NodeRefusal } from '../refusal.ts'
 import { applySteps, draftOf } from './apply-changes.ts'
 import { type Cost, costOf, type PricedStep } from './cost.ts'
 import { createLabelAdvisor, type LabelAnswer } from './label-steps.ts'
@@ -19,32 +19,13 @@ export interface Remedy {
   readonly cost: Cost
 }
 
-/**
- * A candidate node with its refusals and remedy as data. Texts are built only when they are read, because most remedies
- * are never read.
- */
-export interface ExplainedCandidate extends CheckedCandidate {
-  readonly nodeStatus: NodeStatus
+export interface Advice {
   /** For each refusal, the changes that end the refusal; empty if no change by the tenant can end it. */
   readonly fixes: readonly Steps[]
   /** The remedy for a refused node; undefined for an accepting node, or if no change by the tenant helps. */
   readonly remedy: Remedy | undefined
 }
 
-type Advice = Pick<ExplainedCandidate, 'fixes' | 'remedy'>
-
-/** Runs every filter on every node of the tenant, and finds the remedy of every refused node. */
-export function explainNodes(workload: Workload, facts: TenantFacts): ExplainedCandidate[] {
-  const refusalsOf = createRefusalFinder(workload, facts)
-  const adviseOn = createAdvisor(workload, facts)
-  return sortedByName(facts.nodes).map((node) => {
-    const refusals = refusalsOf(node)
-    const { fixes, remedy } = refusals.length === 0 ? ACCEPTED : adviseOn(node, refusals)
-    return { nodeId: node.id, nodeName: node.name, nodeStatus: node.status, refusals, fixes, remedy }
-  })
-}
-
-const ACCEPTED: Advice = { fixes: [], remedy: undefined }
 type Steps = readonly PricedStep[]
 const NO_STEPS: Steps = []
 
@@ -54,7 +35,8 @@ export function createAdvisor(
   facts: TenantFacts,
 ): (node: NodeFacts, refusals: readonly NodeRefusal[]) => Advice {
   const { nodes } = facts
-  const runs = memoizeByValue((name: string) => nodes.some(({ replicas }) => replicas.has(name)))
+  const runs =
+    facts.runs ?? memoizeByValue((name: string) => nodes.some(({ replicas }) => replicas.has(name)))
   const labelAnswerFor = createLabelAdvisor(workload)
   const ownFixes = new Map<ChangeKind | undefined, Steps>()
   for (const step of tenantSteps(workload, facts.containers)) ownFixes.set(step.kind, [step])

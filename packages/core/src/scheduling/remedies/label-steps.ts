@@ -17,7 +17,7 @@ import { type Cost, compareCosts, costOf, type PricedStep } from './cost.ts'
 
 /** The prefix of labels that only the platform may set. */
 const RESERVED = 'holdfast.io/'
-const LOCATION: readonly string[] = [NODE_COUNTRY, NODE_REGION]
+export const LOCATION: readonly string[] = [NODE_COUNTRY, NODE_REGION]
 const LABEL_FILTERS: readonly Filter[] = [...RESIDENCY_FILTERS, labelConstraint]
 const NO_FACTS: TenantFacts = { nodes: [], containers: { used: 0, limit: 0 } }
 
@@ -144,12 +144,7 @@ function locationQuestion(workload: Workload): Question {
   })
   return {
     answers: new Map(),
-    keyOf: ({ labels, attested, hiddenCountry }) =>
-      keyOfValue(labelOf(NODE_COUNTRY, labels)) +
-      keyOfValue(labelOf(NODE_REGION, labels)) +
-      keyOfValue(hiddenCountry) +
-      keyOfValue(attested.country) +
-      keyOfValue(attested.region),
+    keyOf: keyOfLocation,
     workload,
     settings: (node) => [
       locationsOf(NODE_COUNTRY, wanted().countries, node.attested.country, node),
@@ -157,6 +152,14 @@ function locationQuestion(workload: Workload): Question {
     ],
   }
 }
+
+/** A text that is equal for two nodes only if they report, hide and attest the same location. */
+export const keyOfLocation = ({ labels, attested, hiddenCountry }: NodeFacts): string =>
+  keyOfValue(labelOf(NODE_COUNTRY, labels)) +
+  keyOfValue(labelOf(NODE_REGION, labels)) +
+  keyOfValue(hiddenCountry) +
+  keyOfValue(attested.country) +
+  keyOfValue(attested.region)
 
 function locationsOf(
   label: string,

@@ -7,11 +7,12 @@ import { expect, test } from 'vitest'
 import { arbitraryTenant, arbitraryWorkload } from '../arbitrary.fixture.ts'
 import { checkCandidates } from '../check-candidates.ts'
 import { explainCandidates, toCure } from '../explain.ts'
+import { explainNodes } from '../explain-nodes.ts'
 import type { NodeFacts } from '../facts.ts'
 import { PLACEMENT_FILTERS } from '../filters/index.ts'
 import { applyChange, type Situation, type Step } from './apply-changes.ts'
 import { compareCosts, costOf } from './cost.ts'
-import { explainNodes, type Remedy } from './find-remedies.ts'
+import type { Remedy } from './find-remedies.ts'
 
 const SEED = 20261115
 const REFUSALS = 10_000

@@ -4,11 +4,12 @@ import { type Constraint, NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
 import { checkCandidates, createRefusalFinder } from '../check-candidates.ts'
 import { explainCandidates } from '../explain.ts'
+import { explainNodes } from '../explain-nodes.ts'
 import type { DesiredResidency, NodeFacts, TenantFacts, Workload } from '../facts.ts'
 import { aNode, aWorkload, someFacts } from '../scheduling.fixture.ts'
 import { applyChange } from './apply-changes.ts'
 import { compareCosts, costOf, type PricedStep } from './cost.ts'
-import { createAdvisor, explainNodes } from './find-remedies.ts'
+import { createAdvisor } from './find-remedies.ts'
 
 const GIB = 1024 ** 3
 const MIB = 1024 ** 2

@@ -80,7 +80,7 @@ const distinct = memoizeByObject((names: readonly string[]): readonly string[] =
  * Changes for lacking resources. Freeing capacity does not help on a machine that is too small for the request. If the
  * request has to be lowered for one resource, it is lowered for every resource that is short.
  */
-function resourceSteps({ resources }: Workload, node: NodeFacts): PricedStep[] {
+export function resourceSteps({ resources }: Workload, node: NodeFacts): readonly PricedStep[] {
   const short = shortOn(node, resources)
   const isTooLarge = short.some((kind) => resources[kind] > node.capacity[kind])
   const amounts: { -readonly [kind in keyof Capacity]?: number } = {}
