@@ -76,7 +76,7 @@ describe('a deployment that fits', () => {
     if (first === undefined || second === undefined) throw new Error('fewer than two replicas were placed')
     await observe(store, tenant, uid, [first, second], { state: 'ready' })
     await expect.poll(() => placementOf(store, tenant, uid)?.reportedPhase).toBe('Running')
-    await observe(store, tenant, uid, [second], { state: 'running', reason: 'unhealthy', seq: 2 })
+    await observe(store, tenant, uid, [second], { state: 'running', reason: 'exited', exitCode: 42, seq: 2 })
     await expect.poll(() => placementOf(store, tenant, uid)?.reportedPhase).toBe('Degraded')
     await observe(store, tenant, uid, [second], { state: 'ready', seq: 3 })
     await expect.poll(() => placementOf(store, tenant, uid)?.reportedPhase).toBe('Running')
@@ -87,7 +87,38 @@ describe('a deployment that fits', () => {
       'deployment.degraded',
       'deployment.running',
     ])
-    expect(emitted[2]).toMatchObject({ reason: 'unhealthy', severity: 'warning' })
+    expect(emitted[2]).toMatchObject({
+      reason: 'exited',
+      severity: 'warning',
+      data: { replica: second.replica, cause: 'exited with code 42' },
+    })
+  })
+
+  test('fails once when its container exits a third time, and is running when a retry succeeds', async () => {
+    await addNodes(store, tenant, aNode('n1'))
+    controllers = startControllers(store)
+    const { uid } = await put(store, tenant, deploymentOf('web', { replicas: 1 }))
+    await expect.poll(() => runningOf(store, tenant, uid).length).toBe(1)
+    const replicas = runningOf(store, tenant, uid)
+    const exited = { state: 'running', reason: 'exited', exitCode: 42 } as const
+    for (const restarts of [3, 4, 5]) {
+      await observe(store, tenant, uid, replicas, { ...exited, restarts, seq: restarts })
+      await expect.poll(() => placementOf(store, tenant, uid)?.rollout?.failure).toBeDefined()
+    }
+    await observe(store, tenant, uid, replicas, { state: 'ready', seq: 6 })
+    await expect.poll(() => placementOf(store, tenant, uid)?.reportedPhase).toBe('Running')
+    const emitted = await eventsOf(store, tenant)
+    expect(emitted.map(({ type }) => type)).toEqual([
+      'deployment.scheduled',
+      'deployment.failed',
+      'deployment.running',
+    ])
+    expect(emitted[1]).toMatchObject({
+      severity: 'error',
+      reason: 'exited',
+      data: { revision: 1, replica: 1, cause: 'exited with code 42' },
+    })
+    expect(runningOf(store, tenant, uid)).toEqual(replicas)
   })
 
   test('adds replicas when scaled up, removes the highest numbers when scaled down, and leaves the others untouched', async () => {

@@ -8,6 +8,7 @@ export {
   type MassFailureVerdict,
   type MassTimes,
 } from './liveness/detect-mass-failure.ts'
+export { failingContainers } from './node/container-cause.ts'
 export {
   canonicalTemplate,
   containerTemplate,

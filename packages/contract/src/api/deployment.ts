@@ -178,6 +178,20 @@ export const deploymentStatusShape = object({
   replicas: object({ desired: integer(), placed: integer(), ready: integer() }),
   image: object({ reference: string(), digest: nullable(string()) }),
   runningRevision: nullable(integer()),
+  /**
+   * Why the revision failed; absent unless it did. An update is then paused or rolled back; a first revision is retried,
+   * and the member disappears when all replicas are ready.
+   */
+  failure: optional(
+    object({
+      revision: integer(),
+      replica: integer(),
+      reason: string(),
+      /** Why the container failed, in words; absent if the agent did not report it. */
+      cause: optional(string()),
+      at: string(),
+    }),
+  ),
 })
 export type DeploymentStatus = Infer<typeof deploymentStatusShape>
 

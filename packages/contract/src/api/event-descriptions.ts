@@ -15,6 +15,7 @@ export interface EventDescription {
 }
 
 const REPLICA_COUNTS = 'desired, placed and ready replicas'
+const CAUSE = 'why the container failed, in words and at most 1 KiB; absent if it is not known'
 const NODE_ID = 'id of the node'
 const NODE_NAME = 'name of the node'
 
@@ -94,7 +95,12 @@ export const EVENT_DESCRIPTIONS: { readonly [type in EventType]: EventDescriptio
     when: 'fewer replicas are ready than desired, and no update explains it',
     severity: ['warning'],
     subjects: ['Deployment'],
-    data: { revision: 'the stored revision', replicas: REPLICA_COUNTS },
+    data: {
+      revision: 'the stored revision',
+      replicas: REPLICA_COUNTS,
+      replica: 'number of the first replica whose container fails; absent if none does',
+      cause: CAUSE,
+    },
   },
   'deployment.stalled': {
     when: 'a replica of a deployment that ran before fits on no node, or a failed update is paused (`reason` is `update_paused`)',
@@ -105,7 +111,8 @@ export const EVENT_DESCRIPTIONS: { readonly [type in EventType]: EventDescriptio
       candidates: 'every node with its refusals; of an unplaced replica',
       revision: 'the failed revision; of a paused update',
       replica: 'number of the failed replica; of a paused update',
-      failure: 'why it failed; of a paused update',
+      failure: 'the reason as one word; of a paused update',
+      cause: `${CAUSE}; of a paused update`,
       ready: 'replicas of the revision that were ready; of a paused update',
     },
   },
@@ -128,11 +135,26 @@ export const EVENT_DESCRIPTIONS: { readonly [type in EventType]: EventDescriptio
     data: {
       revision: 'the failed revision',
       replica: 'number of the failed replica',
-      failure: 'why it failed',
+      failure: 'the reason as one word',
+      cause: CAUSE,
       ready: 'replicas of the failed revision that were ready',
       nodeId: NODE_ID,
       nodeName: NODE_NAME,
       to: 'the revision that is restored',
+    },
+  },
+  'deployment.failed': {
+    when: 'a first revision fails: a replica exits three times, becomes unhealthy or misses `update.progressDeadline`; once for each revision, and its containers are retried',
+    severity: ['error'],
+    subjects: ['Deployment'],
+    data: {
+      revision: 'the failed revision',
+      replica: 'number of the failed replica',
+      failure: 'the reason as one word, as in `reason`',
+      cause: CAUSE,
+      ready: 'replicas of the revision that were ready',
+      nodeId: NODE_ID,
+      nodeName: NODE_NAME,
     },
   },
   'image.unreachable': {

@@ -30,6 +30,7 @@ export const EVENT_TYPES = [
   'deployment.stopped',
   'deployment.deleted',
   'deployment.rolled_back',
+  'deployment.failed',
   'image.unreachable',
   'image.digest_missing',
   'image.digest_fixed',

@@ -132,10 +132,29 @@ export const candidateShape = object({
 })
 export type Candidate = Infer<typeof candidateShape>
 
+/** A container that fails although its replica has a node. */
+export const failingContainerShape = object({
+  replica: integer(),
+  nodeId: branded<NodeId>(),
+  nodeName: string(),
+  revision: integer(),
+  /** The reason that the agent reports, as one word; empty while the container runs again after an exit. */
+  reason: string(),
+  /** Why the container fails, in words and at most 1 KiB. */
+  cause: string(),
+  restarts: integer(),
+  lastExit: optional(lastExitShape),
+  /** How many health checks failed in a row; absent if none did. */
+  failedChecks: optional(integer()),
+})
+export type FailingContainer = Infer<typeof failingContainerShape>
+
 export const whyShape = object({
   decidedAt: nullable(string()),
   phase: string(),
   summary: string(),
+  /** The containers that fail, lowest replica first, at most ten; absent if none does. */
+  containers: optional(list(failingContainerShape)),
   candidates: list(candidateShape),
   /** Alternative changes, cheapest first. Each alone would allow a replica to be placed. */
   cure: list(string()),
@@ -207,13 +226,23 @@ export const rolloutShape = object({
   /** The highest number of replicas of the new revision that were ready at the same time. */
   ready: integer(),
   state: oneOf(ROLLOUT_STATES),
-  /** True if the update replaces replicas or a revision that worked. False for a first rollout, which cannot fail. */
+  /** True if the update replaces replicas or a revision that worked. A first rollout replaces none. */
   replaces: boolean(),
   /** True if the quota of containers forced an old replica to stop before its successor started. */
   quotaReached: optional(boolean()),
-  /** Why the update was paused or rolled back. `nodeId` is absent if the failed replica had no node. */
+  /**
+   * Why the update was paused or rolled back. A first rollout has nothing to return to: it keeps its state and keeps
+   * trying. `nodeId` is absent if the failed replica had no node.
+   */
   failure: optional(
-    object({ reason: string(), replica: integer(), nodeId: optional(branded<NodeId>()), at: string() }),
+    object({
+      reason: string(),
+      replica: integer(),
+      nodeId: optional(branded<NodeId>()),
+      /** Why the container failed, in words and at most 1 KiB; absent if the agent did not report it. */
+      cause: optional(string()),
+      at: string(),
+    }),
   ),
 })
 export type Rollout = Infer<typeof rolloutShape>

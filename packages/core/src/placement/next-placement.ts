@@ -10,6 +10,7 @@ import {
   type NodeId,
   ownerOf,
 } from '@holdfast/contract'
+import { failingContainers } from '../node/container-cause.ts'
 import { containerTemplate } from '../node/container-template.ts'
 import { dependencyText } from '../rollout/dependency-gate.ts'
 import {
@@ -51,8 +52,9 @@ export function nextPlacement(
     before,
     reachable.map(({ id }) => observed(id)),
   )
+  const failing = failingContainers(reachable, observed, (id) => snapshot.nodeOf(id)?.name ?? id)
   if (assignments.length === 0 && (deleting || (before === undefined && shortfall === undefined)))
-    return { next: undefined, status, unreportedSecrets: [] }
+    return { next: undefined, status, failing, unreportedSecrets: [] }
   const { demands, refusals } = planned.displacement
   // The old hash of the demands stays until every displaced replica has moved, so that events can name the cause: labels
   // or demands.
@@ -75,7 +77,7 @@ export function nextPlacement(
     ...(lastGood === undefined ? {} : { lastGood }),
   })
   const decided = decidedNext(basis, planned, next, status.reason)
-  return { next: { ...next, decided }, status, unreportedSecrets }
+  return { next: { ...next, decided }, status, failing, unreportedSecrets }
 }
 
 /** The stored shortfall if it equals the new one, so that members of a newer version stay with it. */

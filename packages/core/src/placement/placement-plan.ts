@@ -8,6 +8,7 @@ import type {
   DeploymentStatus,
   Event,
   EventType,
+  FailingContainer,
   Json,
   NodeId,
 } from '@holdfast/contract'
@@ -51,6 +52,8 @@ export interface NextPlacement {
    */
   readonly next: PlacementRecord | undefined
   readonly status: DeploymentStatus
+  /** The containers that fail, with the cause that their agents report. */
+  readonly failing: readonly FailingContainer[]
   /** The unresolved secrets that no event has reported yet for the current revision. */
   readonly unreportedSecrets: readonly SecretTrouble[]
 }

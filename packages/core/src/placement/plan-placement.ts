@@ -108,7 +108,7 @@ function complete(
   isUnmoved: boolean,
 ): PlacementPlan {
   const { before } = basis
-  const { next, status, unreportedSecrets } = nextPlacement(snapshot, basis, replicas)
+  const { next, status, failing, unreportedSecrets } = nextPlacement(snapshot, basis, replicas)
   const nodeIds = nodesToCompare(facts, { ...basis, ...replicas })
   const nodeName = (id: NodeId) => snapshot.nodeOf(id)?.name ?? id
   const plan: PlacementPlan = {
@@ -116,6 +116,7 @@ function complete(
     ...replicas,
     next,
     status,
+    failing,
     unreportedSecrets,
     isSettled: isUnmoved && isSameRecord(before, next),
     ready: servingAmong(before?.assignments ?? [], facts),

@@ -14,6 +14,7 @@ import type {
   RevisionTarget,
   Rollout,
 } from '@holdfast/contract'
+import type { FailureFacts } from '../node/container-cause.ts'
 import type { Dependency } from '../rollout/dependency-gate.ts'
 import type { NodeDisposition } from '../rollout/desired-replicas.ts'
 import type { NodeFacts, SchedulingView, Workload } from '../scheduling/index.ts'
@@ -69,7 +70,7 @@ export interface CountedReplicas {
   readonly assignments: readonly Pick<Assignment, 'id' | 'nodeId'>[]
 }
 
-export type SeenReplica = Pick<Observation, 'state' | 'reason' | 'about' | 'restarts' | 'gone'>
+export type SeenReplica = FailureFacts & Pick<Observation, 'about' | 'restarts' | 'gone'>
 
 export interface PlacementSnapshot {
   readonly workload: Workload

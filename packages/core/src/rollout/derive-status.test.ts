@@ -342,6 +342,46 @@ describe('the status during a rollout', () => {
   ])('%s', (_what, derived, expected) => expect(derived).toMatchObject(expected))
 })
 
+describe('the status of a first revision that failed', () => {
+  const failure = { reason: 'exited', replica: 1, cause: 'exited with code 42', at: 'then' }
+  const rollout: Rollout = {
+    revision: 1,
+    templateHash: 'h',
+    since: 1,
+    startedAt: '',
+    progressedAt: '',
+    ready: 0,
+    state: 'progressing',
+    replaces: false,
+    failure,
+  }
+
+  test('is Degraded with the failure and its cause, also between two runs of the container', () => {
+    expect(status({ assignments: two, rollout }, [seen('running'), ready])).toMatchObject({
+      phase: 'Degraded',
+      reason: 'exited',
+      message:
+        'Revision 1 failed: replica 1 exited three times. Cause: exited with code 42. It is retried until a new revision is applied. 1 of 2 replicas is ready.',
+      failure: { revision: 1, ...failure },
+    })
+  })
+
+  test('is Running without a failure once the retried replicas are ready', () => {
+    const derived = status({ assignments: two, rollout }, [ready, ready])
+    expect(derived.phase).toBe('Running')
+    expect(derived).not.toHaveProperty('failure')
+  })
+})
+
+test('a status without a failure quotes why a container fails', () => {
+  const failing = { ...seen('ready', 'unhealthy'), cause: 'wget: not found' }
+  expect(status({ assignments: two, ranRevision: 1 }, [ready, failing])).toMatchObject({
+    phase: 'Degraded',
+    reason: 'unhealthy',
+    message: '1 of 2 replicas is ready. Replica 2: health check failed: wget: not found.',
+  })
+})
+
 describe('the status with a lost node', () => {
   const elsewhere = { ...assigned(2), nodeId: 'node_2' as NodeId }
   const lost = { isLost: (id: NodeId) => id === 'node_2' }

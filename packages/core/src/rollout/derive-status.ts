@@ -2,16 +2,19 @@
 // state is never reported as a fact: a replica is ready only once its agent has reported it as ready. See
 // docs/design/rollouts.md#status
 
-import type {
-  Assignment,
-  AssignmentId,
-  DeploymentSpec,
-  DeploymentStatus,
-  NodeId,
-  Observation,
-  RevisionTarget,
-  Rollout,
+import {
+  type Assignment,
+  type AssignmentId,
+  type DeploymentSpec,
+  type DeploymentStatus,
+  defined,
+  type FailingContainer,
+  type NodeId,
+  type Observation,
+  type RevisionTarget,
+  type Rollout,
 } from '@holdfast/contract'
+import { type FailureFacts, failingContainers } from '../node/container-cause.ts'
 import { isReady, SECRET_UNRESOLVED } from '../node/observe-replica.ts'
 import { type SecretTrouble, secretTroubleText, unresolvedSecrets } from './secret-trouble.ts'
 
@@ -43,7 +46,7 @@ export interface StatusFacts {
   readonly revision?: number
   /** Facts from the placement record; absent until a controller has planned the deployment. */
   readonly placed?: PlacedFacts | undefined
-  observed?(id: AssignmentId): Pick<Observation, 'state' | 'reason' | 'about'> | undefined
+  observed?(id: AssignmentId): (FailureFacts & Pick<Observation, 'about'>) | undefined
   /** Whether a node is lost, so that the last observations of its replicas are no longer valid. */
   isLost?(nodeId: NodeId): boolean
 }
@@ -62,8 +65,21 @@ export function deriveStatus(spec: DeploymentSpec, facts: StatusFacts): Deployme
     replicas: { desired, placed, ready },
     image: { reference: spec.image, digest: facts.imageDigest },
     runningRevision: ready === 0 ? null : runningRevision(facts.placed),
+    ...defined({ failure: shownFailure(facts, count) }),
   }
 }
+
+/** The failure of the rollout. A first revision that was retried with success has none to show. */
+function shownFailure({ deleting, placed }: StatusFacts, count: ReplicaCount): DeploymentStatus['failure'] {
+  const { rollout } = placed ?? {}
+  if (deleting || rollout?.failure === undefined || (isRetried(rollout) && count.ready >= count.desired))
+    return undefined
+  const { reason, replica, cause, at } = rollout.failure
+  return { revision: rollout.revision, replica, reason, ...defined({ cause }), at }
+}
+
+/** Whether a failed rollout keeps trying, because it is the first one and has nothing to return to. */
+const isRetried = ({ state }: Rollout): boolean => state === 'progressing'
 
 function runningRevision(placed: PlacedFacts | undefined): number | null {
   const { rollout, lastGood, ranRevision } = placed ?? {}
@@ -77,6 +93,8 @@ interface ReplicaCount extends Readonly<DeploymentStatus['replicas']> {
   readonly updated: number
   /** The first problem of a replica; `node_lost` while a lost replica has no serving successor; undefined if none. */
   readonly trouble: string | undefined
+  /** The first replica whose container fails, and why; undefined if no agent reports a cause. */
+  readonly failing: Pick<FailingContainer, 'replica' | 'cause'> | undefined
   /** The secrets that replicas wait for; each secret and cause is listed once. */
   readonly unresolved: readonly SecretTrouble[]
 }
@@ -102,6 +120,7 @@ function countReplicas(spec: DeploymentSpec, facts: StatusFacts): ReplicaCount {
     updated: numbersOf(serving.filter(({ templateHash }) => templateHash === rollout?.templateHash)).size,
     leaving: assignments.length - active.length,
     trouble: lost ? 'node_lost' : trouble && (trouble.reason || trouble.state),
+    failing: failingContainers(reachable, (id) => facts.observed?.(id), String, 1)[0],
     unresolved: unresolvedSecrets(spec, seen),
   }
 }
@@ -119,13 +138,15 @@ function derivePhase(spec: DeploymentSpec, facts: StatusFacts, count: ReplicaCou
     return { phase: 'Deleting', reason: '', message: `The deployment is being deleted.${leavingText(count)}` }
   if (spec.replicas === 0) return stopped(count)
   const { shortfall, rollout, lastGood } = facts.placed ?? {}
-  if (rollout?.failure !== undefined) return failedUpdate(spec, rollout, lastGood, count)
+  if (rollout?.failure !== undefined && !isRetried(rollout))
+    return failedUpdate(spec, rollout, lastGood, count)
   if (count.unresolved.length > 0) return withoutSecrets(spec, count)
   if (shortfall?.reason === DEPENDENCY_UNHEALTHY) return atGate(facts, count, shortfall.summary)
   if (count.placed < count.desired) return short(facts, count)
   if (count.ready >= count.desired)
     return facts.imageDigest === null ? formerRuns(count) : allReady(rollout, shortfall, count)
-  const message = readyText(count)
+  if (rollout?.failure !== undefined) return failedFirst(rollout, count)
+  const message = readyText(count) + failingText(count)
   if (count.trouble !== undefined) return { phase: 'Degraded', reason: count.trouble, message }
   const ran = facts.placed?.ranRevision !== undefined && facts.placed.ranRevision === facts.revision
   return ran
@@ -140,7 +161,7 @@ function derivePhase(spec: DeploymentSpec, facts: StatusFacts, count: ReplicaCou
 function atGate({ placed }: StatusFacts, count: ReplicaCount, summary: string): PhaseText {
   const { trouble, ready, desired } = count
   return placed?.ranRevision !== undefined && trouble !== undefined && ready < desired
-    ? { phase: 'Degraded', reason: trouble, message: `${readyText(count)} ${summary}` }
+    ? { phase: 'Degraded', reason: trouble, message: `${readyText(count)}${failingText(count)} ${summary}` }
     : { phase: 'Waiting', reason: DEPENDENCY_UNHEALTHY, message: summary }
 }
 
@@ -148,6 +169,9 @@ const allReadyText = (desired: number): string =>
   desired === 1 ? 'The one replica is ready.' : `All ${desired} replicas are ready.`
 const readyText = ({ ready, desired }: ReplicaCount): string =>
   `${ready} of ${desired} replicas ${ready === 1 ? 'is' : 'are'} ready.`
+
+const failingText = ({ failing }: ReplicaCount): string =>
+  failing === undefined ? '' : ` Replica ${failing.replica}: ${failing.cause}.`
 
 const SECRETS_NAMED = 3
 
@@ -167,13 +191,14 @@ const secretTexts = (spec: DeploymentSpec, { unresolved }: ReplicaCount): string
 function allReady(
   rollout: Rollout | undefined,
   shortfall: PlacedFacts['shortfall'],
-  { desired, updated }: ReplicaCount,
+  count: ReplicaCount,
 ): PhaseText {
+  const { desired, updated } = count
   if (rollout === undefined || updated >= desired)
     return { phase: 'Running', reason: '', message: allReadyText(desired) }
   const waits = shortfall === undefined ? '' : ` No node accepts the next one: ${shortfall.summary}`
   const verb = updated === 1 ? 'runs' : 'run'
-  const message = `Revision ${rollout.revision} is being rolled out: ${updated} of ${desired} replicas ${verb} it.${waits}`
+  const message = `Revision ${rollout.revision} is being rolled out: ${updated} of ${desired} replicas ${verb} it.${failingText(count)}${waits}`
   return { phase: 'Progressing', reason: 'rollout', message }
 }
 
@@ -183,13 +208,12 @@ function allReady(
  */
 function failedUpdate(
   spec: DeploymentSpec,
-  { revision, state, failure }: Rollout,
+  rollout: Rollout,
   lastGood: RevisionTarget | undefined,
   count: ReplicaCount,
 ): PhaseText {
-  const failed = `Revision ${revision} failed: replica ${failure?.replica} ${failureText(failure?.reason)}.`
-  const why = [failed, ...secretTexts(spec, count)].join(' ')
-  if (state === 'paused')
+  const why = [failedText(rollout), ...secretTexts(spec, count)].join(' ')
+  if (rollout.state === 'paused')
     return {
       phase: 'Degraded',
       reason: 'update_paused',
@@ -202,10 +226,25 @@ function failedUpdate(
   }
 }
 
+/** The phase after a first revision failed: its containers are retried until they are ready or another one is applied. */
+const failedFirst = (rollout: Rollout, count: ReplicaCount): PhaseText => ({
+  phase: 'Degraded',
+  reason: rollout.failure?.reason ?? '',
+  message: `${failedText(rollout)} It is retried until a new revision is applied. ${readyText(count)}`,
+})
+
+function failedText({ revision, failure }: Rollout): string {
+  const { replica, reason, cause } = failure ?? {}
+  const text = `Revision ${revision} failed: replica ${replica} ${failureText(reason)}.`
+  return cause === undefined ? text : `${text} Cause: ${cause}.`
+}
+
 const FAILURES: { readonly [reason: string]: string } = {
   unhealthy: 'became unhealthy',
   exited: 'exited three times',
   image_pull_failed: 'could not pull its image',
+  create_failed: 'could not be created',
+  start_failed: 'could not be started',
   secret_unresolved: 'did not get its secrets',
   agent_version: 'needs a newer agent on its node',
   unschedulable: 'found no node',

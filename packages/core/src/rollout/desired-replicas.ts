@@ -1,6 +1,7 @@
 // The input of replica planning: the desired replicas, and what is known about their nodes and containers.
 
 import type { AssignmentId, NodeId, Observation, RevisionTarget } from '@holdfast/contract'
+import type { FailureFacts } from '../node/container-cause.ts'
 
 /**
  * What happens to the replicas of one deployment on a node.
@@ -19,7 +20,7 @@ export const hasValidReports = (disposition: NodeDisposition): boolean =>
 
 export interface ReplicaFacts {
   dispositionOf(nodeId: NodeId): NodeDisposition
-  seen(id: AssignmentId): Pick<Observation, 'state' | 'reason' | 'restarts' | 'gone'> | undefined
+  seen(id: AssignmentId): (FailureFacts & Pick<Observation, 'restarts' | 'gone'>) | undefined
   /**
    * The number of containers that the tenant's quota allows for this deployment: the quota less the containers of other
    * deployments.

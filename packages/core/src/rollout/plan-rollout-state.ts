@@ -3,7 +3,8 @@
 // controller continues where the last controller stopped. A stored time in the future means that a clock was set back.
 // See docs/design/rollouts.md#watch-window
 
-import type { Assignment, RevisionTarget, Rollout } from '@holdfast/contract'
+import { type Assignment, defined, type RevisionTarget, type Rollout } from '@holdfast/contract'
+import { containerCause } from '../node/container-cause.ts'
 import { hasValidReports, type ReplicaFacts } from './desired-replicas.ts'
 import type { DesiredDeployment, PlacedDeployment } from './desired-rollout.ts'
 import type { ReplicaPlan } from './plan-replicas.ts'
@@ -47,14 +48,13 @@ export function currentRollout(context: RolloutContext): Rollout | undefined {
 
 /**
  * Continues a rollout with another revision of the same template, for example with more replicas. The progress deadline
- * starts again.
+ * starts again, and a first rollout that has failed may fail again.
  */
-const continueRollout = (context: RolloutContext, before: Rollout, target: RevisionTarget): Rollout => ({
-  ...before,
-  revision: target.revision,
-  progressedAt: timeOf(context.now),
-  ready: readyOf(context, target).size,
-})
+function continueRollout(context: RolloutContext, before: Rollout, target: RevisionTarget): Rollout {
+  const { failure: _, ...rest } = before
+  const ready = readyOf(context, target).size
+  return { ...rest, revision: target.revision, progressedAt: timeOf(context.now), ready }
+}
 
 function withoutFutureTime({ now, placed, desired }: RolloutContext, rollout: Rollout): Rollout {
   const waited = placed.waited === true && !desired.gated
@@ -79,30 +79,41 @@ function readyOf(context: RolloutContext, { templateHash }: RevisionTarget): Set
 }
 
 /**
- * Pauses a rollout that has failed, or rolls it back to the last good revision. A rollout that replaces no replicas never
- * fails and keeps trying.
+ * Pauses a rollout that has failed, or rolls it back to the last good revision. A rollout that replaces no replicas has
+ * nothing to return to: it notes its failure once and keeps trying.
  */
 export function failRollout(context: RolloutContext, rollout: Rollout): Rollout {
-  const { desired, placed } = context
-  if (rollout.state !== 'progressing' || !rollout.replaces || desired.target === undefined) return rollout
-  const failure = failedReplica(context, rollout) ?? overdueReplica(context, rollout)
-  if (failure === undefined) return rollout
-  const { lastGood } = placed
+  if (rollout.state !== 'progressing' || context.desired.target === undefined) return rollout
+  if (!rollout.replaces && rollout.failure !== undefined) return rollout
+  const found = failedReplica(context, rollout) ?? overdueReplica(context, rollout)
+  if (found === undefined) return rollout
+  const failure = { ...found, at: timeOf(context.now) }
+  return { ...rollout, state: stateAfterFailure(context, rollout), failure }
+}
+
+function stateAfterFailure({ desired, placed: { lastGood } }: RolloutContext, rollout: Rollout) {
+  if (!rollout.replaces) return 'progressing'
   const canRollBack = desired.update.failureAction === 'rollback' && lastGood !== undefined
-  const state = canRollBack && lastGood.templateHash !== rollout.templateHash ? 'rolling_back' : 'paused'
-  return { ...rollout, state, failure: { ...failure, at: timeOf(context.now) } }
+  return canRollBack && lastGood.templateHash !== rollout.templateHash ? 'rolling_back' : 'paused'
 }
 
 type FoundFailure = Omit<NonNullable<Rollout['failure']>, 'at'>
 
 function failedReplica(context: RolloutContext, rollout: Rollout): FoundFailure | undefined {
   for (const each of activeAssignments(context)) {
-    const { templateHash, revision, replica, nodeId } = each
-    if (templateHash !== rollout.templateHash || revision < rollout.since) continue
+    if (each.templateHash !== rollout.templateHash || each.revision < rollout.since) continue
     const reason = failureOf(each, context.facts)
-    if (reason !== undefined) return { reason, replica, nodeId }
+    if (reason !== undefined) return failureAt(context, each, reason)
   }
   return undefined
+}
+
+function failureAt(
+  { facts }: RolloutContext,
+  { id, replica, nodeId }: Assignment,
+  reason: string,
+): FoundFailure {
+  return { reason, replica, nodeId, ...defined({ cause: containerCause(facts.seen(id)) }) }
 }
 
 /**
@@ -113,16 +124,31 @@ function overdueReplica(context: RolloutContext, rollout: Rollout): FoundFailure
   const { desired, facts, count, now } = context
   if (desired.gated || now < deadlineOf(context, rollout)) return undefined
   const ready = readyOf(context, rollout)
+  if (hasUnstoredProgress(rollout, ready.size)) return undefined
+  const own = activeAssignments(context).filter(({ templateHash }) => templateHash === rollout.templateHash)
   for (let replica = 1; replica <= count; replica += 1) {
     if (ready.has(replica)) continue
-    const own = activeAssignments(context).find(
-      (each) => each.replica === replica && each.templateHash === rollout.templateHash,
-    )
-    if (own === undefined) return { reason: 'unschedulable', replica }
-    return { reason: facts.seen(own.id)?.reason || 'progress_deadline', replica, nodeId: own.nodeId }
+    const found = own.find((each) => each.replica === replica)
+    if (found === undefined && rollout.replaces) return { reason: 'unschedulable', replica }
+    if (found !== undefined && now >= overdueAt(context, rollout, found))
+      return failureAt(context, found, facts.seen(found.id)?.reason || 'progress_deadline')
   }
   return undefined
 }
+
+/**
+ * When a replica that is not ready is overdue. The replicas of a first rollout may wait for a node without a limit, so
+ * each has its own deadline.
+ */
+function overdueAt(context: RolloutContext, rollout: Rollout, { assignedAt }: Assignment): number {
+  const deadline = deadlineOf(context, rollout)
+  const own = Date.parse(assignedAt) + context.desired.update.progressDeadlineMs
+  return rollout.replaces ? deadline : Math.max(deadline, own)
+}
+
+/** Whether replicas became ready whose progress is not stored, as a first rollout stores it only when it matters. */
+const hasUnstoredProgress = (rollout: Rollout, ready: number): boolean =>
+  !rollout.replaces && ready > rollout.ready
 
 interface AdvancedRollout {
   readonly rollout: Rollout | undefined
@@ -144,9 +170,10 @@ export function advanceRollout(
   const isNewlyForced = forcedByQuota.length > 0 && rollout.quotaReached !== true
   const noted = isNewlyForced ? { ...rollout, quotaReached: true } : rollout
   const ready = readyOf(context, rollout).size
-  // A rollout that replaces no replicas records progress only for its last replica, to avoid a write for each replica of
-  // a new deployment.
-  if (ready > rollout.ready && (rollout.replaces || ready === count))
+  // A rollout that replaces no replicas records progress only for its last replica and at its deadline, to avoid a write
+  // for each replica of a new deployment.
+  const isStored = rollout.replaces || ready === count || now >= deadlineOf(context, rollout)
+  if (ready > rollout.ready && isStored)
     return { rollout: { ...noted, ready, progressedAt: timeOf(now) }, lastGood }
   const { revision, templateHash } = rollout
   const old = kept.some((each) => each.desired === 'running' && each.templateHash !== templateHash)
@@ -167,8 +194,15 @@ function endOfWatch({ desired: { update } }: RolloutContext, { progressedAt }: R
 
 export function endsAt(context: RolloutContext, rollout: Rollout): number | undefined {
   if (rollout.state !== 'progressing' || context.desired.target === undefined) return undefined
-  if (readyOf(context, rollout).size === context.count) return endOfWatch(context, rollout)
-  return rollout.replaces ? deadlineOf(context, rollout) : undefined
+  const ready = readyOf(context, rollout)
+  if (ready.size === context.count) return endOfWatch(context, rollout)
+  if (rollout.replaces) return deadlineOf(context, rollout)
+  if (rollout.failure !== undefined) return undefined
+  const late = activeAssignments(context).filter(
+    ({ replica, templateHash }) => templateHash === rollout.templateHash && !ready.has(replica),
+  )
+  const times = late.map((each) => overdueAt(context, rollout, each)).filter((time) => time > context.now)
+  return times.length === 0 ? undefined : Math.min(...times)
 }
 
 function deadlineOf({ desired: { update }, placed }: RolloutContext, { progressedAt }: Rollout): number {

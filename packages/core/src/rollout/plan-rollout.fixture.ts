@@ -2,13 +2,14 @@
 // step by step.
 
 import type { Assignment, AssignmentId, NodeId, Observation } from '@holdfast/contract'
+import type { FailureFacts } from '../node/container-cause.ts'
 import type { NodeDisposition, ReplicaFacts } from './desired-replicas.ts'
 import type { DesiredDeployment, PlacedDeployment } from './desired-rollout.ts'
 import { removeReplacedLost } from './plan-replicas.ts'
 import { planRollout, type RolloutPlan } from './plan-rollout.ts'
 import { isServing } from './replica-health.ts'
 
-export type Seen = Pick<Observation, 'state' | 'reason' | 'restarts' | 'gone'>
+export type Seen = FailureFacts & Pick<Observation, 'restarts' | 'gone'>
 const UNSEEN: Seen = { state: 'assigned', reason: '', restarts: 0, gone: false }
 /** Whether a template is broken, so that its replicas never become ready. */
 export const isBroken = (hash: string): boolean => hash.startsWith('broken')

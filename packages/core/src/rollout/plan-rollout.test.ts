@@ -54,13 +54,75 @@ describe('a first revision', () => {
     expect(planOf(world).rollout).toBe(before)
   })
 
-  test('never fails, because there is no revision to roll back to', () => {
+  const aBrokenWorld = () => {
     const world = aWorld({ target: { revision: 1, templateHash: 'broken' } })
-    step(world)
-    world.now += DEADLINE_MS * 10
+    decide(world)
+    return world
+  }
+  const one = { state: 'running', reason: 'exited', restarts: 1 } as const
+  const three = { ...one, restarts: 3 }
+
+  test('fails with the cause of its container and keeps it, because there is no revision to return to', () => {
+    const world = aBrokenWorld()
+    const [first] = running(world)
+    if (first === undefined) throw new Error('no replica was created')
+    see(world, first, { ...one, exitCode: 42 })
     decide(world)
     expect(world.placed.rollout?.failure).toBeUndefined()
+    see(world, first, { ...three, exitCode: 42 })
+    decide(world)
+    expect(world.placed.rollout).toMatchObject({
+      state: 'progressing',
+      failure: { reason: 'exited', replica: 1, nodeId: first.nodeId, cause: 'exited with code 42' },
+    })
     expect(hashes(world)).toEqual(all('broken'))
+  })
+
+  test('fails once for each revision', () => {
+    const world = aBrokenWorld()
+    for (const each of running(world)) see(world, each, three)
+    decide(world)
+    const failed = world.placed.rollout
+    world.now += DEADLINE_MS * 10
+    expect(planOf(world)).toMatchObject({ replanAt: undefined })
+    decide(world)
+    expect(world.placed.rollout).toBe(failed)
+    put(world, 'broken', { replicas: 2 })
+    decide(world)
+    expect(world.placed.rollout?.failure?.at).not.toBe(failed?.failure?.at)
+  })
+
+  test('becomes good after a failure when its replicas are ready after all', () => {
+    const world = aWorld()
+    decide(world)
+    for (const each of running(world)) see(world, each, three)
+    decide(world)
+    for (const each of running(world)) see(world, each, { state: 'ready', reason: '' })
+    settle(world)
+    expect(world.placed).toMatchObject({ lastGood: { revision: 1, templateHash: 'one' }, rollout: undefined })
+  })
+
+  test('fails at its deadline, unless another replica has become ready since', () => {
+    const world = aWorld()
+    const [first] = decide(world)
+    expect(planOf(world).replanAt).toBe(world.now + DEADLINE_MS)
+    if (first !== undefined) reportNext(world, first)
+    world.now += DEADLINE_MS
+    decide(world)
+    expect(world.placed.rollout).toMatchObject({ ready: 1 })
+    expect(world.placed.rollout).not.toHaveProperty('failure')
+    expect(planOf(world).replanAt).toBe(world.now + DEADLINE_MS)
+    world.now += DEADLINE_MS
+    decide(world)
+    expect(world.placed.rollout?.failure).toMatchObject({ reason: 'progress_deadline', replica: 2 })
+  })
+
+  test('does not fail while its replicas wait for a node', () => {
+    const world = aWorld()
+    commit(world, planOf(world), 0)
+    world.now += DEADLINE_MS * 10
+    commit(world, planOf(world), 0)
+    expect(world.placed.rollout?.failure).toBeUndefined()
   })
 
   test('with no replicas starts no rollout', () => {

@@ -13,7 +13,7 @@ import {
   READY,
   STARTING,
 } from '../placement.fixture.ts'
-import type { PlacementRecord } from '../snapshot.ts'
+import type { PlacementRecord, SeenReplica } from '../snapshot.ts'
 
 const two = [assigned(1, 1), assigned(2, 2)]
 const successor = assigned(1, 2, {
@@ -36,6 +36,19 @@ const STOP_FIRST: DeploymentSpec['update'] = {
   parallelism: 1,
   failureAction: 'rollback',
   progressDeadline: '60s',
+}
+const EXITED: SeenReplica = { ...STARTING, state: 'running', reason: 'exited', exitCode: 42 }
+/** A deployment whose only replica was placed 20 seconds ago and was never ready. */
+function firstPlacement(): PlacementRecord {
+  const {
+    ranRevision: _,
+    lastGood: __,
+    ...placement
+  } = aPlacement([assigned(1, 1)], {
+    rollout: rolloutOf({ ...OLD, since: 1, replaces: false }),
+    reportedPhase: 'Progressing',
+  })
+  return placement
 }
 const updating = (changes: Partial<ExampleTenant> = {}): ExampleTenant => ({
   nodes: [{}, {}],
@@ -126,26 +139,49 @@ const ROWS: { readonly [name: string]: Row } = {
     ],
   },
   'a failed update is rolled back, with what to do next': {
-    tenant: updating({ seen: { rep_new: { ...STARTING, restarts: 3 } } }),
+    tenant: updating({ seen: { rep_new: { ...EXITED, restarts: 3 } } }),
     events: [
       [
         'deployment.rolled_back',
-        'Revision 2 failed after 20.0 s: replica 1 on node-2 exited three times. The replicas return to revision 1, the last good one, which still serves. Revision 2 stays stored and is not tried again. Correct the spec and apply it again, or keep revision 1 with `holdfast rollout undo web --to-revision 1`.',
+        'Revision 2 failed after 20.0 s: replica 1 on node-2 exited three times. Cause: exited with code 42. The replicas return to revision 1, the last good one, which still serves. Revision 2 stays stored and is not tried again. Correct the spec and apply it again, or keep revision 1 with `holdfast rollout undo web --to-revision 1`.',
       ],
       ['deployment.progressing', 'Replica 1: the replica of revision 2 on node-2 has failed and is removed.'],
     ],
   },
   'a failed update without a way back is paused': {
     tenant: updating({
-      seen: { rep_new: { ...READY, state: 'running', reason: 'unhealthy' } },
+      seen: { rep_new: { ...READY, state: 'running', reason: 'unhealthy', cause: 'wget: not found' } },
       spec: { update: { ...STOP_FIRST, order: 'start-first', failureAction: 'pause' } },
     }),
     events: [
       [
         'deployment.stalled',
-        'replica 1 on node-2 became unhealthy: its health check failed. The update is paused with 0 of 2 replicas replaced; the failed container stays for inspection. Inspect it with `holdfast logs web --replica 1`',
+        'replica 1 on node-2 became unhealthy: its health check failed. Cause: health check failed: wget: not found. The update is paused with 0 of 2 replicas replaced; the failed container stays for inspection. Inspect it with `holdfast logs web --replica 1`',
       ],
     ],
+  },
+  'a failed first revision is reported with its cause, and is retried': {
+    tenant: {
+      nodes: [{}],
+      spec: { replicas: 1 },
+      placement: firstPlacement(),
+      seen: { rep_1: { ...EXITED, restarts: 3 } },
+    },
+    events: [
+      [
+        'deployment.failed',
+        'Revision 1 failed after 20.0 s: replica 1 on node-1 exited three times. Cause: exited with code 42. There is no earlier revision to return to, so its containers are kept and retried. Inspect it with `holdfast logs web --replica 1`, then apply a corrected spec.',
+      ],
+    ],
+  },
+  'a first revision whose container exits is degraded with the cause': {
+    tenant: {
+      nodes: [{}],
+      spec: { replicas: 1 },
+      placement: firstPlacement(),
+      seen: { rep_1: { ...EXITED, restarts: 1 } },
+    },
+    events: [['deployment.degraded', '0 of 1 replicas are ready. Replica 1: exited with code 42.']],
   },
   'a lost node reports where its replicas go': {
     tenant: {

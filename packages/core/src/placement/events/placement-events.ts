@@ -2,7 +2,7 @@
 // refusals, and the new phase of the deployment. The id of an event is derived from the state that the decision is based
 // on, so a plan that is written twice is reported once. See docs/design/events.md#events
 
-import type { DeploymentStatus, EventType } from '@holdfast/contract'
+import type { DeploymentStatus, EventType, Json } from '@holdfast/contract'
 import { DEPENDENCY_UNHEALTHY } from '../../rollout/derive-status.ts'
 import { updateRulesOf } from '../../rollout/plan-rollout-rules.ts'
 import { partsOf } from '../decision-record.ts'
@@ -130,9 +130,16 @@ function phaseEvents(plan: PlacementPlan): PlacementEvent[] {
       cause: String(placementRevision),
       reason: status.reason || status.phase.toLowerCase(),
       message: status.message + durationText(plan),
-      data: { revision: deployment.revision, replicas: { ...status.replicas } },
+      data: { revision: deployment.revision, replicas: { ...status.replicas }, ...causeOf(plan) },
     },
   ]
+}
+
+/** The first replica whose container fails, and why; only for a degraded deployment. */
+function causeOf({ status, failing: [first] }: PlacementPlan): { [key: string]: Json } {
+  return status.phase === 'Degraded' && first !== undefined
+    ? { replica: first.replica, cause: first.cause }
+    : {}
 }
 
 function isPhaseReported(plan: PlacementPlan): boolean {

@@ -1,6 +1,6 @@
-// Events for a failed update: which replica failed and why, what happens to the update, and what an operator can do.
+// Events for a failed revision: which replica failed and why, what happens to the rollout, and what an operator can do.
 
-import type { DeploymentSpec, Json, Rollout } from '@holdfast/contract'
+import type { DeploymentSpec, EventType, Json, Rollout } from '@holdfast/contract'
 import { failureText } from '../../rollout/derive-status.ts'
 import { updateRulesOf } from '../../rollout/plan-rollout-rules.ts'
 import type { PlacementPlan } from '../placement-plan.ts'
@@ -15,33 +15,56 @@ type Failure = NonNullable<Rollout['failure']>
 export const isFailing = ({ before, next }: Pick<PlacementPlan, 'before' | 'next'>): boolean =>
   next?.rollout?.failure !== undefined && before?.rollout?.failure?.at !== next.rollout.failure.at
 
+interface Outcome {
+  readonly type: EventType
+  /** Undefined if the reason of the failure is the reason of the event. */
+  readonly reason?: string
+  text(plan: PlacementPlan, rollout: Rollout): string
+  advice(plan: PlacementPlan, failure: Failure): string
+}
+
+/** The outcome of a failure by the state of the rollout. Only a first rollout keeps its state and is retried. */
+const OUTCOMES: { readonly [state in Rollout['state']]: Outcome } = {
+  rolling_back: {
+    type: 'deployment.rolled_back',
+    reason: 'rollback',
+    text: rolledBackText,
+    advice: afterRollback,
+  },
+  paused: { type: 'deployment.stalled', reason: 'update_paused', text: pausedText, advice: afterPause },
+  progressing: { type: 'deployment.failed', text: () => RETRIED, advice: afterFirst },
+}
+
+const RETRIED = 'There is no earlier revision to return to, so its containers are kept and retried.'
+
 export function rolloutFailedEvents(plan: PlacementPlan, nodeName: NodeName): EventDraft[] {
-  const { rollout, lastGood } = plan.next ?? {}
+  const { rollout } = plan.next ?? {}
   if (rollout?.failure === undefined || !isFailing(plan)) return []
   const { failure } = rollout
-  const { reason, replica, nodeId } = failure
-  const isRolledBack = rollout.state === 'rolling_back'
-  const data: { [key: string]: Json } = {
-    revision: rollout.revision,
+  const { type, reason = failure.reason, text, advice } = OUTCOMES[rollout.state]
+  const message = [
+    failedText(plan, rollout, failure, nodeName),
+    text(plan, rollout),
+    advice(plan, failure),
+  ].join(' ')
+  return [{ type, severity: 'error', reason, message, data: failureData(plan, rollout, failure, nodeName) }]
+}
+
+function failureData(
+  { next }: PlacementPlan,
+  { revision, ready, state }: Rollout,
+  { reason, replica, nodeId, cause }: Failure,
+  nodeName: NodeName,
+): { [key: string]: Json } {
+  return {
+    revision,
     replica,
     failure: reason,
-    ready: rollout.ready,
+    ready,
+    ...(cause === undefined ? {} : { cause }),
     ...(nodeId === undefined ? {} : { nodeId, nodeName: nodeName(nodeId) }),
-    ...(isRolledBack ? { to: lastGood?.revision ?? null } : {}),
+    ...(state === 'rolling_back' ? { to: next?.lastGood?.revision ?? null } : {}),
   }
-  return [
-    {
-      type: isRolledBack ? 'deployment.rolled_back' : 'deployment.stalled',
-      severity: 'error',
-      reason: isRolledBack ? 'rollback' : 'update_paused',
-      message: [
-        failedText(plan, rollout, failure, nodeName),
-        isRolledBack ? rolledBackText(plan, rollout) : pausedText(plan, rollout),
-        isRolledBack ? afterRollback(plan, failure) : afterPause(plan, failure),
-      ].join(' '),
-      data,
-    },
-  ]
 }
 
 function failedText(
@@ -50,10 +73,11 @@ function failedText(
   failure: Failure,
   nodeName: NodeName,
 ): string {
-  const { replica, nodeId, at } = failure
+  const { replica, nodeId, at, cause } = failure
   const where = nodeId === undefined ? '' : ` on ${nodeName(nodeId)}`
   const took = ((Date.parse(at) - Date.parse(rollout.startedAt)) / 1000).toFixed(1)
-  return `Revision ${rollout.revision} failed after ${took} s: replica ${replica}${where} ${causeText(spec, rollout, failure)}.`
+  const text = `Revision ${rollout.revision} failed after ${took} s: replica ${replica}${where} ${causeText(spec, rollout, failure)}.`
+  return cause === undefined ? text : `${text} Cause: ${cause}.`
 }
 
 function causeText(spec: DeploymentSpec, { progressedAt }: Rollout, { reason, at }: Failure): string {
@@ -105,6 +129,13 @@ function afterPause({ deployment: { spec } }: PlacementPlan, { reason, replica }
   if (reason === 'secret_unresolved') return `${secretsText(name)}, ${undo}.`
   const command = reason === 'unschedulable' ? `why ${name}` : `logs ${name} --replica ${replica}`
   return `Inspect it with \`holdfast ${command}\`, then apply a corrected spec, ${undo}.`
+}
+
+function afterFirst({ deployment: { spec } }: PlacementPlan, { reason, replica }: Failure): string {
+  const { name } = spec
+  if (reason === 'image_pull_failed') return `${pullText(name)}.`
+  if (reason === 'secret_unresolved') return `${secretsText(name)}.`
+  return `Inspect it with \`holdfast logs ${name} --replica ${replica}\`, then apply a corrected spec.`
 }
 
 /** Advice for an image that could not be pulled: restart, because applying an unchanged spec would retry nothing. */

@@ -34,7 +34,7 @@ export function deploymentReadEndpoints(deps: DeploymentDeps): Endpoint[] {
       action: 'deployments:read',
       query: ['at'],
       summary:
-        'Read why a replica of a deployment is not placed: every node with every reason, now or at an earlier time',
+        'Read why a deployment does not run: the containers that fail, and every node with every reason against it, now or at an earlier time',
       shape: whyShape,
       codes: ['deployment_not_found'],
       run: (request) => readWhy(deps, request.caller.tenant, param(request, 'name'), request.query.at),

@@ -7,6 +7,7 @@ import {
   candidateShape,
   capacityShape,
   containerTemplateShape,
+  failingContainerShape,
   type Infer,
   integer,
   list,
@@ -77,6 +78,8 @@ export const storedDecisionShape = object({
   reason: string(),
   summary: string(),
   replicas: object({ desired: integer(), placed: integer(), ready: integer() }),
+  /** The containers that failed when the decision was made, at most ten; absent if none did. */
+  containers: optional(list(failingContainerShape)),
   /**
    * The end of the list of candidate nodes; earlier candidates that do not fit into one record are in `parts`, in order.
    */

@@ -69,7 +69,7 @@ export function recordDecision(
   plan: PlacementPlan,
   matrix: StoredMatrix | undefined,
 ): boolean {
-  const { deployment, next, refused, status } = plan
+  const { deployment, next, refused, status, failing } = plan
   const parts = plan.recordedParts()
   if (next?.decided === undefined || parts.length === 0) return true
   const { number, at, reason } = next.decided
@@ -90,6 +90,7 @@ export function recordDecision(
       reason,
       summary: explanation?.summary ?? status.message,
       replicas: { ...status.replicas },
+      ...(failing.length === 0 ? {} : { containers: [...failing] }),
       candidates: [...(isStored ? matrix.last : (parts[0] ?? []))],
       ...(isStored ? { parts: [...matrix.ids] } : {}),
       cure: [...(explanation?.cure ?? [])],
