@@ -1,90 +1,54 @@
-// docs/reference/manifest.md: every field of a deployment manifest with its type, default and the codes that reject it.
+// docs/reference/manifest.md: every field of a deployment manifest with its meaning, default, range, example and the
+// codes that reject it.
 
-import { deploymentBodyShape, type ShapeNode } from '@holdfast/contract'
-import { defaultOf } from './manifest-defaults.ts'
-import { isRequired, rejectionsAt } from './manifest-rules.ts'
-import { code, page, table } from './page.ts'
-
-/** A manifest field. `at` is its path in the notation of the validation rules: `secrets[*].name`, `environment.*`. */
-interface Field {
-  readonly at: string
-  readonly shape: ShapeNode
-}
+import { exampleText } from '@holdfast/cli/reference/example'
+import { jsonText } from '@holdfast/contract'
+import { type DescribedField, describeManifest, flattenFields } from '@holdfast/core/admission'
+import { code, page } from './page.ts'
 
 export function renderManifest(): string {
-  const sections = Object.entries<ShapeNode>(deploymentBodyShape.fields).map(([name, shape]) =>
-    section(name, fieldsIn({ at: name, shape })),
-  )
+  const fields = describeManifest()
   return page('Manifest', [
-    'The fields of a deployment, as `holdfast apply` and `POST /api/v1/deployments` accept them. Numbers are the shipped limits; an operator can change them in the configuration.',
-    'A wrong type is rejected with `field_type_invalid`, an unknown field with `field_unknown`. An update keeps every top-level field that is not sent; `null` clears one. `holdfast explain <code>` prints the page of a code. The order of the checks is described in [docs/design/admission.md](../design/admission.md#order).',
-    ...sections.flat(),
+    'The fields of a deployment, as `holdfast apply` and `POST /api/v1/deployments` accept them. `holdfast explain FIELD` prints the same text for one field. Numbers are the shipped limits; an operator can change them in the [configuration](configuration.md#limits).',
+    'An update keeps every top-level field that is not sent; `null` clears one. An unknown field is rejected with `field_unknown`. A duration is a whole number with `ms`, `s`, `m` or `h`, such as `30s`. The order of the checks is described in [docs/design/admission.md](../design/admission.md#order).',
+    '## Fields',
+    fence('text', tree(fields)),
+    ...fields.flatMap((field) => flattenFields([field]).flatMap(section)),
   ])
 }
 
-function section(name: string, fields: readonly Field[]): string[] {
-  const listed = fields.filter(
-    ({ at, shape }) => shape.kind !== 'object' || meaningOf(shape) !== '' || !at.endsWith('[*]'),
-  )
-  const rejections = fields.flatMap(({ at }) => rejectionsAt(at).map((each) => ({ at, ...each })))
+/** The fields as an indented list, each with its type. */
+function tree(fields: readonly DescribedField[]): string {
+  const lines = flattenFields(fields).map(({ path, type, required }) => {
+    const steps = path.split('.')
+    const name = `${'  '.repeat(steps.length - 1)}${steps.at(-1)}`
+    return { name, about: required ? `${type}, required` : type }
+  })
+  const width = Math.max(...lines.map(({ name }) => name.length))
+  return lines.map(({ name, about }) => `${name.padEnd(width)}  ${about}`).join('\n')
+}
+
+function section(field: DescribedField): string[] {
+  const { path, type, meaning, range, rejections } = field
   return [
-    `## ${name}`,
-    table(
-      ['Field', 'Type', 'Required', 'Default', 'Meaning'],
-      listed.map(({ at, shape }) => [
-        code(shown(at)),
-        typeOf(shape),
-        isRequired(at) ? 'yes' : 'no',
-        defaultOf(at),
-        plain(meaningOf(shape)),
-      ]),
-    ),
-    ...(rejections.length === 0
-      ? []
-      : [
-          table(
-            ['Field', 'Rejected with', 'Accepted form', 'Why'],
-            rejections.map(({ at, code: name, expected, why }) => [
-              code(shown(at)),
-              code(name),
-              plain(expected),
-              plain(why),
-            ]),
-          ),
-        ]),
+    `${path.includes('.') ? '###' : '##'} ${path}`,
+    plain(meaning),
+    [
+      `- Type: ${type}`,
+      `- ${absence(field)}`,
+      `- Accepted: ${plain(range)}`,
+      `- Rejected with: ${[...new Set(rejections.map((each) => code(each.code)))].join(', ')}`,
+    ].join('\n'),
+    ...(field.example === null ? [] : [fence('yaml', exampleText(field))]),
   ]
 }
 
-function fieldsIn({ at, shape }: Field): Field[] {
-  return [{ at, shape }, ...innerFields(at, unwrapped(shape)).flatMap(fieldsIn)]
+function absence({ required, absent, default: value }: DescribedField): string {
+  if (required) return 'Required'
+  return value === undefined ? `If absent: ${absent}` : `Default: ${code(jsonText(value))}`
 }
 
-function innerFields(at: string, shape: ShapeNode): Field[] {
-  if (shape.kind === 'list') return [{ at: `${at}[*]`, shape: shape.element }]
-  if (shape.kind === 'map') return [{ at: `${at}.*`, shape: shape.value }]
-  if (shape.kind !== 'object') return []
-  return Object.entries(shape.fields).map(([name, field]) => ({ at: `${at}.${name}`, shape: field }))
-}
+const fence = (language: string, text: string): string => `\`\`\`${language}\n${text}\n\`\`\``
 
-function unwrapped(shape: ShapeNode): ShapeNode {
-  return shape.kind === 'optional' || shape.kind === 'nullable' ? unwrapped(shape.inner) : shape
-}
-
-function meaningOf(shape: ShapeNode): string {
-  if (shape.description !== undefined) return shape.description
-  return shape.kind === 'optional' || shape.kind === 'nullable' ? meaningOf(shape.inner) : ''
-}
-
-function typeOf(shape: ShapeNode): string {
-  const bare = unwrapped(shape)
-  if (bare.kind === 'string' && bare.values !== undefined) return bare.values.map(code).join(', ')
-  if (bare.kind === 'json') return 'any'
-  if (bare.kind === 'list') return `list of ${typeOf(bare.element)}`
-  if (bare.kind === 'map') return `map of ${typeOf(bare.value)}`
-  return bare.kind
-}
-
-/** Escapes a text of the error catalogue, so that Markdown does not read `<max>` as an HTML element. */
+/** Escapes a text so that Markdown does not read `<label>` as an HTML element. */
 const plain = (text: string): string => text.replaceAll('<', '\\<')
-
-const shown = (at: string): string => at.replaceAll('[*]', '[<i>]').replaceAll('.*', '.<key>')

@@ -1,4 +1,5 @@
-// The manifest as a JSON Schema (draft 07) for editors: field names and types only. The platform checks all other rules.
+// The manifest as a JSON Schema (draft 07) for editors: fields with types, texts, defaults and examples. The
+// platform checks all other rules.
 
 import {
   deploymentBodyShape,
@@ -6,7 +7,7 @@ import {
   jsonSchema,
   object,
   optional,
-  type Shape,
+  withOptionalFields,
 } from '@holdfast/contract'
 
 const REQUIRED = new Set(['kind', 'name', 'image'])
@@ -23,16 +24,4 @@ export function manifestSchema(): JsonObject {
     title: 'Holdfast deployment',
     ...jsonSchema(object(fields)),
   }
-}
-
-/** Makes the nested fields of a manifest schema optional, because the server fills in defaults. */
-function withOptionalFields(shape: Shape<unknown>): Shape<unknown> {
-  if (shape.kind === 'optional') return withOptionalFields(shape.inner)
-  if (shape.kind === 'list') return { ...shape, element: withOptionalFields(shape.element) }
-  if (shape.kind !== 'object') return shape
-  return object(
-    Object.fromEntries(
-      Object.entries(shape.fields).map(([name, field]) => [name, optional(withOptionalFields(field))]),
-    ),
-  )
 }

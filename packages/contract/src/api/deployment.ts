@@ -1,11 +1,12 @@
-// The deployment record, and the request body of a create or update. Fields are checked in the order of this file.
+// The deployment record, and the request body of a create or update. Fields are checked in the order of this file. Their
+// texts are in packages/contract/src/texts.
 
 import type { DeploymentUid, NodeId } from '../ids.ts'
 import {
   boolean,
   branded,
-  described,
   duration,
+  field,
   type Infer,
   integer,
   json,
@@ -18,6 +19,17 @@ import {
   remembered,
   string,
 } from '../shapes/shape.ts'
+import {
+  deploymentTexts,
+  limitsTexts,
+  resourcesTexts,
+  routeTexts,
+  updateTexts,
+  volumeMountTexts,
+} from '../texts/deployment-texts.ts'
+import { healthCheckTexts } from '../texts/health-check-texts.ts'
+import { constraintTexts, placementTexts } from '../texts/placement-texts.ts'
+import { secretEntryTexts } from '../texts/secret-texts.ts'
 import { residencyDemandShape } from './residency.ts'
 import { generateShape } from './secret.ts'
 
@@ -37,25 +49,20 @@ export const DEPLOYMENT_PHASES = [
 ] as const
 
 export const healthCheckShape = object({
-  type: string({ description: 'exec, the only type of check' }),
-  command: described(
-    'One element is a shell command line, several are a program and its arguments',
-    list(string()),
-  ),
-  retries: optional(
-    integer({ description: 'Failed checks in a row until unhealthy; if absent, the engine default' }),
-  ),
-  timeout: optional(duration('A check that takes longer fails; if absent, the engine default of 30s')),
-  interval: duration('Time between two checks'),
-  startPeriod: duration('Failed checks in this time after the start are ignored'),
+  type: field(healthCheckTexts.type, string()),
+  command: field(healthCheckTexts.command, list(string())),
+  retries: field(healthCheckTexts.retries, optional(integer())),
+  timeout: field(healthCheckTexts.timeout, optional(duration())),
+  interval: field(healthCheckTexts.interval, duration()),
+  startPeriod: field(healthCheckTexts.startPeriod, duration()),
 })
 export type HealthCheck = Infer<typeof healthCheckShape>
 
 export const secretEntryShape = object({
-  name: string({ description: 'Prefix of the variables: the key password is delivered as NAME_password' }),
-  vault_path: string({ description: 'The credential, <namespace>/<label>' }),
-  anchor: string({ description: 'What depends on the value: process, external or volume(<volume-id>)' }),
-  rotation: string({ description: 'How containers get a new value: restart' }),
+  name: field(secretEntryTexts.name, string()),
+  vault_path: field(secretEntryTexts.vault_path, string()),
+  anchor: field(secretEntryTexts.anchor, string()),
+  rotation: field(secretEntryTexts.rotation, string()),
 })
 export type SecretEntry = Infer<typeof secretEntryShape>
 
@@ -65,102 +72,80 @@ export type SecretEntry = Infer<typeof secretEntryShape>
  */
 const sentSecretEntryShape = object({
   ...secretEntryShape.fields,
-  mount_path: optional(
-    described('Always rejected: secrets are delivered as variables only', json<unknown>()),
-  ),
-  values: optional(
-    described('Material by key; goes to the secrets store and is never stored in the record', map(string())),
-  ),
-  generate: optional(described('Material that the server generates', generateShape)),
+  mount_path: field(secretEntryTexts.mount_path, optional(json<unknown>())),
+  values: field(secretEntryTexts.values, optional(map(string()))),
+  generate: field(secretEntryTexts.generate, optional(generateShape)),
 })
 
 export const volumeMountShape = object({
-  volume: string({ description: 'The vol_ id of the volume' }),
-  target: string({ description: 'Absolute path inside the container' }),
-  type: described('How it is mounted', oneOf(MOUNT_TYPES)),
-  readOnly: described('Whether the container may only read it', boolean()),
+  volume: field(volumeMountTexts.volume, string()),
+  target: field(volumeMountTexts.target, string()),
+  type: field(volumeMountTexts.type, oneOf(MOUNT_TYPES)),
+  readOnly: field(volumeMountTexts.readOnly, boolean()),
 })
 
 export const resourcesShape = object({
-  cpuMillis: integer({ description: 'Reserved CPU, in thousandths of a core' }),
-  memoryBytes: integer({ description: 'Reserved memory in bytes' }),
+  cpuMillis: field(resourcesTexts.cpuMillis, integer()),
+  memoryBytes: field(resourcesTexts.memoryBytes, integer()),
 })
 export const limitsShape = object({
-  cpuMillis: optional(integer({ description: 'Most CPU a container may use, in thousandths of a core' })),
-  memoryBytes: optional(integer({ description: 'Most memory a container may use, in bytes' })),
+  cpuMillis: field(limitsTexts.cpuMillis, optional(integer())),
+  memoryBytes: field(limitsTexts.memoryBytes, optional(integer())),
 })
 
 export const constraintShape = object({
-  label: string({ description: 'Key of a node label' }),
-  operator: described('How the label is compared', oneOf(CONSTRAINT_OPERATORS)),
-  values: optional(
-    described('Values to compare with; required by in and notIn, absent otherwise', list(string())),
-  ),
+  label: field(constraintTexts.label, string()),
+  operator: field(constraintTexts.operator, oneOf(CONSTRAINT_OPERATORS)),
+  values: field(constraintTexts.values, optional(list(string()))),
 })
 export type Constraint = Infer<typeof constraintShape>
 
 export const placementShape = object({
-  residency: optional(described('Where the data may be', residencyDemandShape)),
-  constraints: optional(described('Node labels that a node must have', list(constraintShape))),
-  affinity: optional(described('Deployments that must have a replica on the same node', list(string()))),
-  antiAffinity: optional(
-    described(
-      'Deployments that must have no replica on the same node; the own name keeps replicas apart',
-      list(string()),
-    ),
-  ),
-  spread: optional(string({ description: 'Key of a node label whose values replicas are spread over' })),
+  residency: field(placementTexts.residency, optional(residencyDemandShape)),
+  constraints: field(placementTexts.constraints, optional(list(constraintShape))),
+  affinity: field(placementTexts.affinity, optional(list(string()))),
+  antiAffinity: field(placementTexts.antiAffinity, optional(list(string()))),
+  spread: field(placementTexts.spread, optional(string())),
 })
 
 export const updateShape = object({
-  order: described('Whether the new replica starts before the old one stops', oneOf(UPDATE_ORDERS)),
-  parallelism: integer({ description: 'Replicas replaced at once' }),
-  failureAction: described('What happens when the update fails', oneOf(FAILURE_ACTIONS)),
-  progressDeadline: duration('The update fails if no further replica becomes ready in this time'),
+  order: field(updateTexts.order, oneOf(UPDATE_ORDERS)),
+  parallelism: field(updateTexts.parallelism, integer()),
+  failureAction: field(updateTexts.failureAction, oneOf(FAILURE_ACTIONS)),
+  progressDeadline: field(updateTexts.progressDeadline, duration()),
 })
 
 /** A route: within a tenant, each combination of host and path belongs to one deployment only. */
 export const routeShape = object({
-  host: string({ description: 'Exact lowercase DNS name' }),
-  path: string({ description: 'Path prefix; the longest matching path wins' }),
-  port: integer({ description: 'Port on which the container listens' }),
+  host: field(routeTexts.host, string()),
+  path: field(routeTexts.path, string()),
+  port: field(routeTexts.port, integer()),
 })
 export type Route = Infer<typeof routeShape>
 
-const SECRETS = 'Credentials from the secrets store, delivered as variables'
-
 export const deploymentSpecShape = remembered(
   object({
-    kind: described('Kind of the document', oneOf(['Deployment'])),
-    name: string({ description: 'Lowercase DNS-style name, at most 63 characters' }),
-    image: string({ description: 'A pinned reference, never the tag latest' }),
-    replicas: integer({ description: 'How many containers to run; 0 stops the deployment' }),
-    nodeId: optional(
-      branded<NodeId>({ description: 'Run on this node only; if absent, the scheduler chooses' }),
-    ),
-    healthCheck: optional(described('Command that reports whether a container is healthy', healthCheckShape)),
-    environment: optional(described('Variables by name; stored and shown in plain text', map(string()))),
-    secrets: described(SECRETS, list(secretEntryShape)),
-    secretsVersion: integer({ description: 'Counts rotations; the server sets it' }),
-    volumes: optional(described('Volumes to mount', list(volumeMountShape))),
-    placement: optional(described('On which nodes replicas may run', placementShape)),
-    dependsOn: optional(
-      described(
-        'Deployments, by name, that must be healthy or started first',
-        map(oneOf(DEPENDENCY_CONDITIONS)),
-      ),
-    ),
-    resources: described('What is reserved on a node for each replica', resourcesShape),
-    limits: optional(described('What a container may use at most', limitsShape)),
-    composedEnvironment: optional(
-      described('Variables by name, built from secrets with {{secret.<resource>.<key>}}', map(string())),
-    ),
-    update: described('How replicas are replaced by an update', updateShape),
-    routes: optional(described('Hosts and paths whose requests reach the replicas', list(routeShape))),
-    labels: optional(described('Labels of your own, by key', map(string()))),
-    command: optional(described('Replaces the entrypoint of the image', list(string()))),
-    args: optional(described('Replaces the command of the image', list(string()))),
-    stopGracePeriod: duration('Time between the stop signal and SIGKILL'),
+    kind: field(deploymentTexts.kind, oneOf(['Deployment'])),
+    name: field(deploymentTexts.name, string()),
+    image: field(deploymentTexts.image, string()),
+    replicas: field(deploymentTexts.replicas, integer()),
+    nodeId: field(deploymentTexts.nodeId, optional(branded<NodeId>())),
+    healthCheck: field(deploymentTexts.healthCheck, optional(healthCheckShape)),
+    environment: field(deploymentTexts.environment, optional(map(string()))),
+    secrets: field(deploymentTexts.secrets, list(secretEntryShape)),
+    secretsVersion: field(deploymentTexts.secretsVersion, integer()),
+    volumes: field(deploymentTexts.volumes, optional(list(volumeMountShape))),
+    placement: field(deploymentTexts.placement, optional(placementShape)),
+    dependsOn: field(deploymentTexts.dependsOn, optional(map(oneOf(DEPENDENCY_CONDITIONS)))),
+    resources: field(deploymentTexts.resources, resourcesShape),
+    limits: field(deploymentTexts.limits, optional(limitsShape)),
+    composedEnvironment: field(deploymentTexts.composedEnvironment, optional(map(string()))),
+    update: field(deploymentTexts.update, updateShape),
+    routes: field(deploymentTexts.routes, optional(list(routeShape))),
+    labels: field(deploymentTexts.labels, optional(map(string()))),
+    command: field(deploymentTexts.command, optional(list(string()))),
+    args: field(deploymentTexts.args, optional(list(string()))),
+    stopGracePeriod: field(deploymentTexts.stopGracePeriod, duration()),
   }),
 )
 export type DeploymentSpec = Infer<typeof deploymentSpecShape>
@@ -168,7 +153,7 @@ export type DeploymentSpec = Infer<typeof deploymentSpecShape>
 /** The fields of a deployment that a client may send, in the order of the record. */
 export const deploymentBodyShape = object({
   ...deploymentSpecShape.fields,
-  secrets: described(SECRETS, list(sentSecretEntryShape)),
+  secrets: field(deploymentTexts.secrets, list(sentSecretEntryShape)),
 })
 
 export const deploymentStatusShape = object({

@@ -1,6 +1,7 @@
 // Data residency: the requirements of a deployment, the labels that store them, and matching node labels.
 
-import { boolean, described, type Infer, list, map, object, optional, string } from '../shapes/shape.ts'
+import { boolean, field, type Infer, list, map, object, optional, string } from '../shapes/shape.ts'
+import { residencyTexts } from '../texts/placement-texts.ts'
 
 /** Labels of a deployment that store its residency requirements. Only the server writes these labels. */
 export const RESIDENCY_LABELS = {
@@ -17,9 +18,9 @@ export const RESIDENCY_DEMANDS = ['country', 'region', 'blockedCountries'] as co
 
 /** The residency requirements of a deployment: its field `placement.residency`. */
 export const residencyDemandShape = object({
-  country: optional(string({ description: 'ISO 3166-1 alpha-2, two capital letters' })),
-  region: optional(string({ description: 'One of GET /api/v1/scheduler/regions' })),
-  blockedCountries: optional(described('Countries in which no replica may run', list(string()))),
+  country: field(residencyTexts.country, optional(string())),
+  region: field(residencyTexts.region, optional(string())),
+  blockedCountries: field(residencyTexts.blockedCountries, optional(list(string()))),
 })
 export type ResidencyDemand = Infer<typeof residencyDemandShape>
 

@@ -3,7 +3,7 @@
 
 import {
   boolean,
-  described,
+  field,
   type Infer,
   integer,
   list,
@@ -14,6 +14,7 @@ import {
   optional,
   string,
 } from '../shapes/shape.ts'
+import { generateTexts, materialTexts } from '../texts/secret-texts.ts'
 
 export const SECRET_ENCODINGS = ['hex', 'base64', 'base64url'] as const
 export type SecretEncoding = (typeof SECRET_ENCODINGS)[number]
@@ -22,16 +23,19 @@ export type SecretCharset = (typeof SECRET_CHARSETS)[number]
 
 /** How to generate secret values: either random bytes encoded as text, or random characters of an alphabet. */
 export const generateShape = object({
-  keys: described('Keys to generate a value for', list(string())),
-  bytes: optional(integer({ description: 'Random bytes of each value; 32 if neither pair is sent' })),
-  encoding: optional(string({ description: `Text form of the bytes: ${SECRET_ENCODINGS.join(', ')}` })),
-  length: optional(integer({ description: 'Characters of each value' })),
-  charset: optional(string({ description: `Alphabet of the characters: ${SECRET_CHARSETS.join(', ')}` })),
+  keys: field(generateTexts.keys, list(string())),
+  bytes: field(generateTexts.bytes, optional(integer())),
+  encoding: field(generateTexts.encoding, optional(string())),
+  length: field(generateTexts.length, optional(integer())),
+  charset: field(generateTexts.charset, optional(string())),
 })
 export type GenerateBlock = Infer<typeof generateShape>
 
 /** The body of PUT /secrets/{namespace}/{resource}: `values`, `generate` or both, with different keys. */
-export const secretWriteShape = object({ values: optional(map(string())), generate: optional(generateShape) })
+export const secretWriteShape = object({
+  values: field(materialTexts.values, optional(map(string()))),
+  generate: field(materialTexts.generate, optional(generateShape)),
+})
 
 /** The response to a secret write. The response lists the keys, never the values. */
 export const secretWrittenShape = object({

@@ -35,10 +35,13 @@ export type ReferenceOf = (shape: ShapeNode) => string | undefined
 
 /** The JSON Schema of a shape, for the OpenAPI document and the editors that read it. */
 export function jsonSchema(shape: ShapeNode, referenceOf?: ReferenceOf): JsonObject {
-  const described: JsonObject = shape.description ? { description: shape.description } : {}
+  const { description, text } = shape
   const reference = referenceOf?.(shape)
-  const schema = reference === undefined ? schemaOf(shape, referenceOf) : { $ref: reference }
-  return { ...schema, ...described }
+  return {
+    ...(reference === undefined ? schemaOf(shape, referenceOf) : { $ref: reference }),
+    ...(description ? { description } : {}),
+    ...(text === undefined ? {} : { ...defined({ default: text.default }), examples: [text.example] }),
+  }
 }
 
 function schemaOf(shape: ShapeNode, referenceOf: ReferenceOf | undefined): JsonObject {

@@ -2,10 +2,27 @@
 // Schema of the OpenAPI document (shape-schema.ts) are all derived from shapes. A shape describes types only; rules
 // that reject with an error code are in packages/core/src/admission.
 
+import type { Json } from '../json/json.ts'
+
 declare const inferred: unique symbol
+
+/** The texts of a field that users write. Every reference of the field is made from them. */
+export interface FieldText {
+  /** The effect of the field, in whole sentences. */
+  readonly meaning: string
+  /** The value that is used if the field is absent. The code that fills it in reads it from here. */
+  readonly default?: Json
+  /** The effect of leaving the field out, if it is optional and has no default. Continues "If absent, ...". */
+  readonly absent?: string
+  /** The accepted values, as words without a full stop. `{name}` is replaced by the limit of that name. */
+  readonly range: string
+  readonly example: Json
+}
+export type FieldTexts = { readonly [field: string]: FieldText }
 
 interface Described {
   readonly description?: string
+  readonly text?: FieldText
 }
 interface StringNode extends Described {
   readonly kind: 'string'
@@ -112,11 +129,30 @@ export const described = <S extends Shape<unknown>>(description: string, shape: 
   description,
 })
 
+/** Adds the texts of a field to its shape. */
+export const field = <S extends Shape<unknown>>(text: FieldText, shape: S): S => ({
+  ...shape,
+  description: text.meaning,
+  text,
+})
+
 /** Marks a shape whose objects are checked only once. Records are immutable, so a valid record stays valid. */
 export const remembered = <S extends Shape<unknown> & { readonly kind: 'object' }>(shape: S): S => ({
   ...shape,
   remembered: true,
 })
+
+/** A copy of a shape in which all fields of all objects are optional. Texts and descriptions stay. */
+export function withOptionalFields(shape: Shape<unknown>): Shape<unknown> {
+  if (shape.kind === 'optional') return { ...shape, inner: withOptionalFields(shape.inner) }
+  if (shape.kind === 'list') return { ...shape, element: withOptionalFields(shape.element) }
+  if (shape.kind !== 'object') return shape
+  const fields = Object.entries(shape.fields).map(([name, each]) => [
+    name,
+    optional(withOptionalFields(each)),
+  ])
+  return { ...shape, fields: Object.fromEntries(fields) }
+}
 
 /** The text of a duration: a whole number and a unit. */
 export const DURATION = /^(\d{1,9})(ms|s|m|h)$/

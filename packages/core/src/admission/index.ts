@@ -6,6 +6,13 @@ export { admitDeployment, type BodyVerdict } from './admit-deployment.ts'
 export { checkSecretWrite, type SecretWriteRules, type SecretWriteVerdict } from './check-secret-write.ts'
 export { type AdmissionContext, admissionContext } from './context.ts'
 export {
+  type DescribedField,
+  describeManifest,
+  exampleDocument,
+  flattenFields,
+} from './describe/describe-body.ts'
+export { describeCode, type FieldRejection } from './describe/field-rejections.ts'
+export {
   type Addressed,
   checkFacts,
   checkFound,

@@ -2,7 +2,13 @@
 // container is a constant, so no template can request a privilege. Field names are Docker's. See
 // docs/design/agent.md#container-settings.
 
-import { type DesiredItem, durationMs, type HealthCheck, type TenantId } from '@holdfast/contract'
+import {
+  type DesiredItem,
+  durationMs,
+  type HealthCheck,
+  healthCheckTexts,
+  type TenantId,
+} from '@holdfast/contract'
 import { containerLabels } from './container-labels.ts'
 
 export const CAPABILITIES = [
@@ -22,8 +28,8 @@ export const LOG_ROTATION = { 'max-size': '10m', 'max-file': '3' } as const
  * Docker's default times of a health check. They are sent explicitly, because Docker fills omitted times from the image's
  * own health check.
  */
-const DEFAULT_TIMEOUT_MS = 30_000
-export const DEFAULT_RETRIES = 3
+const DEFAULT_TIMEOUT = healthCheckTexts.timeout.default
+export const DEFAULT_RETRIES = healthCheckTexts.retries.default
 /** Docker reads a start period of zero as "use the image's start period", so 1 ms is sent for no start period. */
 const NO_START_PERIOD_MS = 1
 const SHELL = ['/bin/sh', '-c']
@@ -166,8 +172,7 @@ function healthcheck(check: HealthCheck | undefined): HealthcheckBody {
 export const probeCommand = ({ command }: HealthCheck): readonly string[] =>
   command.length === 1 ? [...SHELL, ...command] : command
 
-export const probeTimeoutMs = ({ timeout }: HealthCheck): number =>
-  timeout === undefined ? DEFAULT_TIMEOUT_MS : milliseconds(timeout)
+export const probeTimeoutMs = ({ timeout = DEFAULT_TIMEOUT }: HealthCheck): number => milliseconds(timeout)
 
 export const probeIntervalMs = ({ interval }: HealthCheck): number => milliseconds(interval)
 

@@ -1,12 +1,12 @@
 // Fills in the defaults of a `generate` block: 32 bytes as base64url if the block specifies nothing.
 
-import type { Json, JsonObject } from '@holdfast/contract'
+import { generateTexts, type Json, type JsonObject } from '@holdfast/contract'
 import type { Limits } from '../limits.ts'
 import { byteRange, encodedLength, isCharset, isEncoding, shortestLength } from './alphabets.ts'
 import type { GeneratePlan } from './material.ts'
 
-const USUAL_BYTES = 32
-const USUAL_LENGTH = 32
+const USUAL_BYTES = generateTexts.bytes.default
+const USUAL_LENGTH = generateTexts.length.default
 
 /** Whether a `generate` block asks for random bytes. */
 export const choosesBytes = ({ bytes, encoding }: JsonObject): boolean =>
@@ -18,11 +18,11 @@ export const choosesLength = ({ length, charset }: JsonObject): boolean =>
 export function planOf(block: JsonObject, limits: Limits): GeneratePlan {
   const keys = keysOf(block)
   if (choosesLength(block)) {
-    const charset = isCharset(block.charset) ? block.charset : 'alphanumeric'
+    const charset = isCharset(block.charset) ? block.charset : generateTexts.charset.default
     const usual = Math.max(USUAL_LENGTH, shortestLength(charset, limits))
     return { keys, length: numberOr(block.length, usual), charset }
   }
-  const encoding = isEncoding(block.encoding) ? block.encoding : 'base64url'
+  const encoding = isEncoding(block.encoding) ? block.encoding : generateTexts.encoding.default
   const usual = Math.max(USUAL_BYTES, byteRange(encoding, limits).min)
   return { keys, bytes: numberOr(block.bytes, usual), encoding }
 }

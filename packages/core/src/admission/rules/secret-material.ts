@@ -1,7 +1,14 @@
 // Rules for secret values: `values`, and `generate` with bytes or characters. The rules are the same for a secret entry
 // of a deployment, a secret write and a rotation; only the field path differs.
 
-import { isJsonObject, type Json, type JsonObject, jsonText, utf8Length } from '@holdfast/contract'
+import {
+  generateTexts,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonText,
+  utf8Length,
+} from '@holdfast/contract'
 import { isEnvironmentKey } from '../../grammar.ts'
 import {
   bitsPerCharacter,
@@ -91,7 +98,7 @@ function bytesRules(at: string): readonly Rule[] {
       at: `${at}.bytes`,
       stage: 'range',
       refuses: onNumber((bytes, { limits }, place) => {
-        const encoding = chosen(place, 'encoding', 'base64url')
+        const encoding = chosen(place, 'encoding', generateTexts.encoding.default)
         if (!isEncoding(encoding)) return false
         const { min, max } = byteRange(encoding, limits)
         const params = { min, max, ceiling: limits.generateEncodedCharacters }
@@ -114,7 +121,7 @@ function lengthRules(at: string): readonly Rule[] {
       at: `${at}.length`,
       stage: 'range',
       refuses: onNumber((length, { limits }, place) => {
-        if (!isCharset(chosen(place, 'charset', 'alphanumeric'))) return false
+        if (!isCharset(chosen(place, 'charset', generateTexts.charset.default))) return false
         const max = limits.generateLengthMax
         return (length < 1 || length > max) && { params: { max } }
       }),
@@ -135,7 +142,7 @@ function lengthRules(at: string): readonly Rule[] {
 }
 
 function belowFloor(length: number, { limits }: AdmissionContext, place: Place) {
-  const charset = chosen(place, 'charset', 'alphanumeric')
+  const charset = chosen(place, 'charset', generateTexts.charset.default)
   if (!isCharset(charset)) return false
   const floor = limits.generateEntropyBits
   const bits = length * bitsPerCharacter(charset)

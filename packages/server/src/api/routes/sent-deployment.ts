@@ -1,7 +1,7 @@
 // The bodies of deployment writes as the OpenAPI document describes them. Most fields are optional, because admission
 // reports missing fields itself, with their own codes.
 
-import { deploymentBodyShape, object, optional, type Shape } from '@holdfast/contract'
+import { deploymentBodyShape, object, optional, type Shape, withOptionalFields } from '@holdfast/contract'
 
 const REQUIRED_ON_CREATE: ReadonlySet<string> = new Set(['kind', 'name', 'image'])
 
@@ -10,19 +10,10 @@ const sentFields = (required: ReadonlySet<string>): Shape<unknown> =>
     Object.fromEntries(
       Object.entries(deploymentBodyShape.fields).map(([name, field]) => [
         name,
-        required.has(name) ? loosen(field) : optional(loosen(field)),
+        required.has(name) ? withOptionalFields(field) : optional(withOptionalFields(field)),
       ]),
     ),
   )
-
-/** Returns a copy of `shape` in which all fields of all objects are optional. */
-function loosen(shape: Shape<unknown>): Shape<unknown> {
-  if (shape.kind === 'optional') return optional(loosen(shape.inner))
-  if (shape.kind === 'list') return { ...shape, element: loosen(shape.element) }
-  if (shape.kind !== 'object') return shape
-  const fields = Object.entries(shape.fields).map(([name, field]) => [name, optional(loosen(field))])
-  return { ...shape, fields: Object.fromEntries(fields) }
-}
 
 export const newDeploymentShape = sentFields(REQUIRED_ON_CREATE)
 

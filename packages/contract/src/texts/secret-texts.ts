@@ -1,0 +1,102 @@
+// The texts of the entries of `secrets` in a deployment, of secret writes and of rotations.
+
+import type { FieldTexts } from '../shapes/shape.ts'
+
+export const generateTexts = {
+  keys: {
+    meaning: 'The keys to generate a value for. Generated values are never shown.',
+    range: 'at least one key of letters, digits and "_", first not a digit, each once',
+    example: ['password'],
+  },
+  bytes: {
+    meaning:
+      'The number of random bytes of each value, encoded as text by encoding. Choose bytes and encoding, or length and charset, not both.',
+    default: 32,
+    range:
+      'a whole number of at least {generateBytesMin}; encoded at most {generateEncodedCharacters} characters',
+    example: 32,
+  },
+  encoding: {
+    meaning: 'The text form of the random bytes. base64 has characters that must be encoded in a URL.',
+    default: 'base64url' as const,
+    range: 'hex, base64 or base64url',
+    example: 'hex',
+  },
+  length: {
+    meaning: 'The number of random characters of each value, used with charset.',
+    default: 32,
+    range:
+      'a whole number of at most {generateLengthMax}, long enough for {generateEntropyBits} bits: 22 characters of alphanumeric',
+    example: 32,
+  },
+  charset: {
+    meaning:
+      'The alphabet of the random characters. alphanumeric: letters and digits. urlsafe: also "-", ".", "_" and "~". ascii: every printable character except the space.',
+    default: 'alphanumeric' as const,
+    range: 'alphanumeric, urlsafe or ascii',
+    example: 'alphanumeric',
+  },
+} satisfies FieldTexts
+
+export const materialTexts = {
+  values: {
+    meaning:
+      'The secret values, by key. They go to the secrets store only: no record, response or log holds them. A write replaces the whole document, so send every key.',
+    absent: 'no values are sent',
+    range:
+      'at least one key; each value 1 to {secretValueBytes} bytes, all together at most {secretDocumentBytes} bytes',
+    example: { password: 'correct-horse' },
+  },
+  generate: {
+    meaning: 'Values that the server generates. No client ever sees them.',
+    absent: 'nothing is generated',
+    range: 'an object with keys, and either bytes and encoding or length and charset',
+    example: { keys: ['password'] },
+  },
+} satisfies FieldTexts
+
+export const secretEntryTexts = {
+  name: {
+    meaning:
+      'The prefix of the environment variables: with the name DB, the key password is delivered as DB_password. To choose the variable name freely, use composedEnvironment.',
+    range: 'letters, digits and "_", once in the list',
+    example: 'DB',
+  },
+  vault_path: {
+    meaning:
+      'Which secret: its namespace and its label, as holdfast secret set writes it. Several deployments may refer to one secret.',
+    range:
+      'namespace/label: a namespace that the platform grants, then lowercase letters, digits and inner hyphens, 1 to 63 characters',
+    example: 'deployments/web',
+  },
+  anchor: {
+    meaning:
+      'States who else depends on the value, which decides when a new version may be used. process: nothing outside the container. external: a system outside the platform knows the value, such as a database or a partner. volume(vol_...): data on that volume is unreadable without it, so only a rotation changes the version. Volumes are not available yet.',
+    default: 'external',
+    range: 'process, external or volume() around the id of a mounted volume',
+    example: 'process',
+  },
+  rotation: {
+    meaning: 'How containers get a new value. restart: they are recreated, one after another.',
+    default: 'restart',
+    range: 'restart',
+    example: 'restart',
+  },
+  mount_path: {
+    meaning: 'Always rejected. Secrets are delivered as environment variables only, never as files.',
+    absent: 'secrets are delivered as variables',
+    range: 'nothing is accepted; leave the field out',
+    example: null,
+  },
+  values: {
+    ...materialTexts.values,
+    meaning:
+      'Writes these secret values before the deployment is stored, by key. They go to the secrets store only: no record, response or log holds them. Requires a token that may write secrets.',
+    absent: 'the secret is used as it is stored',
+  },
+  generate: {
+    ...materialTexts.generate,
+    meaning:
+      'Values that the server generates, if the secret has no version yet. No client ever sees them. Requires a token that may write secrets.',
+  },
+} satisfies FieldTexts
