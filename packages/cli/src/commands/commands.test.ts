@@ -5,8 +5,8 @@ import { invocation, scriptClient, scriptTerminal } from '../terminal/scripted-t
 import { describe as describeCommand } from './describe.ts'
 import { events } from './events.ts'
 import { get } from './get.ts'
-import { registryLogin } from './registry-login.ts'
-import { rolloutHistory } from './rollout-history.ts'
+import { registryLogin } from './registry/registry-login.ts'
+import { rolloutHistory } from './rollout/rollout-history.ts'
 import { status } from './status.ts'
 
 const ARCHIVED = {

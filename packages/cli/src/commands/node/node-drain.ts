@@ -1,0 +1,61 @@
+// `holdfast node drain`: moves the replicas of a node to other nodes. A replacement starts before the old replica stops.
+
+import type { Node } from '@holdfast/contract'
+import type { OnlineCommand } from '../../command.ts'
+import { DRY_RUN_OPTION } from '../../dry-run.ts'
+import { EXIT, type ExitCode } from '../../exit-codes.ts'
+import { changeNode, NODE_ARGUMENT } from '../../node-command.ts'
+import { printError, printFailure } from '../../print/failure.ts'
+import { pause } from '../../terminal/pause.ts'
+import { print, type Terminal } from '../../terminal/terminal.ts'
+import { waitMs, waitOptions } from '../apply.ts'
+
+const POLL_MS = 500
+
+export const nodeDrain: OnlineCommand = {
+  name: 'node drain',
+  summary: 'cordon a node and move its replicas to other nodes',
+  args: [NODE_ARGUMENT],
+  options: [DRY_RUN_OPTION, ...waitOptions('no replica is left')],
+  examples: [
+    ['holdfast node drain n1 --dry-run', 'Shows which replicas would move, and where to.'],
+    ['holdfast node drain n1 --wait', 'Empties n1 before maintenance.'],
+  ],
+  online: true,
+  async run(invocation, client) {
+    const { terminal, args, flag } = invocation
+    const exitCode = await changeNode(invocation, client, 'draining', {
+      change: ({ id }) => client.nodes.drain(id),
+      plan: ({ id }) => client.dryRuns.changeNode(id, 'drain'),
+    })
+    if (exitCode !== EXIT.ok || flag('dry-run') || !flag('wait')) return exitCode
+    const { findNode } = await import('../../resources/find-node.ts')
+    const end = terminal.now() + waitMs(invocation)
+    for (;;) {
+      const node = await findNode(client, (args[0] ?? '').replace(/^node\//, ''))
+      if (!node.ok) return printFailure(terminal, node.failure)
+      if (node.value.draining !== true) return printOutcome(terminal, node.value)
+      if (terminal.now() >= end) {
+        printError(
+          terminal,
+          `${node.value.name} still runs replicas; see holdfast get deployments and holdfast events`,
+        )
+        return EXIT.notReady
+      }
+      if (!(await pause(POLL_MS, terminal.interrupted))) return EXIT.interrupted
+    }
+  },
+}
+
+/** Prints the outcome of a drain. A drained node stays cordoned, so a schedulable node was uncordoned by another user. */
+function printOutcome(terminal: Terminal, { name, schedulable }: Node): ExitCode {
+  if (!schedulable) {
+    print(terminal, `node/${name} drained`)
+    return EXIT.ok
+  }
+  printError(
+    terminal,
+    `${name} was uncordoned by someone else, so it is not drained; run holdfast node drain ${name} again`,
+  )
+  return EXIT.conflict
+}

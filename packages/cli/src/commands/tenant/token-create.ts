@@ -1,0 +1,47 @@
+// `holdfast token create`: issues an access token. The token is shown only once, and goes to stdout so that it can be
+// redirected to a file.
+
+import { DURATION, durationSeconds } from '../../args/forms.ts'
+import { tenantOf } from '../../args/token-tenant.ts'
+import { ROLE_WORDS } from '../../args/vocabulary.ts'
+import type { OnlineCommand } from '../../command.ts'
+import { EXIT } from '../../exit-codes.ts'
+import { printError, printFailure } from '../../print/failure.ts'
+import { print, report } from '../../terminal/terminal.ts'
+
+const DEFAULT_VALIDITY = '30d'
+
+export const tokenCreate: OnlineCommand = {
+  name: 'token create',
+  summary: 'issue an access token and print it once',
+  args: [{ name: 'name', summary: 'name of the token, such as its purpose' }],
+  options: [
+    { flags: '--role <role>', summary: 'role of the token', choices: ROLE_WORDS },
+    {
+      flags: '--expires <duration>',
+      summary: `validity (default: ${DEFAULT_VALIDITY})`,
+      form: DURATION,
+    },
+  ],
+  examples: [
+    ['holdfast token create ci --role developer --expires 90d > ci.token', 'Creates a token for a pipeline.'],
+  ],
+  online: true,
+  async run(invocation, client) {
+    const { terminal, args, text } = invocation
+    const role = ROLE_WORDS.find((each) => each === text('role'))
+    if (role === undefined) {
+      printError(terminal, `no role given; use --role with one of ${ROLE_WORDS.join(', ')}`)
+      return EXIT.usage
+    }
+    const tenant = await tenantOf(invocation)
+    if (tenant === undefined) return EXIT.usage
+    const seconds = durationSeconds(text('expires') ?? DEFAULT_VALIDITY) ?? 0
+    const expiresAt = new Date(terminal.now() + seconds * 1000).toISOString()
+    const issued = await client.tenants.issueToken(tenant, { name: args[0] ?? '', role, expiresAt })
+    if (!issued.ok) return printFailure(terminal, issued.failure)
+    print(terminal, issued.value.token ?? '')
+    report(terminal, `token/${issued.value.id} issued, valid until ${issued.value.expiresAt}`)
+    return EXIT.ok
+  },
+}
