@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { parseSource } from './manifest/parse-source.ts'
 import { checkOffline } from './manifest/rules.ts'
 import { planAll } from './plan-all.ts'
-import { scriptClient, scriptTerminal } from './terminal/scripted-terminal.fixture.ts'
+import { invocation, scriptClient, scriptTerminal } from './terminal/scripted-terminal.fixture.ts'
 
 const SPEC = {
   kind: 'Deployment',
@@ -86,7 +86,7 @@ async function shown(text: string) {
   const { manifests } = parseSource({ name: 'web.yaml', bytes: new TextEncoder().encode(text) })
   const items = [{ kind: 'Deployment', name: 'web', action: 'update', ...PLANNED }]
   const client = scriptClient({ 'GET /deployments/web': RECORD, 'POST /dry-run': { items } })
-  const { exitCode } = await planAll(terminal, client, manifests, 'summary')
+  const { exitCode } = await planAll(invocation(terminal, []), client, manifests, 'summary')
   return { exitCode, ...terminal.printed }
 }
 
@@ -148,7 +148,7 @@ test('a rejected document among several is shown at its place, and the others ar
     { kind: 'Deployment', name: 'db', rejections: [rejection] },
   ]
   const client = scriptClient({ 'GET /deployments/web': RECORD, 'POST /dry-run': { items } })
-  const { exitCode, differs } = await planAll(terminal, client, manifests, 'summary')
+  const { exitCode, differs } = await planAll(invocation(terminal, []), client, manifests, 'summary')
   expect([exitCode, differs]).toEqual([3, true])
   expect(terminal.printed.out).toMatch(/^deployment\/web would be configured\n/)
   expect(terminal.printed.err).toContain('all.yaml:7:8: image_required at image\n')

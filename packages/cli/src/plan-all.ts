@@ -1,14 +1,16 @@
 // Prints the platform's dry-run plan of each document, its effects first: as a summary, as a diff, or as data.
 
 import type { Client } from '@holdfast/client'
-import { type DryRun, entryOf, type Rejection } from '@holdfast/contract'
+import { type DryRun, isJsonObject } from '@holdfast/contract'
+import type { Invocation } from './command.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
+import { checkTogether, failureOf } from './judge-all.ts'
 import { nameOf } from './manifest/load-manifests.ts'
 import type { Manifest } from './manifest/parse-source.ts'
 import { readBefore } from './manifest/write-document.ts'
 import { printKept, printRefused } from './print/applied.ts'
 import { indented, outArea } from './print/area.ts'
-import { printAnnounced } from './print/changes.ts'
+import { type NamedSecrets, printAnnounced } from './print/changes.ts'
 import { paint } from './print/color.ts'
 import { printEffects, printSteps } from './print/effects.ts'
 import { printFailure } from './print/failure.ts'
@@ -31,11 +33,13 @@ export interface PlannedAll {
 
 /** Plans all documents in one request, so that each is judged as if those that it needs were stored and ready. */
 export async function planAll(
-  terminal: Terminal,
+  { terminal, flag }: Invocation,
   client: Client,
   manifests: readonly Manifest[],
   form: PlanForm,
 ): Promise<PlannedAll> {
+  const together = checkTogether(terminal, manifests)
+  if (together !== EXIT.ok) return { exitCode: together, differs: false }
   const judged = await client.dryRuns.documents(manifests.map(({ value }) => value))
   if (!judged.ok) return { exitCode: printFailure(terminal, judged.failure), differs: false }
   let exitCode: ExitCode = EXIT.ok
@@ -43,18 +47,14 @@ export async function planAll(
   for (const [at, manifest] of manifests.entries()) {
     const { name = '', alterations = [], warnings = [], plan, rejections = [] } = judged.value.items[at] ?? {}
     if (plan === undefined) {
-      const code = printRefused(terminal, manifest, {
-        kind: 'rejected',
-        status: statusOf(rejections),
-        rejections,
-      })
+      const code = printRefused(terminal, manifest, failureOf(rejections))
       exitCode = exitCode === EXIT.ok ? code : exitCode
       continue
     }
     const planned = { name, alterations, warnings, plan }
     items.push(planned)
     if (form === 'summary' || form === 'difference')
-      await printPlan(terminal, client, manifest, planned, form)
+      await printPlan(terminal, client, manifest, planned, { form, verbose: flag('verbose') })
   }
   if (form === 'json') print(terminal, JSON.stringify({ items }, null, 2))
   if (form === 'yaml') terminal.out(await yamlText({ items }))
@@ -63,23 +63,30 @@ export async function planAll(
 
 type PlannedDocument = { readonly name: string } & DryRun
 
-/** The status with which the platform would have answered the document alone. */
-const statusOf = ([first]: readonly Rejection[]): number =>
-  first === undefined ? 422 : entryOf(first.code).status
-
 async function printPlan(
   terminal: Terminal,
   client: Client,
   manifest: Manifest,
   dryRun: PlannedDocument,
-  form: 'summary' | 'difference',
+  { form, verbose }: { readonly form: PlanForm; readonly verbose: boolean },
 ): Promise<void> {
   print(terminal, `deployment/${nameOf(manifest.value)} ${VERBS[dryRun.plan.action]}`)
   if (form === 'difference') await printDifference(terminal, manifest, dryRun)
-  printAnnounced(terminal, dryRun)
+  const alterations = verbose || dryRun.plan.action !== 'none' ? dryRun.alterations : []
+  const secrets = secretsOf(manifest)
+  printAnnounced(terminal, { alterations, warnings: dryRun.warnings }, { verbose, secrets })
   const before = dryRun.plan.action === 'create' ? undefined : await readBefore(client, manifest.value)
   printKept(terminal, manifest, before?.ok ? before.value : undefined)
   if (dryRun.plan.action !== 'none') printConsequences(terminal, dryRun)
+}
+
+/** The secrets that a manifest mentions, if it mentions them in the accepted form. */
+function secretsOf({ value }: Manifest): NamedSecrets {
+  const sent = isJsonObject(value) && Array.isArray(value.secrets) ? value.secrets : []
+  return sent.map((entry) => {
+    const { name = '', vault_path = '' } = isJsonObject(entry) ? entry : {}
+    return { name: String(name), vault_path: String(vault_path) }
+  })
 }
 
 /** Prints the changed fields of a deployment. All fields of a new deployment are printed. */

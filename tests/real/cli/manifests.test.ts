@@ -29,17 +29,21 @@ const record = async (name: string) =>
   (await world.platform.api(world.platform.acme.token).get(`/api/v1/deployments/${name}`)).body
 
 describe('holdfast apply', () => {
-  test('creates, changes, leaves alone, and prints every alteration', async () => {
+  test('creates, changes, leaves alone, and counts the defaults; --verbose lists them', async () => {
     const path = write('web.yaml', manifest('web', 'replicas: 2\n'))
     const created = await world.cli(['apply', '-f', path, '--wait'])
     expect(created).toMatchObject({ code: 0, stdout: 'deployment/web created\ndeployment/web running\n' })
-    expect(created.stderr).toContain('  altered: secretsVersion: absent -> 0 (default_applied: ')
+    expect(created.stderr).toMatch(/^ {2}\d defaults applied \(--verbose lists them\)$/m)
+    expect(created.stderr).toMatch(/^ {2}altered: the image was resolved to sha256:\w{12}$/m)
     expect(created.stderr).toContain('web: Running, 2 of 2 ready')
     expect(created.stderr).toMatch(/web replica 1 on n[12]: ready, revision 1/)
     expect(await world.cli(['apply', '-f', path])).toMatchObject({
       code: 0,
       stdout: 'deployment/web unchanged\n',
+      stderr: '',
     })
+    const verbose = await world.cli(['apply', '-f', path, '--dry-run', '--verbose'])
+    expect(verbose.stderr).toMatch(/^ {2}default: secretsVersion 0$/m)
     write('web.yaml', manifest('web', 'replicas: 1\nlabels: {a: b}\n'))
     expect((await world.cli(['apply', '-f', path])).stdout).toBe('deployment/web configured\n')
     write('web.yaml', manifest('web'))
@@ -62,6 +66,18 @@ describe('holdfast apply', () => {
     expect((await world.cli(['apply', '-f', join(folder, 'many')])).stdout).toBe(
       'deployment/many-a created\ndeployment/many-b created\n',
     )
+  })
+
+  test('prints the result as JSON, as names, or not at all', async () => {
+    const path = write('forms.yaml', manifest('forms', 'replicas: 0\n'))
+    expect(JSON.parse((await world.cli(['apply', '-f', path, '--wait', '-o', 'json'])).stdout)).toMatchObject({
+      items: [{ result: 'created', deployment: { name: 'forms', revision: 1 }, warnings: [] }],
+    })
+    expect(await world.cli(['apply', '-f', path, '-o', 'name'])).toEqual({
+      ...{ code: 0, stdout: 'deployment/forms\n', stderr: '' },
+    })
+    write('forms.yaml', manifest('forms', 'replicas: 0\nlabels: {a: b}\n'))
+    expect(await world.cli(['apply', '-f', path, '-q'])).toEqual({ code: 0, stdout: '', stderr: '' })
   })
 
   test('shows all rejections at their position in the file, and stores nothing', async () => {
@@ -132,13 +148,10 @@ describe('holdfast diff', () => {
     expect([await code(other), await code(other, '--exit-code')]).toEqual([0, 1])
     const wrong = write('wrong.yaml', manifest('e', 'replicas: -1\n'))
     expect(await code(wrong, '--exit-code')).toBe(3)
-    const asData = await world.cli(['diff', '-f', other, '-f', same, '-o', 'json'])
+    expect(await code(other, '-f', same)).toBe(3)
+    const asData = await world.cli(['diff', '-f', other, '-o', 'json'])
     expect(JSON.parse(asData.stdout)).toMatchObject({
-      items: [
-        { name: 'e', plan: { action: 'update', changes: [{ field: 'replicas', from: 1, to: 2 }] } },
-        // The second document is planned as if the first were stored.
-        { name: 'e', plan: { action: 'update', placement: {} } },
-      ],
+      items: [{ name: 'e', plan: { action: 'update', changes: [{ field: 'replicas', from: 1, to: 2 }] } }],
     })
     expect(asData.stderr).toBe('')
     expect((await world.cli(['diff', '-f', same, '-o', 'yaml'])).stdout).toMatch(/^items:\n {2}- name: e\n/)

@@ -1,11 +1,14 @@
 // For every rejection of a manifest, the CLI's caret is under the faulty value or under the key that lacks a value. The
-// rules that the CLI checks offline reject the same manifests as the platform.
+// rules that the CLI checks offline reject the same manifests as the platform. Of several documents with one fault,
+// none is stored.
 
 import { isDeepStrictEqual } from 'node:util'
 import { locate } from '@holdfast/cli/manifest/locate'
 import { parseSource } from '@holdfast/cli/manifest/parse-source'
 import { checkOffline } from '@holdfast/cli/manifest/rules'
 import { yamlText } from '@holdfast/cli/print/output'
+import { run } from '@holdfast/cli/run'
+import { scriptTerminal } from '@holdfast/cli/terminal/scripted-terminal.fixture'
 import {
   isJsonObject,
   type Json,
@@ -15,6 +18,8 @@ import {
   stepsOf,
 } from '@holdfast/contract'
 import { arbitraryDeployment } from '@holdfast/testkit/arbitrary-deployment'
+import { createRandom } from '@holdfast/testkit/hostile/random'
+import { inRun } from '@holdfast/testkit/long-run'
 import { startPlatform } from '@holdfast/testkit/platform/start-platform'
 import { BODY_PROVOCATIONS } from '@holdfast/testkit/provocations/body-provocations'
 import { prepareWorld, provoke, type World } from '@holdfast/testkit/provocations/provoke'
@@ -156,4 +161,83 @@ describe('generated bodies', () => {
     expect(refused).toBeGreaterThan(COUNT / 4)
     expect(refused).toBeLessThan(COUNT)
   }, 300_000)
+})
+
+describe('apply of several documents', () => {
+  const stored = async () => (await world.platform.api(world.platform.acme.token).get(STORED)).text
+  const STORED = '/api/v1/deployments?limit=500'
+
+  async function apply(documents: readonly JsonObject[]) {
+    const texts = await Promise.all(documents.map((document) => yamlText(document)))
+    const readInput = async () => new TextEncoder().encode(texts.join('---\n'))
+    const terminal = { ...scriptTerminal(), readInput }
+    const { baseUrl, acme } = world.platform
+    const env = { HOLDFAST_URL: baseUrl, HOLDFAST_TOKEN: acme.token, HOLDFAST_CONTEXTS_FILE: '/nowhere' }
+    const code = await run(['apply', '-f', '-'], env, terminal)
+    return { code, ...terminal.printed }
+  }
+
+  async function rejectionsAlone(document: JsonObject): Promise<string[]> {
+    const { body } = await provoke(world, { path: '/api/v1/dry-run', body: { documents: [document] } })
+    const [item]: readonly { rejections?: Rejection[] }[] = Object(body)['items'] ?? []
+    return (item?.rejections ?? []).map(({ code, field }) => `${code} at ${field || 'the document'}`)
+  }
+
+  test('with one random fault stores nothing and lists every fault', async () => {
+    const rounds = inRun(30, 500)
+    const seed = Date.now() % 2 ** 31
+    const random = createRandom(seed)
+    const faulty = BODY_PROVOCATIONS.map((row) => row.sent(world)).flatMap(({ method, path, as, body }) => {
+      const document: Json = JSON.parse(JSON.stringify(body ?? null))
+      const isPlain = method === undefined && path === undefined && as === undefined
+      return isPlain && isJsonObject(document) ? [document] : []
+    })
+    const sound = fc.sample(arbitraryDeployment({ images: [world.platform.image] }), { numRuns: 4 * rounds, seed })
+    const before = await stored()
+    const seen = new Set<string>()
+    let refused = 0
+    for (let round = 0; round < rounds; round += 1) {
+      const fault = faulty[random.below(faulty.length)] ?? {}
+      const expected = await rejectionsAlone(fault)
+      const others = sound.slice(4 * round, 4 * round + 1 + random.below(4)).map(
+        (document, at): JsonObject => ({
+          ...JSON.parse(JSON.stringify(document)),
+          name: `sound-${at}`,
+          routes: null,
+          // A document that needs the rejected one has no fault of its own.
+          ...(fault['name'] === 'probe' && random.chance(0.3) ? { dependsOn: { probe: 'started' } } : {}),
+        }),
+      )
+      others.splice(random.below(others.length + 1), 0, fault)
+      // A fault of a new deployment may be none of an update, as the same name is.
+      if (expected.length === 0) continue
+      const { code, out, err } = await apply(others)
+      const listed = [...err.matchAll(/^stdin:\d+:\d+: (.+)$/gm)].map(([, text]) => text ?? '')
+      expect({ seed, round, code: code > 0, out, listed: listed.sort() }).toEqual({
+        ...{ seed, round, code: true, out: '' },
+        listed: expected.sort(),
+      })
+      refused += 1
+      for (const text of expected) seen.add(text.split(' ')[0] ?? '')
+    }
+    expect(await stored()).toBe(before)
+    console.info(`${refused} of ${rounds} manifests of seed ${seed} refused, ${seen.size} codes`)
+    expect(refused).toBeGreaterThan(0.9 * rounds)
+  }, 600_000)
+
+  test('rejects the same deployment twice, and closes with counts', async () => {
+    const document = { kind: 'Deployment', name: 'twice', image: world.platform.image }
+    const before = await stored()
+    const ran = await apply([document, { ...document, replicas: 2 }])
+    expect(ran).toMatchObject({ code: 3, out: '' })
+    expect(ran.err).toContain('stdin:6:7: the same deployment as in stdin:2:7\n')
+    expect(await stored()).toBe(before)
+    const sound = [document, { ...document, name: 'once', replicas: 0 }]
+    expect(await apply(sound)).toMatchObject({ code: 0, err: expect.stringMatching(/\n2 created\n$/) })
+    expect(await apply([document, { ...document, name: 'once', replicas: 1 }])).toMatchObject({
+      code: 0,
+      out: 'deployment/twice unchanged\ndeployment/once configured\n',
+      err: expect.stringMatching(/^1 unchanged, 1 configured\n$/m),
+    })
+  })
 })

@@ -38,7 +38,7 @@ export const diff: OnlineCommand = {
     const output = invocation.text('output')
     const form = output === 'json' || output === 'yaml' ? output : 'difference'
     const ordered = orderDocuments(loaded.manifests)
-    const { exitCode, differs } = await planAll(invocation.terminal, client, ordered, form)
+    const { exitCode, differs } = await planAll(invocation, client, ordered, form)
     return exitCode === EXIT.ok && differs && invocation.flag('exit-code') ? EXIT.error : exitCode
   },
 }

@@ -12,7 +12,7 @@ export async function followWritten(
   written: Written,
 ): Promise<ExitCode> {
   const { terminal, flag } = invocation
-  printAnnounced(terminal, written)
+  printAnnounced(terminal, written, { verbose: flag('verbose'), secrets: written.deployment.secrets ?? [] })
   if (!flag('wait')) return EXIT.ok
   const { waitUntilReady } = await import('./wait-until-ready.ts')
   const { name, revision } = written.deployment

@@ -13,6 +13,12 @@ const CONTEXT = admissionContext({ registries: ANY, regions: ANY, volumesEnabled
 /** Checks a manifest offline. Returns rejections in the same order as the server. */
 export const checkOffline = (body: Json): Rejection[] => checkBody(body, CONTEXT)
 
+/**
+ * Checks the fields that a manifest has, as an update does, which may leave out the others. The rejections are true for
+ * a new deployment too.
+ */
+export const checkSent = (body: Json): Rejection[] => checkBody(body, { ...CONTEXT, mode: 'update' })
+
 /** Whether the platform would redact the value at this path in its own messages. */
 export function looksSecret(steps: readonly PathStep[], value: Json): boolean {
   const field = steps.reduce<string>(

@@ -35,6 +35,13 @@ export function printRejections(
   }
 }
 
+/** Points at the name of a document whose deployment an earlier document of the same call has, too. */
+export function printDuplicate(terminal: Terminal, { file, tree }: Manifest, earlier: Manifest): void {
+  const first = positionOf(earlier.file, locate(earlier.tree, ['name']).start)
+  const place = `${earlier.file.name}:${first.line}:${first.column}`
+  printAt(terminal, file, locate(tree, ['name']), secretSpans(tree), `the same deployment as in ${place}`)
+}
+
 /** Prints a syntax error and quotes only the key of the line: in an unparsable file, any value may be a secret. */
 export function printSyntaxFault(terminal: Terminal, { file, offset, message }: SyntaxFault): void {
   const { line } = file.lines.linePos(offset)

@@ -1,4 +1,4 @@
-// Prints the outcome of applying a document: one result line, then alterations, warnings and kept fields.
+// Prints the outcome of applying documents: a line or JSON per document, what the platform changed, and the counts.
 
 import type { Failure } from '@holdfast/client'
 import type { ExitCode } from '../exit-codes.ts'
@@ -7,28 +7,53 @@ import type { Manifest } from '../manifest/parse-source.ts'
 import { printRejections } from '../manifest/show-faults.ts'
 import { type Applied, type Before, keptFields } from '../manifest/write-document.ts'
 import { print, report, type Terminal } from '../terminal/terminal.ts'
-import { errArea, outArea } from './area.ts'
-import { printAnnounced } from './changes.ts'
-import { paint, paintState } from './color.ts'
+import { outArea } from './area.ts'
+import { printAnnounced, printLabeled } from './changes.ts'
+import { paintState } from './color.ts'
 import { exitCodeOf, printError, printFailure } from './failure.ts'
-import { hang } from './table.ts'
+
+export type Accepted = Applied & { readonly ok: true }
+
+/** `name` prints `deployment/web` only; `json` is printed after the last document; `quiet` prints warnings only. */
+export type AppliedForm = 'text' | 'name' | 'json' | 'quiet'
 
 export function printApplied(
   terminal: Terminal,
   manifest: Manifest,
-  { verb, written, before }: Applied & { readonly ok: true },
+  { verb, written, before }: Accepted,
+  { form, verbose }: { readonly form: AppliedForm; readonly verbose: boolean },
 ): void {
-  print(terminal, `deployment/${written.deployment.name} ${paintState(verb, outArea(terminal).colored)}`)
-  printAnnounced(terminal, written)
-  printKept(terminal, manifest, before)
+  const subject = `deployment/${written.deployment.name}`
+  if (form === 'name') print(terminal, subject)
+  if (form === 'text') print(terminal, `${subject} ${paintState(verb, outArea(terminal).colored)}`)
+  const { alterations, warnings } = written
+  // The defaults of an unchanged deployment were reported when it was stored.
+  const shown = form === 'text' && (verbose || verb !== 'unchanged') ? alterations : []
+  const { secrets = [] } = written.deployment
+  if (form !== 'json') printAnnounced(terminal, { alterations: shown, warnings }, { verbose, secrets })
+  if (form === 'text') printKept(terminal, manifest, before)
+}
+
+export const printAppliedJson = (terminal: Terminal, applied: readonly Accepted[]): void =>
+  print(
+    terminal,
+    JSON.stringify({ items: applied.map(({ verb, written }) => ({ result: verb, ...written })) }, null, 2),
+  )
+
+/** Prints how many documents had which result: `1 created, 2 unchanged`. */
+export function printCounts(terminal: Terminal, results: readonly string[]): void {
+  const counts = Map.groupBy(results, (result) => result)
+  report(terminal, [...counts].map(([result, all]) => `${all.length} ${result}`).join(', '))
 }
 
 export function printKept(terminal: Terminal, { value }: Manifest, before: Before): void {
-  const { columns, colored } = errArea(terminal)
-  for (const field of keptFields(value, before)) {
-    const why = `${field} keeps its stored value, because the manifest does not mention it (${field}: null clears it)`
-    for (const line of hang(`  ${paint('kept:', 'blue', colored)} `, why, columns)) report(terminal, line)
-  }
+  for (const field of keptFields(value, before))
+    printLabeled(
+      terminal,
+      'kept',
+      'blue',
+      `${field} keeps its stored value, because the manifest does not mention it (${field}: null clears it)`,
+    )
 }
 
 /** Prints rejections of the manifest's content at their position in the file, and all other failures as plain errors. */

@@ -1,47 +1,61 @@
-// Prints every alteration and warning that the platform returned for a manifest (docs/design/admission.md#alterations).
+// Prints the alterations and warnings that the platform returned for a write (docs/design/admission.md#alterations).
+// Defaults are counted; `--verbose` lists them.
 
 import { type Alteration, isJsonObject, type Json, type Warning } from '@holdfast/contract'
 import { report, type Terminal } from '../terminal/terminal.ts'
-import { errArea, indented, type PrintArea } from './area.ts'
-import { paint } from './color.ts'
+import { errArea } from './area.ts'
+import { type Color, paint } from './color.ts'
 import { plain } from './plain.ts'
-import { alignRows, hang } from './table.ts'
+import { hang } from './table.ts'
 
 export interface Announced {
   readonly alterations: readonly Alteration[]
   readonly warnings: readonly Warning[]
 }
 
-export function printAnnounced(terminal: Terminal, { alterations, warnings }: Announced): void {
-  const area = errArea(terminal)
-  const lines = terminal.errIsTerminal ? groupedLines(alterations, area) : alterations.map(singleLine)
-  for (const line of lines) report(terminal, line)
+/** The secrets of the deployment, by which an alteration of `secrets[0]` names the secret. */
+export type NamedSecrets = readonly { readonly name: string; readonly vault_path: string }[]
+
+export function printAnnounced(
+  terminal: Terminal,
+  { alterations, warnings }: Announced,
+  { verbose, secrets = [] }: { readonly verbose: boolean; readonly secrets?: NamedSecrets },
+): void {
+  const { defaults = [], others = [] } = Object.groupBy(alterations, ({ code }) =>
+    code === 'default_applied' ? 'defaults' : 'others',
+  )
+  if (verbose)
+    for (const { field, to } of defaults)
+      printLabeled(terminal, 'default', 'gray', `${plain(field)} ${valueText(to)}`)
+  else if (defaults.length > 0)
+    report(
+      terminal,
+      `  ${defaults.length} ${defaults.length === 1 ? 'default' : 'defaults'} applied (--verbose lists them)`,
+    )
+  for (const each of others) printLabeled(terminal, 'altered', 'blue', alterationText(each, secrets))
   for (const { code, field, why } of warnings)
-    for (const line of hang(
-      `  ${paint('warning:', 'yellow', area.colored)} `,
-      `${plain(field)}: ${plain(why)} (${code})`,
-      area.columns,
-    ))
-      report(terminal, line)
+    printLabeled(terminal, 'warning', 'yellow', `${plain(field)}: ${plain(why)} (${code})`)
 }
 
-/** One self-contained line per alteration, for logs and scripts. */
-const singleLine = ({ code, field, from, to, why }: Alteration): string =>
-  `  altered: ${plain(field)}: ${valueText(from)} -> ${valueText(to)} (${code}: ${plain(why)})`
+/** Prints an indented line that begins with a label and wraps below its text. */
+export function printLabeled(terminal: Terminal, label: string, color: Color, text: string): void {
+  const { columns, colored } = errArea(terminal)
+  for (const line of hang(`  ${paint(`${label}:`, color, colored)} `, text, columns)) report(terminal, line)
+}
 
-/** The alterations as lines for a terminal. Alterations with the same reason are grouped under that reason. */
-function groupedLines(alterations: readonly Alteration[], area: PrintArea): string[] {
-  const groups = Map.groupBy(alterations, ({ code, why }) => `${code}: ${plain(why)}`)
-  return [...groups].flatMap(([common, members]) => [
-    ...hang(`  ${paint('altered:', 'blue', area.colored)} `, common, area.columns),
-    ...alignRows(
-      members.map(({ field, from, to }) => [
-        paint(plain(field), 'gray', area.colored),
-        from === null ? valueText(to) : `${valueText(from)} -> ${valueText(to)}`,
-      ]),
-      indented(area, 4).columns,
-    ).map((line) => `    ${line}`),
-  ])
+const DIGEST_LENGTH = 'sha256:'.length + 12
+
+function alterationText({ code, field, from, to, why }: Alteration, secrets: NamedSecrets): string {
+  if (code === 'image_digest_resolved')
+    return `the image was resolved to ${plain(String(to)).slice(0, DIGEST_LENGTH)}`
+  if (code === 'secret_version_pinned') {
+    const secret = secrets[Number(/^secrets\[(\d+)\]/.exec(field)?.[1])]
+    const before = from === null ? '' : ` (before: ${valueText(from)})`
+    const subject = secret === undefined ? plain(field) : plain(secret.name)
+    const path = secret === undefined ? '' : ` of ${plain(secret.vault_path)}`
+    return `${subject} now uses version ${valueText(to)}${path}${before}`
+  }
+  return `${plain(field)}: ${valueText(from)} -> ${valueText(to)} (${code}: ${plain(why)})`
 }
 
 const MAX_LENGTH = 200
