@@ -15,6 +15,10 @@ export interface ArgumentSpec {
   /** True if the argument is the last one and accepts all remaining words of the command line. */
   readonly many?: boolean
   readonly choices?: readonly string[]
+  /** True if the command itself checks the value: help and completion offer the choices, parsing accepts others too. */
+  readonly open?: boolean
+  /** True if the words from this argument on are never options of this command, as in `exec web ls -la`. */
+  readonly verbatim?: boolean
   /** The kind of names that completion offers for the argument; it may depend on the earlier arguments. */
   readonly completes?: LiveNames | ((before: readonly string[]) => LiveNames | undefined)
 }
@@ -57,6 +61,8 @@ export type ChosenSettings =
 interface CommonParts {
   /** All words of the command, such as `rollout status`. */
   readonly name: string
+  /** Other words by which users of similar tools call the command, such as `rollback`. Help lists only the name. */
+  readonly aliases?: readonly string[]
   readonly summary: string
   /** Further text about the command, for its help and its reference page. */
   readonly details?: string

@@ -46,7 +46,9 @@ export async function judgeAll(
   manifests: readonly Manifest[],
 ): Promise<ExitCode> {
   const judged = await client.dryRuns.documents(manifests.map(({ value }) => value))
-  const faults = judged.ok ? ownRejections(judged.value.items) : manifests.map(({ value }) => checkSent(value))
+  const faults = judged.ok
+    ? ownRejections(judged.value.items)
+    : manifests.map(({ value }) => checkSent(value))
   const rejected = faults.filter((each) => each.length > 0)
   if (!judged.ok && (rejected.length === 0 || judged.failure.kind === 'interrupted'))
     return printFailure(terminal, judged.failure)
@@ -62,7 +64,9 @@ export async function judgeAll(
  */
 function ownRejections(items: readonly DryRunDocument[]): (readonly Rejection[])[] {
   const all = items.map(({ rejections = [] }) => rejections)
-  const rejected = new Set(items.flatMap(({ name, rejections = [] }) => (rejections.length > 0 ? [name] : [])))
+  const rejected = new Set(
+    items.flatMap(({ name, rejections = [] }) => (rejections.length > 0 ? [name] : [])),
+  )
   const own = all.map((rejections) =>
     rejections.filter(
       ({ code, field }) => !(code === 'dependency_not_found' && rejected.has(String(stepsOf(field)[1]))),

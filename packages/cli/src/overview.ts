@@ -1,28 +1,28 @@
-// The lines of `holdfast status`, built from the same columns as `get`.
+// The lines of `holdfast status`, built from the same columns as `get`: trouble first, stopped deployments as a number,
+// and on a screen only as many rows as fit.
 
 import type { Client, Result } from '@holdfast/client'
+import type { DeploymentRecord, Node, QuotaList } from '@holdfast/contract'
 import { ofKind } from './print/amounts.ts'
 import { paint } from './print/color.ts'
-import type { Printed } from './print/output.ts'
-import { type Column, type TableOptions, tableLines } from './print/table.ts'
+import { type Column, type TableOptions, tableRows } from './print/table.ts'
 import { deployments } from './resources/deployments.ts'
-import { EVENT_COLUMNS } from './resources/events.ts'
+import { EVENT_COLUMNS, type ShownEvent } from './resources/events.ts'
 import { nodes } from './resources/nodes.ts'
 
 const EVENTS = 10
-/** Columns of the overview. Node ids are omitted, and so are event reasons, because the event's message repeats them. */
-const NODE_COLUMNS = nodes.columns.filter(({ header }) => header !== 'ID')
+/** Columns of the overview. Event reasons are omitted, because the event's message repeats them. */
 const OVERVIEW_EVENT_COLUMNS = EVENT_COLUMNS.filter(({ header }) => header !== 'REASON')
 
-export interface OverviewOptions {
-  readonly nowMs: number
-  readonly colored: boolean
+export interface Overview {
+  readonly deployments: readonly DeploymentRecord[]
+  readonly nodes: readonly Node[]
+  readonly quotas: QuotaList['items']
+  /** Newest first. */
+  readonly events: readonly ShownEvent[]
 }
 
-export async function overviewLines(
-  client: Client,
-  { nowMs, colored }: OverviewOptions,
-): Promise<Result<readonly string[]>> {
+export async function readOverview(client: Client): Promise<Result<Overview>> {
   const [deployed, machines, quotas, events] = await Promise.all([
     deployments.list(client),
     nodes.list(client),
@@ -33,41 +33,146 @@ export async function overviewLines(
   if (!machines.ok) return machines
   if (!quotas.ok) return quotas
   if (!events.ok) return events
-  const ready = machines.value.filter(({ status }) => status === 'ready').length
-  const running = deployed.value.filter(({ status }) => status.phase === 'Running').length
-  const used = quotas.value.items.filter(({ used: amount }) => amount > 0)
-  const head = `${running} of ${deployed.value.length} deployments running, ${ready} of ${machines.value.length} nodes ready`
   return {
     ok: true,
-    value: [
-      paint(head, 'bold', colored),
-      ...(used.length === 0 ? [] : [paint(used.map(quotaText).join('  '), 'gray', colored)]),
-      '',
-      ...listLines(deployments, deployments.columns, deployed.value, { nowMs, colored }),
-      '',
-      ...listLines(nodes, NODE_COLUMNS, machines.value, { nowMs, colored }),
-      '',
-      ...tableLines(OVERVIEW_EVENT_COLUMNS, events.value.items.toReversed(), { nowMs, colored }),
-    ],
+    value: {
+      deployments: deployed.value,
+      nodes: machines.value,
+      quotas: quotas.value.items,
+      events: events.value.items.toReversed(),
+    },
   }
 }
 
-/** The lines of a list. An empty list gives one line that suggests the next step, instead of a table header. */
-const listLines = <T>(
-  { kind, begin = '' }: Pick<Printed<T>, 'kind' | 'begin'>,
-  columns: readonly Column<T>[],
-  items: readonly T[],
-  options: TableOptions,
-): string[] => (items.length === 0 ? [`no ${kind}s yet; ${begin}`] : tableLines(columns, items, options))
-
-interface Used {
-  readonly kind: string
-  readonly used: number
-  readonly limit: number
+export interface OverviewOptions extends Pick<TableOptions, 'columns' | 'colored' | 'nowMs'> {
+  /** Number of lines that fit on the screen; absent: all are wanted. */
+  readonly rows?: number
 }
 
-/** The text of a quota: the kind `stored_bytes` becomes `stored 42KiB/16MiB`. */
-function quotaText({ kind, used, limit }: Used): string {
-  const label = kind.replace(/_bytes$/, '')
-  return `${label} ${ofKind(kind, used)}/${ofKind(kind, limit)}`
+export function overviewLines(overview: Overview, options: OverviewOptions): string[] {
+  const { rows = Number.POSITIVE_INFINITY, colored = false } = options
+  const active = overview.deployments.filter(({ status }) => status.phase !== 'Stopped')
+  const stopped = overview.deployments.length - active.length
+  const head = [
+    paint(headText(overview, active, stopped), 'bold', colored),
+    ...quotaLines(overview.quotas).map((line) => paint(line, 'gray', colored)),
+  ]
+  const lists: readonly List[] = [
+    listOf(deployments.columns, byTrouble(active, rankOfDeployment), options, {
+      none: overview.deployments.length === 0 ? `no deployments yet; ${deployments.begin ?? ''}` : '',
+      more: 'holdfast get deployments',
+      folded: stopped === 0 ? '' : `${stopped} stopped`,
+    }),
+    listOf(nodes.columns, byTrouble(overview.nodes, rankOfNode), options, {
+      none: `no nodes yet; ${nodes.begin ?? ''}`,
+      more: 'holdfast get nodes',
+    }),
+    // On a screen an event has one line, which is cut at the edge.
+    listOf(
+      OVERVIEW_EVENT_COLUMNS,
+      overview.events,
+      options.rows === undefined ? options : { ...options, columns: Number.POSITIVE_INFINITY },
+      { none: 'no events yet', more: 'holdfast events' },
+    ),
+  ]
+  const shares = shareRows(
+    rows - head.length - lists.length,
+    lists.map(({ height }) => height),
+  )
+  return [...head, ...lists.flatMap((list, at) => ['', ...list.lines(shares[at] ?? 0)])]
+}
+
+function headText(
+  { deployments: all, nodes: machines }: Overview,
+  active: readonly DeploymentRecord[],
+  stopped: number,
+): string {
+  const ready = machines.filter(({ status }) => status === 'ready').length
+  const running = active.filter(({ status }) => status.phase === 'Running').length
+  const besides = stopped === 0 || all.length === 0 ? '' : `, ${stopped} stopped`
+  return `${running} of ${active.length} deployments running${besides}; ${ready} of ${machines.length} nodes ready`
+}
+
+/** The quotas that are used: the kind `stored_bytes` becomes `stored 42KiB/16MiB`. */
+function quotaLines(quotas: QuotaList['items']): string[] {
+  const used = quotas.filter(({ used: amount }) => amount > 0)
+  const texts = used.map(({ kind, used: amount, limit }) => {
+    const label = kind.replace(/_bytes$/, '')
+    return `${label} ${ofKind(kind, amount)}/${ofKind(kind, limit)}`
+  })
+  return texts.length === 0 ? [] : [texts.join('  ')]
+}
+
+/** Phases from the worst to the best. A phase that is not listed comes before the good ones. */
+const PHASES = ['Degraded', 'Pending', 'Waiting', 'Progressing']
+
+function rankOfDeployment({ status: { phase, replicas } }: DeploymentRecord): number {
+  const at = PHASES.indexOf(phase)
+  if (at >= 0) return at
+  return phase === 'Running' && replicas.ready >= replicas.desired ? PHASES.length + 1 : PHASES.length
+}
+
+const rankOfNode = ({ status, schedulable }: Node): number => (status !== 'ready' ? 0 : schedulable ? 2 : 1)
+
+/** Sorts by rank; items of one rank keep their order. */
+const byTrouble = <T>(items: readonly T[], rankOf: (item: T) => number): T[] =>
+  items.toSorted((left, right) => rankOf(left) - rankOf(right))
+
+interface List {
+  /** Number of lines that the whole list needs. */
+  readonly height: number
+  /** The first lines of the list; the last of them says how many items are left out. */
+  lines(room: number): string[]
+}
+
+interface ListTexts {
+  /** Printed instead of an empty list. */
+  readonly none: string
+  /** The command that lists all items. */
+  readonly more?: string
+  /** Items that are only counted. */
+  readonly folded?: string
+}
+
+function listOf<T>(
+  columns: readonly Column<T>[],
+  items: readonly T[],
+  options: OverviewOptions,
+  { none, more = '', folded = '' }: ListTexts,
+): List {
+  const { head, rows } = tableRows(columns, items, options)
+  const whole = items.length === 0 ? [none].filter((line) => line !== '') : [...head, ...rows.flat()]
+  const foot = folded === '' ? [] : [folded]
+  return {
+    height: whole.length + foot.length,
+    lines(room) {
+      if (whole.length + foot.length <= room) return [...whole, ...foot]
+      const shown = rowsThatFit(rows, room - head.length - 1)
+      const left = [`${items.length - shown.length} more`, ...foot].join(', ')
+      return [...head, ...shown.flat(), more === '' ? left : `${left}: ${more}`]
+    },
+  }
+}
+
+function rowsThatFit(rows: readonly (readonly string[])[], room: number): (readonly string[])[] {
+  let left = room
+  const end = rows.findIndex((row) => {
+    left -= row.length
+    return left < 0
+  })
+  return rows.slice(0, end < 0 ? rows.length : end)
+}
+
+/** Lines that each list keeps, however long the others are: its head, three items, and how many more there are. */
+const KEPT = 5
+
+/** Shares the lines of a screen among lists. Each keeps some lines; the rest is given out in the order of the lists. */
+export function shareRows(room: number, heights: readonly number[]): number[] {
+  const shares = heights.map((height) => Math.min(height, KEPT))
+  let left = room - shares.reduce((sum, share) => sum + share, 0)
+  return shares.map((share, at) => {
+    const extra = Math.max(0, Math.min(left, (heights[at] ?? 0) - share))
+    left -= extra
+    return share + extra
+  })
 }

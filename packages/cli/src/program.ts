@@ -1,4 +1,4 @@
-// Turns the command table into a commander program. Only this file uses commander: for parsing, suggestions and help.
+// Turns the command table into a commander program. Only this file uses commander: for parsing and help.
 
 import {
   Argument,
@@ -35,11 +35,15 @@ export function buildProgram({ commands, groups, out, err, onChosen }: ProgramPa
     .exitOverride()
   for (const spec of GLOBAL_OPTIONS) program.addOption(optionOf(spec))
   const parents = new Map<string, CommanderCommand>()
-  for (const command of commands) {
-    const [word = '', ...rest] = command.name.split(' ')
-    const parent = rest.length === 0 ? program : groupOf(program, parents, word, groups[word] ?? '')
-    addCommand(parent, rest.join(' ') || word, command, onChosen)
-  }
+  for (const command of commands)
+    for (const name of [command.name, ...(command.aliases ?? [])]) {
+      const [word = '', ...rest] = name.split(' ')
+      const parent = rest.length === 0 ? program : groupOf(program, parents, word, groups[word] ?? '')
+      const added = parent.command(rest.join(' ') || word, { hidden: name !== command.name })
+      defineCommand(added, command, onChosen)
+    }
+  // Suggestions for options stay those of commander; the ones for commands come from args/suggest.ts.
+  for (const parent of [program, ...parents.values()]) parent.showSuggestionAfterError(false)
   return program
 }
 
@@ -56,13 +60,8 @@ function groupOf(
   return group
 }
 
-function addCommand(
-  parent: CommanderCommand,
-  word: string,
-  command: Command,
-  onChosen: ProgramParts['onChosen'],
-): void {
-  const added = parent.command(word).summary(command.summary).description(descriptionOf(command))
+function defineCommand(added: CommanderCommand, command: Command, onChosen: ProgramParts['onChosen']): void {
+  added.summary(command.summary).description(descriptionOf(command))
   for (const spec of command.args ?? []) added.addArgument(argumentOf(spec))
   for (const spec of command.options ?? []) added.addOption(optionOf(spec))
   added.addHelpText('after', () => `\n${exampleLines(command).join('\n')}`)
@@ -81,10 +80,10 @@ function exampleLines({ examples }: Command): string[] {
   return ['Examples:', ...examples.flatMap(([typed, does]) => [`  ${typed}`, `      ${does}`])]
 }
 
-function argumentOf({ name, summary, optional, many, choices }: ArgumentSpec): Argument {
+function argumentOf({ name, summary, optional, many, choices, open }: ArgumentSpec): Argument {
   const inside = many === true ? `${name}...` : name
   const argument = new Argument(optional === true ? `[${inside}]` : `<${inside}>`, summary)
-  return choices === undefined ? argument : argument.choices(choices)
+  return choices === undefined || open === true ? argument : argument.choices(choices)
 }
 
 function optionOf({ flags, summary, many, choices, form }: OptionSpec): Option {

@@ -2,6 +2,9 @@
 
 import { defined } from '@holdfast/contract'
 import { CommanderError } from 'commander'
+import { GLOBAL_OPTIONS } from './args/global-options.ts'
+import { commandOf, positional, protectVerbatim } from './args/option-words.ts'
+import { suggestCommand } from './args/suggest.ts'
 import type { ChosenSettings, Command, Invocation, Settings } from './command.ts'
 import { COMMANDS, GROUPS } from './commands/index.ts'
 import { connect } from './connect.ts'
@@ -27,14 +30,26 @@ export async function run(words: readonly string[], env: Env, terminal: Terminal
     },
   })
   try {
-    await program.parseAsync(words[0] === 'help' ? helpWords(words.slice(1)) : words, { from: 'user' })
+    const typed =
+      words[0] === 'help' ? helpWords(words.slice(1)) : protectVerbatim(words, COMMANDS, GLOBAL_OPTIONS)
+    await program.parseAsync(typed, { from: 'user' })
     return exitCode
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
+    if (error instanceof CommanderError) {
+      if (error.code === 'commander.unknownCommand') printSuggestion(terminal, words)
+      return error.exitCode === 0 ? EXIT.ok : EXIT.usage
+    }
     if (terminal.interrupted.aborted) return EXIT.interrupted
     printError(terminal, error instanceof Error ? error.message : 'an unknown error occurred')
     return EXIT.error
   }
+}
+
+function printSuggestion(terminal: Terminal, words: readonly string[]): void {
+  const [first = '', second = ''] = positional(words, GLOBAL_OPTIONS).filter((word) => word !== 'help')
+  const isInGroup = Object.hasOwn(GROUPS, first)
+  const fitting = suggestCommand(COMMANDS, isInGroup ? first : undefined, isInGroup ? second : first)
+  report(terminal, fitting ?? 'holdfast help lists the commands')
 }
 
 /**
@@ -43,10 +58,8 @@ export async function run(words: readonly string[], env: Env, terminal: Terminal
  */
 function helpWords(typed: readonly string[]): string[] {
   const words = typed.filter((word) => !word.startsWith('-'))
-  const [command] = COMMANDS.map(({ name }) => name.split(' ')).filter((name) =>
-    name.every((word, at) => words[at] === word),
-  )
-  if (command !== undefined) return [...command, '--help']
+  const command = commandOf(COMMANDS, words)
+  if (command !== undefined) return [...words.slice(0, command.length), '--help']
   const [first = ''] = words
   const isGroup = words.length === 0 || (words.length === 1 && Object.hasOwn(GROUPS, first))
   return isGroup ? [...words, '--help'] : words

@@ -90,8 +90,8 @@ describe('contexts of the CLI', () => {
 
 describe('a usage error', () => {
   test.each([
-    [['lgin'], "unknown command 'lgin'\n(Did you mean login?)"],
-    [['context', 'lst'], "unknown command 'lst'\n(Did you mean list?)"],
+    [['lgin'], "unknown command 'lgin'\ndid you mean holdfast login?\n"],
+    [['context', 'lst'], "unknown command 'lst'\ndid you mean holdfast context list?\n"],
     [['context', 'list', '--ouput', 'json'], "unknown option '--ouput'\n(Did you mean --output?)"],
     [['context', 'list', '-o', 'xml'], 'Allowed choices are table, wide, json, yaml, name'],
     [['login', '--url', 'ftp://x'], 'It must be an address such as https://holdfast.example'],

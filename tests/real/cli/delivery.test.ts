@@ -159,12 +159,12 @@ describe('help', () => {
     expect(await runCli(['help', 'aply'])).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: "error: unknown command 'aply'\n(Did you mean apply?)\n",
+      stderr: "error: unknown command 'aply'\ndid you mean holdfast apply?\n",
     })
     expect(await runCli(['help', 'rollout', 'und'])).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: "error: unknown command 'und'\n(Did you mean undo?)\n",
+      stderr: "error: unknown command 'und'\ndid you mean holdfast rollout undo?\n",
     })
   })
 })

@@ -42,8 +42,6 @@ describe('holdfast apply', () => {
       stdout: 'deployment/web unchanged\n',
       stderr: '',
     })
-    const verbose = await world.cli(['apply', '-f', path, '--dry-run', '--verbose'])
-    expect(verbose.stderr).toMatch(/^ {2}default: secretsVersion 0$/m)
     write('web.yaml', manifest('web', 'replicas: 1\nlabels: {a: b}\n'))
     expect((await world.cli(['apply', '-f', path])).stdout).toBe('deployment/web configured\n')
     write('web.yaml', manifest('web'))
@@ -70,9 +68,11 @@ describe('holdfast apply', () => {
 
   test('prints the result as JSON, as names, or not at all', async () => {
     const path = write('forms.yaml', manifest('forms', 'replicas: 0\n'))
-    expect(JSON.parse((await world.cli(['apply', '-f', path, '--wait', '-o', 'json'])).stdout)).toMatchObject({
-      items: [{ result: 'created', deployment: { name: 'forms', revision: 1 }, warnings: [] }],
-    })
+    expect(JSON.parse((await world.cli(['apply', '-f', path, '--wait', '-o', 'json'])).stdout)).toMatchObject(
+      {
+        items: [{ result: 'created', deployment: { name: 'forms', revision: 1 }, warnings: [] }],
+      },
+    )
     expect(await world.cli(['apply', '-f', path, '-o', 'name'])).toEqual({
       ...{ code: 0, stdout: 'deployment/forms\n', stderr: '' },
     })
@@ -111,6 +111,9 @@ describe('holdfast apply', () => {
     expect(ran.stdout).toMatch(
       /^deployment\/dry would be created\n {2}Effects: nothing that runs is affected\.\n {2}Replica 1 starts on n[12] \(/,
     )
+    expect(ran.stderr).toMatch(/^ {2}\d defaults applied \(--verbose lists them\)$/m)
+    const verbose = await world.cli(['apply', '-f', join(folder, 'dry.yaml'), '--dry-run', '--verbose'])
+    expect(verbose.stderr).toMatch(/^ {2}default: secretsVersion 0$/m)
     expect(await record('dry')).toMatchObject({ code: 'deployment_not_found' })
   })
 
@@ -155,6 +158,86 @@ describe('holdfast diff', () => {
     })
     expect(asData.stderr).toBe('')
     expect((await world.cli(['diff', '-f', same, '-o', 'yaml'])).stdout).toMatch(/^items:\n {2}- name: e\n/)
+  })
+})
+
+describe('one field of a deployment', () => {
+  test('scale changes the number of replicas, plans with --dry-run and waits', async () => {
+    await world.cli(['apply', '-f', write('one.yaml', manifest('one', 'labels: {a: b}\n')), '--wait'])
+    const dry = await world.cli(['scale', 'one', '2', '--dry-run'])
+    expect(dry.stdout).toMatch(/^deployment\/one would be scaled from 1 to 2\n {2}Effects: /)
+    expect(await record('one')).toMatchObject({ replicas: 1 })
+    expect(await world.cli(['scale', 'deployment/one', '2', '--wait'])).toMatchObject({
+      ...{ code: 0, stdout: 'deployment/one scaled from 1 to 2\ndeployment/one running\n' },
+    })
+    expect(await record('one')).toMatchObject({ replicas: 2, labels: { a: 'b' }, revision: 2 })
+    expect((await world.cli(['scale', 'one', '--replicas', '2'])).stdout).toBe('deployment/one unchanged\n')
+    expect(await world.cli(['scale', 'one', 'two'])).toMatchObject({ code: 2, stdout: '' })
+    expect(await world.cli(['scale', 'none', '2'])).toMatchObject({ code: 5, stdout: '' })
+  })
+
+  test('set env changes single variables, and set image the image', async () => {
+    await world.cli(['set', 'env', 'one', 'A=1', 'B=x=y'])
+    expect(await record('one')).toMatchObject({ environment: { A: '1', B: 'x=y' } })
+    await world.cli(['set', 'env', 'one', 'A-', 'C='])
+    expect((await record('one'))['environment']).toEqual({ B: 'x=y', C: '' })
+    await world.cli(['set', 'env', 'one', 'B-', 'C-'])
+    expect(await record('one')).not.toHaveProperty('environment.B')
+    const secret = await world.cli(['set', 'env', 'one', 'DB_PASSWORD=canary-value'])
+    expect(secret).toMatchObject({ code: 3, stdout: '' })
+    expect(secret.stderr).toContain('plaintext_credential_in_environment')
+    expect(secret.stderr).not.toContain('canary')
+    expect(await world.cli(['set', 'env', 'one', 'canary'])).toMatchObject({
+      ...{ code: 2, stderr: 'error: change 1 is neither KEY=VALUE nor KEY-\n' },
+    })
+    const { image } = world.platform
+    expect((await world.cli(['set', 'image', 'one', `web=${image}`])).stdout).toBe(
+      'deployment/one unchanged\n',
+    )
+    expect(await world.cli(['set', 'image', 'one', `${image}-none`])).toMatchObject({ code: 3, stdout: '' })
+    expect((await record('one'))['image']).toBe(image)
+  })
+
+  test('ps lists the replicas of one deployment or of all', async () => {
+    const one = await world.cli(['ps', 'one'])
+    expect(one.stdout).toMatch(
+      /^DEPLOYMENT +REPLICA +NODE +STATE +REVISION +UP\none +1 +n[12] +ready +\d+ +\d/,
+    )
+    const all = (await world.cli(['ps'])).stdout
+    for (const name of ['one', 'web']) expect(all).toMatch(new RegExp(`^${name} +1 `, 'm'))
+    expect(await world.cli(['ps', 'none'])).toMatchObject({ code: 5, stdout: '' })
+    expect(await world.cli(['logs', 'one', '--replica', '9'])).toMatchObject({
+      ...{ code: 5, stderr: 'error: there is no replica 9: 1, 2\n' },
+    })
+    expect(await world.cli(['exec', 'one', '--replica', '9', 'ls', '-la'])).toMatchObject({
+      ...{ code: 5, stderr: 'error: there is no replica 9: 1, 2\n' },
+    })
+  })
+
+  test('habits of other tools work, or are answered with what to type', async () => {
+    const printed = async (...words: string[]) => {
+      const { stdout, stderr } = await world.cli(words)
+      return stdout + stderr
+    }
+    expect(await printed('get', 'deployment/one', '-o', 'name')).toBe('deployment/one\n')
+    expect(await printed('ls', '-o', 'name')).toBe(await printed('get', 'deploy', '-o', 'name'))
+    expect(await printed('node', 'ls', '-o', 'name')).toBe(await printed('get', 'no', '-o', 'name'))
+    expect(await printed('get', 'secrets', '-o', 'name')).toBe(await printed('secret', 'list', '-o', 'name'))
+    expect(await printed('describe', 'deployment', 'one')).toMatch(/^Name: +one\n/)
+    expect(await printed('describe', 'node', 'n1')).toMatch(
+      /^Name: +n1\nStatus: +ready\n(.*\n)+.*DEPLOYMENT +REPLICA/,
+    )
+    expect(await printed('restart', 'one', '--dry-run')).toMatch(/^deployment\/one would be restarted\n/)
+    expect(await printed('rollback', 'one', '--dry-run')).toMatch(/^deployment\/one would be rolled back to /)
+    expect(await printed('get', 'pods')).toBe(
+      'error: there is no kind pods; replicas: holdfast ps, or holdfast describe NAME\n',
+    )
+    expect(await printed('get', 'deploymnts')).toBe(
+      'error: there is no kind deploymnts; did you mean deployments?\n',
+    )
+    expect(await printed('wait', 'one')).toMatch(
+      /^error: unknown command 'wait'\nholdfast rollout status NAME waits/,
+    )
   })
 })
 

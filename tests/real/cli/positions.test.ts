@@ -192,7 +192,10 @@ describe('apply of several documents', () => {
       const isPlain = method === undefined && path === undefined && as === undefined
       return isPlain && isJsonObject(document) ? [document] : []
     })
-    const sound = fc.sample(arbitraryDeployment({ images: [world.platform.image] }), { numRuns: 4 * rounds, seed })
+    const sound = fc.sample(arbitraryDeployment({ images: [world.platform.image] }), {
+      numRuns: 4 * rounds,
+      seed,
+    })
     const before = await stored()
     const seen = new Set<string>()
     let refused = 0

@@ -15,7 +15,7 @@ const cli = (words: readonly string[], options: CliOptions = {}) =>
 
 describe('holdfast logs', () => {
   test('prints lines on stdout and notices about missing ones on stderr', async () => {
-    const ran = await cli(['logs', 'web', '--tail', '5', '--replica', '2', '--since', '2026-01-31T12:00:00Z'])
+    const ran = await cli(['logs', 'web', '-n', '5', '--replica', '2', '--since', '2026-01-31T12:00:00Z'])
     expect(ran).toEqual({
       code: 0,
       stdout: '1 | first\n1 | \u001b[31mred\n',
@@ -33,16 +33,7 @@ describe('holdfast logs', () => {
 
 describe('holdfast exec', () => {
   test('has the output, error output and exit code of the command', async () => {
-    const ran = await cli([
-      'exec',
-      'web',
-      '--replica',
-      '2',
-      '--',
-      'sh',
-      '-c',
-      'echo out; echo err >&2; exit 7',
-    ])
+    const ran = await cli(['exec', 'web', '--replica', '2', 'sh', '-c', 'echo out; echo err >&2; exit 7'])
     expect(ran).toEqual({ code: 7, stdout: 'out\n', stderr: 'err\n' })
     expect(peer.asked.at(-1)).toEqual({
       command: ['sh', '-c', 'echo out; echo err >&2; exit 7'],
@@ -58,7 +49,7 @@ describe('holdfast exec', () => {
       stdout: '300000\n',
       stderr: '',
     })
-    expect(await cli(['exec', 'web', '--', 'wc', '-c'], { input })).toEqual({
+    expect(await cli(['exec', 'web', 'wc', '-c'], { input })).toEqual({
       code: 0,
       stdout: '0\n',
       stderr: '',

@@ -16,6 +16,9 @@ export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
     summary: 'PEM file of the certificate authorities to trust instead of the system ones (HOLDFAST_CA_FILE)',
   },
   { flags: '--timeout <duration>', summary: 'timeout of a request (default: 30s)', form: DURATION },
-  { flags: '--verbose', summary: 'print each request (method, path, status, request id, time) and each default that was applied' },
+  {
+    flags: '--verbose',
+    summary: 'print each request (method, path, status, request id, time) and each default that was applied',
+  },
   { flags: '--no-color', summary: 'print without colors (NO_COLOR)' },
 ]

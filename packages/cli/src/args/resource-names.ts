@@ -6,8 +6,14 @@ export const RESOURCE_NAMES = [
   'deployments',
   'deployment',
   'dep',
+  'deploy',
   'nodes',
   'node',
+  'no',
+  'replicas',
+  'replica',
+  'containers',
+  'container',
   'routes',
   'route',
   'events',
@@ -23,13 +29,16 @@ export const RESOURCE_NAMES = [
   'tenant',
 ] as const
 
+/** Kinds that a command of their own lists, and that `get` accepts too. */
+export const LISTED_BY_COMMAND = ['secrets', 'secret', 'tokens', 'token'] as const
+
+export const DEPLOYMENT_KINDS: readonly string[] = ['deployments', 'deployment', 'dep', 'deploy']
+export const NODE_KINDS: readonly string[] = ['nodes', 'node', 'no']
+
 /** The resource kinds for which completion can request the existing names from the platform. */
 export const LIVE_KINDS: { readonly [typed: string]: LiveNames } = {
-  deployments: 'deployments',
-  deployment: 'deployments',
-  dep: 'deployments',
-  nodes: 'nodes',
-  node: 'nodes',
+  ...Object.fromEntries(DEPLOYMENT_KINDS.map((kind) => [kind, 'deployments' as const])),
+  ...Object.fromEntries(NODE_KINDS.map((kind) => [kind, 'nodes' as const])),
   registries: 'registries',
   registry: 'registries',
 }

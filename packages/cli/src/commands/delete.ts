@@ -1,6 +1,8 @@
 // `holdfast delete`: deletes deployments. The platform stops their containers first.
 
 import type { Client } from '@holdfast/client'
+import { deploymentName } from '../args/deployment-argument.ts'
+import { DEPLOYMENT_KINDS } from '../args/resource-names.ts'
 import type { Invocation, OnlineCommand } from '../command.ts'
 import { DRY_RUN_OPTION, printPlanned } from '../dry-run.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
@@ -12,6 +14,7 @@ import { waitMs, waitOptions } from './apply.ts'
 
 export const remove: OnlineCommand = {
   name: 'delete',
+  aliases: ['rm'],
   summary: 'delete deployments by name or by manifest',
   details: 'The command returns before the containers have stopped. --wait waits until they are gone.',
   args: [
@@ -66,7 +69,7 @@ async function planRemovals(terminal: Terminal, client: Client, names: readonly 
 /** The names of the deployments to delete. A deployment comes before the deployments that it depends on. */
 async function namesOf(invocation: Invocation): Promise<readonly string[] | ExitCode> {
   const { args, texts, terminal } = invocation
-  const typed = withoutKind(args).map((name) => name.replace(/^deployment\//, ''))
+  const typed = withoutKind(args).map((name) => deploymentName(name))
   if (texts('filename').length === 0) {
     if (typed.length > 0) return typed
     printError(terminal, 'no deployment given; name one, or use -f <path>')
@@ -84,8 +87,7 @@ async function namesOf(invocation: Invocation): Promise<readonly string[] | Exit
 
 /** Accepts `delete deployment web`, as in kubectl: the kind is dropped if a name follows it. */
 const withoutKind = ([first = '', ...others]: readonly string[]): readonly string[] =>
-  others.length > 0 && KIND.test(first) ? others : first === '' ? [] : [first, ...others]
-const KIND = /^deployments?$/
+  others.length > 0 && DEPLOYMENT_KINDS.includes(first) ? others : first === '' ? [] : [first, ...others]
 
 const POLL_MS = 500
 

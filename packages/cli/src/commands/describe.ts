@@ -1,14 +1,15 @@
 // `holdfast describe`: the state of a deployment, the reasons for unplaced replicas, its replicas and its events.
 
 import type { DeploymentRecord, PlacementEntry, StatusWithTimeline } from '@holdfast/contract'
-import { DEPLOYMENT_ARGUMENT, deploymentName } from '../args/deployment-argument.ts'
+import { PAGE_SIZE } from '../args/forms.ts'
+import { DEPLOYMENT_KINDS, LIVE_KINDS, NODE_KINDS } from '../args/resource-names.ts'
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { age } from '../print/age.ts'
 import { cpu, memory } from '../print/amounts.ts'
 import { indented, outArea, type PrintArea } from '../print/area.ts'
 import { paint, paintState } from '../print/color.ts'
-import { printFailure } from '../print/failure.ts'
+import { printError, printFailure } from '../print/failure.ts'
 import { matrixLines } from '../print/matrix.ts'
 import { plain } from '../print/plain.ts'
 import { factLines, section } from '../print/sections.ts'
@@ -16,13 +17,44 @@ import { alignRows } from '../print/table.ts'
 
 export const describe: OnlineCommand = {
   name: 'describe',
-  summary: 'show the details of a deployment',
+  aliases: ['inspect'],
+  summary: 'show the details of a deployment or a node',
   details: 'If a replica has no node, the output lists every node with every reason against it.',
-  args: [DEPLOYMENT_ARGUMENT],
-  examples: [['holdfast describe web', 'Shows its state, its replicas and its events.']],
+  args: [
+    {
+      name: 'deployment',
+      summary: 'name of the deployment, or a kind: deployment or node',
+      completes: 'deployments',
+    },
+    {
+      name: 'name',
+      summary: 'name after a kind',
+      optional: true,
+      completes: ([kind = '']) => LIVE_KINDS[kind],
+    },
+  ],
+  options: [
+    { flags: '--events <number>', summary: 'number of latest events (default: 10)', form: PAGE_SIZE },
+  ],
+  examples: [
+    ['holdfast describe web', 'Shows its state, its replicas and its latest events.'],
+    ['holdfast describe node n1', 'Shows a node with its labels, replicas and events.'],
+  ],
   online: true,
-  async run({ terminal, args: [typed] }, client) {
-    const name = deploymentName(typed)
+  async run({ terminal, args, text }, client) {
+    const { kind, name } = typedName(args)
+    const events = Number(text('events') ?? EVENTS)
+    if (NODE_KINDS.includes(kind)) {
+      const { describeNode } = await import('./describe-node.ts')
+      return describeNode(terminal, client, { name, events })
+    }
+    if (!DEPLOYMENT_KINDS.includes(kind)) {
+      printError(
+        terminal,
+        `describe shows deployments and nodes; for others: holdfast get ${kind} ${name} -o yaml`,
+      )
+      return EXIT.usage
+    }
     const [record, status, placements, why] = await Promise.all([
       client.deployments.read(name),
       client.deployments.status(name),
@@ -44,11 +76,25 @@ export const describe: OnlineCommand = {
         area,
       ),
       ...section('Replicas', replicaLines(placements.value.items, nowMs, indentedArea), area),
-      ...section('Events', timelineLines(record.value.name, status.value, nowMs, indentedArea), area),
+      ...section('Events', timelineLines(record.value.name, status.value, events, nowMs, indentedArea), area),
     ]
     terminal.out(`${lines.join('\n')}\n`)
     return EXIT.ok
   },
+}
+
+const EVENTS = 10
+
+/** The kind and name of `describe web`, `describe node n1`, `describe deployment/web` or `describe node/n1`. */
+function typedName([first = '', second]: readonly string[]): {
+  readonly kind: string
+  readonly name: string
+} {
+  if (second !== undefined) return { kind: first, name: second }
+  const slash = first.indexOf('/')
+  return slash < 0
+    ? { kind: 'deployment', name: first }
+    : { kind: first.slice(0, slash), name: first.slice(slash + 1) }
 }
 
 const hasUnplaced = ({ status: { replicas } }: DeploymentRecord): boolean =>
@@ -105,18 +151,21 @@ function replicaLines(items: readonly PlacementEntry[], nowMs: number, { colored
 function timelineLines(
   name: string,
   { timeline, earlierCursor }: StatusWithTimeline,
+  most: number,
   nowMs: number,
   { columns }: PrintArea,
 ): string[] {
   const lines = alignRows(
-    timeline.map(({ lastSeen, type, count, message }) => [
-      `${age(lastSeen, nowMs)} ago`,
-      plain(type),
-      plain(count > 1 ? `${message} (${count} times)` : message),
-    ]),
+    timeline
+      .slice(0, most)
+      .map(({ lastSeen, type, count, message }) => [
+        `${age(lastSeen, nowMs)} ago`,
+        plain(type),
+        plain(count > 1 ? `${message} (${count} times)` : message),
+      ]),
     columns,
   )
-  return earlierCursor === undefined
+  return earlierCursor === undefined && timeline.length <= most
     ? lines
     : [...lines, `older events: holdfast events --subject ${plain(name)} --limit 500`]
 }

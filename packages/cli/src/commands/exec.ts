@@ -5,13 +5,17 @@ import { DEPLOYMENT_ARGUMENT, deploymentName } from '../args/deployment-argument
 import { numberOf, POSITIVE_NUMBER } from '../args/forms.ts'
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { printError, printFailure } from '../print/failure.ts'
+import { printReplicaFailure } from '../follow/no-replica.ts'
+import { printError } from '../print/failure.ts'
 
 export const exec: OnlineCommand = {
   name: 'exec',
   summary: 'run a command in a container of a deployment',
-  details: 'The exit code is that of the command. Put -- before a command that has options.',
-  args: [DEPLOYMENT_ARGUMENT, { name: 'command', summary: 'the command with its arguments', many: true }],
+  details: 'The exit code is that of the command. Options of holdfast come before the command.',
+  args: [
+    DEPLOYMENT_ARGUMENT,
+    { name: 'command', summary: 'the command with its arguments', many: true, verbatim: true },
+  ],
   options: [
     { flags: '-i, --stdin', summary: 'forward stdin to the command' },
     { flags: '-t, --tty', summary: 'attach this terminal' },
@@ -22,8 +26,8 @@ export const exec: OnlineCommand = {
     },
   ],
   examples: [
-    ['holdfast exec web -- ls -l /srv', 'Runs a command and prints its output.'],
-    ['holdfast exec -it web -- sh', 'Opens a shell.'],
+    ['holdfast exec web ls -l /srv', 'Runs a command and prints its output.'],
+    ['holdfast exec -it web sh', 'Opens a shell.'],
   ],
   online: true,
   async run({ terminal, args: [typed, ...command], text, flag }, client) {
@@ -32,9 +36,10 @@ export const exec: OnlineCommand = {
       printError(terminal, '-t needs a terminal, but stdin or stdout is not one')
       return EXIT.usage
     }
-    const request = { command, tty, ...defined({ replica: numberOf(text('replica')) }) }
-    const issued = await client.deployments.exec(deploymentName(typed), request)
-    if (!issued.ok) return printFailure(terminal, issued.failure)
+    const name = deploymentName(typed)
+    const replica = numberOf(text('replica'))
+    const issued = await client.deployments.exec(name, { command, tty, ...defined({ replica }) })
+    if (!issued.ok) return printReplicaFailure(terminal, client, { name, replica }, issued.failure)
     const { runExec } = await import('../follow/run-exec.ts')
     return runExec(terminal, client.execUrl(issued.value), { tty, input: flag('stdin') })
   },

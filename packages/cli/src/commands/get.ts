@@ -1,17 +1,26 @@
 // `holdfast get`: lists resources of one kind, or shows one of them.
 
-import { LIVE_KINDS, RESOURCE_NAMES } from '../args/resource-names.ts'
+import { nearestName } from '@holdfast/contract'
+import { KIND_HABITS } from '../args/habits.ts'
+import { LISTED_BY_COMMAND, LIVE_KINDS, RESOURCE_NAMES } from '../args/resource-names.ts'
 import type { OnlineCommand } from '../command.ts'
-import { EXIT } from '../exit-codes.ts'
+import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { printError, printFailure } from '../print/failure.ts'
 import { OUTPUT_OPTION, refuseYamlWatch } from '../print/output.ts'
-import { print } from '../terminal/terminal.ts'
+import { print, type Terminal } from '../terminal/terminal.ts'
 
 export const get: OnlineCommand = {
   name: 'get',
+  aliases: ['ls'],
   summary: 'list resources of one kind, or show one of them',
   args: [
-    { name: 'kind', summary: 'kind of resource', choices: RESOURCE_NAMES },
+    {
+      name: 'kind',
+      summary: 'kind of resource (default: deployments)',
+      choices: [...RESOURCE_NAMES, ...LISTED_BY_COMMAND],
+      open: true,
+      optional: true,
+    },
     {
       name: 'name',
       summary: 'name of one resource',
@@ -32,10 +41,14 @@ export const get: OnlineCommand = {
     ['holdfast get nodes -o wide -w', 'Lists the nodes and then every change.'],
   ],
   online: true,
-  async run({ args: [kind = '', name], terminal, text, flag }, client) {
+  async run(invocation, client) {
+    const { args, terminal, text, flag } = invocation
+    const { kind, name } = typedResource(args)
+    const command = await commandFor(kind)
+    if (command !== undefined) return command.run({ ...invocation, args: [] }, client)
     const { findResource } = await import('../resources/index.ts')
     const resource = findResource(kind)
-    if (resource === undefined) return EXIT.usage
+    if (resource === undefined) return printUnknownKind(terminal, kind)
     const form = text('output')
     if (flag('watch') && form === 'yaml') return refuseYamlWatch(terminal)
     const first = await resource.read(client, name)
@@ -58,4 +71,27 @@ export const get: OnlineCommand = {
     for (const row of first.value.rows({ nowMs: terminal.now(), form }).values()) print(terminal, row)
     return watchRows(terminal, first.value, readAgain, { form })
   },
+}
+
+/** Accepts `deployment web` and, as `-o name` prints it, `deployment/web`. */
+function typedResource([kind = 'deployments', name]: readonly string[]) {
+  const slash = kind.indexOf('/')
+  return slash < 0 || name !== undefined
+    ? { kind, name }
+    : { kind: kind.slice(0, slash), name: kind.slice(slash + 1) }
+}
+
+/** The command that lists a kind which is no resource of `get`. */
+async function commandFor(kind: string): Promise<OnlineCommand | undefined> {
+  if (/^secrets?$/.test(kind)) return (await import('./secret/secret-list.ts')).secretList
+  return /^tokens?$/.test(kind) ? (await import('./tenant/token-list.ts')).tokenList : undefined
+}
+
+function printUnknownKind(terminal: Terminal, kind: string): ExitCode {
+  const kinds = [...RESOURCE_NAMES, ...LISTED_BY_COMMAND]
+  const nearest = nearestName(kind, kinds)
+  const plurals = kinds.filter((each) => each.endsWith('s') || each === 'audit')
+  const next = KIND_HABITS[kind] ?? (nearest && `did you mean ${nearest}?`) ?? `kinds: ${plurals.join(', ')}`
+  printError(terminal, `there is no kind ${kind}; ${next}`)
+  return EXIT.usage
 }

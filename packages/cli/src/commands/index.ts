@@ -23,6 +23,7 @@ import { nodeList } from './node/node-list.ts'
 import { nodeRelease } from './node/node-release.ts'
 import { nodeRemove } from './node/node-remove.ts'
 import { nodeUncordon } from './node/node-uncordon.ts'
+import { ps } from './ps.ts'
 import { registryList } from './registry/registry-list.ts'
 import { registryLogin } from './registry/registry-login.ts'
 import { registryLogout } from './registry/registry-logout.ts'
@@ -31,12 +32,15 @@ import { rolloutRestart } from './rollout/rollout-restart.ts'
 import { rolloutStatus } from './rollout/rollout-status.ts'
 import { rolloutUndo } from './rollout/rollout-undo.ts'
 import { routeList } from './route-list.ts'
+import { scale } from './scale.ts'
 import { secretConsumers } from './secret/secret-consumers.ts'
 import { secretDelete } from './secret/secret-delete.ts'
 import { secretList } from './secret/secret-list.ts'
 import { secretRotate } from './secret/secret-rotate.ts'
 import { secretRotation } from './secret/secret-rotation.ts'
 import { secretSet } from './secret/secret-set.ts'
+import { setEnv } from './set/set-env.ts'
+import { setImage } from './set/set-image.ts'
 import { status } from './status.ts'
 import { tenantCreate } from './tenant/tenant-create.ts'
 import { tenantQuota } from './tenant/tenant-quota.ts'
@@ -56,7 +60,11 @@ export const COMMANDS: readonly Command[] = [
   diff,
   apply,
   remove,
+  scale,
+  setImage,
+  setEnv,
   get,
+  ps,
   describe,
   why,
   explain,
@@ -97,6 +105,7 @@ export const COMMANDS: readonly Command[] = [
 
 export const GROUPS: { readonly [word: string]: string } = {
   context: 'choose the platform that commands use',
+  set: 'change one field of a deployment',
   rollout: 'follow updates, show revisions, roll back',
   node: 'manage the machines of the tenant',
   route: 'list the routes of deployments',

@@ -4,19 +4,24 @@ import { DEPLOYMENT_ARGUMENT, deploymentName } from '../args/deployment-argument
 import { numberOf, POINT_IN_TIME, POSITIVE_NUMBER, pointInTime, WHOLE_NUMBER } from '../args/forms.ts'
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { printFailure } from '../print/failure.ts'
+import { printReplicaFailure } from '../follow/no-replica.ts'
 import { plainLines } from '../print/plain.ts'
 import { report, type Terminal } from '../terminal/terminal.ts'
 
 export const logs: OnlineCommand = {
   name: 'logs',
+  aliases: ['log'],
   summary: 'show the output of the containers of a deployment',
   details:
     'Container output to stdout and stderr is printed to stdout. On a terminal, control characters are escaped; a pipe gets the output unchanged.',
   args: [DEPLOYMENT_ARGUMENT],
   options: [
     { flags: '-f, --follow', summary: 'follow new lines' },
-    { flags: '--tail <lines>', summary: 'only the last lines of each replica', form: WHOLE_NUMBER },
+    {
+      flags: '-n, --tail <lines>',
+      summary: 'only the last lines of each replica (default: 100)',
+      form: WHOLE_NUMBER,
+    },
     {
       flags: '--since <time>',
       summary: 'only lines after a time, or within a duration such as 10m',
@@ -38,8 +43,10 @@ export const logs: OnlineCommand = {
       replica: numberOf(text('replica')),
       since: since === undefined ? undefined : pointInTime(since, terminal.now()),
     }
-    for await (const item of client.logs(deploymentName(typed), query)) {
-      if (item.kind === 'failed') return printFailure(terminal, item.failure)
+    const name = deploymentName(typed)
+    for await (const item of client.logs(name, query)) {
+      if (item.kind === 'failed')
+        return printReplicaFailure(terminal, client, { name, replica: query.replica }, item.failure)
       const { line } = item
       if ('skipped' in line) report(terminal, skippedText(line.skipped))
       else if ('unavailable' in line) {

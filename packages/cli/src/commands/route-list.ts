@@ -6,6 +6,7 @@ import { get } from './get.ts'
 
 export const routeList: OnlineCommand = {
   name: 'route list',
+  aliases: ['route ls'],
   summary: 'list the routes of deployments by host and path',
   options: [OUTPUT_OPTION],
   examples: [['holdfast route list', 'Shows for each its deployment and the number of ready replicas.']],

@@ -18,16 +18,29 @@ const LEAVE = '\u001b[?25h\u001b[?1049l'
 export const status: OnlineCommand = {
   name: 'status',
   summary: 'show an overview of the tenant: deployments, nodes, quotas, latest events',
-  details: 'On a terminal it refreshes every two seconds until Ctrl-C. Otherwise it is printed once.',
-  examples: [['holdfast status', 'Shows the overview until Ctrl-C.']],
+  details:
+    'Deployments and nodes with trouble come first. On a terminal it refreshes every two seconds until Ctrl-C. With --once, or if the output is not a terminal, it is printed once.',
+  options: [{ flags: '--once', summary: 'print the overview once, with all rows' }],
+  examples: [
+    ['holdfast status', 'Shows the overview until Ctrl-C.'],
+    ['holdfast status --once', 'Prints the overview and exits.'],
+  ],
   online: true,
-  async run({ terminal }, client) {
-    const { overviewLines } = await import('../overview.ts')
-    const { colored } = outArea(terminal)
-    const read = () => overviewLines(client, { nowMs: terminal.now(), colored })
+  async run({ terminal, flag }, client) {
+    const { overviewLines, readOverview } = await import('../overview.ts')
+    const isOnce = flag('once') || !terminal.outIsTerminal
+    const read = async (): Promise<Result<readonly string[]>> => {
+      const found = await readOverview(client)
+      if (!found.ok) return found
+      const area = { nowMs: terminal.now(), ...outArea(terminal) }
+      return {
+        ok: true,
+        value: overviewLines(found.value, isOnce ? area : { ...area, rows: roomOf(terminal) }),
+      }
+    }
     const first = await read()
     if (!first.ok) return printFailure(terminal, first.failure)
-    if (!terminal.outIsTerminal) {
+    if (isOnce) {
       terminal.out(`${first.value.join('\n')}\n`)
       return EXIT.ok
     }
@@ -35,6 +48,9 @@ export const status: OnlineCommand = {
     return ended === undefined ? EXIT.interrupted : printFailure(terminal, ended)
   },
 }
+
+/** Lines above the foot of the screen and the empty line before it. */
+const roomOf = (terminal: Terminal): number => Math.max(1, terminal.rows() - 2)
 
 type ReadLines = () => Promise<Result<readonly string[]>>
 
@@ -62,9 +78,6 @@ async function redraw(
 function draw(terminal: Terminal, lines: readonly string[]): void {
   const time = new Date(terminal.now()).toISOString().slice(11, 19)
   const foot = paint(`${time} UTC, refreshes every ${POLL_MS / 1000} s; Ctrl-C exits`, 'gray', terminal.color)
-  const room = Math.max(1, terminal.rows() - 2)
-  const shown = [...lines.slice(0, room), ...(lines.length < room ? ['', foot] : [foot])].map((line) =>
-    cutTo(line, terminal.columns()),
-  )
+  const shown = [...lines.slice(0, roomOf(terminal)), '', foot].map((line) => cutTo(line, terminal.columns()))
   terminal.out(`\u001b[H${shown.map((line) => `${line}\u001b[K`).join('\n')}\u001b[0J`)
 }

@@ -2,6 +2,7 @@
 
 import type { Result } from '@holdfast/client'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { outArea } from '../print/area.ts'
 import { printFailure } from '../print/failure.ts'
 import type { RowOptions, Snapshot } from '../resources/index.ts'
 import { pause } from '../terminal/pause.ts'
@@ -13,8 +14,10 @@ export async function watchRows(
   terminal: Terminal,
   first: Snapshot,
   read: () => Promise<Result<Snapshot>>,
-  shape: Pick<RowOptions, 'form' | 'wide'>,
+  form: Pick<RowOptions, 'form' | 'wide'>,
 ): Promise<ExitCode> {
+  const { columns } = outArea(terminal)
+  const shape = { ...form, columns }
   // All rows are compared with ages computed for one fixed time, so that a growing age is not a change.
   const since = terminal.now()
   let before = first.rows({ nowMs: since, ...shape })

@@ -1,4 +1,4 @@
-// Formats CPU, memory and quota amounts for people.
+// Formats CPU, memory and quota amounts, and the names of images, for people.
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const
 
@@ -13,3 +13,6 @@ export function memory(bytes: number): string {
 /** Formats a quota amount; kinds that end in `_bytes` are sizes. */
 export const ofKind = (kind: string, amount: number): string =>
   kind.endsWith('_bytes') ? memory(amount) : String(amount)
+
+/** An image without its registry and folders: `hello:1.0`. */
+export const shortImage = (image: string): string => image.replace(/^.*\//, '')

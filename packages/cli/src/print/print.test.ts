@@ -10,7 +10,7 @@ import { cutTo, widthOf, wrapWords } from './fit.ts'
 import { matrixLines } from './matrix.ts'
 import { plain, plainLines } from './plain.ts'
 import { indent } from './sections.ts'
-import { alignRows, tableLines } from './table.ts'
+import { alignRows, type Column, tableLines } from './table.ts'
 
 describe('a table', () => {
   const columns = [
@@ -24,9 +24,9 @@ describe('a table', () => {
       'a       -',
       'bcdefg  -',
     ]))
-  test('can show wide columns and omit the header', () =>
+  test('can show wide columns and omit the header, under which its rows still stand', () =>
     expect(tableLines(columns, [{ name: 'a' }], { nowMs: 0, wide: true, header: false })).toEqual([
-      'a  w  -',
+      'a     w     -',
     ]))
   test('measures terminal cells, not code units', () => {
     expect([widthOf('abc'), widthOf('é'), widthOf('日本'), widthOf('e\u0301')]).toEqual([3, 1, 4, 1])
@@ -37,6 +37,56 @@ describe('a table', () => {
     expect(tableLines(columns, [{ name: '\u001b[31m' }], { nowMs: 0, header: false })).toEqual([
       '\\u001b[31m  -',
     ])
+  })
+})
+
+describe('a table on a narrow terminal', () => {
+  interface Row {
+    readonly name: string
+    readonly image: string
+    readonly text: string
+  }
+  const columns: readonly Column<Row>[] = [
+    { header: 'NAME', value: ({ name }) => name },
+    { header: 'IMAGE', drop: 1, value: ({ image }) => image, short: () => 'web:1' },
+    { header: 'AGE', drop: 2, value: () => '12m' },
+    { header: 'MESSAGE', value: ({ text }) => text },
+  ]
+  const item = { name: 'web', image: 'registry.example.com/shop/web:1', text: 'one two three four five six' }
+  const shown = (room: number, row: Partial<Row> = {}, wide = false) =>
+    tableLines(columns, [{ ...item, ...row }], { nowMs: 0, columns: room, wide })
+  test('uses short texts first, then drops columns, and wraps the last one', () => {
+    expect(shown(80)[1]).toBe('web   registry.example.com/shop/web:1  12m  one two three four five six')
+    expect(shown(50)).toEqual(['NAME  IMAGE  AGE  MESSAGE', 'web   web:1  12m  one two three four five six'])
+    expect(shown(36)).toEqual(['NAME  AGE  MESSAGE', 'web   12m  one two three four five', '           six'])
+    expect(shown(32)).toEqual(['NAME  MESSAGE', 'web   one two three four five', '      six'])
+  })
+  test('puts the last column below the row if there is no room beside it', () =>
+    expect(shown(30, { name: 'a-long-name-of-22-chars' })).toEqual([
+      'NAME',
+      '    MESSAGE',
+      'a-long-name-of-22-chars',
+      '    one two three four five',
+      '    six',
+    ]))
+  test('becomes one block per item with -o wide, or if a name is too long', () => {
+    expect(shown(40, {}, true)).toEqual([
+      'NAME     web',
+      'IMAGE    registry.example.com/shop/web:1',
+      'AGE      12m',
+      'MESSAGE  one two three four five six',
+    ])
+    expect(shown(30, { name: 'n'.repeat(31) })[0]).toBe(`NAME     ${'n'.repeat(31)}`)
+  })
+  test('never breaks a word and never exceeds the width', () => {
+    const words = Array.from({ length: 40 }, (_, at) => 'abcdefghijklmnop'.slice(0, 1 + (at % 16))).join(' ')
+    for (const room of [40, 60, 80, 110])
+      for (const line of shown(room, { text: words })) {
+        expect(widthOf(line)).toBeLessThanOrEqual(room)
+        const known = new Set([...words.split(' '), 'web', 'web:1', item.image, '12m'])
+        for (const word of line.split(/ +/).filter((each) => each !== ''))
+          expect(known.has(word) || /^[A-Z]+$/.test(word)).toBe(true)
+      }
   })
 })
 

@@ -1,11 +1,12 @@
 import { readAll } from '@holdfast/client'
 import type { DeploymentRecord } from '@holdfast/contract'
 import { age } from '../print/age.ts'
+import { shortImage } from '../print/amounts.ts'
 import { colorOf } from '../print/color.ts'
 import type { Resource } from './resource.ts'
 
 export const deployments: Resource<DeploymentRecord> = {
-  names: ['deployments', 'deployment', 'dep'],
+  names: ['deployments', 'deployment', 'dep', 'deploy'],
   kind: 'deployment',
   begin: 'holdfast init <name> writes a starter manifest',
   nameOf: ({ name }) => name,
@@ -20,9 +21,9 @@ export const deployments: Resource<DeploymentRecord> = {
     },
     { header: 'READY', value: ({ status: { replicas } }) => `${replicas.ready}/${replicas.desired}` },
     { header: 'PLACED', wide: true, value: ({ status: { replicas } }) => String(replicas.placed) },
-    { header: 'REVISION', value: ({ revision }) => String(revision) },
-    { header: 'IMAGE', value: ({ image }) => image },
-    { header: 'AGE', value: ({ createdAt }, nowMs) => age(createdAt, nowMs) },
+    { header: 'REVISION', drop: 2, value: ({ revision }) => String(revision) },
+    { header: 'IMAGE', drop: 1, value: ({ image }) => image, short: ({ image }) => shortImage(image) },
+    { header: 'AGE', drop: 3, value: ({ createdAt }, nowMs) => age(createdAt, nowMs) },
     { header: 'UID', wide: true, value: ({ uid }) => uid },
     { header: 'REASON', value: ({ status }) => status.reason },
   ],

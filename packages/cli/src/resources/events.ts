@@ -9,11 +9,16 @@ export type ShownEvent = Event & { readonly count?: number; readonly lastSeen?: 
 
 export const EVENT_COLUMNS: readonly Column<ShownEvent>[] = [
   { header: 'AGE', value: ({ lastSeen, time }, nowMs) => age(lastSeen ?? time, nowMs) },
-  { header: 'SEVERITY', value: ({ severity }) => severity, tint: ({ severity }) => colorOf(severity) },
+  {
+    header: 'SEVERITY',
+    drop: 2,
+    value: ({ severity }) => severity,
+    tint: ({ severity }) => colorOf(severity),
+  },
   { header: 'TYPE', value: ({ type }) => type },
   { header: 'SUBJECT', value: ({ subject }) => subject.name },
   { header: 'COUNT', wide: true, value: ({ count = 1 }) => String(count) },
-  { header: 'REASON', value: ({ reason }) => reason },
+  { header: 'REASON', drop: 1, value: ({ reason }) => reason },
   { header: 'MESSAGE', value: ({ message }) => message },
 ]
 

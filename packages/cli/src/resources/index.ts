@@ -3,7 +3,7 @@
 import type { Client, Result } from '@holdfast/client'
 import { printItems } from '../print/output.ts'
 import type { TableOptions } from '../print/table.ts'
-import { tableLines } from '../print/table.ts'
+import { tableRows } from '../print/table.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { audit } from './audit.ts'
 import { deployments } from './deployments.ts'
@@ -12,6 +12,7 @@ import { nodes } from './nodes.ts'
 import { quotas } from './quotas.ts'
 import { regions } from './regions.ts'
 import { registries } from './registries.ts'
+import { replicas } from './replicas.ts'
 import type { Resource } from './resource.ts'
 import { routes } from './routes.ts'
 import { tenants } from './tenants.ts'
@@ -40,8 +41,8 @@ function anyResource<T>(resource: Resource<T>): AnyResource {
     rows({ form, ...options }) {
       if (form === 'json') return new Map(items.map((item) => [nameOf(item), JSON.stringify(item)]))
       if (form === 'name') return new Map(items.map((item) => [nameOf(item), `${kind}/${nameOf(item)}`]))
-      const lines = tableLines(columns, items, { ...options, header: false })
-      return new Map(items.map((item, at) => [nameOf(item), lines[at] ?? '']))
+      const { rows } = tableRows(columns, items, options)
+      return new Map(items.map((item, at) => [nameOf(item), rows[at]?.join('\n') ?? '']))
     },
   })
   return {
@@ -62,6 +63,7 @@ function anyResource<T>(resource: Resource<T>): AnyResource {
 export const RESOURCES: readonly AnyResource[] = [
   anyResource(deployments),
   anyResource(nodes),
+  anyResource(replicas),
   anyResource(routes),
   anyResource(events),
   anyResource(registries),

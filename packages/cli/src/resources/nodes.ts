@@ -6,7 +6,7 @@ import { findNode } from './find-node.ts'
 import type { Resource } from './resource.ts'
 
 export const nodes: Resource<Node> = {
-  names: ['nodes', 'node'],
+  names: ['nodes', 'node', 'no'],
   kind: 'node',
   begin: 'holdfast node join-token <name> prints the command that enrolls a machine',
   nameOf: ({ name }) => name,
@@ -22,15 +22,15 @@ export const nodes: Resource<Node> = {
     },
     { header: 'CPU', value: ({ capacity }) => cpu(capacity.cpuMillis) },
     { header: 'MEMORY', value: ({ capacity }) => memory(capacity.memoryBytes) },
-    { header: 'ENGINE', value: ({ engine }) => engine.version },
-    { header: 'AGENT', value: ({ agentVersion = '' }) => agentVersion },
+    { header: 'ENGINE', drop: 2, value: ({ engine }) => engine.version },
+    { header: 'AGENT', drop: 1, value: ({ agentVersion = '' }) => agentVersion },
     { header: 'LABELS', wide: true, value: ({ labels }) => labelText(labels) },
-    { header: 'ID', value: ({ id }) => id },
+    { header: 'ID', wide: true, value: ({ id }) => id },
   ],
 }
 
 /** Text that shows whether the node accepts new replicas, or the reason why it does not. */
-function workOf({ schedulable, draining, controlPlane, claims }: Node): string {
+export function workOf({ schedulable, draining, controlPlane, claims }: Node): string {
   const notes = [
     ...(draining === true ? ['draining'] : schedulable ? [] : ['cordoned']),
     ...(controlPlane ? ['control plane'] : []),
@@ -39,7 +39,7 @@ function workOf({ schedulable, draining, controlPlane, claims }: Node): string {
   return notes.join(', ') || 'accepted'
 }
 
-const labelText = (labels: Node['labels']): string =>
+export const labelText = (labels: Node['labels']): string =>
   Object.entries(labels)
     .map(([key, value]) => `${key}=${value}`)
-    .join(',')
+    .join(', ')

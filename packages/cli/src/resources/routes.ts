@@ -25,7 +25,7 @@ export const routes: Resource<ListedRoute> = {
     { header: 'PATH', value: ({ path }) => path },
     { header: 'PORT', value: ({ port }) => String(port) },
     { header: 'DEPLOYMENT', value: ({ deployment }) => deployment },
-    { header: 'PHASE', value: ({ phase }) => phase },
-    { header: 'READY', value: ({ ready }) => String(ready) },
+    { header: 'PHASE', drop: 2, value: ({ phase }) => phase },
+    { header: 'READY', drop: 1, value: ({ ready }) => String(ready) },
   ],
 }

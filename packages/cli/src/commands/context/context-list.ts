@@ -28,6 +28,7 @@ const LISTED: Printed<Listed> = {
 
 export const contextList: OfflineCommand = {
   name: 'context list',
+  aliases: ['context ls'],
   summary: 'list the contexts',
   options: [OUTPUT_OPTION],
   examples: [['holdfast context list', 'Marks the current context with a star.']],

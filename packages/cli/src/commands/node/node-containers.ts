@@ -5,6 +5,7 @@ import type { OnlineCommand } from '../../command.ts'
 import { EXIT } from '../../exit-codes.ts'
 import { NODE_ARGUMENT } from '../../node-command.ts'
 import { age } from '../../print/age.ts'
+import { shortImage } from '../../print/amounts.ts'
 import { printFailure } from '../../print/failure.ts'
 import { OUTPUT_OPTION, type Printed, printItems } from '../../print/output.ts'
 
@@ -14,15 +15,16 @@ const CONTAINERS: Printed<MachineContainer> = {
   columns: [
     { header: 'NAME', value: ({ name }) => name },
     { header: 'STATE', value: ({ state }) => state },
-    { header: 'MANAGED', value: ({ ours }) => (ours ? 'yes' : 'no') },
+    { header: 'MANAGED', drop: 1, value: ({ ours }) => (ours ? 'yes' : 'no') },
     { header: 'UP', value: ({ startedAt }, nowMs) => age(startedAt, nowMs) },
-    { header: 'IMAGE', value: ({ image }) => image },
+    { header: 'IMAGE', value: ({ image }) => image, short: ({ image }) => shortImage(image) },
     { header: 'ID', wide: true, value: ({ id }) => id },
   ],
 }
 
 export const nodeContainers: OnlineCommand = {
   name: 'node containers',
+  aliases: ['node ps'],
   summary: 'list all containers on a node, including unmanaged ones',
   args: [NODE_ARGUMENT],
   options: [OUTPUT_OPTION],

@@ -6,6 +6,7 @@ import { changeNode, NODE_ARGUMENT } from '../../node-command.ts'
 
 export const nodeCordon: OnlineCommand = {
   name: 'node cordon',
+  aliases: ['cordon'],
   summary: 'exclude a node from placement; its replicas keep running',
   args: [NODE_ARGUMENT],
   options: [DRY_RUN_OPTION],

@@ -14,6 +14,7 @@ const POLL_MS = 500
 
 export const nodeDrain: OnlineCommand = {
   name: 'node drain',
+  aliases: ['drain'],
   summary: 'cordon a node and move its replicas to other nodes',
   args: [NODE_ARGUMENT],
   options: [DRY_RUN_OPTION, ...waitOptions('no replica is left')],

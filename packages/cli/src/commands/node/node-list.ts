@@ -6,6 +6,7 @@ import { get } from '../get.ts'
 
 export const nodeList: OnlineCommand = {
   name: 'node list',
+  aliases: ['node ls'],
   summary: 'list the nodes of the tenant',
   options: [OUTPUT_OPTION],
   examples: [['holdfast node list -o wide', 'Lists the nodes with their labels.']],

@@ -6,6 +6,7 @@ import { changeNode, NODE_ARGUMENT } from '../../node-command.ts'
 
 export const nodeUncordon: OnlineCommand = {
   name: 'node uncordon',
+  aliases: ['uncordon'],
   summary: 'make a node available for placement again',
   args: [NODE_ARGUMENT],
   options: [DRY_RUN_OPTION],

@@ -6,6 +6,7 @@ import { get } from '../get.ts'
 
 export const registryList: OnlineCommand = {
   name: 'registry list',
+  aliases: ['registry ls'],
   summary: 'list the allowed image registries',
   options: [OUTPUT_OPTION],
   examples: [['holdfast registry list', 'Shows for each whether a credential is stored.']],

@@ -6,12 +6,14 @@ import { POSITIVE_NUMBER } from '../../args/forms.ts'
 import type { OnlineCommand } from '../../command.ts'
 import { EXIT } from '../../exit-codes.ts'
 import { age } from '../../print/age.ts'
+import { shortImage } from '../../print/amounts.ts'
 import { printFailure } from '../../print/failure.ts'
 import { OUTPUT_OPTION, type Printed, printItems, yamlText } from '../../print/output.ts'
 import { print } from '../../terminal/terminal.ts'
 
 export const rolloutHistory: OnlineCommand = {
   name: 'rollout history',
+  aliases: ['history'],
   summary: 'list the stored revisions of a deployment, or show one',
   args: [DEPLOYMENT_ARGUMENT],
   options: [
@@ -49,7 +51,7 @@ function revisionsOf(entries: readonly ArchiveEntry[]): Printed<ArchiveEntry> {
     columns: [
       { header: 'REVISION', value: ({ revision }) => String(revision) },
       { header: 'AGE', value: ({ createdAt }, nowMs) => age(createdAt, nowMs) },
-      { header: 'IMAGE', value: ({ spec }) => spec.image },
+      { header: 'IMAGE', value: ({ spec }) => spec.image, short: ({ spec }) => shortImage(spec.image) },
       { header: 'CHANGED', value: (entry) => changedFields(before.get(entry), entry).join(', ') },
       { header: 'AUTHOR', wide: true, value: ({ author }) => author },
       { header: 'DIGEST', wide: true, value: ({ digest = '' }) => digest },

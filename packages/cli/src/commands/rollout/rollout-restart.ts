@@ -10,6 +10,7 @@ import { waitOptions } from '../apply.ts'
 
 export const rolloutRestart: OnlineCommand = {
   name: 'rollout restart',
+  aliases: ['restart'],
   summary: 'recreate every replica of a deployment with a rolling update',
   args: [DEPLOYMENT_ARGUMENT],
   options: [DRY_RUN_OPTION, ...waitOptions()],

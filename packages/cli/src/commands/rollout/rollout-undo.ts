@@ -13,6 +13,7 @@ import { waitOptions } from '../apply.ts'
 
 export const rolloutUndo: OnlineCommand = {
   name: 'rollout undo',
+  aliases: ['rollback'],
   summary: 'roll a deployment back to an earlier revision',
   details: 'The archived manifest is validated like any other and becomes a new revision.',
   args: [DEPLOYMENT_ARGUMENT],

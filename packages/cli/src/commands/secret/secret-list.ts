@@ -38,6 +38,7 @@ function versionText({ version, staged, pinnedBy }: SecretSummary['versions'][nu
 
 export const secretList: OnlineCommand = {
   name: 'secret list',
+  aliases: ['secret ls'],
   summary: 'list the secrets of the tenant, without their values',
   details: 'Key names are shown only to roles that may write secrets.',
   options: [

@@ -22,6 +22,7 @@ const TOKENS: Printed<Token> = {
 
 export const tokenList: OnlineCommand = {
   name: 'token list',
+  aliases: ['token ls'],
   summary: 'list the tokens of a tenant, without their values',
   options: [OUTPUT_OPTION],
   examples: [['holdfast token list --tenant 0b7a...', 'Lists each token with its role and expiry.']],

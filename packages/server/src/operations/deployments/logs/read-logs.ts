@@ -25,7 +25,7 @@ export interface LogDeps {
 
 export interface LogQuery {
   readonly follow: boolean
-  /** How many of the last lines to return, counted over all replicas. */
+  /** How many of the last lines of each replica to return. */
   readonly tail: number
   readonly since?: string
   readonly replica?: number
@@ -113,7 +113,8 @@ async function* keptLines(
     for (const source of sources) source.endIfSilent(silenceMs)
   }, silenceMs / 4)
   try {
-    const last = createLastLines(tail)
+    // Each node sends at most `tail` lines of a container, and one if `tail` is 0.
+    const last = createLastLines(tail * sources.length)
     for await (const taken of mergeKept(sources, wakeup)) {
       progress.times.set(taken.source.target.assignmentId, taken.line.time)
       last.push(taken)

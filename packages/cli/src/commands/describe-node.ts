@@ -1,0 +1,68 @@
+// `holdfast describe node`: the state of a node, its labels, the replicas on it and its latest events.
+
+import type { Client } from '@holdfast/client'
+import type { Node } from '@holdfast/contract'
+import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { cpu, memory } from '../print/amounts.ts'
+import { indented, outArea } from '../print/area.ts'
+import { printFailure } from '../print/failure.ts'
+import { factLines, section } from '../print/sections.ts'
+import { tableLines } from '../print/table.ts'
+import { EVENT_COLUMNS } from '../resources/events.ts'
+import { findNode } from '../resources/find-node.ts'
+import { labelText, workOf } from '../resources/nodes.ts'
+import { replicas } from '../resources/replicas.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+
+const HIDDEN = new Set(['NODE', 'SUBJECT', 'SEVERITY', 'REASON'])
+const isShown = ({ header }: { readonly header: string }): boolean => !HIDDEN.has(header)
+
+export async function describeNode(
+  terminal: Terminal,
+  client: Client,
+  { name, events: limit }: { readonly name: string; readonly events: number },
+): Promise<ExitCode> {
+  const node = await findNode(client, name)
+  if (!node.ok) return printFailure(terminal, node.failure)
+  const [listed, events] = await Promise.all([
+    replicas.list(client),
+    client.pastEvents({ subject: node.value.name, limit }),
+  ])
+  if (!listed.ok) return printFailure(terminal, listed.failure)
+  if (!events.ok) return printFailure(terminal, events.failure)
+  const own = listed.value.filter(({ nodeId }) => nodeId === node.value.id)
+  const area = outArea(terminal)
+  const options = { nowMs: terminal.now(), ...indented(area, 2) }
+  const lines = [
+    ...factLines(factsOf(node.value, own.length), area),
+    ...section(
+      'Replicas',
+      own.length === 0 ? [] : tableLines(replicas.columns.filter(isShown), own, options),
+      area,
+    ),
+    ...section(
+      'Events',
+      events.value.items.length === 0
+        ? []
+        : tableLines(EVENT_COLUMNS.filter(isShown), events.value.items, { ...options, header: false }),
+      area,
+    ),
+  ]
+  terminal.out(`${lines.join('\n')}\n`)
+  return EXIT.ok
+}
+
+function factsOf(node: Node, running: number): (readonly [name: string, value: string])[] {
+  const { name, id, status, capacity, engine, agentVersion = '', labels } = node
+  return [
+    ['Name', name],
+    ['Status', status],
+    ['New replicas', workOf(node)],
+    ['Replicas', String(running)],
+    ['Capacity', `cpu ${cpu(capacity.cpuMillis)}, memory ${memory(capacity.memoryBytes)}`],
+    ['Engine', engine.version],
+    ['Agent', agentVersion],
+    ['Labels', labelText(labels)],
+    ['Id', id],
+  ]
+}
