@@ -183,6 +183,13 @@ describe('an unresolved secret', () => {
       'DB: missing_key',
       'lacks a key that a template names. Write it with `holdfast secret set resources/db`, then',
     ],
+    [
+      'DB: missing_key 2 key URL',
+      'Secret DB (resources/db): `key`, which URL uses, is not in version 2. Add it with `holdfast secret set resources/db --add --prompt key`, then run `holdfast rollout restart',
+    ],
+    // A key or variable that the templates of the deployment do not name is not quoted.
+    ['DB: missing_key 2 other URL', 'lacks a key that a template names.'],
+    ['CACHE: missing_key 2 key URL', 'lacks a key that a template names.'],
     ['URL: too_large', 'The variable URL makes the environment too large to start a program with.'],
     ['broker_unavailable', 'The secrets cannot be resolved: no server that reads secrets can be reached.'],
     ['no_answer', 'The secrets cannot be resolved: the server did not answer in time.'],

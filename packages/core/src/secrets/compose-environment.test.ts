@@ -39,6 +39,7 @@ describe('composeEnvironment', () => {
       kind: 'unresolved',
       secret: 'DB',
       cause: 'missing_key',
+      missing: { label: 'db', key: 'b', variable: 'X' },
     })
   })
   test('treats __proto__ as an ordinary name', () => {

@@ -3,7 +3,7 @@
 // so a value that looks like a placeholder stays unchanged. Two sources for one variable give no environment at all
 // (docs/design/secrets.md#composition).
 
-import { utf8Length } from '@holdfast/contract'
+import { defined, utf8Length } from '@holdfast/contract'
 import { isEnvironmentKey } from '../grammar.ts'
 import { parseTemplate } from './placeholders.ts'
 
@@ -30,7 +30,19 @@ type UnresolvedCause = 'missing_key' | 'conflict' | 'too_large' | 'malformed'
 export type ComposedEnvironment =
   | { readonly kind: 'ok'; readonly environment: { readonly [variable: string]: string } }
   /** `secret` is the name of the secret entry, or the variable of a constant or of a template without an entry. */
-  | { readonly kind: 'unresolved'; readonly secret: string; readonly cause: UnresolvedCause }
+  | {
+      readonly kind: 'unresolved'
+      readonly secret: string
+      readonly cause: UnresolvedCause
+      /** Of a missing key of a declared secret: the key, and the variable whose template names it. */
+      readonly missing?: MissingKey
+    }
+
+export interface MissingKey {
+  readonly label: string
+  readonly key: string
+  readonly variable: string
+}
 
 /** The kernel's limit for one `variable=value`, minus one byte for the terminating zero. */
 const MAX_VARIABLE_BYTES = 128 * 1024 - 1
@@ -43,6 +55,7 @@ interface Variable {
   /** Value of the variable; undefined if its template refers to a missing key. */
   readonly value: string | undefined
   readonly secret: string
+  readonly missing?: MissingKey
 }
 
 export function composeEnvironment(parts: EnvironmentParts): ComposedEnvironment {
@@ -54,10 +67,11 @@ export function composeEnvironment(parts: EnvironmentParts): ComposedEnvironment
   ])
 }
 
-const unresolved = (secret: string, cause: UnresolvedCause): ComposedEnvironment => ({
+const unresolved = (secret: string, cause: UnresolvedCause, missing?: MissingKey): ComposedEnvironment => ({
   kind: 'unresolved',
   secret,
   cause,
+  ...defined({ missing }),
 })
 
 function variablesOf({ name, current, next, previous }: EntryDocuments): Variable[] {
@@ -84,10 +98,13 @@ function expand(
   const references = parts.filter((part) => typeof part !== 'string')
   const missing = references.find(({ resource, key }) => entryOf(resource)?.current.has(key) !== true)
   const named = missing ?? references[0]
+  const entry = entryOf(named?.resource ?? '')
+  const lost = missing && entry && { label: entry.label, key: missing.key, variable }
   return {
     variable,
-    secret: entryOf(named?.resource ?? '')?.name ?? variable,
+    secret: entry?.name ?? variable,
     value: missing === undefined ? values.join('') : undefined,
+    ...defined({ missing: lost }),
   }
 }
 
@@ -95,8 +112,8 @@ function expand(
 function join(variables: readonly Variable[]): ComposedEnvironment {
   const environment: { [variable: string]: string } = Object.create(null)
   let bytes = 0
-  for (const { variable, value, secret } of variables) {
-    if (value === undefined) return unresolved(secret, 'missing_key')
+  for (const { variable, value, secret, missing } of variables) {
+    if (value === undefined) return unresolved(secret, 'missing_key', missing)
     if (variable === '' || value.includes('\0')) return unresolved(secret, 'malformed')
     if (Object.hasOwn(environment, variable)) return unresolved(secret, 'conflict')
     const length = utf8Length(variable) + utf8Length(value) + 1

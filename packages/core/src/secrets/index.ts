@@ -5,6 +5,7 @@ export {
   composeEnvironment,
   type EntryDocuments,
   type EnvironmentParts,
+  type MissingKey,
 } from './compose-environment.ts'
 export { generateValues, type RandomBytes } from './generate.ts'
 export type { GeneratePlan, SentMaterial } from './material.ts'

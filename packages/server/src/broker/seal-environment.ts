@@ -3,7 +3,7 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { defined, encodeOpen } from '@holdfast/contract'
-import { composeEnvironment, type EntryDocuments } from '@holdfast/core'
+import { composeEnvironment, type EntryDocuments, type MissingKey } from '@holdfast/core'
 import { containerProof, proofKeyOf } from '../operations/secrets/rotation/proof.ts'
 import type { EnvironmentAsk, SealedAnswer } from '../ports/broker.ts'
 import type { IdSource } from '../ports/clock.ts'
@@ -133,16 +133,28 @@ async function sealFor(
 ): Promise<SealedAnswer> {
   const { environment, composedEnvironment = {} } = template
   const composed = composeEnvironment({ environment, entries, composedEnvironment })
-  if (composed.kind === 'unresolved') return unresolved(composed.secret, composed.cause)
+  if (composed.kind === 'unresolved') {
+    const { secret, cause, missing } = composed
+    return unresolved(secret, cause, missing && versionOf(plan, missing.label), missing)
+  }
   const usedVersions = plan.kind === 'ok' ? plan.usedVersions : new Map<string, number>()
   const proof = containerProof(await proofKeyOf(store, ids), assignmentId, usedVersions)
   const text = encodeOpen({ assignmentId, attempt, environment: composed.environment, proof })
   return { sealed: sealing(text) }
 }
 
+const versionOf = (plan: DispatchPlan, label: string): number | undefined =>
+  plan.kind === 'ok' ? plan.entries.find((entry) => entry.label === label)?.current : undefined
+
 const MAX_ABOUT = 200
 
-/** Builds the error for the node from the name of a secret or variable and a fixed cause, never from a secret value. */
-function unresolved(secret: string, cause: string): SealedAnswer {
-  return { error: 'secret_unresolved', about: `${secret}: ${cause}`.slice(-MAX_ABOUT) }
+/**
+ * Builds the error for the node from the name of a secret or variable and a fixed cause, never from a secret value. Of a
+ * missing key it adds version, key and variable, which the deployment's template names too.
+ */
+function unresolved(secret: string, cause: string, version?: number, missing?: MissingKey): SealedAnswer {
+  const short = `${secret}: ${cause}`.slice(-MAX_ABOUT)
+  const full = `${secret}: ${cause} ${version} ${missing?.key} ${missing?.variable}`
+  const isKnown = version !== undefined && missing !== undefined && full.length <= MAX_ABOUT
+  return { error: 'secret_unresolved', about: isKnown ? full : short }
 }
