@@ -91,6 +91,7 @@ async function makeExamples(): Promise<Examples> {
       'PATCH /api/v1/nodes/{id}': { controlPlane: true },
       'PUT /api/v1/registries/{host}/credential': { username: 'me', password: 'mine' },
       'POST /api/v1/deployments/{name}/secrets/rotate': { phase: 'stage', generate: { keys: ['password'] } },
+      'PATCH /api/v1/secrets/{namespace}/{resource}': { values: { user: 'other' } },
       'PUT /api/v1/secrets/{namespace}/{resource}': {
         values: { user: 'me' },
         generate: { keys: ['password'], length: 40, charset: 'urlsafe' },

@@ -77,6 +77,32 @@ describe('holdfast secret set', () => {
     expect(await eye.numbersOf('resources/x')).toEqual([])
   })
 
+  test('refuses to drop keys without --replace, and --add keeps them', async () => {
+    const value = file('value', CANARY)
+    const set = (key: string, ...flags: string[]) =>
+      cli(['secret', 'set', 'resources/shop-db', '--from-file', `${key}=${value}`, ...flags])
+    const absent = await set('password', '--add')
+    expect(absent).toMatchObject({ code: 5, stdout: '' })
+    expect(absent.stderr).toContain('Write the first version of a secret without --add.')
+    expect((await set('password')).code).toBe(0)
+    const slip = await set('user')
+    expect(slip).toMatchObject({ code: 3, stdout: '' })
+    expect(slip.stderr.replace(/\s+/g, ' ')).toContain(
+      'secret/resources/shop-db not written. The key password of version 1 is not sent',
+    )
+    expect(slip.stderr.replace(/\s+/g, ' ')).toContain('Use --add to keep the other keys, or --replace')
+    expect(await eye.numbersOf('resources/shop-db')).toHaveLength(1)
+    const added = await set('user', '--add')
+    expect(added).toMatchObject({ code: 0, stdout: 'secret/resources/shop-db version 2 written\n' })
+    expect(added.stderr).toContain('keys: password, user')
+    expect(await eye.read('resources/shop-db', 2)).toEqual({ password: CANARY, user: CANARY })
+    const replaced = await set('user', '--replace')
+    expect(replaced.code).toBe(0)
+    expect(replaced.stderr).toContain('warning: The key password of version 2 is not sent')
+    expect(await set('user', '--replace', '--add')).toMatchObject({ code: 2, stdout: '' })
+    await world.api.delete('/api/v1/secrets/resources/shop-db')
+  })
+
   test('reads a value from a terminal without showing it', async () => {
     const { baseUrl, acme } = world.platform
     const screen = await openScreen({ HOLDFAST_URL: baseUrl, HOLDFAST_TOKEN: acme.token })

@@ -293,6 +293,31 @@ describe('a version number', () => {
     expect(await writer.writeVersion(tenant, late.path, DOCUMENT, 0)).toEqual({ kind: 'conflict' })
   })
 
+  test.each<[string, 'before' | 'after' | 'twice']>([
+    ['was applied', 'after'],
+    ['was not applied', 'before'],
+    ['was applied late', 'twice'],
+  ])('whose write has no answer is read back: the write %s', async (_what, moment) => {
+    const name = named()
+    let lost = false
+    const losing: StoreCalls = {
+      ...writer,
+      async writeVersion(...parameters) {
+        if (lost && moment === 'twice') await writer.writeVersion(...parameters)
+        if (lost) return writer.writeVersion(...parameters)
+        lost = true
+        if (moment === 'after') await writer.writeVersion(...parameters)
+        return { kind: 'unavailable', cause: 'timeout', applied: 'unknown' }
+      },
+    }
+    const path = { namespace: 'deployments', label: name }
+    const staged = await stageVersion({ store, clock, secrets: losing }, caller, path, DOCUMENT)
+    if (!staged.ok) throw new Error('nothing was staged')
+    expect(staged.value.version).toBe(1)
+    expect(await pin(staged.value)).toBe(true)
+    expect((await storedVersions())[`deployments/${name}`]).toEqual([1])
+  })
+
   test('of several that were staged together cannot be pinned after one of them is abandoned', async () => {
     const name = named()
     const wanted = ['a', 'b'].map((which) => ({

@@ -8,12 +8,13 @@ import {
   type Json,
   nodeShape,
   rotationShape,
+  secretWrittenShape,
   tenantShape,
 } from '@holdfast/contract'
 import type { CallOptions, Calls, ConditionalOptions } from '../calls.ts'
 import { segment } from '../request.ts'
 import type { SentDeployment } from './deployments.ts'
-import type { SentRotation } from './secrets.ts'
+import type { SentRotation, SentSecret } from './secrets.ts'
 import type { TenantPatch } from './tenants.ts'
 
 const nodePlan = dryRunResultShape(nodeShape)
@@ -42,6 +43,14 @@ export function dryRunCalls({ judge, dryRun }: Calls) {
         'POST',
         `${deployment(name)}/secrets/rotate`,
         dryRunResultShape(rotationShape),
+        { body: { ...sent } },
+        options,
+      ),
+    setSecret: (namespace: string, resource: string, sent: SentSecret, options?: ConditionalOptions) =>
+      dryRun(
+        'PUT',
+        `/secrets/${segment(namespace)}/${segment(resource)}`,
+        dryRunResultShape(secretWrittenShape),
         { body: { ...sent } },
         options,
       ),

@@ -10,7 +10,7 @@ import {
   secretShape,
   secretWrittenShape,
 } from '@holdfast/contract'
-import type { CallOptions, Calls, IntentOptions } from '../calls.ts'
+import type { CallOptions, Calls, ConditionalOptions, IntentOptions } from '../calls.ts'
 import type { PageQuery } from '../pages.ts'
 import { segment } from '../request.ts'
 
@@ -44,8 +44,11 @@ export function secretCalls({ get, post, write }: Calls) {
         { ...page },
         options,
       ),
-    set: (namespace: string, resource: string, sent: SentSecret, options?: CallOptions) =>
+    set: (namespace: string, resource: string, sent: SentSecret, options?: ConditionalOptions) =>
       write('PUT', one(namespace, resource), secretWrittenShape, { body: { ...sent } }, options),
+    /** Adds or changes keys and keeps the others. */
+    add: (namespace: string, resource: string, sent: SentSecret, options?: ConditionalOptions) =>
+      write('PATCH', one(namespace, resource), secretWrittenShape, { body: { ...sent } }, options),
     remove: (namespace: string, resource: string, options?: CallOptions) =>
       write('DELETE', one(namespace, resource), secretShape, {}, options),
     rotate: (deployment: string, sent: SentRotation, options?: IntentOptions) =>

@@ -38,6 +38,7 @@ export type Alteration = Infer<typeof alterationShape>
 
 export const WARNING_CODES = [
   'registry_unreachable',
+  'secret_keys_dropped',
   'residency_enforcement_off',
   'residency_no_match',
   'list_shortened',

@@ -15,6 +15,7 @@ import {
   string,
 } from '../shapes/shape.ts'
 import { generateTexts, materialTexts } from '../texts/secret-texts.ts'
+import { warningShape } from './rejection.ts'
 
 export const SECRET_ENCODINGS = ['hex', 'base64', 'base64url'] as const
 export type SecretEncoding = (typeof SECRET_ENCODINGS)[number]
@@ -31,7 +32,7 @@ export const generateShape = object({
 })
 export type GenerateBlock = Infer<typeof generateShape>
 
-/** The body of PUT /secrets/{namespace}/{resource}: `values`, `generate` or both, with different keys. */
+/** The body of PUT and PATCH /secrets/{namespace}/{resource}: `values`, `generate` or both, with different keys. */
 export const secretWriteShape = object({
   values: field(materialTexts.values, optional(map(string()))),
   generate: field(materialTexts.generate, optional(generateShape)),
@@ -44,6 +45,8 @@ export const secretWrittenShape = object({
   resource: string(),
   version: integer(),
   keys: list(string()),
+  /** `secret_keys_dropped` if the new version leaves out keys of the version before it. */
+  warnings: list(warningShape),
 })
 export type SecretWritten = Infer<typeof secretWrittenShape>
 

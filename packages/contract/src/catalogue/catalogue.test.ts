@@ -123,6 +123,7 @@ const REQUEST_CODES = [
   'archive_not_found 404',
   'secret_not_found 404',
   'secret_in_use 409',
+  'secret_patch_base_missing 409',
   'join_token_invalid 401',
   'residency_label_handwritten 422',
   'residency_region_undeclared 422',

@@ -112,6 +112,21 @@ export const resourceCodes = {
     ),
     capability: 'secrets',
   },
+  secret_patch_base_missing: {
+    status: 409,
+    field: 'values',
+    expected: 'a write of all keys with PUT; a patch works while version {base} is the newest of the path',
+    why: 'The secrets store adds keys only to the newest version of a path. That is version {newest}, not version {base}, which deployments use: {cause}.',
+    doc: markdown(
+      'A patch extends the newest version in the secrets store, without reading its values. The newest version is not the',
+      'one that deployments use while a rotation has staged another one, and after a version was destroyed before any',
+      'deployment used it: a rotation was aborted, or a write did not complete.',
+      '',
+      '**What to do.** Finish the rotation, then patch. Otherwise write the secret once with all its keys: `PUT` of the',
+      'same path, or `holdfast secret set` without `--add`. From then on patches work again.',
+    ),
+    capability: 'secrets',
+  },
   join_token_invalid: {
     status: 401,
     field: 'joinToken',

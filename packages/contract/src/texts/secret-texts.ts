@@ -41,7 +41,7 @@ export const generateTexts = {
 export const materialTexts = {
   values: {
     meaning:
-      'The secret values, by key. They go to the secrets store only: no record, response or log holds them. A write replaces the whole document, so send every key.',
+      'The secret values, by key. They go to the secrets store only: no record, response or log holds them. A write replaces the whole document, so send every key; a PATCH of the secret adds or changes keys and keeps the others.',
     absent: 'no values are sent',
     range:
       'at least one key; each value 1 to {secretValueBytes} bytes, all together at most {secretDocumentBytes} bytes',

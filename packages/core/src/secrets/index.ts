@@ -10,6 +10,7 @@ export {
 export { generateValues, type RandomBytes } from './generate.ts'
 export type { GeneratePlan, SentMaterial } from './material.ts'
 export { type CredentialFact, type PinPlan, type PinQuestion, planPins } from './plan-pins.ts'
+export { newestUsable, planPatch, type SentDocument, warnOfDroppedKeys } from './plan-write.ts'
 export {
   blockers,
   hasProved,

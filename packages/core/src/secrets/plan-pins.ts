@@ -15,6 +15,8 @@ export interface CredentialFact {
   readonly initial: number | null
   /** Keys of the version that the containers would use; absent if the current request creates that version. */
   readonly keys?: readonly string[]
+  /** Keys of the newest version; absent while the credential has none. */
+  readonly newestKeys?: readonly string[]
 }
 
 export interface PinQuestion {

@@ -72,7 +72,8 @@ function planOf(
     return { alterations, warnings, plan: makePlan(placement, tenant, deployment.name, planned) }
   }
   const { steps, effects } = change
-  return { alterations: [], warnings: [], plan: { result: value, steps, effects } }
+  const warnings = 'warnings' in value && Array.isArray(value.warnings) ? value.warnings : []
+  return { alterations: [], warnings, plan: { result: value, steps, effects } }
 }
 
 const isWritten = (body: object): body is Written => 'deployment' in body && 'alterations' in body

@@ -77,6 +77,16 @@ export interface SecretsWriter extends SecretsStoreHealth {
     document: SecretDocument,
     cas: number,
   ): Promise<{ readonly kind: 'ok'; readonly version: number } | Conflict | Denied | Unavailable>
+  /**
+   * Writes a new version: the newest one, which must be `cas`, with the keys of `document` added or replaced. The other
+   * keys are copied inside the store. `absent`: the newest version was destroyed, or the path was never written.
+   */
+  patchVersion(
+    tenant: TenantId,
+    path: SecretPath,
+    document: SecretDocument,
+    cas: number,
+  ): Promise<{ readonly kind: 'ok'; readonly version: number } | Absent | Conflict | Denied | Unavailable>
   /** Returns the newest version and all versions of a secret; absent if the path was never written. */
   currentVersion(tenant: TenantId, path: SecretPath): Promise<VersionList | Absent | Denied | Unavailable>
   /** Destroys one version. Idempotent; succeeds for a version that does not exist. */

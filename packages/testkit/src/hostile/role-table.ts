@@ -80,6 +80,11 @@ export const ROWS: { readonly [endpoint: string]: Row } = {
     body: { values: {} },
     reached: 'secret_write_empty',
   },
+  'PATCH /api/v1/secrets/{namespace}/{resource}': {
+    line: 'secrets',
+    body: { values: {} },
+    reached: 'secret_write_empty',
+  },
   'DELETE /api/v1/secrets/{namespace}/{resource}': { line: 'secrets', reached: 'secret_not_found' },
   'GET /api/v1/tenants': { line: 'platform', reached: '200' },
   'POST /api/v1/tenants': { line: 'platform', body: {}, reached: 'name_required' },

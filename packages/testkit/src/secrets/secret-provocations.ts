@@ -1,4 +1,4 @@
-// Requests that raise the error codes of PUT and DELETE /api/v1/secrets/{namespace}/{resource}.
+// Requests that raise the error codes of PUT, PATCH and DELETE /api/v1/secrets/{namespace}/{resource}.
 
 import type { Code } from '@holdfast/contract'
 import type { Provocation, World } from '../provocations/provoke.ts'
@@ -70,7 +70,9 @@ export async function prepareSecrets({ platform }: World): Promise<void> {
     replicas: 0,
     secrets: [{ name: 'S', vault_path: `resources/${HELD}`, anchor: 'external' }],
   })
-  if (written.status !== 200 || held.status !== 201) throw new Error(`${written.text} ${held.text}`)
+  const staged = await api.post(`/api/v1/deployments/${HOLDER}/secrets/rotate`, { phase: 'stage', ...VALUES })
+  const statuses = [written, held, staged].map(({ status }) => status)
+  if (statuses.join() !== '200,201,200') throw new Error(`${written.text} ${held.text} ${staged.text}`)
 }
 
 export const SECRET_PROVOCATIONS: readonly Provocation[] = [
@@ -88,6 +90,11 @@ export const SECRET_PROVOCATIONS: readonly Provocation[] = [
     code: 'secret_in_use',
     field: 'resource',
     sent: () => ({ method: 'DELETE', path: `${SECRETS}/resources/${HELD}` }),
+  },
+  {
+    code: 'secret_patch_base_missing',
+    field: 'values',
+    sent: () => ({ method: 'PATCH', path: `${SECRETS}/resources/${HELD}`, body: VALUES }),
   },
   { code: 'secret_not_found', field: 'resource', sent: () => ({ method: 'DELETE', path: ONE }) },
   {

@@ -1,21 +1,34 @@
-// `holdfast secret set`: writes a new version of a secret with exactly the given keys.
+// `holdfast secret set`: writes a new version of a secret, with exactly the given keys or with these keys added. A write
+// that would drop keys needs --replace.
 
+import type { Client, Result, SentSecret } from '@holdfast/client'
+import type { SecretWritten } from '@holdfast/contract'
 import { NO_PATH, SECRET_ARGUMENT, secretPath } from '../../args/secret-argument.ts'
 import { MATERIAL_DETAILS, MATERIAL_OPTIONS, NO_VALUES, readMaterial } from '../../args/secret-material.ts'
-import type { OnlineCommand } from '../../command.ts'
-import { EXIT } from '../../exit-codes.ts'
+import type { Invocation, OnlineCommand } from '../../command.ts'
+import { EXIT, type ExitCode } from '../../exit-codes.ts'
 import { printError, printFailure } from '../../print/failure.ts'
-import { print, report } from '../../terminal/terminal.ts'
+import { print, report, type Terminal } from '../../terminal/terminal.ts'
+
+type SecretPath = NonNullable<ReturnType<typeof secretPath>>
 
 export const secretSet: OnlineCommand = {
   name: 'secret set',
-  summary: 'write a new version of a secret with exactly the given keys',
-  details: `${MATERIAL_DETAILS}\n\nRunning containers keep their version until their deployment is applied, restarted or rotated.`,
+  summary: 'write a new version of a secret',
+  details: `The new version has exactly the given keys. A write that would drop keys is refused: --add keeps them, --replace drops them.\n\n${MATERIAL_DETAILS}\n\nRunning containers keep their version until their deployment is applied, restarted or rotated.`,
   args: [SECRET_ARGUMENT, NO_VALUES],
-  options: MATERIAL_OPTIONS,
+  options: [
+    ...MATERIAL_OPTIONS,
+    { flags: '--add', summary: 'add or change the given keys and keep the others' },
+    { flags: '--replace', summary: 'drop the keys that are not given' },
+  ],
   examples: [
     ['holdfast secret set resources/orders-db --generate password', 'Lets the platform generate a password.'],
     ['holdfast secret set resources/orders-db --prompt password', 'Prompts for the value without echo.'],
+    [
+      'holdfast secret set resources/orders-db --add --prompt user',
+      'Adds a key; the others keep their values, which no one reads.',
+    ],
     [
       'holdfast secret set resources/tls --from-file cert=tls.pem --from-file key=tls.key',
       'Reads two keys from files.',
@@ -27,17 +40,61 @@ export const secretSet: OnlineCommand = {
   ],
   online: true,
   async run(invocation, client) {
-    const { terminal, args } = invocation
+    const { terminal, args, flag } = invocation
+    if (flag('add') && flag('replace')) {
+      printError(terminal, '--add keeps the other keys and --replace drops them; use one of them')
+      return EXIT.usage
+    }
     const path = secretPath(args[0])
     const material = path === undefined ? undefined : await readMaterial(invocation, 1)
     if (path === undefined || material === undefined || !material.ok) {
       printError(terminal, material === undefined || material.ok ? NO_PATH : material.why)
       return EXIT.usage
     }
-    const written = await client.secrets.set(path.namespace, path.resource, material.sent)
-    if (!written.ok) return printFailure(terminal, written.failure)
-    print(terminal, `secret/${written.value.path} version ${written.value.version} written`)
-    report(terminal, `keys: ${written.value.keys.join(', ')}`)
-    return EXIT.ok
+    const refused =
+      flag('add') || flag('replace') ? undefined : await judge(terminal, client, path, material.sent)
+    if (refused !== undefined) return refused
+    return printWritten(invocation, await write(invocation, client, path, material.sent))
   },
+}
+
+/** Asks the platform what the write would do. Returns the exit code if the write must not be sent. */
+async function judge(
+  terminal: Terminal,
+  client: Client,
+  path: SecretPath,
+  sent: SentSecret,
+): Promise<ExitCode | undefined> {
+  const planned = await client.dryRuns.setSecret(path.namespace, path.resource, sent)
+  if (!planned.ok) return printFailure(terminal, planned.failure)
+  const dropped = planned.value.warnings.find(({ code }) => code === 'secret_keys_dropped')
+  if (dropped === undefined) return undefined
+  printError(
+    terminal,
+    `secret/${path.namespace}/${path.resource} not written. ${dropped.why} Use --add to keep the other keys, or --replace to drop them.`,
+  )
+  return EXIT.rejected
+}
+
+function write(
+  { flag }: Invocation,
+  { secrets }: Client,
+  { namespace, resource }: SecretPath,
+  sent: SentSecret,
+): Promise<Result<SecretWritten>> {
+  return flag('add') ? secrets.add(namespace, resource, sent) : secrets.set(namespace, resource, sent)
+}
+
+function printWritten({ terminal, flag }: Invocation, written: Result<SecretWritten>): ExitCode {
+  if (!written.ok) {
+    const exit = printFailure(terminal, written.failure)
+    if (flag('add') && exit === EXIT.notFound)
+      report(terminal, 'Write the first version of a secret without --add.')
+    return exit
+  }
+  const { path, version, keys, warnings } = written.value
+  print(terminal, `secret/${path} version ${version} written`)
+  report(terminal, `keys: ${keys.join(', ')}`)
+  for (const { why } of warnings) report(terminal, `warning: ${why}`)
+  return EXIT.ok
 }

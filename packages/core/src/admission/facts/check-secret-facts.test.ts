@@ -145,3 +145,13 @@ test.each<[CredentialFact | undefined, boolean]>([
     exists ? ['secret_exists secrets[1].generate'] : [],
   )
 })
+
+test('values that leave out keys of the version before are warned of', () => {
+  const fact = { namespace: 'resources', newest: 3, initial: 1, newestKeys: ['user', 'password'] }
+  const material = [{ namespace: 'resources', label: 'db', values: new Map([['user', 'x']]) }]
+  const secrets = [secret('X', 'resources/x'), secret('DB', 'resources/db')]
+  const facts = { existing: undefined, credentials: new Map([['db', fact]]) }
+  const { warnings } = judge({ secrets }, facts, 'create', material)
+  expect(warnings).toMatchObject([{ code: 'secret_keys_dropped', field: 'secrets[1].values' }])
+  expect(warnings[0]?.why).toContain('password of version 3')
+})

@@ -12,6 +12,7 @@ import { safeKey } from '../../credentials/index.ts'
 import { reject } from '../../reject.ts'
 import { anchorVolume } from '../../secrets/anchor.ts'
 import type { SentMaterial } from '../../secrets/material.ts'
+import { warnOfDroppedKeys } from '../../secrets/plan-write.ts'
 import { credentialPath } from '../../secrets/vault-path.ts'
 import type { ExistingFact, Facts } from './facts.ts'
 
@@ -54,18 +55,26 @@ function checkAnchored(spec: DeploymentSpec, stored: readonly SecretEntry[]): Re
   })
 }
 
-/** Reports `generate` blocks without effect: existing secret values are kept, because they may be in use. */
+/**
+ * Reports `generate` blocks without effect, because existing secret values may be in use, and sent values that leave out
+ * keys of the version before.
+ */
 export function explainExisting(
   { secrets }: DeploymentSpec,
   credentials: Credentials,
   material: readonly SentMaterial[],
 ): Warning[] {
-  return material.flatMap(({ namespace, label, generate }): Warning[] => {
-    const { newest = null, initial = null } = credentials?.get(label) ?? {}
-    if (generate === undefined || (newest === null && initial === null)) return []
+  return material.flatMap(({ namespace, label, values, generate }): Warning[] => {
+    const { newest = null, initial = null, newestKeys: keys = [] } = credentials?.get(label) ?? {}
     const path = `${namespace}/${label}`
-    const index = secrets.findIndex(({ vault_path }) => vault_path === path)
+    const entry = elementPath(
+      'secrets',
+      secrets.findIndex(({ vault_path }) => vault_path === path),
+    )
+    const before = newest === null || values.size === 0 ? undefined : { version: newest, keys }
+    const dropped = warnOfDroppedKeys(before, [...values.keys()], `${entry}.values`)
+    if (generate === undefined || (newest === null && initial === null)) return dropped
     const why = `${path} already has material, so nothing was generated. To replace it, write or rotate it.`
-    return [{ code: 'secret_exists', field: `${elementPath('secrets', index)}.generate`, why }]
+    return [{ code: 'secret_exists', field: `${entry}.generate`, why }, ...dropped]
   })
 }

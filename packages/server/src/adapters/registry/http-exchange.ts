@@ -22,7 +22,7 @@ export interface Origin {
 }
 
 export interface ExchangeRequest {
-  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE' | 'LIST'
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'LIST'
   /** Path of the request, which is sent unchanged; the caller builds it from checked segments. */
   readonly path: string
   readonly headers: { readonly [name: string]: string }

@@ -38,7 +38,9 @@ export function apiPolicy(granted: readonly string[]): string {
     [`sys/policies/acl/${BROKER_POLICY_PREFIX}*`]: { capabilities: ['create', 'update', 'delete'] },
   }
   for (const namespace of [...requireNamespaces(granted), REGISTRIES]) {
-    rules[`+/data/${namespace}/*`] = { capabilities: ['create', 'update'] }
+    // A patch adds keys to the newest version inside the store; like a write, it returns no value.
+    const patch = namespace === REGISTRIES ? [] : ['patch']
+    rules[`+/data/${namespace}/*`] = { capabilities: ['create', 'update', ...patch] }
     rules[`+/metadata/${namespace}/*`] = { capabilities: ['read'] }
     rules[`+/destroy/${namespace}/*`] = { capabilities: ['create', 'update'] }
   }

@@ -74,6 +74,7 @@ test('no hostile path leaves the process', async () => {
     for (const label of LABELS) {
       const path = { namespace, label }
       await writer.writeVersion(tenant, path, new Map(), 0)
+      await writer.patchVersion(tenant, path, new Map(), 0)
       await writer.currentVersion(tenant, path)
       await writer.destroyVersion(tenant, path, 1)
       await reader.readVersion(tenant, path, 1)

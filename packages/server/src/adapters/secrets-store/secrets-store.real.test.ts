@@ -42,6 +42,29 @@ test('versions are written with check-and-set and read by their number', async (
   expect(await real.readValues(tenant, 0)).toEqual({ kind: 'denied' })
 })
 
+test('a patch adds and changes keys of the newest version and keeps the others unread', async () => {
+  const tenant = await real.newTenant()
+  const patch = (values: { [key: string]: string }, cas: number) =>
+    real.writer.patchVersion(tenant, web, document(values), cas)
+  expect(await patch({ B: 'two' }, 0)).toEqual({ kind: 'absent' })
+  await real.writer.writeVersion(tenant, web, document({ PASSWORD: CANARY, A: 'one' }), 0)
+  expect(await patch({ B: 'two' }, 0)).toEqual({ kind: 'conflict' })
+  expect(await patch({ B: 'two' }, 2)).toEqual({ kind: 'conflict' })
+  expect(await patch({ A: 'changed', B: 'two' }, 1)).toEqual({ kind: 'ok', version: 2 })
+  const expected = [
+    ['A', 'changed'],
+    ['B', 'two'],
+    ['PASSWORD', CANARY],
+  ]
+  const found = await real.readValues(tenant, 2)
+  expect(Array.isArray(found) && found.sort()).toEqual(expected)
+  await real.writer.destroyVersion(tenant, web, 2)
+  expect(await patch({ C: 'three' }, 2)).toEqual({ kind: 'absent' })
+  await real.writer.writeVersion(tenant, web, document(), 2)
+  const kinds = await Promise.all(Array.from({ length: 6 }, () => patch({ R: 'x' }, 3)))
+  expect(kinds.map(({ kind }) => kind).sort()).toEqual([...Array(5).fill('conflict'), 'ok'])
+})
+
 test('exactly one of several concurrent writers of one version succeeds', async () => {
   const tenant = await real.newTenant()
   const racers = Array.from({ length: 12 }, () => real.writer.writeVersion(tenant, web, document(), 0))

@@ -36,6 +36,8 @@ export function createSecretsWriter(options: {
     removeTenant: (tenant) => store.client.within((signal) => removeTenant(store.client, tenant, signal)),
     writeVersion: (tenant, path, document, cas) =>
       store.client.within((signal) => writeVersion(store, tenant, path, document, cas, signal)),
+    patchVersion: (tenant, path, document, cas) =>
+      store.client.within((signal) => sendDocument(store, 'PATCH', tenant, path, document, cas, signal)),
     currentVersion: (tenant, path) =>
       store.client.within((signal) => readVersions(store, tenant, path, signal)),
     destroyVersion: (tenant, path, version) =>
@@ -52,10 +54,25 @@ async function writeVersion(
   cas: number,
   signal: AbortSignal,
 ): Promise<{ kind: 'ok'; version: number } | Conflict | Denied | Unavailable> {
+  const answer = await sendDocument(store, 'POST', tenant, path, document, cas, signal)
+  return answer.kind === 'absent' ? failure(answer) : answer
+}
+
+/** Sends a document, whole or as a patch. A missing mount and a destroyed newest version have one answer: `absent`. */
+async function sendDocument(
+  store: WriterContext,
+  method: 'POST' | 'PATCH',
+  tenant: TenantId,
+  path: SecretPath,
+  document: SecretDocument,
+  cas: number,
+  signal: AbortSignal,
+): Promise<{ kind: 'ok'; version: number } | Absent | Conflict | Denied | Unavailable> {
   const to = storePath(tenant, 'data', path, store.granted)
   if (to === undefined) return { kind: 'denied' }
   const body = `{"options":{"cas":${Math.trunc(cas)}},"data":${documentText(document)}}`
-  const answer = await store.client.call({ method: 'POST', path: to, body, signal })
+  const answer = await store.client.call({ method, path: to, body, signal })
+  if (answer.kind === 'absent') return answer
   if (answer.kind === 'refused') return explainRefusal(await readVersions(store, tenant, path, signal), cas)
   if (answer.kind !== 'ok') return failure(answer)
   const version = member(answer.body, 'data', 'version')

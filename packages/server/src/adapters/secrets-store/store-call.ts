@@ -14,7 +14,7 @@ import {
 } from '../registry/http-exchange.ts'
 
 export interface StoreCall {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Path below /v1/ in the store's API, built from checked segments. */
   readonly path: string
   /** Body of the request, as JSON text. */
@@ -64,7 +64,7 @@ export async function callStore(
     headers: {
       'x-vault-request': 'true',
       ...defined({
-        'content-type': call.body === undefined ? undefined : 'application/json',
+        'content-type': call.body === undefined ? undefined : mediaTypeOf(call),
         'x-vault-token': token?.reveal(),
         'x-vault-namespace': to.namespace,
       }),
@@ -75,6 +75,10 @@ export async function callStore(
   })
   return answer.kind === 'failed' ? explainLoss(answer, call) : classifyAnswer(answer, call)
 }
+
+/** The store accepts a PATCH only as a JSON merge patch. */
+const mediaTypeOf = ({ method }: StoreCall): string =>
+  method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
 
 function explainLoss(failure: ExchangeFailure, call: StoreCall): Unavailable {
   const cause = failure.cause === 'address_refused' ? 'connection' : failure.cause

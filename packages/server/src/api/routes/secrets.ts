@@ -42,6 +42,15 @@ export const MATERIAL_CODES: readonly Code[] = [
   'secret_generate_length_out_of_range',
 ]
 
+const WRITE_CODES: readonly Code[] = [
+  ...PATH_CODES,
+  ...MATERIAL_CODES,
+  'secret_in_use',
+  'quota_exceeded',
+  'secrets_store_unavailable',
+  'revision_conflict',
+]
+
 export function secretEndpoints(deps: WriteSecretDeps): Endpoint[] {
   return [...readEndpoints(deps), ...writeEndpoints(deps)]
 }
@@ -83,15 +92,23 @@ function writeEndpoints(deps: WriteSecretDeps): Endpoint[] {
       headers: ['If-Match'],
       body: secretWriteShape,
       shape: secretWrittenShape,
-      codes: [
-        ...PATH_CODES,
-        ...MATERIAL_CODES,
-        'secret_in_use',
-        'quota_exceeded',
-        'secrets_store_unavailable',
-        'revision_conflict',
-      ],
+      codes: WRITE_CODES,
       run: (request) => writeSecret(deps, request.caller, pathOf(request), request.body, request),
+      etag: ({ version }) => String(version),
+    }),
+    endpoint('PATCH', ONE, {
+      operation: 'patchSecret',
+      action: 'secrets:write',
+      summary:
+        'Add or change keys of a secret: a new version with the keys sent and all others of the newest version, which are not read',
+      headers: ['If-Match'],
+      body: secretWriteShape,
+      shape: secretWrittenShape,
+      codes: [...WRITE_CODES, 'secret_not_found', 'secret_patch_base_missing'],
+      run: (request) => {
+        const { caller, body, ifMatch } = request
+        return writeSecret(deps, caller, pathOf(request), body, { ifMatch, patch: true })
+      },
       etag: ({ version }) => String(version),
     }),
     endpoint('DELETE', ONE, {

@@ -2,12 +2,16 @@
 // destroys nothing.
 
 import { canonicalJson } from '@holdfast/contract'
-import type { SecretsWriter } from '../../ports/secrets-store.ts'
+import type { SecretPath, SecretsWriter } from '../../ports/secrets-store.ts'
 
 export function createDrySecrets(secrets: SecretsWriter): SecretsWriter {
   const nothingDone = async () => ({ kind: 'ok' as const })
   /** The newest version of each path that the dry run would have written. */
   const versions = new Map<string, number>()
+  const note = (tenant: string, path: SecretPath, cas: number) => {
+    versions.set(canonicalJson({ tenant, ...path }), cas + 1)
+    return { kind: 'ok' as const, version: cas + 1 }
+  }
   return {
     ...secrets,
     provisionTenant: nothingDone,
@@ -20,9 +24,7 @@ export function createDrySecrets(secrets: SecretsWriter): SecretsWriter {
       if (version === undefined || (found.kind !== 'ok' && found.kind !== 'absent')) return found
       return { kind: 'ok', version, versions: found.kind === 'ok' ? found.versions : [] }
     },
-    async writeVersion(tenant, path, _document, cas) {
-      versions.set(canonicalJson({ tenant, ...path }), cas + 1)
-      return { kind: 'ok', version: cas + 1 }
-    },
+    writeVersion: async (tenant, path, _document, cas) => note(tenant, path, cas),
+    patchVersion: async (tenant, path, _document, cas) => note(tenant, path, cas),
   }
 }

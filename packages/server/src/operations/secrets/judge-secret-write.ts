@@ -2,7 +2,15 @@
 // label, versions that are in use, and quotas.
 
 import type { Rejection } from '@holdfast/contract'
-import { checkQuotas, checkSecretPath, type QuotaFact, reject } from '@holdfast/core'
+import {
+  checkQuotas,
+  checkSecretPath,
+  type Limits,
+  planPatch,
+  type QuotaFact,
+  reject,
+  type SentDocument,
+} from '@holdfast/core'
 import type { SlotDeps } from '../../quotas/hold-slot.ts'
 import { credentialQuota } from '../../quotas/hold-slots.ts'
 import { credentials, type StoredCredential } from '../../store/records.ts'
@@ -10,12 +18,13 @@ import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
 import type { Caller } from '../caller.ts'
 import { checkIfMatch } from '../preconditions.ts'
-import { checkVersionRoom } from './versions/prune-versions.ts'
+import { checkVersionRoom, newestUnstaged } from './versions/prune-versions.ts'
 import { gatherUses } from './versions/version-uses.ts'
 
 export interface JudgeDeps extends SlotDeps {
   readonly store: Store
   readonly namespaces: readonly string[]
+  readonly limits: Limits
 }
 
 /** Namespace and resource of a secret, from the path of a request. */
@@ -29,7 +38,9 @@ export interface SecretWrite {
   readonly caller: Caller
   readonly namespace: string
   readonly label: string
-  readonly keys: readonly string[]
+  readonly sent: SentDocument
+  /** Whether the values are added to the newest version; otherwise they replace it. */
+  readonly patch: boolean
   /** The version that the client believes to be the newest. */
   readonly ifMatch?: string | undefined
 }
@@ -37,38 +48,68 @@ export interface SecretWrite {
 /**
  * Checks a write before its values go to the secrets store. A rejection from the cache is confirmed on fresh data.
  */
-export async function judgeBeforeStaging(deps: JudgeDeps, write: SecretWrite): Promise<Rejection[]> {
+export async function judgeBeforeStaging(deps: JudgeDeps, write: SecretWrite): Promise<readonly Rejection[]> {
   if (judgeNow(deps, write).length === 0) return []
   await deps.store.fresh()
   return judgeNow(deps, write)
 }
 
-function judgeNow(deps: JudgeDeps, write: SecretWrite): Rejection[] {
+function judgeNow(deps: JudgeDeps, write: SecretWrite): readonly Rejection[] {
   const { tenant } = write.caller
   const stored = deps.store.get(inTenant(tenant, credentials, write.label))?.record
-  return judgeSecretWrite(deps, write, stored, needsSlot(stored) ? [credentialQuota(deps, tenant, 1)] : [])
+  const slots = needsSlot(stored) ? [credentialQuota(deps, tenant, 1)] : []
+  return judgeSecretWrite(deps, write, stored, slots).faults
 }
 
 /** Whether a credential needs a quota slot, which it claims with its first version. */
 export const needsSlot = (stored: StoredCredential | undefined): boolean => (stored?.slot ?? null) === null
 
-/** Rejections of a write. `stored` is the credential's current record; `slots` are the quotas of credentials to check. */
+export interface JudgedWrite {
+  readonly faults: readonly Rejection[]
+  /** Key names and size of the new version. */
+  readonly document: SentDocument
+}
+
+/**
+ * Judges a write. `stored` is the credential's current record; `slots` are the quotas of credentials to check;
+ * `newestStored` is the version in the secrets store that a patch has extended, once it is written.
+ */
 export function judgeSecretWrite(
   deps: JudgeDeps,
   write: SecretWrite,
   stored: StoredCredential | undefined,
   slots: readonly QuotaFact[],
-): Rejection[] {
+  newestStored = (stored && newestUnstaged(stored)) ?? 0,
+): JudgedWrite {
   const conflict = checkIfMatch(write.ifMatch, newestVersion(stored))
-  if (conflict !== undefined) return [conflict]
+  if (conflict !== undefined) return { faults: [conflict], document: write.sent }
+  const { rejection, ...document } = documentAfter(deps, write, stored, newestStored)
   const faults = [
     ...checkSecretPath(write.namespace, write.label, deps.namespaces, stored?.namespace),
+    rejection,
     stored && checkVersionRoom(stored, gatherUses(deps.store, write.caller.tenant)(stored)),
-    checkRecordSize([[write.keys, stored]]),
+    checkRecordSize([[document.keys, stored]]),
   ]
-  const bytes = bytesQuota(deps, write)
-  return [...faults.filter((fault) => fault !== undefined), ...checkQuotas([...slots, bytes])]
+  const quotas = checkQuotas([...slots, bytesQuota(deps, write, document.keys)])
+  return { faults: [...faults.filter((fault) => fault !== undefined), ...quotas], document }
 }
+
+function documentAfter(
+  { limits }: JudgeDeps,
+  { patch, sent }: SecretWrite,
+  stored: StoredCredential | undefined,
+  newestStored: number,
+): SentDocument & { readonly rejection?: Rejection } {
+  if (!patch) return sent
+  const planned = planPatch(listedVersions(stored), newestStored, sent, limits.secretDocumentBytes)
+  return planned.kind === 'ok' ? planned : { ...sent, rejection: planned.rejection }
+}
+
+/** The versions of a credential as the rules for writes read them. */
+export const listedVersions = (stored: StoredCredential | undefined) => ({
+  versions: stored?.versions ?? [],
+  staged: stored?.rotation?.new,
+})
 
 /** The newest version number, which is the secret's ETag; 0 if no version is listed. */
 export const newestVersion = (stored: Pick<StoredCredential, 'versions'> | undefined): number =>
@@ -94,12 +135,15 @@ export function checkRecordSize(
 /** Estimated bytes that a version stores besides its key names: an entry in the record, an event and an audit entry. */
 const OVERHEAD_BYTES = 2048
 
-function bytesQuota({ store, quotas }: JudgeDeps, write: SecretWrite): QuotaFact {
-  const { tenant } = write.caller
+function bytesQuota(
+  { store, quotas }: JudgeDeps,
+  { caller: { tenant } }: SecretWrite,
+  keys: readonly string[],
+): QuotaFact {
   return {
     kind: 'stored_bytes',
     used: store.storedBytes(tenant),
-    requested: keyBytes(write.keys) + OVERHEAD_BYTES,
+    requested: keyBytes(keys) + OVERHEAD_BYTES,
     limit: quotas.limit(tenant, 'stored_bytes'),
   }
 }

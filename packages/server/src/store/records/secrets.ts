@@ -30,7 +30,15 @@ export const storedCredentialShape = object({
   /** Sorted; the workloads that refer to the credential. */
   consumers: list(branded<Consumer>()),
   /** The versions of the credential that are not destroyed, in ascending order. */
-  versions: list(object({ version: integer(), keys: list(string()), createdAt: string() })),
+  versions: list(
+    object({
+      version: integer(),
+      keys: list(string()),
+      createdAt: string(),
+      /** Upper bound of the document's size, in whole KiB so that it does not tell the length of a value. */
+      bytes: optional(integer()),
+    }),
+  ),
   /** The first version of the credential, used by deployments that were created before the credential had a version. */
   initial: nullable(integer()),
   /** The number of the quota slot that the credential occupies; null until its first version is written. */

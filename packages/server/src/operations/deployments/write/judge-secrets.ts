@@ -112,10 +112,11 @@ export function gatherSecrets(
     needed,
     quotas: choice.kind === 'full' ? [choice.quota] : [],
     crowded: checkVersions(store, tenant, spec, found, needed),
-    newVersions: staged.map(({ label, version, keys }) => ({
+    newVersions: staged.map(({ label, version, keys, bytes }) => ({
       label,
       version,
       keys: [...keys],
+      bytes,
       createdAt,
       slot: slotOf.get(label),
     })),

@@ -106,12 +106,13 @@ function checkMaterial(
   deps: RotateDeps,
   { caller, body: { material } }: RotateRequest,
   [turn]: readonly JudgedTurn[],
-): Rejection[] {
+): readonly Rejection[] {
   if (material === undefined || turn === undefined) return []
   const { credential } = turn
   const { namespace, label } = credential
   const keys = keysOf({ namespace, label, ...material })
-  return judgeSecretWrite(deps, { caller, namespace, label, keys }, credential, [])
+  const write = { caller, namespace, label, sent: { keys, bytes: 0 }, patch: false }
+  return judgeSecretWrite(deps, write, credential, []).faults
 }
 
 /** Checks the byte quota, which the new revision of a cutover uses. An abort is never rejected because of the quota. */

@@ -58,7 +58,10 @@ function nextCredential(
   const versions =
     own === undefined
       ? credential.versions
-      : [...credential.versions, { version: own.version, keys: [...own.keys], createdAt: now }]
+      : [
+          ...credential.versions,
+          { version: own.version, keys: [...own.keys], bytes: own.bytes, createdAt: now },
+        ]
   const listed = { ...credential, versions: versions.toSorted((a, b) => a.version - b.version) }
   return advancedCredential(listed, turn, now, { caller, deployment: stored.spec.name })
 }

@@ -1,14 +1,13 @@
 // Records which deployments refer to which credential. A credential's record lists its consumers and exists as long as
 // it lists a consumer or a version. The record changes in the transaction that changes the references in a deployment.
 
-import { type Consumer, consumerOf, type DeploymentSpec, type TenantId } from '@holdfast/contract'
-import { type CredentialFact, credentialPath } from '@holdfast/core'
+import { type Consumer, consumerOf, type DeploymentSpec, defined, type TenantId } from '@holdfast/contract'
+import { type CredentialFact, credentialPath, newestUsable } from '@holdfast/core'
 import type { Clock } from '../../../ports/clock.ts'
 import { claimSlot, freeSlot } from '../../../quotas/hold-slot.ts'
 import { credentials, type StoredCredential } from '../../../store/records.ts'
 import { inTenant, type Transaction } from '../../../store/transaction.ts'
 import { recordEvent } from '../../record-write.ts'
-import { newestUnstaged } from './prune-versions.ts'
 import { pathOf } from './version-uses.ts'
 
 type Referring = Pick<DeploymentSpec, 'name' | 'secrets'>
@@ -50,8 +49,10 @@ export function gatherCredentials(
 export function credentialFacts(found: Credentials): ReadonlyMap<string, CredentialFact> {
   return new Map(
     [...found].map(([label, credential]) => {
-      const { namespace, initial } = credential
-      return [label, { namespace, initial, newest: newestUnstaged(credential) ?? null }]
+      const { namespace, initial, versions, rotation } = credential
+      const newest = newestUsable(versions, rotation?.new)
+      const fact = { namespace, initial, newest: newest?.version ?? null }
+      return [label, { ...fact, ...defined({ newestKeys: newest?.keys }) }]
     }),
   )
 }
@@ -118,9 +119,9 @@ function withConsumer(credential: StoredCredential, consumer: Consumer): StoredC
 
 export function withVersion(
   credential: StoredCredential,
-  { version, keys, createdAt, slot }: NewVersion,
+  { version, keys, createdAt, bytes, slot }: NewVersion,
 ): StoredCredential {
-  const versions = [...credential.versions, { version, keys, createdAt }].sort(
+  const versions = [...credential.versions, { version, keys, createdAt, ...defined({ bytes }) }].sort(
     (a, b) => a.version - b.version,
   )
   return {

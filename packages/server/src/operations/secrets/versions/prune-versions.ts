@@ -2,7 +2,7 @@
 // write that would make the secrets store drop a version in use is rejected.
 
 import type { Rejection, TenantId } from '@holdfast/contract'
-import { reject } from '@holdfast/core'
+import { newestUsable, reject } from '@holdfast/core'
 import { credentials, type StoredCredential } from '../../../store/records.ts'
 import { StoreUnavailableError } from '../../../store/store.ts'
 import { inTenant } from '../../../store/transaction.ts'
@@ -23,7 +23,7 @@ type VersionsAndRotation = Pick<StoredCredential, 'versions' | 'rotation'>
 
 /** The version to which a new deployment is pinned; undefined while the credential has none. */
 export function newestUnstaged({ versions, rotation }: VersionsAndRotation): number | undefined {
-  return versions.findLast(({ version }) => version !== rotation?.new)?.version
+  return newestUsable(versions, rotation?.new)?.version
 }
 
 /** Versions of a credential that may be destroyed: not the newest one, not part of a rotation, and not in use. */

@@ -1,6 +1,7 @@
 // Decides which secret versions the body of a deployment needs, and writes them to the secrets store. Generated values
 // are created here, wrapped at once and never stored in etcd (docs/design/secrets.md#generation).
 
+import { utf8Length } from '@holdfast/contract'
 import { type CredentialFact, generateValues, type SentMaterial } from '@holdfast/core'
 import type { IdSource } from '../../../ports/clock.ts'
 import { secret } from '../../../ports/secret.ts'
@@ -9,7 +10,7 @@ import { addTaint } from '../../../ports/taint.ts'
 import { type Caller, done, type Outcome, refused } from '../../caller.ts'
 import { type DestroyDeps, destroyStaged } from './destroy-versions.ts'
 import type { StagedVersion } from './intents.ts'
-import { type StageDeps, stageVersion, storeUnavailable } from './stage-version.ts'
+import { type StageDeps, type StageOptions, stageVersion, storeUnavailable } from './stage-version.ts'
 
 export interface MaterialDeps extends StageDeps {
   readonly ids: Pick<IdSource, 'bytes'>
@@ -18,6 +19,8 @@ export interface MaterialDeps extends StageDeps {
 export interface StagedMaterial {
   readonly label: string
   readonly keys: readonly string[]
+  /** Size of the values sent, rounded up to KiB. */
+  readonly bytes: number
   readonly version: number
   readonly stagedVersion: StagedVersion
 }
@@ -63,7 +66,7 @@ export async function stageMaterial(
   if (!leader.ok) return leader
   // All writes are awaited even if one throws; the intent of the failed write is left to the sweep of intents.
   const outcomes = await Promise.allSettled(
-    others.map((material) => stageOne(deps, caller, material, leader.value.stagedVersion)),
+    others.map((material) => stageOne(deps, caller, material, { leader: leader.value.stagedVersion })),
   )
   const followers = outcomes.flatMap((one) =>
     one.status === 'fulfilled' && one.value.ok ? [one.value.value] : [],
@@ -76,19 +79,35 @@ export async function stageMaterial(
   return refused(storeUnavailable())
 }
 
-async function stageOne(
+export async function stageOne(
   deps: MaterialDeps,
   caller: Caller,
   material: SentMaterial,
-  leader?: StagedVersion,
+  options: StageOptions = {},
 ): Promise<Outcome<StagedMaterial>> {
   const { namespace, label } = material
   const document = documentOf(deps, material)
-  const staged = await stageVersion(deps, caller, { namespace, label }, document, leader)
+  const staged = await stageVersion(deps, caller, { namespace, label }, document, options)
   if (!staged.ok) return staged
   const { version } = staged.value
-  return done({ label, keys: keysOf(material), version, stagedVersion: staged.value })
+  return done({
+    label,
+    keys: keysOf(material),
+    bytes: sizeOf(document),
+    version,
+    stagedVersion: staged.value,
+  })
 }
+
+function sizeOf(document: SecretDocument): number {
+  const bytes = [...document].map(([key, value]) => utf8Length(key) + utf8Length(value.reveal()))
+  return roundUp(bytes.reduce((sum, each) => sum + each, 0))
+}
+
+const KIB = 1024
+
+/** Rounds the size of a document up to KiB: records keep the size, which must not tell the length of a value. */
+export const roundUp = (bytes: number): number => Math.ceil(bytes / KIB) * KIB
 
 function documentOf({ ids }: MaterialDeps, { values, generate }: SentMaterial): SecretDocument {
   const generated = generate === undefined ? [] : [...generateValues(generate, (count) => ids.bytes(count))]
