@@ -1,6 +1,11 @@
 // `holdfast describe`: the state of a deployment, the reasons for unplaced replicas, its replicas and its events.
 
-import type { DeploymentRecord, PlacementEntry, StatusWithTimeline } from '@holdfast/contract'
+import type {
+  DeploymentRecord,
+  FailingContainer,
+  PlacementEntry,
+  StatusWithTimeline,
+} from '@holdfast/contract'
 import { PAGE_SIZE } from '../args/forms.ts'
 import { DEPLOYMENT_KINDS, LIVE_KINDS, NODE_KINDS } from '../args/resource-names.ts'
 import type { OnlineCommand } from '../command.ts'
@@ -8,18 +13,20 @@ import { EXIT } from '../exit-codes.ts'
 import { age } from '../print/age.ts'
 import { cpu, memory } from '../print/amounts.ts'
 import { indented, outArea, type PrintArea } from '../print/area.ts'
-import { paint, paintState } from '../print/color.ts'
+import { colorOf, paintState } from '../print/color.ts'
+import { lastExitText } from '../print/containers.ts'
 import { printError, printFailure } from '../print/failure.ts'
 import { matrixLines } from '../print/matrix.ts'
 import { plain } from '../print/plain.ts'
 import { factLines, section } from '../print/sections.ts'
-import { alignRows } from '../print/table.ts'
+import { alignRows, type Column, tableLines } from '../print/table.ts'
 
 export const describe: OnlineCommand = {
   name: 'describe',
   aliases: ['inspect'],
   summary: 'show the details of a deployment or a node',
-  details: 'If a replica has no node, the output lists every node with every reason against it.',
+  details:
+    'If a container has failed, the replicas show their restarts and last exits. If a replica has no node, the output lists every node with every reason against it.',
   args: [
     {
       name: 'deployment',
@@ -65,6 +72,7 @@ export const describe: OnlineCommand = {
     if (!status.ok) return printFailure(terminal, status.failure)
     if (!placements.ok) return printFailure(terminal, placements.failure)
     if (!why.ok) return printFailure(terminal, why.failure)
+    const { containers = [] } = why.value
     const nowMs = terminal.now()
     const area = outArea(terminal)
     const indentedArea = indented(area, 2)
@@ -75,7 +83,7 @@ export const describe: OnlineCommand = {
         hasUnplaced(record.value) ? matrixLines(why.value, indentedArea) : [],
         area,
       ),
-      ...section('Replicas', replicaLines(placements.value.items, nowMs, indentedArea), area),
+      ...section('Replicas', replicaLines(placements.value.items, containers, nowMs, indentedArea), area),
       ...section('Events', timelineLines(record.value.name, status.value, events, nowMs, indentedArea), area),
     ]
     terminal.out(`${lines.join('\n')}\n`)
@@ -134,19 +142,32 @@ function headLines(record: DeploymentRecord, nowMs: number, area: PrintArea): st
   return lines.map((line, at) => (at === 1 ? line.replace(phase, paintState(phase, area.colored)) : line))
 }
 
-function replicaLines(items: readonly PlacementEntry[], nowMs: number, { colored }: PrintArea): string[] {
+function replicaLines(
+  items: readonly PlacementEntry[],
+  failing: readonly FailingContainer[],
+  nowMs: number,
+  { columns, colored }: PrintArea,
+): string[] {
   if (items.length === 0) return []
-  const rows = items.map(({ replica, nodeName, state, revision, startedAt, containerId }) => [
-    `${replica}`,
-    plain(nodeName),
-    paintState(state, colored),
-    `${revision}`,
-    age(startedAt, nowMs),
-    plain(containerId?.slice(0, 12) ?? '-'),
-  ])
-  const heads = ['REPLICA', 'NODE', 'STATE', 'REVISION', 'UP', 'CONTAINER']
-  return alignRows([heads.map((head) => paint(head, 'gray', colored)), ...rows])
+  const hasFailed = items.some(({ restarts = 0, reason, lastExit }) => restarts > 0 || reason || lastExit)
+  const shown = hasFailed ? [...REPLICA_COLUMNS, ...failureColumns(failing)] : REPLICA_COLUMNS
+  return tableLines(shown, items, { nowMs, columns, colored })
 }
+
+const REPLICA_COLUMNS: readonly Column<PlacementEntry>[] = [
+  { header: 'REPLICA', value: ({ replica }) => String(replica) },
+  { header: 'NODE', value: ({ nodeName }) => nodeName },
+  { header: 'STATE', value: ({ state }) => state, tint: ({ state }) => colorOf(state) },
+  { header: 'REVISION', drop: 2, value: ({ revision }) => String(revision) },
+  { header: 'UP', drop: 3, value: ({ startedAt }, nowMs) => age(startedAt, nowMs) },
+  { header: 'CONTAINER', drop: 1, value: ({ containerId }) => containerId?.slice(0, 12) ?? '' },
+]
+
+/** Columns for replicas with a container that has failed. */
+const failureColumns = (failing: readonly FailingContainer[]): Column<PlacementEntry>[] => [
+  { header: 'RESTARTS', value: ({ restarts = 0 }) => String(restarts) },
+  { header: 'LAST EXIT', value: (entry, nowMs) => lastExitText(entry, failing, nowMs) },
+]
 
 function timelineLines(
   name: string,

@@ -1,11 +1,13 @@
-// `holdfast why`: explains the placement of a deployment, node by node.
+// `holdfast why`: explains why a deployment does not run: the containers that fail, then its placement, node by node.
 
 import { DEPLOYMENT_ARGUMENT, deploymentName } from '../args/deployment-argument.ts'
 import { POINT_IN_TIME, pointInTime } from '../args/forms.ts'
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { outArea } from '../print/area.ts'
+import { containerLines } from '../print/containers.ts'
 import { printFailure } from '../print/failure.ts'
+import { wrapWords } from '../print/fit.ts'
 import { matrixLines } from '../print/matrix.ts'
 import { yamlText } from '../print/output.ts'
 import { plain } from '../print/plain.ts'
@@ -13,7 +15,8 @@ import { print } from '../terminal/terminal.ts'
 
 export const why: OnlineCommand = {
   name: 'why',
-  summary: 'explain the placement of a deployment: every node, every reason, the remedies',
+  summary:
+    'explain why a deployment does not run: failing containers, every node, every reason, the remedies',
   args: [DEPLOYMENT_ARGUMENT],
   options: [
     {
@@ -28,7 +31,7 @@ export const why: OnlineCommand = {
     },
   ],
   examples: [
-    ['holdfast why web', 'Shows why replicas have no node now.'],
+    ['holdfast why web', 'Shows why containers fail or replicas have no node now.'],
     ['holdfast why web --at 10m', 'Shows the explanation of ten minutes ago.'],
   ],
   online: true,
@@ -42,7 +45,13 @@ export const why: OnlineCommand = {
     else {
       const { phase, decidedAt } = read.value
       print(terminal, plain(`${phase}${decidedAt === null ? '' : `, decided at ${decidedAt}`}`))
-      const lines = [plain(read.value.summary), ...matrixLines(read.value, outArea(terminal))]
+      const area = outArea(terminal)
+      const failing = containerLines(read.value.containers ?? [], terminal.now(), area)
+      const lines = [
+        ...wrapWords(plain(read.value.summary), area.columns),
+        ...(failing.length === 0 ? [] : ['', ...failing, '']),
+        ...matrixLines(read.value, area),
+      ]
       terminal.out(`${lines.join('\n')}\n`)
     }
     return EXIT.ok

@@ -66,3 +66,60 @@ test('fails when the platform is still unavailable at the timeout', async () => 
   expect(exitCode).toBe(7)
   expect(err).toContain('error: http://platform: connection refused')
 })
+
+const EXITED = {
+  replica: 1,
+  nodeId: 'node_1',
+  nodeName: 'n1',
+  revision: 4,
+  reason: 'exited',
+  cause: 'exited with code 42',
+  restarts: 3,
+  lastExit: { code: 42, at: '2026-01-31T11:59:57Z' },
+}
+const FAILED = {
+  ...RECORD.status,
+  phase: 'Degraded',
+  reason: 'exited',
+  message: 'Revision 4 failed: replica 1 exited three times. Cause: exited with code 42.',
+  replicas: { desired: 1, placed: 1, ready: 0 },
+  runningRevision: null,
+  failure: { revision: 4, replica: 1, reason: 'exited', cause: 'exited with code 42', at: '' },
+}
+const LINE = `${JSON.stringify({ time: 'then', replica: 1, node: 'n1', stream: 'stderr', text: 'no database' })}\n`
+
+async function waitForFailure(status: object, containers: readonly object[]) {
+  const terminal = scriptTerminal()
+  const client = scriptClient({
+    'GET /deployments/web': { ...RECORD, status },
+    'GET /deployments/web/placements': { items: [] },
+    'GET /deployments/web/why': {
+      decidedAt: null,
+      phase: '',
+      summary: '',
+      containers,
+      candidates: [],
+      cure: [],
+    },
+    'GET /deployments/web/logs?tail=10&replica=1': LINE,
+  })
+  const exitCode = await waitUntilReady(terminal, client, [{ name: 'web', revision: 4 }], 60_000)
+  return { exitCode, ...terminal.printed }
+}
+
+test('ends when the revision failed, with the cause, the last log lines and the next command', async () => {
+  const { exitCode, out, err } = await waitForFailure(FAILED, [EXITED])
+  expect({ exitCode, out }).toEqual({ exitCode: 4, out: 'deployment/web not ready\n' })
+  expect(err.slice(err.indexOf('web: Degraded: '))).toBe(`web: Degraded: ${FAILED.message}
+  replica 1 on n1: exited with code 42 3s ago, 3 restarts
+last log lines of replica 1:
+  no database
+next: holdfast logs web --replica 1
+`)
+})
+
+test('shows no log of another revision when the failed container is gone', async () => {
+  const { err } = await waitForFailure({ ...FAILED, reason: 'rollback' }, [])
+  expect(err).not.toContain('no database')
+  expect(err).toMatch(/^next: holdfast describe web$/m)
+})

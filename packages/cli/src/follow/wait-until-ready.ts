@@ -1,14 +1,15 @@
 // `--wait`: polls the platform until every deployment is ready, or has failed to become ready.
 
 import type { Client, Failure } from '@holdfast/client'
-import type { DeploymentRecord, PlacementEntry, Why } from '@holdfast/contract'
+import type { DeploymentRecord, FailingContainer, PlacementEntry, Why } from '@holdfast/contract'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { errArea, indented, outArea } from '../print/area.ts'
 import { paint, paintState } from '../print/color.ts'
+import { containerLines } from '../print/containers.ts'
 import { printError, printFailure } from '../print/failure.ts'
 import { createLive } from '../print/live.ts'
 import { matrixLines } from '../print/matrix.ts'
-import { plain } from '../print/plain.ts'
+import { plain, plainLines } from '../print/plain.ts'
 import { indent } from '../print/sections.ts'
 import { pause } from '../terminal/pause.ts'
 import { print, report, type Terminal } from '../terminal/terminal.ts'
@@ -16,7 +17,7 @@ import { print, report, type Terminal } from '../terminal/terminal.ts'
 const POLL_MS = 500
 /** How long a replica may lack a node before the wait fails. Restarting nodes need some seconds to become ready again. */
 const UNPLACED_MS = 5_000
-/** The final reasons of a failed update, after which `--wait` ends because the deployment cannot become ready. */
+/** The final reasons of a failed update, after which `--wait` ends. Servers that do not report failures report these. */
 const FAILED_REASONS = new Set(['update_paused', 'rollback'])
 
 export interface Awaited {
@@ -100,10 +101,11 @@ function judge(
   unplacedSince: Map<string, number>,
   nowMs: number,
 ): Verdict {
-  const { phase, reason, replicas, runningRevision } = status
+  const { phase, reason, replicas, runningRevision, failure } = status
   const isStopped = phase === 'Stopped' && replicas.desired === 0
   const isCurrent = runningRevision === (awaitedRevision ?? revision)
   if (isStopped || (phase === 'Running' && replicas.ready >= replicas.desired && isCurrent)) return 'ready'
+  if (failure?.revision === (awaitedRevision ?? revision)) return 'failed'
   if (phase === 'Degraded' && FAILED_REASONS.has(reason)) return 'failed'
   if (replicas.placed >= replicas.desired || phase === 'Progressing') unplacedSince.delete(name)
   else if (!unplacedSince.has(name)) unplacedSince.set(name, nowMs)
@@ -144,11 +146,45 @@ async function explainNotReady(
     print(terminal, `deployment/${name} ${paint(ending, 'red', outArea(terminal).colored)}`)
     report(terminal, plain(`${name}: ${status.phase}: ${status.message}`))
     const why = await client.deployments.why(name)
-    if (why.ok && isUnplaced(why.value))
-      for (const line of indent(matrixLines(why.value, indented(errArea(terminal), 2))))
-        report(terminal, line)
+    if (why.ok) for (const line of indent(whyLines(terminal, why.value))) report(terminal, line)
+    await showLog(terminal, client, record, (why.ok ? why.value.containers : undefined) ?? [])
   }
   return EXIT.notReady
+}
+
+/** The containers that fail; and, if a replica has no node, every node with every reason against it. */
+function whyLines(terminal: Terminal, why: Why): string[] {
+  const area = indented(errArea(terminal), 2)
+  const failing = containerLines(why.containers ?? [], terminal.now(), area)
+  return [...failing, ...(isUnplaced(why) ? matrixLines(why, area) : [])]
+}
+
+/** Shows the last log lines of a container that fails, and the command to type next. */
+async function showLog(
+  terminal: Terminal,
+  client: Client,
+  { name, status: { failure } }: DeploymentRecord,
+  failing: readonly FailingContainer[],
+): Promise<void> {
+  const shown = failing.find(({ replica }) => replica === failure?.replica) ?? failing[0]
+  if (failure === undefined && shown === undefined) return
+  const lines = shown === undefined ? [] : await lastLogLines(client, name, shown.replica)
+  if (lines.length > 0) report(terminal, `last log lines of replica ${shown?.replica}:`)
+  for (const line of indent(lines)) report(terminal, line)
+  const next = lines.length > 0 ? `logs ${name} --replica ${shown?.replica}` : `describe ${name}`
+  report(terminal, `next: holdfast ${next}`)
+}
+
+const LOG_LINES = 10
+/** Longest time to read log lines. A node that does not answer must not delay the result. */
+const LOG_MS = 3_000
+
+async function lastLogLines(client: Client, name: string, replica: number): Promise<string[]> {
+  const lines: string[] = []
+  const query = { tail: LOG_LINES, replica }
+  for await (const item of client.logs(name, query, AbortSignal.timeout(LOG_MS)))
+    if (item.kind === 'line' && 'text' in item.line) lines.push(plainLines(item.line.text))
+  return lines.slice(-LOG_LINES)
 }
 
 const isUnplaced = ({ cure, candidates }: Why): boolean =>

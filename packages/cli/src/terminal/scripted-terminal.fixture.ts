@@ -57,7 +57,8 @@ export function invocation(
 }
 
 /**
- * Creates a client that answers from `responses`, whose keys have the form `GET /path`. Any other request fails the test.
+ * Creates a client that answers from `responses`, whose keys have the form `GET /path`. A text is sent as it is, for
+ * streams; everything else as JSON. Any other request fails the test.
  * The first `refusedConnections` requests fail to connect.
  */
 export function scriptClient(
@@ -74,7 +75,8 @@ export function scriptClient(
         if (remaining >= 0) throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
         const body = responses[`${method} ${url.replace('http://platform/api/v1', '')}`]
         if (body === undefined) throw new Error(`unexpected request: ${method} ${url}`)
-        return new Response(JSON.stringify(body), { status: 200 })
+        const sent = typeof body === 'string' ? new TextEncoder().encode(body) : JSON.stringify(body)
+        return new Response(sent, { status: 200 })
       },
     },
   })

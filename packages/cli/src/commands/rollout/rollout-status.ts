@@ -9,7 +9,7 @@ export const rolloutStatus: OnlineCommand = {
   name: 'rollout status',
   summary: 'follow a deployment until it is ready',
   details:
-    'Exits with 4 if it does not become ready: no node fits, or the update was rolled back, was paused or timed out.',
+    'Exits with 4 if it does not become ready: no node fits, the revision failed, or it timed out. The output then names the cause, the last log lines and the next command.',
   args: [DEPLOYMENT_ARGUMENT],
   options: [{ flags: '--wait-timeout <duration>', summary: 'timeout (default: 5m)', form: DURATION }],
   examples: [['holdfast rollout status web', 'Shows each replica as it becomes ready.']],
