@@ -114,12 +114,15 @@ onBothEngines('the agent', (world, line) => {
     await node.until(web, 'running', isUp)
     const { containerId } = await node.until(client, 'running', isUp)
     const reach = ['/bin/sh', '-c', 'nslookup web && echo x | nc -w 2 web 8080']
-    await waitUntil(async () => (await node.engine.runProbe(containerId ?? '', reach, 10_000)) === 0, {
-      what: 'web answers by its name',
-    })
+    await waitUntil(
+      async () => (await node.engine.runProbe(containerId ?? '', reach, 10_000)).exitCode === 0,
+      {
+        what: 'web answers by its name',
+      },
+    )
   })
 
-  it('reports a container as ready soon after its start, and never the output of its check', async () => {
+  it('reports a container as ready soon after its start, and never the output of a check that passed', async () => {
     const { node } = await world().newNode()
     const command = [`echo ${CANARY}; echo ${CANARY} >&2; ${LISTENING}`]
     // The engine's own health check would run only after a minute, so the agent's probe must find the container ready.
@@ -150,9 +153,9 @@ onBothEngines('the agent', (world, line) => {
     node.send([item])
     const { containerId } = await node.until(item, 'running', isUp)
     const id = containerId ?? ''
-    expect(await node.engine.runProbe(id, ['sleep', '4321'], 300)).toBeUndefined()
+    expect((await node.engine.runProbe(id, ['sleep', '4321'], 300)).exitCode).toBeUndefined()
     const still = ['/bin/sh', '-c', 'ps | grep "[s]leep 4321"']
-    await waitUntil(async () => (await node.engine.runProbe(id, still, 5000)) === 1, {
+    await waitUntil(async () => (await node.engine.runProbe(id, still, 5000)).exitCode === 1, {
       what: 'the check is gone',
     })
   })

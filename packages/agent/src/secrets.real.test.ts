@@ -160,7 +160,33 @@ onBothEngines('containers with secrets', (world) => {
     expect(await node.containersOf(item)).toEqual([])
   })
 
-  it('never quotes the error of an engine that fails to create or start a container with secrets', async () => {
+  it('never reports a secret that a failed health check prints', { timeout: 60_000 }, async () => {
+    const { node } = await world().newNode()
+    node.environment = async () => RESOLVED
+    const prints = [
+      'echo raw $DB_key url $URL',
+      'printf %s "user:$DB_key" | /bin/busybox base64',
+      'printf %s "$DB_key" | /bin/busybox xxd -p',
+      'head -c 5000 /dev/zero | /bin/busybox tr "\\0" x; echo $DB_key',
+      'exit 1',
+    ].join('; ')
+    const healthCheck = { type: 'exec', command: [prints], interval: '1s', startPeriod: '0s', retries: 1 }
+    const item = desiredItem(world().image, { ...SECRETS, name: 'talks', healthCheck })
+    node.send([item])
+    // The first report has the output of the agent's own check, the second one that of the engine's.
+    const first = await node.until(item, 'failing', ({ failedChecks }) => failedChecks !== undefined)
+    const second = await node.until(item, 'unhealthy', ({ reason }) => reason === 'unhealthy')
+    for (const { cause } of [first, second]) expect(cause).toMatch(/^raw \[redacted\] url \[redacted\]/)
+    const forms = [
+      CANARY,
+      Buffer.from(CANARY).toString('hex'),
+      Buffer.from(CANARY).toString('base64').slice(0, 12),
+    ]
+    expect(forms.filter((form) => everything(node).includes(form))).toEqual([])
+    await node.clear()
+  })
+
+  it('never quotes secrets in the error of an engine that fails to create or start a container', async () => {
     const words = `invalid environment variable: DB_key=${CANARY}`
     const { node } = await world().newNode((engine) => ({
       ...engine,
@@ -175,8 +201,17 @@ onBothEngines('containers with secrets', (world) => {
     node.environment = async () => RESOLVED
     const [uncreated, unstarted] = [secretItem('uncreated'), secretItem('unstarted')]
     node.send([uncreated, unstarted])
-    await node.until(uncreated, 'not created', ({ reason }) => reason === 'create_failed')
-    await node.until(unstarted, 'not started', ({ reason }) => reason === 'start_failed')
+    const cause = 'invalid environment variable: DB_key=[redacted]'
+    const [first, second] = [
+      await node.until(uncreated, 'not created', ({ reason }) => reason === 'create_failed'),
+      await node.until(unstarted, 'not started', ({ reason }) => reason === 'start_failed'),
+    ]
+    expect([first.cause, second.cause]).toEqual([cause, cause])
+    // The second attempt starts the existing container, whose environment only the engine knows.
+    tryAgain(node, [uncreated, unstarted])
+    const logged = (): number => node.logged.filter((line) => line.includes('"action":"start"')).length
+    await waitUntil(() => logged() > 0, { what: 'the existing container was started again' })
+    expect(node.newest(unstarted)?.cause).toBe(cause)
     expect(everything(node)).toContain('engine fault: failed')
     expect(everything(node)).not.toContain(CANARY)
   })

@@ -11,13 +11,15 @@ import {
   isDanger,
   lowestFreeName,
   type NodeAction,
+  needsEnvironment,
   type OwnContainer,
   type ResolvedEnvironment,
   readOwnLabels,
   tenantNetwork,
 } from '@holdfast/core/node'
+import { redact, secretValues } from '../observe/redact.ts'
 import type { ReplicaStatusTable } from '../observe/replica-status-table.ts'
-import { type Engine, EngineError, type InspectedContainer, isFault } from '../ports/engine.ts'
+import { type Engine, EngineError, type InspectedContainer, isFault, MAX_MESSAGE } from '../ports/engine.ts'
 import type { Addresses } from '../routing/addresses.ts'
 import type { Drain } from '../routing/drain.ts'
 import type { Requisites } from './requisites.ts'
@@ -184,7 +186,21 @@ async function startKnown(deps: PerformDeps, item: DesiredItem, { id }: OwnConta
   deps.statuses.update(item.assignmentId, { activity: 'starting' })
   adopt(deps, await deps.engine.inspectContainer(id))
   await failAs('network_failed', deps.requisites.ensureNetwork())
-  await start(deps, item, id)
+  try {
+    await start(deps, item, id)
+  } catch (error) {
+    if (!needsEnvironment(item)) throw error
+    throw withoutSecrets(error, item, await deps.engine.readEnvironment(id))
+  }
+}
+
+/** Removes the secret values of the environment from an error of the engine, which may quote them. */
+export function withoutSecrets(error: unknown, item: DesiredItem, environment: readonly string[]): unknown {
+  if (!(error instanceof ActionError) || !(error.cause instanceof EngineError)) return error
+  const { message, fault } = error.cause
+  const given = { text: message, isCut: message.length >= MAX_MESSAGE }
+  const cause = new EngineError(fault, redact(given, secretValues(item.template, environment)))
+  return new ActionError(error.reason, cause, error)
 }
 
 async function start(deps: PerformDeps, item: DesiredItem, id: string): Promise<void> {

@@ -3,7 +3,8 @@
 
 import type { TenantId } from '@holdfast/contract'
 import type { Logger } from 'pino'
-import type { Engine } from '../ports/engine.ts'
+import { redact } from '../observe/redact.ts'
+import { type Engine, EngineError } from '../ports/engine.ts'
 import type { RegistryCredential } from '../ports/session.ts'
 import { ensureTenantNetwork, type NetworkEngine } from '../routing/tenant-network.ts'
 import { createLimit } from './limit.ts'
@@ -76,7 +77,14 @@ export function createRequisites(deps: RequisiteDeps): Requisites {
 async function pull(deps: RequisiteDeps, reference: string): Promise<void> {
   const host = reference.slice(0, Math.max(0, reference.indexOf('/')))
   const credential = await deps.registryCredential(host)
-  await deps.engine.pullImage(reference, credential === undefined ? undefined : { ...credential, host })
+  try {
+    await deps.engine.pullImage(reference, credential && { ...credential, host })
+  } catch (error) {
+    if (!(error instanceof EngineError) || credential === undefined) throw error
+    // The cause of a failed pull is reported, and must not quote the credential.
+    const given = { text: error.message, isCut: true }
+    throw new EngineError(error.fault, redact(given, [credential.password]))
+  }
 }
 
 async function ensureNetwork({ engine, tenant, onNetwork, log }: RequisiteDeps): Promise<void> {

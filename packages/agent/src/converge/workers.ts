@@ -1,13 +1,19 @@
 // Runs the actions of a plan concurrently: one action per assignment at a time, and in total no more than Docker can
 // handle. An action that waits for its environment from the server blocks no other action.
 
-import type { AssignmentId, DesiredItem } from '@holdfast/contract'
-import { type NodeAction, needsEnvironment, SECRET_UNRESOLVED } from '@holdfast/core/node'
+import { type AssignmentId, cleanCause, type DesiredItem } from '@holdfast/contract'
+import {
+  type NodeAction,
+  needsEnvironment,
+  type ResolvedEnvironment,
+  SECRET_UNRESOLVED,
+} from '@holdfast/core/node'
 import type { Logger } from 'pino'
+import type { ViewChange } from '../observe/replica-status-table.ts'
 import { EngineError } from '../ports/engine.ts'
 import { NoSessionError, type Session } from '../ports/session.ts'
 import { createLimit } from './limit.ts'
-import { ActionError, type PerformDeps, perform, prepare } from './perform.ts'
+import { ActionError, type PerformDeps, perform, prepare, withoutSecrets } from './perform.ts'
 import type { FailureKind, RetryBackoff } from './retry-backoff.ts'
 
 const MAX_REMOVALS = 16
@@ -47,7 +53,7 @@ export function createWorkers(deps: WorkerDeps): Workers {
 
   function succeed(id: AssignmentId, action: NodeAction): void {
     backoff.clear(id)
-    statuses.update(id, { trouble: '', about: '' })
+    statuses.update(id, { trouble: '', about: '', cause: '' })
     log.info({ assignment: id, action: action.kind }, 'action succeeded')
     const isChanged = changed.delete(id)
     const state = deps.desired.get(id)?.desired ?? 'removed'
@@ -59,7 +65,7 @@ export function createWorkers(deps: WorkerDeps): Workers {
     const failure = error instanceof ActionError ? error : undefined
     changed.delete(id)
     const retryMs = backoff.recordFailure(id, kindOf(error))
-    if (failure !== undefined) statuses.update(id, { trouble: failure.reason, about: failure.about })
+    if (failure !== undefined) statuses.update(id, troubleOf(failure))
     const reason = failure?.reason
     const message = safeMessage(action, error)
     log.warn({ assignment: id, action: action.kind, reason, message, retryMs }, 'action failed')
@@ -71,7 +77,7 @@ export function createWorkers(deps: WorkerDeps): Workers {
     const answer = await environmentCalls(() => deps.containerEnvironment(action.item.assignmentId))
     if (answer.kind === 'unresolved')
       throw new ActionError(SECRET_UNRESOLVED, new Error(answer.about), { about: answer.about })
-    await starts(() => perform(deps, action, answer))
+    await starts(() => performWithSecrets(deps, action, answer))
   }
   function carryOut(action: NodeAction): Promise<void> {
     if (action.kind === 'create' && needsEnvironment(action.item)) return createWithEnvironment(action)
@@ -107,6 +113,26 @@ export function createWorkers(deps: WorkerDeps): Workers {
   }
 }
 
+async function performWithSecrets(
+  deps: PerformDeps,
+  action: Create,
+  resolved: ResolvedEnvironment,
+): Promise<void> {
+  try {
+    await perform(deps, action, resolved)
+  } catch (error) {
+    const environment = Object.entries(resolved.environment).map(([name, value]) => `${name}=${value}`)
+    throw withoutSecrets(error, action.item, environment)
+  }
+}
+
+/** A failed action as the replica's status shows it, with the engine's error as one bounded line. */
+const troubleOf = ({ reason, about, cause }: ActionError): ViewChange => ({
+  trouble: reason,
+  about,
+  cause: cause instanceof EngineError ? cleanCause(cause.message) : '',
+})
+
 function kindOf(error: unknown): FailureKind {
   if (error instanceof NoSessionError) return 'environment'
   if (!(error instanceof ActionError)) return 'other'
@@ -115,8 +141,8 @@ function kindOf(error: unknown): FailureKind {
 }
 
 /**
- * An error message that may be logged. For a container with secrets it is only the kind of the engine's fault, because
- * Docker's own message may quote the environment.
+ * An error message that may be logged. For a container with secrets it is only the kind of the engine's fault: Docker's
+ * own message may quote the environment, and logs of agents are read by others than the tenant.
  */
 function safeMessage(action: NodeAction, error: unknown): string {
   const cause = error instanceof ActionError ? error.cause : error

@@ -1,8 +1,10 @@
 // Inspects a container and records the result in the status table. Concurrent requests for one container share an
 // inspection.
 
-import type { AssignmentId, TenantId } from '@holdfast/contract'
+import { type AssignmentId, defined, type LastExit, type TenantId } from '@holdfast/contract'
 import {
+  describeExit,
+  type FailedChecks,
   findUnsafeSettings,
   isDanger,
   type ReplicaView,
@@ -11,11 +13,13 @@ import {
 } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import { type Engine, type InspectedContainer, isFault } from '../ports/engine.ts'
+import { createExitNotes, type ExitNote, type ExitNotes } from './exit-notes.ts'
 import type { Readiness } from './readiness.ts'
+import { reportedText } from './redact.ts'
 import type { ReplicaStatusTable } from './replica-status-table.ts'
 
 export interface InspectDeps {
-  readonly engine: Pick<Engine, 'inspectContainer'>
+  readonly engine: Pick<Engine, 'inspectContainer' | 'readEnvironment'>
   readonly tenant: TenantId
   readonly statuses: ReplicaStatusTable
   readonly readiness: Readiness
@@ -31,6 +35,8 @@ interface Inspection {
 }
 
 export interface Inspector {
+  /** Exits and OOM kills that events announced. */
+  readonly exits: ExitNotes
   /** Inspects a container. Resolves once its current state is in the status table, or the engine failed to answer. */
   inspect(id: AssignmentId, containerId: string): Promise<void>
   isInspecting(containerId: string): boolean
@@ -42,8 +48,10 @@ export function createInspector(deps: InspectDeps): Inspector {
   const { engine, statuses } = deps
   const inProgress = new Map<string, Inspection>()
   const logged = new Map<string, string>()
+  const exits = createExitNotes()
   const markAbsent = (id: AssignmentId, containerId: string): void => {
     logged.delete(containerId)
+    exits.forget(containerId)
     const container = statuses.view(id)?.container
     if (typeof container === 'object' && container.id === containerId)
       statuses.update(id, { container: 'absent' })
@@ -56,7 +64,9 @@ export function createInspector(deps: InspectDeps): Inspector {
     try {
       do {
         inspection.again = false
-        record(deps, logged, id, await engine.inspectContainer(containerId))
+        const found = await engine.inspectContainer(containerId)
+        const texts = await readTexts(deps, id, found)
+        record(deps, logged, id, { found, texts, note: exits.of(containerId) })
       } while (inspection.again)
     } catch (error) {
       if (isFault(error, 'not_found')) markAbsent(id, containerId)
@@ -66,6 +76,7 @@ export function createInspector(deps: InspectDeps): Inspector {
     }
   }
   return {
+    exits,
     inspect(id, containerId) {
       const current = inProgress.get(containerId)
       if (current !== undefined) {
@@ -82,11 +93,41 @@ export function createInspector(deps: InspectDeps): Inspector {
   }
 }
 
+/** The engine's texts about a container as they may be reported. */
+interface ReportedTexts {
+  readonly failedChecks: FailedChecks | undefined
+  readonly cause: string | undefined
+}
+
+async function readTexts(
+  { engine, statuses }: InspectDeps,
+  id: AssignmentId,
+  { id: containerId, failedChecks, error }: InspectedContainer,
+): Promise<ReportedTexts> {
+  const item = statuses.view(id)?.item
+  if (item === undefined) return { failedChecks: undefined, cause: undefined }
+  const report = (text: string, isCut: boolean): Promise<string> =>
+    reportedText(engine, item, containerId, { text, isCut })
+  return {
+    failedChecks: failedChecks && {
+      count: failedChecks.count,
+      output: await report(failedChecks.output.text, failedChecks.output.isCut),
+    },
+    cause: error === '' ? undefined : await report(error, false),
+  }
+}
+
+interface Inspected {
+  readonly found: InspectedContainer
+  readonly texts: ReportedTexts
+  readonly note: ExitNote | undefined
+}
+
 function record(
   deps: InspectDeps,
   logged: Map<string, string>,
   id: AssignmentId,
-  found: InspectedContainer,
+  { found, texts, note }: Inspected,
 ): void {
   const { statuses, readiness } = deps
   if (!hasSafeSettings(deps, logged, found)) {
@@ -95,7 +136,8 @@ function record(
   }
   const view = statuses.view(id)
   if (view === undefined) return
-  const container = keepRestartCount(view.container, found)
+  const lastExit = findLastExit(view, found, note)
+  const container = { ...keepRestartCount(view.container, found), ...defined({ ...texts, lastExit }) }
   statuses.update(id, { container, creating: false, ...(isAdopted(view, found) ? { unverified: true } : {}) })
   readiness.follow(id, container)
 }
@@ -126,6 +168,23 @@ function hasSafeSettings(
 /** True for a container that ran before this agent started; the agent reports its readiness only after verifying it. */
 const isAdopted = (view: ReplicaView, found: InspectedContainer): boolean =>
   view.container === 'unknown' && view.activity === undefined && found.state === 'running'
+
+/**
+ * How the last run that ended did so. The engine forgets the exit code of a run when the next run starts, so the code of
+ * the announced exit is used. An exit that the agent itself causes leaves the earlier one in place.
+ */
+function findLastExit(
+  { container: before, item, activity }: ReplicaView,
+  { id, finishedAt, exitCode, oomKilled }: InspectedContainer,
+  note: ExitNote | undefined,
+): LastExit | undefined {
+  const known = typeof before === 'object' && before.id === id ? before.lastExit : undefined
+  if (finishedAt === null || item.desired !== 'running' || activity === 'stopping') return known
+  const code = exitCode ?? note?.code
+  if (code === undefined) return known?.at === finishedAt ? known : undefined
+  const exit = { code, oomKilled: oomKilled || note?.oomKilled === true, at: finishedAt }
+  return describeExit(exit, item.template.limits?.memoryBytes)
+}
 
 /** Continues the agent's count of restarts, because Docker resets its own count when the agent starts a container. */
 function keepRestartCount(before: ReplicaView['container'], found: InspectedContainer): SeenContainer {

@@ -29,7 +29,7 @@ export interface Observer {
 }
 
 export interface ObserveDeps extends Omit<InspectDeps, 'onUnsafe'> {
-  readonly engine: Pick<Engine, 'inspectContainer' | 'watchContainers'>
+  readonly engine: Pick<Engine, 'inspectContainer' | 'readEnvironment' | 'watchContainers'>
 }
 
 export function createObserver(deps: ObserveDeps): Observer {
@@ -37,14 +37,17 @@ export function createObserver(deps: ObserveDeps): Observer {
   const stopping = new AbortController()
   let handlers: ObserverHandlers = { onChange() {}, onUnsafe() {} }
   const onUnsafe = (containerId: string): void => handlers.onUnsafe(containerId)
-  const { inspect, isInspecting, markAbsent } = createInspector({ ...deps, onUnsafe })
+  const { inspect, isInspecting, markAbsent, exits } = createInspector({ ...deps, onUnsafe })
   const starts = createStartMatcher()
 
-  const onEvent = ({ action, containerId, labels }: ContainerEvent): void => {
+  const onEvent = ({ action, containerId, labels, exitCode }: ContainerEvent): void => {
     const id = readOwnLabels(labels, tenant)?.assignmentId
     if (id === undefined) return
     if (action === 'start' && starts.matchesCall(containerId)) return
     if (action === 'die' || action === 'destroy') starts.forget(containerId)
+    // An OOM kill is announced many times, mostly before the exit, which is inspected anyway.
+    if (action === 'oom' && !exits.noteOom(containerId)) return
+    if (action === 'die' && exitCode !== null) exits.noteExit(containerId, exitCode)
     if (action === 'destroy') {
       markAbsent(id, containerId)
       handlers.onChange(id)

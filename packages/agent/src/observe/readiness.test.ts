@@ -36,8 +36,9 @@ test.each([
     engine: {
       async runProbe() {
         recordVerdict()
-        return left.shift() ?? 0
+        return { exitCode: left.shift() ?? 0, output: { text: '', isCut: false } }
       },
+      readEnvironment: async () => [],
     },
     statuses,
     now: () => 0,

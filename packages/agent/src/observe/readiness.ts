@@ -8,11 +8,13 @@ import {
   probeCommand,
   probeIntervalMs,
   probeTimeoutMs,
+  type ReplicaView,
   type SeenContainer,
 } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import { createLimit } from '../converge/limit.ts'
-import type { Engine } from '../ports/engine.ts'
+import type { Engine, ProbeResult } from '../ports/engine.ts'
+import { reportedText } from './redact.ts'
 import type { ReplicaStatusTable } from './replica-status-table.ts'
 
 const FIRST_DELAY_MS = 200
@@ -27,7 +29,7 @@ export interface Readiness {
 }
 
 export interface ReadinessDeps {
-  readonly engine: Pick<Engine, 'runProbe'>
+  readonly engine: Pick<Engine, 'runProbe' | 'readEnvironment'>
   readonly statuses: ReplicaStatusTable
   /** Current time in milliseconds since 1970. */
   now(): number
@@ -37,7 +39,6 @@ export interface ReadinessDeps {
 export function createReadiness({ engine, statuses, now, log }: ReadinessDeps): Readiness {
   const followed = new Map<AssignmentId, string>()
   const stopping = new AbortController()
-  const limit = createLimit(MAX_PROBES)
 
   const stillRuns = (id: AssignmentId, startedAt: string): boolean => {
     const container = statuses.view(id)?.container
@@ -54,27 +55,7 @@ export function createReadiness({ engine, statuses, now, log }: ReadinessDeps): 
   }
   const wait = (ms: number): Promise<void> => pause(ms, undefined, { signal: stopping.signal, ref: false })
 
-  async function probe(
-    id: AssignmentId,
-    containerId: string,
-    startedAt: string,
-    check: HealthCheck,
-  ): Promise<void> {
-    // A container found running at the agent's start had time to start up, so it is probed at once.
-    let delay = statuses.view(id)?.unverified === true ? 0 : FIRST_DELAY_MS
-    let failures = 0
-    for (;;) {
-      await wait(delay)
-      if (!stillRuns(id, startedAt) || statuses.view(id)?.readySince === startedAt) return
-      const exit = await limit(() => runOnce({ engine, log }, containerId, check))
-      if (exit !== 'not_run' && exit !== 0) failures += 1
-      // A container that ran before the agent may be serving, so it becomes unready only after as many failed checks as
-      // Docker requires for an unhealthy container.
-      if (exit === 0 || failures >= (check.retries ?? DEFAULT_RETRIES)) conclude(id, startedAt, exit === 0)
-      if (exit === 0) return
-      delay = Math.min(Math.max(delay * 2, FIRST_DELAY_MS), probeIntervalMs(check))
-    }
-  }
+  const probeUntilReady = createProbing({ engine, statuses, log, stillRuns, conclude, wait })
   async function waitFiveSeconds(id: AssignmentId, startedAt: string): Promise<void> {
     const runFor = now() - Date.parse(startedAt)
     await wait(Math.min(Math.max(RUNNING_IS_READY_MS - runFor, 0), RUNNING_IS_READY_MS))
@@ -90,7 +71,9 @@ export function createReadiness({ engine, statuses, now, log }: ReadinessDeps): 
       followed.set(id, startedAt)
       const check = view.item.template.healthCheck
       const work =
-        check === undefined ? waitFiveSeconds(id, startedAt) : probe(id, containerId, startedAt, check)
+        check === undefined
+          ? waitFiveSeconds(id, startedAt)
+          : probeUntilReady(id, { containerId, startedAt }, check)
       work
         .catch((error: unknown) => {
           // An error after the agent's stop is expected, because the stop interrupts the wait, so it is not logged.
@@ -105,15 +88,76 @@ export function createReadiness({ engine, statuses, now, log }: ReadinessDeps): 
   }
 }
 
+interface ProbingDeps extends Pick<ReadinessDeps, 'engine' | 'statuses' | 'log'> {
+  stillRuns(id: AssignmentId, startedAt: string): boolean
+  conclude(id: AssignmentId, startedAt: string, ready: boolean): void
+  wait(ms: number): Promise<void>
+}
+
+/** One start of a container. */
+interface Run {
+  readonly containerId: string
+  readonly startedAt: string
+}
+
+function createProbing({ engine, statuses, log, stillRuns, conclude, wait }: ProbingDeps) {
+  const limit = createLimit(MAX_PROBES)
+  return async (id: AssignmentId, run: Run, check: HealthCheck): Promise<void> => {
+    const { containerId, startedAt } = run
+    // A container found running at the agent's start had time to start up, so it is probed at once.
+    let delay = statuses.view(id)?.unverified === true ? 0 : FIRST_DELAY_MS
+    let failures = 0
+    for (;;) {
+      await wait(delay)
+      if (!stillRuns(id, startedAt) || statuses.view(id)?.readySince === startedAt) return
+      const result = await limit(() => runOnce({ engine, log }, containerId, check))
+      const exit = result?.exitCode
+      if (result !== undefined && exit !== 0) {
+        failures += 1
+        const probes = await reportedProbes({ engine, statuses }, id, run, failures, result)
+        if (probes !== undefined && stillRuns(id, startedAt)) statuses.update(id, { probes })
+      }
+      // A container that ran before the agent may be serving, so it becomes unready only after as many failed checks as
+      // Docker requires for an unhealthy container.
+      if (exit === 0 || failures >= (check.retries ?? DEFAULT_RETRIES)) conclude(id, startedAt, exit === 0)
+      if (exit === 0) return
+      delay = Math.min(Math.max(delay * 2, FIRST_DELAY_MS), probeIntervalMs(check))
+    }
+  }
+}
+
+/**
+ * How many checks failed and the output of the last one, as they are reported; undefined for a number that is not
+ * reported, because every report is a stored write.
+ */
+async function reportedProbes(
+  { engine, statuses }: Pick<ReadinessDeps, 'engine' | 'statuses'>,
+  id: AssignmentId,
+  { containerId, startedAt }: Run,
+  count: number,
+  { output }: ProbeResult,
+): Promise<ReplicaView['probes']> {
+  const view = statuses.view(id)
+  if (view === undefined || !isReported(count)) return undefined
+  return { count, startedAt, output: await reportedText(engine, view.item, containerId, output) }
+}
+
+const REPORTED_ONE_BY_ONE = 3
+
+/** Whether this number of failed checks is reported: the first ones, then each power of two. */
+const isReported = (count: number): boolean =>
+  count <= REPORTED_ONE_BY_ONE || Number.isInteger(Math.log2(count))
+
+/** Runs a check once; undefined if the engine could not run it. */
 async function runOnce(
   { engine, log }: Pick<ReadinessDeps, 'engine' | 'log'>,
   container: string,
   check: HealthCheck,
-): Promise<number | undefined | 'not_run'> {
+): Promise<ProbeResult | undefined> {
   try {
     return await engine.runProbe(container, probeCommand(check), probeTimeoutMs(check))
   } catch (error) {
     log.debug({ container, message: String(error) }, 'readiness probe did not run')
-    return 'not_run'
+    return undefined
   }
 }

@@ -29,6 +29,7 @@ const NOTHING_SEEN: Omit<ReplicaView, 'item'> = {
   creating: false,
   trouble: '',
   about: '',
+  cause: '',
   unverified: false,
   readySince: undefined,
 }

@@ -20,17 +20,38 @@ export interface NetworkFacts {
   readonly subnets: readonly string[]
 }
 
-export interface InspectedContainer extends SeenContainer {
+/** A text of the engine. A cut text may end in the middle of a word. */
+export interface BoundedText {
+  readonly text: string
+  readonly isCut: boolean
+}
+
+/** Texts are raw: they may contain secret values and control characters. */
+export interface InspectedContainer extends Omit<SeenContainer, 'failedChecks' | 'lastExit' | 'cause'> {
+  /** End of the last run that ended, also while a later run is up; null if none ended. */
+  readonly finishedAt: string | null
+  /** Whether the run that ended last was killed because memory ran out. The engine forgets it at the next start. */
+  readonly oomKilled: boolean
+  /** The engine's own health checks that failed in a row, with the output of the last one. */
+  readonly failedChecks: { readonly count: number; readonly output: BoundedText } | undefined
+  /** Why the engine could not start the container; empty if it could. */
+  readonly error: string
   readonly name: string
   readonly labels: { readonly [key: string]: string }
   readonly settings: InspectedSettings
 }
 
 export interface ContainerEvent {
-  readonly action: 'start' | 'die' | 'destroy' | 'health' | 'other'
+  readonly action: 'start' | 'die' | 'oom' | 'destroy' | 'health' | 'other'
   readonly containerId: string
   readonly labels: { readonly [key: string]: string }
   readonly exitCode: number | null
+}
+
+/** Result of a probe. The exit code is undefined if the probe was killed at its timeout. The output is raw. */
+export interface ProbeResult {
+  readonly exitCode: number | undefined
+  readonly output: BoundedText
 }
 
 export interface EngineVersion {
@@ -106,8 +127,10 @@ export interface Engine {
   /** Removes a container, even if it runs, and its anonymous volumes. Succeeds if the container is already gone. */
   removeContainer(id: string): Promise<void>
   inspectContainer(idOrName: string): Promise<InspectedContainer>
-  /** Runs a probe command inside a container and returns its exit code; undefined if it was killed at its timeout. */
-  runProbe(id: string, command: readonly string[], timeoutMs: number): Promise<number | undefined>
+  /** Reads a container's environment as `NAME=value`. It may contain secret values: only to redact texts. */
+  readEnvironment(id: string): Promise<string[]>
+  /** Runs a probe command inside a container. */
+  runProbe(id: string, command: readonly string[], timeoutMs: number): Promise<ProbeResult>
   /** Reads stdout and stderr of a container, running or not, each line with its timestamp. */
   readLogs(id: string, request: LogRequest, sink: LogSink): Promise<EngineStream>
   /** Runs a command inside a running container. Closing the exec kills the command, which Docker alone would not do. */
@@ -139,11 +162,14 @@ export interface Engine {
  */
 export type EngineFault = 'not_found' | 'conflict' | 'refused' | 'failed' | 'unavailable' | 'timeout'
 
+/** The longest message of an engine error; a message of this length may be cut. */
+export const MAX_MESSAGE = 2048
+
 export class EngineError extends Error {
   readonly fault: EngineFault
 
   constructor(fault: EngineFault, message: string) {
-    super(message)
+    super(message.slice(0, MAX_MESSAGE))
     this.name = 'EngineError'
     this.fault = fault
   }

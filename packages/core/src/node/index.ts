@@ -1,4 +1,5 @@
 export * from './check-item.ts'
+export * from './container-exit.ts'
 export * from './container-labels.ts'
 export * from './container-name.ts'
 export * from './container-settings.ts'

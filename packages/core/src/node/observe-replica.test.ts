@@ -22,6 +22,7 @@ const view = (over: Partial<ReplicaView> = {}): ReplicaView => ({
   creating: false,
   trouble: '',
   about: '',
+  cause: '',
   unverified: false,
   readySince: undefined,
   ...over,
@@ -125,6 +126,77 @@ test('reports the unresolved secret while it blocks the create, and the proof of
   expect(observe({ container: seen })).not.toHaveProperty('proof')
 })
 
+describe('the observation explains', () => {
+  const exit = { code: 42, at: 't0' }
+  const failed = { count: 3, output: 'wget: not found' }
+  const probes = { count: 2, output: 'refused', startedAt: 't1' }
+  const rows: readonly [string, Partial<ReplicaView>, Partial<Observation>][] = [
+    [
+      'a failed pull by the error of the engine',
+      { container: 'absent', trouble: 'image_pull_failed', cause: 'manifest unknown' },
+      { cause: 'manifest unknown' },
+    ],
+    [
+      'a failed create by the error of the engine',
+      { container: 'absent', trouble: 'create_failed', cause: 'no space left' },
+      { cause: 'no space left' },
+    ],
+    [
+      'a failed start by the error of the engine',
+      {
+        container: { ...seen, state: 'created', cause: 'older' },
+        trouble: 'start_failed',
+        cause: 'not found',
+      },
+      { cause: 'not found' },
+    ],
+    [
+      'a failed restart by the error that the engine kept',
+      { container: { ...seen, state: 'exited', lastExit: exit, cause: 'not found' } },
+      { lastExit: exit, cause: 'not found' },
+    ],
+    ['a later run by the exit before it', { container: { ...seen, lastExit: exit } }, { lastExit: exit }],
+    [
+      'failed checks of the engine by the last output',
+      { container: { ...seen, health: 'unhealthy', failedChecks: failed } },
+      { failedChecks: 3, cause: 'wget: not found' },
+    ],
+    [
+      'failed checks before the first passed one by the last output',
+      { container: { ...seen, health: 'starting' }, probes },
+      { failedChecks: 2, cause: 'refused' },
+    ],
+    [
+      'failed checks of both by the longer row',
+      { container: { ...seen, health: 'unhealthy', failedChecks: failed }, probes },
+      { failedChecks: 3, cause: 'wget: not found' },
+    ],
+    ['nothing by checks of an earlier run', { probes: { ...probes, startedAt: 't0' } }, {}],
+    ['nothing by checks before a passed one', { probes, readySince: 't1' }, {}],
+    [
+      'nothing of a healthy container',
+      { container: { ...seen, health: 'healthy', failedChecks: failed } },
+      {},
+    ],
+    ['nothing by an error that is over', { container: 'absent', activity: 'starting', cause: 'old' }, {}],
+  ]
+  test.each(rows)('%s', (_, over, expected) => {
+    const { lastExit, cause, failedChecks } = observeReplica(view(over), undefined) ?? {}
+    expect({ lastExit, cause, failedChecks }).toEqual({
+      lastExit: undefined,
+      cause: undefined,
+      failedChecks: undefined,
+      ...expected,
+    })
+  })
+
+  test.each(['lastExit', 'cause', 'failedChecks'] as const)('a change of %s is reported', (member) => {
+    const before = observed('running')
+    const value = { lastExit: exit, cause: 'refused', failedChecks: 1 }[member]
+    expect(hasChanged(before, { ...before, [member]: value })).toBe(true)
+  })
+})
+
 test('states never move back, and an unchanged state is not reported twice', () => {
   const views = fc.record<ReplicaView>({
     item: fc.constantFrom('running', 'stopped', 'removed').map((desired) => anItem('A', desired)),
@@ -139,12 +211,17 @@ test('states never move back, and an unchanged state is not reported twice', () 
         health: fc.constantFrom('none', 'starting', 'healthy', 'unhealthy'),
         address: fc.constantFrom(null, '10.208.0.2'),
         proof: fc.constantFrom(undefined, 'p1', 'p2'),
+        lastExit: fc.constantFrom(undefined, { code: 1, at: 't0' }),
+        failedChecks: fc.constantFrom(undefined, { count: 1, output: 'refused' }),
+        cause: fc.constantFrom(undefined, 'exec format error'),
       }),
     ),
     activity: fc.constantFrom(undefined, 'pulling', 'starting', 'stopping'),
     creating: fc.boolean(),
     trouble: fc.constantFrom('', 'create_failed', 'image_pull_failed', 'secret_unresolved'),
     about: fc.constantFrom('', 'DB: denied', 'DB: missing'),
+    cause: fc.constantFrom('', 'no space left'),
+    probes: fc.constantFrom(undefined, { count: 2, output: 'refused', startedAt: 't1' }),
     unverified: fc.boolean(),
     readySince: fc.constantFrom(undefined, 't1', 't2'),
   })

@@ -2,8 +2,20 @@
 // forward: a replica that was ready and no longer serves keeps the state `ready` and gets a reason. A replica serves
 // exactly when its state is `ready` and its reason is empty. See docs/design/agent.md#observations.
 
-import { type DesiredItem, defined, type Observation, type ReplicaState } from '@holdfast/contract'
+import {
+  type DesiredItem,
+  defined,
+  type LastExit,
+  type Observation,
+  type ReplicaState,
+} from '@holdfast/contract'
 import type { ContainerState } from './plan-node.ts'
+
+/** Health checks that failed in a row, and the output of the last one, as one bounded line without secret values. */
+export interface FailedChecks {
+  readonly count: number
+  readonly output: string
+}
 
 /** A container as the engine last reported it. */
 export interface SeenContainer {
@@ -14,6 +26,12 @@ export interface SeenContainer {
   readonly restarts: number
   /** The result of Docker's health check; `none` for a container without a health check. */
   readonly health: 'none' | 'starting' | 'healthy' | 'unhealthy'
+  /** The engine's own failed health checks of this run. */
+  readonly failedChecks?: FailedChecks | undefined
+  /** How the last run that ended did so; absent if none ended, or its exit code is unknown. */
+  readonly lastExit?: LastExit | undefined
+  /** Why the last run could not start or failed at once, by the engine or by the agent's own judgment. */
+  readonly cause?: string | undefined
   /** The container's IP address on the tenant's network; null while the container has no address. */
   readonly address: string | null
   /**
@@ -38,6 +56,10 @@ export interface ReplicaView {
   readonly trouble: string
   /** Explains `trouble`: the unavailable secret and the cause, or the capabilities that the agent lacks; else empty. */
   readonly about: string
+  /** The engine's error behind `trouble`, as one bounded line without secret values; else empty. */
+  readonly cause: string
+  /** The agent's own health checks that failed since this start of the container. */
+  readonly probes?: (FailedChecks & { readonly startedAt: string }) | undefined
   /** True if the container was already running when the agent started, and its readiness is not verified yet. */
   readonly unverified: boolean
   /**
@@ -78,11 +100,12 @@ function currentState(view: ReplicaView): UnnumberedObservation | undefined {
   const trouble = item.desired === 'running' ? view.trouble : ''
   const nothing = { ...identity(item), containerId: null, startedAt: null, exitCode: null, restarts: 0 }
   if (activity === 'pulling' || trouble === 'image_pull_failed')
-    return { ...nothing, state: 'pulling', reason: trouble, gone: false }
+    return { ...nothing, state: 'pulling', reason: trouble, gone: false, ...causeOf(view, trouble) }
   if (trouble === 'refused_by_agent' || trouble === AGENT_VERSION)
     return { ...nothing, state: 'failed', reason: trouble, gone: false, ...aboutOf(view, trouble) }
+  const explained = { ...aboutOf(view, trouble), ...causeOf(view, trouble) }
   if (activity === 'starting' || trouble !== '')
-    return { ...nothing, state: 'starting', reason: trouble, gone: false, ...aboutOf(view, trouble) }
+    return { ...nothing, state: 'starting', reason: trouble, gone: false, ...explained }
   if (container === 'unknown' || view.creating || item.desired === 'running') return undefined
   return { ...nothing, state: 'stopped', reason: '', gone: item.desired === 'removed' }
 }
@@ -98,8 +121,12 @@ export const AGENT_VERSION = 'agent_version'
 const aboutOf = ({ about }: ReplicaView, reason: string): { about?: string } =>
   (reason === SECRET_UNRESOLVED || reason === AGENT_VERSION) && about !== '' ? { about } : {}
 
+/** The engine's error behind a reported trouble. Without trouble there is nothing to explain. */
+const causeOf = ({ cause }: ReplicaView, reason: string): { cause?: string } =>
+  reason !== '' && cause !== '' ? { cause } : {}
+
 function observeContainer(view: ReplicaView, container: SeenContainer): UnnumberedObservation | undefined {
-  const { id, startedAt, exitCode, restarts, proof } = container
+  const { id, startedAt, exitCode, restarts, proof, lastExit } = container
   const observed = (state: ReplicaState, reason: string): UnnumberedObservation => ({
     ...identity(view.item),
     containerId: id,
@@ -107,7 +134,8 @@ function observeContainer(view: ReplicaView, container: SeenContainer): Unnumber
     exitCode,
     restarts,
     gone: false,
-    ...defined({ proof }),
+    ...defined({ lastExit, proof }),
+    ...explainFailure(view, container, reason),
     state,
     reason,
   })
@@ -129,6 +157,29 @@ function observeContainer(view: ReplicaView, container: SeenContainer): Unnumber
     case 'dead':
       return isDesired ? observed('starting', view.trouble || 'exited') : observed('stopped', '')
   }
+}
+
+/** Failed checks of a running container, or the error that keeps a container from running. */
+function explainFailure(
+  view: ReplicaView,
+  container: SeenContainer,
+  reason: string,
+): Pick<Observation, 'cause' | 'failedChecks'> {
+  if (container.state !== 'running' && container.state !== 'paused')
+    return reason === '' ? {} : defined({ cause: view.cause || container.cause || undefined })
+  const checks = failedChecks(view, container)
+  if (checks === undefined) return {}
+  return { failedChecks: checks.count, ...defined({ cause: checks.output || undefined }) }
+}
+
+/** The longer row of failed checks: the agent's, which run until the container is ready, or the engine's. */
+function failedChecks(
+  { probes, readySince }: ReplicaView,
+  { startedAt, health, failedChecks: own }: SeenContainer,
+): FailedChecks | undefined {
+  const engines = health === 'healthy' ? undefined : own
+  const agents = probes?.startedAt === startedAt && readySince !== startedAt ? probes : undefined
+  return (agents?.count ?? 0) > (engines?.count ?? 0) ? agents : engines
 }
 
 function runningState(
@@ -165,6 +216,9 @@ const compared = (one: UnnumberedObservation) => [
   one.restarts,
   one.reason,
   one.about,
+  one.lastExit,
+  one.cause,
+  one.failedChecks,
   one.proof,
   one.gone,
 ]

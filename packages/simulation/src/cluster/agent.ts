@@ -188,6 +188,7 @@ function viewOf(running: Running, item: DesiredItem): ReplicaView {
       creating,
       trouble: container === undefined && isLacking(running, item) ? AGENT_VERSION : '',
       about: '',
+      cause: '',
       unverified: false,
     },
     container: seen ?? (listedOnce ? 'absent' : 'unknown'),

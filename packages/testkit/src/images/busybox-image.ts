@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs'
 import { engineBinary } from '../engines/engine-binaries.ts'
-import { type Layer, makeImage, makeLayer, type SampleImage } from './sample-image.ts'
+import { type Layer, makeImage, makeLayer, type SampleImage, type TarEntry } from './sample-image.ts'
 
 export interface BusyboxImage {
   readonly command?: readonly string[]
@@ -12,6 +12,20 @@ export interface BusyboxImage {
   /** If true, the image also serves the page at /cgi-bin/slow, after two seconds. */
   readonly slow?: boolean
   readonly environment?: { readonly [name: string]: string }
+  readonly files?: readonly TarEntry[]
+  /** The architecture that the image states; its busybox is always for this machine. */
+  readonly architecture?: 'amd64' | 'arm64'
+}
+
+/** A program that this machine cannot run: the header of a 64-bit ELF file for another architecture. */
+export const FOREIGN_PROGRAM: TarEntry = {
+  name: 'bin/foreign',
+  content: Buffer.concat([
+    Buffer.from('7f454c46020101000000000000000000', 'hex'),
+    Buffer.from('0200b70001000000', 'hex'),
+    Buffer.alloc(104),
+  ]),
+  executable: true,
 }
 
 const APPLETS = [
@@ -53,12 +67,14 @@ export function makeBusyboxImage(image: BusyboxImage): SampleImage {
   const page = makeLayer([
     { name: 'www/index.html', content: Buffer.from(image.page ?? 'hello\n') },
     ...(image.slow === true ? [slow] : []),
+    ...(image.files ?? []),
   ])
-  return makeImage([busyboxLayer(), page], {
+  const settings = {
     Cmd: image.command ?? ['/bin/sh', '-c', SERVE],
     Env: Object.entries({ PATH: '/bin', ...image.environment }).map(([name, value]) => `${name}=${value}`),
     ExposedPorts: { '8080/tcp': {} },
-  })
+  }
+  return makeImage([busyboxLayer(), page], settings, image.architecture)
 }
 
 let made: Layer | undefined

@@ -37,9 +37,13 @@ export function makeLayer(entries: readonly TarEntry[]): Layer {
 }
 
 /** Makes an image. `settings` is the run-time part of its configuration, in the notation of the image specification. */
-export function makeImage(layers: readonly Layer[], settings: object): SampleImage {
+export function makeImage(
+  layers: readonly Layer[],
+  settings: object,
+  architecture: 'amd64' | 'arm64' = 'amd64',
+): SampleImage {
   const rootfs = { type: 'layers', diff_ids: layers.map((layer) => layer.diffId) }
-  const text = JSON.stringify({ architecture: 'amd64', os: 'linux', config: settings, rootfs })
+  const text = JSON.stringify({ architecture, os: 'linux', config: settings, rootfs })
   const config = blob(Buffer.from(text))
   const blobs = layers.map((layer) => layer.blob)
   return { layers: blobs, config, manifest: blob(manifestOf(config, blobs)) }

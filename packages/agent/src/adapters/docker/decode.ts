@@ -1,6 +1,7 @@
-// Decodes the engine's answers and drops what the agent must not know: environment variables and output of health checks.
+// Decodes the engine's answers. Environment variables are dropped, except where they are needed to redact texts.
 
 import {
+  boolean,
   decode,
   type Infer,
   integer,
@@ -15,7 +16,14 @@ import {
   string,
 } from '@holdfast/contract'
 import { type ContainerState, type InspectedSettings, PROOF_LABEL } from '@holdfast/core/node'
-import type { ContainerEvent, InspectedContainer, ListedContainer, NetworkFacts } from '../../ports/engine.ts'
+import type {
+  BoundedText,
+  ContainerEvent,
+  InspectedContainer,
+  ListedContainer,
+  NetworkFacts,
+} from '../../ports/engine.ts'
+import { plainEngineText } from './classify-error.ts'
 
 const STATES: readonly ContainerState[] = [
   'created',
@@ -39,6 +47,14 @@ const listedShape = object({
   NetworkSettings: optional(nullable(object({ Networks: networks() }))),
 })
 
+const healthShape = object({
+  Status: string(),
+  FailingStreak: integer(),
+  Log: nullable(list(object({ ExitCode: integer(), Output: string() }))),
+})
+
+const environmentShape = object({ Config: object({ Env: nullable(list(string())) }) })
+
 const inspectedShape = object({
   Id: string(),
   Name: string(),
@@ -46,8 +62,11 @@ const inspectedShape = object({
   State: object({
     Status: string(),
     StartedAt: string(),
+    FinishedAt: string(),
     ExitCode: integer(),
-    Health: optional(nullable(object({ Status: string() }))),
+    OOMKilled: boolean(),
+    Error: string(),
+    Health: optional(nullable(healthShape)),
   }),
   Config: object({ Labels: labels() }),
   HostConfig: json<InspectedSettings['HostConfig']>(),
@@ -124,7 +143,11 @@ export function readInspected(value: unknown): InspectedContainer {
     name: bareName(Name),
     state,
     labels: Config.Labels ?? {},
-    startedAt: State.StartedAt.startsWith('0001-') ? null : State.StartedAt,
+    startedAt: readTime(State.StartedAt),
+    finishedAt: readTime(State.FinishedAt),
+    oomKilled: State.OOMKilled,
+    error: State.Error,
+    failedChecks: readFailedChecks(State),
     exitCode: state === 'exited' || state === 'restarting' || state === 'dead' ? State.ExitCode : null,
     restarts: RestartCount,
     health: readHealth(State),
@@ -133,6 +156,36 @@ export function readInspected(value: unknown): InspectedContainer {
     proof: Config.Labels?.[PROOF_LABEL],
     settings: { HostConfig, Mounts, NetworkSettings },
   }
+}
+
+/** The engine writes the year 1 for a time that has not come yet. */
+const readTime = (time: string): string | null => (time.startsWith('0001-') ? null : time)
+
+export const readEnvironment = (value: unknown): string[] => [
+  ...(read(environmentShape, value).Config.Env ?? []),
+]
+
+/** The engine keeps this many bytes of a check's output and marks a longer one with dots. */
+const ENGINE_OUTPUT_BYTES = 4096
+const ENGINE_MARK = /\.\.\.$/
+
+function readFailedChecks({ Health }: InspectedState): InspectedContainer['failedChecks'] {
+  if (Health == null || Health.FailingStreak === 0) return undefined
+  const { ExitCode, Output } = Health.Log?.at(-1) ?? { ExitCode: 0, Output: '' }
+  return { count: Health.FailingStreak, output: checkOutput(ExitCode, readOutput(Output)) }
+}
+
+function readOutput(output: string): BoundedText {
+  const isCut = Buffer.byteLength(output) >= ENGINE_OUTPUT_BYTES
+  return { text: isCut ? output.replace(ENGINE_MARK, '') : output, isCut }
+}
+
+/** A check without output is explained by its exit code. A wrapped error of the runtime loses its wrappers. */
+export function checkOutput(exitCode: number, { text, isCut }: BoundedText): BoundedText {
+  const plain = plainEngineText(text)
+  return plain.trim() === ''
+    ? { text: `exit code ${exitCode}, no output`, isCut: false }
+    : { text: plain, isCut }
 }
 
 export function readEvent(value: unknown): ContainerEvent {
@@ -148,7 +201,8 @@ export function readEvent(value: unknown): ContainerEvent {
 
 function readAction(action: string): ContainerEvent['action'] {
   if (action.startsWith('health_status')) return 'health'
-  return action === 'start' || action === 'die' || action === 'destroy' ? action : 'other'
+  const known = ['start', 'die', 'oom', 'destroy'] as const
+  return known.find((each) => each === action) ?? 'other'
 }
 
 /** Removes the slash that the engine puts before container names. */
@@ -157,7 +211,9 @@ const bareName = (name: string): string => name.replace(/^\//, '')
 /** Decodes a container state. An unknown state becomes `removing`, on which the agent does not act. */
 const readState = (text: string): ContainerState => STATES.find((state) => state === text) ?? 'removing'
 
-function readHealth({ Health }: Infer<typeof inspectedShape>['State']): InspectedContainer['health'] {
+type InspectedState = Infer<typeof inspectedShape>['State']
+
+function readHealth({ Health }: InspectedState): InspectedContainer['health'] {
   const status = Health?.Status
   return status === 'starting' || status === 'healthy' || status === 'unhealthy' ? status : 'none'
 }

@@ -11,8 +11,8 @@ import {
   type PullCredential,
 } from '../../ports/engine.ts'
 import { type Caller, createCaller } from './call.ts'
-import { readStatus } from './classify-error.ts'
-import { readEvent, readInspected, readListed, readNetwork } from './decode.ts'
+import { plainEngineText, readStatus } from './classify-error.ts'
+import { readEnvironment, readEvent, readInspected, readListed, readNetwork } from './decode.ts'
 import { startExec } from './exec.ts'
 import { readLogs } from './logs.ts'
 import { readJsonLines } from './read-lines.ts'
@@ -29,7 +29,7 @@ const PULL_MS = 15 * 60_000
 const PULL_SILENCE_MS = 60_000
 const NOT_MODIFIED = 304
 /** Events to watch. Exec events are left out, because each health check of the engine causes three of them. */
-const EVENTS = ['start', 'die', 'destroy', 'health_status', 'pause', 'unpause']
+const EVENTS = ['start', 'die', 'oom', 'destroy', 'health_status', 'pause', 'unpause']
 
 export function createDockerEngine(socketPath: string): Engine {
   const caller = createCaller(socketPath)
@@ -54,6 +54,10 @@ export function createDockerEngine(socketPath: string): Engine {
     removeContainer: (id) => removeContainer(caller, id),
     inspectContainer: async (id) =>
       readInspected(
+        await call(READ_MS, (docker, abortSignal) => docker.getContainer(id).inspect({ abortSignal })),
+      ),
+    readEnvironment: async (id) =>
+      readEnvironment(
         await call(READ_MS, (docker, abortSignal) => docker.getContainer(id).inspect({ abortSignal })),
       ),
     runProbe: (id, command, timeoutMs) => runProbe(caller, id, command, timeoutMs),
@@ -193,7 +197,7 @@ async function followPull(stream: NodeJS.ReadableStream, stuck: AbortController)
     for await (const line of readJsonLines(stream)) {
       onProgress()
       if (typeof line === 'object' && line !== null && 'error' in line)
-        throw new EngineError('failed', String(line.error).slice(0, 300))
+        throw new EngineError('failed', plainEngineText(String(line.error)))
     }
   } finally {
     clearTimeout(timer)

@@ -1,27 +1,35 @@
-// Runs a readiness probe inside a container and returns only its exit code, never its output. A probe that exceeds its
-// timeout is killed, as the engine kills its own health checks.
+// Runs a readiness probe inside a container and returns its exit code and the beginning of its output. A probe that
+// exceeds its timeout is killed, as the engine kills its own health checks.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type Docker from 'dockerode'
+import type { BoundedText, ProbeResult } from '../../ports/engine.ts'
 import type { Caller } from './call.ts'
+import { checkOutput } from './decode.ts'
+import { createDemultiplexer } from './demultiplex.ts'
 
 const CALL_MS = 10_000
 const SETTLE_MS = 100
 const SETTLE_TRIES = 100
+/** Output beyond this many bytes is dropped, as the engine does with the output of its own checks. */
+const MAX_OUTPUT_BYTES = 4096
 
 export async function runProbe(
   caller: Caller,
   containerId: string,
   command: readonly string[],
   timeoutMs: number,
-): Promise<number | undefined> {
+): Promise<ProbeResult> {
   const exec = await caller.call(CALL_MS, (docker, abortSignal) =>
     docker
       .getContainer(containerId)
       .exec({ Cmd: [...command], AttachStdout: true, AttachStderr: true, abortSignal }),
   )
-  await caller.call(timeoutMs + CALL_MS, (_, signal) => untilEnd(exec, timeoutMs, signal))
-  return settle(caller, exec)
+  const output = await caller.call(timeoutMs + CALL_MS, (_, signal) => collectOutput(exec, timeoutMs, signal))
+  const exitCode = await settle(caller, exec)
+  if (exitCode !== undefined) return { exitCode, output: checkOutput(exitCode, output) }
+  const printed = output.text.trim() === '' ? '' : `: ${output.text}`
+  return { exitCode, output: { text: `no end within ${timeoutMs / 1000} s${printed}`, isCut: output.isCut } }
 }
 
 /**
@@ -42,16 +50,32 @@ async function settle({ call }: Caller, exec: Docker.Exec): Promise<number | und
   return undefined
 }
 
-/** Resolves when the probe's output stream ends, because its process ended or the timeout passed. Drops the output. */
-async function untilEnd(exec: Docker.Exec, timeoutMs: number, abortSignal: AbortSignal): Promise<void> {
+/** Reads the beginning of a probe's output until the stream ends, because its process ended or the timeout passed. */
+async function collectOutput(
+  exec: Docker.Exec,
+  timeoutMs: number,
+  abortSignal: AbortSignal,
+): Promise<BoundedText> {
   const stream = await exec.start({ Detach: false, Tty: false, abortSignal })
+  const kept: Buffer[] = []
+  let left = MAX_OUTPUT_BYTES
+  let isCut = false
+  const demultiplex = createDemultiplexer({
+    part(_, bytes) {
+      isCut ||= bytes.length > left
+      // A copy: the bytes are a view of a larger chunk, which they would keep in memory.
+      if (left > 0) kept.push(Buffer.from(bytes.subarray(0, left)))
+      left = Math.max(0, left - bytes.length)
+    },
+  })
   const timer = setTimeout(() => stream.destroy(), timeoutMs)
   await new Promise<void>((resolve) => {
     stream.on('close', resolve)
     stream.on('error', () => resolve())
-    stream.resume()
+    stream.on('data', demultiplex)
   })
   clearTimeout(timer)
+  return { text: Buffer.concat(kept).toString('utf8'), isCut }
 }
 
 function kill(pid: number): void {

@@ -1,0 +1,29 @@
+// Exit codes and OOM kills in words that people search for.
+
+import { expect, test } from 'vitest'
+import { describeExit } from './container-exit.ts'
+
+const at = '2026-01-01T00:00:00Z'
+test.each([
+  ['an ordinary exit code has no signal', { code: 42, oomKilled: false }, undefined, { code: 42 }],
+  ['128 is no signal', { code: 128, oomKilled: false }, undefined, { code: 128 }],
+  ['129 is the first signal', { code: 129, oomKilled: false }, 0, { code: 129, signal: 'SIGHUP' }],
+  ['137 is SIGKILL', { code: 137, oomKilled: false }, 64, { code: 137, signal: 'SIGKILL' }],
+  ['143 is SIGTERM', { code: 143, oomKilled: false }, undefined, { code: 143, signal: 'SIGTERM' }],
+  ['159 is the last signal', { code: 159, oomKilled: false }, undefined, { code: 159, signal: 'SIGSYS' }],
+  ['255 is no signal', { code: 255, oomKilled: false }, undefined, { code: 255 }],
+  [
+    'an OOM kill names the memory limit',
+    { code: 137, oomKilled: true },
+    6_291_456,
+    { code: 137, signal: 'SIGKILL', oomKilled: true, oomLimitBytes: 6_291_456 },
+  ],
+  [
+    'an OOM kill of a container without a limit has none',
+    { code: 137, oomKilled: true },
+    undefined,
+    { code: 137, signal: 'SIGKILL', oomKilled: true },
+  ],
+])('%s', (_, exit, limit, expected) => {
+  expect(describeExit({ ...exit, at }, limit)).toEqual({ ...expected, at })
+})
