@@ -5,6 +5,7 @@ import type { Client, Result } from '@holdfast/client'
 import type { DeploymentRecord, Node, QuotaList } from '@holdfast/contract'
 import { ofKind } from './print/amounts.ts'
 import { paint } from './print/color.ts'
+import { wrapWords } from './print/fit.ts'
 import { type Column, type TableOptions, tableRows } from './print/table.ts'
 import { deployments } from './resources/deployments.ts'
 import { EVENT_COLUMNS, type ShownEvent } from './resources/events.ts'
@@ -55,7 +56,7 @@ export function overviewLines(overview: Overview, options: OverviewOptions): str
   const stopped = overview.deployments.length - active.length
   const head = [
     paint(headText(overview, active, stopped), 'bold', colored),
-    ...quotaLines(overview.quotas).map((line) => paint(line, 'gray', colored)),
+    ...quotaLines(overview.quotas, options.columns).map((line) => paint(line, 'gray', colored)),
   ]
   const lists: readonly List[] = [
     listOf(deployments.columns, byTrouble(active, rankOfDeployment), options, {
@@ -67,13 +68,7 @@ export function overviewLines(overview: Overview, options: OverviewOptions): str
       none: `no nodes yet; ${nodes.begin ?? ''}`,
       more: 'holdfast get nodes',
     }),
-    // On a screen an event has one line, which is cut at the edge.
-    listOf(
-      OVERVIEW_EVENT_COLUMNS,
-      overview.events,
-      options.rows === undefined ? options : { ...options, columns: Number.POSITIVE_INFINITY },
-      { none: 'no events yet', more: 'holdfast events' },
-    ),
+    eventList(overview.events, options),
   ]
   const shares = shareRows(
     rows - head.length - lists.length,
@@ -81,6 +76,18 @@ export function overviewLines(overview: Overview, options: OverviewOptions): str
   )
   return [...head, ...lists.flatMap((list, at) => ['', ...list.lines(shares[at] ?? 0)])]
 }
+
+/** On a screen an event has one line, which is cut at the edge, so a narrow one shows only what no other column says. */
+function eventList(events: readonly ShownEvent[], options: OverviewOptions): List {
+  const { rows, columns = Number.POSITIVE_INFINITY } = options
+  const texts = { none: 'no events yet', more: 'holdfast events' }
+  if (rows === undefined) return listOf(OVERVIEW_EVENT_COLUMNS, events, options, texts)
+  const shown = OVERVIEW_EVENT_COLUMNS.filter(
+    ({ header }) => columns >= NARROW || (header !== 'SEVERITY' && header !== 'SUBJECT'),
+  )
+  return listOf(shown, events, { ...options, columns: Number.POSITIVE_INFINITY }, texts)
+}
+const NARROW = 100
 
 function headText(
   { deployments: all, nodes: machines }: Overview,
@@ -94,13 +101,13 @@ function headText(
 }
 
 /** The quotas that are used: the kind `stored_bytes` becomes `stored 42KiB/16MiB`. */
-function quotaLines(quotas: QuotaList['items']): string[] {
+function quotaLines(quotas: QuotaList['items'], columns = Number.POSITIVE_INFINITY): string[] {
   const used = quotas.filter(({ used: amount }) => amount > 0)
   const texts = used.map(({ kind, used: amount, limit }) => {
     const label = kind.replace(/_bytes$/, '')
     return `${label} ${ofKind(kind, amount)}/${ofKind(kind, limit)}`
   })
-  return texts.length === 0 ? [] : [texts.join('  ')]
+  return texts.length === 0 ? [] : wrapWords(texts.join(', '), columns)
 }
 
 /** Phases from the worst to the best. A phase that is not listed comes before the good ones. */

@@ -385,7 +385,7 @@ test('the timeline of a deployment is newest first, each step with its request',
   const { body } = await api.get(`${COLLECTION}/storied/status`)
   const timeline: { message: string; count: number }[] = Object(body['timeline'])
   expect(timeline.map(({ message, count }) => `${count} ${message}`)).toEqual([
-    '1 Deployment storied was rolled back to revision 1, revision 5 (replicas, environment).',
+    '1 Deployment storied was rolled back to revision 1, stored as revision 5 (replicas, environment).',
     '1 Deployment storied is restarted, revision 4.',
     '1 Deployment storied is restarted, revision 3.',
     '1 Deployment storied was updated, revision 2 (replicas, environment).',

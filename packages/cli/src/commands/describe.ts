@@ -105,26 +105,24 @@ function typedName([first = '', second]: readonly string[]): {
     : { kind: first.slice(0, slash), name: first.slice(slash + 1) }
 }
 
+/** The reasons of a deployment whose newest revision failed while an earlier one runs. */
+const FAILED_REASONS: ReadonlySet<string> = new Set(['update_paused', 'rollback'])
+
 const hasUnplaced = ({ status: { replicas } }: DeploymentRecord): boolean =>
   replicas.placed < replicas.desired
 
 function headLines(record: DeploymentRecord, nowMs: number, area: PrintArea): string[] {
-  const { name, uid, status, image, revision, createdAt, resources, routes = [] } = record
+  const { name, uid, status, image, createdAt, resources, routes = [] } = record
   const { secrets = [], dependsOn = {} } = record
-  const { phase, reason, message, replicas, runningRevision } = status
+  const { phase, reason, message, replicas } = status
   const facts: [name: string, value: string][] = [
     ['Name', name],
     ['Phase', reason === '' ? phase : `${phase} (${reason})`],
     ['Message', message],
-    ['Replicas', `${replicas.ready} ready, ${replicas.placed} placed, ${replicas.desired} desired`],
-    [
-      'Revision',
-      runningRevision === revision
-        ? `${revision}`
-        : `${revision} (running: ${runningRevision === null ? 'none' : runningRevision})`,
-    ],
+    ['Replicas', `${replicas.desired} desired, ${replicas.placed} placed, ${replicas.ready} ready`],
+    ['Revision', revisionText(record)],
     ['Image', image],
-    ['Digest', status.image.digest ?? ''],
+    ['Digest', shortDigest(status.image.digest ?? '', area)],
     ['Requests', `cpu ${cpu(resources.cpuMillis)}, memory ${memory(resources.memoryBytes)}`],
     ['Routes', routes.map(({ host, path, port }) => `${host}${path} -> ${port}`).join(', ')],
     ['Secrets', secrets.map((each) => `${each.name} from ${each.vault_path}`).join(', ')],
@@ -141,6 +139,18 @@ function headLines(record: DeploymentRecord, nowMs: number, area: PrintArea): st
   // Colors are added after factLines, because factLines escapes control characters and would escape the color codes too.
   return lines.map((line, at) => (at === 1 ? line.replace(phase, paintState(phase, area.colored)) : line))
 }
+
+/** The revision, and which one runs if it is another one: `3 (failed; 2 is running)`. */
+function revisionText({ revision, status: { reason, runningRevision } }: DeploymentRecord): string {
+  if (runningRevision === revision) return `${revision}`
+  const running = runningRevision === null ? 'none is running' : `${runningRevision} is running`
+  return `${revision} (${FAILED_REASONS.has(reason) ? `failed; ${running}` : running})`
+}
+
+/** A whole digest cannot be wrapped, so a narrow terminal gets its beginning; `-o json` has all of it. */
+const shortDigest = (digest: string, { columns }: PrintArea): string =>
+  columns < DIGEST_COLUMNS ? digest.slice(0, 'sha256:'.length + 12) : digest
+const DIGEST_COLUMNS = 84
 
 function replicaLines(
   items: readonly PlacementEntry[],

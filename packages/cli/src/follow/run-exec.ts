@@ -75,7 +75,12 @@ function exitCodeOf(
   { exitCode, error }: { readonly exitCode?: number; readonly error?: string },
 ): ExitCode {
   if (exitCode !== undefined) return exitCode
-  printError(terminal, `the exit code of the command is unknown: ${error ?? 'the connection was closed'}`)
+  printError(
+    terminal,
+    error === 'node_unreachable'
+      ? 'the node cannot be reached; the command may not have run'
+      : `the exit code of the command is unknown: ${error ?? 'the connection was closed'}`,
+  )
   return EXIT.error
 }
 

@@ -77,7 +77,7 @@ export const deploymentCodes = {
     status: 422,
     field: 'kind',
     expected: 'Deployment',
-    why: 'The manifest is not of the kind that this path accepts.',
+    why: 'A manifest is checked by the rules of its kind, so kind must be the one that this path accepts.',
     doc: markdown(
       '`kind` is absent or differs from the kind of the path: `Deployment` at `/api/v1/deployments`, `Job` at',
       '`/api/v1/jobs`. No other error is reported with it, because the other fields would be checked by the wrong rules.',

@@ -165,9 +165,7 @@ function atGate({ placed }: StatusFacts, count: ReplicaCount, summary: string): 
     : { phase: 'Waiting', reason: DEPENDENCY_UNHEALTHY, message: summary }
 }
 
-const allReadyText = (desired: number): string =>
-  desired === 1 ? 'The one replica is ready.' : `All ${desired} replicas are ready.`
-const readyText = ({ ready, desired }: ReplicaCount): string =>
+const readyText = ({ ready, desired }: Pick<ReplicaCount, 'ready' | 'desired'>): string =>
   `${ready} of ${desired} replicas ${ready === 1 ? 'is' : 'are'} ready.`
 
 const failingText = ({ failing }: ReplicaCount): string =>
@@ -195,7 +193,7 @@ function allReady(
 ): PhaseText {
   const { desired, updated } = count
   if (rollout === undefined || updated >= desired)
-    return { phase: 'Running', reason: '', message: allReadyText(desired) }
+    return { phase: 'Running', reason: '', message: readyText({ ready: desired, desired }) }
   const waits = shortfall === undefined ? '' : ` No node accepts the next one: ${shortfall.summary}`
   const verb = updated === 1 ? 'runs' : 'run'
   const message = `Revision ${rollout.revision} is being rolled out: ${updated} of ${desired} replicas ${verb} it.${failingText(count)}${waits}`

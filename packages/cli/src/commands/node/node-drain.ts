@@ -1,5 +1,6 @@
 // `holdfast node drain`: moves the replicas of a node to other nodes. A replacement starts before the old replica stops.
 
+import type { Client } from '@holdfast/client'
 import type { Node } from '@holdfast/contract'
 import type { OnlineCommand } from '../../command.ts'
 import { DRY_RUN_OPTION } from '../../dry-run.ts'
@@ -37,15 +38,27 @@ export const nodeDrain: OnlineCommand = {
       if (!node.ok) return printFailure(terminal, node.failure)
       if (node.value.draining !== true) return printOutcome(terminal, node.value)
       if (terminal.now() >= end) {
-        printError(
-          terminal,
-          `${node.value.name} still runs replicas; see holdfast get deployments and holdfast events`,
-        )
+        printError(terminal, await remainingText(client, node.value))
         return EXIT.notReady
       }
       if (!(await pause(POLL_MS, terminal.interrupted))) return EXIT.interrupted
     }
   },
+}
+
+/** Which deployments keep a node from becoming empty, and the command that explains why. */
+async function remainingText(client: Client, { id, name }: Node): Promise<string> {
+  const { replicas } = await import('../../resources/replicas.ts')
+  const listed = await replicas.list(client)
+  const names = listed.ok
+    ? listed.value.filter(({ nodeId }) => nodeId === id).map((each) => each.deployment)
+    : []
+  const counts = [...Map.groupBy(names, (each) => each)].map(
+    ([deployment, all]) => `${all.length} ${all.length === 1 ? 'replica' : 'replicas'} of ${deployment}`,
+  )
+  const [first] = names
+  if (first === undefined) return `${name} is not empty yet; see holdfast describe node ${name}`
+  return `${name} still runs ${counts.join(', ')}; see holdfast why ${first}`
 }
 
 /** Prints the outcome of a drain. A drained node stays cordoned, so a schedulable node was uncordoned by another user. */

@@ -110,7 +110,7 @@ const ROWS: { readonly [name: string]: Row } = {
     events: [
       [
         'deployment.progressing',
-        'Revision 2 replaces revision 1 on 2 replicas. Changed: not known. One replica at a time: the old one is removed once the new one is ready. If a replica exits three times, becomes unhealthy or is not ready within 60 s, the update is rolled back.',
+        'Revision 2 replaces revision 1 on 2 replicas. One replica at a time: the old one is removed once the new one is ready. If a replica exits three times, becomes unhealthy or is not ready within 60 s, the update is rolled back.',
       ],
       [
         'deployment.scheduled',
@@ -252,7 +252,7 @@ const ROWS: { readonly [name: string]: Row } = {
   },
   'a deployment that is ready again is running': {
     tenant: { nodes: [{}, {}], placement: aPlacement(two, { reportedPhase: 'Degraded' }) },
-    events: [['deployment.running', 'All 2 replicas are ready.']],
+    events: [['deployment.running', '2 of 2 replicas are ready.']],
   },
   'the end of a rollout reports how long it took': {
     tenant: {
@@ -268,7 +268,7 @@ const ROWS: { readonly [name: string]: Row } = {
       ['deployment.progressing', '2 of 2 replicas of revision 2 are ready.'],
       [
         'deployment.running',
-        'All 2 replicas are ready. Revision 2 was rolled out in 20.0 s. It is watched for another 15 s; if a replica fails in that time, the update is rolled back.',
+        '2 of 2 replicas are ready. Revision 2 was rolled out in 20.0 s. It is watched for another 15 s; if a replica fails in that time, the update is rolled back.',
       ],
     ],
   },

@@ -35,7 +35,7 @@ function startedEvents(plan: PlacementPlan): EventDraft[] {
   const isSuperseding = former?.state === 'progressing' && former.templateHash !== rollout.templateHash
   const superseded = isSuperseding ? ` The rollout of revision ${former.revision} is abandoned.` : ''
   const count = deployment.spec.replicas
-  const start = `Revision ${rollout.revision} replaces revision ${from ?? '?'} on ${replicasText(count)}. Changed: ${changed.join(', ')}.`
+  const start = `Revision ${rollout.revision} replaces revision ${from ?? '?'} on ${replicasText(count)}.${changedText(changed)}`
   return [
     {
       type: 'deployment.progressing',
@@ -45,7 +45,7 @@ function startedEvents(plan: PlacementPlan): EventDraft[] {
       data: {
         from: from ?? null,
         to: rollout.revision,
-        changed,
+        changed: changed ?? [],
         order: orderOf(plan),
         parallelism,
         replicas: count,
@@ -88,20 +88,24 @@ const PARTS = [
   'labels',
 ] as const
 
-/** The names of the changed parts of the container template. Values are never included. */
+/** The names of the changed parts of the container template, if both templates are known. Values are never included. */
 function changedParts(
   { before, deployment: { spec, digest, pins } }: PlacementPlan,
   { templateHash }: Rollout,
-): string[] {
+): string[] | undefined {
   const other = before?.assignments.find((each) => each.templateHash !== templateHash)?.templateHash
   const lastGood = before?.lastGood?.templateHash
   const old = before?.templates[(lastGood === templateHash ? other : lastGood) ?? other ?? '']
   const current = digest === null ? undefined : containerTemplate(spec, digest, pins)
-  if (old === undefined || current === undefined) return ['not known']
+  if (old === undefined || current === undefined) return undefined
   const text = (template: ContainerTemplate, part: (typeof PARTS)[number]) =>
     JSON.stringify(template[part] ?? null)
-  const parts = PARTS.filter((part) => text(old, part) !== text(current, part))
-  return parts.length > 0 ? parts : ['volumes or a restart']
+  return PARTS.filter((part) => text(old, part) !== text(current, part))
+}
+
+function changedText(parts: readonly string[] | undefined): string {
+  if (parts === undefined) return ''
+  return parts.length === 0 ? ' Restart requested.' : ` Changed: ${parts.join(', ')}.`
 }
 
 const wasRunning = ({ before }: PlacementPlan, id: string): boolean =>

@@ -124,7 +124,7 @@ function describeUpdate(
     }
   return {
     verb: 'rolled_back',
-    message: `Deployment ${spec.name} was rolled back to revision ${rollback.revision}, revision ${revision}${listed}.`,
+    message: `Deployment ${spec.name} was rolled back to revision ${rollback.revision}, stored as revision ${revision}${listed}.`,
     data: { fields, restored: rollback.revision },
   }
 }
