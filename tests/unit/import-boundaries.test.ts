@@ -75,6 +75,9 @@ describe('a forbidden import is rejected', () => {
     ['agent/src/a.ts', `import { x } from '@holdfast/core/admission'`],
     ['client/src/a.ts', `import { x } from '@holdfast/core'`],
     ['cli/src/a.ts', `import { x } from '@holdfast/server'`],
+    ['manifest/src/a.ts', `import { readFile } from 'node:fs'`],
+    ['manifest/src/a.ts', `import { x } from '@holdfast/core'`],
+    ['manifest/src/a.ts', `import { x } from '@holdfast/cli/run'`],
     ['dashboard/src/a.ts', `import { x } from '@holdfast/core/admission'`],
     ['dashboard/src/a.tsx', `import { x } from 'node:path'`],
     ['unheard-of/src/a.ts', ''],
@@ -102,6 +105,8 @@ describe('an allowed import is accepted', () => {
     ['server/src/adapters-list.ts', `import { x } from './operations/b.ts'`],
     ['agent/src/a.ts', `import { x } from '@holdfast/core/node'`],
     ['cli/src/a.ts', `import { x } from '@holdfast/core/admission'`],
+    ['manifest/src/a.ts', `import { parse } from 'yaml'\nimport { x } from '@holdfast/core/admission'`],
+    ['dashboard/src/a.ts', `import { x } from '@holdfast/manifest'`],
   ])('%s: %s', (path, source) => expect(boundaryFaults(path, source)).toEqual([]))
 })
 

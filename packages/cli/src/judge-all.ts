@@ -2,10 +2,9 @@
 
 import type { Client, Failure } from '@holdfast/client'
 import { type DryRunDocument, entryOf, MOST_DOCUMENTS, type Rejection, stepsOf } from '@holdfast/contract'
+import { checkSent, type Manifest } from '@holdfast/manifest'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { nameOf } from './manifest/load-manifests.ts'
-import type { Manifest } from './manifest/parse-source.ts'
-import { checkSent } from './manifest/rules.ts'
 import { printDuplicate, printRejections } from './manifest/show-faults.ts'
 import { exitCodeOf, printError, printFailure } from './print/failure.ts'
 import type { Terminal } from './terminal/terminal.ts'

@@ -1,8 +1,7 @@
 // The output of a dry run, for a scripted plan of the platform.
 
+import { checkOffline, parseSource } from '@holdfast/manifest'
 import { expect, test } from 'vitest'
-import { parseSource } from './manifest/parse-source.ts'
-import { checkOffline } from './manifest/rules.ts'
 import { planAll } from './plan-all.ts'
 import { invocation, scriptClient, scriptTerminal } from './terminal/scripted-terminal.fixture.ts'
 

@@ -2,11 +2,11 @@
 
 import type { Client } from '@holdfast/client'
 import { type DryRun, isJsonObject } from '@holdfast/contract'
+import type { Manifest } from '@holdfast/manifest'
 import type { Invocation } from './command.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { checkTogether, failureOf } from './judge-all.ts'
 import { nameOf } from './manifest/load-manifests.ts'
-import type { Manifest } from './manifest/parse-source.ts'
 import { readBefore } from './manifest/write-document.ts'
 import { printKept, printRefused } from './print/applied.ts'
 import { indented, outArea } from './print/area.ts'

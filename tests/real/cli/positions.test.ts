@@ -3,9 +3,6 @@
 // none is stored.
 
 import { isDeepStrictEqual } from 'node:util'
-import { locate } from '@holdfast/cli/manifest/locate'
-import { parseSource } from '@holdfast/cli/manifest/parse-source'
-import { checkOffline } from '@holdfast/cli/manifest/rules'
 import { yamlText } from '@holdfast/cli/print/output'
 import { run } from '@holdfast/cli/run'
 import { scriptTerminal } from '@holdfast/cli/terminal/scripted-terminal.fixture'
@@ -17,6 +14,7 @@ import {
   type Rejection,
   stepsOf,
 } from '@holdfast/contract'
+import { checkOffline, locate, parseSource } from '@holdfast/manifest'
 import { arbitraryDeployment } from '@holdfast/testkit/arbitrary-deployment'
 import { createRandom } from '@holdfast/testkit/hostile/random'
 import { inRun } from '@holdfast/testkit/long-run'

@@ -1,12 +1,12 @@
 // `holdfast apply`: creates or updates deployments from manifest files.
 
 import type { Client } from '@holdfast/client'
+import type { Manifest } from '@holdfast/manifest'
 import { DURATION, durationSeconds } from '../args/forms.ts'
 import type { Invocation, OnlineCommand, OptionSpec } from '../command.ts'
 import { DRY_RUN_OPTION } from '../dry-run.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import type { Awaited } from '../follow/wait-until-ready.ts'
-import type { Manifest } from '../manifest/parse-source.ts'
 import { FILENAME_OPTION } from '../manifest/read-sources.ts'
 import type { Accepted, AppliedForm } from '../print/applied.ts'
 

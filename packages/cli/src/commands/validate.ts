@@ -19,7 +19,7 @@ export const validate: OfflineCommand = {
   async run(invocation) {
     const [{ loadManifests, nameOf }, { checkOffline }, { printRejections }] = await Promise.all([
       import('../manifest/load-manifests.ts'),
-      import('../manifest/rules.ts'),
+      import('@holdfast/manifest'),
       import('../manifest/show-faults.ts'),
     ])
     const loaded = await loadManifests(invocation)

@@ -1,10 +1,10 @@
 // Loads all documents of the -f option in file order, or prints the errors of the files.
 
 import { isJsonObject, type Json } from '@holdfast/contract'
+import { type Manifest, parseSource } from '@holdfast/manifest'
 import type { Invocation } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { printError } from '../print/failure.ts'
-import { type Manifest, parseSource } from './parse-source.ts'
 import { readSources } from './read-sources.ts'
 import { printSyntaxFault } from './show-faults.ts'
 

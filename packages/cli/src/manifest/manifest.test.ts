@@ -1,19 +1,16 @@
 // The positions and quoted lines of errors in manifests, and the request body that a YAML or JSON file is converted to.
 
 import { type Json, jsonText, parseStrictJson, stepsOf } from '@holdfast/contract'
+import { checkOffline, locate, parseSource, positionOf, secretSpans } from '@holdfast/manifest'
 import { arbitraryDeployment } from '@holdfast/testkit/arbitrary-deployment'
 import { inRun } from '@holdfast/testkit/long-run'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import type { Terminal } from '../terminal/terminal.ts'
-import { locate } from './locate.ts'
 import { orderDocuments } from './order.ts'
-import { parseSource } from './parse-source.ts'
-import { positionOf, quoteLine } from './quote-line.ts'
-import { checkOffline } from './rules.ts'
+import { quoteLine } from './quote-line.ts'
 import { manifestSchema } from './schema.ts'
-import { secretSpans } from './secret-spans.ts'
 import { printRejections, printSyntaxFault } from './show-faults.ts'
 import { manifestTemplate } from './template.ts'
 

@@ -1,22 +1,8 @@
 // Quotes the line of an error with a caret below, like a compiler. Possible secrets are masked and comments are omitted.
 
+import type { FileText, Span } from '@holdfast/manifest'
 import { widthOf } from '../print/fit.ts'
 import { plain } from '../print/plain.ts'
-import type { Span } from './locate.ts'
-import type { FileText } from './parse-source.ts'
-
-export interface Position {
-  /** Line number of the error; the first line is 1. */
-  readonly line: number
-  /** Column of the error in characters; the first column is 1. */
-  readonly column: number
-}
-
-export function positionOf({ text, lines }: FileText, offset: number): Position {
-  const { line } = lines.linePos(offset)
-  const start = lines.lineStarts[line - 1] ?? 0
-  return { line, column: [...text.slice(start, offset)].length + 1 }
-}
 
 /** Returns two lines: the quoted line with its number, and the caret. */
 export function quoteLine(file: FileText, span: Span, hidden: readonly Span[]): string[] {

@@ -2,14 +2,9 @@
 
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Source } from '@holdfast/manifest'
 import type { OptionSpec } from '../command.ts'
 import type { Terminal } from '../terminal/terminal.ts'
-
-export interface Source {
-  /** The name of the source in error messages. */
-  readonly name: string
-  readonly bytes: Uint8Array
-}
 
 export type ReadSources =
   | { readonly ok: true; readonly sources: readonly Source[] }

@@ -2,14 +2,20 @@
 
 import type { Rejection } from '@holdfast/contract'
 import { stepsOf } from '@holdfast/contract'
+import {
+  type FileText,
+  locate,
+  type Manifest,
+  positionOf,
+  type Span,
+  type SyntaxFault,
+  secretSpans,
+} from '@holdfast/manifest'
 import { errArea, indented } from '../print/area.ts'
 import { paint } from '../print/color.ts'
 import { rejectionDetails } from '../print/failure.ts'
 import { report, type Terminal } from '../terminal/terminal.ts'
-import { locate, type Span } from './locate.ts'
-import type { FileText, Manifest, SyntaxFault } from './parse-source.ts'
-import { positionOf, quoteLine } from './quote-line.ts'
-import { secretSpans } from './secret-spans.ts'
+import { quoteLine } from './quote-line.ts'
 
 export function printRejections(
   terminal: Terminal,

@@ -1,9 +1,9 @@
 // Prints the outcome of applying documents: a line or JSON per document, what the platform changed, and the counts.
 
 import type { Failure } from '@holdfast/client'
+import type { Manifest } from '@holdfast/manifest'
 import type { ExitCode } from '../exit-codes.ts'
 import { nameOf } from '../manifest/load-manifests.ts'
-import type { Manifest } from '../manifest/parse-source.ts'
 import { printRejections } from '../manifest/show-faults.ts'
 import { type Applied, type Before, keptFields } from '../manifest/write-document.ts'
 import { print, report, type Terminal } from '../terminal/terminal.ts'

@@ -7,7 +7,17 @@ export interface PackageRow {
   readonly npm: boolean
 }
 
-const ALL_PACKAGES = ['contract', 'core', 'server', 'agent', 'client', 'cli', 'simulation', 'testkit']
+const ALL_PACKAGES = [
+  'contract',
+  'core',
+  'server',
+  'agent',
+  'client',
+  'manifest',
+  'cli',
+  'simulation',
+  'testkit',
+]
 
 /** Allowed imports of each package. Packages that must run in a browser use no built-ins. */
 export const PACKAGES: { readonly [name: string]: PackageRow } = {
@@ -16,11 +26,12 @@ export const PACKAGES: { readonly [name: string]: PackageRow } = {
   server: { ours: ['contract', 'core'], builtins: true, npm: true },
   agent: { ours: ['contract', 'core/node'], builtins: true, npm: true },
   client: { ours: ['contract'], builtins: false, npm: false },
-  cli: { ours: ['contract', 'client', 'core/admission'], builtins: true, npm: true },
-  dashboard: { ours: ['contract', 'client'], builtins: false, npm: true },
+  manifest: { ours: ['contract', 'core/admission'], builtins: false, npm: true },
+  cli: { ours: ['contract', 'client', 'manifest', 'core/admission'], builtins: true, npm: true },
+  dashboard: { ours: ['contract', 'client', 'manifest'], builtins: false, npm: true },
   simulation: { ours: ['contract', 'core', 'server'], builtins: true, npm: true },
   testkit: {
-    ours: ['contract', 'core', 'server', 'agent', 'client', 'cli', 'simulation'],
+    ours: ['contract', 'core', 'server', 'agent', 'client', 'manifest', 'cli', 'simulation'],
     builtins: true,
     npm: true,
   },
@@ -74,4 +85,5 @@ export const PURE: { readonly [name: string]: readonly string[] } = {
   core: [...NODE_GLOBALS, ...TIMERS, ...CLOCKS, ...RANDOM],
   // The client package does I/O, but only I/O that a browser allows.
   client: ['process', 'Buffer', 'require', '__dirname'],
+  manifest: [...NODE_GLOBALS, ...TIMERS, ...CLOCKS, ...RANDOM],
 }

@@ -3,7 +3,12 @@
 
 import { isJsonObject, type Json, parseStrictJson } from '@holdfast/contract'
 import { type Document, LineCounter, parseAllDocuments } from 'yaml'
-import type { Source } from './read-sources.ts'
+
+export interface Source {
+  /** The name of the source in error messages. */
+  readonly name: string
+  readonly bytes: Uint8Array
+}
 
 export interface Manifest {
   readonly file: FileText
@@ -15,6 +20,19 @@ export interface FileText {
   readonly name: string
   readonly text: string
   readonly lines: LineCounter
+}
+
+export interface Position {
+  /** Line number of the error; the first line is 1. */
+  readonly line: number
+  /** Column of the error in characters; the first column is 1. */
+  readonly column: number
+}
+
+export function positionOf({ text, lines }: FileText, offset: number): Position {
+  const { line } = lines.linePos(offset)
+  const start = lines.lineStarts[line - 1] ?? 0
+  return { line, column: [...text.slice(start, offset)].length + 1 }
 }
 
 export interface SyntaxFault {
