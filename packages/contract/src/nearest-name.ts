@@ -1,16 +1,42 @@
 // Finds the known name most similar to an unknown one, for "did you mean" in error messages.
 
-/** The known name most similar to `name`, if at most a third of the letters differ. Case is ignored. */
+/**
+ * The known name most similar to `name`. Case, separators, plurals and the order of the words are ignored; of the
+ * letters, at most a third may differ.
+ */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   let best: { readonly name: string; readonly distance: number } | undefined
   for (const candidate of known) {
-    const most = Math.max(1, Math.floor(candidate.length / 3))
-    if (Math.abs(candidate.length - name.length) > most) continue
-    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase())
-    if (distance <= most && (best === undefined || distance < best.distance))
+    const distance = distanceOf(name, candidate)
+    if (distance !== undefined && (best === undefined || distance < best.distance))
       best = { name: candidate, distance }
   }
   return best?.name
+}
+
+/** How far two names are apart; undefined if they are too different. Names of the same words are nearly equal. */
+function distanceOf(name: string, candidate: string): number | undefined {
+  const [from, to] = [lettersOf(name), lettersOf(candidate)]
+  if (from === to) return 0
+  if (sortedWords(name) === sortedWords(candidate)) return 0.5
+  const most = Math.max(1, Math.floor(to.length / 3))
+  if (Math.abs(from.length - to.length) > most) return undefined
+  const distance = editDistance(from, to)
+  return distance <= most ? distance : undefined
+}
+
+const lettersOf = (name: string): string => name.toLowerCase().replaceAll(/[-_\s]/g, '')
+
+/** The words of `healthCheck`, `health_check` or `check-health`, without plural endings, in alphabetical order. */
+function sortedWords(name: string): string {
+  const words = name
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[-_\s]+/)
+  return words
+    .map((word) => word.replace(/(?<=[a-z]{2})s$/, ''))
+    .sort()
+    .join(' ')
 }
 
 /** The number of letters to insert, remove, replace or swap with a neighbor to turn one text into the other. */
