@@ -2,7 +2,7 @@
 
 import type { Client } from '@holdfast/client'
 import { type DryRun, isJsonObject } from '@holdfast/contract'
-import type { Manifest } from '@holdfast/manifest'
+import { type Manifest, quantityText } from '@holdfast/manifest'
 import type { Invocation } from './command.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { checkTogether, failureOf } from './judge-all.ts'
@@ -96,13 +96,20 @@ async function printDifference(terminal: Terminal, { value }: Manifest, { plan }
     for (const line of plainLines(await yamlText(part))
       .trimEnd()
       .split('\n'))
-      print(terminal, paint(`${sign} ${line}`, sign === '+' ? 'green' : 'red', colored))
+      print(terminal, paint(`${sign} ${withQuantity(line)}`, sign === '+' ? 'green' : 'red', colored))
   }
   if (plan.action === 'create') await printPart('+', value)
   for (const { field, from, to } of plan.changes) {
     if (from !== null) await printPart('-', { [field]: from })
     if (to !== null) await printPart('+', { [field]: to })
   }
+}
+
+/** Adds the quantity to a number of CPU or memory: `memoryBytes: 268435456 # 256Mi`. */
+function withQuantity(line: string): string {
+  const [, name = '', amount = ''] = /^\s*(cpuMillis|memoryBytes): (\d+)$/.exec(line) ?? []
+  const quantity = name === '' ? undefined : quantityText(name, Number(amount))
+  return quantity === undefined ? line : `${line} # ${quantity}`
 }
 
 function printConsequences(terminal: Terminal, { name, plan }: PlannedDocument): void {

@@ -1,4 +1,6 @@
-export { locate, type Span } from './locate.ts'
+export { type ForeignFormat, foreignSentence } from './foreign.ts'
+export { fieldsAt, hintFor, receivedText } from './hints.ts'
+export { locate, locateRejection, type Side, type Span, writtenField } from './locate.ts'
 export {
   type FileText,
   type Manifest,
@@ -9,5 +11,14 @@ export {
   type Source,
   type SyntaxFault,
 } from './parse-source.ts'
-export { checkOffline, checkSent } from './rules.ts'
+
+export {
+  type Conversion,
+  QUANTITY_BLOCKS,
+  QUANTITY_FIELDS,
+  type QuantityField,
+  quantityText,
+} from './quantities.ts'
+export { checkManifest, checkOffline, checkSent } from './rules.ts'
+
 export { secretSpans } from './secret-spans.ts'

@@ -1,8 +1,10 @@
-// Finds the position of a field in a manifest file. A missing value is located at its key; a missing field is located at
-// the key of its parent, or at the first key of its list element.
+// Finds the position of a fault in a manifest file: the key of a field that must not be there, else the value. A missing
+// value is located at its key; a missing field is located at the key of its parent, or at the first key of its element.
 
-import type { PathStep } from '@holdfast/contract'
+import { type Code, DEPENDENCY_CONDITIONS, type PathStep, type Rejection, stepsOf } from '@holdfast/contract'
+import { isDeploymentName, isLabelKey, shownKey } from '@holdfast/core/admission'
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair } from 'yaml'
+import type { Manifest } from './parse-source.ts'
 
 /** A part of a file's text, as character offsets. */
 export interface Span {
@@ -10,21 +12,72 @@ export interface Span {
   readonly end: number
 }
 
+/** Codes about the key of a field, whatever its value is. */
+const ABOUT_THE_KEY: ReadonlySet<Code> = new Set<Code>([
+  'dependency_not_found',
+  'environment_key_conflict',
+  'environment_key_invalid',
+  'field_read_only',
+  'field_unknown',
+  'label_reserved',
+  'permission_denied',
+  'residency_declared_twice',
+  'residency_label_handwritten',
+  'secret_key_invalid',
+  'secret_mount_path_unsupported',
+])
+
+export type Side = 'key' | 'value'
+
+/** The part of the file that a rejection is about. */
+export function locateRejection(
+  manifest: Manifest,
+  { code, field }: Pick<Rejection, 'code' | 'field'>,
+): Span {
+  const { tree } = manifest
+  const steps = stepsOf(writtenField(manifest, field))
+  return locate(tree, steps, sideOf(tree, code, steps))
+}
+
+/** The field of a rejection as the file names it: `resources.cpuMillis` may be written as `resources.cpu`. */
+export const writtenField = ({ conversions }: Pick<Manifest, 'conversions'>, field: string): string =>
+  conversions.find(({ sentAs }) => sentAs === field)?.field ?? field
+
+/** Whether a fault is in the key or in the value. The element of a list has no key, so its value is at fault. */
+function sideOf(tree: Document, code: Code, steps: readonly PathStep[]): Side {
+  const [top, key] = steps
+  if (typeof steps.at(-1) !== 'string') return 'value'
+  if (top === 'labels' && code === 'field_type_invalid' && typeof key === 'string')
+    return isLabelKey(key) ? 'value' : 'key'
+  if (top === 'dependsOn' && code === 'dependency_invalid' && typeof key === 'string')
+    return isDeploymentName(key) && !isCondition(tree.getIn(steps)) ? 'value' : 'key'
+  // The name of a secret entry is a value, from which the names of variables are made.
+  if (top === 'secrets' && code === 'environment_key_conflict') return 'value'
+  return ABOUT_THE_KEY.has(code) ? 'key' : 'value'
+}
+
+const isCondition = (value: unknown): boolean => DEPENDENCY_CONDITIONS.some((known) => known === value)
+
 type Place = { readonly node: Node | null; readonly key: Node | null }
 
-export function locate(tree: Document, steps: readonly PathStep[]): Span {
+export function locate(tree: Document, steps: readonly PathStep[], side: Side = 'value'): Span {
   let place: Place = { node: tree.contents, key: null }
   for (const step of steps) {
     const next = stepInto(resolve(tree, place.node), step)
     if (next === undefined) return spanOf(place.key) ?? headOf(resolve(tree, place.node)) ?? startOf(tree)
     place = next
   }
-  return spanOf(place.node) ?? spanOf(place.key) ?? startOf(tree)
+  const [first, second] = side === 'key' ? [place.key, place.node] : [place.node, place.key]
+  return spanOf(first) ?? spanOf(second) ?? startOf(tree)
 }
 
 function stepInto(node: Node | null, step: PathStep): Place | undefined {
   if (isMap(node)) {
-    const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step))
+    const isStep = ({ key }: Pair, shown: (name: string) => string): boolean =>
+      isScalar(key) && shown(String(key.value)) === String(step)
+    // A rejection names a key that may be a credential only in its redacted form.
+    const pair =
+      node.items.find((each) => isStep(each, String)) ?? node.items.find((each) => isStep(each, shownKey))
     return pair === undefined ? undefined : placeOf(pair)
   }
   const element: unknown = isSeq(node) && typeof step === 'number' ? node.items[step] : undefined

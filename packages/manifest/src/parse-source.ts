@@ -1,8 +1,10 @@
 // Parses a YAML 1.2 or JSON file into documents with source positions. Duplicate keys, tab indentation, unknown tags and
 // numbers that JSON cannot represent are syntax errors with a position.
 
-import { isJsonObject, type Json, parseStrictJson } from '@holdfast/contract'
+import { isJsonObject, type Json, parseStrictJson, type Rejection } from '@holdfast/contract'
 import { type Document, LineCounter, parseAllDocuments } from 'yaml'
+import { type ForeignFormat, foreignFormat } from './foreign.ts'
+import { type Conversion, convertQuantities } from './quantities.ts'
 
 export interface Source {
   /** The name of the source in error messages. */
@@ -13,7 +15,13 @@ export interface Source {
 export interface Manifest {
   readonly file: FileText
   readonly tree: Document
+  /** The document as it is sent: quantities are numbers of the API. */
   readonly value: Json
+  readonly conversions: readonly Conversion[]
+  /** Rejections of quantities, which are not part of `value` and which the platform therefore cannot reject. */
+  readonly faults: readonly Rejection[]
+  /** Set if the document is of another system. Then nothing else is checked. */
+  readonly foreign: ForeignFormat | undefined
 }
 
 export interface FileText {
@@ -85,9 +93,14 @@ function toManifests(file: FileText, trees: readonly Document[]): ParsedSource {
         message: 'the document contains a number that JSON does not support, or too many aliases',
       })
     // An empty document between two `---` lines is skipped.
-    else if (value !== null) manifests.push({ file, tree, value })
+    else if (value !== null) manifests.push({ file, tree, ...readDocument(value) })
   }
   return { manifests, faults }
+}
+
+function readDocument(written: Json): Omit<Manifest, 'file' | 'tree'> {
+  const { value, conversions, rejections: faults } = convertQuantities(written)
+  return { value, conversions, faults, foreign: foreignFormat(written) }
 }
 
 function readValue(tree: Document): Json | undefined {

@@ -4,6 +4,7 @@
 import type { Json, PathStep, Rejection } from '@holdfast/contract'
 import { childPath, elementPath } from '@holdfast/contract'
 import { admissionContext, checkBody, reject } from '@holdfast/core/admission'
+import type { Manifest } from './parse-source.ts'
 
 /** A set that contains every registry and region: an offline check accepts all, because only the server has the lists. */
 const ANY: ReadonlySet<string> = Object.assign(new Set<string>(), { has: () => true })
@@ -18,6 +19,10 @@ export const checkOffline = (body: Json): Rejection[] => checkBody(body, CONTEXT
  * a new deployment too.
  */
 export const checkSent = (body: Json): Rejection[] => checkBody(body, { ...CONTEXT, mode: 'update' })
+
+/** Every fault of a document that can be found without the platform. A document of another system has none of them. */
+export const checkManifest = ({ value, faults, foreign }: Manifest, check = checkOffline): Rejection[] =>
+  foreign === undefined ? [...faults, ...check(value)] : []
 
 /** Whether the platform would redact the value at this path in its own messages. */
 export function looksSecret(steps: readonly PathStep[], value: Json): boolean {

@@ -17,7 +17,7 @@ export const validate: OfflineCommand = {
   ],
   online: false,
   async run(invocation) {
-    const [{ loadManifests, nameOf }, { checkOffline }, { printRejections }] = await Promise.all([
+    const [{ loadManifests, nameOf }, { checkManifest }, { printRejections }] = await Promise.all([
       import('../manifest/load-manifests.ts'),
       import('@holdfast/manifest'),
       import('../manifest/show-faults.ts'),
@@ -26,7 +26,7 @@ export const validate: OfflineCommand = {
     if (!loaded.ok) return loaded.exitCode
     let allValid = true
     for (const manifest of loaded.manifests) {
-      const rejections = checkOffline(manifest.value)
+      const rejections = checkManifest(manifest)
       printRejections(invocation.terminal, manifest, rejections)
       if (rejections.length === 0) print(invocation.terminal, `deployment/${nameOf(manifest.value)} valid`)
       else allValid = false

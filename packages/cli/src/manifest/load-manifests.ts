@@ -1,12 +1,12 @@
 // Loads all documents of the -f option in file order, or prints the errors of the files.
 
 import { isJsonObject, type Json } from '@holdfast/contract'
-import { type Manifest, parseSource } from '@holdfast/manifest'
+import { checkManifest, checkSent, type Manifest, parseSource } from '@holdfast/manifest'
 import type { Invocation } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { printError } from '../print/failure.ts'
 import { readSources } from './read-sources.ts'
-import { printSyntaxFault } from './show-faults.ts'
+import { printForeign, printRejections, printSyntaxFault } from './show-faults.ts'
 
 export type Loaded =
   | { readonly ok: true; readonly manifests: readonly Manifest[] }
@@ -23,10 +23,20 @@ export async function loadManifests({ terminal, texts }: Invocation): Promise<Lo
   for (const fault of faults) printSyntaxFault(terminal, fault)
   if (faults.length > 0) return { ok: false, exitCode: EXIT.rejected }
   const manifests = parsed.flatMap((each) => each.manifests)
+  if (manifests.some(isUnsendable)) {
+    for (const manifest of manifests) {
+      printForeign(terminal, manifest)
+      printRejections(terminal, manifest, checkManifest(manifest, checkSent))
+    }
+    return { ok: false, exitCode: EXIT.rejected }
+  }
   if (manifests.length > 0) return { ok: true, manifests }
   printError(terminal, `${read.sources.map(({ name }) => name).join(', ')}: no document found`)
   return { ok: false, exitCode: EXIT.error }
 }
+
+/** Whether the platform cannot judge a document: it is of another system, or a quantity of it has no amount. */
+const isUnsendable = ({ foreign, faults }: Manifest): boolean => foreign !== undefined || faults.length > 0
 
 /** The name of a document; undefined without a usable name, in which case the platform rejects the document. */
 export function nameOf(value: Json): string | undefined {

@@ -1,7 +1,7 @@
 // The positions and quoted lines of errors in manifests, and the request body that a YAML or JSON file is converted to.
 
 import { type Json, jsonText, parseStrictJson, stepsOf } from '@holdfast/contract'
-import { checkOffline, locate, parseSource, positionOf, secretSpans } from '@holdfast/manifest'
+import { checkManifest, checkOffline, locate, parseSource, positionOf, secretSpans } from '@holdfast/manifest'
 import { arbitraryDeployment } from '@holdfast/testkit/arbitrary-deployment'
 import { inRun } from '@holdfast/testkit/long-run'
 import fc from 'fast-check'
@@ -228,6 +228,29 @@ describe('possible secrets', () => {
       ],
       ['secret_compose_no_reference', '13 |   URL: *******', '   |        ^^^^^^^'],
     ])
+  })
+
+  test('an unknown field is pointed at, and the accepted names are listed once', () => {
+    const lines: string[] = []
+    const [manifest] = parse(
+      'kind: Deployment\nname: web\nreplica: 2\nenv: {}\nimage: a.example/b:1\n',
+    ).manifests
+    if (manifest === undefined) throw new Error('no document')
+    printRejections(recordingTerminal(lines), manifest, checkOffline(manifest.value))
+    const shown = lines.join('')
+    expect(shown).toContain('web.yaml:3:1: field_unknown at replica\n  3 | replica: 2\n    | ^^^^^^^\n')
+    expect(shown).toContain('hint:     did you mean replicas?')
+    expect(shown).toContain('hint:     use environment')
+    expect(shown.match(/accepted:/g)).toHaveLength(1)
+  })
+
+  test('a rejected quantity is pointed at where it is written', () => {
+    const text = 'kind: Deployment\nname: web\nimage: a.example/b:1\nlimits: {cpu: 2, memory: 99999999Ti}\n'
+    const lines: string[] = []
+    const [manifest] = parse(text).manifests
+    if (manifest === undefined) throw new Error('no document')
+    printRejections(recordingTerminal(lines), manifest, checkManifest(manifest))
+    expect(lines.join('')).toContain('web.yaml:4:26: resources_invalid at limits.memory\n')
   })
 
   test('rejections are printed in file order', () => {

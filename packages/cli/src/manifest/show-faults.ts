@@ -1,19 +1,25 @@
 // Prints rejections and syntax errors with their position in the manifest file, in file order.
 
-import type { Rejection } from '@holdfast/contract'
-import { stepsOf } from '@holdfast/contract'
+import { type Rejection, stepsOf } from '@holdfast/contract'
 import {
   type FileText,
+  fieldsAt,
+  foreignSentence,
+  hintFor,
   locate,
+  locateRejection,
   type Manifest,
   positionOf,
+  receivedText,
   type Span,
   type SyntaxFault,
   secretSpans,
+  writtenField,
 } from '@holdfast/manifest'
 import { errArea, indented } from '../print/area.ts'
 import { paint } from '../print/color.ts'
-import { rejectionDetails } from '../print/failure.ts'
+import { rejectionDetails, type ShownRejection } from '../print/failure.ts'
+import { hang } from '../print/table.ts'
 import { report, type Terminal } from '../terminal/terminal.ts'
 import { quoteLine } from './quote-line.ts'
 
@@ -25,17 +31,14 @@ export function printRejections(
   const hidden = secretSpans(manifest.tree)
   const area = indented(errArea(terminal), 2)
   const located = rejections
-    .map((rejection) => ({ rejection, span: locate(manifest.tree, stepsOf(rejection.field)) }))
+    .map((rejection) => ({ rejection, span: locateRejection(manifest, rejection) }))
     .sort((left, right) => left.span.start - right.span.start)
+  const explained = new Set<string>()
   for (const { rejection, span } of located) {
-    printAt(
-      terminal,
-      manifest.file,
-      span,
-      hidden,
-      `${rejection.code} at ${rejection.field || 'the document'}`,
-    )
-    for (const line of rejectionDetails(rejection, area)) report(terminal, `  ${line}`)
+    const field = writtenField(manifest, rejection.field)
+    printAt(terminal, manifest.file, span, hidden, `${rejection.code} at ${field || 'the document'}`)
+    for (const line of rejectionDetails(shownRejection(manifest, rejection, explained), area))
+      report(terminal, `  ${line}`)
     // A blank line separates the errors on a terminal.
     if (terminal.errIsTerminal) report(terminal, '')
   }
@@ -46,6 +49,34 @@ export function printDuplicate(terminal: Terminal, { file, tree }: Manifest, ear
   const first = positionOf(earlier.file, locate(earlier.tree, ['name']).start)
   const place = `${earlier.file.name}:${first.line}:${first.column}`
   printAt(terminal, file, locate(tree, ['name']), secretSpans(tree), `the same deployment as in ${place}`)
+}
+
+/**
+ * The rejection with what the file adds to it: a hint, and the type of the received value. The accepted names of an
+ * object are listed with its first unknown field only.
+ */
+function shownRejection(manifest: Manifest, rejection: Rejection, explained: Set<string>): ShownRejection {
+  const shown = {
+    ...rejection,
+    hint: hintFor(rejection, manifest.value),
+    received: receivedText(rejection, manifest.value),
+  }
+  if (rejection.code !== 'field_unknown') return shown
+  const accepted = fieldsAt(stepsOf(rejection.field).slice(0, -1))
+  const expected = accepted.length === 0 ? rejection.expected : `one of ${accepted.join(', ')}`
+  const isRepeated = explained.has(expected)
+  explained.add(expected)
+  return { ...shown, expected, received: '', isRepeated }
+}
+
+/** Prints the one sentence about a document of another system. */
+export function printForeign(terminal: Terminal, { file, tree, foreign }: Manifest): void {
+  if (foreign === undefined) return
+  const { line, column } = positionOf(file, locate(tree, [foreign.key], 'key').start)
+  const { columns, colored } = errArea(terminal)
+  const place = paint(`${file.name}:${line}:${column}: `, 'bold', colored)
+  for (const text of hang(place, `${foreignSentence(foreign)}; holdfast init writes an example.`, columns))
+    report(terminal, text)
 }
 
 /** Prints a syntax error and quotes only the key of the line: in an unparsable file, any value may be a secret. */

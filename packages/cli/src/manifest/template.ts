@@ -31,10 +31,10 @@ replicas: 1
 
 # Placement uses the requests; the container engine enforces the limits.
 # resources:
-#   cpuMillis: 250
-#   memoryBytes: 268435456
+#   cpu: 250m
+#   memory: 256Mi
 # limits:
-#   memoryBytes: 536870912
+#   memory: 512Mi
 
 # Nodes that may run it. All constraints must match. Regions: holdfast get regions.
 # placement:

@@ -34,18 +34,30 @@ function printRejection(terminal: Terminal, rejection: Rejection): void {
     report(terminal, `  ${line}`)
 }
 
+/** A rejection as it is printed for a manifest. */
+export interface ShownRejection extends Rejection {
+  /** The next step that the manifest suggests. */
+  readonly hint?: string | undefined
+  /** True if an earlier rejection printed the same details; then only the hint is printed. */
+  readonly isRepeated?: boolean
+}
+
 export function rejectionDetails(
-  { code, received, expected, why, doc }: Rejection,
+  { code, received, expected, why, doc, hint, isRepeated }: ShownRejection,
   { columns, colored }: PrintArea,
 ): string[] {
+  const hints = hint === undefined ? [] : [['hint:     ', hint] as const]
   const details = [
     ...(received === '' ? [] : [['received: ', received] as const]),
+    ...hints,
     ['accepted: ', expected] as const,
     ['why:      ', why] as const,
     // A documentation path without a host comes from the offline rules, so there is no server page to link to.
     ['more:     ', doc.startsWith('/') ? `holdfast explain ${code}` : doc] as const,
   ]
-  return details.flatMap(([label, text]) => hang(paint(label, 'gray', colored), plain(text), columns))
+  return (isRepeated ? hints : details).flatMap(([label, text]) =>
+    hang(paint(label, 'gray', colored), plain(text), columns),
+  )
 }
 
 const BY_CODE: { readonly [code: string]: ExitCode } = { quota_exceeded: EXIT.rejected }

@@ -47,8 +47,10 @@ export function addFault(
 /** A path as text. Its keys are redacted, because a client may have put a credential into a key. */
 function pathText(path: Path): string {
   return path.reduce<string>(
-    (text, step) =>
-      typeof step === 'number' ? elementPath(text, step) : childPath(text, boundedKey(step, safeKey)),
+    (text, step) => (typeof step === 'number' ? elementPath(text, step) : childPath(text, shownKey(step))),
     '',
   )
 }
+
+/** A key as the path of a rejection shows it: cut, and redacted if it looks like a credential. */
+export const shownKey = (key: string): string => boundedKey(key, safeKey)

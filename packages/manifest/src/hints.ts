@@ -1,0 +1,146 @@
+// The next step for a rejection of a manifest: the name that was probably meant, what another system's field is called
+// here, or the form that YAML needs.
+
+import {
+  deploymentBodyShape,
+  isJsonObject,
+  isOfType,
+  type Json,
+  nearestName,
+  type PathStep,
+  type Rejection,
+  type ShapeNode,
+  stepsOf,
+} from '@holdfast/contract'
+import { FOREIGN_WORDS } from './foreign-words.ts'
+import { QUANTITY_BLOCKS, QUANTITY_FIELDS } from './quantities.ts'
+
+/** The next step for a rejection of a document; undefined if the rejection says all there is to say. */
+export function hintFor({ code, field }: Rejection, document: Json): string | undefined {
+  const steps = stepsOf(field)
+  if (code === 'field_unknown') return hintForName(steps)
+  const value = valueAt(document, steps)
+  if (code === 'field_type_invalid' && value !== undefined) return hintForType(steps, value)
+  return undefined
+}
+
+/** The fields that a manifest accepts in an object, quantities included; empty if the path leads to no object. */
+export function fieldsAt(steps: readonly PathStep[]): string[] {
+  const shape = shapeAt(steps)
+  const fields = shape?.kind === 'object' ? Object.keys(shape.fields) : []
+  const hasQuantities = steps.length === 1 && QUANTITY_BLOCKS.some((block) => block === steps[0])
+  return [...fields.filter((name) => name !== NEVER_ACCEPTED), ...(hasQuantities ? QUANTITY_NAMES : [])]
+}
+
+const QUANTITY_NAMES = QUANTITY_FIELDS.map(({ name }) => name)
+/** A field of a secret entry that only exists to be rejected with a specific code. */
+const NEVER_ACCEPTED = 'mount_path'
+
+const shapeAt = (steps: readonly PathStep[]): ShapeNode | undefined =>
+  steps.reduce<ShapeNode | undefined>(stepInto, deploymentBodyShape)
+
+function stepInto(shape: ShapeNode | undefined, step: PathStep): ShapeNode | undefined {
+  const inner = innerOf(shape)
+  if (inner?.kind === 'list') return typeof step === 'number' ? innerOf(inner.element) : undefined
+  if (inner?.kind === 'map') return innerOf(inner.value)
+  return inner?.kind === 'object' && Object.hasOwn(inner.fields, step)
+    ? innerOf(inner.fields[step])
+    : undefined
+}
+
+const innerOf = (shape: ShapeNode | undefined): ShapeNode | undefined =>
+  shape?.kind === 'optional' || shape?.kind === 'nullable' ? innerOf(shape.inner) : shape
+
+function hintForName(steps: readonly PathStep[]): string | undefined {
+  const parent = steps.slice(0, -1)
+  const name = String(steps.at(-1))
+  const words = FOREIGN_WORDS[parent.filter((step) => typeof step === 'string').join('.')]
+  if (words !== undefined && Object.hasOwn(words, name)) return words[name]
+  const nearest = nearestName(name, fieldsAt(parent))
+  if (nearest !== undefined) return `did you mean ${nearest}?`
+  const elsewhere = ELSEWHERE.get(name)
+  return elsewhere === undefined ? undefined : `${name} is a field of ${elsewhere}`
+}
+
+/** For each field name that exists at one place only, the object that has it; '' is the top level. */
+const ELSEWHERE: ReadonlyMap<string, string> = new Map(
+  [...Map.groupBy(namesIn(deploymentBodyShape, ''), ({ name }) => name)]
+    .filter(([, places]) => places.length === 1)
+    .map(([name, places]) => [name, places[0]?.object || 'the top level']),
+)
+
+function namesIn(shape: ShapeNode | undefined, object: string): { name: string; object: string }[] {
+  const inner = innerOf(shape)
+  if (inner?.kind === 'list') return namesIn(inner.element, object)
+  if (inner?.kind !== 'object') return []
+  return Object.entries(inner.fields).flatMap(([name, field]) => [
+    { name, object },
+    ...namesIn(field, object === '' ? name : `${object}.${name}`),
+  ])
+}
+
+/** The hint for a value of the wrong type: quotes, units, or the list or map that is needed. */
+function hintForType(steps: readonly PathStep[], value: Json): string | undefined {
+  const shape = shapeAt(steps)
+  switch (shape?.kind) {
+    case 'string':
+      return isPlain(value) ? 'write it in quotes, so that it is a string' : undefined
+    case 'integer':
+      return typeof value === 'string' && /^[0-9]+$/.test(value) ? 'write it without quotes' : undefined
+    case 'boolean':
+      return value === 'true' || value === 'false' ? 'write it without quotes' : undefined
+    case 'duration':
+      return typeof value === 'number' || /^[0-9]+$/.test(String(value))
+        ? 'add the unit, as in 30s'
+        : undefined
+    case 'list':
+      return hintForList(shape.element, value)
+    case 'map':
+      return Array.isArray(value)
+        ? 'write a map, one "name: value" in each line, instead of a list'
+        : undefined
+    case 'object':
+      return typeof value === 'string'
+        ? `write an object with ${Object.keys(shape.fields).join(', ')}`
+        : undefined
+    default:
+      return undefined
+  }
+}
+
+function hintForList(element: ShapeNode, value: Json): string | undefined {
+  if (isJsonObject(value)) return 'write a list: each element begins with a hyphen'
+  if (typeof value !== 'string' || innerOf(element)?.kind !== 'string') return undefined
+  return 'write a list of strings, as in ["sh", "-c", "..."]'
+}
+
+const isPlain = (value: Json): boolean => ['number', 'bigint', 'boolean'].includes(typeof value)
+
+const TYPES: { readonly [type: string]: string } = {
+  string: 'a string',
+  number: 'a number',
+  bigint: 'a number',
+  boolean: 'a boolean',
+}
+
+/** The received value of a rejection with its type, such as `"2" (a string)`, if the type is what was wrong. */
+export function receivedText({ code, field, received }: Rejection, document: Json): string {
+  if (code !== 'field_type_invalid') return received
+  const steps = stepsOf(field)
+  const value = valueAt(document, steps)
+  const shape = shapeAt(steps)
+  // A redacted value differs from the received text, and is not quoted here either.
+  if (value === undefined || shape === undefined || isOfType(shape, value) || received !== String(value))
+    return received
+  const type = TYPES[typeof value]
+  return type === undefined
+    ? received
+    : `${typeof value === 'string' ? JSON.stringify(value) : received} (${type})`
+}
+
+function valueAt(document: Json, steps: readonly PathStep[]): Json | undefined {
+  return steps.reduce<Json | undefined>((value, step) => {
+    if (Array.isArray(value)) return typeof step === 'number' ? value[step] : undefined
+    return isJsonObject(value) && Object.hasOwn(value, step) ? value[step] : undefined
+  }, document)
+}
