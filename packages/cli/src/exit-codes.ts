@@ -14,4 +14,16 @@ export const EXIT = {
   interrupted: 130,
 } as const
 
+export const EXIT_MEANINGS: { readonly [name in keyof typeof EXIT]: string } = {
+  ok: 'success',
+  error: 'any other error',
+  usage: 'usage error',
+  rejected: 'rejected by the platform or by validate',
+  notReady: 'accepted, but not placed or not ready within the time of --wait',
+  notFound: 'not found',
+  conflict: 'conflict: someone else changed it, or the name is taken',
+  unreachable: 'the platform cannot be reached or does not accept the token',
+  interrupted: 'interrupted by Ctrl-C',
+}
+
 export type ExitCode = number

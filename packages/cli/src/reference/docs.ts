@@ -3,7 +3,7 @@
 import { GLOBAL_OPTIONS } from '../args/global-options.ts'
 import type { Command, OptionSpec } from '../command.ts'
 import { COMMANDS } from '../commands/index.ts'
-import { EXIT } from '../exit-codes.ts'
+import { EXIT, EXIT_MEANINGS } from '../exit-codes.ts'
 import { descriptionOf } from '../program.ts'
 
 const NOTE = '<!-- Generated from packages/cli by scripts/build-cli.ts; do not edit. -->'
@@ -17,18 +17,6 @@ export function renderPages(): ReadonlyMap<string, string> {
 }
 
 const fileOf = ({ name }: Command): string => `${name.replaceAll(' ', '-')}.md`
-
-const EXIT_MEANINGS: { readonly [name in keyof typeof EXIT]: string } = {
-  ok: 'success',
-  error: 'any other error',
-  usage: 'usage error',
-  rejected: 'rejected by the platform or by `validate`',
-  notReady: 'accepted, but not placed or not ready within the time of `--wait`',
-  notFound: 'not found',
-  conflict: 'conflict: someone else changed it, or the name is taken',
-  unreachable: 'the platform cannot be reached or does not accept the token',
-  interrupted: 'interrupted by Ctrl-C',
-}
 
 function indexPage(): string {
   const meanings = Object.entries(EXIT).map(([name, code]) => `| ${code} | ${meaningOf(name)} |`)

@@ -1,22 +1,82 @@
-// Checks that the explanation of a field lists only rejection codes that a manifest can get at that field.
+// `holdfast explain` knows every field and every word that the platform prints, and prints neither Markdown nor
+// placeholders.
 
+import { CODES, EVENT_TYPES } from '@holdfast/contract'
+import { describeManifest, flattenFields } from '@holdfast/core/admission'
 import { describe, expect, test } from 'vitest'
-import { explainWord } from './explain.ts'
+import { explainAll, explainWord } from './explain.ts'
+import { WORD_GROUPS } from './words.ts'
 
-const codesOf = (field: string): string[] =>
-  [...(explainWord(field) ?? '').matchAll(/^- `(\w+)`:/gm)].map(([, code = '']) => code)
+const AREA = { columns: 80, colored: false }
 
-describe('the rejection codes of a field', () => {
-  test('omit codes of other resources with a field of the same name', () => {
-    expect(codesOf('replicas')).toEqual(['replicas_negative', 'replicas_out_of_range'])
-    for (const code of codesOf('nodeId')) expect(code).toMatch(/^(?:node_|volume_primary_mismatch)/)
-  })
+function textOf(word: string): string {
+  const explained = explainWord(word, AREA)
+  return explained.found ? explained.lines.join('\n') : `unknown, nearest: ${explained.nearest.join(' ')}`
+}
+
+const FIELDS = flattenFields(describeManifest()).map(({ path }) => path)
+const WORDS = WORD_GROUPS.flatMap(({ name, words }) => [name, ...Object.keys(words)])
+
+test.each([...FIELDS, ...WORDS, ...CODES, 'codes'])(
+  'explains %s without Markdown and placeholders',
+  (word) => {
+    expect(textOf(word)).not.toMatch(/^unknown|`|\*\*|<[a-z]+>|[^{]\{[a-z]+\}/)
+  },
+)
+
+test('a field has meaning, type, default, range, example and codes', () => {
+  expect(textOf('update.parallelism')).toBe(
+    [
+      'update.parallelism',
+      '  How many replicas an update replaces at the same time.',
+      '',
+      'Type:      whole number',
+      'Default:   1',
+      'Accepted:  a whole number from 1 to 100',
+      '',
+      'Example:',
+      '  update:',
+      '    parallelism: 2',
+      '',
+      'Rejection codes, each with the accepted form:',
+      '  field_type_invalid  a whole number',
+      '  update_invalid      a whole number from 1 to 100',
+    ].join('\n'),
+  )
+})
+
+describe('a field can be named', () => {
   test.each([
-    ['placement.residency.country', 'placement_invalid'],
-    ['update.order', 'update_invalid'],
-    ['resources.cpuMillis', 'resources_invalid'],
-    ['routes.host', 'route_invalid'],
-    ['labels', 'label_reserved'],
-    ['secrets.name', 'secret_name_invalid'],
-  ])('%s lists %s', (field, code) => expect(codesOf(field)).toContain(code))
+    ['secrets[0].name', 'secrets[].name'],
+    ['secrets.name', 'secrets[].name'],
+    ['deployment.replicas', 'replicas'],
+    ['environment.LOG_LEVEL', 'environment'],
+    ['anchor', 'secrets[].anchor'],
+    ['degraded', 'Degraded (phase)'],
+  ])('as %s', (word, title) => expect(textOf(word).split('\n')[0]).toBe(title))
+})
+
+test('a word with several meanings is explained once for each', () => {
+  const text = textOf('residency_enforcement_off')
+  for (const kind of ['reason', 'refusal of a node', 'warning']) expect(text).toContain(`(${kind})`)
+})
+
+test.each([
+  ['replica', ['replicas']],
+  ['healthCheck.timout', ['healthCheck.timeout']],
+  ['values', ['secrets[].values', 'placement.constraints[].values']],
+  ['qqqqqq', []],
+])('the unknown word %s is answered with the nearest names', (word, nearest) => {
+  expect(explainWord(word, AREA)).toEqual({ found: false, nearest })
+})
+
+test('the tree lists every field and every group of words', () => {
+  const lines = explainAll(AREA).map((line) => line.trim().split(' ')[0])
+  for (const path of FIELDS) expect(lines).toContain(path.split('.').at(-1))
+  for (const { name } of WORD_GROUPS) expect(lines).toContain(name)
+})
+
+test('every event type that is emitted is explained', () => {
+  const events = WORD_GROUPS.find(({ name }) => name === 'events')?.words ?? {}
+  for (const type of Object.keys(events)) expect(EVENT_TYPES).toContain(type)
 })

@@ -1,90 +1,203 @@
-// The offline reference of `holdfast explain`: the meaning of a rejection code, and the type and rules of a manifest field.
+// The offline reference of `holdfast explain`: fields of manifests and other bodies, rejection codes, and the words of
+// words.ts. A word with several meanings is explained once for each.
 
 import {
   CODES,
-  deploymentBodyShape,
-  describeShape,
+  type Code,
   entryOf,
   isCode,
-  renderCodePage,
-  type ShapeNode,
+  type Json,
+  jsonText,
+  nearestName,
   stepsOf,
 } from '@holdfast/contract'
+import {
+  DEFAULT_LIMITS,
+  type DescribedField,
+  describeCode,
+  describeManifest,
+  flattenFields,
+} from '@holdfast/core/admission'
+import type { PrintArea } from '../print/area.ts'
+import { paint } from '../print/color.ts'
+import { wrapWords } from '../print/fit.ts'
+import { factLines, indent, section } from '../print/sections.ts'
+import { alignRows } from '../print/table.ts'
+import { exampleText } from './example.ts'
+import { plainForm, WORD_GROUPS, type WordGroup } from './words.ts'
 
-/** Explains a rejection code or a manifest field; undefined if the word is neither. */
-export function explainWord(word: string): string | undefined {
-  return isCode(word) ? renderCodePage(word) : explainField(word)
+export type Explained =
+  | { readonly found: true; readonly lines: readonly string[] }
+  | { readonly found: false; readonly nearest: readonly string[] }
+
+/** Explains a word. If it is unknown, returns the most similar names. */
+export function explainWord(word: string, area: PrintArea): Explained {
+  const known = allFields()
+  const path = pathOf(word)
+  const pages = [
+    ...known.filter((field) => isAbout(field, path)).map((field) => fieldLines(field, area)),
+    ...(isCode(word) ? [codeLines(word, area)] : []),
+    ...WORD_GROUPS.flatMap((group) => wordLines(group, word, area)),
+    ...(word === 'codes' ? [listLines('Rejection codes', codeRows(), area)] : []),
+  ]
+  if (pages.length > 0)
+    return { found: true, lines: pages.flatMap((page, at) => (at === 0 ? page : ['', ...page])) }
+  return explainPart(word, known, area)
 }
 
-/** All rejection codes and manifest fields, from which the nearest is suggested for an unknown word. */
-export const explainableWords = (): string[] => [...CODES, ...fieldPaths(deploymentBodyShape, '')]
+/** Explains the last name of a field, such as `anchor`, if only one field has it. Otherwise lists what is similar. */
+function explainPart(word: string, known: readonly DescribedField[], area: PrintArea): Explained {
+  const named = known.filter(({ path }) => path.split('.').at(-1)?.replace('[]', '') === word)
+  const [only, ...others] = named
+  if (only !== undefined && others.length === 0) return { found: true, lines: fieldLines(only, area) }
+  if (only !== undefined) return { found: false, nearest: named.map(({ path }) => path) }
+  const nearest = nearestName(word, allWords(known))
+  const isOtherCase = nearest !== undefined && nearest.toLowerCase() === word.toLowerCase()
+  if (isOtherCase) return explainWord(nearest, area)
+  return { found: false, nearest: nearest === undefined ? [] : [nearest] }
+}
 
-function explainField(word: string): string | undefined {
-  const path = stepsOf(word.replace(/^deployment\./, ''))
-    .filter((step) => typeof step === 'string')
-    .join('.')
-  const shape = path.split('.').reduce<ShapeNode | undefined>(fieldOf, deploymentBodyShape)
-  if (shape === undefined) return undefined
-  const codes = CODES.filter((code) => !OTHER_RESOURCES.test(code) && isAbout(entryOf(code).field, path))
+const allFields = (): DescribedField[] => flattenFields(describeManifest())
+
+function allWords(fields: readonly DescribedField[]): string[] {
   return [
-    `# \`${path}\``,
+    ...fields.flatMap(({ path }) => [bare(path), path.split('.').at(-1) ?? '']),
+    ...WORD_GROUPS.flatMap(({ name, words }) => [name, ...Object.keys(words)]),
+    ...CODES,
+  ]
+}
+
+/** The tree of all fields, and the names of the other things that can be explained. */
+export function explainAll(area: PrintArea): string[] {
+  return [
+    'The fields of a deployment. holdfast explain FIELD explains one, for example healthCheck.command.',
     '',
-    `- Type: ${describeShape(shape)}`,
-    ...(shape.kind === 'optional' ? ['- Optional'] : []),
-    ...(descriptionOf(shape) === '' ? [] : ['', descriptionOf(shape)]),
-    ...(codes.length === 0 ? [] : ['', '## Rejection codes', '']),
-    ...codes.map((code) => `- \`${code}\`: ${acceptedFor(code)}`),
+    ...alignRows(
+      describeManifest().flatMap((field) => treeRows(field)),
+      area.columns,
+    ),
+    ...section(
+      'Also explained, each word and as a list',
+      alignRows(
+        [...WORD_GROUPS.map(({ name, about }) => [name, about]), ['codes', 'The codes of rejections.']],
+        area.columns - 2,
+      ),
+      area,
+    ),
+  ]
+}
+
+function treeRows(field: DescribedField, depth = 0): string[][] {
+  const { path, type, required } = field
+  const name = `${'  '.repeat(depth)}${path.split('.').at(-1)}`
+  return [
+    [name, required ? `${type}, required` : type],
+    ...field.fields.flatMap((inner) => treeRows(inner, depth + 1)),
+  ]
+}
+
+function fieldLines(field: DescribedField, area: PrintArea): string[] {
+  const { path, type, meaning, range, rejections } = field
+  const inner = { ...area, columns: area.columns - 2 }
+  return [
+    paint(path, 'bold', area.colored),
+    ...indent(wrapWords(meaning, inner.columns)),
     '',
-  ].join('\n')
+    ...factLines([['Type', type], absence(field), ['Accepted', plainForm(range)]], area),
+    ...section('Example', field.example === null ? [] : exampleText(field).split('\n'), area),
+    ...section('Fields', alignRows(innerRows(field), inner.columns), area),
+    ...section(
+      'Rejection codes, each with the accepted form',
+      alignRows(
+        rejections.map(({ code, expected }) => [code, plainForm(expected)]),
+        inner.columns,
+      ),
+      area,
+    ),
+  ]
 }
 
-/** A placeholder with single braces, such as `{max}`, that a rejection fills in. `{{name}}` does not match. */
-const PLACEHOLDER = /(?<!\{)\{(\w+)\}(?!\})/
-const PLACEHOLDERS = new RegExp(PLACEHOLDER, 'g')
+/** The fields inside a field, each with the first sentence of its meaning. */
+const innerRows = ({ path, fields }: DescribedField): string[][] =>
+  flattenFields(fields).map((each) => [
+    each.path.slice(path.length).replace(/^(\[\])?\./, ''),
+    firstSentence(each),
+  ])
 
-/** The rule of a rejection code: the expected value if that text has no placeholder, else the reason for the rule. */
-function acceptedFor(code: Parameters<typeof entryOf>[0]): string {
-  const { expected, why } = entryOf(code)
-  return [expected, why].find((text) => !PLACEHOLDER.test(text)) ?? expected.replaceAll(PLACEHOLDERS, '<$1>')
+function absence({ required, absent, default: value }: DescribedField): [string, string] {
+  if (required) return ['Required', 'yes']
+  return value === undefined ? ['If absent', absent ?? ''] : ['Default', spaced(value)]
 }
 
-function fieldOf(shape: ShapeNode | undefined, name: string): ShapeNode | undefined {
-  if (shape === undefined) return undefined
-  if (shape.kind === 'optional' || shape.kind === 'nullable') return fieldOf(shape.inner, name)
-  if (shape.kind === 'list') return fieldOf(shape.element, name)
-  if (shape.kind === 'map') return shape.value
-  return shape.kind === 'object' && Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined
+function codeLines(code: Code, area: PrintArea): string[] {
+  const { status, alternativeStatus, field, doc } = entryOf(code)
+  const { expected, why } = describeCode(code, DEFAULT_LIMITS)
+  const other =
+    alternativeStatus === undefined ? '' : `; ${alternativeStatus.status} when ${alternativeStatus.when}`
+  return [
+    `${paint(code, 'bold', area.colored)} (rejection code)`,
+    ...indent(wrapWords(plainForm(why), area.columns - 2)),
+    '',
+    ...factLines(
+      [
+        ['Field', plainForm(field.split(' | ').join(', '))],
+        ['Accepted', plainForm(expected)],
+        ['HTTP status', `${status}${other}`],
+      ],
+      area,
+    ),
+    ...plainForm(doc)
+      .split('\n\n')
+      .flatMap((paragraph) => ['', ...wrapWords(paragraph.replaceAll('\n', ' '), area.columns)]),
+  ]
 }
 
-function descriptionOf(shape: ShapeNode): string {
-  const own = shape.description ?? ''
-  return own === '' && (shape.kind === 'optional' || shape.kind === 'nullable')
-    ? descriptionOf(shape.inner)
-    : own
+function wordLines(group: WordGroup, word: string, area: PrintArea): string[][] {
+  const { name, kind, about, words } = group
+  if (word === name)
+    return [
+      listLines(
+        about,
+        Object.entries(words).map(([each, text]) => [each, firstSentence(text)]),
+        area,
+      ),
+    ]
+  const text = Object.hasOwn(words, word) ? words[word] : undefined
+  if (text === undefined) return []
+  const { meaning, next, data = [] } = text
+  const paragraphs = next === undefined ? [meaning] : [meaning, `What to do: ${next}`]
+  return [
+    [
+      `${paint(word, 'bold', area.colored)} (${kind})`,
+      ...paragraphs.flatMap((each) => indent(wrapWords(each, area.columns - 2))),
+      ...section('Data', alignRows(data, area.columns - 2), area),
+    ],
+  ]
 }
 
-/** Codes about volumes, jobs, networks and the archive; excluded, although manifests have fields of equal names. */
-const OTHER_RESOURCES = /^(?:volume_spec|job|network|archive)_/
+const listLines = (about: string, rows: readonly (readonly string[])[], area: PrintArea): string[] => [
+  about,
+  '',
+  ...alignRows(rows, area.columns),
+]
 
-/**
- * Whether field patterns of the catalogue cover a field: `secrets[<i>].name | name` covers `secrets.name` and `name`;
- * `update.<field>` covers `update` and `update.order`.
- */
-const isAbout = (patterns: string, path: string): boolean =>
-  patterns.split(' | ').some((pattern) => {
-    const named = pattern.replaceAll(/\[["<].*?[">]\]/g, '')
-    const parent = named.replaceAll(/\.<\w+>/g, '')
-    return parent === path || (named.endsWith('.<field>') && path === `${parent}.${lastOf(path)}`)
-  })
+const codeRows = (): string[][] =>
+  CODES.map((code) => [code, plainForm(describeCode(code, DEFAULT_LIMITS).why)])
 
-const lastOf = (path: string): string => path.slice(path.lastIndexOf('.') + 1)
+/** A JSON value with spaces, at which a line can be wrapped. */
+const spaced = (value: Json): string => jsonText(value).replaceAll(/([,:])(?=["[{\d])/g, '$1 ')
 
-function fieldPaths(shape: ShapeNode, parent: string): string[] {
-  if (shape.kind === 'optional' || shape.kind === 'nullable') return fieldPaths(shape.inner, parent)
-  if (shape.kind === 'list') return fieldPaths(shape.element, parent)
-  if (shape.kind !== 'object') return []
-  return Object.entries(shape.fields).flatMap(([name, field]) => {
-    const path = parent === '' ? name : `${parent}.${name}`
-    return [path, ...fieldPaths(field, path)]
-  })
+const firstSentence = ({ meaning }: { readonly meaning: string }): string =>
+  /^.*?[.](?= |$)/.exec(meaning)?.[0] ?? meaning
+
+/** Field paths without list marks, so that `secrets[0].name`, `secrets[].name` and `secrets.name` are the same. */
+const bare = (path: string): string => path.replaceAll('[]', '')
+
+/** Whether a path names the field or, in a map, one of its keys: `environment.LOG_LEVEL` is about `environment`. */
+const isAbout = ({ path, type }: DescribedField, word: string): boolean =>
+  bare(path) === word || (type.startsWith('map ') && word.startsWith(`${bare(path)}.`))
+
+function pathOf(word: string): string {
+  const steps = stepsOf(word.replace(/^deployment\./, '')).filter((step) => typeof step === 'string')
+  return steps.join('.')
 }

@@ -1,0 +1,101 @@
+// The meaning of roles, quotas, and of the codes of warnings and alterations.
+
+import type { ALTERATION_CODES, WARNING_CODES } from '../api/rejection.ts'
+import type { QuotaKind, Role } from '../api/tenant.ts'
+import type { WordText } from './status-texts.ts'
+
+export const ROLE_TEXTS: { readonly [role in Role]: WordText } = {
+  viewer: { meaning: 'Reads everything of its tenant except secret keys and logs. Changes nothing.' },
+  developer: {
+    meaning:
+      'Reads like a viewer, writes deployments, reads logs and runs commands in containers. May refer to secrets, but may not write them.',
+  },
+  'secrets-admin': {
+    meaning:
+      'Reads like a viewer, writes and rotates secrets and registry credentials, and sees key names. No role reads secret values. Writes no deployments.',
+  },
+  'tenant-admin': {
+    meaning: 'Everything in its own tenant: deployments, secrets, nodes, join tokens and API tokens.',
+  },
+  'platform-admin': {
+    meaning:
+      'Everything a tenant-admin may do, in every tenant, and also tenants, quotas and control-plane nodes.',
+  },
+}
+
+export const QUOTA_TEXTS: { readonly [kind in QuotaKind]: WordText } = {
+  nodes: { meaning: 'How many nodes the tenant may enroll.' },
+  deployments: { meaning: 'How many deployments the tenant may have.' },
+  containers: { meaning: 'How many containers the tenant may run at once, on all nodes together.' },
+  volumes: { meaning: 'How many volumes the tenant may have. Volumes are not available yet.' },
+  volume_bytes: { meaning: 'The size of all volumes together. Volumes are not available yet.' },
+  networks: { meaning: 'How many networks the tenant may have. Networks are not available yet.' },
+  jobs_running: { meaning: 'How many jobs the tenant may run at once. Jobs are not available yet.' },
+  secrets: { meaning: 'How many secrets the tenant may have.' },
+  stored_bytes: { meaning: 'The size of all records of the tenant in the store.' },
+}
+
+export const WARNING_TEXTS: { readonly [code in (typeof WARNING_CODES)[number]]: WordText } = {
+  registry_unreachable: {
+    meaning:
+      'The registry did not answer, so the image could not be checked. The manifest is stored, and the image is resolved later.',
+  },
+  secret_keys_dropped: {
+    meaning:
+      'The new version of the secret lacks keys that the version before had. Containers that need them cannot be created.',
+    next: 'Write the secret again with all keys, or add single keys with holdfast secret set --add.',
+  },
+  residency_enforcement_off: {
+    meaning: 'The operator switched residency enforcement off, so this deployment is not placed.',
+    next: 'Ask the operator.',
+  },
+  residency_no_match: {
+    meaning: 'No reachable node satisfies placement.residency now. The deployment waits until one does.',
+    next: 'Compare with the locations that the warning lists.',
+  },
+  list_shortened: { meaning: 'A list in the response was cut to a limit.' },
+  health_check_trivial: {
+    meaning: 'The health check always passes, so it proves nothing.',
+    next: 'Check something that fails when the program is broken, such as an HTTP request.',
+  },
+  charset_unsafe_in_template: {
+    meaning:
+      'A generated value may contain characters that break the template in composedEnvironment, such as / in a URL.',
+    next: 'Use the charset alphanumeric or urlsafe, or the encoding hex or base64url.',
+  },
+  engine_below_floor: {
+    meaning: 'The Docker Engine of the node is older than the oldest safe version.',
+    next: 'Upgrade the engine.',
+  },
+  secret_exists: {
+    meaning: 'The secret has a version already, so generate created nothing.',
+    next: 'Use holdfast secret set or holdfast secret rotate to change it.',
+  },
+  external_material_generated: {
+    meaning:
+      'A value was generated for a secret with the anchor external, so the outside system does not know it yet.',
+    next: 'Set anchor to process, or make the outside system accept the value.',
+  },
+}
+
+export const ALTERATION_TEXTS: { readonly [code in (typeof ALTERATION_CODES)[number]]: WordText } = {
+  default_applied: { meaning: 'A field was not sent, and the server filled in its default.' },
+  image_digest_resolved: {
+    meaning: 'The registry resolved the tag of the image to a digest, and containers are created from it.',
+  },
+  residency_stored_as_label: { meaning: 'placement.residency is also shown as labels in residencyLabels.' },
+  write_time_material_stripped: {
+    meaning: 'Secret values were written to the secrets store and removed from the stored manifest.',
+  },
+  secrets_version_kept: {
+    meaning: 'secretsVersion was sent and ignored, because only a rotation changes it.',
+  },
+  secret_version_pinned: { meaning: 'The deployment now uses this version of the secret.' },
+  node_follows_volume: { meaning: 'The replicas run where the volume is.' },
+  update_order_stop_first: {
+    meaning:
+      'The update stops the old container first, although start-first was sent, because two containers cannot run at once.',
+  },
+  network_node_chosen: { meaning: 'The server chose the node of a network.' },
+  read_only_ignored: { meaning: 'A field that only the server sets was sent and ignored.' },
+}
