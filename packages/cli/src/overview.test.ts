@@ -49,8 +49,14 @@ test('says how many more there are, and nodes and events keep their rows', () =>
   expect(lines.at(-1)).toBe('no events yet')
 })
 
+test('on a very short screen each list still shows its worst item', () => {
+  const lines = overviewLines(overview, { nowMs: 0, rows: 8 })
+  expect(firstWords(lines)).toEqual(['41', 'NAME', 'down', 'zz', '41', 'n2', '1', 'no'])
+})
+
 test('each list keeps some rows, and the first ones get the rest', () => {
   expect(shareRows(40, [60, 3, 11])).toEqual([32, 3, 5])
   expect(shareRows(100, [60, 3, 11])).toEqual([60, 3, 11])
-  expect(shareRows(8, [60, 30, 11])).toEqual([5, 5, 5])
+  expect(shareRows(13, [60, 30, 11])).toEqual([5, 4, 4])
+  expect(shareRows(4, [60, 30, 11])).toEqual([2, 2, 2])
 })

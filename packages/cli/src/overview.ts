@@ -50,14 +50,20 @@ export interface OverviewOptions extends Pick<TableOptions, 'columns' | 'colored
   readonly rows?: number
 }
 
+/** On a screen with fewer lines, quotas and empty lines give way to the lists. */
+const SHORT = 16
+
 export function overviewLines(overview: Overview, options: OverviewOptions): string[] {
   const { rows = Number.POSITIVE_INFINITY, colored = false } = options
   const active = overview.deployments.filter(({ status }) => status.phase !== 'Stopped')
   const stopped = overview.deployments.length - active.length
+  const isShort = rows < SHORT
+  const quotas = isShort ? [] : quotaLines(overview.quotas, options.columns)
   const head = [
     paint(headText(overview, active, stopped), 'bold', colored),
-    ...quotaLines(overview.quotas, options.columns).map((line) => paint(line, 'gray', colored)),
+    ...quotas.map((line) => paint(line, 'gray', colored)),
   ]
+  const between = isShort ? [] : ['']
   const lists: readonly List[] = [
     listOf(deployments.columns, byTrouble(active, rankOfDeployment), options, {
       none: overview.deployments.length === 0 ? `no deployments yet; ${deployments.begin ?? ''}` : '',
@@ -71,10 +77,10 @@ export function overviewLines(overview: Overview, options: OverviewOptions): str
     eventList(overview.events, options),
   ]
   const shares = shareRows(
-    rows - head.length - lists.length,
+    rows - head.length - lists.length * between.length,
     lists.map(({ height }) => height),
   )
-  return [...head, ...lists.flatMap((list, at) => ['', ...list.lines(shares[at] ?? 0)])]
+  return [...head, ...lists.flatMap((list, at) => [...between, ...list.lines(shares[at] ?? 0)])]
 }
 
 /** On a screen an event has one line, which is cut at the edge, so a narrow one shows only what no other column says. */
@@ -154,9 +160,10 @@ function listOf<T>(
     height: whole.length + foot.length,
     lines(room) {
       if (whole.length + foot.length <= room) return [...whole, ...foot]
-      const shown = rowsThatFit(rows, room - head.length - 1)
+      const title = room < head.length + 2 ? [] : head
+      const shown = rowsThatFit(rows, room - title.length - 1)
       const left = [`${items.length - shown.length} more`, ...foot].join(', ')
-      return [...head, ...shown.flat(), more === '' ? left : `${left}: ${more}`]
+      return [...title, ...shown.flat(), more === '' ? left : `${left}: ${more}`]
     },
   }
 }
@@ -175,7 +182,8 @@ const KEPT = 5
 
 /** Shares the lines of a screen among lists. Each keeps some lines; the rest is given out in the order of the lists. */
 export function shareRows(room: number, heights: readonly number[]): number[] {
-  const shares = heights.map((height) => Math.min(height, KEPT))
+  const kept = Math.max(2, Math.min(KEPT, Math.floor(room / heights.length)))
+  const shares = heights.map((height) => Math.min(height, kept))
   let left = room - shares.reduce((sum, share) => sum + share, 0)
   return shares.map((share, at) => {
     const extra = Math.max(0, Math.min(left, (heights[at] ?? 0) - share))

@@ -29,7 +29,13 @@ export function buildProgram({ commands, groups, out, err, onChosen }: ProgramPa
   const program = createCommand('holdfast')
     .description('Run containers on the nodes of your tenant.')
     .configureOutput({ writeOut: out, writeErr: err })
-    .configureHelp({ showGlobalOptions: true, sortSubcommands: true })
+    .configureHelp({
+      showGlobalOptions: true,
+      sortSubcommands: true,
+      // The list of commands has names only, so that it fits a narrow terminal; the help of each has its arguments.
+      subcommandTerm: (command) => command.name(),
+      minWidthToWrap: 20,
+    })
     .helpCommand('help [command]', 'show the help of a command')
     .version(about.version, '--version', 'print the version')
     .exitOverride()

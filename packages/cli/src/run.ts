@@ -9,7 +9,9 @@ import type { ChosenSettings, Command, Invocation, Settings } from './command.ts
 import { COMMANDS, GROUPS } from './commands/index.ts'
 import { connect } from './connect.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
+import { errArea } from './print/area.ts'
 import { printError } from './print/failure.ts'
+import { wrapWords } from './print/fit.ts'
 import { buildProgram, type ParsedArguments } from './program.ts'
 import { chooseSettings } from './settings/choose-settings.ts'
 import { contextsPath, readContextsFile } from './settings/contexts-file.ts'
@@ -49,7 +51,8 @@ function printSuggestion(terminal: Terminal, words: readonly string[]): void {
   const [first = '', second = ''] = positional(words, GLOBAL_OPTIONS).filter((word) => word !== 'help')
   const isInGroup = Object.hasOwn(GROUPS, first)
   const fitting = suggestCommand(COMMANDS, isInGroup ? first : undefined, isInGroup ? second : first)
-  report(terminal, fitting ?? 'holdfast help lists the commands')
+  const { columns } = errArea(terminal)
+  for (const line of wrapWords(fitting ?? 'holdfast help lists the commands', columns)) report(terminal, line)
 }
 
 /**

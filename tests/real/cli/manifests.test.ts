@@ -201,7 +201,7 @@ describe('one field of a deployment', () => {
   test('ps lists the replicas of one deployment or of all', async () => {
     const one = await world.cli(['ps', 'one'])
     expect(one.stdout).toMatch(
-      /^DEPLOYMENT +REPLICA +NODE +STATE +REVISION +UP\none +1 +n[12] +ready +\d+ +\d/,
+      /^DEPLOYMENT +REPLICA +NODE +STATE +REVISION +RESTARTS +UP +LAST EXIT\none +1 +n[12] +ready +\d+ +0 +\d\w+ +-\n/,
     )
     const all = (await world.cli(['ps'])).stdout
     for (const name of ['one', 'web']) expect(all).toMatch(new RegExp(`^${name} +1 `, 'm'))

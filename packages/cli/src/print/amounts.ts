@@ -14,5 +14,6 @@ export function memory(bytes: number): string {
 export const ofKind = (kind: string, amount: number): string =>
   kind.endsWith('_bytes') ? memory(amount) : String(amount)
 
-/** An image without its registry and folders: `hello:1.0`. */
-export const shortImage = (image: string): string => image.replace(/^.*\//, '')
+/** An image without its registry and folders, and with the beginning of its digest: `hello:1.0`. */
+export const shortImage = (image: string): string =>
+  image.replace(/^.*\//, '').replace(/(@sha256:\w{12})\w+/, '$1')

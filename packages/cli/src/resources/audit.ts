@@ -13,7 +13,7 @@ export const audit: Resource<AuditEntry> = {
     { header: 'AGE', value: ({ time }, nowMs) => age(time, nowMs) },
     { header: 'ACTION', value: ({ action }) => action },
     { header: 'SUBJECT', value: ({ subject }) => `${subject.kind} ${subject.name}` },
-    { header: 'ROLE', value: ({ actor }) => actor.role },
+    { header: 'ROLE', drop: 1, value: ({ actor }) => actor.role },
     { header: 'TOKEN', value: ({ actor }) => actor.token },
     {
       header: 'REVISION',

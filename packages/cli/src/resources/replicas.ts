@@ -2,6 +2,7 @@ import { type Client, type Result, readAll } from '@holdfast/client'
 import type { DeploymentRecord, PlacementEntry } from '@holdfast/contract'
 import { age } from '../print/age.ts'
 import { colorOf } from '../print/color.ts'
+import { lastExitText } from '../print/containers.ts'
 import type { Resource } from './resource.ts'
 
 export interface ListedReplica extends PlacementEntry {
@@ -22,7 +23,9 @@ export const replicas: Resource<ListedReplica> = {
     { header: 'NODE', value: ({ nodeName }) => nodeName },
     { header: 'STATE', value: ({ state }) => state, tint: ({ state }) => colorOf(state) },
     { header: 'REVISION', drop: 1, value: ({ revision }) => String(revision) },
-    { header: 'UP', value: ({ startedAt }, nowMs) => age(startedAt, nowMs) },
+    { header: 'RESTARTS', value: ({ restarts = 0 }) => String(restarts) },
+    { header: 'UP', drop: 2, value: ({ startedAt }, nowMs) => age(startedAt, nowMs) },
+    { header: 'LAST EXIT', value: (item, nowMs) => lastExitText(item, [], nowMs) },
     { header: 'CONTAINER', wide: true, value: ({ containerId }) => containerId?.slice(0, 12) ?? '' },
   ],
 }
