@@ -135,6 +135,8 @@ function composeHttp(deps: HttpDeps): FastifyInstance {
     metrics,
     metricsOpen: config.metrics.open,
     openApi: () => document,
+    endpoints,
+    limits: config.limits,
     keyValueStoreConnected: probe.connected,
     ready: probe.caughtUp,
   })

@@ -3,6 +3,7 @@
 // stored.
 
 import { CODES, type Code, codesIn, entryOf } from '@holdfast/contract'
+import { exampleOf } from '@holdfast/contract/examples'
 import { CROSS_RULES, FIELD_RULES } from '@holdfast/core'
 import { sharedSecretsStore, startEtcd, startRegistry, startSecretsStore } from '@holdfast/testkit'
 import { NODE_PROVOCATIONS } from '@holdfast/testkit/nodes/node-provocations'
@@ -14,6 +15,12 @@ import { BUILT } from '@holdfast/testkit/provocations/built-capabilities'
 import { type Provocation, prepareWorld, provoke, type World } from '@holdfast/testkit/provocations/provoke'
 import { gatherRaisedCodes } from '@holdfast/testkit/provocations/raised-codes'
 import { REQUEST_PROVOCATIONS } from '@holdfast/testkit/provocations/request-provocations'
+import {
+  asExample,
+  prepareExamples,
+  sendExample,
+  sendExampleAsAdmin,
+} from '@holdfast/testkit/provocations/run-examples'
 import { prepareSecrets, SECRET_PROVOCATIONS } from '@holdfast/testkit/secrets/secret-provocations'
 import { createStoreEye } from '@holdfast/testkit/secrets/store-eye'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -27,6 +34,8 @@ const PROVOCATIONS = [
 
 const received = new Set<string>()
 const pages = new Set<string>()
+/** Codes whose examples were sent, with the expected outcome. */
+const shown = new Set<Code>()
 let world: World
 
 beforeAll(async () => {
@@ -65,7 +74,7 @@ async function expectRecord(rejection: { [name: string]: unknown }) {
   const page = await fetch(String(doc))
   expect(page.status).toBe(200)
   expect(page.headers.get('content-type')).toContain('text/html')
-  expect(await page.text()).toContain(`<h1><code>${code}</code></h1>`)
+  expect(await page.text()).toContain(`<h1><code>${String(code).replaceAll('_', '_<wbr>')}</code></h1>`)
   pages.add(String(doc))
 }
 
@@ -112,12 +121,10 @@ test('rate_limited is returned with the time to wait', async () => {
   // The rate limit allows one more request every ten seconds, so that a short pause of the machine changes nothing.
   const platform = await startPlatform({ settings: { rates: { requestsPerMinute: 6, burst: 10 } } })
   const api = platform.api(platform.acme.token)
-  const sent = { kind: 'Deployment', name: 'web', image: platform.image }
   const answers = await Promise.all(Array.from({ length: 12 }, () => api.get('/api/v1/deployments')))
   expect(answers.map(({ status }) => status).sort()).toEqual([...Array(10).fill(200), 429, 429])
   await expectNothingStored(platform, async () => {
-    const answer = await api.post('/api/v1/deployments', sent)
-    await expectRefusal(answer, 'rate_limited', 'Authorization')
+    const answer = await sendFailing(platform, 'rate_limited')
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
   })
   const other = await platform.api(platform.globex.token).get('/api/v1/deployments')
@@ -137,7 +144,7 @@ test('anchored_secret_dropped and anchored_secret_repointed are returned when vo
   }
   const created = await api.post('/api/v1/deployments', {
     kind: 'Deployment',
-    name: 'web',
+    name: 'shop',
     image: platform.image,
     replicas: 0,
     secrets: [secret],
@@ -146,11 +153,13 @@ test('anchored_secret_dropped and anchored_secret_repointed are returned when vo
   expect(created.status, created.text).toBe(201)
   const versions = await storedVersions(platform)
   await expectNothingStored(platform, async () => {
-    const dropped = await api.put('/api/v1/deployments/web', { secrets: [] })
-    await expectRefusal(dropped, 'anchored_secret_dropped', 'secrets')
-    const elsewhere = { secrets: [{ ...secret, vault_path: 'resources/other' }] }
-    const repointed = await api.put('/api/v1/deployments/web', elsewhere)
-    await expectRefusal(repointed, 'anchored_secret_repointed', 'secrets[0].vault_path')
+    for (const code of ['anchored_secret_dropped', 'anchored_secret_repointed'] as const) {
+      await sendFailing(platform, code)
+      const passes = exampleOf(code)?.passes
+      if (passes === undefined) throw new Error('the example has no second request')
+      const path = `${passes.path}?dryRun=true`
+      expect((await sendExampleAsAdmin(platform, { ...passes, path })).status).toBe(200)
+    }
   })
   expect(await storedVersions(platform)).toEqual(versions)
   await platform.stop()
@@ -168,7 +177,7 @@ describe('while a store is unavailable', () => {
     await expectNothingStored(platform, async () => {
       await member.kill()
       const sent = { kind: 'Deployment', name: 'web', image: platform.image }
-      await expectRefusal(await api.post('/api/v1/deployments', sent), 'store_unavailable', 'store')
+      await sendFailing(platform, 'store_unavailable')
       const named = { ...sent, nodeId: 'node_01JD0000000000000000000000' }
       await expectRefusal(
         await api.post('/api/v1/deployments', named),
@@ -201,18 +210,62 @@ describe('while a store is unavailable', () => {
     await secretsStore.seal()
     const sent = { kind: 'Deployment', name: 'web', image: platform.image }
     await expectNothingStored(platform, async () => {
-      const written = await api.put(path, credential)
-      await expectRefusal(written, 'secrets_store_unavailable', 'secretsStore')
+      await sendFailing(platform, 'secrets_store_unavailable')
       const tenant = await platform.api().post('/api/v1/tenants', { name: 'late' })
       await expectRefusal(tenant, 'secrets_store_unavailable', 'secretsStore')
-      const created = await api.post('/api/v1/deployments', sent)
-      await expectRefusal(created, 'registry_credential_store_unavailable', 'image')
+      await sendFailing(platform, 'registry_credential_store_unavailable')
     })
     await secretsStore.unseal()
     expect((await api.post('/api/v1/deployments', sent)).status).toBe(201)
     await platform.stop()
     await Promise.all([secretsStore.stop(), registry.stop()])
   })
+})
+
+const escapeHtml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+
+/** Sends the failing example of a code that needs a platform in a special state. */
+async function sendFailing(platform: Platform, code: Code): Promise<ApiAnswer> {
+  const example = exampleOf(code)
+  if (example === undefined) throw new Error(`no example of ${code}`)
+  const answer = await sendExampleAsAdmin(platform, example.fails)
+  await expectRefusal(answer, code, example.field)
+  shown.add(code)
+  return answer
+}
+
+describe('the examples of the reference pages', () => {
+  const APART: readonly Code[] = [
+    'rate_limited',
+    'anchored_secret_dropped',
+    'anchored_secret_repointed',
+    'store_unavailable',
+    'secrets_store_unavailable',
+    'registry_credential_store_unavailable',
+  ]
+  const EXAMPLES = CODES.filter((code) => !APART.includes(code)).flatMap((code) => {
+    const example = exampleOf(code)
+    return example === undefined ? [] : [{ code, example }]
+  })
+
+  beforeAll(() => prepareExamples(world))
+
+  test.each(EXAMPLES)(
+    'are right for $code: one is rejected with it, the other is accepted',
+    async ({ code, example: { fails, passes, field } }) => {
+      const rejected = await sendExample(world, fails, { dryRun: false })
+      // While volumes are disabled, a manifest that mounts one is rejected for that reason, too.
+      const codes = rejected.codes.filter((each) => each === code || each !== 'volume_binding_unavailable')
+      expect([codes, rejected.body['field']], rejected.text).toEqual([[code], field])
+      const page = await (await fetch(`${world.platform.baseUrl}/docs/errors/${code}`)).text()
+      for (const part of ['expected', 'why'])
+        expect(page).toContain(escapeHtml(asExample(world.platform, String(rejected.body[part]))))
+      const accepted = passes === undefined ? undefined : await sendExample(world, passes, { dryRun: true })
+      expect(accepted?.status ?? 200, accepted?.text).toBeLessThan(300)
+      shown.add(code)
+    },
+  )
 })
 
 describe('the catalogue and the rules', () => {
@@ -235,6 +288,11 @@ describe('the catalogue and the rules', () => {
     console.log(
       `${received.size} codes received, ${toCome} owned by parts to come, ${INVARIANTS.length} invariants`,
     )
+  })
+
+  test('every code that was received has examples, and all of them were sent', () => {
+    expect(CODES.filter((code) => received.has(code) && !shown.has(code))).toEqual([])
+    expect(CODES.filter((code) => exampleOf(code) !== undefined && !shown.has(code))).toEqual([])
   })
 
   test('every code of deployments, health checks and secrets was received', () => {

@@ -50,7 +50,7 @@ describe('GET /healthz', () => {
     expect((await anybody.get('/readyz')).body).toEqual({ ready: true })
   })
 
-  test.each(['/healthz', '/readyz', '/docs'])(
+  test.each(['/healthz', '/readyz', '/docs/'])(
     'HEAD %s returns the headers of GET without authentication and without a body',
     async (path) => {
       const [got, head] = await Promise.all(

@@ -32,9 +32,14 @@ afterAll(async () => {
   folder.remove()
 })
 
+const REDOCLY = '@redocly/cli/bin/cli.js'
+// Two packages have a binary with the name openapi, so that tools are named by their files.
+const CODEGEN = 'openapi-typescript-codegen/bin/index.js'
+const TSC = '.bin/tsc'
+
 /** Runs a tool of node_modules and returns its output; fails with the output if the tool does. */
 function runTool(name: string, ...args: string[]): Promise<string> {
-  const tool = join(ROOT, 'node_modules/.bin', name)
+  const tool = join(ROOT, 'node_modules', name)
   return new Promise((resolve, reject) => {
     execFile(tool, args, { cwd: folder.path, maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
       if (error === null) resolve(stdout + stderr)
@@ -45,7 +50,7 @@ function runTool(name: string, ...args: string[]): Promise<string> {
 
 describe('the OpenAPI document', () => {
   test('passes redocly', { timeout: 120_000 }, async () => {
-    const output = await runTool('redocly', 'lint', '--config', join(ROOT, 'redocly.yaml'), documentFile)
+    const output = await runTool(REDOCLY, 'lint', '--config', join(ROOT, 'redocly.yaml'), documentFile)
     expect(output).not.toMatch(/\d+ warnings?/)
   })
 
@@ -82,11 +87,11 @@ describe('the OpenAPI document', () => {
 
   test('generates a client that compiles and creates a deployment', { timeout: 120_000 }, async () => {
     const client = join(folder.path, 'client')
-    await runTool('openapi', '--input', documentFile, '--output', client, '--useOptions', '--useUnionTypes')
+    await runTool(CODEGEN, '--input', documentFile, '--output', client, '--useOptions', '--useUnionTypes')
     const source = join(folder.path, 'use-client.ts')
     writeFileSync(source, CLIENT_PROGRAM)
     await runTool(
-      'tsc',
+      TSC,
       ...['--noEmit', '--strict', '--target', 'esnext', '--lib', 'esnext,dom', '--types', ''],
       ...['--module', 'esnext', '--moduleResolution', 'bundler', source],
     )

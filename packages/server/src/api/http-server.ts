@@ -25,7 +25,7 @@ import {
   type StreamedResponse,
 } from './endpoint.ts'
 import { INTERNAL_URLS, type InternalCalls, serveInternalCalls } from './internal-calls.ts'
-import type { OpenPage } from './pages/pages.ts'
+import type { OpenPage } from './pages/open-page.ts'
 import { publicWords } from './public-words.ts'
 import { type RejectedResponse, sendJson, sendRejections, sendResponse, sendStream } from './reply.ts'
 import {
@@ -198,10 +198,14 @@ function servePages({ app, pages, sendRejected }: HttpContext): void {
       method: PAGE_METHODS,
       url: routeUrl(page.path),
       handler: async (request, reply) => {
-        const rendered = await page.render(headOf(request).params)
+        const { params, rawQuery: query } = headOf(request)
+        const rendered = await page.render(params, new URLSearchParams(query))
         if (rendered === undefined)
           return sendRejected(request, reply, unknownPath([], request.method, request.originalUrl))
-        return reply.code(rendered.status).header('content-type', rendered.type).send(rendered.body)
+        const { status, type, body, headers = {} } = rendered
+        void reply.headers({ ...headers, 'content-type': type })
+        const isKnown = headers['etag'] !== undefined && request.headers['if-none-match'] === headers['etag']
+        return isKnown ? reply.code(304).send() : reply.code(status).send(body)
       },
     })
   }

@@ -1,14 +1,7 @@
-// Renders the Markdown subset of the reference pages as HTML: headings, paragraphs, lists, tables, code, links, bold. All
-// text is escaped first, so that a page cannot run scripts.
+// Renders the Markdown of the error catalogue as HTML: paragraphs, lists, tables, code, links, bold. All text is escaped
+// first, so that a page cannot run scripts.
 
-const ESCAPES: { readonly [character: string]: string } = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-}
-const escapeHtml = (text: string): string =>
-  text.replaceAll(/[&<>"]/g, (character) => ESCAPES[character] ?? character)
+import { escapeHtml } from './site/html.ts'
 
 export function markdownToHtml(markdown: string): string {
   return splitBlocks(markdown).map(renderBlock).join('\n')
@@ -70,11 +63,4 @@ function inline(text: string): string {
     .replaceAll(/`([^`]+)`/g, '<code>$1</code>')
     .replaceAll(/\*\*([^*]+)\*\*/g, '<strong>$1</strong>')
     .replaceAll(/\[([^[\]]+)\]\((\/[A-Za-z0-9_./-]*)\)/g, '<a href="$2">$1</a>')
-}
-
-const STYLE =
-  'body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem;color:#1b1f24}code{background:#f2f4f6;padding:.1em .3em;border-radius:4px}pre{background:#f2f4f6;padding:1rem;overflow:auto}table{border-collapse:collapse}td{border:1px solid #d5dae0;padding:.3rem .6rem;vertical-align:top}a{color:#0b57d0}@media(prefers-color-scheme:dark){body{background:#14171a;color:#e6e8ea}code,pre{background:#22272c}td{border-color:#3a4148}a{color:#8ab4f8}}'
-
-export function htmlDocument(title: string, body: string): string {
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'"><title>${escapeHtml(title)}</title><style>${STYLE}</style></head><body>${body}<p><a href="/docs">All codes</a></p></body></html>`
 }

@@ -178,11 +178,17 @@ export const schemaFor = (shape: Shape<unknown>): JsonObject => jsonSchema(shape
 
 /** The schemas of all shapes with a name, each with references to the others. */
 export const namedSchemas = (): { [name: string]: JsonObject } =>
-  Object.fromEntries(
-    Object.entries(NAMED).map(([name, shape]) => [
-      name,
-      jsonSchema(shape, (inner) => (inner === shape ? undefined : refOf(inner))),
-    ]),
+  Object.fromEntries(Object.entries(NAMED).map(([name, shape]) => [name, namedSchema(shape)]))
+
+function namedSchema(shape: Shape<unknown>): JsonObject {
+  const schema = jsonSchema(shape, (inner) => (inner === shape ? undefined : refOf(inner)))
+  return shape === newDeploymentShape || shape === deploymentChangeShape ? schema : withoutExamples(schema)
+}
+
+/** Examples are what a client sends. A stored record also has the defaults, so an example would not conform to it. */
+const withoutExamples = (schema: JsonObject): JsonObject =>
+  JSON.parse(
+    JSON.stringify(schema, (key, value) => (key === 'examples' && Array.isArray(value) ? undefined : value)),
   )
 
 interface Tag {

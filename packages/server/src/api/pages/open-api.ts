@@ -4,7 +4,7 @@ import { CODES, type Code, entryOf, type JsonObject, list, object, rejectionShap
 import { type AnyEndpoint, isOpen, type RequestHeader } from '../endpoint.ts'
 import { QUERY_PARAMETERS } from '../request/query-parameters.ts'
 import { namedSchemas, OPEN_API_TAGS, PAGES, schemaFor, tagOf } from './open-api-names.ts'
-import type { OpenPage } from './pages.ts'
+import type { OpenPage } from './open-page.ts'
 
 /** Rejection codes of every endpoint: those of the checks before the handler, and of an unavailable store. */
 const COMMON_CODES: readonly Code[] = [
@@ -74,7 +74,7 @@ function paths(endpoints: readonly AnyEndpoint[], pages: readonly DocumentedPage
   for (const endpoint of endpoints) {
     found[endpoint.path] = { ...found[endpoint.path], [endpoint.method.toLowerCase()]: operation(endpoint) }
   }
-  for (const page of pages) found[page.path] = { get: pageOperation(page) }
+  for (const page of pages) if (page.operation !== undefined) found[page.path] = { get: pageOperation(page) }
   return found
 }
 

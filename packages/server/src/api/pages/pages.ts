@@ -1,30 +1,9 @@
-// The pages without authentication: health, readiness, the OpenAPI document, the reference of rejection codes, and
-// /metrics if the configuration makes it public. See docs/design/api.md#health.
+// The pages without authentication: health, readiness, the OpenAPI document, the reference, and /metrics if the
+// configuration makes it public. See docs/design/api.md#health.
 
-import { CODES, entryOf, isCode, renderCodePage } from '@holdfast/contract'
 import type { Metrics } from '../metrics.ts'
-import { htmlDocument, markdownToHtml } from './markdown-page.ts'
-
-export interface PageResponse {
-  readonly status: number
-  readonly type: string
-  readonly body: string
-}
-
-/** A page that can be read without an API token. */
-export interface OpenPage {
-  /** Path of the page with parameters in braces, in the same form as the path of an endpoint. */
-  readonly path: string
-  /** Id of the operation in the OpenAPI document. */
-  readonly operation: string
-  readonly summary: string
-  /** Media type of the page. */
-  readonly type: string
-  /** Meaning of a 503 response of the page; absent if the page never returns a 503. */
-  readonly unavailable?: string
-  /** Returns the content of the page, or undefined if the page does not exist. */
-  render(params: { readonly [name: string]: string }): Promise<PageResponse | undefined>
-}
+import type { OpenPage, PageResponse } from './open-page.ts'
+import { type SiteDeps, sitePages } from './site/site.ts'
 
 const jsonPage = (status: number, body: unknown): PageResponse => ({
   status,
@@ -32,7 +11,7 @@ const jsonPage = (status: number, body: unknown): PageResponse => ({
   body: JSON.stringify(body),
 })
 
-export interface PageDeps {
+export interface PageDeps extends SiteDeps {
   readonly metrics: Metrics
   readonly metricsOpen: boolean
   openApi(): object
@@ -67,20 +46,7 @@ export function openPages(deps: PageDeps): OpenPage[] {
       type: JSON_TYPE,
       render: async () => jsonPage(200, deps.openApi()),
     },
-    {
-      path: '/docs',
-      operation: 'getReference',
-      summary: 'The reference of codes',
-      type: 'text/html',
-      render: async () => html(200, 'Holdfast reference', indexMarkdown()),
-    },
-    {
-      path: '/docs/errors/{code}',
-      operation: 'getReferenceOfCode',
-      summary: 'The meaning of one code',
-      type: 'text/html',
-      render: async ({ code = '' }) => codePage(code),
-    },
+    ...sitePages(deps),
     ...(deps.metricsOpen ? [metricsOpenPage(deps.metrics)] : []),
   ]
 }
@@ -111,25 +77,4 @@ async function readiness(deps: PageDeps): Promise<PageResponse> {
 async function metricsPage(metrics: Metrics): Promise<PageResponse> {
   const { type, text } = await metrics.render()
   return { status: 200, type, body: text }
-}
-
-function codePage(code: string): PageResponse | undefined {
-  return isCode(code) ? html(200, code, renderCodePage(code)) : undefined
-}
-
-function indexMarkdown(): string {
-  const rows = CODES.map(
-    (code) => `- [${code}](/docs/errors/${code}): ${entryOf(code).status}, field ${entryOf(code).field}`,
-  )
-  return [
-    '# Reference of codes',
-    '',
-    'Every rejection has one of these codes. [/openapi.json](/openapi.json) describes the API.',
-    '',
-    ...rows,
-  ].join('\n')
-}
-
-function html(status: number, title: string, markdown: string): PageResponse {
-  return { status, type: 'text/html; charset=utf-8', body: htmlDocument(title, markdownToHtml(markdown)) }
 }

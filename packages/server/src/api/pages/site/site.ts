@@ -1,0 +1,131 @@
+// The reference at /docs: static pages, each rendered once when it is first requested, and a search.
+
+import { createHash } from 'node:crypto'
+import type { Limits } from '@holdfast/core'
+import type { AnyEndpoint } from '../../endpoint.ts'
+import type { OpenPage, PageResponse } from '../open-page.ts'
+import { codeEntries, codeIndexPage, codePage } from './code-pages.ts'
+import { eventEntries, eventPage } from './event-page.ts'
+import { homePage, searchPage } from './home-page.ts'
+import { CONTENT_SECURITY_POLICY, htmlPage, ICON, type SitePage, STYLE } from './layout.ts'
+import { manifestEntries, manifestPage } from './manifest-page.ts'
+import { operationEntries, operationIndexPage, operationPage } from './operation-pages.ts'
+import { roleEntries, rolePage } from './role-page.ts'
+import { schemaEntries, schemaIndexPage, schemaPage } from './schema-pages.ts'
+import { SEARCH_SCRIPT, type SearchEntry } from './search.ts'
+
+export interface SiteDeps {
+  readonly endpoints: readonly AnyEndpoint[]
+  readonly limits: Limits
+}
+
+type Params = { readonly [name: string]: string }
+
+const HTML = 'text/html'
+const SECURITY_HEADERS = {
+  'content-security-policy': CONTENT_SECURITY_POLICY,
+  'referrer-policy': 'no-referrer',
+}
+
+export function sitePages(deps: SiteDeps): OpenPage[] {
+  const { endpoints, limits } = deps
+  const known = createRenderedPages()
+  const entries = once(() => allEntries(deps))
+  const page = (path: string, render: (params: Params) => SitePage | undefined, about = {}): OpenPage => ({
+    path,
+    summary: 'A page of the reference',
+    type: HTML,
+    ...about,
+    render: async (params) => known(fillPath(path, params), (at) => asHtml(render(params), at)),
+  })
+  const asset = (path: string, type: string, text: () => string): OpenPage => ({
+    path,
+    summary: 'A part of the reference',
+    type,
+    render: async () => known(path, () => response(type, text())),
+  })
+  return [
+    redirect('/'),
+    redirect('/docs'),
+    page('/docs/', () => homePage),
+    page('/docs/manifest', () => manifestPage(limits)),
+    page('/docs/api', () => operationIndexPage(endpoints)),
+    page('/docs/api/{operation}', ({ operation = '' }) => operationPage(endpoints, operation)),
+    page('/docs/schemas', schemaIndexPage),
+    page('/docs/schemas/{name}', ({ name = '' }) => schemaPage(name)),
+    page('/docs/errors', () => codeIndexPage(deps)),
+    page('/docs/errors/{code}', ({ code = '' }) => codePage(deps, code), {
+      operation: 'getReferenceOfCode',
+      summary: 'The meaning of one code',
+    }),
+    page('/docs/events', eventPage),
+    page('/docs/roles', () => rolePage(endpoints)),
+    searchOf(entries),
+    asset('/docs/search.json', 'application/json', () => JSON.stringify(entries())),
+    asset('/docs/search.js', 'text/javascript', () => SEARCH_SCRIPT),
+    asset('/docs/style.css', 'text/css', () => STYLE),
+    asset('/favicon.ico', 'image/svg+xml', () => ICON),
+    // Any other path below /docs is unknown, and reported as such without asking for a token.
+    page('/docs/*', () => undefined),
+  ]
+}
+
+const fillPath = (path: string, params: Params): string =>
+  path.replaceAll(/\{(\w+)\}/g, (_match, name: string) => params[name] ?? '')
+
+const redirect = (path: string): OpenPage => ({
+  path,
+  summary: 'The address of the reference',
+  type: HTML,
+  render: async () => ({ status: 302, type: HTML, body: '', headers: { location: '/docs/' } }),
+})
+
+/** The page of results depends on the query, so it is rendered for each request; it searches a few hundred entries. */
+const searchOf = (entries: () => readonly SearchEntry[]): OpenPage => ({
+  path: '/docs/search',
+  summary: 'A search in the reference',
+  type: HTML,
+  render: async (_params, query) => {
+    const sent = (query.get('q') ?? '').slice(0, 100)
+    return response(HTML, htmlPage(searchPage(entries(), sent), '/docs/search', sent))
+  },
+})
+
+const allEntries = (deps: SiteDeps): SearchEntry[] => [
+  ...manifestEntries(deps.limits),
+  ...codeEntries(deps),
+  ...eventEntries(),
+  ...roleEntries(),
+  ...operationEntries(deps.endpoints),
+  ...schemaEntries(),
+]
+
+function asHtml(page: SitePage | undefined, path: string): PageResponse | undefined {
+  return page === undefined ? undefined : response(HTML, htmlPage(page, path))
+}
+
+function response(type: string, body: string): PageResponse {
+  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
+  const headers = { ...SECURITY_HEADERS, 'cache-control': 'no-cache', etag }
+  return { status: 200, type: `${type}; charset=utf-8`, body, headers }
+}
+
+type RenderPage = (path: string) => PageResponse | undefined
+
+/** Remembers the pages that exist. There is a fixed number of them, so the memory that they need is bounded. */
+function createRenderedPages(): (path: string, render: RenderPage) => PageResponse | undefined {
+  const rendered = new Map<string, PageResponse>()
+  return (path, render) => {
+    const page = rendered.get(path) ?? render(path)
+    if (page !== undefined) rendered.set(path, page)
+    return page
+  }
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
