@@ -187,3 +187,22 @@ test('every documented write accepts dryRun, except for enrollment and exec', as
     'post /api/v1/nodes/enroll',
   ])
 })
+
+test('warns of a dependency that may run on another node as soon as there is another schedulable node', async () => {
+  const body = { kind: 'Deployment', name: 'caller', image: platform.image, dependsOn: { web: 'started' } }
+  const warned = async (parts: object = {}) => {
+    const planned = await acme.post('/api/v1/deployments?dryRun=true', { ...body, ...parts })
+    expect(planned.status, planned.text).toBe(200)
+    return Object(planned.body['warnings']).map(({ code, field }: { code: string; field: string }) => [
+      code,
+      field,
+    ])
+  }
+  expect(await warned()).toEqual([])
+  const second = await makeNode(platform.baseUrl, acme, 'second')
+  expect(await warned()).toEqual([['dependency_elsewhere', 'dependsOn.web']])
+  expect(await warned({ placement: { affinity: ['web'] } })).toEqual([])
+  expect((await acme.post(`/api/v1/nodes/${second}/cordon`, undefined)).status).toBe(200)
+  expect(await warned()).toEqual([])
+  expect((await acme.delete(`/api/v1/nodes/${second}?force=true`)).status).toBe(202)
+})

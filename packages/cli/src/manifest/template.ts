@@ -3,7 +3,8 @@
 export function manifestTemplate(name: string, image: string, schemaPath: string): string {
   return `# yaml-language-server: $schema=${schemaPath}
 kind: Deployment
-# Lowercase letters, digits and hyphens. It is also the alias of the containers on their network.
+# Lowercase letters, digits and hyphens. It is also the DNS name of the replicas, for this tenant's containers on the
+# same node only: names do not reach other nodes yet.
 name: ${name}
 # A pinned reference: a tag other than latest, or a digest.
 image: ${image}
@@ -45,8 +46,10 @@ replicas: 1
 #       operator: in
 #       values: [ssd]
 #   antiAffinity: [${name}]
+#   # Only nodes that run a replica of each, so that its name resolves there.
+#   affinity: [database]
 
-# Starts only when these deployments are healthy (or started).
+# Starts only when these deployments are healthy (or started). Does not place them together; use placement.affinity.
 # dependsOn:
 #   database: healthy
 

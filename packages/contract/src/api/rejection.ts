@@ -39,6 +39,7 @@ export type Alteration = Infer<typeof alterationShape>
 export const WARNING_CODES = [
   'registry_unreachable',
   'secret_keys_dropped',
+  'dependency_elsewhere',
   'residency_enforcement_off',
   'residency_no_match',
   'list_shortened',

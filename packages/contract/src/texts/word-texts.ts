@@ -45,6 +45,11 @@ export const WARNING_TEXTS: { readonly [code in (typeof WARNING_CODES)[number]]:
       'The new version of the secret lacks keys that the version before had. Containers that need them cannot be created.',
     next: 'Write the secret again with all keys, or add single keys with holdfast secret set --add.',
   },
+  dependency_elsewhere: {
+    meaning:
+      'dependsOn names a deployment that may run on other nodes, and its name resolves only on the nodes that run it.',
+    next: 'Add the name to placement.affinity, or connect through a route.',
+  },
   residency_enforcement_off: {
     meaning: 'The operator switched residency enforcement off, so this deployment is not placed.',
     next: 'Ask the operator.',

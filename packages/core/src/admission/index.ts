@@ -22,6 +22,7 @@ export {
 export { explainResidency } from './facts/check-residency.ts'
 export type {
   DependencyFact,
+  DistanceFact,
   ExistingFact,
   Facts,
   ImageFact,

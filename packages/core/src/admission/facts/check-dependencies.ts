@@ -1,11 +1,11 @@
 // Checks the dependencies of a deployment: they exist, have a health check if `healthy` is required, and form no cycle
 // and no chain above the limit. A deployment must also keep the health check that other deployments wait for.
 
-import { type Code, childPath, type DeploymentSpec, type Rejection } from '@holdfast/contract'
+import { type Code, childPath, type DeploymentSpec, type Rejection, type Warning } from '@holdfast/contract'
 import { safeKey } from '../../credentials/index.ts'
 import type { Limits } from '../../limits.ts'
 import { reject } from '../../reject.ts'
-import type { DependencyFact } from './facts.ts'
+import type { DependencyFact, DistanceFact } from './facts.ts'
 
 type Graph = ReadonlyMap<string, DependencyFact>
 
@@ -30,6 +30,26 @@ export function checkDependents(spec: DeploymentSpec, dependents: readonly strin
   if (spec.healthCheck !== undefined || dependents.length === 0) return []
   const accepted = `a health check, because these deployments wait until ${spec.name} is healthy: ${dependents.join(', ')}`
   return [reject('dependency_has_no_health_check', 'healthCheck', undefined, { accepted })]
+}
+
+/**
+ * Warns of dependencies that may run on other nodes. A name resolves only on the nodes that run the deployment, because the
+ * tenant's network does not span nodes. Affinity, one node by `nodeId` for both, or a single schedulable node keep them together.
+ */
+export function warnOfDistance(
+  { dependsOn = {}, placement, nodeId }: DeploymentSpec,
+  { schedulableNodes, nodeIds }: DistanceFact,
+): Warning[] {
+  if (schedulableNodes <= 1) return []
+  const isTogether = (name: string): boolean =>
+    placement?.affinity?.includes(name) === true || (nodeId !== undefined && nodeIds.get(name) === nodeId)
+  return Object.keys(dependsOn)
+    .filter((name) => !isTogether(name))
+    .map((name) => ({
+      code: 'dependency_elsewhere',
+      field: childPath('dependsOn', safeKey(name)),
+      why: `The name ${safeKey(name)} resolves only on nodes that run ${safeKey(name)}, and this deployment may run on others. To keep them on the same nodes, set placement.affinity: [${safeKey(name)}]; or connect through a route of ${safeKey(name)}.`,
+    }))
 }
 
 /** Number of levels in the longest dependency chain below a deployment; infinite for a cycle. */

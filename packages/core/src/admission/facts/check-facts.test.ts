@@ -245,3 +245,44 @@ test('a rollback uses the digest of the archived revision, whatever its tag reso
     'image_not_found image',
   ])
 })
+
+describe('a dependency that may run on another node', () => {
+  const distance = (schedulableNodes: number, nodeIds: [string, string][] = []) => ({
+    dependencies: graph('db', 'cache'),
+    distance: { schedulableNodes, nodeIds: new Map(nodeIds) },
+  })
+  const dependsOn = { db: 'started', cache: 'started' }
+  const warned = (parts: { [field: string]: unknown }, facts: Partial<Facts>) => {
+    const { rejections, warnings } = create({ dependsOn, ...parts }, facts)
+    expect(rejections).toEqual([])
+    return warnings.map(({ code, field }) => `${code} ${field}`)
+  }
+
+  test('is warned of by name, with the affinity that keeps them together', () => {
+    expect(warned({}, distance(2))).toEqual([
+      'dependency_elsewhere dependsOn.db',
+      'dependency_elsewhere dependsOn.cache',
+    ])
+    const { warnings } = create({ dependsOn }, distance(2))
+    expect(warnings[0]?.why).toContain('placement.affinity: [db]')
+  })
+  test('is not warned of if there is one schedulable node or none', () => {
+    expect(warned({}, distance(1))).toEqual([])
+    expect(warned({}, distance(0))).toEqual([])
+  })
+  test('is not warned of if affinity or the same nodeId keeps them together', () => {
+    expect(warned({ placement: { affinity: ['db', 'cache'] } }, distance(3))).toEqual([])
+    expect(warned({ placement: { affinity: ['db'] } }, distance(3))).toEqual([
+      'dependency_elsewhere dependsOn.cache',
+    ])
+    expect(warned({ placement: { antiAffinity: ['db', 'cache'] } }, distance(3))).toHaveLength(2)
+    const nodeIds: [string, string][] = [
+      ['db', 'node_a'],
+      ['cache', 'node_b'],
+    ]
+    expect(warned({ nodeId: 'node_a' }, distance(3, nodeIds))).toEqual([
+      'dependency_elsewhere dependsOn.cache',
+    ])
+    expect(warned({}, distance(3, nodeIds))).toHaveLength(2)
+  })
+})

@@ -12,7 +12,7 @@ import { parseImageReference } from '../../image-reference.ts'
 import { reject } from '../../reject.ts'
 import type { SentMaterial } from '../../secrets/material.ts'
 import type { AdmissionContext } from '../context.ts'
-import { checkDependencies, checkDependents } from './check-dependencies.ts'
+import { checkDependencies, checkDependents, warnOfDistance } from './check-dependencies.ts'
 import { checkKnownKeys } from './check-known-keys.ts'
 import { explainResidency } from './check-residency.ts'
 import { checkSecretFacts, explainExisting } from './check-secret-facts.ts'
@@ -60,6 +60,7 @@ export function checkFacts(
       ...(image?.answer === 'unreachable' ? [registryUnreachable(image.cause, imageDigest)] : []),
       ...explainExisting(spec, credentials, material),
       ...(residency === undefined ? [] : explainResidency(spec.placement?.residency, residency)),
+      ...(facts.distance === undefined ? [] : warnOfDistance(spec, facts.distance)),
     ],
     imageDigest,
   }

@@ -40,6 +40,14 @@ export interface ResidencyFact {
   readonly reachable: readonly Stand[]
 }
 
+/** The nodes on which the deployment and its dependencies may run. */
+export interface DistanceFact {
+  /** Number of the tenant's nodes that accept new work. */
+  readonly schedulableNodes: number
+  /** The node that a dependency names by `nodeId`, by the dependency's name. */
+  readonly nodeIds: ReadonlyMap<string, string>
+}
+
 export interface QuotaFact {
   readonly kind: string
   readonly used: number
@@ -66,5 +74,7 @@ export interface Facts {
   readonly credentials?: ReadonlyMap<string, CredentialFact>
   /** Facts about data residency. Read if the spec has a residency rule. */
   readonly residency?: ResidencyFact
+  /** Facts about the distance to dependencies. Read if the spec has `dependsOn`. */
+  readonly distance?: DistanceFact
   readonly quotas?: readonly QuotaFact[]
 }

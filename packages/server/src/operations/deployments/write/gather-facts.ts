@@ -2,7 +2,15 @@
 // read through the transaction and compared at commit, so a concurrent change of a fact reruns the decision.
 
 import { type DeploymentSpec, defined, type TenantId } from '@holdfast/contract'
-import type { checkFacts, DependencyFact, Facts, ImageFact, QuotaFact, ResidencyFact } from '@holdfast/core'
+import type {
+  checkFacts,
+  DependencyFact,
+  DistanceFact,
+  Facts,
+  ImageFact,
+  QuotaFact,
+  ResidencyFact,
+} from '@holdfast/core'
 import type { ImageAnswer } from '../../../ports/broker.ts'
 import { hiddenCountry } from '../../../scheduling/scheduling-facts.ts'
 import { deployments, nodes, registryCredentials, type StoredDeployment } from '../../../store/records.ts'
@@ -57,7 +65,24 @@ export function gatherFacts(
     }),
     ...gatherNode(deps.store, transaction, tenant, request.sentNodeId),
     ...gatherResidency(deps, tenant, spec),
+    ...gatherDistance(deps.store, tenant, spec),
   }
+}
+
+/** Nodes of the tenant and of the dependencies, from the cache: these facts cause only warnings, never a rejection. */
+function gatherDistance(
+  store: Pick<Store, 'get' | 'list'>,
+  tenant: TenantId,
+  { dependsOn }: DeploymentSpec,
+): { readonly distance?: DistanceFact } {
+  if (dependsOn === undefined) return {}
+  const open = store.list(nodes, tenant).filter(({ record }) => record.schedulable && !record.controlPlane)
+  const nodeIds = new Map<string, string>()
+  for (const name of Object.keys(dependsOn)) {
+    const nodeId = store.get(inTenant(tenant, deployments, name))?.record.spec.nodeId
+    if (nodeId !== undefined) nodeIds.set(name, nodeId)
+  }
+  return { distance: { schedulableNodes: open.length, nodeIds } }
 }
 
 /** The most dependencies compared at commit. With 16 routes and the record, a transaction stays below 120 operations. */
