@@ -174,7 +174,7 @@ test('the codes of deployments, secrets, placement and volumes keep their names,
 })
 
 test('the codes of requests, records and workload fields keep their names, statuses and order', () => {
-  expect(REQUEST_CODES).toHaveLength(50)
+  expect(REQUEST_CODES).toHaveLength(51)
   expect(codesIn('request', 'resources', 'workload').map(surfaceOf)).toEqual(REQUEST_CODES)
 })
 

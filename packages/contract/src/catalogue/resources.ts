@@ -116,7 +116,7 @@ export const resourceCodes = {
     status: 409,
     field: 'values',
     expected: 'a write of all keys with PUT; a patch works while version {base} is the newest of the path',
-    why: 'The secrets store adds keys only to the newest version of a path. That is version {newest}, not version {base}, which deployments use: {cause}.',
+    why: 'The secrets store adds keys only to the newest version of a path, and version {newest} is not the one that deployments use, version {base}: {cause}.',
     doc: markdown(
       'A patch extends the newest version in the secrets store, without reading its values. The newest version is not the',
       'one that deployments use while a rotation has staged another one, and after a version was destroyed before any',
