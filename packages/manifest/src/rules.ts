@@ -1,5 +1,5 @@
 // Checks manifests offline with the functions that the server uses. Checks that need server state (registries, regions,
-// feature switches, images) are left to the server.
+// images) are left to the server.
 
 import type { Json, PathStep, Rejection } from '@holdfast/contract'
 import { childPath, elementPath } from '@holdfast/contract'
@@ -9,7 +9,8 @@ import type { Manifest } from './parse-source.ts'
 /** A set that contains every registry and region: an offline check accepts all, because only the server has the lists. */
 const ANY: ReadonlySet<string> = Object.assign(new Set<string>(), { has: () => true })
 
-const CONTEXT = admissionContext({ registries: ANY, regions: ANY, volumesEnabled: true })
+/** Volumes are switched off, as on every platform that does not enable them. */
+const CONTEXT = admissionContext({ registries: ANY, regions: ANY })
 
 /** Checks a manifest offline. Returns rejections in the same order as the server. */
 export const checkOffline = (body: Json): Rejection[] => checkBody(body, CONTEXT)

@@ -69,12 +69,6 @@ const PHASES: readonly [string, Sent | ((world: World) => Sent)][] = [
     (w) => ({ body: bodyWith(w, { replicas: -1, uid: 'dep_x', colour: 'red', name: '!' }) }),
   ],
   [
-    'the body before checks against the store',
-    (w) => ({
-      body: bodyWith(w, { name: 'web', stopGracePeriod: 'soon', dependsOn: { missing: 'started' } }),
-    }),
-  ],
-  [
     'revision before checks against the store',
     () => ({
       method: 'PUT',
@@ -167,6 +161,30 @@ const BODIES: readonly [string, (world: World) => Sent][] = [
           team: 'a',
         },
       }),
+    }),
+  ],
+  [
+    'the body before checks of its valid fields against the store, in one response',
+    (w) => ({
+      as: 'full',
+      body: bodyWith(w, {
+        name: 'only',
+        stopGracePeriod: 'soon',
+        dependsOn: { missing: 'started', 'B!': 'started' },
+        nodeId: 'node_01JD0000000000000000000000',
+        volumes: [
+          { volume: 'vol_01JD0000000000000000000000', target: '/data', type: 'volume', readOnly: false },
+        ],
+        routes: [TAKEN_ROUTE],
+      }),
+    }),
+  ],
+  [
+    'an update with faults in the body and against the store',
+    () => ({
+      method: 'PUT',
+      path: `${POST}/web`,
+      body: { replicas: -1, dependsOn: { missing: 'started' }, nodeId: 'node_01JD0000000000000000000000' },
     }),
   ],
   [

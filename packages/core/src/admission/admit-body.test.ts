@@ -1,8 +1,14 @@
+import { deploymentBodyShape } from '@holdfast/contract'
+import { arbitraryDeployment } from '@holdfast/testkit/arbitrary-deployment'
+import { inRun } from '@holdfast/testkit/long-run'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_LIMITS } from '../limits.ts'
-import { aBody, aRecord, forCreate, forUpdate, summary } from './admission.fixture.ts'
-import { checkBody } from './admit-body.ts'
+import { aBody, aRecord, forCreate, forUpdate, IMAGE, summary } from './admission.fixture.ts'
+import { checkBody, judgeBody } from './admit-body.ts'
+import { normalise } from './normalize/normalise.ts'
 
+const FIELDS = Object.keys(deploymentBodyShape.fields).filter((name) => name !== 'kind')
 const mount = { volume: 'vol_01JCPZ0000000000000000000A', target: '/data', type: 'volume', readOnly: false }
 
 describe('checkBody', () => {
@@ -57,6 +63,40 @@ describe('checkBody', () => {
       'update_invalid update.parallelism',
     ])
   })
+})
+
+describe('the valid part of a body with faults', () => {
+  test('has every field without a fault, and the valid entries of dependsOn', () => {
+    const sent = aBody({
+      replicas: -1,
+      volumes: [mount],
+      nodeId: 'node_x',
+      dependsOn: { db: 'started', 'B!': 'started' },
+      x: 1,
+    })
+    const { valid } = judgeBody(sent, forCreate())
+    expect(valid?.fields).toEqual(aBody({ nodeId: 'node_x', dependsOn: { db: 'started' } }))
+    expect([...(valid?.faulty ?? [])].sort()).toEqual(['replicas', 'volumes', 'x'])
+  })
+
+  test.each([[null], [{ kind: 'Job' }]])('does not exist for %j', (sent) =>
+    expect(judgeBody(sent, forCreate()).valid).toBeUndefined(),
+  )
+
+  test('can always be made a spec', () =>
+    fc.assert(
+      fc.property(
+        arbitraryDeployment({ images: [IMAGE], dependencies: ['db'], secrets: true }),
+        fc.dictionary(fc.constantFrom(...FIELDS), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 }),
+        (body, broken) => {
+          const sent = JSON.parse(JSON.stringify({ ...body, ...broken }))
+          const fields = judgeBody(sent, forCreate()).valid?.fields
+          if (fields !== undefined)
+            normalise({ kind: 'Deployment', name: '', image: '', ...fields }, undefined)
+        },
+      ),
+      { numRuns: inRun(100, 5000) },
+    ))
 })
 
 describe('checkBody of an update', () => {

@@ -7,7 +7,7 @@ import type { AdmissionContext } from './context.ts'
 import { mergeSent } from './normalize/merge.ts'
 import { DEPLOYMENT_RULES } from './rule-engine/compile-rules.ts'
 import { applyCrossRules } from './rule-engine/cross-rule.ts'
-import { addFault, type FaultList, newFaultList } from './rule-engine/fault-list.ts'
+import { addFault, type FaultList, hasFaultAt, isFull, newFaultList } from './rule-engine/fault-list.ts'
 import { accepted } from './rule-engine/rule.ts'
 import { findUnknownFields } from './rule-engine/unknown-fields.ts'
 import { walkFields } from './rule-engine/walk.ts'
@@ -25,16 +25,50 @@ const MATERIAL_FIELDS = ['values', 'generate']
  * field. A body with another `kind` gets one rejection, and no rule checks its fields.
  */
 export function checkBody(sent: Json, context: AdmissionContext): Rejection[] {
+  return judgeBody(sent, context).rejections
+}
+
+export interface JudgedBody {
+  readonly rejections: Rejection[]
+  /** The fields without faults; undefined if no part of the body can be judged further. */
+  readonly valid: ValidPart | undefined
+}
+
+/** The part of a body on which facts can be checked, although other fields have faults. */
+export interface ValidPart {
+  readonly fields: JsonObject
+  /** Names of the top-level fields that have faults. */
+  readonly faulty: ReadonlySet<string | number>
+}
+
+/** Checks a body as checkBody does, and returns which part of it can still be checked against facts. */
+export function judgeBody(sent: Json, context: AdmissionContext): JudgedBody {
   if (!isJsonObject(sent)) {
-    return [reject('field_type_invalid', '', sent, { accepted: 'an object' })]
+    const rejection = reject('field_type_invalid', '', sent, { accepted: 'an object' })
+    return { rejections: [rejection], valid: undefined }
   }
-  if (!isDeploymentKind(sent, context)) return [reject('manifest_wrong_kind', 'kind', sent.kind)]
+  if (!isDeploymentKind(sent, context))
+    return { rejections: [reject('manifest_wrong_kind', 'kind', sent.kind)], valid: undefined }
   const faults = newFaultList(context.limits.rejections)
   findForbiddenFields(sent, context, faults)
   findUnknownFields(DEPLOYMENT_RULES, sent, context, faults)
   walkFields(DEPLOYMENT_RULES, sent, context, faults)
   crossFields(sent, context, faults)
-  return faults.rejections
+  return { rejections: faults.rejections, valid: isFull(faults) ? undefined : validPart(sent, faults) }
+}
+
+function validPart(sent: JsonObject, faults: FaultList): ValidPart {
+  const faulty = new Set(faults.topLevel)
+  const dependsOn = validEntries('dependsOn', sent.dependsOn, faults)
+  if (dependsOn !== undefined) faulty.delete('dependsOn')
+  const fields = Object.fromEntries(Object.entries(sent).filter(([name]) => !faulty.has(name)))
+  return { fields: dependsOn === undefined ? fields : { ...fields, dependsOn }, faulty }
+}
+
+/** The entries of a map that have no faults; undefined if the map itself has one. */
+function validEntries(name: string, map: Json | undefined, faults: FaultList): JsonObject | undefined {
+  if (!isJsonObject(map) || hasFaultAt(faults, [name])) return undefined
+  return Object.fromEntries(Object.entries(map).filter(([key]) => !hasFaultAt(faults, [name, key])))
 }
 
 function isDeploymentKind({ kind }: JsonObject, { mode }: AdmissionContext): boolean {

@@ -1,7 +1,7 @@
 export { isDeploymentName, isLabelKey, isLabelValue } from '../grammar.ts'
 export { DEFAULT_LIMITS, type Limits, RESERVED_NAMES } from '../limits.ts'
 export { reject } from '../reject.ts'
-export { checkBody } from './admit-body.ts'
+export { checkBody, judgeBody, type ValidPart } from './admit-body.ts'
 export { admitDeployment, type BodyVerdict } from './admit-deployment.ts'
 export { checkSecretWrite, type SecretWriteRules, type SecretWriteVerdict } from './check-secret-write.ts'
 export { type AdmissionContext, admissionContext } from './context.ts'
@@ -17,6 +17,7 @@ export {
   checkFacts,
   checkFound,
   checkQuotas,
+  checkValidPart,
   type FactsVerdict,
 } from './facts/check-facts.ts'
 export { explainResidency } from './facts/check-residency.ts'

@@ -6,6 +6,7 @@ import {
   type DeploymentSpec,
   elementPath,
   type Rejection,
+  stepsOf,
   type Warning,
 } from '@holdfast/contract'
 import { parseImageReference } from '../../image-reference.ts'
@@ -64,6 +65,30 @@ export function checkFacts(
     ],
     imageDigest,
   }
+}
+
+/**
+ * Checks the valid fields of a body that also has faults, so that all faults are reported at once. A rejection that a
+ * corrected field could make untrue is left out.
+ */
+export function checkValidPart(
+  ...[spec, facts, context, material, faulty]: [
+    ...Required<Parameters<typeof checkFacts>>,
+    ReadonlySet<string | number>,
+  ]
+): Rejection[] {
+  return checkFacts(spec, facts, context, material).rejections.filter(({ code, field }) => {
+    const [top = ''] = stepsOf(field)
+    return ![top, ...(ALSO_NEEDS[code] ?? [])].some((name) => faulty.has(name))
+  })
+}
+
+/** Fields that a rejection depends on, besides the field that it names. */
+const ALSO_NEEDS: { readonly [code: string]: readonly string[] } = {
+  anchored_secret_dropped: ['volumes'],
+  anchored_secret_repointed: ['volumes'],
+  dependency_invalid: ['name'],
+  environment_key_conflict: ['environment', 'composedEnvironment', 'secrets'],
 }
 
 /** How the URL path names the deployment. */

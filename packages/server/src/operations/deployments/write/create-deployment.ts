@@ -1,20 +1,21 @@
 // POST /api/v1/deployments, in this order: rules on the body, normalization, gathering of facts, rules on facts, one
 // transaction (docs/design/admission.md#order).
 
-import { asDeploymentUid, isJsonObject, type Json, type QuotaKind } from '@holdfast/contract'
+import { asDeploymentUid, isJsonObject, type Json, type QuotaKind, type Rejection } from '@holdfast/contract'
 import {
-  checkBody,
   type ImageFact,
+  judgeBody,
   type Normalised,
   normalise,
   parseImageReference,
   type QuotaFact,
+  type ValidPart,
 } from '@holdfast/core'
 import { timestamp } from '../../../ports/clock.ts'
 import { claimSlot, holdSlot } from '../../../quotas/hold-slot.ts'
 import type { SlotChoice } from '../../../quotas/slots.ts'
 import { deployments, type StoredDeployment } from '../../../store/records.ts'
-import type { TransactionDecision } from '../../../store/store.ts'
+import { StoreUnavailableError, type TransactionDecision } from '../../../store/store.ts'
 import { inTenant, type Transaction } from '../../../store/transaction.ts'
 import { type Caller, type Outcome, refused } from '../../caller.ts'
 import { type Kept, keepOnce } from '../../idempotency.ts'
@@ -25,6 +26,7 @@ import { checkSpecSize } from './check-size.ts'
 import { gatherBytes, gatherImage } from './gather-facts.ts'
 import { checkNodesReadable } from './gather-node.ts'
 import { consumeStaged, gatherSecrets, materialPermission, storedPins } from './judge-secrets.ts'
+import { judgeValidPart, textOf } from './judge-valid-part.ts'
 import { judgeWrite } from './judge-write.ts'
 import { identifySpec, type SpecIdentity, storeRevision } from './store-deployment.ts'
 import { type MaterialNeeded, type StagingState, writeWithMaterial } from './write-with-material.ts'
@@ -38,8 +40,13 @@ export async function createDeployment(
   sent: Json,
   options: Kept<Written>,
 ): Promise<Outcome<Written>> {
-  const faults = checkBody(sent, { mode: 'create', ...deps.admission, ...materialPermission(caller) })
-  if (faults.length > 0 || !isJsonObject(sent)) return refused(...faults)
+  const { rejections, valid } = judgeBody(sent, {
+    mode: 'create',
+    ...deps.admission,
+    ...materialPermission(caller),
+  })
+  if (rejections.length > 0 || !isJsonObject(sent))
+    return refused(...rejections, ...(await judgeFaulty(deps, caller, valid)))
   const normalised = (deps.normalise ?? normalise)(sent, undefined, deps.admission.limits)
   const { spec } = normalised
   const unreadable = await checkNodesReadable(deps, spec.nodeId)
@@ -54,6 +61,30 @@ export async function createDeployment(
     const slot = held.choose()
     return decideCreate(deps, transaction, { caller, normalised, image, slot, identity, options, staging })
   }).finally(() => held.release())
+}
+
+/** The rejections by facts of a body with faults; none while the store is unavailable, because the faults are known. */
+async function judgeFaulty(
+  deps: DeploymentDeps,
+  caller: Caller,
+  valid: ValidPart | undefined,
+): Promise<readonly Rejection[]> {
+  if (valid === undefined) return []
+  const reference = textOf(valid.fields, 'image')
+  const host = reference === undefined ? undefined : parseImageReference(reference)?.host
+  const image =
+    reference === undefined || host === undefined
+      ? undefined
+      : await gatherImage(deps, caller, reference, host)
+  try {
+    return await deps.store.transact((transaction) => ({
+      kind: 'abort',
+      result: judgeValidPart(deps, transaction, caller, { valid, image }),
+    }))
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) return []
+    throw error
+  }
 }
 
 interface CreateRequest {

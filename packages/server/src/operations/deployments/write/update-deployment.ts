@@ -5,9 +5,9 @@ import { defined, isJsonObject, type Json } from '@holdfast/contract'
 import {
   type Addressed,
   type AdmissionContext,
-  checkBody,
   checkFound,
   type ImageFact,
+  judgeBody,
   normalise,
   type Pins,
   parseImageReference,
@@ -33,6 +33,7 @@ import {
   samePins,
   storedPins,
 } from './judge-secrets.ts'
+import { judgeValidPart, textOf } from './judge-valid-part.ts'
 import { type JudgedWrite, judgeWrite } from './judge-write.ts'
 import { changedFields } from './plan.ts'
 import { identifySpec, type RevisionCause, storeRevision } from './store-deployment.ts'
@@ -60,7 +61,7 @@ export async function updateDeployment(
   options: UpdateOptions,
 ): Promise<Outcome<Written>> {
   const addressed = addressedBy(pathName)
-  const unreadable = await checkNodesReadable(deps, sentText(sent, 'nodeId'))
+  const unreadable = await checkNodesReadable(deps, textOf(sent, 'nodeId'))
   if (unreadable !== undefined) return unreadable
   for (;;) {
     const image = await resolveSentImage(deps, caller, pathName, sent, options.rollback?.digest)
@@ -94,7 +95,7 @@ function decideUpdate(
   const judged = judgeUpdate(deps, transaction, request)
   if (!judged.ok) return { kind: 'abort', result: judged }
   const { caller, sent, image, options, staging } = request
-  if (image === undefined && sentText(sent, 'image') !== undefined)
+  if (image === undefined && textOf(sent, 'image') !== undefined)
     return { kind: 'abort', result: ASK_REGISTRY }
   const { stored, next, secrets, alterations, warnings, unresolved } = judged.value
   if (secrets.busy !== undefined) return { kind: 'wait', until: secrets.busy }
@@ -147,9 +148,15 @@ function judgeUpdate(
   const name = nameOf(deps.store, caller.tenant, addressed)
   const stored = name === undefined ? undefined : transaction.get(inTenant(caller.tenant, deployments, name))
   const context = contextFor(deps, caller, name, stored)
-  const faults = checkBody(sent, context)
-  if (faults.length > 0 || !isJsonObject(sent)) return refused(...faults)
+  const { rejections, valid } = judgeBody(sent, context)
   const missing = checkFound(addressed, stored)
+  if (rejections.length > 0 || !isJsonObject(sent)) {
+    if (valid === undefined) return refused(...rejections)
+    if (stored === undefined || missing.length > 0) return refused(...rejections, ...missing)
+    declassify(JSON.stringify(stored.spec))
+    const updated = { stored, current: context.current }
+    return refused(...rejections, ...judgeValidPart(deps, transaction, caller, { valid, image, updated }))
+  }
   if (stored === undefined || missing.length > 0) return refused(...missing)
   const conflict = checkIfMatch(options.ifMatch, stored.revision)
   if (conflict !== undefined) return refused(conflict)
@@ -174,7 +181,7 @@ function judgeUpdate(
     secrets,
     stored,
     sendsDependsOn: sent.dependsOn !== undefined,
-    sentNodeId: sentText(sent, 'nodeId'),
+    sentNodeId: textOf(sent, 'nodeId'),
     image,
     archivedDigest: rollback?.digest,
     quotas: unchanged ? [] : [gatherBytes(deps, caller.tenant, identity.bytes)],
@@ -229,7 +236,7 @@ interface NextRevision extends Pick<StoredDeployment, 'spec' | 'specHash' | 'dig
   readonly always: boolean
 }
 
-/** Asks the registry for the image, only if `image` is sent and the body has no faults. */
+/** Asks the registry for the image, only if `image` is sent and has no faults. */
 async function resolveSentImage(
   deps: DeploymentDeps,
   caller: Caller,
@@ -237,20 +244,16 @@ async function resolveSentImage(
   sent: Json,
   archivedDigest: string | undefined,
 ): Promise<ImageFact | undefined> {
-  const image = sentText(sent, 'image')
+  const image = textOf(sent, 'image')
   const parsed = image === undefined ? undefined : parseImageReference(image)
   if (image === undefined || parsed === undefined) return undefined
   const { host, repository } = parsed
   const name = nameOf(deps.store, caller.tenant, addressedBy(pathName))
   const stored =
     name === undefined ? undefined : deps.store.get(inTenant(caller.tenant, deployments, name))?.record
-  if (checkBody(sent, contextFor(deps, caller, name, stored)).length > 0) return undefined
+  const { valid } = judgeBody(sent, contextFor(deps, caller, name, stored))
+  if (valid === undefined || textOf(valid.fields, 'image') === undefined) return undefined
   // A rollback runs the archived digest, so that digest must exist in the registry; the tag may point elsewhere by now.
   const reference = archivedDigest === undefined ? image : `${host}/${repository}@${archivedDigest}`
   return gatherImage(deps, caller, reference, host)
-}
-
-function sentText(sent: Json, field: 'image' | 'nodeId'): string | undefined {
-  const value = isJsonObject(sent) ? sent[field] : undefined
-  return typeof value === 'string' ? value : undefined
 }
