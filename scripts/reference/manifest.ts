@@ -4,6 +4,7 @@
 import { exampleText } from '@holdfast/cli/reference/example'
 import { jsonText } from '@holdfast/contract'
 import { type DescribedField, describeManifest, flattenFields } from '@holdfast/core/admission'
+import { QUANTITY_FIELDS } from '@holdfast/manifest'
 import { code, page } from './page.ts'
 
 export function renderManifest(): string {
@@ -14,6 +15,16 @@ export function renderManifest(): string {
     '## Fields',
     fence('text', tree(fields)),
     ...fields.flatMap((field) => flattenFields([field]).flatMap(section)),
+    '## Quantities',
+    'A manifest file may have quantities in `resources` and `limits`. The CLI converts them before it sends the manifest, exactly or not at all; the API has the numbers only.',
+    [
+      '| In a file | Sent as | Accepted | Examples |',
+      '|---|---|---|---|',
+      ...QUANTITY_FIELDS.map(
+        ({ name, sentAs, accepted, examples }) =>
+          `| ${code(name)} | ${code(sentAs)} | ${accepted} | ${examples.map(code).join(', ')} |`,
+      ),
+    ].join('\n'),
   ])
 }
 

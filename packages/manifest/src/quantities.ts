@@ -12,6 +12,7 @@ export interface QuantityField {
   readonly name: 'cpu' | 'memory'
   /** The field of the API that the quantity is converted to. */
   readonly sentAs: 'cpuMillis' | 'memoryBytes'
+  readonly meaning: string
   /** The accepted form, in words. */
   readonly accepted: string
   readonly examples: readonly string[]
@@ -24,6 +25,8 @@ export const QUANTITY_FIELDS: readonly QuantityField[] = [
   {
     name: 'cpu',
     sentAs: 'cpuMillis',
+    meaning:
+      'CPU as a quantity, in manifest files only. It is converted to cpuMillis before the manifest is sent.',
     accepted:
       'a number of cores with at most three decimals, for example 0.5, or thousandths of a core, for example 500m',
     examples: ['0.5', '500m', '2'],
@@ -32,6 +35,8 @@ export const QUANTITY_FIELDS: readonly QuantityField[] = [
   {
     name: 'memory',
     sentAs: 'memoryBytes',
+    meaning:
+      'Memory as a quantity, in manifest files only. It is converted to memoryBytes before the manifest is sent.',
     accepted:
       'a number with a unit: Ki, Mi, Gi, Ti (powers of 1024) or k, M, G, T (powers of 1000), for example 256Mi',
     examples: ['256Mi', '1.5Gi', '500M'],

@@ -362,5 +362,6 @@ describe('the files of init', () => {
       $schema: 'http://json-schema.org/draft-07/schema#',
       required: ['kind', 'name', 'image'],
       additionalProperties: false,
+      properties: { limits: { properties: { cpu: { examples: ['0.5', '500m', '2'] }, cpuMillis: {} } } },
     }))
 })

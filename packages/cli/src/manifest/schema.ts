@@ -3,12 +3,15 @@
 
 import {
   deploymentBodyShape,
+  isJsonObject,
+  type Json,
   type JsonObject,
   jsonSchema,
   object,
   optional,
   withOptionalFields,
 } from '@holdfast/contract'
+import { QUANTITY_BLOCKS, QUANTITY_FIELDS } from '@holdfast/manifest'
 
 const REQUIRED = new Set(['kind', 'name', 'image'])
 
@@ -22,6 +25,25 @@ export function manifestSchema(): JsonObject {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Holdfast deployment',
-    ...jsonSchema(object(fields)),
+    ...withQuantities(jsonSchema(object(fields))),
   }
 }
+
+/** Adds the quantities that manifest files may use and the API does not accept. */
+function withQuantities(schema: JsonObject): JsonObject {
+  const properties = { ...membersOf(schema.properties) }
+  for (const block of QUANTITY_BLOCKS) {
+    const inner = membersOf(properties[block])
+    const quantities = QUANTITY_FIELDS.map(({ name, meaning, examples, schema: form }) => [
+      name,
+      { ...form, description: meaning, examples: [...examples] },
+    ])
+    properties[block] = {
+      ...inner,
+      properties: { ...membersOf(inner.properties), ...Object.fromEntries(quantities) },
+    }
+  }
+  return { ...schema, properties }
+}
+
+const membersOf = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {})

@@ -17,7 +17,7 @@ function textOf(word: string): string {
 const FIELDS = flattenFields(describeManifest()).map(({ path }) => path)
 const WORDS = WORD_GROUPS.flatMap(({ name, words }) => [name, ...Object.keys(words)])
 
-test.each([...FIELDS, ...WORDS, ...CODES, 'codes'])(
+test.each([...FIELDS, ...WORDS, ...CODES, 'codes', 'resources.cpu', 'limits.memory'])(
   'explains %s without Markdown and placeholders',
   (word) => {
     expect(textOf(word)).not.toMatch(/^unknown|`|\*\*|<[a-z]+>|[^{]\{[a-z]+\}/)

@@ -18,6 +18,7 @@ import {
   describeManifest,
   flattenFields,
 } from '@holdfast/core/admission'
+import { QUANTITY_BLOCKS, QUANTITY_FIELDS } from '@holdfast/manifest'
 import type { PrintArea } from '../print/area.ts'
 import { paint } from '../print/color.ts'
 import { wrapWords } from '../print/fit.ts'
@@ -36,6 +37,7 @@ export function explainWord(word: string, area: PrintArea): Explained {
   const path = pathOf(word)
   const pages = [
     ...known.filter((field) => isAbout(field, path)).map((field) => fieldLines(field, area)),
+    ...quantityLines(path, area),
     ...(isCode(word) ? [codeLines(word, area)] : []),
     ...WORD_GROUPS.flatMap((group) => wordLines(group, word, area)),
     ...(word === 'codes' ? [listLines('Rejection codes', codeRows(), area)] : []),
@@ -115,6 +117,25 @@ function fieldLines(field: DescribedField, area: PrintArea): string[] {
       area,
     ),
   ]
+}
+
+/** Explains a quantity, such as `resources.cpu`, which only manifest files have. */
+function quantityLines(path: string, area: PrintArea): string[][] {
+  return QUANTITY_FIELDS.filter(({ name }) =>
+    QUANTITY_BLOCKS.some((block) => path === `${block}.${name}`),
+  ).map(({ sentAs, meaning, accepted, examples }) => [
+    paint(path, 'bold', area.colored),
+    ...indent(wrapWords(meaning, area.columns - 2)),
+    '',
+    ...factLines(
+      [
+        ['Accepted', accepted],
+        ['Examples', examples.join(', ')],
+        ['Sent as', path.replace(/[^.]+$/, sentAs)],
+      ],
+      area,
+    ),
+  ])
 }
 
 /** The fields inside a field, each with the first sentence of its meaning. */
