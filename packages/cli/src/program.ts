@@ -77,9 +77,10 @@ function defineCommand(added: CommanderCommand, command: Command, onChosen: Prog
   })
 }
 
-export function descriptionOf({ summary, details }: Command): string {
+export function descriptionOf({ summary, details, aliases = [] }: Command): string {
   const sentence = `${summary[0]?.toUpperCase()}${summary.slice(1)}.`
-  return details === undefined ? sentence : `${sentence}\n\n${details}`
+  const also = aliases.map((alias) => `\`holdfast ${alias}\` is the same.`)
+  return [sentence, ...(details === undefined ? [] : [details]), ...also].join('\n\n')
 }
 
 function exampleLines({ examples }: Command): string[] {

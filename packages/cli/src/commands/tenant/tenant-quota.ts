@@ -29,7 +29,9 @@ export const tenantQuota: OnlineCommand = {
     for (const each of typed) {
       const [, kind, limit] = QUOTA.exec(each) ?? []
       if (kind === undefined) {
-        printError(terminal, `${each} is not a quota; use kind=limit, for example nodes=20`)
+        const [, word, amount] = /^(\w+)=(.*)$/.exec(each) ?? []
+        const problem = word === undefined ? `${each} is not a quota` : `"${amount}" is not a number`
+        printError(terminal, `${problem}; for example ${word ?? 'nodes'}=20`)
         return EXIT.usage
       }
       quotas[kind] = Number(limit)
