@@ -9,7 +9,10 @@ import type { World } from './provoke.ts'
 
 type Replacement = readonly [example: string, real: string]
 
-/** Creates what the examples refer to: the deployment `orders` with a secret and a route, and a secret without use. */
+/**
+ * Creates what the examples refer to: the deployment `orders` with a secret and a route, `payments` with a secret that is
+ * being rotated, and a secret without use.
+ */
 export async function prepareExamples({ platform }: World): Promise<void> {
   const api = platform.api(platform.acme.token)
   const orders = {
@@ -25,6 +28,14 @@ export async function prepareExamples({ platform }: World): Promise<void> {
   const created = await api.post('/api/v1/deployments', orders, { 'idempotency-key': 'create-orders' })
   const written = await api.put('/api/v1/secrets/resources/unused', { generate: { keys: ['password'] } })
   if (created.status !== 201 || written.status !== 200) throw new Error(`${created.text} ${written.text}`)
+  const values = { password: 'example' }
+  const payments = {
+    ...{ kind: 'Deployment', name: 'payments', image: platform.image, replicas: 0 },
+    secrets: [{ name: 'DB', vault_path: 'resources/payments-db', anchor: 'external', values }],
+  }
+  const rotated = await api.post('/api/v1/deployments', payments)
+  const staged = await api.post('/api/v1/deployments/payments/secrets/rotate', { phase: 'stage', values })
+  if (staged.status !== 200) throw new Error(`${rotated.text} ${staged.text}`)
 }
 
 /** Sends an example with the token of its role. A write that is expected to pass is sent as a dry run. */

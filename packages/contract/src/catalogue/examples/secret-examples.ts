@@ -122,6 +122,21 @@ const stored = {
     given: 'The deployment orders refers to resources/orders-db; no deployment refers to resources/unused.',
     params: { consumers: 'orders' },
   },
+  secret_patch_base_missing: {
+    field: 'values',
+    fails: {
+      method: 'PATCH',
+      path: '/api/v1/secrets/resources/payments-db',
+      body: { values: { user: 'payments' } },
+    },
+    passes: {
+      method: 'PATCH',
+      path: '/api/v1/secrets/resources/unused',
+      body: { values: { user: 'payments' } },
+    },
+    given: 'A rotation has staged version 2 of resources/payments-db; resources/unused is not being rotated.',
+    params: { base: 1, newest: 2, cause: 'a rotation has staged it' },
+  },
   rotation_transition_invalid: {
     field: 'phase',
     fails: { method: 'POST', path: ROTATE, body: { phase: 'retire' } },

@@ -57,11 +57,17 @@ export function codePage(deps: CodePageDeps, name: string): SitePage | undefined
 <dt>Accepted</dt><dd>${expected}</dd></dl>
 ${isFilledIn(name) ? html`<p class="soft">Names and numbers are those of the example below.</p>` : undefined}
 <h2>Cause and fix</h2>
-${rawHtml(markdownToHtml(doc))}
+${rawHtml(linkCodes(markdownToHtml(doc), name))}
 ${examples(name, deps.limits)}
 ${callers.length === 0 ? undefined : html`<h2>Returned by</h2>${list(callers.map(operationLink))}`}`,
   }
 }
+
+/** Links each mention of another code to its page. */
+const linkCodes = (text: string, self: Code): string =>
+  text.replaceAll(/<code>([a-z_]+)<\/code>/g, (shown, name: string) =>
+    isCode(name) && name !== self ? link(hrefOf(name), code(name)).html : shown,
+  )
 
 /** Lets a browser break a long code after each underscore. */
 const breakable = (name: string): Html => html`${joinedRaw(name.split('_'), rawHtml('_<wbr>'))}`

@@ -9,6 +9,7 @@ const TILES: readonly (readonly [href: string, title: string, about: string])[] 
   ['/docs/api', 'API', 'Every operation: parameters, body, response, rejections'],
   ['/docs/schemas', 'Schemas', 'Records, bodies and responses with their fields'],
   ['/docs/errors', 'Codes', 'Every rejection code, with a request that fails and one that passes'],
+  ['/docs/words', 'Words', 'Phases, reasons, refusals of nodes, warnings: what each means, what to do'],
   ['/docs/events', 'Events', 'Every event type: when it is emitted, what it holds'],
   ['/docs/roles', 'Roles', 'What each role of a token may do'],
 ]

@@ -8,6 +8,7 @@ const SECTIONS: readonly (readonly [href: string, label: string])[] = [
   ['/docs/api', 'API'],
   ['/docs/schemas', 'Schemas'],
   ['/docs/errors', 'Codes'],
+  ['/docs/words', 'Words'],
   ['/docs/events', 'Events'],
   ['/docs/roles', 'Roles'],
 ]

@@ -13,6 +13,7 @@ import { operationEntries, operationIndexPage, operationPage } from './operation
 import { roleEntries, rolePage } from './role-page.ts'
 import { schemaEntries, schemaIndexPage, schemaPage } from './schema-pages.ts'
 import { SEARCH_SCRIPT, type SearchEntry } from './search.ts'
+import { wordEntries, wordPage } from './word-page.ts'
 
 export interface SiteDeps {
   readonly endpoints: readonly AnyEndpoint[]
@@ -60,6 +61,7 @@ export function sitePages(deps: SiteDeps): OpenPage[] {
     }),
     page('/docs/events', eventPage),
     page('/docs/roles', () => rolePage(endpoints)),
+    page('/docs/words', wordPage),
     searchOf(entries),
     asset('/docs/search.json', 'application/json', () => JSON.stringify(entries())),
     asset('/docs/search.js', 'text/javascript', () => SEARCH_SCRIPT),
@@ -94,6 +96,7 @@ const searchOf = (entries: () => readonly SearchEntry[]): OpenPage => ({
 const allEntries = (deps: SiteDeps): SearchEntry[] => [
   ...manifestEntries(deps.limits),
   ...codeEntries(deps),
+  ...wordEntries(),
   ...eventEntries(),
   ...roleEntries(),
   ...operationEntries(deps.endpoints),
