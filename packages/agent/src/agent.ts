@@ -9,6 +9,7 @@ import type { Logger } from 'pino'
 import { type ConvergeDeps, startConverging } from './converge/converge.ts'
 import { createDesiredSet } from './converge/desired-set.ts'
 import { createRequisites } from './converge/requisites.ts'
+import { createFailedLogs } from './observe/keep-failed-logs.ts'
 import { createObserver } from './observe/observe.ts'
 import { createReadiness } from './observe/readiness.ts'
 import { createReplicaStatusTable, type ReplicaStatusTable } from './observe/replica-status-table.ts'
@@ -21,6 +22,7 @@ import { openDesiredFile } from './state/desired-file.ts'
 import { type AgentBuild, machineFacts, THIS_BUILD } from './state/machine.ts'
 import { createNodeRole } from './state/node-role.ts'
 import { countStart, type NodeState } from './state/node-state.ts'
+import { createKeptLogs, type KeptLogs } from './streams/kept-logs.ts'
 import { createSessionStreams } from './streams/node-streams.ts'
 
 /** Number of concurrent creates and starts per CPU core; more would only make each create and start slower. */
@@ -80,7 +82,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   })
   statuses.reportTo(routing.report)
   const { mayCreate } = role
-  const node = startNode(options, { server, desiredSet, statuses, routing, monotonicMs, mayCreate })
+  const keptLogs = createKeptLogs({ engine, folder, now: () => Date.now(), log })
+  const node = startNode(options, { server, desiredSet, statuses, routing, keptLogs, monotonicMs, mayCreate })
   const { converger } = node
 
   const onDesired = (change: DesiredChange): void => {
@@ -96,7 +99,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     onWelcome: (reported) => role.apply(reported, desiredSet.desired.keys()),
     onDesired,
     containers: () => listMachine(engine, state, statuses),
-    streams: createSessionStreams({ engine, tenant: state.tenant, log }),
+    streams: createSessionStreams({ engine, tenant: state.tenant, keptLogs, log }),
     log,
   })
   server.attach(session)
@@ -118,12 +121,13 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
 interface NodeParts extends Pick<ConvergeDeps, 'desiredSet' | 'statuses' | 'mayCreate' | 'monotonicMs'> {
   readonly server: ServerLink
   readonly routing: Routing
+  readonly keptLogs: KeptLogs
 }
 
 /** Starts the parts that work on the engine. The observer starts last, because it notifies the converger. */
 function startNode(
   { state, log, concurrency, build = THIS_BUILD }: AgentOptions,
-  { server, routing, ...parts }: NodeParts,
+  { server, routing, keptLogs, ...parts }: NodeParts,
 ) {
   const { engine, addresses, drain } = routing
   const { tenant } = state
@@ -131,8 +135,10 @@ function startNode(
   const { registryCredential, containerEnvironment, reportOrphans } = server
   const readiness = createReadiness({ engine, statuses, now: () => Date.now(), log })
   const observer = createObserver({ engine, tenant, statuses, readiness, log })
+  const failedLogs = createFailedLogs(keptLogs, statuses)
   const converger = startConverging({
     ...parts,
+    failedLogs,
     engine,
     tenant,
     observer,
@@ -152,12 +158,13 @@ function startNode(
     random: Math.random,
     log,
   })
-  observer.start({ onChange: converger.nudge, onUnsafe: converger.markUnsafe })
+  observer.start({ onChange: converger.nudge, onUnsafe: converger.markUnsafe, onExit: failedLogs.onExit })
   return {
     converger,
     async close() {
       observer.close()
       readiness.close()
+      failedLogs.close()
       await converger.close()
     },
   }

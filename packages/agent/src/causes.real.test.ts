@@ -1,6 +1,7 @@
 // Every common way in which a container fails, on real engines of both supported Docker versions: the reports name the cause.
 
 import type { ContainerTemplate, DesiredItem, Observation } from '@holdfast/contract'
+import { FOREIGN_PROGRAM } from '@holdfast/testkit/images/busybox-image'
 import Docker from 'dockerode'
 import { expect, it } from 'vitest'
 import { desiredItem, isUp } from './fixtures/agent.fixture.ts'
@@ -65,6 +66,9 @@ onBothEngines('a failing container', (world) => {
     const { node } = await world().newNode()
     for (const [name, { template, expected }] of Object.entries(CASES))
       items.push({ name, expected, item: desiredItem(world().image, { name, ...template }) })
+    const foreign = await foreignImage(world())
+    const refused = { reason: 'exited', cause: matching(/^exec format error: .*linux/) }
+    items.push({ name: 'foreign', item: desiredItem(foreign, { name: 'foreign' }), expected: refused })
     const gone = await imageGone(world())
     const about = { reason: 'image_pull_failed', cause: matching(/not found|manifest unknown/) }
     items.push({ name: 'image-gone', item: desiredItem(gone, { name: 'image-gone' }), expected: about })
@@ -101,6 +105,13 @@ function matches(seen: Observation, expected: object): boolean {
 async function killFromOutside({ docker }: RealWorld, { containerId }: Observation): Promise<void> {
   const found = await new Docker({ socketPath: docker.socketPath }).getContainer(containerId ?? '').inspect()
   process.kill(found.State.Pid, 'SIGKILL')
+}
+
+/** Reference of an image whose program is for another architecture. */
+async function foreignImage({ registry }: RealWorld): Promise<string> {
+  const image = { files: [FOREIGN_PROGRAM], command: ['/bin/foreign'], architecture: 'arm64' } as const
+  const { digest } = await registry.pushBusyboxImage('test/foreign', '1', image)
+  return `${registry.host}/test/foreign@${digest}`
 }
 
 /** Reference of an image that the registry no longer has. */

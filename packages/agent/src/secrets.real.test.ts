@@ -36,7 +36,9 @@ onBothEngines('containers with secrets', (world) => {
     [
       ...node.logged,
       JSON.stringify(node.reports),
-      ...readdirSync(node.folder).map((name) => readFileSync(join(node.folder, name), 'utf8')),
+      ...readdirSync(node.folder, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8')),
     ].join('\n')
   const tryAgain = (node: TestNode, items: readonly DesiredItem[]): void => {
     node.aheadMs += PAST_BACKOFF_MS

@@ -13,6 +13,8 @@ export interface LogQuery {
   readonly tail?: number | undefined
   readonly since?: string | undefined
   readonly replica?: number | undefined
+  /** Whether to read the kept lines of failed containers instead of the current logs. */
+  readonly previous?: boolean
 }
 
 export type LogStreamItem =
@@ -67,11 +69,17 @@ const brokenStream = ({ baseUrl }: Connection, end: StreamEnd): Failure => ({
   reason: `${baseUrl}: ${end.kind === 'cut' ? end.reason : 'the server ended the stream'}`,
 })
 
-function callFor(name: string, { follow, tail, since, replica }: LogQuery) {
+function callFor(name: string, { follow, tail, since, replica, previous }: LogQuery) {
   return {
     method: 'GET',
     path: `/deployments/${segment(name)}/logs`,
-    query: { ...(follow === true ? { follow } : {}), tail, since, replica },
+    query: {
+      ...(follow === true ? { follow } : {}),
+      ...(previous === true ? { previous } : {}),
+      tail,
+      since,
+      replica,
+    },
     repeat: 'safe',
   } as const
 }

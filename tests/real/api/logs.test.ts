@@ -1,7 +1,11 @@
 // Logs through the API, merged over replicas and nodes, with real engines and agents.
 
 import { request } from 'node:http'
+import { AGENT_CAPABILITIES, type Assignment, type DeploymentUid, ownerOf } from '@holdfast/contract'
+import { nodes, observations, type StoredPlacement } from '@holdfast/server/store/records'
+import { inTenant, placementAt } from '@holdfast/server/store/transaction'
 import { waitUntil } from '@holdfast/testkit'
+import { inRun } from '@holdfast/testkit/long-run'
 import { makeToken } from '@holdfast/testkit/platform/set-up'
 import { type StreamsWorld, startStreamsWorld } from '@holdfast/testkit/streams/streams-world'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -31,6 +35,21 @@ beforeAll(async () => {
   })
 }, 180_000)
 afterAll(() => world.stop())
+
+async function changePlacement(
+  [one]: readonly Assignment[],
+  change: Partial<StoredPlacement>,
+): Promise<void> {
+  const { store } = world.platform.server
+  const owner = store.get(inTenant(world.tenant, observations, one?.id ?? ''))?.record.owner
+  await store.transact((transaction) => {
+    const at = placementAt(world.tenant, owner ?? ownerOf('deployment', '' as DeploymentUid))
+    const placement = transaction.get(at)
+    if (placement === undefined) return { kind: 'abort', result: undefined }
+    transaction.put(at, { ...placement, ...change })
+    return { kind: 'commit', result: undefined }
+  })
+}
 
 const isBad = ({ text }: Line): boolean => text === 'bad'
 const parse = (text: string): Line[] =>
@@ -188,6 +207,95 @@ test.each([0, 1])(
     }
   },
 )
+
+const CRASHING =
+  'u=$(cat /proc/sys/kernel/random/uuid); n=0; while [ $n -lt 300 ]; do n=$((n+1)); echo "$u $n"; done; sleep 1; exit 7'
+
+test('previous=true returns the last lines of failed containers, also of those that left the placement', async () => {
+  const { store } = world.platform.server
+  const assignments = await world.deploy('crashing', ['sh', '-c', CRASHING])
+  const path = '/crashing/logs?previous=true&tail=1000'
+  const isWhole = (lines: readonly Line[]): boolean =>
+    [1, 2].every((number) => {
+      const own = lines.filter(({ replica }) => replica === number).map(({ text }) => text)
+      return own.length === 200 && new Set(own.map((text) => text.slice(0, 36))).size === 1
+    })
+  await waitUntil(async () => isWhole(await read(path)), { what: 'both logs are kept', timeoutMs: 30_000 })
+  expect((await read(path)).at(-1)?.text).toMatch(/ 300$/)
+  expect(await read(`${path}&replica=2`, world.other.baseUrl)).toHaveLength(200)
+  const both = await fetch(`${world.platform.baseUrl}/api/v1/deployments${path}&follow=true`, {
+    headers: { authorization: `Bearer ${developer}` },
+  })
+  expect([both.status, Object(await both.json()).field]).toEqual([400, 'follow'])
+  const place = (change: Partial<StoredPlacement>) => changePlacement(assignments, change)
+  await place({ assignments: assignments.map((one) => ({ ...one, desired: 'removed' as const })) })
+  const isGone = ({ id }: Assignment): boolean =>
+    store.get(inTenant(world.tenant, observations, id))?.record.gone === true
+  await waitUntil(() => assignments.every(isGone), { what: 'both containers are gone', timeoutMs: 30_000 })
+  const leftAt = new Date().toISOString()
+  const formerly = assignments.map(({ id, replica, nodeId, revision }) => ({
+    id,
+    replica,
+    nodeId,
+    revision,
+    leftAt,
+  }))
+  await place({ assignments: [], formerly })
+  expect(await read('/crashing/logs')).toEqual([])
+  expect((await read(path)).length).toBeGreaterThan(200)
+})
+
+test('previous=true names the nodes whose older agents keep no logs', async () => {
+  const { store } = world.platform.server
+  const [agent] = world.agents
+  const at = inTenant(world.tenant, nodes, agent?.nodeId ?? '')
+  const change = (capabilities: string[]) =>
+    store.transact((transaction) => {
+      const node = transaction.get(at)
+      if (node === undefined) return { kind: 'abort', result: undefined }
+      transaction.put(at, { ...node, agent: { version: '0.0.9', capabilities } })
+      return { kind: 'commit', result: undefined }
+    })
+  await change(['args'])
+  const [line] = await read('/counted/logs?previous=true')
+  expect(line?.unavailable).toMatchObject({ replica: 1, reason: expect.stringContaining('version 0.0.9') })
+  await change([...AGENT_CAPABILITIES])
+})
+
+test('crashing containers that write 1 MiB/s cost the agents little memory and etcd nothing per line', {
+  timeout: 300_000,
+}, async () => {
+  const [count, seconds] = [inRun(2, 20), inRun(4, 60)]
+  const { store } = world.platform.server
+  // Each run writes ten times per second 105 lines of 1 KB, for two seconds.
+  const script =
+    'l=$(printf "%01000d" 0); r=0; while [ $r -lt 20 ]; do r=$((r+1)); n=0; while [ $n -lt 105 ]; do n=$((n+1)); echo "zz $l"; done; busybox usleep 95000; done; exit 1'
+  const before = store.revision
+  const placed = await Promise.all(
+    Array.from({ length: count }, (_, index) => world.deploy(`noisy-${index}`, ['sh', '-c', script])),
+  )
+  const ids = placed.flat().map(({ id }) => id)
+  const endMs = performance.now() + seconds * 1000
+  const records = () => ids.map((id) => store.get(inTenant(world.tenant, observations, id))?.record)
+  const haveCrashed = (): boolean => records().every((seen) => (seen?.restarts ?? 0) > 0)
+  await waitUntil(() => performance.now() > endMs && haveCrashed(), { what: 'all crash', timeoutMs: 200_000 })
+  const restarts = records().reduce((sum, seen) => sum + (seen?.restarts ?? 0), 0)
+  const written = store.revision - before
+  const peaks = world.agents.map((agent) => agent.peakMiB())
+  console.log(
+    `${count} containers per node, ${seconds} s: agents ${peaks.map(Math.round)} MiB, ${restarts} restarts, ${written} revisions`,
+  )
+  for (const peak of peaks) expect(peak).toBeLessThan(150)
+  for (const seen of records()) {
+    expect(JSON.stringify(seen)).not.toContain('zz')
+    expect(JSON.stringify(seen).length).toBeLessThan(2048)
+  }
+  // A crash is a few reports of each container, however much it wrote.
+  expect(written).toBeLessThan(10 * (restarts + ids.length) + 10 * seconds)
+  const lines = await read('/noisy-0/logs?previous=true&tail=1000')
+  expect(lines.filter(({ text }) => text?.startsWith('zz')).length).toBeGreaterThan(60)
+  for (const assignments of placed) await changePlacement(assignments, { assignments: [] })
+})
 
 test('a slow follower of containers that write at full speed is informed of the gap, and memory is bounded', {
   timeout: 180_000,

@@ -24,6 +24,11 @@ describe('holdfast logs', () => {
     expect(peer.asked.at(-1)).toEqual({ tail: '5', replica: '2', since: '2026-01-31T12:00:00.000Z' })
   })
 
+  test('asks for the kept lines of failed containers with --previous', async () => {
+    expect((await cli(['logs', 'web', '-p'])).stdout).toContain('1 | first\n')
+    expect(peer.asked.at(-1)).toEqual({ previous: 'true' })
+  })
+
   test('follows until Ctrl-C', async () => {
     const ran = await cli(['logs', '-f', 'web'], { onOutput: (_all, interrupt) => interrupt() })
     expect(ran.code).toBe(130)

@@ -185,7 +185,7 @@ test('a node that does not answer a log request is named, and no client waits fo
     requestId: 'r',
   } as const
   const deps = { store, clock, openStream, silenceMs: 50 }
-  const read = await readLogs(deps, caller, 'web', { follow: false, tail: 10 })
+  const read = await readLogs(deps, caller, 'web', { follow: false, tail: 10, previous: false })
   if (!read.ok) throw new Error('refused')
   const lines: object[] = []
   for await (const line of read.value(new AbortController().signal)) lines.push(line)

@@ -5,6 +5,7 @@
 import type { AssignmentId, DesiredItem, TenantId } from '@holdfast/contract'
 import { type OwnContainer, planNode } from '@holdfast/core/node'
 import type { Logger } from 'pino'
+import type { FailedLogs } from '../observe/keep-failed-logs.ts'
 import type { ReplicaStatusTable } from '../observe/replica-status-table.ts'
 import type { Engine } from '../ports/engine.ts'
 import type { DesiredChange, Session } from '../ports/session.ts'
@@ -26,6 +27,7 @@ export interface ConvergeDeps extends Pick<Session, 'containerEnvironment'> {
   readonly requisites: Requisites
   readonly addresses: Addresses
   readonly drain: Drain
+  readonly failedLogs: Pick<FailedLogs, 'beforeRemoval'>
   readonly observer: {
     applyList(own: readonly OwnContainer[], settled: readonly AssignmentId[]): void
     confirm(id: AssignmentId, containerId: string): void

@@ -17,6 +17,7 @@ import {
   readOwnLabels,
   tenantNetwork,
 } from '@holdfast/core/node'
+import type { FailedLogs } from '../observe/keep-failed-logs.ts'
 import { redact, secretValues } from '../observe/redact.ts'
 import type { ReplicaStatusTable } from '../observe/replica-status-table.ts'
 import { type Engine, EngineError, type InspectedContainer, isFault, MAX_MESSAGE } from '../ports/engine.ts'
@@ -40,6 +41,7 @@ export interface PerformDeps {
   mayCreate(id: AssignmentId): boolean
   /** The capabilities of this agent. */
   readonly capabilities: readonly string[]
+  readonly failedLogs: Pick<FailedLogs, 'beforeRemoval'>
   markUnsafe(containerId: string): void
   confirm(id: AssignmentId, containerId: string): void
 }
@@ -247,19 +249,26 @@ async function remove(
   const { statuses, addresses } = deps
   if (item?.desired === 'removed') statuses.update(id, { activity: 'stopping' })
   const grace = item === undefined ? ORPHAN_GRACE_SECONDS : graceSeconds(item)
-  for (const container of containers) await failAs('remove_failed', endContainer(deps, container, grace))
+  for (const container of containers) await failAs('remove_failed', endContainer(deps, id, container, grace))
   addresses.release(id)
   if (item?.desired === 'removed') statuses.update(id, { container: 'absent' })
 }
 
-async function endContainer(deps: PerformDeps, container: OwnContainer, grace: number): Promise<void> {
+async function endContainer(
+  deps: PerformDeps,
+  assignmentId: AssignmentId,
+  container: OwnContainer,
+  grace: number,
+): Promise<void> {
   const { engine, names } = deps
   const { id, name, state } = container
+  const keepLog = deps.failedLogs.beforeRemoval(assignmentId, id)
   try {
     if (state === 'running' || state === 'restarting' || state === 'paused') {
       await drainFirst(deps, id, grace)
       await engine.stopContainer(id, grace)
     }
+    await keepLog?.()
     await engine.removeContainer(id)
   } catch (error) {
     if (!isFault(error, 'not_found')) throw error

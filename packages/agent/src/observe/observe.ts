@@ -16,6 +16,8 @@ export interface ObserverHandlers {
   onChange(id: AssignmentId | undefined): void
   /** Called for a container with unsafe settings, which must be removed. */
   onUnsafe(containerId: string): void
+  /** Called after a run ended and the container was inspected. `startedAt`: start of that run, if it is known. */
+  onExit(id: AssignmentId, containerId: string, startedAt: string | null): void
 }
 
 export interface Observer {
@@ -33,9 +35,9 @@ export interface ObserveDeps extends Omit<InspectDeps, 'onUnsafe'> {
 }
 
 export function createObserver(deps: ObserveDeps): Observer {
-  const { engine, statuses, tenant, log } = deps
+  const { statuses, tenant } = deps
   const stopping = new AbortController()
-  let handlers: ObserverHandlers = { onChange() {}, onUnsafe() {} }
+  let handlers: ObserverHandlers = { onChange() {}, onUnsafe() {}, onExit() {} }
   const onUnsafe = (containerId: string): void => handlers.onUnsafe(containerId)
   const { inspect, isInspecting, markAbsent, exits } = createInspector({ ...deps, onUnsafe })
   const starts = createStartMatcher()
@@ -53,32 +55,24 @@ export function createObserver(deps: ObserveDeps): Observer {
       handlers.onChange(id)
       return
     }
+    const startedAt = seenStart(statuses, id, containerId)
     const inspected = inspect(id, containerId)
+    if (action !== 'die') return
     // The container is inspected first, because Docker may list it as running for a moment after its end.
-    if (action === 'die') void inspected.then(() => handlers.onChange(id))
+    void inspected.then(() => {
+      handlers.onChange(id)
+      handlers.onExit(id, containerId, startedAt)
+    })
   }
-  async function watch(): Promise<void> {
-    let delay = FIRST_RETRY_MS
-    const onOpen = (): void => {
-      delay = FIRST_RETRY_MS
-      starts.forgetAll()
-      // Events from before the stream opened are lost, so the convergence loop lists all containers.
-      handlers.onChange(undefined)
-    }
-    const { signal } = stopping
-    while (!signal.aborted) {
-      await engine.watchContainers(ASSIGNMENT_LABEL, onOpen, onEvent, signal).catch((error: unknown) => {
-        if (!signal.aborted) log.warn({ message: String(error) }, 'engine event stream broke, reopening')
-      })
-      // Only the close of the observer interrupts the pause before the next attempt; the loop then ends without an error.
-      await pause(delay, undefined, { signal, ref: false }).catch(() => {})
-      delay = Math.min(delay * 2, LAST_RETRY_MS)
-    }
+  const onOpen = (): void => {
+    starts.forgetAll()
+    // Events from before the stream opened are lost, so the convergence loop lists all containers.
+    handlers.onChange(undefined)
   }
   return {
     start(given) {
       handlers = given
-      void watch()
+      void watchUntilClosed(deps, { onOpen, onEvent }, stopping.signal)
     },
     applyList(own, settled) {
       const held = Map.groupBy(own, ({ assignmentId }) => assignmentId)
@@ -100,6 +94,27 @@ export function createObserver(deps: ObserveDeps): Observer {
       })
     },
     close: () => stopping.abort(),
+  }
+}
+
+/** Watches the engine's events and reopens a broken stream, with growing delays, until the signal aborts. */
+async function watchUntilClosed(
+  { engine, log }: Pick<ObserveDeps, 'engine' | 'log'>,
+  { onOpen, onEvent }: { onOpen(): void; onEvent(event: ContainerEvent): void },
+  signal: AbortSignal,
+): Promise<void> {
+  let delay = FIRST_RETRY_MS
+  const opened = (): void => {
+    delay = FIRST_RETRY_MS
+    onOpen()
+  }
+  while (!signal.aborted) {
+    await engine.watchContainers(ASSIGNMENT_LABEL, opened, onEvent, signal).catch((error: unknown) => {
+      if (!signal.aborted) log.warn({ message: String(error) }, 'engine event stream broke, reopening')
+    })
+    // Only the close of the observer interrupts the pause before the next attempt; the loop then ends without an error.
+    await pause(delay, undefined, { signal, ref: false }).catch(() => {})
+    delay = Math.min(delay * 2, LAST_RETRY_MS)
   }
 }
 
@@ -131,6 +146,11 @@ function createStartMatcher() {
       for (const ids of [expected, unmatched]) ids.clear()
     },
   }
+}
+
+function seenStart(statuses: ReplicaStatusTable, id: AssignmentId, containerId: string): string | null {
+  const seen = statuses.view(id)?.container
+  return typeof seen === 'object' && seen.id === containerId ? seen.startedAt : null
 }
 
 function isSeenRunning(statuses: ReplicaStatusTable, id: AssignmentId, containerId: string): boolean {

@@ -13,6 +13,8 @@ import type { Logger } from 'pino'
 import { type Engine, isFault, type ListedContainer } from '../ports/engine.ts'
 import type { OpenSessionStreams, StreamSocket } from '../ports/streams.ts'
 import { openExecStream } from './exec-stream.ts'
+import type { KeptLogs } from './kept-logs.ts'
+import { openKeptStream } from './kept-stream.ts'
 import { createLink, type Link } from './link.ts'
 import { openLogStream } from './log-stream.ts'
 import { createOutgoing, type Outgoing } from './outgoing.ts'
@@ -24,6 +26,7 @@ const INPUT_BYTES = 128 * 1024
 export interface StreamDeps {
   readonly engine: Pick<Engine, 'listContainers' | 'readLogs' | 'startExec'>
   readonly tenant: TenantId
+  readonly keptLogs: Pick<KeptLogs, 'read'>
   readonly log: Logger
 }
 
@@ -108,11 +111,12 @@ function explain(error: unknown): StreamError {
 }
 
 async function openSource(
-  { engine, tenant }: StreamDeps,
+  { engine, tenant, keptLogs }: StreamDeps,
   open: Open,
   outgoing: Outgoing,
   onEnd: (end: StreamEnd) => void,
 ): Promise<NodeStream> {
+  if (open.previous === true) return openKeptStream(keptLogs, open, outgoing, onEnd)
   const container = pick(await engine.listContainers(), tenant, open)
   if (container === undefined) throw new StreamFault('container_not_found')
   if (open.kind === 'logs') return openLogStream(engine, container.id, open, outgoing, onEnd)

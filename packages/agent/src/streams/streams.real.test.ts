@@ -16,6 +16,7 @@ import pino from 'pino'
 import { expect, test } from 'vitest'
 import { desiredItem, isUp, newTenant, type TestNode } from '../fixtures/agent.fixture.ts'
 import { onBothEngines } from '../fixtures/real-engine.fixture.ts'
+import { createKeptLogs } from './kept-logs.ts'
 import { allocateFrame } from './link.ts'
 import { createSessionStreams } from './node-streams.ts'
 
@@ -23,11 +24,13 @@ const MIB = 1024 * 1024
 const { stdin, stdout, stderr, resize, skipped } = STREAM_CHANNELS
 
 /** The server's end of a session: receives the agent's messages and grants the credit that the test chooses. */
-function serverEnd({ engine, tenant }: Pick<TestNode, 'engine' | 'tenant'>) {
+function serverEnd({ engine, tenant, folder }: Pick<TestNode, 'engine' | 'tenant' | 'folder'>) {
   const frames: Buffer[] = []
   const messages: AgentMessage[] = []
   let received = 0
-  const streams = createSessionStreams({ engine, tenant, log: pino({ level: 'silent' }) })({
+  const log = pino({ level: 'silent' })
+  const keptLogs = createKeptLogs({ engine, folder, now: () => Date.now(), log })
+  const streams = createSessionStreams({ engine, tenant, keptLogs, log })({
     bufferedAmount: 0,
     send(frame, taken) {
       received += frame.length
@@ -164,7 +167,7 @@ onBothEngines('streams', (world) => {
 
   test('enters no container of another tenant, without an assignment, or that has ended', async () => {
     const { node, item, server, containerId } = await running()
-    const stranger = serverEnd({ engine: node.engine, tenant: newTenant() })
+    const stranger = serverEnd({ ...node, tenant: newTenant() })
     for (const kind of ['exec', 'logs'] as const) {
       const foreign = stranger.open(item, { kind, command: ['true'] })
       expect(await stranger.ended(foreign)).toMatchObject({ error: 'container_not_found' })
@@ -224,6 +227,39 @@ onBothEngines('streams', (world) => {
     const since = server.open(item, { kind: 'logs', since: at })
     await server.ended(since)
     expect(linesOf(server.text(since, stdout))).toEqual(lines.slice(lines.findIndex((line) => line >= at)))
+  })
+
+  test('keeps the last lines of a failed run without secrets, also after the container is removed', {
+    timeout: 60_000,
+  }, async () => {
+    const { node } = await world().newNode()
+    const value = 'canary-5d0c77a1'
+    node.environment = async () => ({ kind: 'resolved', environment: { DB_key: value }, proof: 'p' })
+    const script =
+      'u=$(cat /proc/sys/kernel/random/uuid); n=0; while [ $n -lt 300 ]; do n=$((n+1)); echo "$u $n"; done; echo "bye $DB_key" >&2; sleep 1; exit 7'
+    const secrets = [{ name: 'DB', namespace: 'resources', label: 'db', version: 1 }]
+    const item = desiredItem(world().image, { command: ['/bin/sh', '-c', script], secrets })
+    const server = serverEnd(node)
+    const read = async (over: Partial<Open> = {}): Promise<{ out: string[]; errors: string }> => {
+      const stream = server.open(item, { kind: 'logs', previous: true, ...over })
+      await server.ended(stream)
+      const out = server.text(stream, stdout).split('\n').slice(0, -1)
+      return { out: out.map((line) => line.slice(31)), errors: server.text(stream, stderr) }
+    }
+    expect(await read()).toEqual({ out: [], errors: '' })
+    node.send([item])
+    await node.until(item, 'restarted', ({ restarts }) => restarts > 0)
+    await waitUntil(async () => (await read()).out.length > 0, { what: 'the log of the first run is kept' })
+    const { out, errors } = await read()
+    expect(errors).toMatch(/ bye \[redacted\]\n$/)
+    expect(out).toEqual(Array.from({ length: 199 }, (_, index) => `${out[0]?.slice(0, 36)} ${index + 102}`))
+    expect((await read({ tail: 3 })).out).toHaveLength(2)
+    expect((await read({ since: new Date(Date.now() + 60_000).toISOString() })).out).toEqual([])
+    node.send([{ ...item, desired: 'removed' }])
+    await node.until(item, 'gone', ({ gone }) => gone)
+    expect(await node.containersOf(item)).toEqual([])
+    expect((await read()).out.length).toBeGreaterThan(100)
+    expect(JSON.stringify(await read())).not.toContain(value)
   })
 
   test('following an endless log bounds memory and reports the skipped bytes', {

@@ -28,35 +28,50 @@ export const logs: OnlineCommand = {
       form: POINT_IN_TIME,
     },
     { flags: '--replica <number>', summary: 'only lines of one replica', form: POSITIVE_NUMBER },
+    {
+      flags: '-p, --previous',
+      summary: 'only the last lines of failed containers, also after a restart or a rollback',
+    },
     { flags: '--timestamps', summary: 'prefix each line with its time' },
   ],
   examples: [
     ['holdfast logs web -f --tail 20', 'Prints the last lines and follows new ones.'],
     ['holdfast logs web --since 10m --replica 2', 'Prints the last ten minutes of the second replica.'],
+    [
+      'holdfast logs web --previous',
+      'Prints the last lines of the containers that failed, kept for an hour.',
+    ],
   ],
   online: true,
   async run({ terminal, args: [typed], text, flag }, client) {
     const since = text('since')
     const query = {
       follow: flag('follow'),
+      previous: flag('previous'),
       tail: numberOf(text('tail')),
       replica: numberOf(text('replica')),
       since: since === undefined ? undefined : pointInTime(since, terminal.now()),
     }
     const name = deploymentName(typed)
+    let isEmpty = true
     for await (const item of client.logs(name, query)) {
       if (item.kind === 'failed')
         return printReplicaFailure(terminal, client, { name, replica: query.replica }, item.failure)
       const { line } = item
+      isEmpty = false
       if ('skipped' in line) report(terminal, skippedText(line.skipped))
       else if ('unavailable' in line) {
         const { replica, node, reason } = line.unavailable
         report(terminal, `replica ${replica} on ${node} cannot be read: ${reason}`)
       } else printLine(terminal, line, flag('timestamps'))
     }
+    if (isEmpty && query.previous) report(terminal, nothingKept(name))
     return terminal.interrupted.aborted ? EXIT.interrupted : EXIT.ok
   },
 }
+
+const nothingKept = (name: string): string =>
+  `no container of ${name} failed within the last hour, or it printed nothing; without --previous, the logs of the current containers are shown`
 
 /** Message about log lines that the server dropped because this client read too slowly. */
 const skippedText = ({ replica, lines }: { readonly replica: number; readonly lines: number }): string =>

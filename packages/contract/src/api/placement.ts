@@ -209,6 +209,16 @@ export const assignmentShape = object({
 })
 export type Assignment = Infer<typeof assignmentShape>
 
+/** An assignment that left the placement, remembered to find the kept log of its container. */
+export const formerAssignmentShape = object({
+  id: branded<AssignmentId>(),
+  replica: integer(),
+  nodeId: branded<NodeId>(),
+  revision: integer(),
+  leftAt: string(),
+})
+export type FormerAssignment = Infer<typeof formerAssignmentShape>
+
 export const ROLLOUT_STATES = ['progressing', 'paused', 'rolling_back'] as const
 
 /** A revision and the hash of its container template. */

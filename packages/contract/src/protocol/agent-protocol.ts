@@ -192,6 +192,11 @@ export const openShape = object({
   follow: optional(boolean()),
   tail: optional(integer()),
   since: optional(string()),
+  /**
+   * For log streams: whether to send the kept lines of the last failed run of the assignment, whose container may be gone.
+   * Needs the capability `kept_logs`: an older agent would send the current log.
+   */
+  previous: optional(boolean()),
   /** For exec streams: the command to run. */
   command: optional(list(string())),
   tty: optional(boolean()),

@@ -30,8 +30,14 @@ const TEMPLATE_CAPABILITIES: { readonly [member in TemplateOption | NestedOption
   'limits.memoryBytes': 'limits',
 }
 
+/** The agent keeps the last log lines of failed containers and sends them on request. */
+export const KEPT_LOGS = 'kept_logs'
+
 /** The capabilities of an agent of this version. */
-export const AGENT_CAPABILITIES: readonly string[] = [...new Set(Object.values(TEMPLATE_CAPABILITIES))]
+export const AGENT_CAPABILITIES: readonly string[] = [
+  ...new Set(Object.values(TEMPLATE_CAPABILITIES)),
+  KEPT_LOGS,
+]
 
 /** The capabilities of version 0.1.0, which hold for every agent that states none. This list never changes. */
 const FIRST_CAPABILITIES: readonly string[] = [

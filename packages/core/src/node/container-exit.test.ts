@@ -1,7 +1,7 @@
 // Exit codes and OOM kills in words that people search for.
 
 import { expect, test } from 'vitest'
-import { describeExit } from './container-exit.ts'
+import { describeExit, explainRuntimeLine } from './container-exit.ts'
 
 const at = '2026-01-01T00:00:00Z'
 test.each([
@@ -26,4 +26,18 @@ test.each([
   ],
 ])('%s', (_, exit, limit, expected) => {
   expect(describeExit({ ...exit, at }, limit)).toEqual({ ...expected, at })
+})
+
+const LINE = '2026-01-01T00:00:00.123456789Z exec /bin/app:'
+test.each([
+  [`${LINE} exec format error\n`, /^exec format error: .* linux\/amd64$/],
+  [`${LINE} no such file or directory\n`, /^no such file or directory: /],
+  [`${LINE} permission denied\n`, /^permission denied: /],
+])('explains the line of the runtime %j', (line, expected) => {
+  expect(explainRuntimeLine(line, 'x64')).toMatch(expected)
+})
+
+test('explains no line of a program', () => {
+  const lines = ['', '2026-01-01T00:00:00Z Error: exec format error', `${LINE} exec format error, again\n`]
+  expect(lines.map((line) => explainRuntimeLine(line, 'x64'))).toEqual([undefined, undefined, undefined])
 })

@@ -1,4 +1,5 @@
-// Describes how a container's run ended, from the engine's exit code: the signal, and the memory limit of an OOM kill.
+// Describes how a container's run ended: from the engine's exit code, the signal and the memory limit of an OOM kill; from
+// the runtime's own last line, why the program could not be executed.
 
 import { defined, type LastExit } from '@holdfast/contract'
 
@@ -50,4 +51,25 @@ const SIGNALS = [
 export function describeExit({ code, oomKilled, at }: SeenExit, limitBytes: number | undefined): LastExit {
   const oom = oomKilled ? { oomKilled, ...defined({ oomLimitBytes: limitBytes || undefined }) } : {}
   return { code, ...defined({ signal: SIGNALS[code - SIGNAL_BASE - 1] }), ...oom, at }
+}
+
+/** The runtime prints this line into the container's log if the kernel refuses to execute the program. */
+const REFUSED = /^\S+ exec .+: (exec format error|no such file or directory|permission denied)\s*$/
+
+/**
+ * Explains the last line of a run, with its timestamp, if the runtime wrote it because it could not execute the program;
+ * else undefined. The text is ours: a log line is never part of a report.
+ */
+export function explainRuntimeLine(line: string, architecture: string): string | undefined {
+  const machine = architecture === 'x64' ? 'amd64' : architecture
+  switch (REFUSED.exec(line)?.[1]) {
+    case 'exec format error':
+      return `exec format error: the program is built for another architecture than this machine, linux/${machine}`
+    case 'no such file or directory':
+      return 'no such file or directory: the image lacks the interpreter or the loader that the program needs'
+    case 'permission denied':
+      return 'permission denied: the program or its interpreter is not executable'
+    default:
+      return undefined
+  }
 }

@@ -155,6 +155,16 @@ describe('the observation explains', () => {
       { container: { ...seen, state: 'exited', lastExit: exit, cause: 'not found' } },
       { lastExit: exit, cause: 'not found' },
     ],
+    [
+      'a program that cannot be executed, also while it is started again',
+      { container: { ...seen, lastExit: exit }, exitCause: { at: 't0', text: 'exec format error' } },
+      { lastExit: exit, cause: 'exec format error' },
+    ],
+    [
+      'nothing by the cause of an earlier exit',
+      { container: { ...seen, lastExit: exit }, exitCause: { at: 't', text: 'exec format error' } },
+      { lastExit: exit },
+    ],
     ['a later run by the exit before it', { container: { ...seen, lastExit: exit } }, { lastExit: exit }],
     [
       'failed checks of the engine by the last output',

@@ -60,6 +60,8 @@ export interface ReplicaView {
   readonly cause: string
   /** The agent's own health checks that failed since this start of the container. */
   readonly probes?: (FailedChecks & { readonly startedAt: string }) | undefined
+  /** Why the run that ended at this time could not execute its program, if the runtime reported it. */
+  readonly exitCause?: { readonly at: string; readonly text: string } | undefined
   /** True if the container was already running when the agent started, and its readiness is not verified yet. */
   readonly unverified: boolean
   /**
@@ -165,10 +167,12 @@ function explainFailure(
   container: SeenContainer,
   reason: string,
 ): Pick<Observation, 'cause' | 'failedChecks'> {
+  const { exitCause, readySince } = view
+  const exit = exitCause?.at === container.lastExit?.at ? exitCause?.text : undefined
   if (container.state !== 'running' && container.state !== 'paused')
-    return reason === '' ? {} : defined({ cause: view.cause || container.cause || undefined })
+    return reason === '' ? {} : defined({ cause: view.cause || container.cause || exit })
   const checks = failedChecks(view, container)
-  if (checks === undefined) return {}
+  if (checks === undefined) return readySince === container.startedAt ? {} : defined({ cause: exit })
   return { failedChecks: checks.count, ...defined({ cause: checks.output || undefined }) }
 }
 

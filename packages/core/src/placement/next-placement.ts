@@ -2,6 +2,7 @@
 // differs from the stored one.
 
 import {
+  type Assignment,
   type AssignmentId,
   type ContainerTemplate,
   carryUnknown,
@@ -60,6 +61,7 @@ export function nextPlacement(
   // or demands.
   const metDemands = refusals.size === 0 ? demands : before?.metDemands
   const ranRevision = status.phase === 'Running' ? revision : before?.ranRevision
+  const formerly = formerlyOf(basis, assignments)
   const next = keepUnknown<PlacementRecord>(before, {
     owner: ownerOf('deployment', uid),
     name: spec.name,
@@ -75,9 +77,35 @@ export function nextPlacement(
     ...(ranRevision === undefined ? {} : { ranRevision }),
     ...(rollout === undefined ? {} : { rollout }),
     ...(lastGood === undefined ? {} : { lastGood }),
+    ...(formerly === undefined ? {} : { formerly }),
   })
   const decided = decidedNext(basis, planned, next, status.reason)
   return { next: { ...next, decided }, status, failing, unreportedSecrets }
+}
+
+/** Bounds of the remembered assignments: agents keep the logs of failed containers for an hour. */
+const MAX_FORMER = 16
+const FORMER_MS = 60 * 60_000
+
+/** The stored list as it is, unless an assignment leaves the record. A list is never written only to shorten it. */
+function formerlyOf(
+  { before, now }: PlanBasis,
+  assignments: readonly Assignment[],
+): PlacementRecord['formerly'] {
+  const stay = new Set(assignments.map(({ id }) => id))
+  const leaving = (before?.assignments ?? []).filter(({ id }) => !stay.has(id))
+  if (leaving.length === 0) return before?.formerly
+  const recent = (before?.formerly ?? []).filter(
+    ({ leftAt }) => Date.parse(now) - Date.parse(leftAt) < FORMER_MS,
+  )
+  const left = leaving.map(({ id, replica, nodeId, revision }) => ({
+    id,
+    replica,
+    nodeId,
+    revision,
+    leftAt: now,
+  }))
+  return [...recent, ...left].slice(-MAX_FORMER)
 }
 
 /** The stored shortfall if it equals the new one, so that members of a newer version stay with it. */

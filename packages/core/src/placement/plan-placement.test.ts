@@ -112,6 +112,32 @@ describe('a placement plan', () => {
     expect(plan.reserved.map(({ id }) => id)).toEqual(['rep_1', 'rep_2'])
   })
 
+  test('remembers the newest assignments that left within an hour, to find the logs of their containers', () => {
+    const gone = { rep_2: { ...READY, state: 'stopped' as const, gone: true } }
+    const former = (number: number, leftAt: string) => ({
+      id: `rep_former_${number}` as AssignmentId,
+      replica: number,
+      nodeId: nodeIdOf(1),
+      revision: 1,
+      leftAt,
+    })
+    const recent = Array.from({ length: 16 }, (_, index) => former(index, '2026-01-01T00:00:00.000Z'))
+    const planWith = (formerly: typeof recent, seen = {}) =>
+      planOf({ nodes: [{}, {}], placement: { ...two, formerly }, seen, spec: { replicas: 1 } }).next?.formerly
+    const left = {
+      id: 'rep_2',
+      replica: 2,
+      nodeId: nodeIdOf(2),
+      revision: 1,
+      leftAt: '2026-01-01T00:10:00.000Z',
+    }
+    expect(planWith([former(0, '2025-12-31T23:00:00.000Z')], gone)).toEqual([left])
+    expect(planWith(recent, gone)).toEqual([...recent.slice(1), left])
+    // The list is never written only to shorten it.
+    const old = [former(0, '2025-01-01T00:00:00.000Z')]
+    expect(planWith(old)).toBe(old)
+  })
+
   test('compares the chosen nodes, and the observations of a number of which it stops one', () => {
     const created = planOf({ nodes: [{}, {}] })
     expect([...created.nodesToCompare]).toEqual([nodeIdOf(1), nodeIdOf(2)])

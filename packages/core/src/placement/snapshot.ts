@@ -8,6 +8,7 @@ import type {
   ContainerTemplate,
   DeploymentSpec,
   DeploymentUid,
+  FormerAssignment,
   NodeId,
   Observation,
   Owner,
@@ -42,6 +43,8 @@ export interface PlacementRecord {
    */
   readonly everAssigned: boolean
   readonly assignments: Assignment[]
+  /** The newest assignments that left the record within the last hour before another one left. */
+  readonly formerly?: FormerAssignment[]
   /** Maps template hashes to container templates, for each hash that an assignment or `lastGood` refers to. */
   readonly templates: { [templateHash: string]: ContainerTemplate }
   /** The hash of the refusals that were last reported in an event; empty if there are none. */

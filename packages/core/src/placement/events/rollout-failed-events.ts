@@ -112,14 +112,14 @@ function pausedText({ deployment: { spec } }: PlacementPlan, { ready }: Rollout)
   return `${why}The update is paused with ${ready} of ${replicasText(spec.replicas)} replaced; the failed container stays for inspection.`
 }
 
-/** Advice to an operator after a rollback, which has removed the failed container and its logs. */
-function afterRollback({ next, deployment: { spec } }: PlacementPlan, { reason, replica }: Failure): string {
+/** Advice to an operator after a rollback, which has removed the failed container. */
+function afterRollback({ next, deployment: { spec } }: PlacementPlan, { reason }: Failure): string {
   const { name } = spec
   const keep = `or keep revision ${next?.lastGood?.revision} with \`holdfast rollout undo ${name} --to-revision ${next?.lastGood?.revision}\``
   if (reason === 'image_pull_failed') return `${pullText(name)}, ${keep}.`
   if (reason === 'secret_unresolved') return `${secretsText(name)}, ${keep}.`
   if (reason === 'unschedulable') return `Correct the spec and apply it again, ${keep}.`
-  return `Correct the spec and apply it again, ${keep}. To read its logs, apply it with update.failureAction pause: the container then stays, and \`holdfast logs ${name} --replica ${replica}\` shows them.`
+  return `Correct the spec and apply it again, ${keep}. \`holdfast logs ${name} --previous\` shows the last lines of the failed container, for an hour.`
 }
 
 function afterPause({ deployment: { spec } }: PlacementPlan, { reason, replica }: Failure): string {

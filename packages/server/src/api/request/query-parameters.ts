@@ -21,6 +21,7 @@ export interface ParsedQuery {
   /** The query parameter `since`: an RFC 3339 time, or a duration before now. */
   readonly since?: string
   readonly replica?: number
+  readonly previous: boolean
   readonly ticket?: string
 }
 export type QueryName = keyof ParsedQuery
@@ -77,6 +78,7 @@ export const QUERY_PARAMETERS: { readonly [name in QueryName]: QueryParameter } 
     read: (sent) => (isTime(sent) ? sent : undefined),
   },
   follow: flag,
+  previous: flag,
   tail: {
     expected: `a whole number from 0 to ${MAX_TAIL}`,
     schema: { type: 'integer', minimum: 0, maximum: MAX_TAIL, default: 100 },
@@ -100,7 +102,14 @@ export const QUERY_PARAMETERS: { readonly [name in QueryName]: QueryParameter } 
   },
 }
 
-const DEFAULTS: ParsedQuery = { dryRun: false, force: false, limit: 100, follow: false, tail: 100 }
+const DEFAULTS: ParsedQuery = {
+  dryRun: false,
+  force: false,
+  limit: 100,
+  follow: false,
+  previous: false,
+  tail: 100,
+}
 
 export type QueryOutcome =
   | { readonly ok: true; readonly query: ParsedQuery }

@@ -8,6 +8,7 @@ import {
   capacityShape,
   containerTemplateShape,
   failingContainerShape,
+  formerAssignmentShape,
   type Infer,
   integer,
   list,
@@ -37,6 +38,8 @@ export const storedPlacementShape = object({
    */
   everAssigned: boolean(),
   assignments: list(assignmentShape),
+  /** Assignments that left the record, newest last, at most 16; absent if none did within the last hour. */
+  formerly: optional(list(formerAssignmentShape)),
   /** Container templates by templateHash; only templates that an assignment or `lastGood` names. */
   templates: map(containerTemplateShape),
   /**

@@ -29,7 +29,7 @@ export interface LogSource {
   close(): void
 }
 
-export type LogOptions = Pick<StreamRequest, 'follow' | 'tail' | 'since'>
+export type LogOptions = Pick<StreamRequest, 'follow' | 'tail' | 'since' | 'previous'>
 
 /** Opens the log stream of a container. `onUpdate` is called for each frame and at the end of the stream. */
 export function openLogSource(

@@ -12,7 +12,7 @@ import { requireLiveCaller } from '../../preconditions.ts'
 import { recordAudit } from '../../record-write.ts'
 import { findStored } from '../read/find-deployment.ts'
 import { type LogOptions, type LogSource, openLogSource } from './log-source.ts'
-import { type LogTarget, logTargets } from './log-targets.ts'
+import { type LogTarget, logTargets, previousTargets } from './log-targets.ts'
 import { createLastLines, createWakeup, mergeKept, shownLine, takeAll, type Wakeup } from './merge-logs.ts'
 
 export interface LogDeps {
@@ -29,6 +29,8 @@ export interface LogQuery {
   readonly tail: number
   readonly since?: string
   readonly replica?: number
+  /** Whether to return the kept lines of failed containers instead of the current logs. */
+  readonly previous: boolean
 }
 
 export type ReadLines = (signal: AbortSignal) => AsyncGenerator<LogLine>
@@ -50,7 +52,14 @@ export async function readLogs(
   const found = findStored(store, caller.tenant, path)
   if (!found.ok) return found
   const { uid, spec } = found.value
-  const targets = logTargets(store, caller.tenant, ownerOf('deployment', uid), query.replica)
+  if (query.previous && query.follow)
+    return refused(
+      reject('query_parameter_invalid', 'follow', 'true', {
+        accepted: 'false with previous=true: a failed container writes no more lines',
+      }),
+    )
+  const find = query.previous ? previousTargets : logTargets
+  const targets = find(store, caller.tenant, ownerOf('deployment', uid), query.replica)
   if (query.replica !== undefined && targets.length === 0)
     return refused(
       reject('query_parameter_invalid', 'replica', String(query.replica), {
@@ -102,13 +111,20 @@ interface LogProgress {
 
 async function* keptLines(
   { openStream, silenceMs = SILENCE_MS }: LogDeps,
-  { targets, query: { tail, since } }: LogRequest,
+  { targets, query: { tail, since, previous } }: LogRequest,
   progress: LogProgress,
   wakeup: Wakeup,
 ): AsyncGenerator<LogLine> {
   // At least one line of each container is read, so that following the log can start after that line.
-  const options: LogOptions = { tail: Math.max(1, tail), ...defined({ since }) }
-  const sources = targets.map((target) => openLogSource(openStream, target, options, wakeup.notify))
+  const options: LogOptions = {
+    tail: Math.max(1, tail),
+    ...(previous ? { previous } : {}),
+    ...defined({ since }),
+  }
+  for (const { refusal: reason, replica, node } of targets)
+    if (reason !== undefined) yield { unavailable: { replica, node, reason } }
+  const readable = targets.filter(({ refusal }) => refusal === undefined)
+  const sources = readable.map((target) => openLogSource(openStream, target, options, wakeup.notify))
   const silenceCheck = setInterval(() => {
     for (const source of sources) source.endIfSilent(silenceMs)
   }, silenceMs / 4)

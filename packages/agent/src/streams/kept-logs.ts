@@ -1,0 +1,177 @@
+// Keeps the last log lines of failed containers on the node's disk, for an hour and until a later run of the assignment is
+// ready, also when the container is restarted or removed. They leave the node only when a reader asks. See
+// docs/design/agent.md#kept-logs
+
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type AssignmentId, asAssignmentId, type DesiredItem, defined } from '@holdfast/contract'
+import { needsEnvironment } from '@holdfast/core/node'
+import type { Logger } from 'pino'
+import { createLimit } from '../converge/limit.ts'
+import { redact, secretValues } from '../observe/redact.ts'
+import type { Engine, EngineStream, OutputChannel } from '../ports/engine.ts'
+
+/** Bounds of one container and of the node: at most 16 MiB in all. */
+const MAX_LINES = 200
+const MAX_BYTES = 64 * 1024
+const MAX_CONTAINERS = 256
+const KEPT_MS = 60 * 60_000
+/** Lines that are read to find the last ones of a run while a later run already writes. */
+const READ_LINES = 4000
+const READ_MS = 10_000
+/** Logs that are read at once: reading costs the engine CPU time, and the agent memory. */
+const MAX_READS = 2
+const FOLDER = 'kept-logs'
+/** The form of assignment ids; as a file name it cannot leave the folder. */
+const FILE_NAME = /^rep_[0-9A-Z]{26}$/
+
+export interface KeptLine {
+  readonly channel: OutputChannel
+  /** The line with its timestamp and line feed. */
+  readonly line: string
+}
+
+export interface KeepRequest {
+  readonly item: DesiredItem
+  readonly containerId: string
+  /** Start of the run whose lines are kept; absent: the last lines of any run. */
+  readonly since?: string
+  /** Start of the run after it; absent if none has started. */
+  readonly until?: string
+}
+
+export interface KeptLogs {
+  /** Keeps the last lines of a run and returns them; returns none if the log cannot be read. Never rejects. */
+  keep(request: KeepRequest): Promise<readonly KeptLine[]>
+  /** The kept lines of an assignment; empty if there are none. */
+  read(id: AssignmentId): Promise<readonly KeptLine[]>
+  /** Removes lines older than an hour, except those of an assignment that still waits to be ready. */
+  expire(isWaiting: (id: AssignmentId) => boolean): Promise<void>
+}
+
+export interface KeptLogDeps {
+  readonly engine: Pick<Engine, 'readLogs' | 'readEnvironment'>
+  /** The folder that holds the node's state. */
+  readonly folder: string
+  /** Current time in milliseconds since 1970. */
+  now(): number
+  readonly log: Logger
+}
+
+export function createKeptLogs(deps: KeptLogDeps): KeptLogs {
+  const folder = join(deps.folder, FOLDER)
+  const limit = createLimit(MAX_READS)
+  return {
+    keep: (request) => limit(() => keepLast(deps, folder, request)),
+    async read(id) {
+      if (!FILE_NAME.test(id)) return []
+      // A missing file means that nothing is kept, which is no error.
+      return decodeLines(await readFile(join(folder, id), 'utf8').catch(() => ''))
+    },
+    async expire(isWaiting) {
+      const kept = await listKept(folder)
+      const surplus = kept.slice(0, Math.max(0, kept.length - MAX_CONTAINERS))
+      const old = kept.filter(({ id, keptMs }) => deps.now() - keptMs > KEPT_MS && !isWaiting(id))
+      for (const { id } of new Set([...surplus, ...old])) await rm(join(folder, id), { force: true })
+    },
+  }
+}
+
+async function keepLast(deps: KeptLogDeps, folder: string, request: KeepRequest): Promise<KeptLine[]> {
+  const { assignmentId } = request.item
+  try {
+    const lines = await withoutSecrets(deps.engine, request, await readLast(deps.engine, request))
+    if (lines.length > 0 && FILE_NAME.test(assignmentId)) await store(folder, assignmentId, lines)
+    return lines
+  } catch (error) {
+    const facts = { assignment: assignmentId, message: String(error) }
+    deps.log.warn(facts, 'log of a failed container was not kept')
+    return []
+  }
+}
+
+/** Reads the last lines of a run, within both bounds. Memory stays bounded however much the run wrote. */
+async function readLast(
+  engine: Pick<Engine, 'readLogs'>,
+  { containerId, since, until }: KeepRequest,
+): Promise<KeptLine[]> {
+  const kept: (KeptLine & { readonly bytes: number })[] = []
+  const end = until === undefined ? undefined : sortable(until)
+  let bytes = 0
+  const entry = (channel: OutputChannel, raw: Buffer): void => {
+    const line = raw.toString('utf8')
+    if (end !== undefined && line.slice(0, end.length) >= end) return
+    kept.push({ channel, line, bytes: raw.length })
+    bytes += raw.length
+    while (kept.length > MAX_LINES || bytes > MAX_BYTES) bytes -= kept.shift()?.bytes ?? 0
+  }
+  const request = { follow: false, tail: until === undefined ? MAX_LINES : READ_LINES, ...defined({ since }) }
+  await readToEnd((onEnd) => engine.readLogs(containerId, request, { entry, end: onEnd }))
+  return kept
+}
+
+/** Waits for the end of a log, at most until the deadline. Lines that came before a failure are still of use. */
+async function readToEnd(open: (onEnd: () => void) => Promise<EngineStream>): Promise<void> {
+  let onEnd = (): void => {}
+  const ended = new Promise<void>((resolve) => {
+    onEnd = resolve
+  })
+  const timer = setTimeout(onEnd, READ_MS)
+  try {
+    const source = await open(onEnd)
+    await ended
+    source.close()
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+const FRACTION = /\.(\d+)Z$/
+
+/** A time of the engine with nine digits, as log lines have it, so that comparing texts compares times. */
+const sortable = (time: string): string =>
+  `${time.replace(FRACTION, '').replace(/Z$/, '')}.${(FRACTION.exec(time)?.[1] ?? '').padEnd(9, '0')}Z`
+
+/** The agent writes no secret value to its disk, also none that a container printed. */
+async function withoutSecrets(
+  engine: Pick<Engine, 'readEnvironment'>,
+  { item, containerId }: KeepRequest,
+  lines: readonly KeptLine[],
+): Promise<KeptLine[]> {
+  if (lines.length === 0 || !needsEnvironment(item)) return [...lines]
+  const values = secretValues(item.template, await engine.readEnvironment(containerId))
+  return lines.map(({ channel, line }) => ({ channel, line: redact({ text: line, isCut: false }, values) }))
+}
+
+/** The file has one JSON text for each line: `["stderr", "2026-... text\n"]`. */
+async function store(folder: string, id: AssignmentId, lines: readonly KeptLine[]): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const text = lines.map(({ channel, line }) => JSON.stringify([channel, line])).join('\n')
+  // The file is replaced at once, so that a reader never sees half of it. It need not survive a loss of power.
+  await writeFile(join(folder, `${id}.new`), text, { mode: 0o600 })
+  await rename(join(folder, `${id}.new`), join(folder, id))
+}
+
+function decodeLines(text: string): KeptLine[] {
+  return text.split('\n').flatMap((each): KeptLine[] => {
+    if (each === '') return []
+    const [channel, line]: unknown[] = JSON.parse(each)
+    return [{ channel: channel === 'stderr' ? 'stderr' : 'stdout', line: String(line) }]
+  })
+}
+
+interface KeptFile {
+  readonly id: AssignmentId
+  readonly keptMs: number
+}
+
+/** The kept files, oldest first. */
+async function listKept(folder: string): Promise<KeptFile[]> {
+  // A missing folder means that nothing was ever kept, which is no error.
+  const names = await readdir(folder).catch(() => [])
+  const ids = names.filter((name) => FILE_NAME.test(name)).map(asAssignmentId)
+  const files = await Promise.all(
+    ids.map(async (id) => ({ id, keptMs: (await stat(join(folder, id))).mtimeMs })),
+  )
+  return files.sort((left, right) => left.keptMs - right.keptMs)
+}
