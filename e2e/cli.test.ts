@@ -1,8 +1,11 @@
-// Tests the CLI commands logs and exec with real containers, on a lab with servers, an agent and a Docker Engine.
+// Tests the CLI with real containers, on a lab with servers, agents and a Docker Engine of each supported line: logs, exec,
+// and what it prints about containers that fail.
 
 import { join } from 'node:path'
-import { bundledCli, type CliOptions, runCli } from '@holdfast/testkit/cli/run-cli'
+import { bundledCli, type CliOptions, type CliRun, runCli } from '@holdfast/testkit/cli/run-cli'
 import { openScreen } from '@holdfast/testkit/cli/tmux'
+import { inRun, LONG } from '@holdfast/testkit/long-run'
+import { FAILING, type Failing, killWhileUp } from '@holdfast/testkit/scenarios/failing-containers'
 import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
@@ -10,7 +13,7 @@ const NODE = join(import.meta.dirname, '../node_modules/.bin/node')
 
 let cluster: LabPlatform
 beforeAll(async () => {
-  cluster = await startLabPlatform({ nodesPerTenant: { acme: 1, globex: 1 } })
+  cluster = await startLabPlatform({ nodesPerTenant: { acme: 2, globex: 1 } })
 }, 300_000)
 afterAll(() => cluster?.stop(), 120_000)
 
@@ -42,7 +45,9 @@ test('applies a deployment, reads its logs and executes a command in it', async 
     code: 0,
     stdout: '200000\n',
   })
-  expect((await cli(['node', 'containers', 'acme-1'])).stdout).toMatch(/web +running +yes/)
+  const { stdout: described } = await cli(['describe', 'web'])
+  const [node = ''] = /acme-\d/.exec(described) ?? []
+  expect((await cli(['node', 'containers', node])).stdout).toMatch(/web +running +yes/)
   expect(await cli(['delete', 'web', '--wait'])).toMatchObject({ code: 0 })
 }, 180_000)
 
@@ -81,3 +86,75 @@ test('opens a shell in a container at a real terminal, with prompt, window size 
   }
   expect(await cli(['delete', 'shell', '--wait'])).toMatchObject({ code: 0 })
 }, 180_000)
+
+/** The longest time between a failure and the end of `--wait`. A busy machine of CI needs longer. */
+const WAIT_MS = inRun(10_000, 2_000)
+
+/** In CI each failure happens on one of the two engine lines, in turn; in a long run on both. */
+const RUNS = FAILING.filter(({ isSlow }) => LONG || isSlow !== true).flatMap((failing, at) =>
+  (LONG ? [1, 2] : [1 + (at % 2)]).map((number) => ({ failing, node: `acme-${number}` })),
+)
+
+test('names the cause of every failure in --wait, describe, why, events and the API', async () => {
+  const runs = await Promise.allSettled(RUNS.map(({ failing, node }) => runFailing(failing, node)))
+  // All failures are listed at once, because each run of this test takes long.
+  expect(runs.flatMap((run) => (run.status === 'rejected' ? [String(run.reason)] : []))).toEqual([])
+  const rows = runs.flatMap((run) => (run.status === 'fulfilled' ? [run.value] : []))
+  console.log(rows.map(({ name, waitMs }) => `${name}: --wait ended after ${waitMs} ms`).join('\n'))
+  for (const { name, waitMs } of rows) expect(waitMs, name).toBeLessThan(WAIT_MS)
+  // On a busy machine a log may not be read in time; --wait then ends without it.
+  expect(rows.filter(({ hasLog }) => hasLog).length).toBeGreaterThan(0)
+}, 300_000)
+
+async function runFailing(failing: Failing, node: string) {
+  const name = `${failing.name}-${node}`
+  const api = cluster.api('acme')
+  const waited = await startFailing(failing, name, node)
+  const endedAt = Date.now()
+  expect(waited, name).toMatchObject({ code: 4, stderr: expect.stringMatching(failing.cause) })
+  const { status } = (await api.get(`/api/v1/deployments/${name}`)).body as { status: FailedStatus }
+  expect(status.failure?.cause, name).toMatch(failing.cause)
+  expect(waited.stderr, name).toMatch(/^next: holdfast (?:logs|describe) /m)
+  const [described, why, events, placements] = await Promise.all([
+    cli(['describe', name]),
+    cli(['why', name]),
+    api.get(`/api/v1/events?type=deployment.failed&subject=${name}`),
+    api.get(`/api/v1/deployments/${name}/placements`),
+  ])
+  expect(described.stdout, name).toMatch(failing.cause)
+  expect(described.stdout, name).toMatch(failing.lastExit)
+  expect(why.stdout, name).toMatch(failing.cause)
+  expect(events.body, name).toMatchObject({
+    items: [{ count: 1, data: { cause: expect.stringMatching(failing.cause) } }],
+  })
+  expect(placements.body, name).toMatchObject({ items: [failing.placement] })
+  await cli(['delete', name])
+  const hasLog = failing.log !== undefined && waited.stderr.includes(`\n  ${failing.log}\n`)
+  return { name, hasLog, waitMs: endedAt - Date.parse(status.failure?.at ?? '') }
+}
+
+interface FailedStatus {
+  readonly failure?: { readonly cause?: string; readonly at: string }
+}
+
+/** Applies the deployment and waits for it with the CLI. */
+async function startFailing(failing: Failing, name: string, node: string): Promise<CliRun> {
+  const { registry } = cluster.lab
+  const { reference, digest } = await registry.pushBusyboxImage(`acme/${name}`, '1', failing.image ?? {})
+  const { items } = (await cluster.api('acme').get('/api/v1/nodes')).body as {
+    items: { id: string; name: string }[]
+  }
+  const nodeId = items.find((each) => each.name === node)?.id
+  const { isImageGone, isKilled } = failing
+  const replicas = isImageGone === true ? 0 : 1
+  const manifest = { kind: 'Deployment', name, image: reference, nodeId, replicas, ...failing.spec }
+  const input = JSON.stringify(manifest)
+  if (isImageGone === true) {
+    await cli(['apply', '-f', '-'], { input })
+    await registry.deleteManifest(`acme/${name}`, digest)
+    return cli(['scale', name, '1', '--wait'])
+  }
+  const waiting = cli(['apply', '-f', '-', '--wait'], { input, timeoutMs: 150_000 })
+  if (isKilled === true) await killWhileUp(cluster.api('acme'), name, cluster.node(node).socketPath)
+  return waiting
+}

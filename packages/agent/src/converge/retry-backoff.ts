@@ -27,6 +27,8 @@ type Desired = ReadonlyMap<AssignmentId, DesiredItem>
 export interface RetryBackoff {
   /** Records a failure and returns the delay until the next attempt; infinite after a final failure. */
   recordFailure(id: AssignmentId, kind: FailureKind): number
+  /** The number of failures of the assignment in a row. */
+  failuresOf(id: AssignmentId): number
   clear(id: AssignmentId): void
   waiting(): AssignmentId[]
   /** Time until the earliest retry of any assignment; infinite if no assignment waits for a retry. */
@@ -66,6 +68,7 @@ export function createRetryBackoff(
       failures.set(id, { kind, count, untilMs: nowMs() + delay, desiredState })
       return delay
     },
+    failuresOf: (id) => failures.get(id)?.count ?? 0,
     clear: (id) => failures.delete(id),
     waiting: () => waitingAt(nowMs()).map(([id]) => id),
     soonestMs() {

@@ -53,7 +53,7 @@ export function createWorkers(deps: WorkerDeps): Workers {
 
   function succeed(id: AssignmentId, action: NodeAction): void {
     backoff.clear(id)
-    statuses.update(id, { trouble: '', about: '', cause: '' })
+    statuses.update(id, { trouble: '', about: '', cause: '', attempts: 0 })
     log.info({ assignment: id, action: action.kind }, 'action succeeded')
     const isChanged = changed.delete(id)
     const state = deps.desired.get(id)?.desired ?? 'removed'
@@ -65,7 +65,7 @@ export function createWorkers(deps: WorkerDeps): Workers {
     const failure = error instanceof ActionError ? error : undefined
     changed.delete(id)
     const retryMs = backoff.recordFailure(id, kindOf(error))
-    if (failure !== undefined) statuses.update(id, troubleOf(failure))
+    if (failure !== undefined) statuses.update(id, troubleOf(failure, backoff.failuresOf(id)))
     const reason = failure?.reason
     const message = safeMessage(action, error)
     log.warn({ assignment: id, action: action.kind, reason, message, retryMs }, 'action failed')
@@ -127,9 +127,10 @@ async function performWithSecrets(
 }
 
 /** A failed action as the replica's status shows it, with the engine's error as one bounded line. */
-const troubleOf = ({ reason, about, cause }: ActionError): ViewChange => ({
+const troubleOf = ({ reason, about, cause }: ActionError, attempts: number): ViewChange => ({
   trouble: reason,
   about,
+  attempts,
   cause: cause instanceof EngineError ? cleanCause(cause.message) : '',
 })
 

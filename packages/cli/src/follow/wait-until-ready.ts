@@ -152,11 +152,11 @@ async function explainNotReady(
   return EXIT.notReady
 }
 
-/** The containers that fail; and, if a replica has no node, every node with every reason against it. */
+/** The containers that fail; or, if a replica has no node, every node with every reason against it. */
 function whyLines(terminal: Terminal, why: Why): string[] {
   const area = indented(errArea(terminal), 2)
-  const failing = containerLines(why.containers ?? [], terminal.now(), area)
-  return [...failing, ...(isUnplaced(why) ? matrixLines(why, area) : [])]
+  if (why.containers !== undefined) return containerLines(why.containers, terminal.now(), area)
+  return isUnplaced(why) ? matrixLines(why, area) : []
 }
 
 /** Shows the last log lines of a container that fails, and the command to type next. */
@@ -171,13 +171,16 @@ async function showLog(
   const lines = shown === undefined ? [] : await lastLogLines(client, name, shown.replica)
   if (lines.length > 0) report(terminal, `last log lines of replica ${shown?.replica}:`)
   for (const line of indent(lines)) report(terminal, line)
-  const next = lines.length > 0 ? `logs ${name} --replica ${shown?.replica}` : `describe ${name}`
+  const hasRun = shown !== undefined && RAN.has(shown.reason)
+  const next = hasRun ? `logs ${name} --replica ${shown.replica}` : `describe ${name}`
   report(terminal, `next: holdfast ${next}`)
 }
 
+/** The reasons of containers that have run, so that they may have written a log. */
+const RAN = new Set(['', 'exited', 'unhealthy'])
 const LOG_LINES = 10
 /** Longest time to read log lines. A node that does not answer must not delay the result. */
-const LOG_MS = 3_000
+const LOG_MS = 1_500
 
 async function lastLogLines(client: Client, name: string, replica: number): Promise<string[]> {
   const lines: string[] = []

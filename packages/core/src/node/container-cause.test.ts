@@ -15,6 +15,10 @@ test.each<[FailureFacts | undefined, string | undefined]>([
   [seen(''), undefined],
   [seen('', { state: 'ready', lastExit: { code: 42, at: AT } }), undefined],
   [seen('', { lastExit: { code: 42, at: AT } }), 'exited with code 42'],
+  [
+    seen('', { lastExit: { code: 42, at: AT }, failedChecks: 2, cause: 'refused' }),
+    'health check failed: refused',
+  ],
   [seen('not_ready'), undefined],
   [seen('secret_unresolved'), undefined],
   [seen('exited'), 'exited'],
@@ -32,18 +36,7 @@ test.each<[FailureFacts | undefined, string | undefined]>([
   ],
   [seen('unhealthy'), 'health check failed'],
   [seen('unhealthy', { cause: '/bin/sh: wget: not found' }), 'health check failed: /bin/sh: wget: not found'],
-  [
-    seen('unhealthy', {
-      cause: `OCI runtime exec failed: exec failed: unable to start container process: ${NOT_FOUND}: unknown`,
-    }),
-    `health check failed: ${NOT_FOUND}`,
-  ],
-  [
-    seen('start_failed', {
-      cause: `failed to create task for container: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: error during container init: ${NOT_FOUND}: unknown`,
-    }),
-    `cannot start: ${NOT_FOUND}`,
-  ],
+  [seen('start_failed', { cause: NOT_FOUND }), `cannot start: ${NOT_FOUND}`],
   [
     seen('start_failed', { cause: 'exec /bin/serve: exec format error' }),
     'cannot start: exec /bin/serve: exec format error (the image is built for another architecture)',

@@ -51,18 +51,21 @@ const WORDS: { readonly [reason: string]: string } = {
   paused: 'is paused outside of Holdfast',
 }
 
-/**
- * The cause of a failure in at most 1 KiB; undefined if the replica has no problem, or one with a text of its own. The
- * cause of a container that runs again and is not ready yet is its last exit.
- */
+/** The cause of a failure in at most 1 KiB; undefined if the replica has no problem, or one with a text of its own. */
 export function containerCause(seen: FailureFacts | undefined): string | undefined {
   if (seen === undefined) return undefined
-  if (seen.reason === '')
-    return seen.lastExit === undefined || seen.state === 'ready' ? undefined : lastExitText(seen.lastExit)
+  if (seen.reason === '') return seen.state === 'ready' ? undefined : lastCause(seen)
   const words = seen.reason === 'exited' ? exitText(seen) : WORDS[seen.reason]
   if (words === undefined) return undefined
   const detail = detailText(seen.cause)
   return cleanCause(detail === '' ? words : `${words}: ${detail}`)
+}
+
+/** The cause of a container that runs and is not ready yet: its last failed check, or the end of its last run. */
+function lastCause({ lastExit, cause, failedChecks = 0 }: FailureFacts): string | undefined {
+  if (failedChecks > 0)
+    return containerCause({ state: 'running', reason: 'unhealthy', ...defined({ cause }) })
+  return lastExit === undefined ? undefined : lastExitText(lastExit)
 }
 
 function exitText({ lastExit, exitCode }: FailureFacts): string {
@@ -85,14 +88,11 @@ function sizeText(bytes: number): string {
   return `${Number.isInteger(amount) ? amount : amount.toFixed(1)} ${UNITS[power]}`
 }
 
-/** Words that engines put around the error itself. They say nothing to a reader and differ between engine versions. */
-const AROUND =
-  /OCI runtime (?:create|exec|start) failed: |exec failed: |unable to start container process: |container_linux\.go:\d+: |starting container process caused: |failed to create (?:shim )?task(?: for container)?: |runc (?:create|exec|start) failed: |Error response from daemon: |error during container init: |: unknown$/g
 const ARCHITECTURE = 'the image is built for another architecture'
 
+/** The engine's error or the check's output. An image of another architecture has an error that few readers know. */
 function detailText(cause = ''): string {
-  const text = cause.replace(AROUND, '').trim()
-  return text.includes('exec format error') && !text.includes(ARCHITECTURE)
-    ? `${text} (${ARCHITECTURE})`
-    : text
+  return cause.includes('exec format error') && !cause.includes('another architecture')
+    ? `${cause} (${ARCHITECTURE})`
+    : cause
 }

@@ -256,3 +256,11 @@ test('states never move back, and an unchanged state is not reported twice', () 
     }),
   )
 })
+
+test('attempts that the engine refused count as restarts, and others do not', () => {
+  const restartsOf = (over: Partial<ReplicaView>) => observeReplica(view(over), undefined)?.restarts
+  const created = { ...seen, state: 'created', startedAt: null } as const
+  expect(restartsOf({ container: created, trouble: 'start_failed', attempts: 3 })).toBe(3)
+  expect(restartsOf({ container: 'absent', trouble: 'create_failed', attempts: 2 })).toBe(2)
+  expect(restartsOf({ container: 'absent', trouble: 'image_pull_failed', attempts: 2 })).toBe(0)
+})

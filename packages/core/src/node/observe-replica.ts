@@ -58,6 +58,8 @@ export interface ReplicaView {
   readonly about: string
   /** The engine's error behind `trouble`, as one bounded line without secret values; else empty. */
   readonly cause: string
+  /** How often in a row the action failed to which `trouble` refers; absent or 0 if it succeeded. */
+  readonly attempts?: number
   /** The agent's own health checks that failed since this start of the container. */
   readonly probes?: (FailedChecks & { readonly startedAt: string }) | undefined
   /** Why the run that ended at this time could not execute its program, if the runtime reported it. */
@@ -100,7 +102,8 @@ function currentState(view: ReplicaView): UnnumberedObservation | undefined {
   // A failed create is ignored once the item is no longer desired. Otherwise the assignment would never be reported as
   // gone.
   const trouble = item.desired === 'running' ? view.trouble : ''
-  const nothing = { ...identity(item), containerId: null, startedAt: null, exitCode: null, restarts: 0 }
+  const restarts = failedStarts(view, trouble)
+  const nothing = { ...identity(item), containerId: null, startedAt: null, exitCode: null, restarts }
   if (activity === 'pulling' || trouble === 'image_pull_failed')
     return { ...nothing, state: 'pulling', reason: trouble, gone: false, ...causeOf(view, trouble) }
   if (trouble === 'refused_by_agent' || trouble === AGENT_VERSION)
@@ -134,7 +137,7 @@ function observeContainer(view: ReplicaView, container: SeenContainer): Unnumber
     containerId: id,
     startedAt,
     exitCode,
-    restarts,
+    restarts: restarts + failedStarts(view, reason),
     gone: false,
     ...defined({ lastExit, proof }),
     ...explainFailure(view, container, reason),
@@ -160,6 +163,13 @@ function observeContainer(view: ReplicaView, container: SeenContainer): Unnumber
       return isDesired ? observed('starting', view.trouble || 'exited') : observed('stopped', '')
   }
 }
+
+/** Reasons of a container that the engine does not run at all. */
+export const NOT_STARTED: ReadonlySet<string> = new Set(['create_failed', 'start_failed'])
+
+/** Attempts to run the container that the engine refused. They count as restarts, as the engine does not count them. */
+const failedStarts = ({ attempts = 0 }: ReplicaView, reason: string): number =>
+  NOT_STARTED.has(reason) ? attempts : 0
 
 /** Failed checks of a running container, or the error that keeps a container from running. */
 function explainFailure(

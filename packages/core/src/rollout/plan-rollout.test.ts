@@ -78,6 +78,20 @@ describe('a first revision', () => {
     expect(hashes(world)).toEqual(all('broken'))
   })
 
+  test('fails when its container could not be started three times', () => {
+    const world = aBrokenWorld()
+    const failed = { state: 'starting', reason: 'start_failed', cause: 'exec: "serve": not found' } as const
+    for (const restarts of [1, 2, 3]) {
+      expect(world.placed.rollout?.failure).toBeUndefined()
+      for (const each of running(world)) see(world, each, { ...failed, restarts })
+      decide(world)
+    }
+    expect(world.placed.rollout?.failure).toMatchObject({
+      reason: 'start_failed',
+      cause: 'cannot start: exec: "serve": not found',
+    })
+  })
+
   test('fails once for each revision', () => {
     const world = aBrokenWorld()
     for (const each of running(world)) see(world, each, three)

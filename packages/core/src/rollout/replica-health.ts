@@ -2,10 +2,10 @@
 // node.
 
 import type { Assignment } from '@holdfast/contract'
-import { isReady } from '../node/observe-replica.ts'
+import { isReady, NOT_STARTED } from '../node/observe-replica.ts'
 import { hasValidReports, type ReplicaFacts } from './desired-replicas.ts'
 
-/** The number of container exits after which an update has failed. */
+/** The number of container exits or failed starts after which a revision has failed. */
 const EXITS = 3
 
 /** Whether a replica accepts requests, as reported by an agent that still sends heartbeats. */
@@ -16,7 +16,7 @@ export function isServing(
   return isReady(facts.seen(id)) && hasValidReports(facts.dispositionOf(nodeId))
 }
 
-/** Why a replica makes its update fail; undefined while the replica may still become ready. */
+/** Why a replica makes its revision fail; undefined while the replica may still become ready. */
 export function failureOf(
   { id }: Pick<Assignment, 'id'>,
   facts: Pick<ReplicaFacts, 'seen'>,
@@ -24,6 +24,6 @@ export function failureOf(
   const seen = facts.seen(id)
   if (seen === undefined) return undefined
   if (seen.reason === 'unhealthy') return 'unhealthy'
-  if (seen.restarts >= EXITS) return 'exited'
+  if (seen.restarts >= EXITS) return NOT_STARTED.has(seen.reason) ? seen.reason : 'exited'
   return seen.state === 'failed' ? seen.reason || 'failed' : undefined
 }

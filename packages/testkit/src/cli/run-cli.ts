@@ -35,6 +35,8 @@ export interface CliOptions {
   readonly cwd?: string
   /** Called once the CLI process has started. */
   readonly onStart?: () => void
+  /** Ends the CLI after this time; 60 s if absent. */
+  readonly timeoutMs?: number
   /** Sends SIGINT to the CLI after this time, for commands that do not end. */
   readonly interruptAfterMs?: number
   /** Called at each output with all of stdout so far, and with a function that interrupts the CLI process. */
@@ -42,11 +44,19 @@ export interface CliOptions {
 }
 
 export async function runCli(words: readonly string[], options: CliOptions = {}): Promise<CliRun> {
-  const { env = {}, input = '', cwd = ROOT, onOutput, onStart, interruptAfterMs } = options
+  const {
+    env = {},
+    input = '',
+    cwd = ROOT,
+    onOutput,
+    onStart,
+    interruptAfterMs,
+    timeoutMs = 60_000,
+  } = options
   const child = spawn(NODE, [await bundledCli(), ...words], {
     cwd,
     env: { PATH: process.env.PATH ?? '', HOME: '/nonexistent', ...env },
-    timeout: 60_000,
+    timeout: timeoutMs,
   })
   let stdout = ''
   let stderr = ''

@@ -1,6 +1,7 @@
 // Events for a failed revision: which replica failed and why, what happens to the rollout, and what an operator can do.
 
 import type { DeploymentSpec, EventType, Json, Rollout } from '@holdfast/contract'
+import { NOT_STARTED } from '../../node/observe-replica.ts'
 import { failureText } from '../../rollout/derive-status.ts'
 import { updateRulesOf } from '../../rollout/plan-rollout-rules.ts'
 import type { PlacementPlan } from '../placement-plan.ts'
@@ -135,6 +136,7 @@ function afterFirst({ deployment: { spec } }: PlacementPlan, { reason, replica }
   const { name } = spec
   if (reason === 'image_pull_failed') return `${pullText(name)}.`
   if (reason === 'secret_unresolved') return `${secretsText(name)}.`
+  if (NOT_STARTED.has(reason)) return 'Apply a corrected spec.'
   return `Inspect it with \`holdfast logs ${name} --replica ${replica}\`, then apply a corrected spec.`
 }
 
