@@ -265,7 +265,10 @@ test('an incomplete environment is named: no version, a destroyed one, no key, t
   await world.put(tenant, 'app', { token: CANARY })
   const secrets = [secretEntry('APP', 'app')]
   const composedEnvironment = { URL: '{{secret.app.nothing}}' }
-  expect(await aboutOf({ secrets, composedEnvironment })).toEqual(['secret_unresolved', 'APP: missing_key'])
+  expect(await aboutOf({ secrets, composedEnvironment })).toEqual([
+    'secret_unresolved',
+    'APP: missing_key 1 nothing URL',
+  ])
   const environment = { APP_token: 'mine' }
   expect(await aboutOf({ secrets, environment })).toEqual(['secret_unresolved', 'APP: conflict'])
   expect(world.logged.join()).not.toContain(CANARY)
