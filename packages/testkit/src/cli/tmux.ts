@@ -40,6 +40,8 @@ export async function openScreen(
   const text = async () => (await tmux('capture-pane', '-p')).stdout
   const shows = (screen: string, shown: string | RegExp) =>
     typeof shown === 'string' ? screen.includes(shown) : shown.test(screen)
+  // The terminal echoes keys even before the shell reads them, and the prompt would then appear after them.
+  await waitUntil(async () => (await text()).startsWith('$'), { what: 'the shell shows its prompt' })
   return {
     type: async (line) => {
       await tmux('send-keys', '-l', line)
