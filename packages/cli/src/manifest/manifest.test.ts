@@ -89,6 +89,16 @@ describe('the caret of an error is', () => {
     ],
   ])('%s', (_, text, field, quoted) => expect(pointAt(text, field)).toEqual(quoted))
 
+  test('in the part of a long line that fits', () => {
+    const text = `{"name": "web", "image": "${'x'.repeat(60)}", "replicas": -1, "labels": {"a": "${'y'.repeat(40)}"}}`
+    const [manifest] = parse(text, 'web.json').manifests
+    if (manifest === undefined) throw new Error('no document')
+    const span = locate(manifest.tree, ['replicas'])
+    const [quoted = '', caret = ''] = quoteLine(manifest.file, span, [], 50)
+    expect(quoted).toHaveLength(50)
+    expect(quoted.slice(caret.indexOf('^'), caret.length)).toBe('-1')
+  })
+
   test('in the second document', () =>
     expect(pointAt('name: a\n---\nname: b\n', 'name', 'web.yaml', 1)[0]).toBe('3:7'))
 

@@ -1,11 +1,19 @@
 // Quotes the line of an error with a caret below, like a compiler. Possible secrets are masked and comments are omitted.
 
 import type { FileText, Span } from '@holdfast/manifest'
-import { widthOf } from '../print/fit.ts'
+import { cutTo, widthOf } from '../print/fit.ts'
 import { plain } from '../print/plain.ts'
 
-/** Returns two lines: the quoted line with its number, and the caret. */
-export function quoteLine(file: FileText, span: Span, hidden: readonly Span[]): string[] {
+/**
+ * Returns two lines: the quoted line with its number, and the caret. Of a line that does not fit, the part around the
+ * caret is quoted.
+ */
+export function quoteLine(
+  file: FileText,
+  span: Span,
+  hidden: readonly Span[],
+  columns = Number.POSITIVE_INFINITY,
+): string[] {
   const { text, lines } = file
   const { line } = lines.linePos(span.start)
   const start = lines.lineStarts[line - 1] ?? 0
@@ -14,11 +22,25 @@ export function quoteLine(file: FileText, span: Span, hidden: readonly Span[]): 
   const from = span.start - start
   const marked = shown.slice(from, Math.min(span.end - start, shown.length))
   const number = String(line)
-  const carets = '^'.repeat(Math.max(1, widthOf(marked.trimEnd())))
+  const room = columns - number.length - SEPARATOR.length
+  const before = lastPart(plainLine(shown.slice(0, from)), widthOf(plainLine(shown)) > room ? room / 2 : room)
+  const rest = room - widthOf(before)
+  const carets = '^'.repeat(Math.max(1, Math.min(rest, widthOf(marked.trimEnd()))))
   return [
-    `${number} | ${plainLine(shown)}`.trimEnd(),
-    `${' '.repeat(number.length)} | ${blank(shown.slice(0, from))}${carets}`,
+    `${number}${SEPARATOR}${before}${cutTo(plainLine(shown.slice(from)), rest)}`.trimEnd(),
+    `${' '.repeat(number.length)}${SEPARATOR}${' '.repeat(widthOf(before))}${carets}`,
   ]
+}
+
+const SEPARATOR = ' | '
+const LEFT_OUT = '…'
+
+/** The end of a text that fits into the columns. */
+function lastPart(text: string, columns: number): string {
+  if (widthOf(text) <= columns) return text
+  const characters = [...text]
+  while (characters.length > 0 && widthOf(characters.join('')) > columns - LEFT_OUT.length) characters.shift()
+  return LEFT_OUT + characters.join('')
 }
 
 /** Masks possible secrets in a quoted line. Spaces are kept, so that columns stay aligned. */
@@ -45,6 +67,3 @@ function withoutComment(line: string): string {
 }
 
 const plainLine = (line: string): string => plain(line.replaceAll('\t', '  '))
-
-/** Returns as many spaces as the text is wide on a terminal. */
-const blank = (text: string): string => ' '.repeat(widthOf(plainLine(text)))

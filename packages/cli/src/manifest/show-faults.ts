@@ -96,11 +96,11 @@ function printAt(
   hidden: readonly Span[],
   problem: string,
 ): void {
-  const { colored } = errArea(terminal)
+  const { columns, colored } = errArea(terminal)
   const { line, column } = positionOf(file, span.start)
   const place = `${file.name}:${line}:${column}:`
   report(terminal, `${paint(place, 'bold', colored)} ${paint(problem, 'red', colored)}`)
-  const [quoted = '', caret = ''] = quoteLine(file, span, hidden)
+  const [quoted = '', caret = ''] = quoteLine(file, span, hidden, columns - 2)
   report(terminal, `  ${quoted}`)
   report(terminal, `  ${paint(caret, 'red', colored)}`)
 }

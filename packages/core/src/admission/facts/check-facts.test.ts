@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { DEFAULT_LIMITS } from '../../limits.ts'
 import { aBody, aRecord, DIGEST, IMAGE, summary } from '../admission.fixture.ts'
 import { normalise } from '../normalize/normalise.ts'
-import { checkFacts, checkFound } from './check-facts.ts'
+import { checkFacts, checkFound, checkValidPart } from './check-facts.ts'
 import type { DependencyFact, Facts, NodeFact } from './facts.ts'
 
 const NOTHING: Facts = { existing: undefined }
@@ -48,6 +48,27 @@ test('a name is taken until the old deployment is deleted', () => {
   expect(summary(create({}, { existing: deleting }).rejections)).toEqual(['deployment_exists name'])
   expect(summary(update({}, { existing: deleting }).rejections)).toEqual(['deployment_not_found name'])
   expect(update({}, { existing }).rejections).toEqual([])
+})
+
+test('a rejection that a corrected field could make untrue is left out', () => {
+  const facts: Facts = { existing, dependents: ['shop'], dependencies: graph('db>web', 'db') }
+  const check = (...faulty: string[]) =>
+    summary(
+      checkValidPart(
+        specOf({ dependsOn: { db: 'started', gone: 'started' } }),
+        facts,
+        { mode: 'create', limits: DEFAULT_LIMITS },
+        [],
+        new Set(faulty),
+      ),
+    )
+  expect(check('replicas')).toEqual([
+    'deployment_exists name',
+    'dependency_invalid dependsOn.db',
+    'dependency_not_found dependsOn.gone',
+    'dependency_has_no_health_check healthCheck',
+  ])
+  expect(check('name', 'healthCheck')).toEqual(['dependency_not_found dependsOn.gone'])
 })
 
 test('an update of a missing deployment names what the path holds', () => {
