@@ -1,6 +1,6 @@
 export { type Client, type ClientOptions, createClient } from './client.ts'
 export type { ClientRuntime, Exchange } from './connection.ts'
-export type { SentDeployment } from './endpoints/deployments.ts'
+export type { SentDeployment, WhyQuery } from './endpoints/deployments.ts'
 export type { SentRotation, SentSecret } from './endpoints/secrets.ts'
 export {
   decodeExecFrame,

@@ -19,8 +19,10 @@ import { secretEndpoints } from './api/routes/secrets.ts'
 import { tenantEndpoints } from './api/routes/tenants.ts'
 import type { Config } from './config/schema.ts'
 import { readServerTls } from './connect-engines.ts'
+import { createReaderViews } from './loops/controllers/placement/reader-views.ts'
 import { createRunDry } from './loops/controllers/planning/run-dry.ts'
 import type { DeploymentDeps } from './operations/deployments/deps.ts'
+import type { PlacementViews } from './operations/deployments/read/explain-now.ts'
 import { createIdempotentAnswers } from './operations/idempotency.ts'
 import type { CallNode } from './operations/nodes/deps.ts'
 import { caPinOf } from './operations/nodes/join-token.ts'
@@ -47,10 +49,13 @@ export interface EndpointDeps {
   readonly callNode: CallNode
   readonly openStream: OpenNodeStream
   readonly failedTickets: FailedAttempts
+  /** The kept scheduling views that explanations use. */
+  readonly views: PlacementViews
 }
 
-export function composeEndpoints(deps: EndpointDeps): AnyEndpoint[] {
-  const { config, store, quotas, openStream } = deps
+export function composeEndpoints(given: Omit<EndpointDeps, 'views'>): AnyEndpoint[] {
+  const { config, store, quotas, openStream } = given
+  const deps: EndpointDeps = { ...given, views: createReaderViews(store, quotas) }
   const { residency, retention, publicUrl } = config
   const joining = {
     publicUrl,
@@ -104,6 +109,7 @@ function deploymentDeps({
   slots,
   quotas,
   allowed,
+  views,
 }: EndpointDeps): DeploymentDeps {
   return {
     store,
@@ -123,6 +129,7 @@ function deploymentDeps({
       namespaces: config.secrets.namespaces,
     },
     residency: config.residency,
+    views,
     archiveRevisions: config.retention.archiveRevisions,
   }
 }

@@ -60,6 +60,7 @@ describe('a deployment from unplaced to running', () => {
       ['reads-2', ['readiness']],
     ])
     expect(now.cure).toHaveLength(2)
+    expect(now.nextCursor).toBe(null)
     await expect
       .poll(async () => (await api.get(`${COLLECTION}/web`)).body.status)
       .toMatchObject({
@@ -81,6 +82,33 @@ describe('a deployment from unplaced to running', () => {
       },
     })
     uncured = new Date().toISOString()
+  })
+
+  test('unplaced: /why has pages, and groups of nodes', async () => {
+    const read = async (query: string) =>
+      (await api.get(`${COLLECTION}/web/why?${query}`)).body as unknown as Why
+    const first = await read('limit=1')
+    expect(namesOf(first.candidates)).toEqual([['reads-1', ['cordon']]])
+    const second = await read(`limit=1&cursor=${first.nextCursor}`)
+    expect([namesOf(second.candidates), second.nextCursor]).toEqual([[['reads-2', ['readiness']]], null])
+    for (const query of ['view=groups', `view=groups&at=${uncured}`])
+      expect(await read(query)).toMatchObject({
+        candidates: [],
+        nextCursor: null,
+        groups: [
+          { count: 1, nodes: ['reads-1'], reasons: [{ code: 'node_cordoned', fix: 'Uncordon reads-1.' }] },
+          { count: 1, nodes: ['reads-2'], cure: { text: 'Start the agent on reads-2.' } },
+        ],
+      })
+    const one = await read('view=groups&limit=1')
+    expect(one.groups?.map(({ nodes }) => nodes)).toEqual([['reads-1']])
+    expect((await read(`view=groups&limit=1&cursor=${one.nextCursor}`)).groups).toMatchObject([
+      { nodes: ['reads-2'] },
+    ])
+    for (const query of ['view=rows', 'cursor=%00', 'limit=0'])
+      expect((await api.get(`${COLLECTION}/web/why?${query}`)).body).toMatchObject({
+        code: 'query_parameter_invalid',
+      })
   })
 
   test('placed: each replica has a node, and a dry run shows the next one', async () => {
@@ -123,7 +151,12 @@ describe('a deployment from unplaced to running', () => {
       ])
     const { body } = await api.get(`${COLLECTION}/web/status`)
     expect(body).toMatchObject({ replicas: { desired: 2, placed: 2, ready: 2 }, runningRevision: 1 })
-    expect((await why('web')).cure).toEqual([])
+    expect(await why('web')).toMatchObject({ cure: [], candidates: [] })
+    const { groups = [] } = (await api.get(`${COLLECTION}/web/why?view=groups`)).body as unknown as Why
+    expect(groups.map(({ nodes, reasons }) => [nodes, reasons.length])).toEqual([
+      [['reads-1'], 0],
+      [['reads-2'], 1],
+    ])
   })
 
   test('/placements shows restarts, the last exit, the cause and failed checks as reported', async () => {

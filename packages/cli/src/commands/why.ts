@@ -1,5 +1,7 @@
 // `holdfast why`: explains why a deployment does not run: the containers that fail, then its placement, node by node.
 
+import type { Client, Result, WhyQuery } from '@holdfast/client'
+import type { Candidate, NodeGroup, Why } from '@holdfast/contract'
 import { DEPLOYMENT_ARGUMENT, deploymentName } from '../args/deployment-argument.ts'
 import { POINT_IN_TIME, pointInTime } from '../args/forms.ts'
 import type { OnlineCommand } from '../command.ts'
@@ -38,7 +40,9 @@ export const why: OnlineCommand = {
   async run({ terminal, args: [typed], text }, client) {
     const at = text('at')
     const time = at === undefined ? undefined : pointInTime(at, terminal.now())
-    const read = await client.deployments.why(deploymentName(typed), time)
+    const isData = text('output') === 'json' || text('output') === 'yaml'
+    const query = { at: time, view: isData ? 'candidates' : 'groups' } as const
+    const read = await readPages(client, deploymentName(typed), query)
     if (!read.ok) return printFailure(terminal, read.failure)
     if (text('output') === 'json') print(terminal, JSON.stringify(read.value, null, 2))
     else if (text('output') === 'yaml') terminal.out(await yamlText(read.value))
@@ -57,3 +61,31 @@ export const why: OnlineCommand = {
     return EXIT.ok
   },
 }
+
+/** Reads all pages of an explanation. A group that continues on the next page is one group here. */
+async function readPages(
+  client: Client,
+  name: string,
+  query: Pick<WhyQuery, 'at' | 'view'>,
+): Promise<Result<Why>> {
+  const candidates: Candidate[] = []
+  const groups: NodeGroup[] = []
+  let cursor: string | undefined
+  for (;;) {
+    const from = cursor === undefined ? {} : { cursor }
+    const read = await client.deployments.why(name, { ...query, ...from, limit: PAGE })
+    if (!read.ok) return read
+    const { groups: found = [], nextCursor, ...why } = read.value
+    candidates.push(...why.candidates)
+    const last = groups.at(-1)
+    const [first, ...others] = found
+    if (first !== undefined && last !== undefined && last.nodes.length < last.count)
+      groups.splice(-1, 1, { ...last, nodes: [...last.nodes, ...first.nodes] }, ...others)
+    else groups.push(...found)
+    cursor = nextCursor ?? undefined
+    if (cursor === undefined)
+      return { ok: true, value: { ...why, candidates, ...(query.view === 'groups' ? { groups } : {}) } }
+  }
+}
+
+const PAGE = 500

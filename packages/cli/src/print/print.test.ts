@@ -186,6 +186,24 @@ describe('the placement matrix', () => {
       '  reported  schedulable: false',
       '  remedy    Uncordon n1.',
     ]))
+  test('shows a group of nodes as one row, with the first names and the number of the others', () => {
+    const group = {
+      reasons: [{ filter: 'cordon' as const, code: 'node_cordoned', required: true, reported: false }],
+      cure: { text: 'Uncordon n1.', changes: [] },
+    }
+    const groups = [
+      { ...group, count: 9_000, nodes: ['n1', 'n2', 'n3', 'n4'] },
+      { reasons: [], count: 2, nodes: ['n8', 'n9'] },
+    ]
+    expect(
+      matrixLines({ candidates: [], groups, cure: ['Uncordon n1.'] }, { columns: 80, colored: false }),
+    ).toEqual([
+      'NODE                      REASON         REQUIRED  REPORTED  REMEDY',
+      'n1, n2, n3 and 8997 more  node_cordoned  true      false     Uncordon n1.',
+      'n8, n9                    fits',
+      ...remedy,
+    ])
+  })
   test('stays within the width, however long the remedies are', () => {
     const long =
       'Enroll n1 again with a join token that attests the label holdfast.io/country as "DE", if the machine is located there.'

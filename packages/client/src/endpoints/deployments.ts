@@ -20,6 +20,13 @@ import { itemsShape } from '../responses.ts'
 /** A manifest that the client has not checked; the server validates it. */
 export type SentDeployment = JsonObject
 
+export interface WhyQuery extends PageQuery {
+  /** A time of which to explain the decision; absent: now. */
+  readonly at?: string | undefined
+  /** The nodes one by one, or in groups of equal reasons. */
+  readonly view?: 'candidates' | 'groups'
+}
+
 const ALL = '/deployments'
 const one = (name: string): string => `${ALL}/${segment(name)}`
 const archive = (name: string): string => `/archives${one(name)}`
@@ -33,8 +40,8 @@ export function deploymentCalls({ get, post, write }: Calls) {
       get(`${one(name)}/status`, statusWithTimelineShape, {}, options),
     placements: (name: string, options?: CallOptions) =>
       get(`${one(name)}/placements`, itemsShape(placementEntryShape), {}, options),
-    why: (name: string, at?: string, options?: CallOptions) =>
-      get(`${one(name)}/why`, whyShape, { at }, options),
+    why: (name: string, query: WhyQuery = {}, options?: CallOptions) =>
+      get(`${one(name)}/why`, whyShape, { ...query }, options),
     create: (sent: SentDeployment, options?: IntentOptions) => post(ALL, sent, writtenShape, options),
     update: (name: string, sent: SentDeployment, options?: ConditionalOptions) =>
       write('PUT', one(name), writtenShape, { body: sent }, options),

@@ -52,8 +52,9 @@ export const EVENT_DESCRIPTIONS: { readonly [type in EventType]: EventDescriptio
     subjects: ['Deployment'],
     data: {
       summary: 'the refusals in one sentence',
-      candidates: 'every node with its refusals and, if there is one, its remedy',
-      matrix: 'id that the parts of a split list of candidates share; only if the list needs several events',
+      candidates: 'every node with its refusals and, if there is one, its remedy; absent if there are groups',
+      groups:
+        'nodes with equal reasons, their number and the first names, if the nodes are too many to list each',
     },
   },
   'deployment.displaced': {

@@ -149,13 +149,41 @@ export const failingContainerShape = object({
 })
 export type FailingContainer = Infer<typeof failingContainerShape>
 
+/** Nodes that refuse a replica for the same reasons, or accept one: a group without reasons. */
+export const nodeGroupShape = object({
+  reasons: list(
+    object({
+      filter: oneOf(FILTERS),
+      code: string(),
+      required: json<Json>(),
+      /**
+       * What the nodes report. If they report different values: a range `{least, most}` of numbers, or some of the values
+       * as `{anyOf}`.
+       */
+      reported: json<Json>(),
+      /** The smallest change after which the filter accepts a node; absent if it differs from node to node. */
+      fix: optional(string()),
+    }),
+  ),
+  /** The cheapest changes after which one of the nodes, which the text names, accepts a replica. */
+  cure: optional(cureShape),
+  count: integer({ description: 'Number of nodes in the group' }),
+  nodes: list(string({ description: 'Name of a node' })),
+})
+export type NodeGroup = Infer<typeof nodeGroupShape>
+
 export const whyShape = object({
   decidedAt: nullable(string()),
   phase: string(),
   summary: string(),
   /** The containers that fail, lowest replica first, at most ten; absent if none does. */
   containers: optional(list(failingContainerShape)),
+  /** One page of the nodes, by name. Empty in the view `groups`, and if every replica has a node and no view is asked for. */
   candidates: list(candidateShape),
+  /** The nodes in groups of equal reasons, the largest group first; only in the view `groups`. */
+  groups: optional(list(nodeGroupShape)),
+  /** The cursor of the next page; null on the last page. */
+  nextCursor: optional(nullable(string())),
   /** Alternative changes, cheapest first. Each alone would allow a replica to be placed. */
   cure: list(string()),
 })

@@ -1,10 +1,10 @@
 // Decides when a placement decision is recorded, and with which matrix of candidate nodes. A decision that equals the
 // last recorded decision is not recorded again. See docs/design/placement.md#decision-records
 
-import { type Candidate, utf8Length } from '@holdfast/contract'
+import { utf8Length } from '@holdfast/contract'
 import { DEPENDENCY_UNHEALTHY } from '../rollout/derive-status.ts'
-import type { Explanation } from '../scheduling/index.ts'
-import type { PlacementPlan, PlanBasis, PlannedReplicas } from './placement-plan.ts'
+import { boundGroups, type Explanation, type GroupBounds } from '../scheduling/index.ts'
+import type { PlacementPlan, PlanBasis, PlannedReplicas, StoredMatrix } from './placement-plan.ts'
 import type { PlacementRecord } from './snapshot.ts'
 
 /**
@@ -47,43 +47,33 @@ function laterThan(last: string | undefined, now: string): string {
   return new Date(Date.parse(last) + 1).toISOString()
 }
 
-export function recordedParts({
+const NOTHING: StoredMatrix = { candidates: [] }
+
+/** The matrix for the decision record; undefined if the decision equals the last one and is not recorded again. */
+export function recordedMatrix({
   before,
   next,
   refused,
-}: Pick<PlacementPlan, 'before' | 'next' | 'refused'>): readonly (readonly Candidate[])[] {
-  if (next?.decided === undefined || next.decided === before?.decided) return []
-  return refused === undefined ? [[]] : partsOf(refused)
+}: Pick<PlacementPlan, 'before' | 'next' | 'refused'>): StoredMatrix | undefined {
+  if (next?.decided === undefined || next.decided === before?.decided) return undefined
+  return refused === undefined ? NOTHING : matrixWithin(refused, IN_DECISION)
 }
 
-/** The most bytes of candidate nodes in one event or record. Every node must be named, so a larger matrix is divided. */
-const MAX_BYTES = 256 * 1024
+/** A decision names every node as long as the names fit. */
+const IN_DECISION: GroupBounds = { bytes: 240 * 1024, names: Number.POSITIVE_INFINITY }
+/** The event of a refusal is small: a tenant whose nodes change all the time must not lose its other events. */
+export const IN_EVENT: GroupBounds = { bytes: 16 * 1024, names: 10 }
 
-/**
- * Caches the parts into which an explanation's matrix of candidate nodes is divided, because both the events and the
- * decision record need the parts.
- */
-const divided = new WeakMap<object, Candidate[][]>()
+/** The most bytes of nodes that are stored each with its own texts, and the most nodes that may fit into them. */
+const LISTED_BYTES = 32 * 1024
+const LISTED_NODES = 200
 
-export function partsOf(explanation: Pick<Explanation, 'candidates'>): Candidate[][] {
-  const known = divided.get(explanation)
-  if (known !== undefined) return known
-  const parts = divide(explanation)
-  divided.set(explanation, parts)
-  return parts
-}
-
-function divide({ candidates }: Pick<Explanation, 'candidates'>): Candidate[][] {
-  const parts: Candidate[][] = [[]]
-  let bytes = 0
-  for (const candidate of candidates) {
-    const size = utf8Length(JSON.stringify(candidate))
-    if (bytes > 0 && bytes + size > MAX_BYTES) {
-      parts.push([])
-      bytes = 0
-    }
-    parts.at(-1)?.push(candidate)
-    bytes += size
-  }
-  return parts
+export function matrixWithin(
+  explanation: Pick<Explanation, 'candidates' | 'groups' | 'count'>,
+  bounds: GroupBounds,
+): StoredMatrix {
+  const isListed =
+    explanation.count <= LISTED_NODES && utf8Length(JSON.stringify(explanation.candidates)) <= LISTED_BYTES
+  if (isListed) return { candidates: explanation.candidates }
+  return { candidates: [], groups: boundGroups(explanation.groups, bounds) }
 }

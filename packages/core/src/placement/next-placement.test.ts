@@ -5,7 +5,7 @@ import { decodeOpen, encodeOpen, type FilterName, integer, object } from '@holdf
 import { describe, expect, test } from 'vitest'
 import { desiredResidency } from '../scheduling/index.ts'
 import { nodeIdOf } from '../scheduling/scheduling.fixture.ts'
-import { decidedNext, partsOf } from './decision-record.ts'
+import { decidedNext } from './decision-record.ts'
 import { shortfallReason } from './next-placement.ts'
 import { aPlacement, assigned, NEW, OLD, planOf } from './placement.fixture.ts'
 
@@ -129,16 +129,21 @@ describe('a decision is recorded', () => {
     expect(at).toBe('2026-01-01T00:00:00.001Z')
   })
 
-  test('in parts if its matrix is large', () => {
-    const large = { nodeId: nodeIdOf(1), nodeName: 'n'.repeat(100 * 1024), refusals: [] }
-    const parts = partsOf({ candidates: [large, large, large, large] })
-    expect(parts.map((part) => part.length)).toEqual([2, 2])
-    expect(partsOf({ candidates: [] })).toEqual([[]])
+  test('in groups that name every node if its matrix is large', () => {
+    const nodes = Array.from({ length: 10_000 }, (_node, at) => ({ schedulable: at % 3 > 0 }))
+    const { candidates, groups } =
+      planOf({ nodes, spec: { nodeId: nodeIdOf(20_000) } }).recordedMatrix() ?? {}
+    expect(candidates).toEqual([])
+    expect(groups?.map(({ count, nodes: { length } }) => [count, length])).toEqual([
+      [6_666, 6_666],
+      [3_334, 3_334],
+    ])
+    expect(JSON.stringify(groups).length).toBeLessThan(256 * 1024)
   })
 
   test('with no candidates if nothing is refused', () => {
     const plan = planOf({ nodes: [{}, {}], target: OLD })
-    expect(plan.recordedParts()).toEqual([[]])
+    expect(plan.recordedMatrix()).toEqual({ candidates: [] })
   })
 })
 

@@ -10,6 +10,7 @@ import type {
   EventType,
   FailingContainer,
   Json,
+  NodeGroup,
   NodeId,
 } from '@holdfast/contract'
 import type { UnmetDependency } from '../rollout/dependency-gate.ts'
@@ -58,6 +59,13 @@ export interface NextPlacement {
   readonly unreportedSecrets: readonly SecretTrouble[]
 }
 
+/** The nodes of an explanation as records and events store them. */
+export interface StoredMatrix {
+  readonly candidates: readonly Candidate[]
+  /** The nodes in groups, if they are too many to store each with its own texts. */
+  readonly groups?: readonly NodeGroup[]
+}
+
 export interface PlacementPlan extends PlanBasis, PlannedReplicas, NextPlacement {
   /** True if the stored placement record is up to date, so that nothing has to be written. */
   readonly isSettled: boolean
@@ -78,12 +86,9 @@ export interface PlacementPlan extends PlanBasis, PlannedReplicas, NextPlacement
    * The events of the plan. Their texts are built at the first call, because most plans change nothing and a dry run
    * reads no events.
    */
-  events(): PlacementEvents
-  /**
-   * The matrix of candidate nodes for the decision record, divided in the same way as in the events. Empty if the
-   * decision equals the recorded decision and is not recorded again.
-   */
-  recordedParts(): readonly (readonly Candidate[])[]
+  events(): readonly PlacementEvent[]
+  /** The matrix for the decision record; undefined if the decision equals the recorded one and is not recorded again. */
+  recordedMatrix(): StoredMatrix | undefined
 }
 
 export interface PlacementEvent {
@@ -99,15 +104,4 @@ export interface PlacementEvent {
   readonly data: Json
   /** The position of the event among the events of one transaction, if it differs from the position in the list. */
   readonly place?: number
-}
-
-/** The events of a plan, in the order in which they must be written. */
-export interface PlacementEvents {
-  /**
-   * Events with parts of a matrix that is too large for the transaction of the placement record. They are written before
-   * that transaction.
-   */
-  readonly before: readonly PlacementEvent[]
-  /** The events that are written in the transaction of the placement record. */
-  readonly within: readonly PlacementEvent[]
 }

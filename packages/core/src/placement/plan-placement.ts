@@ -26,7 +26,7 @@ import { assignmentId } from './assignment-id.ts'
 import { type ChosenNodes, chooseNodes } from './choose-nodes.ts'
 import { nodesToCompare, observationsToCompare } from './compared-records.ts'
 import { countedChanges } from './counted-changes.ts'
-import { recordedParts } from './decision-record.ts'
+import { recordedMatrix } from './decision-record.ts'
 import { desiredCount, desiredDeployment, placedDeployment, replicaFacts } from './desired-deployment.ts'
 import { placementEvents } from './events/placement-events.ts'
 import { DISPLACED_AT_ONCE, type Displacement, findDisplaced } from './find-displaced.ts'
@@ -127,16 +127,16 @@ function complete(
     // capacity earlier.
     reserved: [...(next?.assignments ?? []), ...replicas.rollout.dropped],
     events: once(() => placementEvents(plan, nodeName)),
-    recordedParts: () => recordedParts(plan),
+    recordedMatrix: once(() => recordedMatrix(plan)),
   }
   return plan
 }
 
-function once<Value extends object>(make: () => Value): () => Value {
-  let made: Value | undefined
+function once<Value extends object | undefined>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined
   return () => {
-    made ??= make()
-    return made
+    made ??= { value: make() }
+    return made.value
   }
 }
 

@@ -1,21 +1,15 @@
 // Explains why a deployment fits on no node: a one-sentence summary, every node with its refusals and their fixes, the
 // remedies, and a text by which two explanations are compared. See docs/design/placement.md#explanations
 
-import type { Candidate, Change, Cure, Refusal } from '@holdfast/contract'
+import type { Candidate, NodeGroup } from '@holdfast/contract'
+import { toCandidate } from './candidate-texts.ts'
 import type { ExplainedCandidate, SharedAnswer } from './explain-nodes.ts'
 import { PLACEMENT_FILTERS } from './filters/index.ts'
-import { quoteConstraint } from './labels.ts'
+import { groupNodes } from './groups.ts'
 import { lazy, memoizeByObject, memoizeByValue } from './memoize.ts'
 import type { NodeRefusal } from './refusal.ts'
-import {
-  ANOTHER_NODE,
-  FIRST_NODE,
-  textOfStep,
-  textOfSteps,
-  textWithoutRemedy,
-} from './remedies/change-text.ts'
-import { type Cost, compareCosts, type PricedStep } from './remedies/cost.ts'
-import type { Remedy } from './remedies/find-remedies.ts'
+import { ANOTHER_NODE, FIRST_NODE, textOfSteps } from './remedies/change-text.ts'
+import { type Cost, compareCosts } from './remedies/cost.ts'
 
 export interface Explanation {
   readonly summary: string
@@ -30,6 +24,9 @@ export interface Explanation {
   readonly canonical: string
   /** The different answers of the nodes, each with the number of nodes that share it. */
   readonly answers: readonly { readonly answer: SharedAnswer; readonly count: number }[]
+  readonly count: number
+  /** Every node, in groups of equal reasons. */
+  readonly groups: NodeGroup[]
 }
 
 const MAX_REMEDIES = 10
@@ -47,14 +44,18 @@ class LazyExplanation implements Explanation {
   readonly summary: string
   readonly cure: string[]
   readonly answers: readonly CountedAnswer[]
+  readonly count: number
   readonly #candidates: () => Candidate[]
+  readonly #groups: () => NodeGroup[]
   readonly #canonical: () => string
 
   constructor(explained: readonly ExplainedCandidate[]) {
     this.answers = countAnswers(explained)
+    this.count = explained.length
     this.summary = summaryOf(explained.length, this.answers)
     this.cure = remedyTexts(explained, this.answers)
     this.#candidates = lazy(() => explained.map(toCandidate))
+    this.#groups = lazy(() => groupNodes(explained))
     this.#canonical = lazy(() => canonicalOf(explained))
   }
 
@@ -62,67 +63,13 @@ class LazyExplanation implements Explanation {
     return this.#candidates()
   }
 
+  get groups(): NodeGroup[] {
+    return this.#groups()
+  }
+
   get canonical(): string {
     return this.#canonical()
   }
-}
-
-function toCandidate(explained: ExplainedCandidate): Candidate {
-  const { nodeId, nodeName, remedy } = explained
-  const cure = remedy && toCure(remedy, explained)
-  const refusals = explained.refusals.map((refusal, at) => toRefusal(refusal, at, explained, cure))
-  return cure === undefined ? { nodeId, nodeName, refusals } : { nodeId, nodeName, refusals, cure }
-}
-
-/**
- * Converts a refusal to the form of the API. Its fix is the text of the changes that end the refusal, worded as in the
- * remedy of the node.
- */
-function toRefusal(
-  { filter, code, required, reported }: NodeRefusal,
-  at: number,
-  explained: ExplainedCandidate,
-  cure: Cure | undefined,
-): Refusal {
-  const steps = explained.fixes[at] ?? []
-  let fix = ''
-  for (const step of steps) {
-    const text = textIn(cure, step, explained) ?? textOfStep(step, explained)
-    fix = fix === '' ? text : `${fix} ${text}`
-  }
-  return { filter, code, required, reported, fix: fix === '' ? textWithoutRemedy(code, explained) : fix }
-}
-
-/** The text of a step from the remedy of the node; undefined if the remedy does not contain the step. */
-function textIn(
-  cure: Cure | undefined,
-  step: PricedStep,
-  { remedy }: ExplainedCandidate,
-): string | undefined {
-  return remedy && cure?.changes[remedy.steps.indexOf(step)]?.text
-}
-
-export function toCure({ steps }: Remedy, node: ExplainedCandidate): Cure {
-  const changes = steps.map((step) => toChange(step, node))
-  return { text: changes.map(({ text }) => text).join(' '), changes }
-}
-
-/**
- * Converts a step to the form of the API without its amount. Properties are copied one by one for speed, because an
- * explanation has thousands of changes.
- */
-function toChange(step: PricedStep, node: ExplainedCandidate): Change {
-  const { kind, label, value, constraint, demand, resources, deployment, nodeId, limit } = step
-  const change: Change = { kind, text: textOfStep(step, node) }
-  if (label !== undefined) change.label = label
-  if (value !== undefined) change.value = value
-  if (constraint !== undefined) change.constraint = quoteConstraint(constraint).constraint
-  if (demand !== undefined) change.demand = demand
-  if (resources !== undefined) change.resources = resources
-  if (deployment !== undefined) change.deployment = deployment
-  if (nodeId !== undefined) change.nodeId = nodeId
-  if (limit !== undefined) change.limit = limit
-  return change
 }
 
 /** An answer with the nodes that share it. */

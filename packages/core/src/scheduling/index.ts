@@ -1,9 +1,11 @@
+export { toCandidate } from './candidate-texts.ts'
 export { createPickDescriber, type PickDescriber } from './describe-pick.ts'
 export { type Explanation, explainCandidates } from './explain.ts'
 export type { ExplainedCandidate } from './explain-nodes.ts'
 export type { DesiredResidency, NodeFacts, TenantFacts, Workload } from './facts.ts'
 export { sameAgent } from './filters/agent-version.ts'
 export { PLACEMENT_FILTERS } from './filters/index.ts'
+export { boundGroups, type GroupBounds, groupNodes } from './groups.ts'
 export { type HypotheticalChange, NO_DEPLOYMENT } from './hypothetical.ts'
 export { leaveForbidden, type Whereabouts } from './leave-forbidden.ts'
 export {

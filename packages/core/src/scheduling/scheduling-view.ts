@@ -42,7 +42,7 @@ export interface Placing {
 }
 
 export interface PlacingInSteps extends Pick<Placing, 'placed' | 'unplaced'> {
-  readonly steps: Iterator<undefined, readonly ExplainedCandidate[]>
+  readonly steps: Generator<undefined, readonly ExplainedCandidate[]>
 }
 
 export interface SchedulingView {

@@ -93,15 +93,34 @@ function expired(kept: readonly Kept[], now: number, days: number): Kept[] {
   })
 }
 
+/**
+ * The decisions beyond the bounds: superseded ones, always the oldest of the owner that has the most bytes, so that a
+ * deployment whose explanation changes all the time pushes out its own history only. Current decisions are the last.
+ */
 function overBounds(kept: readonly Kept[], { max, bytes }: DecisionBounds): Kept[] {
   let count = kept.length
   let sum = kept.reduce((total, each) => total + each.bytes, 0)
   const ended = supersededAt(kept)
-  const inForce = kept.filter((each) => each.isWritten && !ended.has(each))
-  return [...kept.filter((each) => ended.has(each)), ...inForce].filter((each) => {
-    if (count <= max && sum <= bytes) return false
+  const dropped: Kept[] = []
+  const drop = (each: Kept): void => {
     count -= 1
     sum -= each.bytes
-    return true
-  })
+    dropped.push(each)
+  }
+  const isOver = (): boolean => count > max || sum > bytes
+  const owners = [...Map.groupBy(kept, ({ owner }) => owner).values()].map((own) => ({
+    bytes: own.reduce((total, each) => total + each.bytes, 0),
+    past: own.filter((each) => ended.has(each)).values(),
+  }))
+  while (isOver() && owners.length > 0) {
+    const largest = owners.reduce((one, other) => (other.bytes > one.bytes ? other : one))
+    const next = largest.past.next()
+    if (next.done) owners.splice(owners.indexOf(largest), 1)
+    else {
+      largest.bytes -= next.value.bytes
+      drop(next.value)
+    }
+  }
+  for (const each of kept) if (isOver() && each.isWritten && !ended.has(each)) drop(each)
+  return dropped
 }

@@ -66,13 +66,13 @@ function pageOf<T>(
   return { items, nextCursor: more && last !== undefined ? encodeCursor(keyOf(last)) : null }
 }
 
-const encodeCursor = (key: string): string => Buffer.from(key).toString('base64url')
+export const encodeCursor = (key: string): string => Buffer.from(key).toString('base64url')
 
 type CursorOutcome =
   | { readonly ok: true; readonly after?: string }
   | { readonly ok: false; readonly rejection: Rejection }
 
-function readCursor(cursor: string | undefined): CursorOutcome {
+export function readCursor(cursor: string | undefined): CursorOutcome {
   if (cursor === undefined) return { ok: true }
   const after = Buffer.from(cursor, 'base64url').toString()
   if (encodeCursor(after) === cursor && /^[\x21-\x7e]+$/.test(after)) return { ok: true, after }

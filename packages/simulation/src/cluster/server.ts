@@ -9,6 +9,7 @@ import { DEFAULT_TIMES } from '@holdfast/server/gateway/timings'
 import { createFailureDetector, type FailureDetector } from '@holdfast/server/liveness/failure-detector'
 import { startLivenessWatch } from '@holdfast/server/liveness/watch-silent-nodes'
 import { startPlacing } from '@holdfast/server/loops/controllers/place-deployments'
+import { createReaderViews } from '@holdfast/server/loops/controllers/placement/reader-views'
 import { createRunDry } from '@holdfast/server/loops/controllers/planning/run-dry'
 import { finishRemovals } from '@holdfast/server/loops/finish-removals'
 import { type Leadership, startLeadership } from '@holdfast/server/loops/leadership/lead-shards'
@@ -159,6 +160,7 @@ function operationsOf(deps: ServerDeps, store: Store): Operations {
     slots,
     quotas,
     residency,
+    views: createReaderViews(store, quotas),
     archiveRevisions: ARCHIVED,
     answers: createIdempotentAnswers(store, clock),
     broker: {

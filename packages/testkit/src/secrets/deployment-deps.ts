@@ -2,6 +2,7 @@
 // contacted.
 
 import { admissionContext } from '@holdfast/core'
+import { createReaderViews } from '@holdfast/server/loops/controllers/placement/reader-views'
 import type { DeploymentDeps } from '@holdfast/server/operations/deployments/deps'
 import { createIdempotentAnswers } from '@holdfast/server/operations/idempotency'
 import { createSlotAllocator } from '@holdfast/server/quotas/slots'
@@ -20,6 +21,7 @@ export function deploymentDeps(store: Store, secrets: DeploymentDeps['secrets'])
     admission,
     archiveRevisions: 50,
     residency: { enforcement: true, regions: {} },
+    views: createReaderViews(store, quotas),
     broker: { checkImage: async () => ({ kind: 'unreachable', cause: 'timeout' }) },
     slots: createSlotAllocator(store, () => 0),
     answers: createIdempotentAnswers(store, clock),

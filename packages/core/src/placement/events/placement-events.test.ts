@@ -1,6 +1,6 @@
 // Tests the events of a placement plan: their types, reasons, order and wording.
 
-import type { AssignmentId, DeploymentSpec } from '@holdfast/contract'
+import type { AssignmentId, DeploymentSpec, NodeGroup } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
 import {
   aPlacement,
@@ -285,16 +285,14 @@ const ROWS: { readonly [name: string]: Row } = {
 describe('the events of a plan', () => {
   test.each(Object.entries(ROWS))('%s', (_name, { tenant, events }) => {
     const found = planOf(tenant, NOW).events()
-    expect(found.within.map(({ type }) => type)).toEqual(events.map(([type]) => type))
-    for (const [index, [, message]] of events.entries())
-      expect(found.within[index]?.message).toContain(message)
-    expect(found.before).toEqual([])
+    expect(found.map(({ type }) => type)).toEqual(events.map(([type]) => type))
+    for (const [index, [, message]] of events.entries()) expect(found[index]?.message).toContain(message)
   })
 
   test('name their deployment, and are the same each time they are read', () => {
     const plan = planOf({ nodes: [{}] })
     expect(plan.events()).toBe(plan.events())
-    for (const { subject } of plan.events().within)
+    for (const { subject } of plan.events())
       expect(subject).toMatchObject({ kind: 'Deployment', name: 'web', uid: plan.deployment.uid })
   })
 
@@ -307,23 +305,24 @@ describe('the events of a plan', () => {
     const { next } = planOf(tenant)
     const again = planOf({ ...tenant, placement: next ?? aPlacement([]) })
     expect(again.isSettled).toBe(true)
-    expect(again.events().within).toEqual([])
+    expect(again.events()).toEqual([])
   })
 
-  test('come in parts if the matrix of candidates is too large for one', () => {
-    const labels = Object.fromEntries(
-      Array.from({ length: 40 }, (_, index) => [`label-${index}`, 'x'.repeat(200)]),
-    )
-    const nodes = Array.from({ length: 400 }, () => ({ labels, schedulable: false }))
+  test('name groups of nodes, and stay small, if the nodes are too many', () => {
+    const nodes = Array.from({ length: 400 }, (_node, at) => ({
+      labels: { disk: `disk-${at}` },
+      schedulable: at % 2 === 0,
+    }))
     const placement = {
-      constraints: [{ label: 'label-1', operator: 'in' as const, values: ['y'.repeat(2_000)] }],
+      constraints: [{ label: 'disk', operator: 'in' as const, values: ['y'.repeat(200)] }],
     }
-    const { before, within } = planOf({ nodes, spec: { placement } }).events()
-    expect(before.length).toBeGreaterThan(0)
-    const named = [...before, ...within].flatMap(
-      ({ data }) => (data as { candidates?: object[] }).candidates ?? [],
-    )
-    expect(named).toHaveLength(400)
-    expect(within.at(-1)?.message).toMatch(/ \(\d+ of \d+\)$/)
+    const [event] = planOf({ nodes, spec: { placement } }).events()
+    const { candidates, groups, nodes: count } = Object(event?.data)
+    expect([candidates, count]).toEqual([undefined, 400])
+    expect(groups.map((group: NodeGroup) => [group.count, group.nodes.length])).toEqual([
+      [200, 10],
+      [200, 10],
+    ])
+    expect(JSON.stringify(event).length).toBeLessThan(20 * 1024)
   })
 })

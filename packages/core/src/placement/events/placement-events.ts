@@ -5,32 +5,28 @@
 import type { DeploymentStatus, EventType, Json } from '@holdfast/contract'
 import { DEPENDENCY_UNHEALTHY } from '../../rollout/derive-status.ts'
 import { updateRulesOf } from '../../rollout/plan-rollout-rules.ts'
-import { partsOf } from '../decision-record.ts'
-import type { PlacementEvent, PlacementEvents, PlacementPlan } from '../placement-plan.ts'
+import { IN_EVENT, matrixWithin } from '../decision-record.ts'
+import type { PlacementEvent, PlacementPlan } from '../placement-plan.ts'
 import { MOST_NAMED, type NodeName, replicasAre } from './event-texts.ts'
 import { rolloutEvents } from './rollout-events.ts'
 import { isFailing } from './rollout-failed-events.ts'
 import { secretEvents } from './secret-events.ts'
 
-export function placementEvents(plan: PlacementPlan, nodeName: NodeName): PlacementEvents {
+export function placementEvents(plan: PlacementPlan, nodeName: NodeName): PlacementEvent[] {
   const subject = subjectOf(plan)
-  const refusals = refusalEvents(plan)
   const rollout = rolloutEvents(plan, nodeName).map((each) => ({
     ...each,
     subject,
     cause: `${plan.placementRevision}/${each.reason}/${each.type === 'deployment.displaced' ? each.message : ''}`,
   }))
   const secrets = secretEvents(plan).map((each) => ({ ...each, subject }))
-  return {
-    before: refusals.slice(0, -1),
-    within: [
-      ...rollout,
-      ...scheduledEvents(plan, nodeName),
-      ...refusals.slice(-1),
-      ...phaseEvents(plan),
-      ...secrets,
-    ],
-  }
+  return [
+    ...rollout,
+    ...scheduledEvents(plan, nodeName),
+    ...refusalEvents(plan),
+    ...phaseEvents(plan),
+    ...secrets,
+  ]
 }
 
 function subjectOf({ deployment }: PlacementPlan): PlacementEvent['subject'] {
@@ -89,20 +85,23 @@ function refusalEvents(plan: PlacementPlan): PlacementEvent[] {
   if (refused === undefined || next === undefined || before?.reportedRefusals === next.reportedRefusals)
     return []
   const type: EventType = next.everAssigned ? 'deployment.stalled' : 'deployment.unschedulable'
-  const parts = partsOf(refused)
-  return parts.map((candidates, index) => ({
-    type,
-    severity: 'warning',
-    subject: subjectOf(plan),
-    cause: `${placementRevision}/${next.reportedRefusals}/${index}`,
-    reason: next.shortfall?.reason ?? 'unschedulable',
-    message: parts.length > 1 ? `${refused.summary} (${index + 1} of ${parts.length})` : refused.summary,
-    data: {
-      summary: refused.summary,
-      candidates: candidates.map((each) => ({ ...each, refusals: [...each.refusals] })),
-      ...(parts.length > 1 ? { matrix: `${placementRevision}/${next.reportedRefusals}` } : {}),
+  const { candidates, groups } = matrixWithin(refused, IN_EVENT)
+  return [
+    {
+      type,
+      severity: 'warning',
+      subject: subjectOf(plan),
+      cause: `${placementRevision}/${next.reportedRefusals}`,
+      reason: next.shortfall?.reason ?? 'unschedulable',
+      message: refused.summary,
+      data: {
+        summary: refused.summary,
+        ...(groups === undefined
+          ? { candidates: candidates.map((each) => ({ ...each, refusals: [...each.refusals] })) }
+          : { nodes: refused.count, groups: [...groups] }),
+      },
     },
-  }))
+  ]
 }
 
 const EVENT_OF_PHASE: { readonly [phase in DeploymentStatus['phase']]?: EventType } = {

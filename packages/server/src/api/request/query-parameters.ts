@@ -16,6 +16,8 @@ export interface ParsedQuery {
   readonly severity?: string
   /** The query parameter `at`: an RFC 3339 time. */
   readonly at?: string
+  /** The query parameter `view`: how an explanation lists nodes. */
+  readonly view?: string
   readonly follow: boolean
   readonly tail: number
   /** The query parameter `since`: an RFC 3339 time, or a duration before now. */
@@ -77,6 +79,7 @@ export const QUERY_PARAMETERS: { readonly [name in QueryName]: QueryParameter } 
     schema: { type: 'string', format: 'date-time' },
     read: (sent) => (isTime(sent) ? sent : undefined),
   },
+  view: choice(['candidates', 'groups']),
   follow: flag,
   previous: flag,
   tail: {

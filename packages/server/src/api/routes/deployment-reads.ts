@@ -32,12 +32,12 @@ export function deploymentReadEndpoints(deps: DeploymentDeps): Endpoint[] {
     endpoint('GET', `${ONE}/why`, {
       operation: 'explainPlacement',
       action: 'deployments:read',
-      query: ['at'],
+      query: ['at', 'view', 'limit', 'cursor'],
       summary:
         'Read why a deployment does not run: the containers that fail, and every node with every reason against it, now or at an earlier time',
       shape: whyShape,
       codes: ['deployment_not_found'],
-      run: (request) => readWhy(deps, request.caller.tenant, param(request, 'name'), request.query.at),
+      run: (request) => readWhy(deps, request.caller.tenant, param(request, 'name'), request.query),
     }),
   ]
 }

@@ -9,6 +9,7 @@ import type { Quotas } from '../../quotas/quotas.ts'
 import type { SlotAllocator } from '../../quotas/slots.ts'
 import type { Store } from '../../store/store.ts'
 import type { IdempotentAnswers } from '../idempotency.ts'
+import type { PlacementViews } from './read/explain-now.ts'
 
 export interface DeploymentDeps {
   readonly store: Store
@@ -25,6 +26,8 @@ export interface DeploymentDeps {
     'limits' | 'reservedNames' | 'registries' | 'volumesEnabled' | 'namespaces' | 'regions'
   >
   readonly residency: ResidencyRules
+  /** The kept scheduling views that explanations use. */
+  readonly views: PlacementViews
   readonly archiveRevisions: number
   /**
    * Replaces the step that separates the secret values of a body from the spec. Only a test sets this: with a step that

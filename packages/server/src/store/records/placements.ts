@@ -14,6 +14,7 @@ import {
   list,
   map,
   type NodeId,
+  nodeGroupShape,
   type Owner,
   object,
   observationShape,
@@ -87,7 +88,10 @@ export const storedDecisionShape = object({
    * The end of the list of candidate nodes; earlier candidates that do not fit into one record are in `parts`, in order.
    */
   candidates: list(candidateShape),
+  /** Parts that decisions of earlier versions have; a decision is now one record. */
   parts: optional(list(string())),
+  /** The candidate nodes in groups of equal reasons, if they are too many for `candidates`, which is then empty. */
+  groups: optional(list(nodeGroupShape)),
   cure: list(string()),
 })
 export type StoredDecision = Infer<typeof storedDecisionShape>

@@ -40,7 +40,7 @@ test('barred replicas are stopped in batches, each with its node compared', () =
 
 test('stranded replicas are reported for some nodes, and the matrix names all', () => {
   const decision = decide(aRollout(MANY, MANY, { placement: onSsd }))
-  const { within } = decision.events()
+  const within = decision.events()
   expect(within.filter(({ type }) => type === 'deployment.displaced')).toHaveLength(25)
   expect(decision.refused?.candidates).toHaveLength(MANY)
   expect(within.length + decision.nodesToCompare.size).toBeLessThan(MOST)

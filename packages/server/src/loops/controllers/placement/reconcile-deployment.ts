@@ -3,14 +3,14 @@
 
 import { type NodeId, type Owner, ownerOf, type TenantId } from '@holdfast/contract'
 import type { PlacementPlan } from '@holdfast/core/placement'
-import { recordEvent, recordEventOnce } from '../../../operations/record-write.ts'
+import { recordEvent } from '../../../operations/record-write.ts'
 import { deployments, nodes, observations, type StoredDeployment } from '../../../store/records.ts'
 import { getOr, inTenant, placementAt, type Transaction } from '../../../store/transaction.ts'
 import { LostLeadershipError } from '../../leadership/fence.ts'
 import { type Controller, type KnownTenant, tenantOf } from '../controller.ts'
 import { type Work, workKey } from '../queue/work-key.ts'
 import { planAndReserve } from './placement-snapshot.ts'
-import { dropMatrix, hasLargeMatrix, recordDecision, storeMatrix } from './record-decision.ts'
+import { recordDecision } from './record-decision.ts'
 
 export async function reconcileDeployment(
   controller: Controller,
@@ -52,20 +52,12 @@ export function planNow(
 
 /** Writes the plan. If a compare fails, the transaction runs again and plans from the newer records. */
 async function write(controller: Controller, tenant: TenantId, first: PlacementPlan): Promise<void> {
-  const { leadership, clock } = controller.deps
+  const { leadership } = controller.deps
   const { uid, spec } = first.deployment
   const owner = ownerOf('deployment', uid)
-  const parts = first.events().before
-  for (const event of parts)
-    await leadership.fenced(tenant, (transaction) => {
-      // The event is recorded only once, because the previous owner of the shard may have recorded the same event.
-      const isNew = recordEventOnce(transaction, clock, tenant, event)
-      return { kind: isNew ? 'commit' : 'abort', result: undefined }
-    })
-  // If nothing is awaited before the transaction, the cache has not changed, and the transaction writes the first plan.
-  const matrix = hasLargeMatrix(first) ? await storeMatrix(leadership, tenant, first) : undefined
-  let planned = parts.length === 0 && matrix === undefined ? first : undefined
-  const isWritten = await leadership.fenced<boolean>(tenant, (transaction) => {
+  // Nothing is awaited before the transaction, so the cache has not changed, and the transaction writes the first plan.
+  let planned: PlacementPlan | undefined = first
+  await leadership.fenced<void>(tenant, (transaction) => {
     const stored = transaction.get(inTenant(tenant, deployments, spec.name))
     transaction.get(placementAt(tenant, owner))
     const isOver = stored?.uid !== uid
@@ -74,15 +66,11 @@ async function write(controller: Controller, tenant: TenantId, first: PlacementP
     const plan = planned ?? (stored && planNow(controller, tenantOf(controller, tenant), tenant, stored))
     planned = undefined
     if (isOver) releaseReservation(controller, tenant, owner)
-    if (plan === undefined || isOver) return { kind: 'abort', result: true }
-    if (!recordDecision(transaction, tenant, plan, matrix)) return { kind: 'abort', result: false }
+    if (plan === undefined || isOver) return { kind: 'abort', result: undefined }
+    recordDecision(transaction, tenant, plan)
     stage(transaction, tenant, plan)
-    return { kind: 'commit', result: true }
+    return { kind: 'commit', result: undefined }
   })
-  if (isWritten) return
-  // The transaction made a newer plan, whose candidate matrix is not stored yet, so the deployment is requeued.
-  controller.queue.add(workKey({ kind: 'deployment', tenant, name: spec.name }))
-  if (matrix !== undefined) await dropMatrix(leadership, tenant, matrix)
 }
 
 /** Releases the reservation of a plan that is not written, and requeues the work that waits for capacity. */
@@ -102,7 +90,7 @@ function stage(transaction: Transaction, tenant: TenantId, plan: PlacementPlan):
   else transaction.put(address, { v: 1, ...plan.next })
   for (const { id } of plan.rollout.dropped) transaction.delete(inTenant(tenant, observations, id))
   const decidedAt = { now: () => Date.parse(plan.now) }
-  for (const [place, event] of plan.events().within.entries())
+  for (const [place, event] of plan.events().entries())
     recordEvent(transaction, decidedAt, tenant, { place, ...event })
 }
 

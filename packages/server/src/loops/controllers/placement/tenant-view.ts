@@ -87,6 +87,17 @@ export function createTenantView(
   quotas: Pick<Quotas, 'limit'>,
   tenant: TenantId,
 ): TenantView {
+  const view = createEmptyView(store, quotas, tenant)
+  view.refresh()
+  return view
+}
+
+/** A view without nodes and placements. The caller enters them with `applyNode` and `applyPlacement`. */
+export function createEmptyView(
+  store: ViewStore,
+  quotas: Pick<Quotas, 'limit'>,
+  tenant: TenantId,
+): TenantView {
   const scheduling = createSchedulingView({ nodes: [], containers: { used: 0, limit: 0 } })
   const state: State = {
     store,
@@ -99,7 +110,7 @@ export function createTenantView(
     byNode: new Map(),
     nodes: new Map(),
   }
-  const view: TenantView = {
+  return {
     scheduling,
     countedOf: (owner) => state.counted.get(owner) ?? EMPTY,
     reserve: (owner, placement, decidedOn) => {
@@ -126,8 +137,6 @@ export function createTenantView(
     applyQuota: () => applyQuota(state),
     refresh: () => refresh(state),
   }
-  view.refresh()
-  return view
 }
 
 function dispositionOf(state: State, id: NodeId): NodeDisposition {

@@ -49,7 +49,7 @@ function readKept({ id, key }: SizedKey): KeptDecision[] {
 
 export interface ReadDecision {
   readonly record: StoredDecision
-  /** All candidate nodes of the decision, including those stored in separate parts. */
+  /** The candidate nodes of the decision that are stored each; empty if it has groups. */
   readonly candidates: readonly Candidate[]
 }
 

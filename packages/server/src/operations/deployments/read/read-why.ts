@@ -2,7 +2,14 @@
 // (docs/design/placement.md#explanations). Without a time, the placement filters are applied to the current facts; for an
 // earlier time, the decision recorded at that time is returned.
 
-import { defined, type FailingContainer, ownerOf, type TenantId, type Why } from '@holdfast/contract'
+import {
+  defined,
+  type FailingContainer,
+  type NodeGroup,
+  ownerOf,
+  type TenantId,
+  type Why,
+} from '@holdfast/contract'
 import { DEPENDENCY_UNHEALTHY, failingContainers } from '@holdfast/core'
 import { isLost } from '../../../liveness/node-status.ts'
 import { timestamp } from '../../../ports/clock.ts'
@@ -10,29 +17,59 @@ import { nodes, observations, type StoredDeployment, type StoredPlacement } from
 import type { Store } from '../../../store/store.ts'
 import { inTenant, placementAt } from '../../../store/transaction.ts'
 import { done, type Outcome } from '../../caller.ts'
+import type { PageRequest } from '../../page.ts'
 import type { DeploymentDeps } from '../deps.ts'
-import { explainTenantPlacement } from '../explain-placement.ts'
-import { type KeptDecision, keptDecisions, readDecision } from './decisions.ts'
+import { type KeptDecision, keptDecisions, type ReadDecision, readDecision } from './decisions.ts'
 import { deploymentView } from './deployment-view.ts'
+import { explainNow } from './explain-now.ts'
 import { findStored } from './find-deployment.ts'
+import {
+  groupsOfCandidates,
+  type ListedNodes,
+  nodesOfGroups,
+  pageCandidates,
+  pageGroups,
+} from './why-pages.ts'
 
-export type WhyDeps = Pick<DeploymentDeps, 'store' | 'quotas' | 'clock' | 'residency'>
+export type WhyDeps = Pick<DeploymentDeps, 'store' | 'views' | 'clock' | 'residency'>
+
+export interface WhyQuery extends PageRequest {
+  readonly at?: string | undefined
+  /** `groups` or `candidates`; absent: the candidates, if a replica has no node. */
+  readonly view?: string | undefined
+}
+
+/** An explanation before it is divided into pages. */
+interface Explained extends ListedNodes {
+  readonly why: Omit<Why, 'candidates'>
+  groups(): readonly NodeGroup[]
+}
 
 export async function readWhy(
   deps: WhyDeps,
   tenant: TenantId,
   path: string,
-  at: string | undefined,
+  query: WhyQuery,
 ): Promise<Outcome<Why>> {
   await deps.store.fresh()
   const found = findStored(deps.store, tenant, path)
   if (!found.ok) return found
-  return at === undefined
-    ? done(whyNow(deps, tenant, found.value))
-    : done(await whyThen(deps.store, tenant, found.value, Date.parse(at)))
+  const explained =
+    query.at === undefined
+      ? await whyNow(deps, tenant, found.value, query.view !== undefined)
+      : await whyThen(deps.store, tenant, found.value, Date.parse(query.at))
+  const page =
+    query.view === 'groups' ? pageGroups(explained.groups(), query) : pageCandidates(explained, query)
+  return page.ok ? done({ ...explained.why, candidates: [], ...page.value }) : page
 }
 
-function whyNow(deps: WhyDeps, tenant: TenantId, stored: StoredDeployment): Why {
+/** The nodes are explained if a replica has no node, or if the caller asks for them. */
+async function whyNow(
+  deps: WhyDeps,
+  tenant: TenantId,
+  stored: StoredDeployment,
+  isAsked: boolean,
+): Promise<Explained> {
   const { store, clock } = deps
   const { status } = deploymentView(store, tenant, stored)
   const { desired, placed } = status.replicas
@@ -40,17 +77,14 @@ function whyNow(deps: WhyDeps, tenant: TenantId, stored: StoredDeployment): Why 
   const placement = store.get(placementAt(tenant, ownerOf('deployment', stored.uid)))?.record
   const { shortfall } = placement ?? {}
   const needed = desired === 0 || shortfall === undefined || shortfall.reason === DEPENDENCY_UNHEALTHY ? 0 : 1
-  const plan = explainTenantPlacement(deps, tenant, stored.spec, Math.max(needed, desired - placed))
+  const missing = Math.max(needed, desired - placed)
+  const containers = failingNow(store, tenant, placement)
+  const answered = { decidedAt: timestamp(clock), phase: status.phase, ...listed(containers) }
+  if (missing === 0 && !isAsked) return unexplained({ ...answered, summary: status.message, cure: [] })
+  const explanation = await explainNow(deps, tenant, stored, missing)
   // If every replica has a node, the summary is the message of the deployment's status: why a replica is not ready.
-  const settled = plan.unplaced === 0
-  return {
-    decidedAt: timestamp(clock),
-    phase: status.phase,
-    summary: settled ? status.message : plan.summary,
-    ...listed(failingNow(store, tenant, placement)),
-    candidates: [...plan.candidates],
-    cure: [...plan.cure],
-  }
+  const summary = explanation.unplaced === 0 ? status.message : explanation.summary
+  return { ...explanation, why: { ...answered, summary, cure: [...explanation.cure] } }
 }
 
 /** The containers that fail now. Reports of a lost node are no longer valid. */
@@ -73,44 +107,60 @@ function failingNow(
 const listed = (containers: FailingContainer[]): Pick<Why, 'containers'> =>
   containers.length === 0 ? {} : { containers }
 
+const unexplained = (why: Explained['why']): Explained => ({
+  why,
+  names: [],
+  candidateAt: () => undefined,
+  groups: () => [],
+})
+
 /** The placement decision in force at the requested time (docs/design/placement.md#decision-records). */
 async function whyThen(
   store: Store,
   tenant: TenantId,
   { uid, createdAt }: StoredDeployment,
   at: number,
-): Promise<Why> {
+): Promise<Explained> {
   const owner = ownerOf('deployment', uid)
   const kept = keptDecisions(store, tenant, owner)
   const inForce = kept.findLast((each) => each.at <= at)
   const found = inForce && (await readDecision(store, tenant, inForce))
   if (found !== undefined) {
     const { decidedAt, phase, summary, containers, cure } = found.record
-    return {
-      decidedAt,
-      phase,
-      summary,
-      ...defined({ containers }),
-      candidates: [...found.candidates],
-      cure,
-    }
+    const why = { decidedAt, phase, summary, ...defined({ containers }), cure }
+    return { why, ...nodesOf(store, tenant, found) }
   }
   const last = store.get(placementAt(tenant, owner))?.record.decided
   const [oldest] = inForce === undefined ? kept : kept.filter(({ number }) => number > inForce.number)
   // Decisions are numbered from 1: if the oldest kept decision has another number, retention dropped earlier ones.
   const isDropped = last !== undefined && oldest?.number !== 1
-  return isDropped && at >= Date.parse(createdAt) ? notKept(oldest) : UNDECIDED
+  return unexplained(isDropped && at >= Date.parse(createdAt) ? notKept(oldest) : UNDECIDED)
 }
 
-const UNDECIDED: Why = {
+function nodesOf(
+  store: Store,
+  tenant: TenantId,
+  { record, candidates }: ReadDecision,
+): Omit<Explained, 'why'> {
+  const { groups } = record
+  if (groups === undefined)
+    return {
+      names: candidates.map(({ nodeName }) => nodeName),
+      candidateAt: (position) => candidates[position],
+      groups: () => groupsOfCandidates(candidates),
+    }
+  const ids = new Map(store.list(nodes, tenant).map(({ record: { id, name } }) => [name, id]))
+  return { ...nodesOfGroups(groups, (name) => ids.get(name)), groups: () => groups }
+}
+
+const UNDECIDED: Explained['why'] = {
   decidedAt: null,
   phase: 'Pending',
   summary: 'No decision about this deployment is known for that time.',
-  candidates: [],
   cure: [],
 }
 
-function notKept(oldest: KeptDecision | undefined): Why {
+function notKept(oldest: KeptDecision | undefined): Explained['why'] {
   const kept =
     oldest === undefined
       ? 'no decision is kept'
