@@ -14,7 +14,7 @@ export function renderManifest(): string {
     'An update keeps every top-level field that is not sent; `null` clears one. An unknown field is rejected with `field_unknown`. A duration is a whole number with `ms`, `s`, `m` or `h`, such as `30s`. The order of the checks is described in [docs/design/admission.md](../design/admission.md#order).',
     '## Fields',
     fence('text', tree(fields)),
-    ...fields.flatMap((field) => flattenFields([field]).flatMap(section)),
+    ...flattenFields(fields).flatMap((field) => section(field, field.path.includes('.') ? '###' : '##')),
     '## Quantities',
     'A manifest file may have quantities in `resources` and `limits`. The CLI converts them before it sends the manifest, exactly or not at all; the API has the numbers only.',
     [
@@ -39,10 +39,10 @@ function tree(fields: readonly DescribedField[]): string {
   return lines.map(({ name, about }) => `${name.padEnd(width)}  ${about}`).join('\n')
 }
 
-function section(field: DescribedField): string[] {
+export function section(field: DescribedField, mark: string): string[] {
   const { path, type, meaning, range, rejections } = field
   return [
-    `${path.includes('.') ? '###' : '##'} ${path}`,
+    `${mark} ${path}`,
     plain(meaning),
     [
       `- Type: ${type}`,

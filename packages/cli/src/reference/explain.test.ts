@@ -2,7 +2,7 @@
 // placeholders.
 
 import { CODES, EVENT_TYPES } from '@holdfast/contract'
-import { describeManifest, flattenFields } from '@holdfast/core/admission'
+import { describeBodies, describeManifest, flattenFields } from '@holdfast/core/admission'
 import { describe, expect, test } from 'vitest'
 import { explainAll, explainWord } from './explain.ts'
 import { WORD_GROUPS } from './words.ts'
@@ -15,12 +15,16 @@ function textOf(word: string): string {
 }
 
 const FIELDS = flattenFields(describeManifest()).map(({ path }) => path)
+const BODIES = describeBodies().flatMap(({ name, fields }) => [
+  name,
+  ...flattenFields(fields).map(({ path }) => `${name}.${path}`),
+])
 const WORDS = WORD_GROUPS.flatMap(({ name, words }) => [name, ...Object.keys(words)])
 
-test.each([...FIELDS, ...WORDS, ...CODES, 'codes', 'resources.cpu', 'limits.memory'])(
+test.each([...FIELDS, ...BODIES, ...WORDS, ...CODES, 'codes', 'resources.cpu', 'limits.memory'])(
   'explains %s without Markdown and placeholders',
   (word) => {
-    expect(textOf(word)).not.toMatch(/^unknown|`|\*\*|<[a-z]+>|[^{]\{[a-z]+\}/)
+    expect(textOf(word)).not.toMatch(/^unknown|`|\*\*|<[a-z]+>|[^{/]\{[a-z]+\}/)
   },
 )
 
@@ -53,6 +57,7 @@ describe('a field can be named', () => {
     ['environment.LOG_LEVEL', 'environment'],
     ['anchor', 'secrets[].anchor'],
     ['degraded', 'Degraded (phase)'],
+    ['token.role', 'token: POST /api/v1/tenants/{tenant}/tokens'],
   ])('as %s', (word, title) => expect(textOf(word).split('\n')[0]).toBe(title))
 })
 

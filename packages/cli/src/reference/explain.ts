@@ -13,7 +13,9 @@ import {
 } from '@holdfast/contract'
 import {
   DEFAULT_LIMITS,
+  type DescribedBody,
   type DescribedField,
+  describeBodies,
   describeCode,
   describeManifest,
   flattenFields,
@@ -27,43 +29,61 @@ import { alignRows } from '../print/table.ts'
 import { exampleText } from './example.ts'
 import { plainForm, WORD_GROUPS, type WordGroup } from './words.ts'
 
+const MANIFEST = describeManifest()
+const FIELDS = flattenFields(MANIFEST)
+const BODIES = describeBodies()
+
 export type Explained =
   | { readonly found: true; readonly lines: readonly string[] }
   | { readonly found: false; readonly nearest: readonly string[] }
 
 /** Explains a word. If it is unknown, returns the most similar names. */
 export function explainWord(word: string, area: PrintArea): Explained {
-  const known = allFields()
   const path = pathOf(word)
   const pages = [
-    ...known.filter((field) => isAbout(field, path)).map((field) => fieldLines(field, area)),
+    ...FIELDS.filter((field) => isAbout(field, path)).map((field) => fieldLines(field, area)),
     ...quantityLines(path, area),
+    ...BODIES.flatMap((body) => bodyPages(body, word, area)),
     ...(isCode(word) ? [codeLines(word, area)] : []),
     ...WORD_GROUPS.flatMap((group) => wordLines(group, word, area)),
     ...(word === 'codes' ? [listLines('Rejection codes', codeRows(), area)] : []),
   ]
   if (pages.length > 0)
     return { found: true, lines: pages.flatMap((page, at) => (at === 0 ? page : ['', ...page])) }
-  return explainPart(word, known, area)
+  return explainPart(word, area)
+}
+
+/** Explains a request body, such as `token`, or a field of it, such as `token.role`. */
+function bodyPages(
+  { name, about, request, fields }: DescribedBody,
+  word: string,
+  area: PrintArea,
+): string[][] {
+  if (word === name) return [listLines(`${about} ${request}`, innerRows({ path: '', fields }), area)]
+  const path = word.startsWith(`${name}.`) ? bare(word.slice(name.length + 1)) : undefined
+  const found = flattenFields(fields).filter((field) => path !== undefined && isAbout(field, path))
+  return found.map((field) => [`${name}: ${request}`, ...fieldLines(field, area)])
 }
 
 /** Explains the last name of a field, such as `anchor`, if only one field has it. Otherwise lists what is similar. */
-function explainPart(word: string, known: readonly DescribedField[], area: PrintArea): Explained {
-  const named = known.filter(({ path }) => path.split('.').at(-1)?.replace('[]', '') === word)
+function explainPart(word: string, area: PrintArea): Explained {
+  const named = FIELDS.filter(({ path }) => path.split('.').at(-1)?.replace('[]', '') === word)
   const [only, ...others] = named
   if (only !== undefined && others.length === 0) return { found: true, lines: fieldLines(only, area) }
   if (only !== undefined) return { found: false, nearest: named.map(({ path }) => path) }
-  const nearest = nearestName(word, allWords(known))
+  const nearest = nearestName(word, allWords())
   const isOtherCase = nearest !== undefined && nearest.toLowerCase() === word.toLowerCase()
   if (isOtherCase) return explainWord(nearest, area)
   return { found: false, nearest: nearest === undefined ? [] : [nearest] }
 }
 
-const allFields = (): DescribedField[] => flattenFields(describeManifest())
-
-function allWords(fields: readonly DescribedField[]): string[] {
+function allWords(): string[] {
   return [
-    ...fields.flatMap(({ path }) => [bare(path), path.split('.').at(-1) ?? '']),
+    ...FIELDS.flatMap(({ path }) => [bare(path), path.split('.').at(-1) ?? '']),
+    ...BODIES.flatMap(({ name, fields: inner }) => [
+      name,
+      ...flattenFields(inner).map(({ path }) => `${name}.${bare(path)}`),
+    ]),
     ...WORD_GROUPS.flatMap(({ name, words }) => [name, ...Object.keys(words)]),
     ...CODES,
   ]
@@ -72,11 +92,22 @@ function allWords(fields: readonly DescribedField[]): string[] {
 /** The tree of all fields, and the names of the other things that can be explained. */
 export function explainAll(area: PrintArea): string[] {
   return [
-    'The fields of a deployment. holdfast explain FIELD explains one, for example healthCheck.command.',
+    ...wrapWords(
+      'The fields of a deployment. holdfast explain FIELD explains one, for example healthCheck.command.',
+      area.columns,
+    ),
     '',
     ...alignRows(
-      describeManifest().flatMap((field) => treeRows(field)),
+      MANIFEST.flatMap((field) => treeRows(field)),
       area.columns,
+    ),
+    ...section(
+      'Bodies of other requests',
+      alignRows(
+        BODIES.map(({ name, about }) => [name, about]),
+        area.columns - 2,
+      ),
+      area,
     ),
     ...section(
       'Also explained, each word and as a list',
@@ -139,7 +170,7 @@ function quantityLines(path: string, area: PrintArea): string[][] {
 }
 
 /** The fields inside a field, each with the first sentence of its meaning. */
-const innerRows = ({ path, fields }: DescribedField): string[][] =>
+const innerRows = ({ path, fields }: Pick<DescribedField, 'path' | 'fields'>): string[][] =>
   flattenFields(fields).map((each) => [
     each.path.slice(path.length).replace(/^(\[\])?\./, ''),
     firstSentence(each),
@@ -197,7 +228,7 @@ function wordLines(group: WordGroup, word: string, area: PrintArea): string[][] 
 }
 
 const listLines = (about: string, rows: readonly (readonly string[])[], area: PrintArea): string[] => [
-  about,
+  ...wrapWords(about, area.columns),
   '',
   ...alignRows(rows, area.columns),
 ]

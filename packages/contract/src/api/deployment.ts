@@ -29,6 +29,7 @@ import {
 } from '../texts/deployment-texts.ts'
 import { healthCheckTexts } from '../texts/health-check-texts.ts'
 import { constraintTexts, placementTexts } from '../texts/placement-texts.ts'
+import { rollbackTexts } from '../texts/request-texts.ts'
 import { secretEntryTexts } from '../texts/secret-texts.ts'
 import { residencyDemandShape } from './residency.ts'
 import { generateShape } from './secret.ts'
@@ -155,6 +156,9 @@ export const deploymentBodyShape = object({
   ...deploymentSpecShape.fields,
   secrets: field(deploymentTexts.secrets, list(sentSecretEntryShape)),
 })
+
+/** The body of POST /deployments/{name}/rollback. */
+export const rollbackShape = object({ revision: field(rollbackTexts.revision, integer({ minimum: 1 })) })
 
 export const deploymentStatusShape = object({
   phase: oneOf(DEPLOYMENT_PHASES),

@@ -1,14 +1,24 @@
 // Exec requests and the lines of a log stream.
 
-import { boolean, type Infer, integer, list, object, oneOf, optional, string } from '../shapes/shape.ts'
+import {
+  boolean,
+  field,
+  type Infer,
+  integer,
+  list,
+  object,
+  oneOf,
+  optional,
+  string,
+} from '../shapes/shape.ts'
+import { execTexts } from '../texts/request-texts.ts'
 
 export const EXEC_SUBPROTOCOL = 'holdfast.exec.v1'
 
 export const execRequestShape = object({
-  command: list(string()),
-  /** Number of the replica to run the command in. If absent, the first ready replica is used. */
-  replica: optional(integer({ minimum: 1 })),
-  tty: optional(boolean()),
+  command: field(execTexts.command, list(string())),
+  replica: field(execTexts.replica, optional(integer({ minimum: 1 }))),
+  tty: field(execTexts.tty, optional(boolean())),
 })
 export type ExecRequest = Infer<typeof execRequestShape>
 

@@ -4,6 +4,7 @@ import type { NodeId, TenantId } from '../ids.ts'
 import {
   boolean,
   branded,
+  field,
   type Infer,
   integer,
   list,
@@ -14,16 +15,30 @@ import {
   optional,
   string,
 } from '../shapes/shape.ts'
+import {
+  capacityTexts,
+  engineTexts,
+  enrollmentTexts,
+  joinTokenTexts,
+  nodeResidencyTexts,
+  nodeTexts,
+} from '../texts/request-texts.ts'
 import { type Warning, warningShape } from './rejection.ts'
 
 export const NODE_STATUSES = ['pending', 'ready', 'unreachable', 'failed'] as const
 export type NodeStatus = (typeof NODE_STATUSES)[number]
 export const CLAIM_STATES = ['active', 'releasing'] as const
 
-export const capacityShape = object({ cpuMillis: integer(), memoryBytes: integer() })
+export const capacityShape = object({
+  cpuMillis: field(capacityTexts.cpuMillis, integer()),
+  memoryBytes: field(capacityTexts.memoryBytes, integer()),
+})
 export type Capacity = Infer<typeof capacityShape>
 
-export const engineShape = object({ version: string(), apiVersion: string() })
+export const engineShape = object({
+  version: field(engineTexts.version, string()),
+  apiVersion: field(engineTexts.apiVersion, string()),
+})
 
 /** The first Docker Engine version without known container escapes. */
 export const ENGINE_FLOOR = '29.5.1'
@@ -52,7 +67,10 @@ function compareVersions(left: string, right: string): number | undefined {
 }
 
 /** The location labels that a node may report. The join token of the node records the same labels. */
-export const residencyShape = object({ country: optional(string()), region: optional(string()) })
+export const residencyShape = object({
+  country: field(nodeResidencyTexts.country, optional(string())),
+  region: field(nodeResidencyTexts.region, optional(string())),
+})
 
 /** A tenant's claim on a node. `own` is false if another tenant, which is not named, still has to release the node. */
 export const claimShape = object({ own: boolean(), state: oneOf(CLAIM_STATES) })
@@ -75,10 +93,13 @@ export const nodeShape = object({
 export type Node = Infer<typeof nodeShape>
 
 export const newJoinTokenShape = object({
-  nodeName: string(),
-  residency: optional(residencyShape),
-  controlPlane: optional(boolean()),
+  nodeName: field(joinTokenTexts.nodeName, string()),
+  residency: field(joinTokenTexts.residency, optional(residencyShape)),
+  controlPlane: field(joinTokenTexts.controlPlane, optional(boolean())),
 })
+
+/** The body of PATCH /nodes/{id}. */
+export const nodePatchShape = object({ controlPlane: field(nodeTexts.controlPlane, boolean()) })
 
 /** The only response that contains the join token. Repeating the request returns the other fields without the token. */
 export const issuedJoinTokenShape = object({
@@ -92,13 +113,13 @@ export type IssuedJoinToken = Infer<typeof issuedJoinTokenShape>
 
 /** Request to enroll a node. Both keys are 32 raw bytes in base64url: `publicKey` is Ed25519, `encryptionKey` X25519. */
 export const enrollmentShape = object({
-  nodeName: string(),
-  joinToken: string(),
-  publicKey: string(),
-  encryptionKey: string(),
-  labels: optional(map(string())),
-  engine: engineShape,
-  capacity: capacityShape,
+  nodeName: field(enrollmentTexts.nodeName, string()),
+  joinToken: field(enrollmentTexts.joinToken, string()),
+  publicKey: field(enrollmentTexts.publicKey, string()),
+  encryptionKey: field(enrollmentTexts.encryptionKey, string()),
+  labels: field(enrollmentTexts.labels, optional(map(string()))),
+  engine: field(enrollmentTexts.engine, engineShape),
+  capacity: field(enrollmentTexts.capacity, capacityShape),
 })
 export type Enrollment = Infer<typeof enrollmentShape>
 

@@ -5,6 +5,7 @@ import type { Json } from '../json/json.ts'
 import {
   branded,
   described,
+  field,
   type Infer,
   integer,
   json,
@@ -15,6 +16,7 @@ import {
   type Shape,
   string,
 } from '../shapes/shape.ts'
+import { dryRunTexts } from '../texts/request-texts.ts'
 import { UPDATE_ORDERS } from './deployment.ts'
 import { candidateShape } from './placement.ts'
 import { alterationShape, rejectionShape, warningShape } from './rejection.ts'
@@ -185,10 +187,7 @@ export const dryRunResultShape = <T>(result: Shape<T>) => dryRunOf(object({ resu
 export const MOST_DOCUMENTS = 100
 
 export const dryRunDocumentsShape = object({
-  documents: described(
-    `At most ${MOST_DOCUMENTS} manifests; each is judged as if those that it needs were stored and ready`,
-    list(json<Json>()),
-  ),
+  documents: field(dryRunTexts.documents, list(json<Json>())),
 })
 
 /** The entry of one document: its plan, or its rejections. */

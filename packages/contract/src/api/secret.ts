@@ -14,7 +14,7 @@ import {
   optional,
   string,
 } from '../shapes/shape.ts'
-import { generateTexts, materialTexts } from '../texts/secret-texts.ts'
+import { generateTexts, materialTexts, rotateTexts } from '../texts/secret-texts.ts'
 import { warningShape } from './rejection.ts'
 
 export const SECRET_ENCODINGS = ['hex', 'base64', 'base64url'] as const
@@ -101,11 +101,10 @@ export type RotationPhase = (typeof ROTATION_PHASES)[number]
 export type RotationStep = (typeof ROTATION_STEPS)[number] | 'abort'
 
 export const rotateShape = object({
-  phase: string({ description: [...ROTATION_STEPS, 'abort'].join(', ') }),
-  /** Name of the secret entry to rotate. If absent, every credential of the deployment is rotated. */
-  secret: optional(string()),
-  values: optional(map(string())),
-  generate: optional(generateShape),
+  phase: field(rotateTexts.phase, string()),
+  secret: field(rotateTexts.secret, optional(string())),
+  values: field(rotateTexts.values, optional(map(string()))),
+  generate: field(rotateTexts.generate, optional(generateShape)),
 })
 
 export const rotationConsumerShape = object({

@@ -4,6 +4,7 @@ import type { TenantId, TokenId } from '../ids.ts'
 import {
   boolean,
   branded,
+  field,
   type Infer,
   integer,
   list,
@@ -13,6 +14,7 @@ import {
   optional,
   string,
 } from '../shapes/shape.ts'
+import { registryCredentialTexts, tenantPatchTexts, tenantTexts, tokenTexts } from '../texts/request-texts.ts'
 
 export const ROLES = ['viewer', 'developer', 'secrets-admin', 'tenant-admin', 'platform-admin'] as const
 export type Role = (typeof ROLES)[number]
@@ -42,6 +44,19 @@ export const tenantShape = object({
 })
 export type Tenant = Infer<typeof tenantShape>
 
+export const TENANT_NAME = /^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+
+/** The body of POST /tenants. */
+export const newTenantShape = object({
+  name: field(tenantTexts.name, string({ pattern: TENANT_NAME.source })),
+})
+
+/** The body of PATCH /tenants/{id}. */
+export const tenantPatchShape = object({
+  name: field(tenantPatchTexts.name, optional(string())),
+  quotas: field(tenantPatchTexts.quotas, optional(map(integer({ minimum: 0 })))),
+})
+
 export const tokenShape = object({
   id: branded<TokenId>(),
   name: string(),
@@ -50,6 +65,13 @@ export const tokenShape = object({
   expiresAt: string(),
 })
 export type Token = Infer<typeof tokenShape>
+
+/** The body of POST /tenants/{id}/tokens. */
+export const newTokenShape = object({
+  name: field(tokenTexts.name, string()),
+  role: field(tokenTexts.role, oneOf(ROLES)),
+  expiresAt: field(tokenTexts.expiresAt, string()),
+})
 
 /** The only response that contains the API token. The server never stores the token itself. */
 export const issuedTokenShape = object({ ...tokenShape.fields, token: optional(string()) })
@@ -67,3 +89,9 @@ export const registryShape = object({
   updatedAt: optional(string()),
 })
 export type Registry = Infer<typeof registryShape>
+
+/** The body of PUT /registries/{host}/credential. */
+export const registryCredentialShape = object({
+  username: field(registryCredentialTexts.username, string()),
+  password: field(registryCredentialTexts.password, string()),
+})

@@ -100,3 +100,28 @@ export const secretEntryTexts = {
       'Values that the server generates, if the secret has no version yet. No client ever sees them. Requires a token that may write secrets.',
   },
 } satisfies FieldTexts
+
+export const rotateTexts = {
+  phase: {
+    meaning:
+      'The step of the rotation. stage writes a new version that no container uses. overlap states that the outside system accepts both versions. cutover recreates the containers with the new version. retire destroys the old version. abort returns to the old version and is possible until retire.',
+    range: 'stage, overlap, cutover, retire or abort, in this order',
+    example: 'stage',
+  },
+  secret: {
+    meaning: 'The name of the entry in secrets whose credential is rotated.',
+    absent: 'every credential of the deployment is rotated',
+    range: 'the name of an entry in secrets of the deployment',
+    example: 'DB',
+  },
+  values: {
+    ...materialTexts.values,
+    meaning:
+      'The values of the new version, by key, sent with stage. They go to the secrets store only: no record, response or log holds them.',
+  },
+  generate: {
+    ...materialTexts.generate,
+    meaning:
+      'Values of the new version that the server generates, sent with stage. No client ever sees them.',
+  },
+} satisfies FieldTexts

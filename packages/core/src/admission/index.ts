@@ -5,6 +5,7 @@ export { checkBody, judgeBody, type ValidPart } from './admit-body.ts'
 export { admitDeployment, type BodyVerdict } from './admit-deployment.ts'
 export { checkSecretWrite, type SecretWriteRules, type SecretWriteVerdict } from './check-secret-write.ts'
 export { type AdmissionContext, admissionContext } from './context.ts'
+export { type DescribedBody, describeBodies } from './describe/bodies.ts'
 export {
   type DescribedField,
   describeManifest,

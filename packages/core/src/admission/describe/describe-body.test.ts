@@ -11,7 +11,8 @@ import { describe, expect, test } from 'vitest'
 import { DEFAULT_LIMITS } from '../../limits.ts'
 import { aBody, forCreate } from '../admission.fixture.ts'
 import { checkBody } from '../admit-body.ts'
-import { describeManifest, exampleDocument, flattenFields } from './describe-body.ts'
+import { describeBodies } from './bodies.ts'
+import { type DescribedField, describeManifest, exampleDocument, flattenFields } from './describe-body.ts'
 import { contextOf, DEPLOYMENT_BODY, isRequired } from './field-rejections.ts'
 
 const FIELDS = flattenFields(describeManifest())
@@ -47,14 +48,18 @@ function withBeside(document: JsonObject, path: string, members: JsonObject): Js
   return { ...document, [name]: Array.isArray(at) ? [changed] : changed }
 }
 
+function expectTexts({ meaning, range, rejections, absent, default: value }: DescribedField): void {
+  expect(meaning).toMatch(/^[A-Z].*\.$/)
+  expect(range).toMatch(/^[^.].*[^.]$/)
+  expect(rejections.length).toBeGreaterThan(0)
+  expect(absent ?? 'the field is required').toMatch(/^[a-zA-Z].*[^.]$/)
+  expect(absent === undefined || value === undefined).toBe(true)
+  expect(`${meaning} ${range} ${absent}`).not.toMatch(/[`*]|<\w+>/)
+}
+
 describe.each(rows)('the field %s', (path, field) => {
   test('has a meaning, a range, an example, codes, and a default or a text about its absence', () => {
-    expect(field.meaning).toMatch(/^[A-Z].*\.$/)
-    expect(field.range).toMatch(/^[^.].*[^.]$/)
-    expect(field.rejections.length).toBeGreaterThan(0)
-    expect(field.absent ?? 'the field is required').toMatch(/^[a-zA-Z].*[^.]$/)
-    expect(field.absent === undefined || field.default === undefined).toBe(true)
-    expect(`${field.meaning} ${field.range} ${field.absent}`).not.toMatch(/[`*]|<\w+>/)
+    expectTexts(field)
   })
 
   test('is required exactly if a rule requires it', () => {
@@ -96,3 +101,15 @@ test('every field of the shape is described', () => {
   }
   expect(FIELDS.map(({ path }) => path)).toEqual(paths(deploymentBodyShape, ''))
 })
+
+describe.each(describeBodies().map((body) => [body.name, body] as const))(
+  'the body %s',
+  (_name, { fields }) => {
+    test.each(flattenFields(fields).map((field) => [field.path, field] as const))(
+      'has all texts of %s',
+      (_path, field) => {
+        expectTexts(field)
+      },
+    )
+  },
+)

@@ -36,6 +36,9 @@ import {
   listedEventShape,
   machineContainerShape,
   newJoinTokenShape,
+  newTenantShape,
+  newTokenShape,
+  nodePatchShape,
   nodeShape,
   placementEntryShape,
   placementPlanShape,
@@ -45,11 +48,13 @@ import {
   quotaListShape,
   refusalShape,
   regionsShape,
+  registryCredentialShape,
   registryShape,
   rejectionShape,
   residencyDemandShape,
   residencyShape,
   resourcesShape,
+  rollbackShape,
   rolloutPlanShape,
   rotateShape,
   rotationConsumerShape,
@@ -65,6 +70,7 @@ import {
   secretWriteShape,
   secretWrittenShape,
   statusWithTimelineShape,
+  tenantPatchShape,
   tenantShape,
   tokenShape,
   updateShape,
@@ -73,11 +79,6 @@ import {
   whyShape,
   writtenShape,
 } from '@holdfast/contract'
-import { rollbackShape } from '../../operations/deployments/write/rollback-deployment.ts'
-import { nodePatchShape } from '../../operations/nodes/change-node.ts'
-import { credentialShape } from '../../operations/secrets/registries.ts'
-import { newTenantShape, tenantPatchShape } from '../../operations/tenants/tenants.ts'
-import { newTokenShape } from '../../operations/tenants/tokens.ts'
 import { deploymentChangeShape, newDeploymentShape } from '../routes/sent-deployment.ts'
 
 const NAMED: { readonly [name: string]: Shape<unknown> } = {
@@ -132,7 +133,7 @@ const NAMED: { readonly [name: string]: Shape<unknown> } = {
   Rejection: rejectionShape,
   Regions: regionsShape,
   Registry: registryShape,
-  RegistryCredential: credentialShape,
+  RegistryCredential: registryCredentialShape,
   ResidencyDemand: residencyDemandShape,
   Resources: resourcesShape,
   Revision: archiveEntryShape,

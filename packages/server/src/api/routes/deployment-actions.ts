@@ -1,10 +1,10 @@
 // Endpoints for the actions on a deployment: restart and rollback.
 
-import { writtenShape } from '@holdfast/contract'
+import { rollbackShape, writtenShape } from '@holdfast/contract'
 import type { Outcome } from '../../operations/caller.ts'
 import type { DeploymentDeps } from '../../operations/deployments/deps.ts'
 import { restartDeployment } from '../../operations/deployments/write/restart-deployment.ts'
-import { rollBackDeployment, rollbackShape } from '../../operations/deployments/write/rollback-deployment.ts'
+import { rollBackDeployment } from '../../operations/deployments/write/rollback-deployment.ts'
 import type { Written } from '../../operations/deployments/write/written.ts'
 import type { Kept } from '../../operations/idempotency.ts'
 import { type ApiRequest, type ApiResponse, type Endpoint, endpoint, param } from '../endpoint.ts'

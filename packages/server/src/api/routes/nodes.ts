@@ -9,12 +9,13 @@ import {
   machineContainerShape,
   type Node,
   newJoinTokenShape,
+  nodePatchShape,
   nodeShape,
   object,
 } from '@holdfast/contract'
 import type { Caller, Outcome } from '../../operations/caller.ts'
 import type { Kept, KeptAnswer } from '../../operations/idempotency.ts'
-import { changeNode, nodePatchShape, setSchedulable } from '../../operations/nodes/change-node.ts'
+import { changeNode, setSchedulable } from '../../operations/nodes/change-node.ts'
 import type { NodeDeps } from '../../operations/nodes/deps.ts'
 import { drainNode } from '../../operations/nodes/drain-node.ts'
 import { enrollNode } from '../../operations/nodes/enroll-node.ts'

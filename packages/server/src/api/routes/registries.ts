@@ -1,9 +1,8 @@
 // The endpoints below /api/v1/registries: the allowed registries, and the tenant's credentials for these registries.
 
-import { list, object, registryShape } from '@holdfast/contract'
+import { list, object, registryCredentialShape, registryShape } from '@holdfast/contract'
 import { done } from '../../operations/caller.ts'
 import {
-  credentialShape,
   listRegistries,
   putRegistryCredential,
   type RegistryDeps,
@@ -29,7 +28,7 @@ export function registryEndpoints(deps: RegistryDeps): Endpoint[] {
       operation: 'setRegistryCredential',
       action: 'registries:write',
       summary: 'Set the credential for a registry; it is stored in the secrets store and never returned',
-      body: credentialShape,
+      body: registryCredentialShape,
       shape: registryShape,
       codes: ['registry_not_allowed', 'field_unknown', 'field_type_invalid', 'secrets_store_unavailable'],
       run: (request) => putRegistryCredential(deps, request.caller, param(request, 'host'), request.body),

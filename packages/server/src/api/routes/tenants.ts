@@ -3,8 +3,11 @@
 import {
   type IssuedToken,
   issuedTokenShape,
+  newTenantShape,
+  newTokenShape,
   quotaListShape,
   type Tenant,
+  tenantPatchShape,
   tenantShape,
   tokenShape,
 } from '@holdfast/contract'
@@ -16,18 +19,10 @@ import {
   createTenant,
   getTenant,
   listTenants,
-  newTenantShape,
   removeTenant,
   type TenantDeps,
-  tenantPatchShape,
 } from '../../operations/tenants/tenants.ts'
-import {
-  issueToken,
-  listTokens,
-  newTokenShape,
-  revokeToken,
-  type TokenDeps,
-} from '../../operations/tenants/tokens.ts'
+import { issueToken, listTokens, revokeToken, type TokenDeps } from '../../operations/tenants/tokens.ts'
 import type { Quotas } from '../../quotas/quotas.ts'
 import { type Endpoint, endpoint, listEndpoint, param } from '../endpoint.ts'
 import { issueOnce, kept, respondOnce } from '../idempotent.ts'

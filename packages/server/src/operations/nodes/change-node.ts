@@ -1,6 +1,6 @@
 // Changes a node: cordon, uncordon, and its control-plane mark. A request that changes nothing succeeds without a write.
 
-import { boolean, decode, isNodeId, type Json, type Node, object } from '@holdfast/contract'
+import { decode, isNodeId, type Json, type Node, nodePatchShape } from '@holdfast/contract'
 import { nodes, type StoredNode } from '../../store/records.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
@@ -13,8 +13,6 @@ import type { NodeDeps } from './deps.ts'
 import { cordonEvent } from './node-events.ts'
 import { nodeView } from './node-view.ts'
 import { findNode, nodeNotFound } from './read-nodes.ts'
-
-export const nodePatchShape = object({ controlPlane: boolean() })
 
 export async function setSchedulable(
   { store, clock, answers }: NodeDeps,

@@ -2,7 +2,14 @@
 // broker (docs/design/secrets.md#registry-credentials). A replaced version gets an intent record again, and the sweep of
 // intents destroys it. A version is never destroyed by its number alone, because a slow write may be about to pin it.
 
-import { decode, defined, type Json, object, type Registry, type Rejection, string } from '@holdfast/contract'
+import {
+  decode,
+  defined,
+  type Json,
+  type Registry,
+  type Rejection,
+  registryCredentialShape,
+} from '@holdfast/contract'
 import { parseRegistryHost, reject } from '@holdfast/core'
 import { type Clock, timestamp } from '../../ports/clock.ts'
 import { secret } from '../../ports/secret.ts'
@@ -17,8 +24,6 @@ import { recordAudit } from '../record-write.ts'
 import { destroyStaged, markVersionsForDestruction } from './versions/destroy-versions.ts'
 import { intentIdOf, intentOf, type StagedVersion } from './versions/intents.ts'
 import { stageVersion } from './versions/stage-version.ts'
-
-export const credentialShape = object({ username: string(), password: string() })
 
 export interface RegistryDeps {
   readonly store: Store
@@ -50,9 +55,9 @@ export async function putRegistryCredential(
 ): Promise<Outcome<Registry>> {
   const known = allowedHost(deps, host)
   if (known === undefined) return refused(notAllowed(deps, host))
-  const faults = checkShape(credentialShape, body, { checks: CREDENTIAL_CHECKS, secret: true })
+  const faults = checkShape(registryCredentialShape, body, { checks: CREDENTIAL_CHECKS, secret: true })
   if (faults.length > 0) return refused(...faults)
-  const { username, password } = decode(credentialShape, body)
+  const { username, password } = decode(registryCredentialShape, body)
   const document = new Map([
     ['username', secret(username)],
     ['password', secret(password)],

@@ -6,18 +6,16 @@ import {
   canonicalJson,
   childPath,
   decode,
-  integer,
   isJsonObject,
   isTenantId,
   type Json,
-  map,
-  object,
-  optional,
+  newTenantShape,
   QUOTA_KINDS,
   type Rejection,
-  string,
+  TENANT_NAME,
   type Tenant,
   type TenantId,
+  tenantPatchShape,
 } from '@holdfast/contract'
 import { reject, safeKey } from '@holdfast/core'
 import { type Clock, type IdSource, timestamp } from '../../ports/clock.ts'
@@ -30,14 +28,6 @@ import { checkShape } from '../check-shape.ts'
 import { type IdempotentAnswers, type Kept, keepOnce } from '../idempotency.ts'
 import { checkIfMatch, requireLiveCaller } from '../preconditions.ts'
 import { recordAudit, recordEvent } from '../record-write.ts'
-
-const NAME = /^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
-
-export const newTenantShape = object({ name: string({ pattern: NAME.source }) })
-export const tenantPatchShape = object({
-  name: optional(string()),
-  quotas: optional(map(integer({ minimum: 0 }))),
-})
 
 export interface TenantDeps {
   readonly store: Store
@@ -208,7 +198,7 @@ function unknownQuota(kind: string, limit: Json): Rejection {
 
 function checkName(name: Json): Rejection | undefined {
   if (name === '') return reject('name_required', 'name', name)
-  return typeof name === 'string' && NAME.test(name)
+  return typeof name === 'string' && TENANT_NAME.test(name)
     ? undefined
     : reject('field_type_invalid', 'name', name, NAME_FORM)
 }

@@ -9,11 +9,9 @@ import {
   isJsonObject,
   isTokenId,
   type Json,
-  object,
-  oneOf,
+  newTokenShape,
   type Rejection,
   ROLES,
-  string,
   type TenantId,
   type Token,
 } from '@holdfast/contract'
@@ -27,8 +25,6 @@ import { checkShape } from '../check-shape.ts'
 import { type IdempotentAnswers, type Kept, keepOnce } from '../idempotency.ts'
 import { requireLiveCaller } from '../preconditions.ts'
 import { recordAudit } from '../record-write.ts'
-
-export const newTokenShape = object({ name: string(), role: oneOf(ROLES), expiresAt: string() })
 
 export interface TokenDeps {
   readonly store: Store

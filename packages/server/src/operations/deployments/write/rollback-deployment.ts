@@ -5,10 +5,9 @@ import {
   type ArchiveEntry,
   decode,
   deploymentSpecShape,
-  integer,
   type Json,
   type JsonObject,
-  object,
+  rollbackShape,
 } from '@holdfast/contract'
 import { type Caller, type Outcome, refused } from '../../caller.ts'
 import { checkShape } from '../../check-shape.ts'
@@ -18,8 +17,6 @@ import { findStored } from '../read/find-deployment.ts'
 import { getArchived } from '../read/read-deployments.ts'
 import { updateDeployment } from './update-deployment.ts'
 import type { Written } from './written.ts'
-
-export const rollbackShape = object({ revision: integer({ minimum: 1 }) })
 
 export interface RollbackOptions extends Kept<Written> {
   readonly ifMatch: string | undefined

@@ -1,0 +1,123 @@
+// The request bodies that users write besides manifests, with the rules and codes that concern their fields.
+
+import {
+  type Code,
+  dryRunDocumentsShape,
+  execRequestShape,
+  newJoinTokenShape,
+  newTenantShape,
+  newTokenShape,
+  nodePatchShape,
+  registryCredentialShape,
+  rollbackShape,
+  rotateShape,
+  type Shape,
+  secretWriteShape,
+  tenantPatchShape,
+} from '@holdfast/contract'
+import { DEFAULT_LIMITS, type Limits } from '../../limits.ts'
+import { type DescribedField, describeFields } from './describe-body.ts'
+import { type BodyRules, SECRET_WRITE_BODY } from './field-rejections.ts'
+
+interface Body {
+  /** The word before the fields in `holdfast explain`, as in `token.role`. */
+  readonly name: string
+  readonly about: string
+  readonly request: string
+  readonly shape: Shape<unknown>
+  readonly rules: BodyRules
+}
+
+export interface DescribedBody extends Omit<Body, 'shape' | 'rules'> {
+  readonly fields: readonly DescribedField[]
+}
+
+const checkedWith = (...facts: readonly Code[]): BodyRules => ({ rules: [], cross: [], facts })
+
+const BODIES: readonly Body[] = [
+  {
+    name: 'secret',
+    about: 'A write of a secret, as holdfast secret set sends it.',
+    request: 'PUT or PATCH /api/v1/secrets/{namespace}/{resource}',
+    shape: secretWriteShape,
+    rules: SECRET_WRITE_BODY,
+  },
+  {
+    name: 'rotation',
+    about: 'A step of a rotation, as holdfast secret rotate sends it.',
+    request: 'POST /api/v1/deployments/{name}/secrets/rotate',
+    shape: rotateShape,
+    rules: { ...SECRET_WRITE_BODY, facts: ['rotation_transition_invalid', 'secret_in_use'] },
+  },
+  {
+    name: 'rollback',
+    about: 'A rollback, as holdfast rollout undo sends it.',
+    request: 'POST /api/v1/deployments/{name}/rollback',
+    shape: rollbackShape,
+    rules: checkedWith('archive_not_found'),
+  },
+  {
+    name: 'exec',
+    about: 'A command to run in a container, as holdfast exec sends it.',
+    request: 'POST /api/v1/deployments/{name}/exec',
+    shape: execRequestShape,
+    rules: checkedWith(),
+  },
+  {
+    name: 'dry-run',
+    about: 'Manifests that are judged and not stored.',
+    request: 'POST /api/v1/dry-run',
+    shape: dryRunDocumentsShape,
+    rules: checkedWith(),
+  },
+  {
+    name: 'join-token',
+    about: 'A token with which one machine enrolls, as holdfast node join-token sends it.',
+    request: 'POST /api/v1/nodes/join-tokens',
+    shape: newJoinTokenShape,
+    rules: checkedWith(),
+  },
+  {
+    name: 'node',
+    about: 'A change of a node.',
+    request: 'PATCH /api/v1/nodes/{id}',
+    shape: nodePatchShape,
+    rules: checkedWith(),
+  },
+  {
+    name: 'tenant',
+    about: 'A new tenant, as holdfast tenant create sends it.',
+    request: 'POST /api/v1/tenants',
+    shape: newTenantShape,
+    rules: checkedWith('name_required'),
+  },
+  {
+    name: 'tenant-change',
+    about: 'A change of a tenant and its quotas, as holdfast tenant quota sends it.',
+    request: 'PATCH /api/v1/tenants/{tenant}',
+    shape: tenantPatchShape,
+    rules: checkedWith('name_required'),
+  },
+  {
+    name: 'token',
+    about: 'A new API token, as holdfast token create sends it.',
+    request: 'POST /api/v1/tenants/{tenant}/tokens',
+    shape: newTokenShape,
+    rules: checkedWith('name_required'),
+  },
+  {
+    name: 'registry-credential',
+    about: 'The credential for a registry, as holdfast registry login sends it.',
+    request: 'PUT /api/v1/registries/{host}/credential',
+    shape: registryCredentialShape,
+    rules: checkedWith(),
+  },
+]
+
+/** Describes the request bodies other than manifests, with the given limits. */
+export function describeBodies(limits: Limits = DEFAULT_LIMITS): DescribedBody[] {
+  return BODIES.map(({ shape, rules, ...body }) => ({
+    ...body,
+    fields: describeFields(shape, rules, limits),
+  }))
+}
