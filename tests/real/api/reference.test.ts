@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CODES } from '@holdfast/contract'
+import { CODES, type ShapeNode } from '@holdfast/contract'
 import { makeTempFolder } from '@holdfast/testkit'
 import { createApiClient } from '@holdfast/testkit/platform/api-client'
 import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
@@ -83,6 +83,23 @@ describe('the OpenAPI document', () => {
     expect(unnamed).toEqual([])
     const used = new Set(JSON.stringify({ paths, components }).match(/(?<=schemas\/)\w+(?=")/g))
     expect(Object.keys(components.schemas).filter((name) => !used.has(name))).toEqual([])
+  })
+
+  test('every field of every request body has its texts', () => {
+    const without = (shape: ShapeNode, at: string): string[] => {
+      if (shape.kind === 'optional') return without(shape.inner, at)
+      if (shape.kind === 'list') return without(shape.element, at)
+      if (shape.kind !== 'object') return []
+      return Object.entries(shape.fields).flatMap(([name, field]) => {
+        const has = field.text ?? (field.kind === 'optional' ? field.inner.text : undefined)
+        return [...(has === undefined ? [`${at}.${name}`] : []), ...without(field, `${at}.${name}`)]
+      })
+    }
+    const bodies = platform.server.endpoints.flatMap(({ path, body }) =>
+      body === undefined ? [] : [{ path, body }],
+    )
+    expect(bodies.length).toBeGreaterThan(10)
+    expect(bodies.flatMap(({ path, body }) => without(body, path))).toEqual([])
   })
 
   test('generates a client that compiles and creates a deployment', { timeout: 120_000 }, async () => {

@@ -59,7 +59,8 @@ function bodyPages(
   word: string,
   area: PrintArea,
 ): string[][] {
-  if (word === name) return [listLines(`${about} ${request}`, innerRows({ path: '', fields }), area)]
+  if (word === name)
+    return [listLines(`${name} (request body): ${about} ${request}`, innerRows({ path: '', fields }), area)]
   const path = word.startsWith(`${name}.`) ? bare(word.slice(name.length + 1)) : undefined
   const found = flattenFields(fields).filter((field) => path !== undefined && isAbout(field, path))
   return found.map((field) => [`${name}: ${request}`, ...fieldLines(field, area)])

@@ -95,10 +95,11 @@ export function plainForm(text: string): string {
 }
 
 function exitCodes(): Words {
+  const meanings = new Map(Object.entries(EXIT_MEANINGS))
   return Object.fromEntries(
-    Object.entries(EXIT).map(([name, code]) => [
-      String(code),
-      { meaning: `${Object.entries(EXIT_MEANINGS).find(([each]) => each === name)?.[1]}.` },
-    ]),
+    Object.entries(EXIT).map(([name, code]) => {
+      const meaning = meanings.get(name) ?? ''
+      return [String(code), { meaning: `${meaning.slice(0, 1).toUpperCase()}${meaning.slice(1)}.` }]
+    }),
   )
 }

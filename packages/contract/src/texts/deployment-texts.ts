@@ -173,7 +173,7 @@ export const deploymentTexts = {
       'Credentials from the secrets store. Each key of a credential is delivered to the containers as the environment variable NAME_key. A reference to a secret that is not written yet is accepted; the deployment waits for it.',
     default: [],
     range: 'at most {secrets} entries, each with its own name',
-    example: [{ name: 'DB', vault_path: 'deployments/web' }],
+    example: [{ name: 'DB', vault_path: 'deployments/web', anchor: 'external', rotation: 'restart' }],
   },
   secretsVersion: {
     meaning:
@@ -187,7 +187,9 @@ export const deploymentTexts = {
       'Volumes to mount into each container. Volumes are not available on this platform yet, so a list with entries is rejected.',
     absent: 'nothing is mounted',
     range: 'at most {volumes} entries',
-    example: [{ volume: 'vol_01JCPZ0000000000000000000A', target: '/var/lib/data', type: 'volume' }],
+    example: [
+      { volume: 'vol_01JCPZ0000000000000000000A', target: '/var/lib/data', type: 'volume', readOnly: false },
+    ],
   },
   placement: {
     meaning:
