@@ -102,6 +102,7 @@ async function waitForFailure(status: object, containers: readonly object[]) {
       cure: [],
     },
     'GET /deployments/web/logs?tail=10&replica=1': LINE,
+    'GET /deployments/web/logs?previous=true&tail=10&replica=1': LINE.replace('no database', 'kept'),
   })
   const exitCode = await waitUntilReady(terminal, client, [{ name: 'web', revision: 4 }], 60_000)
   return { exitCode, ...terminal.printed }
@@ -118,8 +119,10 @@ next: holdfast logs web --replica 1
 `)
 })
 
-test('shows no log of another revision when the failed container is gone', async () => {
+test('shows the kept log of a failed container that is gone, and no log of another revision', async () => {
   const { err } = await waitForFailure({ ...FAILED, reason: 'rollback' }, [])
   expect(err).not.toContain('no database')
-  expect(err).toMatch(/^next: holdfast describe web$/m)
+  expect(err).toMatch(
+    /^last log lines of replica 1:\n {2}kept\nnext: holdfast logs web --replica 1 --previous$/m,
+  )
 })

@@ -167,13 +167,16 @@ async function showLog(
   failing: readonly FailingContainer[],
 ): Promise<void> {
   const shown = failing.find(({ replica }) => replica === failure?.replica) ?? failing[0]
-  if (failure === undefined && shown === undefined) return
-  const lines = shown === undefined ? [] : await lastLogLines(client, name, shown.replica)
-  if (lines.length > 0) report(terminal, `last log lines of replica ${shown?.replica}:`)
+  const replica = shown?.replica ?? failure?.replica
+  if (replica === undefined) return
+  // After a rollback the failed container is gone, and its node keeps the last lines.
+  const previous = shown === undefined
+  const lines = await lastLogLines(client, name, { replica, previous })
+  if (lines.length > 0) report(terminal, `last log lines of replica ${replica}:`)
   for (const line of indent(lines)) report(terminal, line)
-  const hasRun = shown !== undefined && RAN.has(shown.reason)
-  const next = hasRun ? `logs ${name} --replica ${shown.replica}` : `describe ${name}`
-  report(terminal, `next: holdfast ${next}`)
+  const hasRun = lines.length > 0 || (shown !== undefined && RAN.has(shown.reason))
+  const next = `logs ${name} --replica ${replica}${previous ? ' --previous' : ''}`
+  report(terminal, `next: holdfast ${hasRun ? next : `describe ${name}`}`)
 }
 
 /** The reasons of containers that have run, so that they may have written a log. */
@@ -182,9 +185,13 @@ const LOG_LINES = 10
 /** Longest time to read log lines. A node that does not answer must not delay the result. */
 const LOG_MS = 1_500
 
-async function lastLogLines(client: Client, name: string, replica: number): Promise<string[]> {
+async function lastLogLines(
+  client: Client,
+  name: string,
+  of: { readonly replica: number; readonly previous: boolean },
+): Promise<string[]> {
   const lines: string[] = []
-  const query = { tail: LOG_LINES, replica }
+  const query = { tail: LOG_LINES, ...of }
   for await (const item of client.logs(name, query, AbortSignal.timeout(LOG_MS)))
     if (item.kind === 'line' && 'text' in item.line) lines.push(plainLines(item.line.text))
   return lines.slice(-LOG_LINES)
