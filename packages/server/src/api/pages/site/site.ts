@@ -46,9 +46,7 @@ export function sitePages(deps: SiteDeps): OpenPage[] {
     render: async () => known(path, () => response(type, text())),
   })
   return [
-    redirect('/'),
-    redirect('/docs'),
-    page('/docs/', () => homePage),
+    ...['/', '/docs', '/docs/'].map((path) => page(path, () => homePage)),
     page('/docs/manifest', () => manifestPage(limits)),
     page('/docs/api', () => operationIndexPage(endpoints)),
     page('/docs/api/{operation}', ({ operation = '' }) => operationPage(endpoints, operation)),
@@ -74,13 +72,6 @@ export function sitePages(deps: SiteDeps): OpenPage[] {
 
 const fillPath = (path: string, params: Params): string =>
   path.replaceAll(/\{(\w+)\}/g, (_match, name: string) => params[name] ?? '')
-
-const redirect = (path: string): OpenPage => ({
-  path,
-  summary: 'The address of the reference',
-  type: HTML,
-  render: async () => ({ status: 302, type: HTML, body: '', headers: { location: '/docs/' } }),
-})
 
 /** The page of results depends on the query, so it is rendered for each request; it searches a few hundred entries. */
 const searchOf = (entries: () => readonly SearchEntry[]): OpenPage => ({
