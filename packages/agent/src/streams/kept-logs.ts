@@ -17,7 +17,7 @@ const MAX_BYTES = 64 * 1024
 const MAX_CONTAINERS = 256
 const KEPT_MS = 60 * 60_000
 /** Lines that are read to find the last ones of a run while a later run already writes. */
-const READ_LINES = 4000
+const READ_LINES = 1000
 const READ_MS = 10_000
 /** Logs that are read at once: reading costs the engine CPU time, and the agent memory. */
 const MAX_READS = 2
@@ -95,19 +95,38 @@ async function readLast(
   engine: Pick<Engine, 'readLogs'>,
   { containerId, since, until }: KeepRequest,
 ): Promise<KeptLine[]> {
-  const kept: (KeptLine & { readonly bytes: number })[] = []
+  const last = createLastLines()
   const end = until === undefined ? undefined : sortable(until)
-  let bytes = 0
   const entry = (channel: OutputChannel, raw: Buffer): void => {
-    const line = raw.toString('utf8')
-    if (end !== undefined && line.slice(0, end.length) >= end) return
-    kept.push({ channel, line, bytes: raw.length })
-    bytes += raw.length
-    while (kept.length > MAX_LINES || bytes > MAX_BYTES) bytes -= kept.shift()?.bytes ?? 0
+    if (end === undefined || raw.toString('latin1', 0, end.length) < end) last.add(channel, raw)
   }
   const request = { follow: false, tail: until === undefined ? MAX_LINES : READ_LINES, ...defined({ since }) }
   await readToEnd((onEnd) => engine.readLogs(containerId, request, { entry, end: onEnd }))
-  return kept
+  return last.lines()
+}
+
+/** The last lines within both bounds, in one buffer: a container that writes much must not fill the agent's memory. */
+function createLastLines() {
+  const ring = Buffer.allocUnsafe(MAX_BYTES)
+  const entries: { readonly channel: OutputChannel; readonly from: number; readonly length: number }[] = []
+  let [bytes, next] = [0, 0]
+  return {
+    add(channel: OutputChannel, raw: Buffer): void {
+      const length = Math.min(raw.length, MAX_BYTES)
+      while (entries.length >= MAX_LINES || bytes + length > MAX_BYTES) bytes -= entries.shift()?.length ?? 0
+      const fits = raw.copy(ring, next, 0, Math.min(length, MAX_BYTES - next))
+      raw.copy(ring, 0, fits, length)
+      entries.push({ channel, from: next, length })
+      bytes += length
+      next = (next + length) % MAX_BYTES
+    },
+    lines: (): KeptLine[] =>
+      entries.map(({ channel, from, length }) => {
+        const parts = [ring.subarray(from, from + length), ring.subarray(0, from + length - MAX_BYTES)]
+        const isWrapped = from + length > MAX_BYTES
+        return { channel, line: Buffer.concat(isWrapped ? parts : parts.slice(0, 1)).toString('utf8') }
+      }),
+  }
 }
 
 /** Waits for the end of a log, at most until the deadline. Lines that came before a failure are still of use. */

@@ -48,8 +48,8 @@ export interface StreamsWorld {
   readonly other: Replica
   readonly tenant: TenantId
   readonly agents: readonly AgentProcess[]
-  /** Deploys a container with the command on each node; resolves when both containers run. */
-  deploy(name: string, command?: readonly string[]): Promise<Assignment[]>
+  /** Deploys a container with the command on each of the nodes, by default on both; resolves when all run. */
+  deploy(name: string, command?: readonly string[], on?: readonly AgentProcess[]): Promise<Assignment[]>
   stop(): Promise<void>
 }
 
@@ -72,7 +72,10 @@ export async function startStreamsWorld(): Promise<StreamsWorld> {
     other,
     tenant,
     agents,
-    deploy: (name, command) => deploy(platform, tenant, agents, images, name, command),
+    deploy: async (name, command, on = agents) => {
+      const own = agents.flatMap((agent, index) => (on.includes(agent) ? (images[index] ?? []) : []))
+      return deploy(platform, tenant, on, own, name, command)
+    },
     async stop() {
       await Promise.all(agents.map((agent) => agent.stop()))
       await other.stop()
