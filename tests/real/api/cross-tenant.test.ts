@@ -340,7 +340,14 @@ describe('no byte of another tenant is returned', () => {
   })
 
   test('in the pages without authentication', async () => {
-    for (const path of ['/healthz', '/readyz', '/docs', '/openapi.json', '/docs/errors/not_found']) {
+    for (const path of [
+      '/healthz',
+      '/readyz',
+      '/docs/',
+      '/docs/manifest',
+      '/openapi.json',
+      '/docs/errors/not_found',
+    ]) {
       const answer = await exchangeOnce(requestText({ method: 'GET', path }))
       expect(answer?.status).toBe(200)
       expect(answer === undefined ? 'no answer' : marksIn(answer, 'all'), path).toBeUndefined()
