@@ -49,6 +49,9 @@ export interface Settings {
   readonly context?: string
   readonly url?: string
   readonly token?: string
+  /** True if the token comes from the contexts file, so that no other context may store it. */
+  readonly tokenIsStored?: boolean
+  /** Name or id of the tenant. */
   readonly tenant?: string
   /** Path of a PEM file. The client trusts only the certificate authorities in that file. */
   readonly caFile?: string

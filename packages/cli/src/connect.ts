@@ -1,14 +1,17 @@
 // Creates the API client for the chosen settings. The client loads on demand, so that help and completion start fast.
 
-import type { Client, Exchange } from '@holdfast/client'
-import { defined } from '@holdfast/contract'
+import type { Client, Exchange, Failure } from '@holdfast/client'
+import { defined, isTenantId } from '@holdfast/contract'
 import { durationSeconds } from './args/forms.ts'
 import type { Invocation, Settings } from './command.ts'
+import { EXIT, type ExitCode } from './exit-codes.ts'
+import { printError, printFailure } from './print/failure.ts'
 import { report, type Terminal } from './terminal/terminal.ts'
 
 export type Connected =
   | { readonly ok: true; readonly client: Client }
   | { readonly ok: false; readonly why: string }
+  | { readonly ok: false; readonly failure: Failure }
 
 export async function connect(
   invocation: Invocation,
@@ -18,19 +21,30 @@ export async function connect(
   if (trustError !== undefined) return { ok: false, why: trustError }
   const { createClient } = await import('@holdfast/client')
   const seconds = durationSeconds(invocation.text('timeout') ?? '')
-  const client = createClient({
+  const options = {
     baseUrl: url,
     signal: invocation.terminal.interrupted,
     ...defined({
       token,
-      tenant,
       deadlineMs: seconds === undefined ? undefined : seconds * 1000,
       observe: invocation.flag('verbose')
         ? (exchange: Exchange) => printExchange(invocation.terminal, exchange)
         : undefined,
     }),
-  })
-  return { ok: true, client }
+  }
+  if (tenant === undefined) return { ok: true, client: createClient(options) }
+  if (isTenantId(tenant)) return { ok: true, client: createClient({ ...options, tenant }) }
+  // The header X-Tenant-ID accepts ids only, so a name is resolved first.
+  const named = await createClient(options).tenants.read(tenant)
+  if (!named.ok) return { ok: false, failure: named.failure }
+  return { ok: true, client: createClient({ ...options, tenant: named.value.id }) }
+}
+
+/** Prints why there is no client. */
+export function printUnconnected(terminal: Terminal, connected: Exclude<Connected, { ok: true }>): ExitCode {
+  if ('failure' in connected) return printFailure(terminal, connected.failure)
+  printError(terminal, connected.why)
+  return EXIT.usage
 }
 
 async function trustFrom(caFile: string): Promise<string | undefined> {

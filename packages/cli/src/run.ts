@@ -7,7 +7,7 @@ import { commandOf, positional, protectVerbatim } from './args/option-words.ts'
 import { suggestCommand } from './args/suggest.ts'
 import type { ChosenSettings, Command, Invocation, Settings } from './command.ts'
 import { COMMANDS, GROUPS } from './commands/index.ts'
-import { connect } from './connect.ts'
+import { connect, printUnconnected } from './connect.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { errArea } from './print/area.ts'
 import { printError } from './print/failure.ts'
@@ -104,9 +104,7 @@ async function runCommand(command: Command, invocation: Invocation): Promise<Exi
     return EXIT.usage
   }
   const connected = await connect(invocation, { ...chosen.settings, url })
-  if (connected.ok) return command.run(invocation, connected.client)
-  printError(terminal, connected.why)
-  return EXIT.usage
+  return connected.ok ? command.run(invocation, connected.client) : printUnconnected(terminal, connected)
 }
 
 function invocationOf({ args, options }: ParsedArguments, env: Env, terminal: Terminal): Invocation {

@@ -21,7 +21,7 @@ import type { Config } from './config/schema.ts'
 import { connectEtcd, connectSecretsWriter, readServerTls } from './connect-engines.ts'
 import { createStorePressure } from './loops/store-pressure.ts'
 import { serveUpgrades } from './net/upgrade.ts'
-import { knownTenant } from './operations/tenants/tenants.ts'
+import { findTenant } from './operations/tenants/tenant-names.ts'
 import { secret } from './ports/secret.ts'
 import { createQuotas } from './quotas/quotas.ts'
 import { createSlotAllocator } from './quotas/slots.ts'
@@ -147,7 +147,7 @@ function composeHttp(deps: HttpDeps): FastifyInstance {
     gate: {
       authenticate: createAuthenticate(store, clock),
       rateLimit: createRateLimit(config.rates, clock),
-      tenantExists: (tenant) => knownTenant(store, tenant),
+      findTenant: (idOrName) => findTenant(store, idOrName),
       fresh: () => store.fresh(),
       isLive: (token) => isLiveToken(store, token),
     },

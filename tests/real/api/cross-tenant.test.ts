@@ -65,11 +65,15 @@ function headerForms(): TenantText[] {
   ]
 }
 
-/** Values that the test sends for the path parameter {tenant}. */
+/** Values that the test sends for the path parameter {tenant}: ids, names, and texts that are neither. */
 function pathForms(): string[] {
   const { acme, globex } = platform
-  return [acme.id, globex.id, platformTenant, randomUUID(), 'acme', acme.id.toUpperCase(), '-']
+  const names = ['acme', 'globex', 'nowhere', 'ACME']
+  return [acme.id, globex.id, platformTenant, randomUUID(), ...names, acme.id.toUpperCase(), '-']
 }
+
+/** The id of the tenant that a path names by its name; other texts unchanged. */
+const idOf = (path: string): string => (path === 'acme' || path === 'globex' ? platform[path].id : path)
 
 interface Knock {
   readonly endpoint: string
@@ -129,7 +133,7 @@ async function knockFault(
   const [answer] = answers
   const expected = expectedOutcome(row, caller, {
     ...(header.means === undefined ? {} : { header: header.means }),
-    ...(path === undefined ? {} : { path }),
+    ...(path === undefined ? {} : { path: idOf(path) }),
     existing,
   })
   const where = `${endpoint} by ${identity.name}, X-Tenant-ID ${header.name}, {tenant} ${path}`
@@ -138,7 +142,9 @@ async function knockFault(
   if (codeOf(answer) !== expected) return `${where}: ${codeOf(answer)}, expected ${expected}`
   const malformed = answer.status >= 400 ? refusalFault(answer, platform.baseUrl) : undefined
   if (malformed !== undefined) return `${where}: ${malformed}`
-  const seen = caller.known ? foreignTo(caller.tenant, caller.role, header.means ?? path) : 'all'
+  const seen = caller.known
+    ? foreignTo(caller.tenant, caller.role, header.means ?? (path && idOf(path)))
+    : 'all'
   const leaked = marksIn(answer, seen)
   return leaked === undefined ? undefined : `${where}: holds ${leaked}`
 }

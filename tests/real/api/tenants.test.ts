@@ -43,7 +43,7 @@ interface AuditItem {
   readonly action: string
   readonly onBehalf: boolean
   readonly requestId: string
-  readonly actor: { readonly token: string; readonly role: string }
+  readonly actor: { readonly token: string; readonly name?: string; readonly role: string }
   readonly subject: { readonly kind: string; readonly name: string }
   readonly revision?: number
 }
@@ -88,6 +88,61 @@ describe('tenants', () => {
     ])
   })
 
+  test('have unique names, also when created or renamed at once', async () => {
+    const create = () => admin.post('/api/v1/tenants', { name: 'only-one' })
+    const raced = await Promise.all([
+      create(),
+      create(),
+      create(),
+      other.api(platform.platformToken).post('/api/v1/tenants', { name: 'only-one' }),
+    ])
+    expect(raced.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409])
+    expect((await create()).body).toMatchObject({ code: 'tenant_exists', field: 'name' })
+    const [one, two] = [await newTenant('first-name'), await newTenant('second-name')]
+    const rename = (path: string, name: string) => admin.send('PATCH', path, { name })
+    expect((await rename(one.path, 'second-name')).codes).toEqual(['tenant_exists'])
+    const swapped = await Promise.all([rename(one.path, 'wanted'), rename(two.path, 'wanted')])
+    expect(swapped.map(({ status }) => status).sort()).toEqual([200, 409])
+    // A released name is free again, and a name of the form of an id is not accepted.
+    const [freed = ''] = ['first-name', 'second-name'].filter((_, at) => swapped[at]?.status === 200)
+    expect((await admin.post('/api/v1/tenants', { name: freed })).status).toBe(201)
+    const uuid = 'abcdef12-0000-4000-8000-000000000000'
+    expect((await admin.post('/api/v1/tenants', { name: uuid })).codes).toEqual(['field_type_invalid'])
+    expect((await admin.post('/api/v1/tenants', { name: 'platform' })).codes).toEqual(['tenant_exists'])
+  })
+
+  test('are named by id or name in a path, by their id in X-Tenant-ID', async () => {
+    const { id, token } = await newTenant('named')
+    const own = platform.api(token)
+    for (const api of [admin, own]) {
+      expect((await api.get('/api/v1/tenants/named')).body).toMatchObject({ id, name: 'named' })
+      expect((await api.get('/api/v1/tenants/named', { 'x-tenant-id': id })).status).toBe(200)
+      expect((await api.get('/api/v1/tenants/named/tokens')).status).toBe(200)
+      expect((await api.get('/api/v1/quotas', { 'x-tenant-id': 'named' })).codes).toEqual(['header_invalid'])
+    }
+    // A foreign name and a missing one have the same answer.
+    for (const name of ['acme', 'nowhere'])
+      expect((await own.get(`/api/v1/tenants/${name}`)).codes).toEqual(['tenant_not_found'])
+    const mixed = await admin.get('/api/v1/tenants/named', { 'x-tenant-id': platform.acme.id })
+    expect(mixed.codes).toEqual(['header_invalid'])
+  })
+
+  test('and tokens are known to the caller by GET /me', async () => {
+    const { id, token } = await newTenant('asking')
+    const viewer = platform.api(await makeToken(admin, id, 'viewer'))
+    const { body } = await viewer.get('/api/v1/me')
+    expect(body).toMatchObject({
+      tenant: { id, name: 'asking' },
+      token: { id: expect.stringMatching(/^tok_/), name: expect.any(String), role: 'viewer' },
+      actions: expect.arrayContaining(['deployments:read']),
+      server: { version: expect.stringMatching(/^\d+\.\d+\.\d+/) },
+    })
+    expect(body['actions']).not.toContain('deployments:write')
+    expect((await platform.api(token).get('/api/v1/me')).body['actions']).toContain('tokens:write')
+    const chosen = await admin.get('/api/v1/me', { 'x-tenant-id': id })
+    expect(chosen.body).toMatchObject({ tenant: { name: 'asking' }, token: { role: 'platform-admin' } })
+  })
+
   test('lose their tokens at once when removed, and leave no key behind', async () => {
     const { id, path, token } = await newTenant('leaving')
     const own = platform.api(token)
@@ -102,6 +157,8 @@ describe('tenants', () => {
     const left = await dumpKeys(platform.config.etcd.endpoints[0] ?? '', `${platform.root}/`)
     const tokenId = `tok_${token.split('_')[1]}`
     expect(Object.keys(left).filter((key) => key.includes(id) || key.includes(tokenId))).toEqual([])
+    expect(Object.values(left).filter((value) => String(value).includes(id))).toEqual([])
+    expect((await admin.post('/api/v1/tenants', { name: 'leaving' })).status).toBe(201)
   })
 
   test('the platform tenant cannot be removed', async () => {
@@ -270,6 +327,11 @@ describe('the audit log', () => {
       true,
     )
     expect(entries[1]).toMatchObject({ subject: { kind: 'Deployment', name: 'web' }, revision: 2 })
+    const me = (await own.get('/api/v1/me')).body['token']
+    expect(entries[1]?.actor.name).toBe(Object(me).name)
+    const archived = await own.get('/api/v1/archives/deployments/for-them')
+    const [{ authorName = '' } = {}] = Object(archived.body['items'])
+    expect(authorName).toBe(Object((await admin.get('/api/v1/me')).body['token']).name)
   })
 
   test("of the platform has the platform's own writes", async () => {

@@ -47,13 +47,15 @@ describe('contexts of the CLI', () => {
     expect(ran).toEqual({
       code: 0,
       stdout: '',
-      stderr: `logged in to ${platform.baseUrl}; current context: acme\n`,
+      stderr: expect.stringMatching(
+        /^logged in to \S+ as .+ \(tenant-admin of tenant acme\); current context: acme\n$/,
+      ),
     })
     expect(statSync(contextsFile()).mode & 0o777).toBe(0o600)
     expect(readFileSync(contextsFile(), 'utf8')).toContain(token)
     const listed = await cli(['context', 'list', '-o', 'json'])
     expect(JSON.parse(listed.stdout)).toEqual({
-      items: [{ name: 'acme', current: true, url: platform.baseUrl }],
+      items: [{ name: 'acme', current: true, url: platform.baseUrl, tenant: 'acme' }],
     })
     expect(listed.stdout).not.toContain(token)
   })
@@ -65,6 +67,32 @@ describe('contexts of the CLI', () => {
     expect(ran).toMatchObject({ code: 7, stdout: '' })
     expect(ran.stderr).toContain('error: unauthenticated')
     expect(readFileSync(contextsFile(), 'utf8')).not.toContain('hf_no_such')
+  })
+
+  test('login never stores the token of another context, and an empty variable is an error', async () => {
+    const again = ['login', '--url', platform.baseUrl, '--name', 'other']
+    for (const input of ['', `${platform.globex.token}\n`])
+      expect(await cli(again, {}, input)).toMatchObject({
+        code: 2,
+        stderr: 'error: no token given; use --token-stdin or HOLDFAST_TOKEN\n',
+      })
+    for (const words of [again, ['whoami']])
+      expect(await cli(words, { HOLDFAST_TOKEN: '' })).toMatchObject({
+        code: 2,
+        stderr: 'error: HOLDFAST_TOKEN is empty; set it to a token or unset it\n',
+      })
+    expect(readFileSync(contextsFile(), 'utf8')).not.toContain('other')
+  })
+
+  test('whoami and version show the caller and both versions', async () => {
+    const shown = await cli(['whoami'])
+    expect(shown.stdout).toMatch(/^Tenant: +acme \(\S+\)\nToken: +.+ \(tok_\S+\)\nRole: +tenant-admin\n/)
+    expect(shown.stdout).toContain('(context acme)')
+    const asJson = await cli(['whoami', '-o', 'json'])
+    expect(JSON.parse(asJson.stdout)).toMatchObject({ tenant: { name: 'acme' } })
+    const versions = await cli(['version'])
+    expect(versions.stdout).toMatch(/^client \d\S+\nserver \d\S+ \(http\S+\)\n$/)
+    expect((await runCli(['version', '--client'])).stdout).toMatch(/^client \d\S+\n$/)
   })
 
   test('use selects a known context', async () => {

@@ -174,17 +174,26 @@ describe('administration with the CLI', () => {
     const admin = { env: { HOLDFAST_URL: platform.baseUrl, HOLDFAST_TOKEN: platform.platformToken } }
     const made = await runCli(['tenant', 'create', 'initech'], admin)
     const [, id = ''] = /^tenant\/(\S+) created\n$/.exec(made.stdout) ?? []
+    expect(await runCli(['tenant', 'create', 'initech'], admin)).toMatchObject({ code: 6, stdout: '' })
     expect(await runCli(['tenant', 'quota', id, 'nodes=3'], admin)).toMatchObject({ code: 0 })
+    expect(await runCli(['tenant', 'quota', 'initech', 'nodes=4'], admin)).toMatchObject({ code: 0 })
     expect(await runCli(['tenant', 'quota', id, 'nodes'], admin)).toMatchObject({ code: 2 })
-    expect(await runCli(['token', 'create', 'ci', '--role', 'viewer'], admin)).toMatchObject({ code: 2 })
-    const issued = await runCli(['token', 'create', 'ci', '--role', 'viewer', '--tenant', id], admin)
+    const issued = await runCli(['token', 'create', 'ci', '--role', 'viewer', '--tenant', 'initech'], admin)
     expect(issued.stdout).toMatch(/^hf_\S+\n$/)
+    expect(issued.stderr).toContain('(viewer of tenant initech) issued')
+    const own = { env: { ...admin.env, HOLDFAST_TOKEN: issued.stdout.trim() } }
+    expect((await runCli(['token', 'list', '-o', 'name'], own)).stdout).toMatch(/^token\/tok_\S+\n$/)
+    expect(await runCli(['get', 'quotas', '--tenant', 'nowhere'], admin)).toMatchObject({ code: 5 })
     const listed = await runCli(['token', 'list', '--tenant', id, '-o', 'name'], admin)
     expect(listed.stdout).toMatch(/^token\/tok_\S+\n$/)
-    expect(await runCli(['token', 'revoke', listed.stdout.trim(), '--tenant', id], admin)).toMatchObject({
-      code: 0,
-    })
+    const revoke = (token: string) => runCli(['token', 'revoke', token, '--tenant', 'initech'], admin)
+    expect(await revoke('no-such-token')).toMatchObject({ code: 5 })
+    expect(await revoke('ci')).toMatchObject({ code: 0, stdout: `${listed.stdout.trim()} revoked\n` })
     expect((await runCli(['get', 'tenants', '-o', 'name'], admin)).stdout).toContain(`tenant/${id}\n`)
-    expect(await runCli(['tenant', 'remove', id], admin)).toMatchObject({ code: 0 })
+    expect(await runCli(['tenant', 'remove', 'initech'], admin)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('stdin is not a terminal; use --yes to remove tenant initech'),
+    })
+    expect(await runCli(['tenant', 'remove', 'initech', '--yes'], admin)).toMatchObject({ code: 0 })
   })
 })

@@ -136,12 +136,30 @@ describe('at a terminal', () => {
     await open(world.platform.baseUrl)
     const { token } = world.platform.acme
     await screen.type(
-      'clear; HOLDFAST_TOKEN= HOLDFAST_CONTEXTS_FILE=/tmp/holdfast-$$/c.yaml holdfast login; echo "rc $?"; rm -r /tmp/holdfast-$$',
+      'clear; HOLDFAST_CONTEXTS_FILE=/tmp/holdfast-$$/c.yaml env -u HOLDFAST_TOKEN holdfast login; echo "rc $?"; rm -r /tmp/holdfast-$$',
     )
     await screen.until('Token:')
     await screen.type(token)
     const shown = await screen.until('rc 0')
     expect(shown).not.toContain(token.slice(-12))
+    await expectSane()
+  })
+
+  test('tenant remove asks for the name of the tenant', async () => {
+    await open(world.platform.baseUrl)
+    const { platformToken } = world.platform
+    const made = await world.platform.api().post('/api/v1/tenants', { name: 'leaver' })
+    expect(made.status).toBe(201)
+    const remove = `clear; HOLDFAST_TOKEN=${platformToken} holdfast tenant remove leaver; echo "rc $?"`
+    for (const [typed, code] of [
+      ['leave', 1],
+      ['leaver', 0],
+    ] as const) {
+      await screen.type(remove)
+      await screen.until('to confirm:')
+      await screen.type(typed)
+      await screen.until(`rc ${code}`)
+    }
     await expectSane()
   })
 })

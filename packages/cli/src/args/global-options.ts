@@ -10,7 +10,10 @@ export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
     flags: '--token <token>',
     summary: 'access token; prefer HOLDFAST_TOKEN, because other users of the machine can see command lines',
   },
-  { flags: '--tenant <id>', summary: 'tenant to act in, for platform administrators (HOLDFAST_TENANT)' },
+  {
+    flags: '--tenant <name>',
+    summary: 'tenant to act in, by name or id, for platform administrators (HOLDFAST_TENANT)',
+  },
   {
     flags: '--ca-file <path>',
     summary: 'PEM file of the certificate authorities to trust instead of the system ones (HOLDFAST_CA_FILE)',

@@ -1,15 +1,18 @@
-// The tenant id that the token commands need for their request path.
+// The tenant whose tokens a command reads or changes: that of the token, or the one of --tenant.
 
-import type { Invocation } from '../command.ts'
-import { printError } from '../print/failure.ts'
+import type { Client } from '@holdfast/client'
+import type { Me } from '@holdfast/contract'
+import type { ExitCode } from '../exit-codes.ts'
+import { printFailure } from '../print/failure.ts'
+import type { Terminal } from '../terminal/terminal.ts'
 
-/** Error text for a missing --tenant: a token does not contain the id of its tenant. */
-const NO_TENANT =
-  'no tenant given; use --tenant <id> or HOLDFAST_TENANT (holdfast events -o json shows the id)'
+export type TokenTenant =
+  | { readonly ok: true; readonly tenant: Me['tenant'] }
+  | { readonly ok: false; readonly exit: ExitCode }
 
-export async function tenantOf({ settings, terminal }: Invocation): Promise<string | undefined> {
-  const chosen = await settings()
-  const tenant = chosen.ok ? chosen.settings.tenant : undefined
-  if (tenant === undefined) printError(terminal, NO_TENANT)
-  return tenant
+export async function tenantOf(terminal: Terminal, client: Client): Promise<TokenTenant> {
+  const me = await client.tenants.me()
+  return me.ok
+    ? { ok: true, tenant: me.value.tenant }
+    : { ok: false, exit: printFailure(terminal, me.failure) }
 }

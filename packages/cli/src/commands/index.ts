@@ -49,12 +49,15 @@ import { tokenCreate } from './tenant/token-create.ts'
 import { tokenList } from './tenant/token-list.ts'
 import { tokenRevoke } from './tenant/token-revoke.ts'
 import { validate } from './validate.ts'
+import { version } from './version.ts'
+import { whoami } from './whoami.ts'
 import { why } from './why.ts'
 
 export const COMMANDS: readonly Command[] = [
   login,
   contextList,
   contextUse,
+  whoami,
   init,
   validate,
   diff,
@@ -101,6 +104,7 @@ export const COMMANDS: readonly Command[] = [
   secretRotate,
   secretRotation,
   completion,
+  version,
 ]
 
 export const GROUPS: { readonly [word: string]: string } = {

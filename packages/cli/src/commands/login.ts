@@ -2,8 +2,8 @@
 
 import { resolve } from 'node:path'
 import { defined } from '@holdfast/contract'
-import type { Invocation, OfflineCommand } from '../command.ts'
-import { connect } from '../connect.ts'
+import type { Invocation, OfflineCommand, Settings } from '../command.ts'
+import { connect, printUnconnected } from '../connect.ts'
 import { EXIT } from '../exit-codes.ts'
 import { printError, printFailure } from '../print/failure.ts'
 import { withContext } from '../settings/contexts.ts'
@@ -14,7 +14,7 @@ export const login: OfflineCommand = {
   name: 'login',
   summary: 'store an address and a token as the current context',
   details:
-    'The token comes from --token-stdin, HOLDFAST_TOKEN or a hidden prompt, and is checked before it is stored. With --ca-file the path of that file is stored too. The contexts file is ~/.config/holdfast/config.yaml, or the file in HOLDFAST_CONTEXTS_FILE; only its owner can read it.',
+    'The token comes from --token-stdin, HOLDFAST_TOKEN or a hidden prompt, never from another context, and is checked before it is stored. With --ca-file the path of that file is stored too. The contexts file is ~/.config/holdfast/config.yaml, or the file in HOLDFAST_CONTEXTS_FILE; only its owner can read it.',
   options: [
     { flags: '--name <context>', summary: 'name of the context (default: the host of the address)' },
     { flags: '--token-stdin', summary: 'read the token from stdin' },
@@ -39,9 +39,8 @@ export const login: OfflineCommand = {
       printError(terminal, !chosen.ok ? chosen.why : file.ok ? '' : file.why)
       return EXIT.usage
     }
-    const { url, tenant, caFile, context: current = '' } = chosen.settings
-    const stored = file.contexts.contexts[current]?.token
-    const token = url === undefined ? undefined : await tokenFor(invocation, chosen.settings.token, stored)
+    const { url, tenant, caFile } = chosen.settings
+    const token = url === undefined ? undefined : await tokenFor(invocation, chosen.settings)
     if (url === undefined || token === undefined) {
       printError(
         terminal,
@@ -52,32 +51,37 @@ export const login: OfflineCommand = {
       return EXIT.usage
     }
     const connected = await connect(invocation, { ...chosen.settings, url, token })
-    if (!connected.ok) {
-      printError(terminal, connected.why)
-      return EXIT.usage
-    }
-    const check = await connected.client.tenants.quotas()
-    if (!check.ok) return printFailure(terminal, check.failure)
+    if (!connected.ok) return printUnconnected(terminal, connected)
+    const me = await connected.client.tenants.me()
+    if (!me.ok) return printFailure(terminal, me.failure)
     const name = invocation.text('name') ?? new URL(url).host
     const context = {
       url,
       token,
-      // The path of the CA file is stored absolute, because later commands run in other folders.
-      ...defined({ tenant, caFile: caFile === undefined ? undefined : resolve(caFile) }),
+      tenantName: me.value.tenant.name,
+      // A chosen tenant is stored by id, which a later change of its name does not affect. The path of the CA file is
+      // stored absolute, because later commands run in other folders.
+      ...defined({
+        tenant: tenant && me.value.tenant.id,
+        caFile: caFile === undefined ? undefined : resolve(caFile),
+      }),
     }
     await writeContextsFile(contextsFile, withContext(file.contexts, name, context))
-    report(terminal, `logged in to ${url}; current context: ${name}`)
+    const { token: used, tenant: own } = me.value
+    report(
+      terminal,
+      `logged in to ${url} as ${used.name} (${used.role} of tenant ${own.name}); current context: ${name}`,
+    )
     return EXIT.ok
   },
 }
 
-/** The token for a login: from the options, else from a prompt. An empty input at the prompt reuses the stored token. */
+/** The token for a login: sent explicitly, else from a prompt. The token of a stored context is never used. */
 async function tokenFor(
   { terminal, flag }: Invocation,
-  chosen: string | undefined,
-  stored: string | undefined,
+  { token, tokenIsStored }: Settings,
 ): Promise<string | undefined> {
   if (flag('token-stdin')) return new TextDecoder().decode(await terminal.readInput()).trim() || undefined
-  if (chosen !== undefined && chosen !== stored) return chosen
-  return (await terminal.askSecret('Token: '))?.trim() || chosen
+  if (token !== undefined && tokenIsStored !== true) return token
+  return (await terminal.askSecret('Token: '))?.trim() || undefined
 }

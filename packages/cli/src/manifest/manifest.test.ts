@@ -169,6 +169,7 @@ const recordingTerminal = (lines: string[]): Terminal => ({
   now: () => 0,
   readInput: async () => new Uint8Array(),
   askSecret: async () => undefined,
+  ask: async () => undefined,
   interrupted: new AbortController().signal,
 })
 

@@ -14,7 +14,8 @@ export const audit: Resource<AuditEntry> = {
     { header: 'ACTION', value: ({ action }) => action },
     { header: 'SUBJECT', value: ({ subject }) => `${subject.kind} ${subject.name}` },
     { header: 'ROLE', drop: 1, value: ({ actor }) => actor.role },
-    { header: 'TOKEN', value: ({ actor }) => actor.token },
+    { header: 'BY', value: ({ actor }) => actor.name ?? actor.token },
+    { header: 'TOKEN', wide: true, value: ({ actor }) => actor.token },
     {
       header: 'REVISION',
       wide: true,

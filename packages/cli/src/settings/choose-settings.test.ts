@@ -45,7 +45,7 @@ describe('the chosen settings', () => {
     [
       'an empty variable is ignored',
       {},
-      { HOLDFAST_TOKEN: '' },
+      { HOLDFAST_URL: '' },
       { context: 'a', url: 'http://a', token: 'ta', tenant: 'na' },
     ],
     [
@@ -78,7 +78,28 @@ describe('the chosen settings', () => {
       { HOLDFAST_CA_FILE: '/variable' },
       { context: 'c', url: 'https://c', token: 'tc', caFile: '/flag' },
     ],
-  ])('%s', (_, flags, env, settings) => expect(choose(flags, env)).toEqual({ ok: true, settings }))
+  ])('%s', (_, flags, env, settings) => {
+    const chosen = choose(flags, env)
+    if (!chosen.ok) throw new Error(chosen.why)
+    const { tokenIsStored: _stored, ...rest } = chosen.settings
+    expect(rest).toEqual(settings)
+  })
+
+  test('say whether the token is that of a stored context', () => {
+    const stored = (flags: object, env = {}) => {
+      const chosen = choose(flags, env)
+      return chosen.ok && chosen.settings.tokenIsStored === true
+    }
+    expect(stored({})).toBe(true)
+    expect(stored({ token: 'ta' })).toBe(false)
+    expect(stored({}, { HOLDFAST_TOKEN: 'ta' })).toBe(false)
+    expect(stored({ url: 'http://elsewhere' })).toBe(false)
+  })
+
+  test('an empty token variable is an error unless a flag names the token', () => {
+    expect(choose({}, { HOLDFAST_TOKEN: '' })).toMatchObject({ ok: false })
+    expect(choose({ token: 'tf' }, { HOLDFAST_TOKEN: '' })).toMatchObject({ ok: true })
+  })
 
   test.each(['evil', 'http://a/api', 'ftp://a', 'http://user:hunter2@a'])(
     'rejects the address %s without printing a password',

@@ -27,13 +27,19 @@ export function chooseSettings({ flags, env, contexts }: Sources): ChosenSetting
       ok: false,
       why: `${withoutUser(url)} is not a valid platform address; it must be ${HTTP_URL.expected}`,
     }
+  if (flags.token === undefined && env.HOLDFAST_TOKEN === '')
+    return { ok: false, why: 'HOLDFAST_TOKEN is empty; set it to a token or unset it' }
   const own = kept !== undefined && sameAddress(url, kept.url) ? kept : undefined
-  const token = flags.token ?? given(env.HOLDFAST_TOKEN) ?? own?.token
+  const sent = flags.token ?? env.HOLDFAST_TOKEN
+  const token = sent ?? own?.token
   const tenant = flags.tenant ?? given(env.HOLDFAST_TENANT) ?? own?.tenant
   const caFile = flags.caFile ?? given(env.HOLDFAST_CA_FILE) ?? own?.caFile
   return {
     ok: true,
-    settings: defined({ context: name, url, token, tenant, caFile }),
+    settings: {
+      ...defined({ context: name, url, token, tenant, caFile }),
+      ...(sent === undefined && token !== undefined ? { tokenIsStored: true } : {}),
+    },
   }
 }
 

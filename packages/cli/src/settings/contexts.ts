@@ -6,6 +6,8 @@ const contextShape = object({
   url: string(),
   token: optional(string()),
   tenant: optional(string()),
+  /** Name of the tenant at the time of the login; only shown. */
+  tenantName: optional(string()),
   caFile: optional(string()),
 })
 export type Context = Infer<typeof contextShape>

@@ -35,6 +35,7 @@ export function createRealTerminal({ env, color }: RealTerminalOptions): Termina
     rows: () => stdout.rows ?? DEFAULT_ROWS,
     readInput: () => readInput(interrupted.signal),
     askSecret: (question) => askSecret(question, interrupted),
+    ask: (question) => ask(question, interrupted),
     interrupted: interrupted.signal,
     now: Date.now,
   }
@@ -74,6 +75,18 @@ async function askSecret(question: string, interrupted: AbortController): Promis
     stdin.setRawMode(false)
     stdin.pause()
     stderr.write('\n')
+  }
+}
+
+async function ask(question: string, interrupted: AbortController): Promise<string | undefined> {
+  if (stdin.isTTY !== true || stderr.isTTY !== true) return undefined
+  const { createInterface } = await import('node:readline/promises')
+  const prompt = createInterface({ input: stdin, output: stderr })
+  prompt.once('SIGINT', () => interrupted.abort())
+  try {
+    return await prompt.question(question, { signal: interrupted.signal })
+  } finally {
+    prompt.close()
   }
 }
 

@@ -8,7 +8,13 @@ export interface ScriptedTerminal extends Terminal {
   readonly printed: { out: string; err: string }
 }
 
-export function scriptTerminal({ isTerminal = false } = {}): ScriptedTerminal {
+export function scriptTerminal({
+  isTerminal = false,
+  typed,
+}: {
+  isTerminal?: boolean
+  typed?: string
+} = {}): ScriptedTerminal {
   const printed = { out: '', err: '' }
   const interrupted = new AbortController()
   return {
@@ -30,6 +36,10 @@ export function scriptTerminal({ isTerminal = false } = {}): ScriptedTerminal {
     async askSecret(question) {
       printed.err += question
       return undefined
+    },
+    async ask(question) {
+      printed.err += question
+      return typed
     },
     interrupted: interrupted.signal,
   }

@@ -15,6 +15,8 @@ export interface Terminal {
   readInput(): Promise<Uint8Array>
   /** Prompts for a line without echo; undefined if there is no terminal. Rejects at Ctrl-C. */
   askSecret(question: string): Promise<string | undefined>
+  /** Prompts for a line; undefined if there is no terminal. Rejects at Ctrl-C. */
+  ask(question: string): Promise<string | undefined>
   /** Signal that is aborted by Ctrl-C or by a signal that ends the process. */
   readonly interrupted: AbortSignal
   now(): number

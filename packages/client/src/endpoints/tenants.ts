@@ -2,6 +2,7 @@
 
 import {
   issuedTokenShape,
+  meShape,
   pageShape,
   quotaListShape,
   type Role,
@@ -43,6 +44,8 @@ export function tenantCalls({ get, post, write }: Calls) {
       post(`${one(tenant)}/tokens`, { ...request }, issuedTokenShape, options),
     revokeToken: (tenant: string, id: string, options?: CallOptions) =>
       write('DELETE', `${one(tenant)}/tokens/${segment(id)}`, tokenShape, {}, options),
+    /** Reads the tenant, token, role and permitted actions of the caller. */
+    me: (options?: CallOptions) => get('/me', meShape, {}, options),
     quotas: (options?: CallOptions) => get('/quotas', quotaListShape, {}, options),
   }
 }

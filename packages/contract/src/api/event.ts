@@ -101,7 +101,12 @@ export const auditEntryShape = object({
   id: string(),
   time: string(),
   tenant: branded<TenantId>(),
-  actor: object({ token: branded<TokenId>(), role: oneOf(ROLES) }),
+  actor: object({
+    token: branded<TokenId>(),
+    /** The name of the token when it was used; absent in older entries. */
+    name: optional(string()),
+    role: oneOf(ROLES),
+  }),
   /** True if a platform administrator acted in a tenant selected by X-Tenant-ID or by the path. */
   onBehalf: json<boolean>(),
   action: string({ description: 'resource:verb' }),
@@ -120,6 +125,8 @@ export const archiveEntryShape = object({
   specHash: string(),
   createdAt: string(),
   author: branded<TokenId>(),
+  /** The name of the author's token when the revision was stored; absent in older entries. */
+  authorName: optional(string()),
   spec: deploymentSpecShape,
   /** The digest to which the revision's image was pinned; absent if no registry had resolved the image yet. */
   digest: optional(string()),

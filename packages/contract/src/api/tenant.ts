@@ -73,6 +73,16 @@ export const newTokenShape = object({
   expiresAt: field(tokenTexts.expiresAt, string()),
 })
 
+/** The response to GET /me: who the caller is, and what its role may do. */
+export const meShape = object({
+  /** The tenant in which the request acts: that of the token, or the one that a platform administrator chose. */
+  tenant: object({ id: branded<TenantId>(), name: string() }),
+  token: object({ id: branded<TokenId>(), name: string(), role: oneOf(ROLES), expiresAt: string() }),
+  actions: list(string({ description: 'resource:verb, or one word' })),
+  server: object({ version: string() }),
+})
+export type Me = Infer<typeof meShape>
+
 /** The only response that contains the API token. The server never stores the token itself. */
 export const issuedTokenShape = object({ ...tokenShape.fields, token: optional(string()) })
 export type IssuedToken = Infer<typeof issuedTokenShape>

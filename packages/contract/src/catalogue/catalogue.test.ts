@@ -116,6 +116,7 @@ const REQUEST_CODES = [
   'store_unavailable 503',
   'secrets_store_unavailable 503',
   'tenant_not_found 404',
+  'tenant_exists 409',
   'node_not_found 404',
   'network_not_found 404',
   'job_not_found 404',
@@ -174,7 +175,7 @@ test('the codes of deployments, secrets, placement and volumes keep their names,
 })
 
 test('the codes of requests, records and workload fields keep their names, statuses and order', () => {
-  expect(REQUEST_CODES).toHaveLength(51)
+  expect(REQUEST_CODES).toHaveLength(52)
   expect(codesIn('request', 'resources', 'workload').map(surfaceOf)).toEqual(REQUEST_CODES)
 })
 

@@ -226,8 +226,8 @@ function serveEndpoint(context: HttpContext, endpoint: Endpoint): void {
         return sendRejected(request, reply, limited('Authorization', 1))
       const call = { request, reply, admission, body: body.value, slot }
       try {
-        const { tenant, token } = admission.caller
-        const publicTexts = [request.url, tenant, token, words]
+        const { tenant, token, tokenName = '' } = admission.caller
+        const publicTexts = [request.url, tenant, token, tokenName, words]
         return await underTaint(body.value, () => execute(context, endpoint, call), publicTexts)
       } catch (error) {
         slot?.release()

@@ -8,6 +8,7 @@ import { releaseRoutes } from '../operations/deployments/write/claim-routes.ts'
 import { freeNodeNames } from '../operations/nodes/clean-up-nodes.ts'
 import { recordEvent } from '../operations/record-write.ts'
 import { releaseCredentials } from '../operations/secrets/versions/claim-credentials.ts'
+import { releaseTenantName } from '../operations/tenants/tenant-names.ts'
 import type { Clock } from '../ports/clock.ts'
 import { freeSlot } from '../quotas/hold-slot.ts'
 import {
@@ -96,9 +97,10 @@ async function removeTenant({ store, removeTenantSecrets }: RemovalDeps, id: Ten
   const owned = store.list(tokens).filter(({ record }) => record.tenant === id)
   const last = owned.length <= TOKENS_AT_ONCE
   await store.transact((transaction) => {
-    transaction.get(globally(tenants, id))
+    const name = transaction.get(globally(tenants, id))?.name
     for (const { record } of owned.slice(0, TOKENS_AT_ONCE)) transaction.delete(globally(tokens, record.id))
     if (last) transaction.deleteTenant(id)
+    if (last && name !== undefined) releaseTenantName(transaction, name, id)
     if (last) transaction.delete(globally(tenants, id))
     if (last) transaction.delete(globally(removals, id))
     return { kind: 'commit', result: undefined }

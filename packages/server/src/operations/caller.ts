@@ -7,6 +7,8 @@ export interface Caller {
   /** The tenant of the caller's token, or the tenant that a platform administrator chose. */
   readonly tenant: TenantId
   readonly token: TokenId
+  /** The name of the token; absent if a controller acts for an earlier request. */
+  readonly tokenName?: string
   readonly role: Role
   /** True for a platform administrator who acts in another tenant; the audit entry records it. */
   readonly onBehalf: boolean

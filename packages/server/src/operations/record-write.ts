@@ -2,7 +2,7 @@
 // was committed, and the event (docs/design/events.md#audit).
 
 import { hash } from 'node:crypto'
-import type { Event, EventType, Json } from '@holdfast/contract'
+import { defined, type Event, type EventType, type Json } from '@holdfast/contract'
 import { type Clock, timestamp } from '../ports/clock.ts'
 import { audit, events } from '../store/records.ts'
 import { inTenant, type Transaction } from '../store/transaction.ts'
@@ -21,13 +21,13 @@ export function recordAudit(
   caller: Caller,
   write: AuditedWrite,
 ): void {
-  const { tenant, token, role, onBehalf, requestId } = caller
+  const { tenant, token, tokenName: name, role, onBehalf, requestId } = caller
   const entry = {
     v: 1,
     id: transaction.id,
     time: timestamp(clock),
     tenant,
-    actor: { token, role },
+    actor: { token, role, ...defined({ name }) },
     onBehalf,
     requestId,
     ...write,

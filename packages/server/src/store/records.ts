@@ -7,7 +7,7 @@ import { joinTokens, nodeNames, nodes } from './records/nodes.ts'
 import { decisionParts, decisions, observations, placements } from './records/placements.ts'
 import { credentials, intents, proofKeys, registryCredentials } from './records/secrets.ts'
 import { formats, serverReplicas, shards } from './records/servers.ts'
-import { execTickets, platform, slots, tenants, tokens } from './records/tenants.ts'
+import { execTickets, platform, slots, tenantNames, tenants, tokens } from './records/tenants.ts'
 
 export * from './records/activity.ts'
 export type { Collection } from './records/collection.ts'
@@ -29,6 +29,7 @@ export const COLLECTIONS: readonly Collection<unknown>[] = [
   audit,
   idempotentAnswers,
   tenants,
+  tenantNames,
   platform,
   proofKeys,
   tokens,

@@ -86,6 +86,7 @@ export const ROWS: { readonly [endpoint: string]: Row } = {
     reached: 'secret_write_empty',
   },
   'DELETE /api/v1/secrets/{namespace}/{resource}': { line: 'secrets', reached: 'secret_not_found' },
+  'GET /api/v1/me': { line: 'reads', reached: '200' },
   'GET /api/v1/tenants': { line: 'platform', reached: '200' },
   'POST /api/v1/tenants': { line: 'platform', body: {}, reached: 'name_required' },
   'GET /api/v1/tenants/{tenant}': { line: 'reads', reached: '200' },

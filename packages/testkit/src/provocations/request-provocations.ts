@@ -201,6 +201,11 @@ const records: readonly Provocation[] = [
 
 const tenancy: readonly Provocation[] = [
   {
+    code: 'tenant_exists',
+    field: 'name',
+    sent: () => ({ as: 'platform', path: '/api/v1/tenants', body: { name: 'acme' } }),
+  },
+  {
     code: 'name_required',
     field: 'name',
     sent: () => ({ as: 'platform', path: '/api/v1/tenants', body: {} }),

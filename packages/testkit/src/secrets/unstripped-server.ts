@@ -8,7 +8,7 @@ import { createAuthenticate, isLiveToken } from '@holdfast/server/api/request/au
 import { createRateLimit } from '@holdfast/server/api/request/rate-limit'
 import { deploymentEndpoints } from '@holdfast/server/api/routes/deployments'
 import type { DeploymentDeps } from '@holdfast/server/operations/deployments/deps'
-import { knownTenant } from '@holdfast/server/operations/tenants/tenants'
+import { findTenant } from '@holdfast/server/operations/tenants/tenant-names'
 import { freePort } from '@holdfast/testkit'
 import pino from 'pino'
 import { type ApiClient, createApiClient } from '../platform/api-client.ts'
@@ -28,7 +28,7 @@ export async function startUnstripped(deps: DeploymentDeps): Promise<UnstrippedS
     gate: {
       authenticate: createAuthenticate(store, clock),
       rateLimit: createRateLimit({ requestsPerMinute: 1_000_000, burst: 1_000_000 }, clock),
-      tenantExists: (tenant) => knownTenant(store, tenant),
+      findTenant: (idOrName) => findTenant(store, idOrName),
       fresh: () => store.fresh(),
       isLive: (token) => isLiveToken(store, token),
     },

@@ -40,7 +40,7 @@ export const contextList: OfflineCommand = {
       return EXIT.error
     }
     const { current, contexts } = file.contexts
-    const listed = Object.entries(contexts).map(([name, { url, tenant }]) => ({
+    const listed = Object.entries(contexts).map(([name, { url, tenant: id, tenantName: tenant = id }]) => ({
       name,
       current: name === current,
       url,

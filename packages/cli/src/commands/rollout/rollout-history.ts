@@ -53,7 +53,8 @@ function revisionsOf(entries: readonly ArchiveEntry[]): Printed<ArchiveEntry> {
       { header: 'AGE', value: ({ createdAt }, nowMs) => age(createdAt, nowMs) },
       { header: 'IMAGE', value: ({ spec }) => spec.image, short: ({ spec }) => shortImage(spec.image) },
       { header: 'CHANGED', value: (entry) => changedFields(before.get(entry), entry).join(', ') },
-      { header: 'AUTHOR', wide: true, value: ({ author }) => author },
+      { header: 'AUTHOR', value: ({ author, authorName = author }) => authorName },
+      { header: 'TOKEN', wide: true, value: ({ author }) => author },
       { header: 'DIGEST', wide: true, value: ({ digest = '' }) => digest },
     ],
   }

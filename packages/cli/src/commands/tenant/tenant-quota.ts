@@ -13,13 +13,13 @@ export const tenantQuota: OnlineCommand = {
   name: 'tenant quota',
   summary: 'set quotas of a tenant; for platform administrators',
   args: [
-    { name: 'tenant', summary: 'id of the tenant' },
+    { name: 'tenant', summary: 'name or id of the tenant' },
     { name: 'quota', summary: `kind=limit; the kinds are ${QUOTA_WORDS.join(', ')}`, many: true },
   ],
   options: [DRY_RUN_OPTION],
   examples: [
     [
-      'holdfast tenant quota 0b7a... nodes=20 containers=200',
+      'holdfast tenant quota acme nodes=20 containers=200',
       'Sets two quotas and leaves the others unchanged.',
     ],
   ],

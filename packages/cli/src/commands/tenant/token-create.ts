@@ -34,14 +34,15 @@ export const tokenCreate: OnlineCommand = {
       printError(terminal, `no role given; use --role with one of ${ROLE_WORDS.join(', ')}`)
       return EXIT.usage
     }
-    const tenant = await tenantOf(invocation)
-    if (tenant === undefined) return EXIT.usage
+    const found = await tenantOf(terminal, client)
+    if (!found.ok) return found.exit
     const seconds = durationSeconds(text('expires') ?? DEFAULT_VALIDITY) ?? 0
     const expiresAt = new Date(terminal.now() + seconds * 1000).toISOString()
-    const issued = await client.tenants.issueToken(tenant, { name: args[0] ?? '', role, expiresAt })
+    const issued = await client.tenants.issueToken(found.tenant.id, { name: args[0] ?? '', role, expiresAt })
     if (!issued.ok) return printFailure(terminal, issued.failure)
     print(terminal, issued.value.token ?? '')
-    report(terminal, `token/${issued.value.id} issued, valid until ${issued.value.expiresAt}`)
+    const { id, expiresAt: until } = issued.value
+    report(terminal, `token/${id} (${role} of tenant ${found.tenant.name}) issued, valid until ${until}`)
     return EXIT.ok
   },
 }

@@ -25,13 +25,16 @@ export const tokenList: OnlineCommand = {
   aliases: ['token ls'],
   summary: 'list the tokens of a tenant, without their values',
   options: [OUTPUT_OPTION],
-  examples: [['holdfast token list --tenant 0b7a...', 'Lists each token with its role and expiry.']],
+  examples: [
+    ['holdfast token list', 'Lists each token of your tenant with its role and expiry.'],
+    ['holdfast token list --tenant acme', 'Lists those of another tenant, for platform administrators.'],
+  ],
   online: true,
   async run(invocation, client) {
-    const tenant = await tenantOf(invocation)
-    if (tenant === undefined) return EXIT.usage
+    const found = await tenantOf(invocation.terminal, client)
+    if (!found.ok) return found.exit
     const { readAll } = await import('@holdfast/client')
-    const listed = await readAll((page) => client.tenants.tokens(tenant, page))
+    const listed = await readAll((page) => client.tenants.tokens(found.tenant.id, page))
     if (!listed.ok) return printFailure(invocation.terminal, listed.failure)
     await printItems(invocation.terminal, invocation.text('output'), TOKENS, listed.value)
     return EXIT.ok

@@ -27,6 +27,13 @@ const callers = {
     given: `The token belongs to the tenant ${EXAMPLE.tenant}.`,
     params: {},
   },
+  tenant_exists: {
+    field: 'name',
+    fails: { method: 'POST', path: '/api/v1/tenants', body: { name: 'acme' }, role: 'platform-admin' },
+    passes: { method: 'POST', path: '/api/v1/tenants', body: { name: 'initech' }, role: 'platform-admin' },
+    given: 'One tenant has the name acme, and none has the name initech.',
+    params: {},
+  },
   rate_limited: {
     field: 'Authorization',
     fails: read(DEPLOYMENTS),

@@ -28,8 +28,9 @@ export interface RequestHead {
 export interface Gate {
   authenticate: Authenticate
   rateLimit: RateLimit
-  tenantExists(tenant: TenantId): boolean
-  /** Brings the data that `tenantExists` reads up to date. */
+  /** The tenant with an id or name; undefined if there is none. */
+  findTenant(idOrName: string): TenantId | undefined
+  /** Brings the data that `findTenant` reads up to date. */
   fresh(): Promise<void>
   /** Reports whether the cache still has the token; a revoked token is missing from the cache. */
   isLive(token: TokenId): boolean
@@ -73,7 +74,7 @@ export async function admitRequest(
   if (!tenant.ok) return stop(tenant.rejection)
   const headers = readHeaders(endpoint, head)
   if ('code' in headers) return stop(headers)
-  const { role, id: token } = credential.token
+  const { role, id: token, name: tokenName } = credential.token
   if (!may(role, endpoint.action))
     return stop(
       reject('permission_denied', 'Authorization', undefined, {
@@ -86,6 +87,7 @@ export async function admitRequest(
     tenant: tenant.tenant,
     onBehalf: tenant.onBehalf,
     token,
+    tokenName,
     role,
     requestId: head.requestId,
   }
@@ -106,7 +108,7 @@ async function resolveTenant(
     credential,
     header,
     path: head.params['tenant'],
-    exists: gate.tenantExists,
+    find: gate.findTenant,
   }
   const chosen = chooseTenant(choice)
   if (chosen.ok || chosen.rejection.code !== 'tenant_not_found') return chosen

@@ -1,5 +1,6 @@
 // The tenant in which a request acts. The tenant comes from the token; X-Tenant-ID and a {tenant} in the path may only
-// confirm it. A platform administrator chooses the tenant with either of the two. See docs/design/api.md#tenants.
+// confirm it. A platform administrator chooses the tenant with either of the two. A path names a tenant by id or name, the
+// header by id. See docs/design/api.md#tenants.
 
 import { isTenantId, type Rejection, type TenantId } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
@@ -9,7 +10,8 @@ export interface TenantChoice {
   readonly credential: Credential
   readonly header: string | undefined
   readonly path: string | undefined
-  exists(tenant: TenantId): boolean
+  /** The tenant with an id or name; undefined if there is none. */
+  find(idOrName: string): TenantId | undefined
 }
 
 export type ChosenTenant =
@@ -17,19 +19,23 @@ export type ChosenTenant =
   | { readonly ok: false; readonly rejection: Rejection }
 
 /** Checks the tenant in the path before the tenant in the header, as the public order of checks requires. */
-export function chooseTenant({ credential, header, path, exists }: TenantChoice): ChosenTenant {
-  const own = credential.tenant.id
+export function chooseTenant({ credential, header, path, find }: TenantChoice): ChosenTenant {
+  const { id: own, name } = credential.tenant
   const platform = credential.token.role === 'platform-admin'
-  const reachable = (id: string): id is TenantId => (platform ? isTenantId(id) && exists(id) : id === own)
-  if (path !== undefined && !reachable(path)) return rejected(reject('tenant_not_found', 'tenant', path))
+  const reach = (text: string): TenantId | undefined => {
+    if (platform) return find(text)
+    return text === own || text === name ? own : undefined
+  }
+  const named = path === undefined ? undefined : reach(path)
+  if (path !== undefined && named === undefined) return rejected(reject('tenant_not_found', 'tenant', path))
   if (header !== undefined && !isTenantId(header))
     return rejected(reject('header_invalid', 'X-Tenant-ID', header, UUID_FORM))
   if (header !== undefined && !platform && header !== own)
     return rejected(reject('permission_denied', 'X-Tenant-ID', header, OWN_TENANT))
-  if (header !== undefined && path !== undefined && path !== header)
+  if (header !== undefined && named !== undefined && named !== header)
     return rejected(reject('header_invalid', 'X-Tenant-ID', header, PATH_TENANT))
-  const tenant = path ?? header ?? own
-  if (!reachable(tenant)) return rejected(reject('tenant_not_found', 'X-Tenant-ID', tenant))
+  const tenant = named ?? reach(header ?? own)
+  if (tenant === undefined) return rejected(reject('tenant_not_found', 'X-Tenant-ID', header))
   return { ok: true, tenant, onBehalf: tenant !== own }
 }
 

@@ -3,6 +3,7 @@
 import {
   type IssuedToken,
   issuedTokenShape,
+  meShape,
   newTenantShape,
   newTokenShape,
   quotaListShape,
@@ -14,6 +15,7 @@ import {
 import { done } from '../../operations/caller.ts'
 import type { KeptAnswer } from '../../operations/idempotency.ts'
 import { listPage } from '../../operations/page.ts'
+import { readMe } from '../../operations/tenants/read-me.ts'
 import {
   changeTenant,
   createTenant,
@@ -39,7 +41,18 @@ export function tenantEndpoints(deps: TenantEndpointDeps): Endpoint[] {
     ...oneTenantEndpoints(deps),
     ...tokenEndpoints(deps),
     quotaEndpoint(deps),
+    meEndpoint(deps),
   ]
+}
+
+function meEndpoint({ store }: TenantEndpointDeps): Endpoint {
+  return endpoint('GET', '/api/v1/me', {
+    operation: 'getMe',
+    action: 'tenants:read',
+    summary: 'Read who the token is: its tenant, name, role, expiry and permitted actions',
+    shape: meShape,
+    run: ({ caller }) => readMe(store, caller),
+  })
 }
 
 function collectionEndpoints(deps: TenantEndpointDeps): Endpoint[] {
@@ -69,6 +82,7 @@ function collectionEndpoints(deps: TenantEndpointDeps): Endpoint[] {
         'name_required',
         'field_unknown',
         'field_type_invalid',
+        'tenant_exists',
         'secrets_store_unavailable',
         'idempotency_key_reused',
       ],
@@ -114,6 +128,7 @@ function oneTenantEndpoints(deps: TenantEndpointDeps): Endpoint[] {
         'name_required',
         'field_unknown',
         'field_type_invalid',
+        'tenant_exists',
         'revision_conflict',
       ],
       run: ({ caller, body, ifMatch }) => changeTenant(deps, caller, body, ifMatch),

@@ -4,7 +4,7 @@
 import { asTenantId, type TenantId } from '@holdfast/contract'
 import { type Clock, type IdSource, timestamp } from '../../ports/clock.ts'
 import type { SecretsWriter } from '../../ports/secrets-store.ts'
-import { platform, type StoredToken, tenants, tokens } from '../../store/records.ts'
+import { platform, type StoredToken, tenantNames, tenants, tokens } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { globally, type Transaction } from '../../store/transaction.ts'
 import type { Caller } from '../caller.ts'
@@ -23,6 +23,7 @@ export interface InitializeDeps {
   readonly secrets: Pick<SecretsWriter, 'provisionTenant'>
 }
 
+const PLATFORM_NAME = 'platform'
 const TOKEN_NAME = 'first platform token'
 const VALID_MS = 365 * 24 * 3_600_000
 
@@ -75,11 +76,12 @@ const platformOf = (store: Store): TenantId | undefined => store.get(globally(pl
 
 function createPlatform({ clock }: InitializeDeps, transaction: Transaction, id: TenantId): void {
   transaction.put(globally(platform, 'id'), { v: 1, tenant: id })
+  transaction.put(globally(tenantNames, PLATFORM_NAME), { v: 1, tenant: id })
   const createdAt = timestamp(clock)
   transaction.put(globally(tenants, id), {
     v: 1,
     id,
-    name: 'platform',
+    name: PLATFORM_NAME,
     platform: true,
     quotas: {},
     revision: 1,

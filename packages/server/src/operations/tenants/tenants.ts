@@ -28,6 +28,7 @@ import { checkShape } from '../check-shape.ts'
 import { type IdempotentAnswers, type Kept, keepOnce } from '../idempotency.ts'
 import { checkIfMatch, requireLiveCaller } from '../preconditions.ts'
 import { recordAudit, recordEvent } from '../record-write.ts'
+import { checkNameFree, claimTenantName, releaseTenantName } from './tenant-names.ts'
 
 export interface TenantDeps {
   readonly store: Store
@@ -37,7 +38,10 @@ export interface TenantDeps {
   readonly answers: IdempotentAnswers
 }
 
-const NAME_FORM = { accepted: 'lowercase letters, digits and hyphens, at most 63, beginning with a letter' }
+const NAME_FORM = {
+  accepted:
+    'lowercase letters, digits and hyphens, at most 63, beginning with a letter, not of the form of an id',
+}
 
 export function tenantView({ v: _version, ...tenant }: StoredTenant): Tenant {
   return tenant
@@ -52,6 +56,8 @@ export async function createTenant(
   const rejections = checkShape(newTenantShape, body, { checks: { name: checkName } })
   if (rejections.length > 0) return refused(...rejections)
   const { name } = decode(newTenantShape, body)
+  const taken = await checkNameFree(store, name)
+  if (taken !== undefined) return refused(taken)
   const id = asTenantId(ids.uuid())
   const mounted = await secrets.provisionTenant(id)
   if (mounted.kind !== 'ok') return refused(reject('secrets_store_unavailable', 'secretsStore', undefined))
@@ -67,6 +73,8 @@ export async function createTenant(
   return store.transact((transaction) => {
     const gone = requireLiveCaller(transaction, caller)
     if (gone !== undefined) return { kind: 'abort', result: refused(gone) }
+    const claimed = claimTenantName(store, transaction, name, id)
+    if (claimed !== undefined) return { kind: 'abort', result: refused(claimed) }
     transaction.get(globally(tenants, id))
     putTenant(transaction, tenant)
     recordAudit(transaction, clock, caller, { action: 'tenants:create', subject: { kind: 'Tenant', name } })
@@ -124,6 +132,11 @@ export async function changeTenant(
     if (canonicalJson(changed) === canonicalJson(tenantView(stored)))
       return { kind: 'abort', result: done(changed) }
     const tenant = { ...changed, revision: stored.revision + 1 }
+    if (tenant.name !== stored.name) {
+      const taken = claimTenantName(store, transaction, tenant.name, tenant.id)
+      if (taken !== undefined) return { kind: 'abort', result: refused(taken) }
+      releaseTenantName(transaction, stored.name, tenant.id)
+    }
     putTenant(transaction, tenant)
     recordAudit(transaction, clock, caller, {
       action: 'tenants:change',
@@ -198,7 +211,7 @@ function unknownQuota(kind: string, limit: Json): Rejection {
 
 function checkName(name: Json): Rejection | undefined {
   if (name === '') return reject('name_required', 'name', name)
-  return typeof name === 'string' && TENANT_NAME.test(name)
+  return typeof name === 'string' && TENANT_NAME.test(name) && !isTenantId(name)
     ? undefined
     : reject('field_type_invalid', 'name', name, NAME_FORM)
 }
@@ -206,6 +219,3 @@ function checkName(name: Json): Rejection | undefined {
 function putTenant(transaction: Transaction, tenant: Tenant): void {
   transaction.put(globally(tenants, tenant.id), { v: 1, ...tenant })
 }
-
-export const knownTenant = (store: Pick<Store, 'get'>, id: string): boolean =>
-  isTenantId(id) && store.get(globally(tenants, id)) !== undefined

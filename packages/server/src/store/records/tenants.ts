@@ -30,6 +30,9 @@ export type StoredToken = Infer<typeof storedTokenShape>
 
 export const slotShape = object({ v, holder: string() })
 
+/** The tenant that has a name; the key is the name. */
+export const tenantNameShape = object({ v, tenant: branded<TenantId>() })
+
 /** The id of the platform tenant, under one fixed key. */
 export const platformShape = object({ v, tenant: branded<TenantId>() })
 
@@ -53,6 +56,7 @@ export const execTicketShape = object({
 })
 
 export const tenants = globalCollection('tenant', storedTenantShape)
+export const tenantNames = globalCollection('tenantname', tenantNameShape)
 export const tokens = globalCollection('token', storedTokenShape)
 export const slots = tenantCollection('slot', slotShape, true)
 export const platform = globalCollection('cfg', platformShape)

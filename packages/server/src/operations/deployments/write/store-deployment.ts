@@ -114,7 +114,7 @@ const createdCause = ({ spec, revision }: StoredDeployment): RevisionCause => ({
   message: `Deployment ${spec.name} was created, revision ${revision}.`,
 })
 
-function archiveEntry(stored: StoredDeployment, { token }: Caller) {
+function archiveEntry(stored: StoredDeployment, { token, tokenName }: Caller) {
   const { uid, revision, specHash, updatedAt, spec, digest, tx } = stored
   return {
     v: 1,
@@ -126,6 +126,6 @@ function archiveEntry(stored: StoredDeployment, { token }: Caller) {
     author: token,
     spec,
     tx,
-    ...defined({ digest: digest ?? undefined }),
+    ...defined({ authorName: tokenName, digest: digest ?? undefined }),
   }
 }
