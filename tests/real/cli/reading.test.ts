@@ -114,7 +114,7 @@ describe('holdfast rollout', () => {
       `kind: Deployment\nname: web\nimage: ${world.platform.image}\nreplicas: ${replicas}\nlabels: {n: "${replicas}"}\n`
     await world.cli(['apply', '-f', '-', '--wait'], { input: image(1) })
     const history = await world.cli(['rollout', 'history', 'web'])
-    expect(history.stdout).toMatch(/^REVISION +AGE +IMAGE +CHANGED\n1 .*\n2 .* replicas, labels\n/)
+    expect(history.stdout).toMatch(/^REVISION +AGE +IMAGE +CHANGED +AUTHOR\n1 .*\n2 .* replicas, labels +\S/)
     expect((await world.cli(['rollout', 'history', 'web', '--revision', '1'])).stdout).toContain(
       'replicas: 2\n',
     )
