@@ -38,13 +38,15 @@ const MOST_BLOCK_MS = 10
 const MOST_BYTES = 256 * 1024
 const MOST_SLOWDOWN = 1.2
 const STAGED_AT_ONCE = 40
+/** Requests before the measurement, until the code is compiled. */
+const WARM_UP = 200
 
 const folder = makeTempFolder('bench-why')
 const delayFile = join(folder.path, 'loop-delay')
 process.env['BENCH_LOOP_DELAY'] = delayFile
 
 const platform = await startBenchPlatform(4, {
-  nodeFlags: ['--import', join(import.meta.dirname, 'lib/loop-delay.ts')],
+  nodeFlags: ['--import', join(import.meta.dirname, 'loop-delay.ts')],
   roles: values.storm ? ['api', 'broker', 'controllers'] : ['api', 'broker'],
 })
 const store = await openStore({
@@ -129,7 +131,7 @@ async function measureReads(size: number): Promise<void> {
   console.log(`GET /why with ${size} nodes, one of them changed before each request`)
   for (const view of ['candidates', 'groups']) {
     const read = () => ask(platform, large?.token ?? '', `/deployments/big/why?view=${view}`)
-    for (let warm = 0; warm < 20; warm += 1) await cpuOf(1, read)
+    await cpuOf(WARM_UP, read)
     const bare = await cpuOf(REQUESTS, () => store.fresh())
     rmSync(delayFile, { force: true })
     const answers: Answer[] = []
