@@ -65,6 +65,7 @@ export function* explainPlacementInSteps(
   missing: number,
 ): Generator<undefined, PagedExplanation> {
   const { unplaced, steps } = view.placeInSteps(workload, missing)
+  yield
   const explained = yield* steps
   yield
   const explanation = explainCandidates(explained)

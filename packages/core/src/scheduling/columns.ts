@@ -18,6 +18,14 @@ export interface Candidates {
   readonly has: Uint8Array
 }
 
+/** Candidates that are kept up to date while records of nodes change. */
+interface CachedCandidates {
+  readonly has: Uint8Array
+  /** The slots in `has`; undefined after a change, until they are needed again. */
+  slots: Int32Array | undefined
+  accepts(node: NodeFacts): boolean
+}
+
 /** The groups of nodes that replicas are spread over. Nodes without the spread label form one group. */
 export interface Groups {
   /** For each slot (array index of a node), the number of the node's group. */
@@ -35,7 +43,7 @@ export interface Columns {
   readonly crowd: Int32Array
   /** Maps a deployment name to the slots (array indexes) of the nodes that run it, and to its number of replicas. */
   readonly running: Map<string, Map<number, number>>
-  readonly candidates: Map<string, Candidates>
+  readonly candidates: Map<string, CachedCandidates>
   readonly groups: Map<string, Groups>
   /** The slots in the order of the node names; undefined until an explanation needs them. */
   slotsByName: Int32Array | undefined
@@ -85,14 +93,17 @@ export function setRunning({ running }: Columns, name: string, slot: number, cou
   else running.delete(name)
 }
 
-/** Replaces the facts of a node. All cached answers are cleared if the record of the node changed, which is rare. */
+/** Replaces the facts of a node. If its record changed, the filters with cached answers run again for this node alone. */
 export function replaceNode(columns: Columns, before: HeldNode, node: HeldNode): void {
   for (const name of before.replicas.keys()) setRunning(columns, name, before.slot, 0)
   for (const [name, count] of node.replicas) setRunning(columns, name, node.slot, count)
   refreshSlot(columns, node)
   if (before.name !== node.name) columns.slotsByName = undefined
   if (sameRecord(before, node)) return
-  columns.candidates.clear()
+  for (const kind of columns.candidates.values()) {
+    kind.has[node.slot] = kind.accepts(node) ? 1 : 0
+    kind.slots = undefined
+  }
   columns.groups.clear()
 }
 
@@ -112,12 +123,23 @@ export function nodesByName(columns: Columns): HeldNode[] {
 }
 
 export function candidatesFor(columns: Columns, workload: Workload, facts: TenantFacts): Candidates {
-  return cached(columns.candidates, kindOf(workload), () => {
+  const kind = cached(columns.candidates, kindOf(workload), (): CachedCandidates => {
     const accepts = (node: NodeFacts) => firstRefusal(CACHED_FILTERS, workload, node, facts) === undefined
-    const has = Uint8Array.from(columns.nodes, (node) => (accepts(node) ? 1 : 0))
-    const slots = Int32Array.from(columns.nodes.filter(({ slot }) => has[slot] === 1).map(({ slot }) => slot))
-    return { slots, has }
+    return {
+      has: Uint8Array.from(columns.nodes, (node) => (accepts(node) ? 1 : 0)),
+      slots: undefined,
+      accepts,
+    }
   })
+  kind.slots ??= slotsIn(kind.has)
+  return { has: kind.has, slots: kind.slots }
+}
+
+function slotsIn(has: Uint8Array): Int32Array {
+  const slots = new Int32Array(has.length)
+  let count = 0
+  for (let slot = 0; slot < has.length; slot += 1) if (has[slot] === 1) slots[count++] = slot
+  return slots.subarray(0, count)
 }
 
 /** The cache key of a workload. Each text is preceded by its length, so that no two kinds of workload share a key. */
