@@ -89,8 +89,6 @@ function exchangeFault(request: HostileRequest, exchange: Exchange, baseUrl: str
   if (answers.length > 1) return `${answers.length} responses to one request`
   if (stray !== '') return `stray bytes ${JSON.stringify(stray.slice(0, 200))}`
   if (answer.status >= 500) return `status ${answer.status}: ${answer.text.slice(0, 200)}`
-  // The only redirect: the root of the server leads to the documentation.
-  if (answer.status === 302 && answer.headers['location'] === '/docs/') return undefined
   if (answer.status >= 300 && request.method !== 'HEAD') return refusalFault(answer, baseUrl)
   return undefined
 }
