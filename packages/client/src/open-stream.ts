@@ -30,6 +30,8 @@ export async function openStream(
   idleTimer.wait(connection.deadlineMs)
   const attempt = await send(connection, call, idleTimer.signal)
   const { baseUrl, deadlineMs } = connection
+  // A timer that is left would keep the process of a caller alive that has stopped waiting.
+  if (attempt.kind !== 'answer') idleTimer.end()
   if (attempt.kind === 'interrupted') return failed({ kind: 'interrupted' })
   if (attempt.kind !== 'answer') {
     const reason = attempt.kind === 'timeout' ? `no response within ${deadlineMs / 1000} s` : attempt.reason

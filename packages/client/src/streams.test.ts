@@ -3,14 +3,14 @@
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createClient } from './client.ts'
 import type { ClientRuntime } from './connection.ts'
 import { createMessageParser } from './event-source.ts'
 import { decodeExecFrame, encodeResize, encodeStdin } from './exec-frames.ts'
 import type { EventStreamItem } from './follow-events.ts'
 import type { LogStreamItem } from './read-logs.ts'
-import { networkError } from './scripted-runtime.fixture.ts'
+import { networkError, scriptRuntime } from './scripted-runtime.fixture.ts'
 
 let server: Server | undefined
 afterEach(() => {
@@ -239,6 +239,15 @@ describe('followed logs', () => {
     for await (const item of client.logs('web', { follow: true })) items.push(item)
     expect(items).toMatchObject([{ kind: 'line' }, { kind: 'failed', failure: { kind: 'unreachable' } }])
   })
+})
+
+test('a stream that could not be opened leaves no timer, which would keep the process alive', async () => {
+  vi.useFakeTimers()
+  const { runtime } = scriptRuntime(networkError('ECONNREFUSED'))
+  const client = createClient({ baseUrl: 'http://platform', runtime })
+  for await (const item of client.logs('web', {})) expect(item.kind).toBe('failed')
+  expect(vi.getTimerCount()).toBe(0)
+  vi.useRealTimers()
 })
 
 describe('exec frames', () => {
