@@ -15,10 +15,8 @@ test.each<[FailureFacts | undefined, string | undefined]>([
   [seen(''), undefined],
   [seen('', { state: 'ready', lastExit: { code: 42, at: AT } }), undefined],
   [seen('', { lastExit: { code: 42, at: AT } }), 'exited with code 42'],
-  [
-    seen('', { lastExit: { code: 42, at: AT }, failedChecks: 2, cause: 'refused' }),
-    'health check failed: refused',
-  ],
+  [seen('', { lastExit: { code: 42, at: AT }, failedChecks: 2, cause: 'refused' }), 'exited with code 42'],
+  [seen('', { failedChecks: 2, cause: 'refused' }), 'health check failed: refused'],
   [seen('not_ready'), undefined],
   [seen('secret_unresolved'), undefined],
   [seen('exited'), 'exited'],

@@ -61,11 +61,13 @@ export function containerCause(seen: FailureFacts | undefined): string | undefin
   return cleanCause(detail === '' ? words : `${words}: ${detail}`)
 }
 
-/** The cause of a container that runs and is not ready yet: its last failed check, or the end of its last run. */
-function lastCause({ lastExit, cause, failedChecks = 0 }: FailureFacts): string | undefined {
-  if (failedChecks > 0)
-    return containerCause({ state: 'running', reason: 'unhealthy', ...defined({ cause }) })
-  return lastExit === undefined ? undefined : lastExitText(lastExit)
+/** The cause of a container that runs and is not ready yet: the end of its last run, or else its last failed check. */
+function lastCause(seen: FailureFacts): string | undefined {
+  const hasFailedChecks = (seen.failedChecks ?? 0) > 0
+  // The detail of a container whose checks fail is the output of the check, which does not explain the exit.
+  if (seen.lastExit !== undefined && hasFailedChecks) return lastExitText(seen.lastExit)
+  if (seen.lastExit !== undefined) return containerCause({ ...seen, reason: 'exited' })
+  return hasFailedChecks ? containerCause({ ...seen, reason: 'unhealthy' }) : undefined
 }
 
 function exitText({ lastExit, exitCode }: FailureFacts): string {
