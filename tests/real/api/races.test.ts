@@ -42,8 +42,10 @@ function tally(answers: readonly ApiAnswer[]): { [answer: string]: number } {
   return counts
 }
 
+let tenantsMade = 0
 async function newTenant(quotas: { [kind: string]: number } = {}) {
-  const { body } = await platform.api().post('/api/v1/tenants', { name: 'racing' })
+  tenantsMade += 1
+  const { body } = await platform.api().post('/api/v1/tenants', { name: `racing-${tenantsMade}` })
   const id = String(body['id'])
   await platform.api().send('PATCH', `/api/v1/tenants/${id}`, { quotas })
   const token = await makeToken(platform.api(), id, 'tenant-admin')

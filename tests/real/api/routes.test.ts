@@ -28,8 +28,10 @@ afterAll(async () => {
   await platform.stop()
 })
 
+let tenantsMade = 0
 async function newTenant() {
-  const { body } = await platform.api().post('/api/v1/tenants', { name: 'routed' })
+  tenantsMade += 1
+  const { body } = await platform.api().post('/api/v1/tenants', { name: `routed-${tenantsMade}` })
   const id = String(body['id'])
   const token = await makeToken(platform.api(), id, 'tenant-admin')
   return { id: id as TenantId, one: platform.api(token), two: other.api(token) }
