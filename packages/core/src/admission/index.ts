@@ -9,6 +9,7 @@ export { type DescribedBody, describeBodies } from './describe/bodies.ts'
 export {
   type DescribedField,
   describeManifest,
+  describeManifestInSteps,
   exampleDocument,
   flattenFields,
 } from './describe/describe-body.ts'

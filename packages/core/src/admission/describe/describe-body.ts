@@ -40,14 +40,28 @@ export interface DescribedField {
 }
 
 /** Describes the fields of a deployment manifest, with the given limits. */
-export function describeManifest(limits: Limits = DEFAULT_LIMITS): DescribedField[] {
-  return describeFields(deploymentBodyShape, DEPLOYMENT_BODY, limits)
+export const describeManifest = (limits: Limits = DEFAULT_LIMITS): DescribedField[] => [
+  ...describeManifestInSteps(limits),
+]
+
+/**
+ * Describes the top-level fields of a deployment manifest one after another. A field takes some milliseconds, because all
+ * rules are run for it, so a server can do other work in between.
+ */
+export function* describeManifestInSteps(limits: Limits): Generator<DescribedField> {
+  const body = bodyOf(DEPLOYMENT_BODY, limits)
+  for (const [name, field] of Object.entries<ShapeNode>(deploymentBodyShape.fields))
+    yield describeField(field, name, body)
 }
 
-export function describeFields(shape: ShapeNode, rules: BodyRules, limits: Limits): DescribedField[] {
-  const body: Body = { rules, context: contextOf(limits), numbers: limitTexts(limits) }
-  return fieldsIn(shape, '', body)
-}
+export const describeFields = (shape: ShapeNode, rules: BodyRules, limits: Limits): DescribedField[] =>
+  fieldsIn(shape, '', bodyOf(rules, limits))
+
+const bodyOf = (rules: BodyRules, limits: Limits): Body => ({
+  rules,
+  context: contextOf(limits),
+  numbers: limitTexts(limits),
+})
 
 /** All fields of a description, each followed by the fields inside it. */
 export function flattenFields(fields: readonly DescribedField[]): DescribedField[] {

@@ -1,20 +1,13 @@
 // The page of the manifest: every field with its meaning, default, range, example and codes.
 
 import { jsonText } from '@holdfast/contract'
-import {
-  type DescribedField,
-  describeManifest,
-  exampleDocument,
-  flattenFields,
-  type Limits,
-} from '@holdfast/core'
+import { type DescribedField, exampleDocument, flattenFields } from '@holdfast/core'
 import { stringify } from 'yaml'
 import { code, type Html, html, joined, link, list } from './html.ts'
 import type { SitePage } from './layout.ts'
 import type { SearchEntry } from './search.ts'
 
-export function manifestPage(limits: Limits): SitePage {
-  const fields = describeManifest(limits)
+export function manifestPage(fields: readonly DescribedField[]): SitePage {
   return {
     title: 'Manifest',
     body: html`<h1>Manifest</h1>
@@ -53,8 +46,8 @@ function absence({ required, absent, default: value }: DescribedField): Html {
     : html`<dt>Default</dt><dd><code>${jsonText(value)}</code></dd>`
 }
 
-export const manifestEntries = (limits: Limits): SearchEntry[] =>
-  flattenFields(describeManifest(limits)).map(({ path, meaning }) => ({
+export const manifestEntries = (fields: readonly DescribedField[]): SearchEntry[] =>
+  flattenFields(fields).map(({ path, meaning }) => ({
     name: path,
     kind: 'Field',
     text: meaning,

@@ -1,7 +1,8 @@
 // The reference at /docs: static pages, each rendered once when it is first requested, and a search.
 
 import { createHash } from 'node:crypto'
-import type { Limits } from '@holdfast/core'
+import { setImmediate as pause } from 'node:timers/promises'
+import { type DescribedField, describeManifestInSteps, type Limits } from '@holdfast/core'
 import type { AnyEndpoint } from '../../endpoint.ts'
 import type { OpenPage, PageResponse } from '../open-page.ts'
 import { codeEntries, codeIndexPage, codePage } from './code-pages.ts'
@@ -21,6 +22,7 @@ export interface SiteDeps {
 }
 
 type Params = { readonly [name: string]: string }
+type Rendered = SitePage | undefined | Promise<SitePage>
 
 const HTML = 'text/html'
 const SECURITY_HEADERS = {
@@ -31,23 +33,24 @@ const SECURITY_HEADERS = {
 export function sitePages(deps: SiteDeps): OpenPage[] {
   const { endpoints, limits } = deps
   const known = createRenderedPages()
-  const entries = once(() => allEntries(deps))
-  const page = (path: string, render: (params: Params) => SitePage | undefined, about = {}): OpenPage => ({
+  const fields = once(() => describeFields(limits))
+  const entries = once(async () => allEntries(deps, await fields()))
+  const page = (path: string, render: (params: Params) => Rendered, about = {}): OpenPage => ({
     path,
     summary: 'A page of the reference',
     type: HTML,
     ...about,
-    render: async (params) => known(fillPath(path, params), (at) => asHtml(render(params), at)),
+    render: (params) => known(fillPath(path, params), async (at) => asHtml(await render(params), at)),
   })
-  const asset = (path: string, type: string, text: () => string): OpenPage => ({
+  const asset = (path: string, type: string, text: () => string | Promise<string>): OpenPage => ({
     path,
     summary: 'A part of the reference',
     type,
-    render: async () => known(path, () => response(type, text())),
+    render: () => known(path, async () => response(type, await text())),
   })
   return [
     ...['/', '/docs', '/docs/'].map((path) => page(path, () => homePage)),
-    page('/docs/manifest', () => manifestPage(limits)),
+    page('/docs/manifest', async () => manifestPage(await fields())),
     page('/docs/api', () => operationIndexPage(endpoints)),
     page('/docs/api/{operation}', ({ operation = '' }) => operationPage(endpoints, operation)),
     page('/docs/schemas', schemaIndexPage),
@@ -61,7 +64,7 @@ export function sitePages(deps: SiteDeps): OpenPage[] {
     page('/docs/roles', () => rolePage(endpoints)),
     page('/docs/words', wordPage),
     searchOf(entries),
-    asset('/docs/search.json', 'application/json', () => JSON.stringify(entries())),
+    asset('/docs/search.json', 'application/json', async () => JSON.stringify(await entries())),
     asset('/docs/search.js', 'text/javascript', () => SEARCH_SCRIPT),
     asset('/docs/style.css', 'text/css', () => STYLE),
     asset('/favicon.ico', 'image/svg+xml', () => ICON),
@@ -74,18 +77,28 @@ const fillPath = (path: string, params: Params): string =>
   path.replaceAll(/\{(\w+)\}/g, (_match, name: string) => params[name] ?? '')
 
 /** The page of results depends on the query, so it is rendered for each request; it searches a few hundred entries. */
-const searchOf = (entries: () => readonly SearchEntry[]): OpenPage => ({
+const searchOf = (entries: () => Promise<readonly SearchEntry[]>): OpenPage => ({
   path: '/docs/search',
   summary: 'A search in the reference',
   type: HTML,
   render: async (_params, query) => {
     const sent = (query.get('q') ?? '').slice(0, 100)
-    return response(HTML, htmlPage(searchPage(entries(), sent), '/docs/search', sent))
+    return response(HTML, htmlPage(searchPage(await entries(), sent), '/docs/search', sent))
   },
 })
 
-const allEntries = (deps: SiteDeps): SearchEntry[] => [
-  ...manifestEntries(deps.limits),
+/** Pauses after each field, so that the first reader of the reference delays no other request. */
+async function describeFields(limits: Limits): Promise<DescribedField[]> {
+  const fields: DescribedField[] = []
+  for (const field of describeManifestInSteps(limits)) {
+    fields.push(field)
+    await pause()
+  }
+  return fields
+}
+
+const allEntries = (deps: SiteDeps, fields: readonly DescribedField[]): SearchEntry[] => [
+  ...manifestEntries(fields),
   ...codeEntries(deps),
   ...wordEntries(),
   ...eventEntries(),
@@ -104,13 +117,13 @@ function response(type: string, body: string): PageResponse {
   return { status: 200, type: `${type}; charset=utf-8`, body, headers }
 }
 
-type RenderPage = (path: string) => PageResponse | undefined
+type RenderPage = (path: string) => Promise<PageResponse | undefined>
 
 /** Remembers the pages that exist. There is a fixed number of them, so the memory that they need is bounded. */
-function createRenderedPages(): (path: string, render: RenderPage) => PageResponse | undefined {
+function createRenderedPages(): (path: string, render: RenderPage) => Promise<PageResponse | undefined> {
   const rendered = new Map<string, PageResponse>()
-  return (path, render) => {
-    const page = rendered.get(path) ?? render(path)
+  return async (path, render) => {
+    const page = rendered.get(path) ?? (await render(path))
     if (page !== undefined) rendered.set(path, page)
     return page
   }
