@@ -8,13 +8,14 @@ const HOUR_MS = 3_600_000
 // unit: pure, no engine.
 // real: with engines that the testkit starts; on small machines one file at a time in one worker, so that all share them.
 // machines: like real, for code that runs on a node; separate, because it mostly waits for Docker and may run in parallel.
-// timed: tests of real with time limits; nothing else runs at the same time.
+// timed: tests of real and machines with time limits, or whose requests fail on a starved machine; nothing else runs then.
 // lab: full nodes with their own Docker Engines, as root. simulation: thousands of seeds, on all cores.
 const SEEDS = 'packages/simulation/src/{seeds/seeds,effects/effects}.test.ts'
 const MACHINES = ['packages/agent/src/**/*.real.test.ts', 'packages/testkit/src/**/*.real.test.ts']
 const TIMED = [
   'tests/real/{cli/delivery,placement/leadership,store/faults}.test.ts',
   'packages/server/src/adapters/etcd/failover.real.test.ts',
+  'packages/agent/src/routing/{routing,routing-faults}.real.test.ts',
 ]
 // Waits are long enough for a loaded machine; a condition that holds earlier ends them at once.
 const onEngines = {
@@ -60,7 +61,7 @@ export default defineConfig({
         },
       },
       { test: { ...onEngines, name: 'timed', include: TIMED } },
-      { test: { ...onEngines, name: 'machines', include: MACHINES } },
+      { test: { ...onEngines, name: 'machines', include: MACHINES, exclude: TIMED } },
       { test: { name: 'simulation', include: [SEEDS] } },
       {
         test: {

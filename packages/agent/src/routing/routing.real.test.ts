@@ -19,7 +19,7 @@ import { CHECK, gone, ready, routedImage, routedNode, routesTo } from './routed-
 
 const TURNS = LONG ? 6 : 2
 /** Requests per second. A request starts a process in the container, so a short run saves CPU time with a lower rate. */
-const RATE = LONG ? 200 : 60
+const RATE = LONG ? 200 : 20
 /** Settings of the routed deployment. The grace period limits the drain; requests that take longer are cut off. */
 const ROUTED = { healthCheck: CHECK, stopGracePeriod: '10s' }
 
