@@ -235,8 +235,10 @@ onBothEngines('streams', (world) => {
     const { node } = await world().newNode()
     const value = 'canary-5d0c77a1'
     node.environment = async () => ({ kind: 'resolved', environment: { DB_key: value }, proof: 'p' })
+    // Only the first run fails: the log of a container that fails again and again would change during the test. Docker
+    // copies both outputs separately, so the error is written some time after the last line of the output.
     const script =
-      'u=$(cat /proc/sys/kernel/random/uuid); n=0; while [ $n -lt 300 ]; do n=$((n+1)); echo "$u $n"; done; echo "bye $DB_key" >&2; sleep 1; exit 7'
+      '[ -e /ran ] && exec sleep 1000; touch /ran; u=$(cat /proc/sys/kernel/random/uuid); n=0; while [ $n -lt 300 ]; do n=$((n+1)); echo "$u $n"; done; sleep 2; echo "bye $DB_key" >&2; sleep 1; exit 7'
     const secrets = [{ name: 'DB', namespace: 'resources', label: 'db', version: 1 }]
     const item = desiredItem(world().image, { command: ['/bin/sh', '-c', script], secrets })
     const server = serverEnd(node)
@@ -249,13 +251,10 @@ onBothEngines('streams', (world) => {
     expect(await read()).toEqual({ out: [], errors: '' })
     node.send([item])
     await node.until(item, 'restarted', ({ restarts }) => restarts > 0)
-    // If the container restarts sooner than the agent reads its log, lines of two runs are kept. Docker waits longer
-    // before each restart, so a later run is kept alone.
-    const isOneRun = ({ out, errors }: Awaited<ReturnType<typeof read>>): boolean =>
-      / bye \[redacted\]\n$/.test(errors) &&
-      out.length === 199 &&
-      out.every((line, index) => line === `${out[0]?.slice(0, 36)} ${index + 102}`)
-    await waitUntil(async () => isOneRun(await read()), { what: 'the last lines of one run are kept' })
+    await waitUntil(async () => (await read()).out.length > 0, { what: 'the log of the first run is kept' })
+    const { out, errors } = await read()
+    expect(errors).toMatch(/ bye \[redacted\]\n$/)
+    expect(out).toEqual(Array.from({ length: 199 }, (_, index) => `${out[0]?.slice(0, 36)} ${index + 102}`))
     expect((await read({ tail: 3 })).out).toHaveLength(2)
     expect((await read({ since: new Date(Date.now() + 60_000).toISOString() })).out).toEqual([])
     node.send([{ ...item, desired: 'removed' }])
