@@ -44,13 +44,15 @@ export async function reportedText(
   }
 }
 
-export function redact({ text, isCut }: BoundedText, values: readonly string[]): string {
+export const redact = (given: BoundedText, values: readonly string[]): string =>
+  createRedaction(values)(given)
+
+/** Returns a function that removes the values. Their encodings are computed once, because a log has many lines. */
+export function createRedaction(values: readonly string[]): (given: BoundedText) => string {
   const forms = [...new Set(values.flatMap(partsOf).flatMap(formsOf))].sort(
     (left, right) => right.length - left.length,
   )
-  let kept = isCut ? dropUnfinished(text, forms) : text
-  for (const form of forms) kept = replaceForm(kept, form)
-  return kept
+  return ({ text, isCut }) => forms.reduce(replaceForm, isCut ? dropUnfinished(text, forms) : text)
 }
 
 const partsOf = (value: string): string[] => [

@@ -8,7 +8,7 @@ import { type AssignmentId, asAssignmentId, type DesiredItem, defined } from '@h
 import { needsEnvironment } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import { createLimit } from '../converge/limit.ts'
-import { redact, secretValues } from '../observe/redact.ts'
+import { createRedaction, secretValues } from '../observe/redact.ts'
 import type { Engine, EngineStream, OutputChannel } from '../ports/engine.ts'
 
 /** Bounds of one container and of the node: at most 16 MiB in all. */
@@ -158,8 +158,8 @@ async function withoutSecrets(
   lines: readonly KeptLine[],
 ): Promise<KeptLine[]> {
   if (lines.length === 0 || !needsEnvironment(item)) return [...lines]
-  const values = secretValues(item.template, await engine.readEnvironment(containerId))
-  return lines.map(({ channel, line }) => ({ channel, line: redact({ text: line, isCut: false }, values) }))
+  const redact = createRedaction(secretValues(item.template, await engine.readEnvironment(containerId)))
+  return lines.map(({ channel, line }) => ({ channel, line: redact({ text: line, isCut: false }) }))
 }
 
 /** The file has one JSON text for each line: `["stderr", "2026-... text\n"]`. */
