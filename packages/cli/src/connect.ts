@@ -8,6 +8,28 @@ import { EXIT, type ExitCode } from './exit-codes.ts'
 import { printError, printFailure } from './print/failure.ts'
 import { report, type Terminal } from './terminal/terminal.ts'
 
+export type Opened =
+  | { readonly kind: 'client'; readonly client: Client; readonly url: string }
+  /** No platform is configured. */
+  | { readonly kind: 'unset' }
+  /** The reason has been printed. */
+  | { readonly kind: 'failed'; readonly exit: ExitCode }
+
+/** Opens the platform that the command line, the environment and the contexts choose. */
+export async function openChosen(invocation: Invocation): Promise<Opened> {
+  const { terminal } = invocation
+  const chosen = await invocation.settings()
+  if (!chosen.ok) {
+    printError(terminal, chosen.why)
+    return { kind: 'failed', exit: EXIT.usage }
+  }
+  const { url } = chosen.settings
+  if (url === undefined) return { kind: 'unset' }
+  const connected = await connect(invocation, { ...chosen.settings, url })
+  if (!connected.ok) return { kind: 'failed', exit: printUnconnected(terminal, connected) }
+  return { kind: 'client', client: connected.client, url }
+}
+
 export type Connected =
   | { readonly ok: true; readonly client: Client }
   | { readonly ok: false; readonly why: string }

@@ -7,7 +7,7 @@ import { commandOf, positional, protectVerbatim } from './args/option-words.ts'
 import { suggestCommand } from './args/suggest.ts'
 import type { ChosenSettings, Command, Invocation, Settings } from './command.ts'
 import { COMMANDS, GROUPS } from './commands/index.ts'
-import { connect, printUnconnected } from './connect.ts'
+import { openChosen } from './connect.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { errArea } from './print/area.ts'
 import { printError } from './print/failure.ts'
@@ -93,18 +93,13 @@ async function printCompletions(typed: readonly string[], env: Env, terminal: Te
 async function runCommand(command: Command, invocation: Invocation): Promise<ExitCode> {
   if (!command.online) return command.run(invocation)
   const { terminal } = invocation
-  const chosen = await invocation.settings()
-  if (!chosen.ok) {
-    printError(terminal, chosen.why)
-    return EXIT.usage
-  }
-  const { url } = chosen.settings
-  if (url === undefined) {
+  const opened = await openChosen(invocation)
+  if (opened.kind === 'failed') return opened.exit
+  if (opened.kind === 'unset') {
     printError(terminal, 'no platform is configured; run holdfast login --url <address>, or set HOLDFAST_URL')
     return EXIT.usage
   }
-  const connected = await connect(invocation, { ...chosen.settings, url })
-  return connected.ok ? command.run(invocation, connected.client) : printUnconnected(terminal, connected)
+  return command.run(invocation, opened.client)
 }
 
 function invocationOf({ args, options }: ParsedArguments, env: Env, terminal: Terminal): Invocation {

@@ -2,9 +2,9 @@
 
 import { VERSION } from '@holdfast/contract'
 import type { OfflineCommand } from '../command.ts'
-import { connect, printUnconnected } from '../connect.ts'
+import { openChosen } from '../connect.ts'
 import { EXIT } from '../exit-codes.ts'
-import { printError, printFailure } from '../print/failure.ts'
+import { printFailure } from '../print/failure.ts'
 import { print, report } from '../terminal/terminal.ts'
 
 export const version: OfflineCommand = {
@@ -17,19 +17,14 @@ export const version: OfflineCommand = {
     const { terminal } = invocation
     print(terminal, `client ${VERSION}`)
     if (invocation.flag('client')) return EXIT.ok
-    const chosen = await invocation.settings()
-    if (!chosen.ok) {
-      printError(terminal, chosen.why)
-      return EXIT.usage
-    }
-    const { url } = chosen.settings
-    if (url === undefined) {
+    const opened = await openChosen(invocation)
+    if (opened.kind === 'failed') return opened.exit
+    if (opened.kind === 'unset') {
       report(terminal, 'no platform is configured; holdfast login --url <address> stores one')
       return EXIT.ok
     }
-    const connected = await connect(invocation, { ...chosen.settings, url })
-    if (!connected.ok) return printUnconnected(terminal, connected)
-    const me = await connected.client.tenants.me()
+    const { client, url } = opened
+    const me = await client.tenants.me()
     if (!me.ok) return printFailure(terminal, me.failure)
     print(terminal, `server ${me.value.server.version} (${url})`)
     return EXIT.ok

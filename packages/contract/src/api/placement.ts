@@ -157,8 +157,8 @@ export const nodeGroupShape = object({
       code: string(),
       required: json<Json>(),
       /**
-       * What the nodes report. If they report different values: a range `{least, most}` of numbers, or some of the values
-       * as `{anyOf}`.
+       * The value that the nodes report. If the values differ, numbers are given as a range `{least, most}`, and other
+       * values as a list of some of them, `{anyOf}`.
        */
       reported: json<Json>(),
       /** The smallest change after which the filter accepts a node; absent if it differs from node to node. */
