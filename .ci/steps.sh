@@ -1,9 +1,10 @@
 # Runs named steps one after another, even if some fail, and ends with one line that counts the tests.
-# Sourced by .ci/run and scripts/long; a caller uses step, test_step and counted_step, then finish.
+# Sourced by .ci/run and scripts/long; a caller uses step, test_step, engine_test_step and counted_step, then finish.
 # Every step leaves a line in the ledger: name, wall seconds, CPU seconds, verdict, report. `finish` prints it.
 # shellcheck shell=bash
 
 passed=0 failed=0 skipped=0
+reporters=(--reporter=default --reporter=json)
 reports="$(mktemp -d)"
 ledger="$reports/ledger.tsv"
 # Each test file appends the CPU seconds of its worker here (tests/no-warnings.ts).
@@ -29,17 +30,45 @@ test_step() {
   local name="$1" status=0 report
   shift
   report="$(new_file report.json)"
-  run_timed "$name" "$report" "$@" --reporter=default --reporter=json --outputFile.json="$report" || status=$?
+  run_vitest "$name" "$report" "$@" || status=$?
   count_tests "$report" "$status"
 }
 
-# test_step_beside NAME COMMAND...: starts a vitest run that mostly waits, in the background. gather_beside waits for it,
-# prints its output and counts its tests. One step at a time may run in the background.
-test_step_beside() {
-  local name="$1" report
-  shift
+# engine_test_step NAME SECONDS PROJECT [FILE...]: runs a project that uses real engines. Failed test files are repeated.
+engine_test_step() {
+  local name="$1" seconds="$2" project="$3" status=0 report
+  shift 3
   report="$(new_file report.json)"
-  begin_beside "$name" "$report" "$@" --reporter=default --reporter=json --outputFile.json="$report"
+  run_vitest "$name" "$report" timeout "$seconds" vitest run --project "$project" "$@" || status=$?
+  count_or_repeat "$name" "$report" "$status" "$seconds" "$project"
+}
+
+# engine_test_step_beside NAME SECONDS PROJECT [FILE...]: starts such a run, one that mostly waits, in the background.
+# gather_beside waits for it, prints its output and counts its tests. One step at a time may run in the background.
+engine_test_step_beside() {
+  local name="$1" seconds="$2" project="$3" report
+  shift 3
+  report="$(new_file report.json)"
+  beside_seconds="$seconds" beside_project="$project"
+  begin_beside "$name" "$report" timeout "$seconds" vitest run --project "$project" "$@" "${reporters[@]}" --outputFile.json="$report"
+}
+
+# run_vitest NAME REPORT COMMAND...
+run_vitest() {
+  local name="$1" report="$2"
+  shift 2
+  run_timed "$name" "$report" "$@" "${reporters[@]}" --outputFile.json="$report"
+}
+
+# count_or_repeat NAME REPORT STATUS SECONDS PROJECT: runs the failed test files once more and counts their second result.
+# A test that passes only then is unstable: `finish` lists it with the reason of its first failure.
+count_or_repeat() {
+  local name="$1" report="$2" status="$3" seconds="$4" project="$5" second files=()
+  if ((status != 0)); then mapfile -t files < <(node scripts/ci/files-to-repeat.ts "$report"); fi
+  if ((${#files[@]} == 0)); then count_tests "$report" "$status" && return 0; fi
+  second="$(new_file report.json)" status=0
+  run_vitest "$name, repeated" "$second" timeout "$seconds" vitest run --project "$project" "${files[@]}" || status=$?
+  count_tests "$report" "$status" "$second" "$reports/unstable.txt"
 }
 
 # step_beside NAME COMMAND...: the same for a check without tests of its own.
@@ -64,16 +93,20 @@ gather_beside() {
   printf '\n=== %s: output\n' "$beside_name"
   cat "$beside_output"
   note_end "$beside_name" "$beside_started" "$status" "$beside_cpu" "$beside_report"
-  if [[ -n $beside_report ]]; then count_tests "$beside_report" "$status"; elif ((status != 0)); then failed=$((failed + 1)); fi
+  if [[ -n $beside_report ]]; then
+    count_or_repeat "$beside_name" "$beside_report" "$status" "$beside_seconds" "$beside_project"
+  elif ((status != 0)); then
+    failed=$((failed + 1))
+  fi
 }
 
 # new_file SUFFIX: the path of a file that no other step uses.
 new_file() { mktemp "$reports/XXXXXX.$1"; }
 
-# count_tests REPORT STATUS
+# count_tests REPORT STATUS [SECOND_REPORT UNSTABLE]
 count_tests() {
   local status="$2" counts
-  read -ra counts <<<"$(node scripts/ci/count-report.ts "$1" "$reports/failures.txt" || echo 0 0 0)"
+  read -ra counts <<<"$(node scripts/ci/count-report.ts "$1" "$reports/failures.txt" "${@:3}" || echo 0 0 0)"
   # A run that was aborted reports no failed test.
   if ((status != 0 && counts[1] == 0)); then counts[1]=1; fi
   passed=$((passed + counts[0])) failed=$((failed + counts[1])) skipped=$((skipped + counts[2]))
@@ -132,6 +165,7 @@ note_end() {
 finish() {
   printf '\n=== ledger of this run: %s s\n' "$SECONDS"
   node scripts/ci/ledger.ts "$ledger" "$CI_FILE_LEDGER" || failed=$((failed + 1))
+  if [[ -s $reports/unstable.txt ]]; then printf '=== failures of first runs; these files were repeated\n' && cat "$reports/unstable.txt"; fi
   if [[ -s $reports/failures.txt ]]; then printf '=== failures\n' && cat "$reports/failures.txt"; fi
   printf '%s\n' "$1"
   if ((skipped > 0)); then printf 'Skipped tests: %s; they run in the long versions or on one engine line only.\n' "$skipped"; fi
