@@ -16,12 +16,14 @@ import { createReplicaStatusTable, type ReplicaStatusTable } from './observe/rep
 import type { Engine } from './ports/engine.ts'
 import type { RouterAdmin } from './ports/router.ts'
 import type { DesiredChange, StartSession } from './ports/session.ts'
+import type { VolumePool } from './ports/volume-pool.ts'
 import { type Routing, startRouting } from './routing/start-routing.ts'
 import { createServerLink, type ServerLink } from './session/server-link.ts'
 import { openDesiredFile } from './state/desired-file.ts'
 import { type AgentBuild, machineFacts, THIS_BUILD } from './state/machine.ts'
 import { createNodeRole } from './state/node-role.ts'
 import { countStart, type NodeState } from './state/node-state.ts'
+import { startPoolKeeper } from './storage/keep-pool.ts'
 import { createKeptLogs, type KeptLogs } from './streams/kept-logs.ts'
 import { createSessionStreams } from './streams/node-streams.ts'
 
@@ -38,6 +40,8 @@ export interface AgentOptions {
   readonly router?: RouterAdmin
   /** The address at which the tenant's other nodes reach this node's router. */
   readonly peerAddress?: string
+  /** Opens the node's storage; undefined: this node holds no volumes. */
+  openPool?(): Promise<VolumePool>
   readonly concurrency?: number
   readonly build?: AgentBuild
   /** A monotonic clock in milliseconds; the process clock by default. */
@@ -67,6 +71,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   })
   for (const warning of engineWarnings(engineVersion.version)) log.warn(warning, 'engine version warning')
 
+  const pool = options.openPool && (await startPoolKeeper({ open: options.openPool, log }))
   const server = createServerLink()
   const desiredSet = createDesiredSet()
   const role = createNodeRole(folder, state, log)
@@ -110,6 +115,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   return {
     async close() {
       session.close()
+      pool?.close()
       await node.close()
       routing.close()
       await file.settled()

@@ -4,6 +4,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { defined } from '@holdfast/contract'
 import pino from 'pino'
+import { openBtrfsPool } from './adapters/btrfs/open-pool.ts'
 import { createCaddyAdmin } from './adapters/caddy/caddy-admin.ts'
 import { createDockerEngine } from './adapters/docker/docker-engine.ts'
 import { startAgent } from './agent.ts'
@@ -38,7 +39,7 @@ async function runEnroll(line: EnrollLine): Promise<void> {
   )
 }
 
-async function run({ state: folder, labels, routing }: RunLine): Promise<number> {
+async function run({ state: folder, labels, routing, pool }: RunLine): Promise<number> {
   const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime })
   const enrolled = await loadNodeState(folder)
   if (enrolled === undefined) {
@@ -54,8 +55,9 @@ async function run({ state: folder, labels, routing }: RunLine): Promise<number>
   // Warns an operator who has set up a router: without a peer address the server sends no routes to this node.
   if (peerAddress === undefined && existsSync(caddy.adminSocket))
     log.warn({ socket: caddy.adminSocket }, 'router found, but without --peer-address no routes are served')
-  const peer = defined({ peerAddress })
-  const agent = await startAgent({ state, folder, engine, startSession, router, ...peer, log })
+  const openPool = pool && (() => openBtrfsPool(pool, folder))
+  const given = defined({ peerAddress, openPool })
+  const agent = await startAgent({ state, folder, engine, startSession, router, ...given, log })
   log.info({ node: state.nodeName, id: state.nodeId, server: state.server }, 'agent started')
   await new Promise<void>((resolve) => {
     process.once('SIGTERM', resolve)

@@ -108,6 +108,11 @@ test.each([
     [...ENROLL, '--cpu-millis', '500', '--memory-bytes', '1024'],
     { capacity: { cpuMillis: 500, memoryBytes: 1024 } },
   ],
+  [['run'], { pool: undefined }],
+  [['run', '--pool', '/srv/pool'], { pool: { path: '/srv/pool', sizeBytes: undefined } }],
+  [['run', '--pool', '/srv/a:b'], { pool: { path: '/srv/a:b', sizeBytes: undefined } }],
+  [['run', '--pool', '/p.img:200Mi'], { pool: { path: '/p.img', sizeBytes: 200 * 1024 ** 2 } }],
+  [['run', '--pool', '/p.img:200000000'], { pool: { path: '/p.img', sizeBytes: 200_000_000 } }],
 ])('accepts %j', (words, expected) => {
   expect(readCommandLine(words, {})).toMatchObject(expected)
 })
@@ -130,6 +135,10 @@ test.each([
   [['run', '--peer-address', '10.0.0.1'], '--peer-address 10.0.0.1: accepted is HOST:PORT'],
   [['run', '--peer-address', '10.0.0.1:80'], 'Port 80 is for other nodes'],
   [['run', '--peer-listen', 'x'], '--peer-listen x:'],
+  [['run', '--pool', 'pool.img:1Gi'], '--pool pool.img:1Gi: accepted is the absolute path'],
+  [['run', '--pool', '/pool.img:127Mi'], '--pool /pool.img:127Mi: accepted'],
+  [['run', '--pool', '/pool.img:9999999999Ti'], '--pool /pool.img:9999999999Ti: accepted'],
+  [[...ENROLL, '--pool', '/srv'], 'enroll has no option --pool'],
   [[...ENROLL, '--routes-tls', 'off'], 'enroll has no option --routes-tls'],
   [['enroll', '--server', 'https://h', '--name', 'n1'], 'enroll needs --token'],
   [['enroll', '--server', 'h', '--name', 'n1', '--token', 't'], '--server h: accepted is an address'],

@@ -1,6 +1,8 @@
 // Parses the command line of `enroll` and `run`. A usage error is thrown before the command has any effect.
 
 import { nearestName } from '@holdfast/contract'
+import type { PoolSource } from '../ports/pool-source.ts'
+import { readPool } from './pool-line.ts'
 import { ROUTING_OPTIONS, type RoutingLine, readRouting } from './routing-line.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -22,6 +24,8 @@ export const USAGE = `holdfast-agent: the node agent of Holdfast
          [--peer-address HOST:PORT]                         where the tenant's other nodes reach this node's Caddy
          [--peer-listen ADDRESS]                            default: that port on all addresses
          [--caddy-socket FILE] [--caddy-config FILE]        default: as in holdfast-caddy.service
+         [--pool PATH | --pool FILE:SIZE]                   storage for volumes: a mounted btrfs file system, or a
+                                                            file that the agent creates, such as /srv/pool.img:100Gi
 
 The state folder is ${DEFAULT_STATE} by default. The join token can also be set in HOLDFAST_JOIN_TOKEN.
 
@@ -48,6 +52,8 @@ export interface RunLine {
   /** Labels from the command line; undefined: the labels of the enrollment are used. */
   readonly labels: { readonly [key: string]: string } | undefined
   readonly routing: RoutingLine
+  /** The storage of this node; undefined: it holds no volumes. */
+  readonly pool: PoolSource | undefined
 }
 
 export type CommandLine = EnrollLine | RunLine
@@ -56,7 +62,7 @@ const CA_PIN = /^sha256:[0-9a-f]{64}$/i
 const ENROLL_OPTIONS = ['server', 'token', 'name', 'ca', 'ca-pin', 'cpu-millis', 'memory-bytes', 'engine']
 const OPTIONS = {
   enroll: ['state', 'label', ...ENROLL_OPTIONS],
-  run: ['state', 'label', 'labels', ...ROUTING_OPTIONS],
+  run: ['state', 'label', 'labels', 'pool', ...ROUTING_OPTIONS],
 }
 
 export function readCommandLine(
@@ -77,6 +83,7 @@ function readRun({ once, labels }: Options): RunLine {
     state,
     labels: readLabels(once.get('labels'), labels),
     routing: readRouting(once),
+    pool: readPool(once.get('pool')),
   }
 }
 

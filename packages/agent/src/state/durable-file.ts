@@ -20,7 +20,7 @@ export async function writeDurably(path: string, text: string): Promise<void> {
   await syncFolder(dirname(path))
 }
 
-async function syncFolder(path: string): Promise<void> {
+export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, constants.O_RDONLY)
   try {
     await folder.sync()

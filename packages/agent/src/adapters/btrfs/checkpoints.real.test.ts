@@ -1,0 +1,184 @@
+// Checkpoints between two pools on a real btrfs: full and incremental streams, streams that are cut, and leftovers.
+
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { inRun } from '@holdfast/testkit/long-run'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Checkpoint, ReceiveRequest, StreamDigest, VolumePool } from '../../ports/volume-pool.ts'
+import { checksums, commandsUntil, Killed, MIB, startPool, type TestPool } from './pool.fixture.ts'
+
+const FIRST = { epoch: 1, number: 1 }
+const SECOND = { epoch: 1, number: 2 }
+const MAX_BYTES = 64 * MIB
+
+let from: TestPool
+let to: TestPool
+let count = 0
+let volume = ''
+let data = ''
+beforeAll(async () => {
+  ;[from, to] = [await startPool(), await startPool()]
+})
+afterAll(() => {
+  from.remove()
+  to.remove()
+})
+beforeEach(async () => {
+  for (const { pool } of [from, to]) if (volume !== '') await pool.remove(volume)
+  count += 1
+  volume = `vol_${count}`
+  data = await from.pool.provision(volume, 128 * MIB)
+  mkdirSync(join(data, 'folder'))
+  writeFileSync(join(data, 'folder/large'), randomBytes(2 * MIB))
+  writeFileSync(join(data, 'small'), 'first')
+  symlinkSync('small', join(data, 'link'))
+  await from.pool.takeCheckpoint(volume, FIRST)
+})
+
+function changeData(): void {
+  writeFileSync(join(data, 'small'), 'second')
+  writeFileSync(join(data, 'folder/new'), randomBytes(MIB))
+  rmSync(join(data, 'folder/large'))
+}
+
+const request = (checkpoint: Checkpoint, digest: Promise<StreamDigest>): ReceiveRequest => ({
+  volume,
+  ...checkpoint,
+  maxBytes: MAX_BYTES,
+  digest: () => digest,
+})
+
+async function copy(checkpoint: Checkpoint, base?: Checkpoint): Promise<number> {
+  const { stream, digest } = from.pool.send(volume, checkpoint, base)
+  await to.pool.receive(stream, request(checkpoint, digest))
+  return (await digest).bytes
+}
+
+const contentOf = ({ root }: TestPool, { epoch, number }: Checkpoint) =>
+  checksums(join(root, `checkpoints/${volume}/${epoch}.${number}/${epoch}.${number}`))
+
+test('copies a checkpoint in full and then only its changes, with every file equal', async () => {
+  const full = await copy(FIRST)
+  expect(contentOf(to, FIRST)).toEqual(contentOf(from, FIRST))
+  changeData()
+  await from.pool.takeCheckpoint(volume, SECOND)
+  const changes = await copy(SECOND, FIRST)
+  expect(contentOf(to, SECOND)).toEqual(contentOf(from, SECOND))
+  expect(Object.keys(contentOf(to, SECOND))).toHaveLength(2)
+  expect(changes).toBeLessThan(full)
+  expect((await to.pool.list()).checkpoints).toEqual([
+    { volume, ...FIRST, origin: 'received' },
+    { volume, ...SECOND, origin: 'received' },
+  ])
+  expect((await from.pool.list()).checkpoints.map(({ origin }) => origin)).toEqual(['taken', 'taken'])
+})
+
+test('restores a received checkpoint as a volume, whose later checkpoints go back as changes', async () => {
+  await copy(FIRST)
+  await to.pool.restore(volume, FIRST)
+  const restored = await to.pool.provision(volume, 64 * MIB)
+  expect(checksums(restored)).toEqual(checksums(data))
+  writeFileSync(join(restored, 'small'), 'from the new primary')
+  const later = { epoch: 2, number: 1 }
+  await to.pool.takeCheckpoint(volume, later)
+  const { stream, digest } = to.pool.send(volume, later, FIRST)
+  await from.pool.receive(stream, request(later, digest))
+  expect((await digest).bytes).toBeLessThan(MIB)
+  expect(contentOf(from, later)).toEqual(checksums(restored))
+})
+
+test('lists no checkpoint of a stream that was cut at any byte, and leaves nothing of it', async () => {
+  const sent = from.pool.send(volume, FIRST)
+  const bytes = await buffer(sent.stream)
+  const digest = await sent.digest
+  const receiveUntil = (at: number): Promise<void> =>
+    to.pool.receive(Readable.from([bytes.subarray(0, at)]), request(FIRST, Promise.resolve(digest)))
+  const count = inRun(10, 300)
+  const even = Array.from({ length: count }, (_, cut) => Math.floor((bytes.length * cut) / count))
+  // The last command has 10 bytes: without it the stream ends between two commands.
+  for (const at of [...even, bytes.length - 10, bytes.length - 1]) {
+    await expect(receiveUntil(at), `cut at ${at} of ${bytes.length}`).rejects.toMatchObject({
+      fault: 'failed',
+    })
+    expect((await to.pool.list()).checkpoints).toEqual([])
+  }
+  expect(readdirSync(join(to.root, 'incoming'))).toEqual([])
+  await to.pool.receive(Readable.from([bytes]), request(FIRST, Promise.resolve(digest)))
+  expect(contentOf(to, FIRST)).toEqual(contentOf(from, FIRST))
+})
+
+test('rejects a stream that is complete for btrfs but not what was sent', async () => {
+  const { stream, digest } = from.pool.send(volume, FIRST)
+  const bytes = await buffer(stream)
+  const { sha256 } = await digest
+  const other = Promise.resolve({
+    bytes: bytes.length,
+    sha256: sha256.replace(/^./, (digit) => (digit === '0' ? '1' : '0')),
+  })
+  const receiving = to.pool.receive(Readable.from([bytes]), request(FIRST, other))
+  await expect(receiving).rejects.toMatchObject({ fault: 'corrupt' })
+  const renamed = to.pool.receive(Readable.from([bytes]), request(SECOND, digest))
+  await expect(renamed).rejects.toMatchObject({ fault: 'corrupt' })
+  expect((await to.pool.list()).checkpoints).toEqual([])
+})
+
+test('rejects a stream beyond its limit, one that breaks, and one that is no stream of btrfs', async () => {
+  const long = from.pool.send(volume, FIRST)
+  const receiving = to.pool.receive(long.stream, { ...request(FIRST, long.digest), maxBytes: MIB })
+  await expect(receiving).rejects.toMatchObject({ fault: 'full' })
+  await expect(long.digest).rejects.toMatchObject({ name: 'PoolError' })
+  const broken = new Readable({ read: () => broken.destroy(new Error('connection lost')) })
+  const fault = to.pool.receive(broken, request(FIRST, long.digest))
+  await expect(fault).rejects.toMatchObject({
+    fault: 'interrupted',
+    message: expect.stringContaining('lost'),
+  })
+  const nonsense = to.pool.receive(
+    Readable.from([Buffer.from('nonsense'.repeat(9))]),
+    request(FIRST, long.digest),
+  )
+  await expect(nonsense).rejects.toMatchObject({
+    fault: 'failed',
+    failed: { exitCode: 1, lastLine: 'ERROR: unexpected header' },
+  })
+  expect(readdirSync(join(to.root, 'incoming'))).toEqual([])
+})
+
+test('reports the failure of a sender whose checkpoint does not exist', async () => {
+  const { stream, digest } = from.pool.send(volume, SECOND)
+  stream.resume()
+  await expect(digest).rejects.toMatchObject({ failed: { exitCode: 1 } })
+})
+
+test('takes, receives and removes checkpoints after the agent was killed behind any command', async () => {
+  const receive = async (pool: VolumePool): Promise<void> => {
+    const { stream, digest } = from.pool.send(volume, FIRST)
+    // An agent that dies ends the stream.
+    await pool.receive(stream, request(FIRST, digest)).finally(() => stream.destroy())
+  }
+  let kills = 0
+  while (await isKilledAfter(kills, receive)) {
+    const again = await to.open()
+    expect(readdirSync(join(to.root, 'incoming'))).toEqual([])
+    const isListed = (await again.list()).checkpoints.length === 1
+    if (!isListed) await receive(again)
+    expect(contentOf(to, FIRST)).toEqual(contentOf(from, FIRST))
+    await again.removeCheckpoint(volume, FIRST)
+    await again.removeCheckpoint(volume, FIRST)
+    kills += 1
+  }
+  expect(kills).toBeGreaterThan(4)
+})
+
+async function isKilledAfter(kills: number, work: (of: VolumePool) => Promise<void>): Promise<boolean> {
+  try {
+    await work(await to.open(commandsUntil(kills)))
+    return false
+  } catch (error) {
+    if (error instanceof Killed) return true
+    throw error
+  }
+}

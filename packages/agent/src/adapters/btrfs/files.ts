@@ -1,0 +1,23 @@
+// File system helpers of the pool. A file that cannot be read is never treated as absent.
+
+import { stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+/** The result of a file operation; undefined if the file is absent. Every other error is passed on. */
+export async function ifExists<T>(operation: Promise<T>): Promise<T | undefined> {
+  try {
+    return await operation
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** The device of a path, which differs between any two subvolumes; undefined if the path is absent. */
+export const deviceOf = async (path: string): Promise<number | undefined> => (await ifExists(stat(path)))?.dev
+
+/** Whether something is mounted at the folder. */
+export async function isMountPoint(path: string): Promise<boolean> {
+  const device = await deviceOf(path)
+  return device !== undefined && device !== (await deviceOf(dirname(path)))
+}

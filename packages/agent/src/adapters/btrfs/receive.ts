@@ -1,0 +1,71 @@
+// Receives a checkpoint of another node. It is built in `incoming` and gets its place by one rename after every check, so
+// an interrupted or wrong receive is never listed as a checkpoint.
+
+import { randomUUID } from 'node:crypto'
+import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
+import {
+  PoolError,
+  type ReceiveRequest,
+  type StreamDigest,
+  type VolumePool,
+} from '../../ports/volume-pool.ts'
+import { folderOf, nameOf } from './checkpoints.ts'
+import type { Commands } from './commands.ts'
+import { FOLDERS, type PoolTree } from './pool-tree.ts'
+import { receiveStream } from './transfer.ts'
+
+export function createReceiver(commands: Commands, tree: PoolTree): Pick<VolumePool, 'receive'> {
+  return {
+    async receive(input, request) {
+      const incoming = join(FOLDERS.incoming, randomUUID())
+      try {
+        await mkdir(tree.at(incoming), { mode: 0o700 })
+        await receiveInto(commands, tree, incoming, input, request)
+      } catch (error) {
+        // If this fails too, the next start of the agent removes the leftovers.
+        await removeIncoming(tree, incoming).catch(() => {})
+        throw error
+      }
+    },
+  }
+}
+
+async function receiveInto(
+  commands: Commands,
+  tree: PoolTree,
+  incoming: string,
+  input: Readable,
+  request: ReceiveRequest,
+): Promise<void> {
+  const place = tree.at(folderOf(request.volume, request))
+  const receiver = commands.start('btrfs', ['receive', '-q', '--chroot', tree.at(incoming)])
+  const received = await receiveStream(receiver, input, request.maxBytes)
+  requireSame(received, await request.digest())
+  await requireComplete(tree, incoming, nameOf(request))
+  await mkdir(dirname(place), { recursive: true, mode: 0o700 })
+  await rename(tree.at(incoming), place)
+  await tree.flush()
+}
+
+/** btrfs checks its own checksums of 32 bits, which an attacker can compute; only the digest proves the sender's bytes. */
+function requireSame(received: StreamDigest, sent: StreamDigest): void {
+  if (received.bytes === sent.bytes && received.sha256 === sent.sha256) return
+  throw new PoolError(
+    'corrupt',
+    `Received ${received.bytes} bytes with SHA-256 ${received.sha256}; sent were ${sent.bytes} with ${sent.sha256}.`,
+  )
+}
+
+async function requireComplete(tree: PoolTree, incoming: string, name: string): Promise<void> {
+  const entries = await readdir(tree.at(incoming))
+  const found = (await tree.list()).find(({ path }) => path === join(incoming, name))
+  if (entries.length === 1 && found?.isReadOnly && found.receivedUuid !== undefined) return
+  throw new PoolError('corrupt', `The stream does not hold exactly the checkpoint ${name}.`)
+}
+
+async function removeIncoming(tree: PoolTree, incoming: string): Promise<void> {
+  await tree.deleteBelow(incoming)
+  await rm(tree.at(incoming), { recursive: true, force: true })
+}

@@ -1,0 +1,77 @@
+// The live volumes of a pool: one subvolume, one quota group and one mount point each. Every step can be repeated, so an
+// agent that died between two commands converges by calling the same operation again.
+
+import { lstat, mkdir, rm, rmdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type PoolContents, PoolError, type VolumeFacts, type VolumePool } from '../../ports/volume-pool.ts'
+import { listCheckpoints } from './checkpoints.ts'
+import type { Commands } from './commands.ts'
+import { deviceOf, ifExists, isMountPoint } from './files.ts'
+import { FOLDERS, type ListedSubvolume, type PoolTree, requireName } from './pool-tree.ts'
+import type { Quotas } from './quotas.ts'
+
+const MOUNT_OPTIONS = 'nodev,nosuid,noatime'
+
+interface VolumeDeps {
+  readonly commands: Commands
+  readonly tree: PoolTree
+  readonly quotas: Quotas
+  /** The folder of the mount points. */
+  readonly mounts: string
+}
+
+export function createVolumes(
+  deps: VolumeDeps,
+): Pick<VolumePool, 'list' | 'provision' | 'remove' | 'countNested'> {
+  const { commands, tree, quotas } = deps
+  const placeOf = (volume: string): string => tree.at(FOLDERS.volumes, requireName(volume))
+  const mountPointOf = (volume: string): string => join(deps.mounts, requireName(volume))
+  return {
+    list: () => listContents(tree, quotas),
+    async provision(volume, limitBytes) {
+      const [place, mountPoint] = [placeOf(volume), mountPointOf(volume)]
+      const exists = (await ifExists(lstat(place))) !== undefined
+      if (!exists) await commands.run('btrfs', ['subvolume', 'create', place])
+      await quotas.setLimit(place, limitBytes)
+      await mountVolume(commands, place, mountPoint)
+      return mountPoint
+    },
+    async remove(volume) {
+      const mountPoint = mountPointOf(volume)
+      await unmount(commands, mountPoint)
+      await ifExists(rmdir(mountPoint))
+      await tree.deleteBelow(join(FOLDERS.volumes, volume), join(FOLDERS.checkpoints, volume))
+      await rm(tree.at(FOLDERS.checkpoints, volume), { recursive: true, force: true })
+      await tree.flush()
+    },
+    async countNested(volume) {
+      const own = 1
+      const ids = await tree.idsBelow(join(FOLDERS.volumes, requireName(volume)))
+      if (ids.length === 0) throw new PoolError('failed', `The pool has no volume ${volume}.`)
+      return ids.length - own
+    },
+  }
+}
+
+async function mountVolume(commands: Commands, place: string, mountPoint: string): Promise<void> {
+  await mkdir(mountPoint, { recursive: true, mode: 0o700 })
+  if ((await deviceOf(mountPoint)) === (await deviceOf(place))) return
+  // The mount of an earlier volume of this name.
+  await unmount(commands, mountPoint)
+  await commands.run('mount', ['--bind', '-o', MOUNT_OPTIONS, place, mountPoint])
+}
+
+async function unmount(commands: Commands, mountPoint: string): Promise<void> {
+  while (await isMountPoint(mountPoint)) await commands.run('umount', [mountPoint])
+}
+
+async function listContents(tree: PoolTree, quotas: Quotas): Promise<PoolContents> {
+  const subvolumes = await tree.list()
+  const live = subvolumes.filter(({ path }) => path.startsWith(`${FOLDERS.volumes}/`))
+  const quotaOf = await quotas.read(live.map(({ id }) => id))
+  const describe = ({ id, path, generation }: ListedSubvolume): VolumeFacts => {
+    const { limitBytes, usedBytes } = quotaOf.get(id) ?? { limitBytes: undefined, usedBytes: undefined }
+    return { volume: path.slice(FOLDERS.volumes.length + 1), generation, limitBytes, usedBytes }
+  }
+  return { volumes: live.map(describe), checkpoints: listCheckpoints(subvolumes) }
+}

@@ -1,0 +1,125 @@
+// The storage of a node: a pool that holds the node's copies of volumes. Every call has a deadline. A call that cannot
+// observe the pool rejects; it never reports an empty pool. See docs/design/volumes.md#pools
+
+import type { Readable } from 'node:stream'
+
+/** A state of a volume at one moment. `number` increases within the epoch of one primary. */
+export interface Checkpoint {
+  readonly epoch: number
+  readonly number: number
+}
+
+export interface PoolFacts {
+  /** Changes when the pool's file system is replaced. */
+  readonly fileSystemId: string
+  readonly poolBytes: number
+  readonly usedBytes: number
+}
+
+export interface VolumeFacts {
+  readonly volume: string
+  /** Increases with each change that has reached the disk. */
+  readonly generation: number
+  /** Undefined if the limit is not yet set, because a `provision` was interrupted. */
+  readonly limitBytes: number | undefined
+  /** Undefined while the pool counts its usage again. */
+  readonly usedBytes: number | undefined
+}
+
+export interface CheckpointFacts extends Checkpoint {
+  readonly volume: string
+  readonly origin: 'taken' | 'received'
+}
+
+export interface PoolContents {
+  readonly volumes: readonly VolumeFacts[]
+  /** Complete checkpoints only. */
+  readonly checkpoints: readonly CheckpointFacts[]
+}
+
+/** Length and SHA-256 of all bytes of a stream, by which the receiver proves that it has the sender's bytes. */
+export interface StreamDigest {
+  readonly bytes: number
+  readonly sha256: string
+}
+
+export interface CheckpointStream {
+  /** Destroying it ends the sending process. */
+  readonly stream: Readable
+  /** Resolves after the last byte was read; rejects if the stream is incomplete. */
+  readonly digest: Promise<StreamDigest>
+}
+
+export interface ReceiveRequest extends Checkpoint {
+  readonly volume: string
+  /** A longer stream is refused. */
+  readonly maxBytes: number
+  /** The sender's digest; asked for after the last byte. */
+  digest(): Promise<StreamDigest>
+}
+
+export interface VolumePool {
+  /** Measures the pool. Rejects with `missing` or `changed` if it is no longer the pool that was opened. */
+  inspect(): Promise<PoolFacts>
+  /** Writes buffered data to disk. Usage and generations are exact afterwards. */
+  flush(): Promise<void>
+  list(): Promise<PoolContents>
+  /**
+   * Creates the volume if it is absent, sets its limit and mounts it. Returns the mount point. A second call with another
+   * limit resizes the volume; a limit below the usage stops further writes and removes nothing.
+   */
+  provision(volume: string, limitBytes: number): Promise<string>
+  /**
+   * Unmounts the volume and deletes it with all its checkpoints; succeeds if it is already gone. Rejects with `busy`
+   * while a process uses it.
+   */
+  remove(volume: string): Promise<void>
+  /** The number of file systems that a container created inside the volume: checkpoints and usage leave them out. */
+  countNested(volume: string): Promise<number>
+  /** Takes a checkpoint of the mounted volume; succeeds if the checkpoint already exists. */
+  takeCheckpoint(volume: string, checkpoint: Checkpoint): Promise<void>
+  removeCheckpoint(volume: string, checkpoint: Checkpoint): Promise<void>
+  /** Makes a checkpoint the content of a volume that is absent; `provision` then sets its limit and mounts it. */
+  restore(volume: string, checkpoint: Checkpoint): Promise<void>
+  /** Reads a checkpoint, or only the changes since a base that the receiver has. */
+  send(volume: string, checkpoint: Checkpoint, base?: Checkpoint): CheckpointStream
+  /** Stores a checkpoint of another node. When it resolves, the checkpoint is verified, listed and on disk. */
+  receive(input: Readable, request: ReceiveRequest): Promise<void>
+}
+
+/**
+ * Kinds of pool errors. `missing`: the pool that this node had is absent. `changed`: another pool is in its place.
+ * `unsupported`: path, kernel or tools cannot hold a pool. `full`: no space. `corrupt`: a stream is not what the sender
+ * sent. `interrupted`: a stream ended early. `timeout`: the outcome is unknown.
+ */
+export type PoolFault =
+  | 'missing'
+  | 'changed'
+  | 'unsupported'
+  | 'unreadable'
+  | 'full'
+  | 'busy'
+  | 'corrupt'
+  | 'interrupted'
+  | 'timeout'
+  | 'failed'
+
+/** The command behind a pool error. */
+export interface FailedCommand {
+  readonly command: string
+  /** Undefined if the command did not start or was killed. */
+  readonly exitCode: number | undefined
+  readonly lastLine: string
+}
+
+export class PoolError extends Error {
+  readonly fault: PoolFault
+  readonly failed: FailedCommand | undefined
+
+  constructor(fault: PoolFault, message: string, failed?: FailedCommand) {
+    super(message)
+    this.name = 'PoolError'
+    this.fault = fault
+    this.failed = failed
+  }
+}

@@ -1,0 +1,72 @@
+// Keeps the node's pool open and measured. A pool that is missing, replaced or unreadable is reported with its fault and
+// opened again as soon as it is back; containers without volumes are not affected.
+
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { PoolError, type PoolFacts, type VolumePool } from '../ports/volume-pool.ts'
+
+const CHECK_MS = 20_000
+/** The start of the agent waits this long for its pool, so that the first session can report it. */
+const START_MS = 10_000
+
+export type ReportedFault = 'pool_missing' | 'pool_changed' | 'pool_unreadable'
+
+/** The state of the pool at its last check: its size, or why it cannot be used. */
+export interface PoolState {
+  readonly storage?: PoolFacts
+  readonly poolFault?: ReportedFault
+}
+
+export interface PoolKeeper {
+  state(): PoolState
+  /** Checks the pool now, and opens it if it is not open. Never rejects. */
+  check(): Promise<void>
+  close(): void
+}
+
+interface KeeperDeps {
+  open(): Promise<VolumePool>
+  readonly log: Logger
+}
+
+export function createPoolKeeper({ open, log }: KeeperDeps): PoolKeeper {
+  let pool: VolumePool | undefined
+  let state: PoolState = { poolFault: 'pool_unreadable' }
+  let checking: Promise<void> | undefined
+  let lastMessage = ''
+
+  async function measure(): Promise<void> {
+    try {
+      pool ??= await open()
+      state = { storage: await pool.inspect() }
+      if (lastMessage !== 'open') log.info({ ...state.storage }, 'pool open')
+      lastMessage = 'open'
+    } catch (error) {
+      pool = undefined
+      state = { poolFault: reportedFault(error) }
+      const message = error instanceof Error ? error.message : String(error)
+      if (lastMessage !== message) log.error({ ...state, message }, 'pool unavailable')
+      lastMessage = message
+    }
+  }
+  const check = (): Promise<void> => {
+    checking ??= measure().finally(() => {
+      checking = undefined
+    })
+    return checking
+  }
+  const timer = setInterval(() => void check(), CHECK_MS).unref()
+  return { state: () => state, check, close: () => clearInterval(timer) }
+}
+
+/** Opens the pool and waits for it, but not forever: a disk that does not answer must not stop the agent. */
+export async function startPoolKeeper(deps: KeeperDeps): Promise<PoolKeeper> {
+  const keeper = createPoolKeeper(deps)
+  await Promise.race([keeper.check(), delay(START_MS, undefined, { ref: false })])
+  return keeper
+}
+
+function reportedFault(error: unknown): ReportedFault {
+  const fault = error instanceof PoolError ? error.fault : 'failed'
+  return fault === 'missing' || fault === 'changed' ? `pool_${fault}` : 'pool_unreadable'
+}
