@@ -55,6 +55,7 @@ export const FILTERS = [
   'anti_affinity',
   'resources',
   'volume_primary',
+  'storage',
   'quota',
 ] as const
 export type FilterName = (typeof FILTERS)[number]

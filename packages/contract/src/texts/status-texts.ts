@@ -235,6 +235,14 @@ export const REFUSAL_TEXTS = {
     meaning: 'The node has less free CPU and memory than resources requests.',
     next: 'Lower the requests, or free capacity on the node.',
   },
+  storage_pool_missing: {
+    meaning: 'The node has no storage pool, so it cannot hold a copy of a volume.',
+    next: 'Give the machine a pool, or enroll a node that has one.',
+  },
+  insufficient_storage: {
+    meaning: 'The storage pool of the node has less free space than a copy of the volume claims.',
+    next: 'Delete volumes on the node, choose a smaller size, or enroll a node with a larger pool.',
+  },
   containers_quota_reached: {
     meaning: 'The tenant has as many containers as its quota allows, so no node accepts another one.',
     next: 'Scale something down, or ask the operator to raise the quota.',

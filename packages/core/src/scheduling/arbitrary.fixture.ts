@@ -91,6 +91,12 @@ export const arbitraryNode = (number: number): fc.Arbitrary<NodeFacts> =>
       capacity: amounts(12),
       requested: amounts(6),
       replicas,
+      pool: mostly<NodeFacts['pool']>(
+        { poolBytes: 200, claimedBytes: 0 },
+        undefined,
+        { poolBytes: 200, claimedBytes: 185 },
+        { poolBytes: 100, claimedBytes: 90 },
+      ),
     })
     .map(({ standing: stands, ...rest }) => ({ ...rest, ...stands }))
 
@@ -155,4 +161,5 @@ export const arbitraryWorkload: fc.Arbitrary<Workload> = fc.record({
   ),
   ofPlatform: fc.boolean(),
   needs: seldom(fc.subarray(CAPABILITIES)).map((some) => some ?? []),
+  storageBytes: seldom(fc.constantFrom(5, 6, 150)),
 })

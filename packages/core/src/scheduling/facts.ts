@@ -33,6 +33,14 @@ export interface NodeFacts {
   readonly requested: Capacity
   /** Maps a deployment name to the number of its replicas that are assigned to the node. */
   readonly replicas: ReadonlyMap<string, number>
+  /** The node's storage pool; absent if it has none, and in the facts for workloads that store nothing. */
+  readonly pool?: PoolFacts | undefined
+}
+
+export interface PoolFacts {
+  readonly poolBytes: number
+  /** The bytes that the copies of volumes on the node may fill. */
+  readonly claimedBytes: number
 }
 
 /** The demands of `placement.residency`, together with the configuration of residency. */
@@ -53,6 +61,8 @@ export interface Workload {
   readonly ofPlatform: boolean
   /** The capabilities that an agent needs to create a container of the workload. */
   readonly needs: readonly string[]
+  /** The bytes of a storage pool that the workload claims; absent if it stores nothing. */
+  readonly storageBytes?: number | undefined
 }
 
 export interface TenantFacts {

@@ -57,6 +57,9 @@ const DEMANDS: Demands = {
     (w.resources.cpuMillis === 0 || n.requested.cpuMillis + w.resources.cpuMillis <= n.capacity.cpuMillis) &&
     (w.resources.memoryBytes === 0 ||
       n.requested.memoryBytes + w.resources.memoryBytes <= n.capacity.memoryBytes),
+  storage: (w, { pool }) =>
+    w.storageBytes === undefined ||
+    (pool !== undefined && pool.poolBytes * 0.95 - pool.claimedBytes >= w.storageBytes),
   quota: (_w, _n, f) => f.containers.limit - f.containers.used >= 1,
 }
 

@@ -19,6 +19,7 @@ import { namedNode } from './named-node.ts'
 import { quota } from './quota.ts'
 import { readiness } from './readiness.ts'
 import { resources } from './resources.ts'
+import { storage } from './storage.ts'
 
 /** A test case of a filter. A case without an expected refusal means that the node is accepted. */
 type Row = [
@@ -294,6 +295,32 @@ const overcommitted = {
   capacity: { cpuMillis: 0, memoryBytes: 0 },
   requested: { cpuMillis: 5, memoryBytes: 5 },
 }
+checkTable(storage, [
+  ['stores nothing, no pool', {}, {}],
+  ['stores nothing, full pool', {}, { pool: { poolBytes: 100, claimedBytes: 100 } }],
+  [
+    'exactly the free space less the reserve',
+    { storageBytes: 45 },
+    { pool: { poolBytes: 100, claimedBytes: 50 } },
+  ],
+  [
+    'one byte more',
+    { storageBytes: 46 },
+    { pool: { poolBytes: 100, claimedBytes: 50 } },
+    {
+      code: 'insufficient_storage',
+      required: { freeBytes: 46 },
+      reported: { freeBytes: 45, poolBytes: 100 },
+    },
+  ],
+  [
+    'no pool',
+    { storageBytes: 1 },
+    {},
+    { code: 'storage_pool_missing', required: { freeBytes: 1 }, reported: null },
+  ],
+])
+
 checkTable(resources, [
   ['exactly what is free', asks(300, 100), partly],
   ['nothing, of a full node', asks(0, 0), overcommitted],

@@ -16,6 +16,7 @@ import { residencyCountry } from './residency-country.ts'
 import { residencyEnforcement } from './residency-enforcement.ts'
 import { residencyRegion } from './residency-region.ts'
 import { resources } from './resources.ts'
+import { storage } from './storage.ts'
 
 /** The filters on the location of a node. Another filter checks whether residency is enforced. */
 export const RESIDENCY_FILTERS: readonly Filter[] = [residencyCountry, residencyRegion, blockedCountry]
@@ -33,5 +34,6 @@ export const PLACEMENT_FILTERS: readonly Filter[] = [
   affinity,
   antiAffinity,
   resources,
+  storage,
   quota,
 ]

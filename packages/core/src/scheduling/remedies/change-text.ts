@@ -52,6 +52,9 @@ const WITHOUT_REMEDY: { readonly [code: string]: (nodeName: string) => string } 
     `Enroll another node: ${nodeName} is reserved for the platform's own deployments.`,
   node_claims_releasing: (nodeName) =>
     `Enroll another node: this tenant is releasing its claim on ${nodeName}.`,
+  storage_pool_missing: (nodeName) => `Give ${nodeName} a storage pool, or enroll a node that has one.`,
+  insufficient_storage: (nodeName) =>
+    `Delete volumes on ${nodeName}, choose a smaller size, or enroll a node with a larger storage pool.`,
   node_claims_shared: (nodeName) => `Wait until the other claim on ${nodeName} is released.`,
 }
 
