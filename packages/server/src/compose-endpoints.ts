@@ -17,6 +17,7 @@ import { rotationEndpoints } from './api/routes/rotation.ts'
 import { schedulerEndpoints } from './api/routes/scheduler.ts'
 import { secretEndpoints } from './api/routes/secrets.ts'
 import { tenantEndpoints } from './api/routes/tenants.ts'
+import { volumeEndpoints } from './api/routes/volumes.ts'
 import type { Config } from './config/schema.ts'
 import { readServerTls } from './connect-engines.ts'
 import { createReaderViews } from './loops/controllers/placement/reader-views.ts'
@@ -151,6 +152,9 @@ function writeEndpoints(
     ...secretEndpoints({ ...common, ...material }),
     ...rotationEndpoints({ ...common, ...material, archiveRevisions }),
     ...nodeEndpoints({ ...common, ...joining, callNode }),
+    ...(config.volumes.enabled
+      ? volumeEndpoints({ ...common, limits: config.limits, residency: config.residency })
+      : []),
   ]
 }
 

@@ -21,6 +21,7 @@ import {
   sendExample,
   sendExampleAsAdmin,
 } from '@holdfast/testkit/provocations/run-examples'
+import { startVolumeWorld, VOLUME_CODES } from '@holdfast/testkit/provocations/volume-world'
 import { prepareSecrets, SECRET_PROVOCATIONS } from '@holdfast/testkit/secrets/secret-provocations'
 import { createStoreEye } from '@holdfast/testkit/secrets/store-eye'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -165,6 +166,27 @@ test('anchored_secret_dropped and anchored_secret_repointed are returned when vo
   await platform.stop()
 })
 
+test('the codes of volumes are returned when volumes are enabled', async () => {
+  const volumes = await startVolumeWorld()
+  const { platform, send, asExample: asShown } = volumes
+  await expectNothingStored(platform, async () => {
+    for (const code of VOLUME_CODES) {
+      const { fails, passes, field } = exampleOf(code) ?? {}
+      if (fails === undefined || field === undefined) throw new Error(`no example of ${code}`)
+      const answer = await send(fails)
+      await expectRefusal(answer, code, field, { alternative: code === 'volume_not_found' })
+      const page = await (await fetch(`${platform.baseUrl}/docs/errors/${code}`)).text()
+      for (const part of ['expected', 'why'])
+        expect(page).toContain(escapeHtml(asShown(String(answer.body[part]))))
+      if (passes === undefined) continue
+      const path = passes.method === 'GET' ? passes.path : `${passes.path}?dryRun=true`
+      expect((await send({ ...passes, path })).status).toBe(200)
+    }
+  })
+  for (const code of VOLUME_CODES) shown.add(code)
+  await platform.stop()
+})
+
 describe('while a store is unavailable', () => {
   test('store_unavailable is returned when etcd is killed during a write or paused during a read', {
     timeout: 120_000,
@@ -237,6 +259,7 @@ async function sendFailing(platform: Platform, code: Code): Promise<ApiAnswer> {
 
 describe('the examples of the reference pages', () => {
   const APART: readonly Code[] = [
+    ...VOLUME_CODES,
     'rate_limited',
     'anchored_secret_dropped',
     'anchored_secret_repointed',

@@ -20,9 +20,10 @@ let tenantIdentities: Identity[]
 /** Records of the tenant acme, and records of the tenant globex, which acme must not see. */
 let own: MarkedTenant
 let foreign: MarkedTenant
+let foreignVolume: string
 
 beforeAll(async () => {
-  platform = await startPlatform()
+  platform = await startPlatform({ settings: { volumes: { enabled: true } } })
   const { body } = await platform.api().get('/api/v1/tenants')
   const tenants = body['items'] as { id: string; platform: boolean }[]
   platformTenant = tenants.find((tenant) => tenant.platform)?.id ?? ''
@@ -30,8 +31,18 @@ beforeAll(async () => {
   tenantIdentities = await makeTenantIdentities(platform)
   own = await markTenant(platform, platform.acme)
   foreign = await markTenant(platform, platform.globex)
+  foreignVolume = await makeVolume()
 })
 afterAll(() => platform.stop())
+
+/** Creates a volume of the tenant globex and returns its id. */
+async function makeVolume(): Promise<string> {
+  const { id, token } = platform.globex
+  const sent = { name: foreign.deployment.name, class: 'ephemeral', sizeBytes: 2 ** 30 }
+  const { status, body, text } = await platform.api(token).post(`/api/v1/tenants/${id}/volumes`, sent)
+  if (status !== 201) throw new Error(text)
+  return String(Object(body['volume']).id)
+}
 
 const endpoints = () =>
   platform.server.endpoints.map(({ method, path, body }) => ({ method, path, takesBody: body !== undefined }))
@@ -190,7 +201,10 @@ function objectPairs(): { [parameter: string]: (readonly [foreign: string, missi
     id: [
       [tokenId, `tok_${'0'.repeat(26)}`],
       [node.id, `node_${'0'.repeat(26)}`],
+      [foreignVolume, `vol_${'0'.repeat(26)}`],
     ],
+    nodeId: [[node.id, `node_${'0'.repeat(26)}`]],
+    snap: [['none', 'none']],
     nodeName: [[node.name, `m${'0'.repeat(node.name.length - 1)}`]],
     revision: [['1', '1']],
     host: [[platform.registryHost, platform.registryHost]],

@@ -24,7 +24,7 @@ const folder = makeTempFolder('reference')
 const documentFile = join(folder.path, 'openapi.json')
 let platform: Platform
 beforeAll(async () => {
-  platform = await startPlatform()
+  platform = await startPlatform({ settings: { volumes: { enabled: true } } })
   writeFileSync(documentFile, (await createApiClient(platform.baseUrl, undefined).get('/openapi.json')).text)
 })
 afterAll(async () => {

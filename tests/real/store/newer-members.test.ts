@@ -1,5 +1,5 @@
-// Requests change records that a newer server has changed: deployments, secrets, rotations, registry credentials and
-// tenants, over HTTP on a real etcd and a real secrets store. No change of a record may lose a member that only the newer
+// Requests change records that a newer server has changed: deployments, secrets, rotations, registry credentials, volumes
+// and tenants, over HTTP on a real etcd and a real secrets store. No change of a record may lose a member that only the newer
 // server knows. The simulation does the same for nodes and placements (packages/simulation/src/seeds).
 
 import { isJsonObject, type Json, type JsonObject } from '@holdfast/contract'
@@ -92,6 +92,22 @@ async function rotate(): Promise<ApiAnswer> {
   return world.api.post(`${path}/rotate`, { phase, ...(first && { secret: first.secret }), ...values })
 }
 
+const volumesPath = () => `/api/v1/tenants/${world.tenant}/volumes`
+
+function createVolume(): Promise<ApiAnswer> {
+  const sent = { name: oneOf(NAMES), class: 'replicated', sizeBytes: 2 ** 30, residency: { country: 'DE' } }
+  return world.api.post(volumesPath(), sent)
+}
+
+/** Changes the number of copies of the first volume, or deletes the volume. */
+async function scaleVolume(): Promise<ApiAnswer> {
+  const [first] = Object((await world.api.get(volumesPath())).body['items'])
+  const path = `${volumesPath()}/${first?.id ?? 'none'}`
+  return below(5) === 0
+    ? world.api.delete(path)
+    : world.api.send('PATCH', path, { replicas: ((first?.replicas ?? 0) + 1) % 5 })
+}
+
 async function rollBack(): Promise<ApiAnswer> {
   const name = oneOf(NAMES)
   const revision = 1 + below(Math.max(1, (world.deployment(name)?.revision ?? 1) - 1))
@@ -142,6 +158,9 @@ const REQUEST_KINDS: readonly [
   () => world.api.put(at(oneOf(LABELS)), { values: { password: `p${below(1_000_000)}` } }),
   () => world.api.post(`${DEPLOYMENTS}/${oneOf(NAMES)}/restart`, {}),
   () => world.api.delete(`${DEPLOYMENTS}/${oneOf(NAMES)}`),
+  createVolume,
+  scaleVolume,
+  scaleVolume,
   () =>
     world.api.put(`/api/v1/registries/${world.platform.registryHost}/credential`, {
       username: 'u',

@@ -9,7 +9,7 @@ export interface EventDescription {
   /** The severities of an event type. There are several if the severity depends on the reason of the event. */
   readonly severity: readonly Severity[]
   /** The kinds of record that the `subject` of an event can name. */
-  readonly subjects: readonly ('Deployment' | 'Node' | 'Secret' | 'Tenant')[]
+  readonly subjects: readonly ('Deployment' | 'Node' | 'Secret' | 'Tenant' | 'Volume')[]
   /** The members of an event's `data`, each with its meaning. */
   readonly data: { readonly [member: string]: string }
 }
@@ -213,14 +213,34 @@ export const EVENT_DESCRIPTIONS: { readonly [type in EventType]: EventDescriptio
       vault_path: 'path of the entry, or null',
     },
   },
-  'volume.created': null,
+  'volume.created': {
+    when: 'a volume is created',
+    severity: ['info'],
+    subjects: ['Volume'],
+    data: {
+      class: 'class of the volume',
+      sizeBytes: 'its size',
+      replicas: 'the desired number of copies besides the primary',
+      phase: '`Pending` if no node fits, else `Materializing`; `Ready` for the class object',
+    },
+  },
   'volume.ready': null,
   'volume.degraded': null,
   'volume.promoted': null,
   'volume.divergence_preserved': null,
   'volume.lost': null,
-  'volume.replica_added': null,
-  'volume.resized': null,
+  'volume.replica_added': {
+    when: 'a node gets a further copy of a volume',
+    severity: ['info'],
+    subjects: ['Volume'],
+    data: { nodeId: NODE_ID, replicas: 'the desired number of copies besides the primary' },
+  },
+  'volume.resized': {
+    when: 'a client changes the size of a volume',
+    severity: ['info'],
+    subjects: ['Volume'],
+    data: { from: 'the size before, in bytes', to: 'the new size' },
+  },
   'node.enrolled': {
     when: 'a machine enrolls as a node, for the first time or again',
     severity: ['info'],

@@ -35,6 +35,9 @@ export const capacityShape = object({
 })
 export type Capacity = Infer<typeof capacityShape>
 
+/** The storage pool of a node: its size, and the bytes that its file system uses. */
+export const storageShape = object({ poolBytes: integer(), usedBytes: integer() })
+
 export const engineShape = object({
   version: field(engineTexts.version, string()),
   apiVersion: field(engineTexts.apiVersion, string()),
@@ -86,6 +89,8 @@ export const nodeShape = object({
   labels: map(string()),
   capacity: capacityShape,
   engine: engineShape,
+  /** The storage pool for volumes; absent if the node has none. */
+  storage: optional(storageShape),
   /** The version of the node's agent; absent until the agent has opened its first session. */
   agentVersion: optional(string()),
   claims: list(claimShape),

@@ -140,10 +140,7 @@ export const effectsShape = object({
   stops: described('Replicas that stop and get no successor', list(stoppedReplicaShape)),
   unplaced: described('Deployments with replicas that no node accepts', list(unplacedShape)),
   unrouted: described('Routes that reach no replica, for a while or from then on', list(unroutedShape)),
-  lostData: described(
-    'Volumes whose data would be lost; always empty, because volumes do not exist yet',
-    list(lostDataShape),
-  ),
+  lostData: described('Volumes whose data would be lost', list(lostDataShape)),
   lowestReady: described(
     'Deployments whose replicas move, restart or stop, each with its lowest number of ready replicas',
     list(lowestReadyShape),

@@ -32,7 +32,7 @@ export const resourceCodes = {
   },
   node_not_found: {
     status: 404,
-    field: 'id | nodeName',
+    field: 'id | nodeName | nodeId',
     expected: 'the id of a node of this tenant, or the name of one that it claims',
     why: 'This tenant has no node with that id or name.',
     doc: markdown(

@@ -76,9 +76,9 @@ export const volumeCodes = {
   },
   volume_not_ready: {
     status: 409,
-    field: 'volumes[<i>].volume',
+    field: 'volumes[<i>].volume | id',
     expected: 'a volume in phase Ready',
-    why: 'The volume is in phase {phase} and accepts no new mount before it is Ready.',
+    why: 'The volume is in phase {phase}; it is neither mounted nor resized before it is Ready.',
     doc: markdown(
       'The phase is checked for mounts that are new in this request; existing mounts stay accepted.',
       '',

@@ -9,7 +9,7 @@
 //   server  open               requests a stream of bytes: logs or exec
 //   both    credit, end        flow control and end of a stream; the bytes are in binary frames
 
-import { capacityShape, engineShape, machineContainerShape } from '../api/node.ts'
+import { capacityShape, engineShape, machineContainerShape, storageShape } from '../api/node.ts'
 import {
   type ContainerTemplate,
   containerTemplateShape,
@@ -55,6 +55,8 @@ export const helloShape = object({
   labels: map(string()),
   engine: engineShape,
   capacity: capacityShape,
+  /** The node's storage pool; absent if it has none. */
+  storage: optional(storageShape),
   /**
    * The `host:port` at which this node's router accepts requests forwarded by other nodes of the tenant. If absent, the
    * node routes no requests.

@@ -7,6 +7,7 @@ import type { PlacementDeps } from '../operations/deployments/explain-placement.
 import { makePlan } from '../operations/deployments/write/plan.ts'
 import type { Written } from '../operations/deployments/write/written.ts'
 import type { DryWrite, RunDry } from '../operations/dry-runs.ts'
+import { lostData } from '../operations/volumes/lost-data.ts'
 import type { Store } from '../store/store.ts'
 import {
   type AnyEndpoint,
@@ -71,9 +72,15 @@ function planOf(
     const { deployment, alterations, warnings } = value
     return { alterations, warnings, plan: makePlan(placement, tenant, deployment.name, planned) }
   }
-  const { steps, effects } = change
-  const warnings = 'warnings' in value && Array.isArray(value.warnings) ? value.warnings : []
-  return { alterations: [], warnings, plan: { result: value, steps, effects } }
+  const { steps } = change
+  const effects = { ...change.effects, lostData: lostData(placement.store, planned.after, tenant) }
+  const listOf = (list: unknown) => (Array.isArray(list) ? list : [])
+  const { alterations, warnings } = { alterations: [], warnings: [], ...value }
+  return {
+    alterations: listOf(alterations),
+    warnings: listOf(warnings),
+    plan: { result: value, steps, effects },
+  }
 }
 
 const isWritten = (body: object): body is Written => 'deployment' in body && 'alterations' in body

@@ -2,7 +2,7 @@
 // OpenAPI document and the cross-tenant test. A handler knows no HTTP beyond a status and an ETag.
 
 import type { Readable } from 'node:stream'
-import { type Code, defined, type Json, pageShape, type Shape } from '@holdfast/contract'
+import { type Code, defined, type Json, pageShape, type Rejection, type Shape } from '@holdfast/contract'
 import type { Action } from '@holdfast/core'
 import type { Caller, Outcome } from '../operations/caller.ts'
 import type { Page } from '../operations/page.ts'
@@ -75,6 +75,8 @@ export interface Endpoint extends DescribedEndpoint {
   readonly action: Action
   /** Set if the endpoint requires X-Tenant-ID: the code that rejects a request whose header is missing or not a UUID. */
   readonly tenantRequired?: Code
+  /** Set if every request is rejected, after its role and query and before its body is read. */
+  readonly refusal?: Rejection
   /** Set if the response is a stream; the number of open streams per token is limited. */
   readonly streams?: true
   handle(request: ApiRequest): Promise<Outcome<ApiResponse | StreamedResponse>>

@@ -173,7 +173,12 @@ export const configShape = object({
     distinct: true,
     about: 'Names that no tenant may use, besides `etcd` and `holdfast-etcd`',
   }),
-  volumes: object({ enabled: flag(false, 'Whether deployments may mount volumes') }),
+  volumes: object({
+    enabled: flag(
+      false,
+      'Whether volumes and their mounts are accepted. Nodes do not store volumes yet, so this is for trials only',
+    ),
+  }),
   metrics: object({ open: flag(false, 'Whether `/metrics` answers without a token') }),
   log: object({
     level: setting(oneOf(LOG_LEVELS), { default: 'info', about: 'Lowest severity that is logged' }),

@@ -2,9 +2,9 @@
 // slot keys. Bytes are measured by the cache, so concurrent writes may exceed a byte quota slightly.
 
 import { QUOTA_KINDS, type QuotaKind, type QuotaList, type TenantId } from '@holdfast/contract'
-import { placements, tenants } from '../store/records.ts'
+import { placements, tenants, VOLUME_USE_ID, volumeUse } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
-import { globally } from '../store/transaction.ts'
+import { globally, inTenant } from '../store/transaction.ts'
 import type { SlotAllocator } from './slots.ts'
 
 export type QuotaDefaults = { readonly [kind in QuotaKind]: number }
@@ -41,6 +41,8 @@ export function createQuotas(
   const used = (tenant: TenantId, kind: QuotaKind): number => {
     if (kind === 'stored_bytes') return store.storedBytes(tenant)
     if (kind === 'containers') return countContainers(store, tenant)
+    if (kind === 'volume_bytes')
+      return store.get(inTenant(tenant, volumeUse, VOLUME_USE_ID))?.record.bytes ?? 0
     return SLOTTED.has(kind) ? slots.used(tenant, kind) : 0
   }
   return {

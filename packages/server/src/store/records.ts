@@ -8,6 +8,7 @@ import { decisionParts, decisions, observations, placements } from './records/pl
 import { credentials, intents, proofKeys, registryCredentials } from './records/secrets.ts'
 import { formats, serverReplicas, shards } from './records/servers.ts'
 import { execTickets, platform, slots, tenantNames, tenants, tokens } from './records/tenants.ts'
+import { volumeNames, volumes, volumeUse } from './records/volumes.ts'
 
 export * from './records/activity.ts'
 export type { Collection } from './records/collection.ts'
@@ -17,6 +18,7 @@ export * from './records/placements.ts'
 export * from './records/secrets.ts'
 export * from './records/servers.ts'
 export * from './records/tenants.ts'
+export * from './records/volumes.ts'
 
 export const COLLECTIONS: readonly Collection<unknown>[] = [
   deployments,
@@ -47,4 +49,7 @@ export const COLLECTIONS: readonly Collection<unknown>[] = [
   shards,
   serverReplicas,
   formats,
+  volumes,
+  volumeNames,
+  volumeUse,
 ]

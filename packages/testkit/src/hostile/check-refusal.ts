@@ -16,10 +16,14 @@ interface Rejection {
   readonly doc?: unknown
 }
 
+/** The status of the one request that is always rejected: the creation of a snapshot. */
+const NOT_IMPLEMENTED = 501
+
 /** Describes why the response is not a well-formed rejection; undefined if it is well-formed. */
 export function refusalFault(answer: RawAnswer, baseUrl: string): string | undefined {
   const { status, headers, text } = answer
-  if (status < 400 || status > 499) return `status ${status} is not a rejection`
+  const isRejection = (status >= 400 && status <= 499) || status === NOT_IMPLEMENTED
+  if (!isRejection) return `status ${status} is not a rejection`
   if (headers['content-type'] !== 'application/json; charset=utf-8') return `type ${headers['content-type']}`
   const body: Rejection & { rejections?: Rejection[] } = JSON.parse(text)
   if (LAYER_STATUSES.has(status) && body.code === undefined) return undefined

@@ -62,6 +62,7 @@ export const RECORD_CHANGES: { readonly [folder: string]: RecordChange } = {
     replaced: {
       capacity: fromHello,
       engine: fromHello,
+      storage: fromHello,
       session: identifiedBy('Each session has its own epoch.', 'session.epoch'),
       attested: identifiedBy('The join token of each enrollment attests it.', 'generation'),
     },
@@ -83,6 +84,9 @@ export const RECORD_CHANGES: { readonly [folder: string]: RecordChange } = {
   },
   reg: { kind: 'changed', by: 'platform' },
   intent: { kind: 'changed', by: 'platform' },
+  vol: { kind: 'changed', by: 'platform' },
+  voluse: { kind: 'changed', by: 'platform' },
+  volname: { kind: 'written once', reason: 'A name is claimed and released.' },
   removal: { kind: 'written once', reason: 'A repeated deletion leaves it unchanged.' },
   obs: {
     kind: 'replaced',

@@ -70,7 +70,7 @@ export interface RotatingWorld {
 
 /** Starts the platform. With `moves: false`, the test itself changes the version that consumers use. */
 export async function startRotatingWorld({ moves = true } = {}): Promise<RotatingWorld> {
-  const platform = await startPlatform()
+  const platform = await startPlatform({ settings: { volumes: { enabled: true } } })
   const { endpoints } = await sharedEtcd()
   const opened = await openTestStore({ endpoints, root: platform.root })
   const { store } = opened

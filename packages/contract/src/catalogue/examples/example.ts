@@ -29,6 +29,8 @@ export const EXAMPLE = {
   registry: 'registry.example.com',
   image: 'registry.example.com/shop/web:1.4.2',
   node: 'node_01JD7Q4ZJ8V5T2M0K3X9R6B1CA',
+  volume: 'vol_01JD7Q6B3N7X9P5R1T4V8W0Y2Z',
+  mountedVolume: 'vol_01JD7Q7C4P8Y0R6S2V5W9X1Z3A',
   tenant: '6f1c2f0e-8f0a-4d7e-9b35-2f6f0c1d9a44',
   otherTenant: '0d8a3f52-57b1-4c39-8a0e-7a1f6f9b2c10',
   newTenant: '9b7d40c6-1e5f-4f0b-8d2a-c3a5e8f71b62',

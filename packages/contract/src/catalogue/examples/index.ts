@@ -5,6 +5,7 @@ import type { CodeExample } from './example.ts'
 import { manifestExamples } from './manifest-examples.ts'
 import { requestExamples } from './request-examples.ts'
 import { secretExamples } from './secret-examples.ts'
+import { volumeExamples } from './volume-examples.ts'
 
 export { type CodeExample, EXAMPLE, type ExampleRequest } from './example.ts'
 
@@ -12,6 +13,7 @@ const EXAMPLES: { readonly [code in Code]?: CodeExample } = {
   ...manifestExamples,
   ...secretExamples,
   ...requestExamples,
+  ...volumeExamples,
 }
 
 /** The example of a code; undefined for codes that no request can cause. */

@@ -7,6 +7,7 @@ import {
   newJoinTokenShape,
   newTenantShape,
   newTokenShape,
+  newVolumeShape,
   nodePatchShape,
   registryCredentialShape,
   rollbackShape,
@@ -14,8 +15,12 @@ import {
   type Shape,
   secretWriteShape,
   tenantPatchShape,
+  volumePatchShape,
+  volumeReplicaShape,
+  volumeResizeShape,
 } from '@holdfast/contract'
 import { DEFAULT_LIMITS, type Limits } from '../../limits.ts'
+import { replicasRange, sizeRules, volumeCrossRules, volumeRules } from '../../volumes/volume-rules.ts'
 import { type DescribedField, describeFields } from './describe-body.ts'
 import { type BodyRules, SECRET_WRITE_BODY } from './field-rejections.ts'
 
@@ -104,6 +109,34 @@ const BODIES: readonly Body[] = [
     request: 'POST /api/v1/tenants/{tenant}/tokens',
     shape: newTokenShape,
     rules: checkedWith('name_required'),
+  },
+  {
+    name: 'volume',
+    about: 'A new volume. The platform must have volumes enabled.',
+    request: 'POST /api/v1/tenants/{tenant}/volumes',
+    shape: newVolumeShape,
+    rules: { rules: volumeRules, cross: volumeCrossRules, facts: [] },
+  },
+  {
+    name: 'volume-change',
+    about: 'A change of the number of copies of a volume.',
+    request: 'PATCH /api/v1/tenants/{tenant}/volumes/{id}',
+    shape: volumePatchShape,
+    rules: { rules: [replicasRange], cross: [], facts: [] },
+  },
+  {
+    name: 'volume-resize',
+    about: 'A change of the size of a volume.',
+    request: 'POST /api/v1/tenants/{tenant}/volumes/{id}/resize',
+    shape: volumeResizeShape,
+    rules: { rules: sizeRules, cross: [], facts: [] },
+  },
+  {
+    name: 'volume-replica',
+    about: 'A further copy of a volume on a chosen node.',
+    request: 'POST /api/v1/tenants/{tenant}/volumes/{id}/replicas',
+    shape: volumeReplicaShape,
+    rules: checkedWith('replica_node_invalid'),
   },
   {
     name: 'registry-credential',

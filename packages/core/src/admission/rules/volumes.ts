@@ -1,9 +1,8 @@
 // Rules for volume mounts. Every fault inside a mount, even a wrong type, has the code volume_mount_shape.
 
-import { MOUNT_TYPES } from '@holdfast/contract'
+import { isVolumeId, MOUNT_TYPES } from '@holdfast/contract'
 import { accepted, isAbsent, onText, type Rule, type Stage } from '../rule-engine/rule.ts'
 
-const VOLUME_ID = /^vol_[0-9A-HJKMNP-TV-Z]{26}$/
 const TARGET_CHARACTERS = 1024
 const PATH_ELEMENT = /^[^/\p{Cc}]+$/u
 
@@ -20,7 +19,7 @@ export const volumesRules: readonly Rule[] = [
   mountRule(
     'volume',
     'form',
-    onText((id) => !VOLUME_ID.test(id)),
+    onText((id) => !isVolumeId(id)),
   ),
   mountRule('target', 'type', (value) => !isAbsent(value) && typeof value !== 'string'),
   mountRule('target', 'required', isAbsent),

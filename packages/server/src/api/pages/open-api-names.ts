@@ -39,6 +39,7 @@ import {
   newJoinTokenShape,
   newTenantShape,
   newTokenShape,
+  newVolumeShape,
   nodePatchShape,
   nodeShape,
   placementEntryShape,
@@ -70,15 +71,21 @@ import {
   secretVersionShape,
   secretWriteShape,
   secretWrittenShape,
+  snapshotShape,
   statusWithTimelineShape,
   tenantPatchShape,
   tenantShape,
   tokenShape,
   updateShape,
   volumeMountShape,
+  volumePatchShape,
+  volumeReplicaShape,
+  volumeResizeShape,
+  volumeShape,
   warningShape,
   whyShape,
   writtenShape,
+  writtenVolumeShape,
 } from '@holdfast/contract'
 import { deploymentChangeShape, newDeploymentShape } from '../routes/sent-deployment.ts'
 
@@ -120,6 +127,7 @@ const NAMED: { readonly [name: string]: Shape<unknown> } = {
   NewJoinToken: newJoinTokenShape,
   NewTenant: newTenantShape,
   NewToken: newTokenShape,
+  NewVolume: newVolumeShape,
   Node: nodeShape,
   NodeChange: nodePatchShape,
   NodeClaim: claimShape,
@@ -153,12 +161,18 @@ const NAMED: { readonly [name: string]: Shape<unknown> } = {
   SecretVersion: secretVersionShape,
   SecretWrite: secretWriteShape,
   SecretWritten: secretWrittenShape,
+  Snapshot: snapshotShape,
   Tenant: tenantShape,
   TenantChange: tenantPatchShape,
   Token: tokenShape,
   UpdatePolicy: updateShape,
+  Volume: volumeShape,
+  VolumeChange: volumePatchShape,
   VolumeMount: volumeMountShape,
+  VolumeReplica: volumeReplicaShape,
+  VolumeResize: volumeResizeShape,
   Warning: warningShape,
+  WrittenVolume: writtenVolumeShape,
 }
 
 /** A copy of a shape with another description has the same fields, so the fields identify what a shape describes. */
@@ -218,7 +232,7 @@ const TAGS: readonly Tag[] = [
   {
     name: 'Tenants',
     description: 'Tenants, their tokens and quotas, and the caller',
-    paths: ['tenants', 'quotas', 'me'],
+    paths: ['tenants', 'quotas', 'me', 'dvm'],
   },
   {
     name: 'Platform',

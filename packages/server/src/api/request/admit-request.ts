@@ -83,6 +83,7 @@ export async function admitRequest(
     )
   const query = readQuery(head.rawQuery, endpoint.query)
   if (!query.ok) return { ok: false, rejected: { rejections: query.rejections } }
+  if (endpoint.refusal !== undefined) return stop(endpoint.refusal)
   const caller: Caller = {
     tenant: tenant.tenant,
     onBehalf: tenant.onBehalf,

@@ -54,15 +54,15 @@ export async function openSession(
 function openedNode(
   { clock, replica }: GatewayContext,
   node: StoredNode,
-  { bootId, version, capabilities, engine, capacity, peerAddress: advertised }: Hello,
+  { bootId, version, capabilities, engine, capacity, storage, peerAddress: advertised }: Hello,
   { labels, refused }: AttestedLabels,
 ): StoredNode {
-  const { peerAddress: _address, refusedMark: _mark, ...kept } = node
+  const { peerAddress: _address, refusedMark: _mark, storage: _pool, ...kept } = node
   const { capabilities: _stated, ...agent } = node.agent ?? {}
   const [peerAddress, refusedMark] = [validPeerAddress(advertised), markOf(refused)]
   return {
     ...kept,
-    ...defined({ refusedMark, peerAddress }),
+    ...defined({ refusedMark, peerAddress, storage }),
     labels,
     engine,
     agent: { ...agent, version, ...defined({ capabilities }) },

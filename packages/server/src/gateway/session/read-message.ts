@@ -51,9 +51,10 @@ const MAX_CAPABILITIES = 64
 const MAX_TEXT = 256
 
 function isValidHello(hello: Hello): boolean {
-  const { generation, bootId, version, capabilities = [], labels, engine, capacity } = hello
+  const { generation, bootId, version, capabilities = [], labels, engine, capacity, storage } = hello
   const texts = [bootId, version, engine.version, engine.apiVersion, ...capabilities]
-  const numbers = [generation, capacity.cpuMillis, capacity.memoryBytes]
+  const pool = storage === undefined ? [] : [storage.poolBytes, storage.usedBytes]
+  const numbers = [generation, capacity.cpuMillis, capacity.memoryBytes, ...pool]
   return (
     texts.every(isShort) &&
     numbers.every((number) => Number.isSafeInteger(number) && number >= 0) &&

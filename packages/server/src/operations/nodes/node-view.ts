@@ -7,7 +7,8 @@ import { globally } from '../../store/transaction.ts'
 import type { Claim } from './claims.ts'
 
 export function nodeView(node: StoredNode, tenant: TenantId, claims: readonly Claim[]): Node {
-  const { id, name, status, schedulable, draining, controlPlane, labels, capacity, engine, agent } = node
+  const { id, name, status, schedulable, draining, controlPlane, labels, capacity, engine, storage, agent } =
+    node
   return {
     id,
     name,
@@ -17,7 +18,7 @@ export function nodeView(node: StoredNode, tenant: TenantId, claims: readonly Cl
     labels,
     capacity,
     engine,
-    ...defined({ agentVersion: agent?.version }),
+    ...defined({ storage, agentVersion: agent?.version }),
     ...(draining === true ? { draining } : {}),
     claims: claims.map((claim) => ({ own: claim.tenant === tenant, state: claim.state })),
   }

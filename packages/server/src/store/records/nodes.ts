@@ -17,6 +17,7 @@ import {
   oneOf,
   optional,
   residencyShape,
+  storageShape,
   string,
   type TenantId,
 } from '@holdfast/contract'
@@ -51,6 +52,8 @@ export const storedNodeShape = object({
   engine: engineShape,
   /** Stated by the agent in its last session; absent before the first one. Without `capabilities`: those of 0.1.0. */
   agent: optional(object({ version: string(), capabilities: optional(list(string())) })),
+  /** The storage pool that the agent stated in its last session; absent if the node has none. */
+  storage: optional(storageShape),
   status: oneOf(NODE_STATUSES),
   statusSince: string(),
   /** The node's session: the server replica that holds it, and its epoch, which each new session increases. */

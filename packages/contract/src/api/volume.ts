@@ -1,0 +1,118 @@
+// Volumes: the bodies of their requests and the record that the API returns.
+
+import type { NodeId, VolumeId } from '../ids.ts'
+import {
+  boolean,
+  branded,
+  field,
+  type Infer,
+  integer,
+  list,
+  nullable,
+  object,
+  oneOf,
+  optional,
+  string,
+} from '../shapes/shape.ts'
+import {
+  volumePatchTexts,
+  volumeReplicaTexts,
+  volumeResizeTexts,
+  volumeTexts,
+} from '../texts/volume-texts.ts'
+import { alterationShape, warningShape } from './rejection.ts'
+import { residencyDemandShape } from './residency.ts'
+
+export const VOLUME_CLASSES = ['ephemeral', 'replicated', 'object'] as const
+export type VolumeClass = (typeof VOLUME_CLASSES)[number]
+
+export const VOLUME_PHASES = [
+  'Pending',
+  'Materializing',
+  'Ready',
+  'Degraded',
+  'Promoting',
+  'Resizing',
+  'Lost',
+  'Deleting',
+] as const
+
+export const COPY_ROLES = ['primary', 'replica'] as const
+export const COPY_STATES = ['seeding', 'current', 'lagging', 'missing'] as const
+
+/** The body of POST /tenants/{tenant}/volumes. */
+export const newVolumeShape = object({
+  name: field(volumeTexts.name, string()),
+  class: field(volumeTexts.class, string()),
+  sizeBytes: field(volumeTexts.sizeBytes, integer()),
+  replicas: field(volumeTexts.replicas, optional(integer())),
+  nodeId: field(volumeTexts.nodeId, optional(string())),
+  residency: field(volumeTexts.residency, optional(residencyDemandShape)),
+})
+
+/** The body of PATCH /tenants/{tenant}/volumes/{id}. */
+export const volumePatchShape = object({ replicas: field(volumePatchTexts.replicas, integer()) })
+
+/** The body of POST /tenants/{tenant}/volumes/{id}/resize. */
+export const volumeResizeShape = object({ sizeBytes: field(volumeResizeTexts.sizeBytes, integer()) })
+
+/** The body of POST /tenants/{tenant}/volumes/{id}/replicas. */
+export const volumeReplicaShape = object({ node_id: field(volumeReplicaTexts.node_id, string()) })
+
+/** The spec of a volume, as it is stored. */
+export const volumeSpecShape = object({
+  name: string(),
+  class: oneOf(VOLUME_CLASSES),
+  sizeBytes: integer(),
+  replicas: integer(),
+  nodeId: optional(branded<NodeId>()),
+  residency: optional(residencyDemandShape),
+})
+export type VolumeSpec = Infer<typeof volumeSpecShape>
+
+/** One copy of a volume on a node. */
+export const volumeCopyShape = object({
+  nodeId: branded<NodeId>(),
+  role: oneOf(COPY_ROLES),
+  state: oneOf(COPY_STATES),
+})
+export type VolumeCopy = Infer<typeof volumeCopyShape>
+
+export const volumeShape = object({
+  id: branded<VolumeId>(),
+  ...volumeSpecShape.fields,
+  phase: oneOf(VOLUME_PHASES),
+  /** Why the volume is not as its spec demands, as one word; null if it is. */
+  reason: nullable(string()),
+  primary: nullable(
+    object({ nodeId: branded<NodeId>(), nodeName: string(), epoch: integer(), since: string() }),
+  ),
+  copies: list(
+    object({
+      ...volumeCopyShape.fields,
+      nodeName: string(),
+      /** The number of the last complete checkpoint, its age in seconds; null while they are unknown. */
+      checkpoint: nullable(integer()),
+      checkpointAge: nullable(integer()),
+      promotable: boolean(),
+    }),
+  ),
+  /** The bytes in use and the time of the measurement; null if no node has answered. */
+  usedBytes: nullable(integer()),
+  measuredAt: nullable(string()),
+  /** The names of the deployments that mount the volume. */
+  consumers: list(string()),
+  createdAt: string(),
+  revision: integer(),
+})
+export type Volume = Infer<typeof volumeShape>
+
+export const writtenVolumeShape = object({
+  volume: volumeShape,
+  alterations: list(alterationShape),
+  warnings: list(warningShape),
+})
+export type WrittenVolume = Infer<typeof writtenVolumeShape>
+
+/** A snapshot record. None can be created, so lists of them are empty. */
+export const snapshotShape = object({ id: string() })

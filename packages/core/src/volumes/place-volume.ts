@@ -1,0 +1,123 @@
+// Chooses the nodes of a volume: the scheduler's filters decide which nodes qualify, and the node with the most free bytes
+// in its storage pool is the best. See docs/adr/0060-volumes-in-the-server.md
+
+import type { NodeId, ResidencyRules, VolumeCopy, VolumeSpec } from '@holdfast/contract'
+import { checkCandidates } from '../scheduling/check-candidates.ts'
+import { type Explanation, explainCandidates } from '../scheduling/explain.ts'
+import { explainNodes } from '../scheduling/explain-nodes.ts'
+import type { NodeFacts, TenantFacts, Workload } from '../scheduling/facts.ts'
+import { freePoolBytes } from '../scheduling/filters/storage.ts'
+import { desiredResidency } from '../scheduling/residency.ts'
+
+/**
+ * How much of a pool a copy claims for each byte of the volume. Copy-on-write keeps overwritten extents until the whole
+ * extent is unused, so a volume that is rewritten in small blocks needs more than its size.
+ */
+const CLAIM_FACTOR = 2
+
+export const claimedBytes = (sizeBytes: number): number => CLAIM_FACTOR * sizeBytes
+
+export interface VolumeDemand {
+  readonly spec: VolumeSpec
+  readonly rules: ResidencyRules
+  /** Whether the volume belongs to the platform, which may use control-plane nodes. */
+  readonly ofPlatform: boolean
+}
+
+/** A copy of a volume as a workload of the scheduler. Only the primary follows the `nodeId` of the volume. */
+function copyWorkload({ spec, rules, ofPlatform }: VolumeDemand, role: VolumeCopy['role']): Workload {
+  return {
+    name: spec.name,
+    resources: { cpuMillis: 0, memoryBytes: 0 },
+    placement: undefined,
+    nodeId: role === 'primary' ? spec.nodeId : undefined,
+    residency: desiredResidency(spec.residency, rules),
+    ofPlatform,
+    needs: [],
+    storageBytes: claimedBytes(spec.sizeBytes),
+  }
+}
+
+/**
+ * The copies of a volume after the missing ones were placed. Copies that exist stay where they are; copies beyond the
+ * desired number are dropped, the newest first. Without a primary there are no copies.
+ */
+export function placeCopies(
+  demand: VolumeDemand,
+  existing: readonly VolumeCopy[],
+  facts: TenantFacts,
+): VolumeCopy[] {
+  const { class: kind, replicas } = demand.spec
+  if (kind === 'object') return []
+  const primary = existing.find(({ role }) => role === 'primary') ?? newCopy(demand, 'primary', [], facts)
+  if (primary === undefined) return []
+  const copies = [primary, ...existing.filter(({ role }) => role === 'replica').slice(0, replicas)]
+  while (copies.length < 1 + replicas) {
+    const copy = newCopy(demand, 'replica', copies, facts)
+    if (copy === undefined) break
+    copies.push(copy)
+  }
+  return copies
+}
+
+function newCopy(
+  demand: VolumeDemand,
+  role: VolumeCopy['role'],
+  others: readonly VolumeCopy[],
+  facts: TenantFacts,
+): VolumeCopy | undefined {
+  const taken = new Set(others.map(({ nodeId }) => nodeId))
+  const accepting = new Set(
+    checkCandidates(copyWorkload(demand, role), facts)
+      .filter(({ nodeId, refusals }) => refusals.length === 0 && !taken.has(nodeId))
+      .map(({ nodeId }) => nodeId),
+  )
+  const [best] = facts.nodes.filter(({ id }) => accepting.has(id)).sort(compareByFreePool)
+  return best && { nodeId: best.id, role, state: 'seeding' }
+}
+
+function compareByFreePool(left: NodeFacts, right: NodeFacts): number {
+  const [leftFree, rightFree] = [left, right].map(({ pool }) => (pool ? freePoolBytes(pool) : 0))
+  return (rightFree ?? 0) - (leftFree ?? 0) || (left.id < right.id ? -1 : 1)
+}
+
+/** Why one node cannot hold a further copy, in words; undefined if it can. */
+export function refusalOfNode(
+  demand: VolumeDemand,
+  existing: readonly VolumeCopy[],
+  nodeId: NodeId,
+  facts: TenantFacts,
+): string | undefined {
+  if (existing.some((copy) => copy.nodeId === nodeId)) return 'it already holds a copy'
+  const found = explainCandidates(explainNodes(copyWorkload(demand, 'replica'), facts)).candidates.find(
+    (candidate) => candidate.nodeId === nodeId,
+  )
+  if (found === undefined) return 'this tenant has no such node'
+  if (found.refusals.length === 0) return undefined
+  return found.refusals.map(({ code }) => code).join(', ')
+}
+
+/** Explains for every node why it cannot hold the primary, or a further copy if there is a primary. */
+export function explainVolume(
+  demand: VolumeDemand,
+  existing: readonly VolumeCopy[],
+  facts: TenantFacts,
+): Explanation {
+  const role = existing.length === 0 ? 'primary' : 'replica'
+  const taken = new Set(existing.map(({ nodeId }) => nodeId))
+  const others = facts.nodes.filter(({ id }) => !taken.has(id))
+  return explainCandidates(explainNodes(copyWorkload(demand, role), { ...facts, nodes: others }))
+}
+
+/** The names of the nodes with a copy whose storage pool has less than `extraBytes` free. */
+export function nodesWithoutRoom(
+  copies: readonly VolumeCopy[],
+  extraBytes: number,
+  { nodes }: TenantFacts,
+): string[] {
+  const holders = new Set(copies.map(({ nodeId }) => nodeId))
+  return nodes
+    .filter(({ id, pool }) => holders.has(id) && (pool === undefined || freePoolBytes(pool) < extraBytes))
+    .map(({ name }) => name)
+    .sort()
+}

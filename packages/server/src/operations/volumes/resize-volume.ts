@@ -1,0 +1,39 @@
+// POST .../volumes/{id}/resize: a larger size needs room on every node with a copy, a smaller one must exceed the bytes in
+// use.
+
+import type { Json, Volume } from '@holdfast/contract'
+import { checkResize, checkVolumeSize, claimedBytes, nodesWithoutRoom } from '@holdfast/core'
+import { type Caller, done, type Outcome, refused } from '../caller.ts'
+import type { Kept } from '../idempotency.ts'
+import { changeVolume } from './change-volume.ts'
+import type { VolumeDeps } from './deps.ts'
+import { volumeResizedEvent } from './volume-events.ts'
+import { gatherVolumeFacts } from './volume-facts.ts'
+
+export async function resizeVolume(
+  deps: VolumeDeps,
+  caller: Caller,
+  id: string,
+  body: Json,
+  kept: Kept<Volume>,
+): Promise<Outcome<Volume>> {
+  const checked = checkVolumeSize(body)
+  if (!checked.ok) return refused(...checked.rejections)
+  const sizeBytes = checked.value
+  return changeVolume(deps, caller, id, {
+    action: 'volumes:resize',
+    kept,
+    decide({ spec, copies, phase }) {
+      const extra = claimedBytes(sizeBytes) - claimedBytes(spec.sizeBytes)
+      const facts = gatherVolumeFacts(deps.store, caller.tenant)
+      const withoutRoom = nodesWithoutRoom(copies, extra, facts)
+      const state = { phase, sizeBytes: spec.sizeBytes, withoutRoom, usedBytes: null }
+      const rejections = checkResize(sizeBytes, state)
+      if (rejections.length > 0) return refused(...rejections)
+      if (sizeBytes === spec.sizeBytes) return done(undefined)
+      const next = { ...spec, sizeBytes }
+      return done(copies.length === 0 ? { spec: next } : { spec: next, phase: 'Resizing' })
+    },
+    events: (next, before) => [volumeResizedEvent(next, before.spec.sizeBytes)],
+  })
+}

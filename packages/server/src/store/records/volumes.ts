@@ -1,0 +1,48 @@
+// Volumes: their specs, phases and copies. Ages and bytes in use are measured and not stored.
+
+import {
+  branded,
+  type Infer,
+  integer,
+  list,
+  type NodeId,
+  nullable,
+  object,
+  oneOf,
+  string,
+  VOLUME_PHASES,
+  type VolumeId,
+  volumeCopyShape,
+  volumeSpecShape,
+} from '@holdfast/contract'
+import { tenantCollection, v } from './collection.ts'
+
+export const storedVolumeShape = object({
+  v,
+  id: branded<VolumeId>(),
+  spec: volumeSpecShape,
+  phase: oneOf(VOLUME_PHASES),
+  reason: nullable(string()),
+  /** The node whose copy may be written; null until a node fits. `epoch` counts the primaries of the volume. */
+  primary: nullable(object({ nodeId: branded<NodeId>(), epoch: integer(), since: string() })),
+  copies: list(volumeCopyShape),
+  revision: integer(),
+  createdAt: string(),
+  /** The number of the quota slot that the volume occupies. */
+  slot: integer(),
+})
+export type StoredVolume = Infer<typeof storedVolumeShape>
+
+/** The volume that has a name; the key is the name. */
+export const volumeNameShape = object({ v, id: branded<VolumeId>() })
+
+/**
+ * The bytes of all volumes of a tenant, under one fixed key. Every write of a volume compares and writes this record, so
+ * the writes of one tenant follow each other, and neither the quota nor a storage pool is exceeded.
+ */
+export const volumeUseShape = object({ v, bytes: integer() })
+
+export const volumes = tenantCollection('vol', storedVolumeShape, true)
+export const volumeNames = tenantCollection('volname', volumeNameShape, true)
+export const volumeUse = tenantCollection('voluse', volumeUseShape, true)
+export const VOLUME_USE_ID = 'total'
