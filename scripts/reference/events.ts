@@ -49,12 +49,12 @@ function fieldRow(name: string, shape: ShapeNode, onlyListed: boolean): string[]
 function typeBlocks(type: (typeof EVENT_TYPES)[number]): string[] {
   const description = EVENT_DESCRIPTIONS[type]
   if (description === null) return []
-  const { when, severity, subjects, data } = description
+  const { when, next, severity, subjects, data } = description
   const members = Object.entries(data).map(([member, meaning]) => [code(member), meaning])
   const about = `Emitted when ${when}. Severity: ${severity.join(' or ')}. Subject: ${subjects.join(' or ')}.`
   return [
     `### ${type}`,
-    about,
+    next === undefined ? about : `${about} ${next}`,
     members.length === 0 ? 'Its `data` is empty.' : table(['Member of `data`', 'Meaning'], members),
   ]
 }

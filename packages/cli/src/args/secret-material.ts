@@ -45,8 +45,8 @@ export const MATERIAL_OPTIONS: readonly OptionSpec[] = [
 
 export const MATERIAL_DETAILS = [
   'No flag accepts a value, because command lines are kept in the shell history and are visible to other users of the',
-  'machine. Values come from --from-file, --from-stdin or --prompt; with --generate the platform generates them and shows',
-  'them to no one. No command prints a stored value.',
+  'machine. Values come from --from-file, --from-stdin or --prompt; with --generate the platform generates them. The',
+  'API returns no stored value to any role; a command in a container, such as holdfast exec NAME -- env, prints its own.',
 ].join('\n')
 
 export type ReadMaterial =

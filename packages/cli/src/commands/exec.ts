@@ -1,6 +1,6 @@
 // `holdfast exec`: runs a command in a container, with its output, exit code and, with -it, its terminal.
 
-import { defined } from '@holdfast/contract'
+import { defined, SECRET_READERS } from '@holdfast/contract'
 import { DEPLOYMENT_ARGUMENT, deploymentName } from '../args/deployment-argument.ts'
 import { numberOf, POSITIVE_NUMBER } from '../args/forms.ts'
 import type { OnlineCommand } from '../command.ts'
@@ -11,7 +11,7 @@ import { printError } from '../print/failure.ts'
 export const exec: OnlineCommand = {
   name: 'exec',
   summary: 'run a command in a container of a deployment',
-  details: 'The exit code is that of the command. Options of holdfast come before the command.',
+  details: `The exit code is that of the command. Options of holdfast come before the command.\n\n${SECRET_READERS}`,
   args: [
     DEPLOYMENT_ARGUMENT,
     { name: 'command', summary: 'the command with its arguments', many: true, verbatim: true },

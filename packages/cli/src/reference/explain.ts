@@ -218,7 +218,7 @@ function wordLines(group: WordGroup, word: string, area: PrintArea): string[][] 
   const text = Object.hasOwn(words, word) ? words[word] : undefined
   if (text === undefined) return []
   const { meaning, next, data = [] } = text
-  const paragraphs = next === undefined ? [meaning] : [meaning, `What to do: ${next}`]
+  const paragraphs = next === undefined ? [meaning] : [meaning, `What to do: ${plainForm(next)}`]
   return [
     [
       `${paint(word, 'bold', area.colored)} (${kind})`,

@@ -3,6 +3,7 @@
 
 import {
   ALTERATION_TEXTS,
+  defined,
   EVENT_DESCRIPTIONS,
   type EventDescription,
   NODE_STATUS_TEXTS,
@@ -80,9 +81,13 @@ function eventWords(): Words {
   )
 }
 
-function eventWord({ when, severity, data }: EventDescription): Word {
+function eventWord({ when, next, severity, data }: EventDescription): Word {
   const meaning = plainForm(`Emitted when ${when}. Severity: ${severity.join(' or ')}.`)
-  return { meaning, data: Object.entries(data).map(([member, about]) => [member, plainForm(about)]) }
+  return {
+    meaning,
+    ...defined({ next }),
+    data: Object.entries(data).map(([member, about]) => [member, plainForm(about)]),
+  }
 }
 
 /** Removes Markdown and writes `<name>` as NAME, because a terminal shows neither as intended. */

@@ -6,6 +6,8 @@ import type { EventType, Severity } from './event.ts'
 export interface EventDescription {
   /** Text that completes the sentence "Emitted when ...". */
   readonly when: string
+  /** The next step of the reader, with commands in backticks; absent if there is nothing to do. */
+  readonly next?: string
   /** The severities of an event type. There are several if the severity depends on the reason of the event. */
   readonly severity: readonly Severity[]
   /** The kinds of record that the `subject` of an event can name. */
@@ -130,7 +132,8 @@ export const EVENT_DESCRIPTIONS: { readonly [type in EventType]: EventDescriptio
     data: {},
   },
   'deployment.rolled_back': {
-    when: 'an update failed and the server returns to the last good revision',
+    when: 'an update failed and `update.failureAction` is `rollback`: the server returns to the last good revision, and the stored manifest stays the failed one',
+    next: 'Read the cause in the event, then correct the manifest and apply it again, or store the one before it again with `holdfast rollout undo NAME`.',
     severity: ['error'],
     subjects: ['Deployment'],
     data: {
@@ -145,7 +148,8 @@ export const EVENT_DESCRIPTIONS: { readonly [type in EventType]: EventDescriptio
     },
   },
   'deployment.failed': {
-    when: 'a first revision fails: a replica exits three times, becomes unhealthy or misses `update.progressDeadline`; once for each revision, and its containers are retried',
+    when: 'a first revision fails: a replica exits three times, cannot be created or started in three attempts, becomes unhealthy or misses `update.progressDeadline`; once for each revision, and its containers are retried',
+    next: 'Read the cause in the event, correct the manifest and apply it again. `holdfast logs NAME --previous` prints the last output.',
     severity: ['error'],
     subjects: ['Deployment'],
     data: {

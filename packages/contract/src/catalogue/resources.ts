@@ -102,8 +102,10 @@ export const resourceCodes = {
     doc: markdown(
       'The path has no material: it was never written, was deleted, or was written in another namespace.',
       '',
-      '**What to do.** `GET /api/v1/secrets` lists the paths that have material; `GET /api/v1/secrets/resources` lists',
-      'those that deployments refer to, with or without material.',
+      '**What to do.** `holdfast secret list` or `GET /api/v1/secrets` lists the paths that have material;',
+      '`holdfast secret list --referenced` or `GET /api/v1/secrets/resources` lists those that deployments refer to, with',
+      'or without material. Write the secret with `holdfast secret set`. A deployment that refers to a path without',
+      'material is accepted and has the phase `Degraded (secret_unresolved)`.',
     ),
     capability: 'secrets',
   },

@@ -1,6 +1,7 @@
 // The texts of the top-level fields of a deployment, and of its resources, update and routes.
 
 import type { FieldTexts } from '../shapes/shape.ts'
+import { SECRET_READERS } from './secret-texts.ts'
 
 export const resourcesTexts = {
   cpuMillis: {
@@ -52,7 +53,7 @@ export const updateTexts = {
   },
   failureAction: {
     meaning:
-      'The reaction to a failed update. An update fails when a new replica becomes unhealthy, exits three times, or is not ready before the progress deadline. rollback returns to the last revision that worked. pause stops where it is and keeps the failed replica for inspection, until you apply another revision.',
+      'The reaction to a failed update. An update fails when a new replica becomes unhealthy, exits three times, could not be created or started in three attempts, or is not ready before the progress deadline. rollback returns to the last revision that worked; the stored manifest stays the failed one. pause stops where it is and keeps the failed replica for inspection, until you apply another revision.',
     default: 'rollback',
     range: 'rollback or pause',
     example: 'pause',
@@ -169,8 +170,7 @@ export const deploymentTexts = {
     example: { LOG_LEVEL: 'info', PORT: '8080' },
   },
   secrets: {
-    meaning:
-      'Credentials from the secrets store. Each key of a credential is delivered to the containers as the environment variable NAME_key. A reference to a secret that is not written yet is accepted; the deployment waits for it.',
+    meaning: `Credentials from the secrets store. Each key of a credential is delivered to the containers as the environment variable NAME_key. A reference to a secret that is not written yet is accepted; until the secret is written, no container is created and the phase is Degraded (secret_unresolved). ${SECRET_READERS}`,
     default: [],
     range: 'at most {secrets} entries, each with its own name',
     example: [{ name: 'DB', vault_path: 'deployments/web', anchor: 'external', rotation: 'restart' }],

@@ -19,14 +19,14 @@ export const placementTexts = {
   },
   affinity: {
     meaning:
-      'Deployments of which a replica must already be on the same node. Use it for deployments that call each other by name, because names do not reach other nodes yet. If the own name is listed, all replicas run on one node.',
+      'Deployments of which a replica must already be on the same node. Use it for deployments that call each other by name, because names do not reach other nodes yet. If the name of the deployment itself is listed, all replicas run on one node.',
     absent: 'replicas are placed regardless of other deployments',
     range: 'at most {affinityNames} names of deployments',
     example: ['database'],
   },
   antiAffinity: {
     meaning:
-      'Deployments of which no replica may be on the same node. With the own name in the list, each node runs at most one replica.',
+      'Deployments of which no replica may be on the same node. With the name of the deployment itself in the list, each node runs at most one replica. The rule is hard: with fewer fitting nodes than replicas, the other replicas wait without a node, and holdfast why NAME lists the reasons. Use spread for a preference.',
     absent: 'replicas may share a node with any deployment',
     range: 'at most {affinityNames} names of deployments',
     example: ['web'],

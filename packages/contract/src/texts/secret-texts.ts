@@ -2,9 +2,13 @@
 
 import type { FieldTexts } from '../shapes/shape.ts'
 
+/** States who sees secret values, for the page of roles, the field `secrets` and the help of commands. */
+export const SECRET_READERS =
+  'The API returns no secret value to any role. A person who may run commands in a container sees the secret values of that container, and a program that prints its environment writes them to its log.'
+
 export const generateTexts = {
   keys: {
-    meaning: 'The keys to generate a value for. Generated values are never shown.',
+    meaning: 'The keys to generate a value for. No response contains generated values.',
     range: 'at least one key of letters, digits and "_", first not a digit, each once',
     example: ['password'],
   },
@@ -48,7 +52,7 @@ export const materialTexts = {
     example: { password: 'correct-horse' },
   },
   generate: {
-    meaning: 'Values that the server generates. No client ever sees them.',
+    meaning: 'Values that the server generates. No response contains them.',
     absent: 'nothing is generated',
     range: 'an object with keys, and either bytes and encoding or length and charset',
     example: { keys: ['password'] },
@@ -77,7 +81,8 @@ export const secretEntryTexts = {
     example: 'process',
   },
   rotation: {
-    meaning: 'How containers get a new value. restart: they are recreated, one after another.',
+    meaning:
+      'How containers get a new value. restart: they are recreated, one after another. holdfast secret rotate NAME PHASE performs a rotation.',
     default: 'restart',
     range: 'restart',
     example: 'restart',
@@ -97,15 +102,15 @@ export const secretEntryTexts = {
   generate: {
     ...materialTexts.generate,
     meaning:
-      'Values that the server generates, if the secret has no version yet. No client ever sees them. Requires a token that may write secrets.',
+      'Values that the server generates, if the secret has no version yet. No response contains them. Requires a token that may write secrets.',
   },
 } satisfies FieldTexts
 
 export const rotateTexts = {
   phase: {
     meaning:
-      'The step of the rotation. stage writes a new version that no container uses. overlap states that the outside system accepts both versions. cutover recreates the containers with the new version. retire destroys the old version. abort returns to the old version and is possible until retire.',
-    range: 'stage, overlap, cutover, retire or abort, in this order',
+      'The step of the rotation. All four steps from stage to retire are needed, in this order. stage writes a new version that no container uses. overlap states that the outside system accepts both versions. cutover recreates the containers with the new version. retire destroys the old version. abort returns to the old version and is possible until retire.',
+    range: 'stage, overlap, cutover or retire, in this order; abort instead of the next step',
     example: 'stage',
   },
   secret: {
@@ -122,6 +127,6 @@ export const rotateTexts = {
   generate: {
     ...materialTexts.generate,
     meaning:
-      'Values of the new version that the server generates, sent with stage. No client ever sees them.',
+      'Values of the new version that the server generates, sent with stage. No response contains them.',
   },
 } satisfies FieldTexts

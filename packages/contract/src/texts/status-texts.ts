@@ -8,7 +8,7 @@ import type { ReplicaState } from '../api/placement.ts'
 /** The texts of a word that users read and do not write. */
 export interface WordText {
   readonly meaning: string
-  /** The next step of the reader; absent if there is nothing to do. */
+  /** The next step of the reader, with commands in backticks; absent if there is nothing to do. */
   readonly next?: string
 }
 export type WordTexts = { readonly [word: string]: WordText }
@@ -16,23 +16,23 @@ export type WordTexts = { readonly [word: string]: WordText }
 export const PHASE_TEXTS: { readonly [phase in (typeof DEPLOYMENT_PHASES)[number]]: WordText } = {
   Pending: {
     meaning:
-      'No replica has a node: no node fits, the quota of containers is reached, or no registry has resolved the image yet.',
-    next: 'holdfast why NAME lists every node with the reasons and the smallest change that helps.',
+      'At least one replica has no node: no node fits, the quota of containers is reached, or no registry has resolved the image yet. Replicas that have a node run. A deployment that was Running before becomes Degraded instead.',
+    next: '`holdfast why NAME` lists every node with the reasons and the smallest change that helps.',
   },
   Waiting: {
     meaning:
       'The deployment waits for a deployment in dependsOn, or for a node that satisfies placement.residency. It starts without another request.',
-    next: 'holdfast why NAME names what it waits for.',
+    next: '`holdfast why NAME` names what it waits for.',
   },
   Progressing: {
     meaning: 'Containers are being created, replaced or stopped, and nothing has failed.',
-    next: 'holdfast rollout status NAME follows it.',
+    next: '`holdfast rollout status NAME` follows it.',
   },
   Running: { meaning: 'All desired replicas are ready.' },
   Degraded: {
     meaning:
-      'Fewer replicas are ready than desired, an update failed, or a secret cannot be resolved. The reason in parentheses says which. Ready replicas keep serving.',
-    next: 'holdfast describe NAME shows the replicas, and holdfast explain REASON explains the reason.',
+      'Fewer replicas are ready than desired, an update failed, or a secret cannot be resolved. The reason in parentheses says which. A container fails: unhealthy, exited, oom_killed, image_pull_failed, create_failed, start_failed, not_ready or progress_deadline. A replica has no node: node_lost, unschedulable or quota_reached. A secret is missing: secret_unresolved. An update failed: rollback or update_paused; then all replicas may be ready, because the revision before serves. Ready replicas keep serving.',
+    next: '`holdfast describe NAME` shows the replicas, and `holdfast explain REASON` explains the reason.',
   },
   Stopped: { meaning: 'The deployment has 0 desired replicas, and all its containers are gone.' },
   Deleting: {
@@ -46,12 +46,12 @@ export const REASON_TEXTS = {
   unhealthy: {
     meaning:
       'The health check of a container failed as often in a row as healthCheck.retries allows. The container keeps running.',
-    next: 'holdfast logs NAME shows its output. Run the check by hand with holdfast exec NAME.',
+    next: '`holdfast logs NAME` shows its output. Run the check by hand with `holdfast exec NAME`.',
   },
   exited: {
     meaning:
       'The main process of a container ended. The engine starts the container again, also after exit code 0; a deployment is for programs that keep running.',
-    next: 'holdfast logs NAME shows the last output. Check command, args and environment.',
+    next: '`holdfast logs NAME` shows the last output. Check command, args and environment.',
   },
   oom_killed: {
     meaning: 'The kernel killed the container because it used more memory than limits.memoryBytes.',
@@ -59,7 +59,7 @@ export const REASON_TEXTS = {
   },
   image_pull_failed: {
     meaning: 'The node could not pull the image.',
-    next: 'Check that the image exists and that the registry credential is valid: holdfast registry list.',
+    next: 'Check that the image exists and that the registry credential is valid: `holdfast registry list`.',
   },
   image_unresolved: {
     meaning: 'No registry has resolved the image to a digest yet, so no container can be created.',
@@ -67,7 +67,7 @@ export const REASON_TEXTS = {
   },
   create_failed: {
     meaning: 'The engine of the node could not create the container.',
-    next: 'holdfast describe NAME shows the error of the engine.',
+    next: '`holdfast describe NAME` shows the error of the engine.',
   },
   start_failed: {
     meaning:
@@ -82,11 +82,11 @@ export const REASON_TEXTS = {
   removed: { meaning: 'Something other than Holdfast removed the container. The agent creates it again.' },
   paused: {
     meaning: 'Something other than Holdfast paused the container, so it does not serve.',
-    next: 'Resume it on the machine: docker unpause.',
+    next: 'Resume it on the machine: `docker unpause`.',
   },
   not_ready: {
     meaning: 'A replica was ready before and is not ready now.',
-    next: 'holdfast describe NAME shows its state.',
+    next: '`holdfast describe NAME` shows its state.',
   },
   refused_by_agent: {
     meaning:
@@ -100,14 +100,14 @@ export const REASON_TEXTS = {
   secret_unresolved: {
     meaning:
       'A secret of the deployment has no version, lacks a key, or could not be read. Running containers stay as they are.',
-    next: 'The message names the secret. Write it with holdfast secret set.',
+    next: 'The message names the secret. Write it with `holdfast secret set`.',
   },
   node_lost: {
     meaning: 'The node of a replica has failed, and the replica is being replaced on another node.',
   },
   unschedulable: {
     meaning: 'No node accepts a replica.',
-    next: 'holdfast why NAME lists every node with the reasons.',
+    next: '`holdfast why NAME` lists every node with the reasons.',
   },
   unscheduled: {
     meaning: 'The scheduler has not looked at this revision yet. This usually takes less than a second.',
@@ -123,7 +123,7 @@ export const REASON_TEXTS = {
   },
   residency_no_match: {
     meaning: 'No reachable node satisfies placement.residency. The deployment is placed as soon as one does.',
-    next: 'holdfast why NAME shows the location of every node.',
+    next: '`holdfast why NAME` shows the location of every node.',
   },
   residency_enforcement_off: {
     meaning:
@@ -132,13 +132,13 @@ export const REASON_TEXTS = {
   },
   rollout: {
     meaning: 'An update replaces the containers by those of another revision.',
-    next: 'holdfast rollout status NAME follows it.',
+    next: '`holdfast rollout status NAME` follows it.',
   },
   stopping: { meaning: 'The deployment has 0 desired replicas, and its last containers are being stopped.' },
   update_paused: {
     meaning:
       'An update failed, and update.failureAction is pause. The failed replica is kept for inspection, and the old replicas keep serving.',
-    next: 'Apply a corrected manifest, or return with holdfast rollout undo NAME.',
+    next: 'Apply a corrected manifest, or return with `holdfast rollout undo NAME`.',
   },
   rollback: {
     meaning:
@@ -147,7 +147,7 @@ export const REASON_TEXTS = {
   },
   progress_deadline: {
     meaning: 'No further replica became ready within update.progressDeadline.',
-    next: 'holdfast describe NAME shows the replica that is not ready.',
+    next: '`holdfast describe NAME` shows the replica that is not ready.',
   },
   failed: { meaning: 'A replica failed, and its node reported no further reason.' },
   lost: { meaning: 'The container of a replica is lost together with its node.' },
@@ -181,7 +181,7 @@ export const NODE_STATUS_TEXTS: { readonly [status in NodeStatus]: WordText } = 
   },
   failed: {
     meaning: 'The node was silent for so long that its replicas are replaced on other nodes.',
-    next: 'Repair the machine, or remove the node with holdfast node remove.',
+    next: 'Repair the machine, or remove the node with `holdfast node remove`.',
   },
 }
 
@@ -193,7 +193,7 @@ export const REFUSAL_TEXTS = {
   },
   node_cordoned: {
     meaning: 'The node is closed for new work, by cordon or drain.',
-    next: 'holdfast node uncordon NODE opens it.',
+    next: '`holdfast node uncordon NODE` opens it.',
   },
   control_plane_node: {
     meaning: 'The control plane runs on the node, which therefore accepts no work of tenants.',

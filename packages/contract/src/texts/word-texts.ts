@@ -8,11 +8,11 @@ export const ROLE_TEXTS: { readonly [role in Role]: WordText } = {
   viewer: { meaning: 'Reads everything of its tenant except secret keys and logs. Changes nothing.' },
   developer: {
     meaning:
-      'Reads like a viewer, writes deployments, reads logs and runs commands in containers. May refer to secrets, but may not write them.',
+      'Reads like a viewer, writes deployments, reads logs and runs commands in containers. May refer to secrets, but may not write them. A command in a container, such as env, prints the secret values of that container.',
   },
   'secrets-admin': {
     meaning:
-      'Reads like a viewer, writes and rotates secrets and registry credentials, and sees key names. No role reads secret values. Writes no deployments.',
+      'Reads like a viewer, writes and rotates secrets and registry credentials, and sees key names. It sees no values, because the API returns no secret value to any role. Writes no deployments.',
   },
   'tenant-admin': {
     meaning: 'Everything in its own tenant: deployments, secrets, nodes, join tokens and API tokens.',
@@ -43,7 +43,7 @@ export const WARNING_TEXTS: { readonly [code in (typeof WARNING_CODES)[number]]:
   secret_keys_dropped: {
     meaning:
       'The new version of the secret lacks keys that the version before had. Containers that need them cannot be created.',
-    next: 'Write the secret again with all keys, or add single keys with holdfast secret set --add.',
+    next: 'Write the secret again with all keys, or add single keys with `holdfast secret set --add`.',
   },
   dependency_elsewhere: {
     meaning:
@@ -74,7 +74,7 @@ export const WARNING_TEXTS: { readonly [code in (typeof WARNING_CODES)[number]]:
   },
   secret_exists: {
     meaning: 'The secret has a version already, so generate created nothing.',
-    next: 'Use holdfast secret set or holdfast secret rotate to change it.',
+    next: 'Use `holdfast secret set` or `holdfast secret rotate` to change it.',
   },
   external_material_generated: {
     meaning:

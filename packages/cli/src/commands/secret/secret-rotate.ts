@@ -15,7 +15,7 @@ import { ROTATIONS } from '../../print/rotation.ts'
 export const secretRotate: OnlineCommand = {
   name: 'secret rotate',
   summary: 'advance the rotation of a deployment by one phase, without downtime',
-  details: `Phases: stage writes a new version that no container uses yet; overlap confirms that the target accepts both versions;\ncutover recreates the consumers with the new version, one by one; retire destroys the old version. abort reverts.\n\n${MATERIAL_DETAILS}`,
+  details: `Phases: stage writes a new version that no container uses yet; overlap confirms that the target accepts both versions;\ncutover recreates the consumers with the new version, one by one; retire destroys the old version. All four are needed, in this order; each of them\nis one command. abort returns to the old version and is possible until retire.\n\n${MATERIAL_DETAILS}`,
   args: [
     DEPLOYMENT_ARGUMENT,
     { name: 'phase', summary: 'phase to enter', choices: ROTATION_WORDS },
@@ -33,10 +33,15 @@ export const secretRotate: OnlineCommand = {
       'Writes a new version that no container uses yet.',
     ],
     [
+      'holdfast secret rotate web overlap --secret DB',
+      'Confirms that the target, such as a database, accepts both versions.',
+    ],
+    [
       'holdfast secret rotate web cutover --secret DB',
       'Recreates the containers with the new version, one by one.',
     ],
-    ['holdfast secret rotate web abort', 'Returns to the old version.'],
+    ['holdfast secret rotate web retire --secret DB', 'Destroys the old version and ends the rotation.'],
+    ['holdfast secret rotate web abort', 'Returns to the old version instead of the next phase.'],
   ],
   online: true,
   async run(invocation, client) {

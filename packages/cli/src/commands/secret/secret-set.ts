@@ -27,7 +27,7 @@ export const secretSet: OnlineCommand = {
     ['holdfast secret set resources/orders-db --prompt password', 'Prompts for the value without echo.'],
     [
       'holdfast secret set resources/orders-db --add --prompt user',
-      'Adds a key; the others keep their values, which no one reads.',
+      'Adds a key; the others keep their values.',
     ],
     [
       'holdfast secret set resources/tls --from-file cert=tls.pem --from-file key=tls.key',

@@ -66,6 +66,7 @@ const UNACCEPTABLE: readonly (Json | undefined)[] = [
   '',
   -1,
   0,
+  8,
   10 ** 12,
   '\0',
   '1ms',

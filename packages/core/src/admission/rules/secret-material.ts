@@ -147,7 +147,7 @@ function belowFloor(length: number, { limits }: AdmissionContext, place: Place) 
   const floor = limits.generateEntropyBits
   const bits = length * bitsPerCharacter(charset)
   const params = { min: shortestLength(charset, limits), charset, length, bits: Math.floor(bits), floor }
-  return bits < floor && { params }
+  return length >= 1 && bits < floor && { params }
 }
 
 /** Whether a `generate` block asks for both bytes and characters. In that case only its keys are checked further. */

@@ -1,7 +1,7 @@
 // The page of event types: when each is emitted and what its data holds.
 
 import { EVENT_DESCRIPTIONS, EVENT_TYPES, type EventDescription, type EventType } from '@holdfast/contract'
-import { code, type Html, html, joined, withCode } from './html.ts'
+import { code, type Html, html, joined, nextStep, withCode } from './html.ts'
 import type { SitePage } from './layout.ts'
 import type { SearchEntry } from './search.ts'
 
@@ -23,9 +23,9 @@ ${described().map(eventEntry)}
   }
 }
 
-const eventEntry = ([type, { when, severity, subjects, data }]: [EventType, EventDescription]): Html =>
+const eventEntry = ([type, { when, next, severity, subjects, data }]: [EventType, EventDescription]): Html =>
   html`<section class="entry"><h2 id="${type}"><code>${type}</code></h2>
-<p>Emitted when ${withCode(when)}.</p>
+<p>Emitted when ${withCode(when)}.</p>${nextStep(next)}
 <dl><dt>Severity</dt><dd>${severity.join(', ')}</dd><dt>Subject</dt><dd>${subjects.join(', ')}</dd>${Object.entries(
     data,
   ).map(

@@ -42,6 +42,10 @@ export const list = (items: readonly Html[]): Html =>
 export const joined = (items: readonly Html[], separator: string): Html[] =>
   items.flatMap((item, index) => (index === 0 ? [item] : [html`${separator}`, item]))
 
+/** The next step of a reader; undefined if there is nothing to do. */
+export const nextStep = (next: string | undefined): Html | undefined =>
+  next === undefined ? undefined : html`<p><strong>Next.</strong> ${withCode(next)}</p>`
+
 /** A text in which `backticks` mark code. */
 export const withCode = (text: string): Html => {
   const pieces = text.split(/`([^`]+)`/)

@@ -1,6 +1,6 @@
 // The page of roles: which operations each role adds, from the role table that the server enforces.
 
-import { ROLE_TEXTS, ROLES, type Role } from '@holdfast/contract'
+import { ROLE_TEXTS, ROLES, type Role, SECRET_READERS } from '@holdfast/contract'
 import { may } from '@holdfast/core'
 import { type AnyEndpoint, type Endpoint, isOpen } from '../../endpoint.ts'
 import { type Html, html, list } from './html.ts'
@@ -14,6 +14,7 @@ export function rolePage(endpoints: readonly AnyEndpoint[]): SitePage {
     title: 'Roles',
     body: html`<h1>Roles</h1>
 <p>A token belongs to one tenant and has one role. A request whose role does not allow it is rejected with <a href="/docs/errors/permission_denied"><code>permission_denied</code></a>. Issue a token with <a href="/docs/api/createToken"><code>createToken</code></a> or <code>holdfast token create</code>.</p>
+<p>${SECRET_READERS}</p>
 ${ROLES.map((role, index) => roleSection(role, ROLES[index - 1], closed))}`,
   }
 }

@@ -12,7 +12,7 @@ import {
   type WordText,
   type WordTexts,
 } from '@holdfast/contract'
-import { type Html, html, list, withCode } from './html.ts'
+import { type Html, html, list, nextStep, withCode } from './html.ts'
 import type { SitePage } from './layout.ts'
 import type { SearchEntry } from './search.ts'
 
@@ -96,7 +96,7 @@ ${Object.entries(words).map(([word, text]) => wordEntry(`${id}.${word}`, word, t
 
 const wordEntry = (id: string, word: string, { meaning, next }: WordText): Html =>
   html`<div class="entry"><h3 id="${id}"><code>${word}</code></h3><p>${withCode(meaning)}</p>
-${next === undefined ? undefined : html`<p><strong>Next.</strong> ${withCode(next)}</p>`}</div>`
+${nextStep(next)}</div>`
 
 export const wordEntries = (): SearchEntry[] =>
   GROUPS.flatMap(({ id, kind, words }) =>
