@@ -2,7 +2,7 @@
 
 import type { Client, Failure } from '@holdfast/client'
 import { type DryRunDocument, entryOf, MOST_DOCUMENTS, type Rejection, stepsOf } from '@holdfast/contract'
-import { checkSent, type Manifest } from '@holdfast/manifest'
+import { checkSent, type Manifest, withFaultsBesideKind } from '@holdfast/manifest'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { nameOf } from './manifest/load-manifests.ts'
 import { printDuplicate, printRejections } from './manifest/show-faults.ts'
@@ -46,7 +46,9 @@ export async function judgeAll(
 ): Promise<ExitCode> {
   const judged = await client.dryRuns.documents(manifests.map(({ value }) => value))
   const faults = judged.ok
-    ? ownRejections(judged.value.items)
+    ? ownRejections(judged.value.items).map((each, at) =>
+        withFaultsBesideKind(each, manifests[at]?.value ?? null),
+      )
     : manifests.map(({ value }) => checkSent(value))
   const rejected = faults.filter((each) => each.length > 0)
   if (!judged.ok && (rejected.length === 0 || judged.failure.kind === 'interrupted'))

@@ -23,6 +23,8 @@ const PULLED = 'remove it: an image is pinned to a digest and pulled if the node
 const REQUESTS = 'use resources.cpu and resources.memory'
 const LIMITS = 'use limits.cpu and limits.memory, at the top level'
 const ENVIRONMENT_FILE = 'write constants in environment, and credentials in secrets'
+const COUNTRIES =
+  'use country for one country, or region for a named list of countries; holdfast get regions lists them'
 const UPDATE = 'use update, with order, parallelism, failureAction and progressDeadline'
 
 const TOP: Words = {
@@ -180,6 +182,12 @@ export const FOREIGN_WORDS: { readonly [object: string]: Words } = {
       topology: is('spread'),
     },
     ...{ region: 'use residency.region', country: 'use residency.country', preferences: is('spread') },
+  },
+  'placement.residency': {
+    countries: COUNTRIES,
+    allowedCountries: COUNTRIES,
+    regions: 'use region, the name of one region; holdfast get regions lists them',
+    excludedCountries: is('blockedCountries'),
   },
   'placement.constraints': { key: is('label'), name: is('label'), op: is('operator'), value: is('values') },
   update: {

@@ -6,7 +6,7 @@ import { parse } from 'yaml'
 import { foreignFormat } from './foreign.ts'
 import { FOREIGN_WORDS } from './foreign-words.ts'
 import { fieldsAt, hintFor, receivedText } from './hints.ts'
-import { checkOffline } from './rules.ts'
+import { checkOffline, withFaultsBesideKind } from './rules.ts'
 
 const SOUND = { kind: 'Deployment', name: 'web', image: 'registry.example.com/web:1.0.0' }
 
@@ -30,6 +30,13 @@ describe('a hint names', () => {
     ['retries: 3', 'retries', 'retries is a field of healthCheck'],
     ['blockedCountries: [US]', 'blockedCountries', 'blockedCountries is a field of placement.residency'],
     ['nothing_like_it: 1', 'nothing_like_it', undefined],
+    [
+      'placement: {residency: {countries: [DE]}}',
+      'placement.residency.countries',
+      'use country for one country, or region for a named list of countries; holdfast get regions lists them',
+    ],
+    ['kind: deployment', 'kind', 'did you mean Deployment?'],
+    ['kind: Job', 'kind', undefined],
   ])('the field that was meant by %s', (text, field, hint) =>
     expect(hintsOf(text).find(([at]) => at === field)?.[1]).toBe(hint),
   )
@@ -40,6 +47,13 @@ describe('a hint names', () => {
     ['labels: {tier: 1}', '1 (a number)', 'write it in quotes, so that it is a string'],
     ['stopGracePeriod: 30', '30 (a number)', 'add the unit, as in 30s'],
     ['stopGracePeriod: 900h', '900h', undefined],
+    ['resources: {memoryBytes: 256Mi}', '"256Mi" (a string)', 'write memory: 256Mi'],
+    ['limits: {cpuMillis: 500m}', '"500m" (a string)', 'write cpu: 500m'],
+    [
+      'resources: {memoryBytes: lots}',
+      '"lots" (a string)',
+      'write a whole number, or memory with a unit, as in memory: 256Mi',
+    ],
     ['command: serve', '"serve" (a string)', 'write a list of strings, as in ["sh", "-c", "..."]'],
     [
       'environment: [A=b]',
@@ -49,6 +63,33 @@ describe('a hint names', () => {
   ])('the form that %s needs', (text, received, hint) =>
     expect(hintsOf(text).map(([, ...rest]) => rest)).toEqual([[hint, received]]),
   )
+})
+
+describe('beside a kind that is missing or misspelled, the other faults are listed', () => {
+  const FAULTY = { name: 'Bad!', image: SOUND.image, replicas: -1 }
+  test.each([
+    [FAULTY, ['kind', 'name', 'replicas']],
+    [{ ...FAULTY, kind: 'deployment' }, ['kind', 'name', 'replicas']],
+    [{ ...FAULTY, kind: 'Job' }, ['kind']],
+  ])('%j', (document, fields) => expect(checkOffline(document).map(({ field }) => field)).toEqual(fields))
+
+  test('and added to those of the server, which lists the kind only', () => {
+    const document = { ...FAULTY, kind: 'deployment' }
+    const ofServer = checkOffline(document).slice(0, 1)
+    expect(withFaultsBesideKind(ofServer, document).map(({ field }) => field)).toEqual([
+      'kind',
+      'name',
+      'replicas',
+    ])
+    expect(withFaultsBesideKind([], document)).toEqual([])
+  })
+
+  test('with a hint for a missing kind', () => {
+    const document = { name: 'web', image: SOUND.image }
+    expect(checkOffline(document).map((each) => hintFor(each, document))).toEqual([
+      'kind is missing; add kind: Deployment',
+    ])
+  })
 })
 
 test('a foreign word is not a field of its object, and its object exists', () => {

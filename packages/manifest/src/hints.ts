@@ -13,16 +13,26 @@ import {
   stepsOf,
 } from '@holdfast/contract'
 import { FOREIGN_WORDS } from './foreign-words.ts'
-import { QUANTITY_BLOCKS, QUANTITY_FIELDS } from './quantities.ts'
+import { convertQuantities, QUANTITY_BLOCKS, QUANTITY_FIELDS } from './quantities.ts'
 
 /** The next step for a rejection of a document; undefined if the rejection says all there is to say. */
 export function hintFor({ code, field }: Rejection, document: Json): string | undefined {
   const steps = stepsOf(field)
   if (code === 'field_unknown') return hintForName(steps)
   const value = valueAt(document, steps)
+  if (code === 'manifest_wrong_kind') return hintForKind(value)
   if (code === 'field_type_invalid' && value !== undefined) return hintForType(steps, value)
   return undefined
 }
+
+function hintForKind(kind: Json | undefined): string | undefined {
+  if (kind === undefined) return 'kind is missing; add kind: Deployment'
+  return isMissingOrMisspelled(kind) ? 'did you mean Deployment?' : undefined
+}
+
+/** Whether a document without this kind is probably a deployment. Another kind has other fields. */
+export const isMissingOrMisspelled = (kind: Json | undefined): boolean =>
+  kind === undefined || (typeof kind === 'string' && nearestName(kind, ['Deployment']) !== undefined)
 
 /** The fields that a manifest accepts in an object, quantities included; empty if the path leads to no object. */
 export function fieldsAt(steps: readonly PathStep[]): string[] {
@@ -86,7 +96,9 @@ function hintForType(steps: readonly PathStep[], value: Json): string | undefine
     case 'string':
       return isPlain(value) ? 'write it in quotes, so that it is a string' : undefined
     case 'integer':
-      return typeof value === 'string' && /^[0-9]+$/.test(value) ? 'write it without quotes' : undefined
+      return typeof value === 'string' && /^[0-9]+$/.test(value)
+        ? 'write it without quotes'
+        : hintForQuantity(steps, value)
     case 'boolean':
       return value === 'true' || value === 'false' ? 'write it without quotes' : undefined
     case 'duration':
@@ -106,6 +118,19 @@ function hintForType(steps: readonly PathStep[], value: Json): string | undefine
     default:
       return undefined
   }
+}
+
+/** For a quantity with a unit in a field of the API, such as `memoryBytes: 256Mi`: the field that accepts it. */
+function hintForQuantity(
+  [block = '', field, ...deeper]: readonly PathStep[],
+  value: Json,
+): string | undefined {
+  const quantity = QUANTITY_FIELDS.find(({ sentAs }) => sentAs === field)
+  if (quantity === undefined || deeper.length > 0) return undefined
+  const { rejections } = convertQuantities({ [block]: { [quantity.name]: value } })
+  return rejections.length === 0
+    ? `write ${quantity.name}: ${String(value)}`
+    : `write a whole number, or ${quantity.name} with a unit, as in ${quantity.name}: ${quantity.examples[0]}`
 }
 
 function hintForList(element: ShapeNode, value: Json): string | undefined {

@@ -19,6 +19,6 @@ export {
   type QuantityField,
   quantityText,
 } from './quantities.ts'
-export { checkManifest, checkOffline, checkSent } from './rules.ts'
+export { checkManifest, checkOffline, checkSent, withFaultsBesideKind } from './rules.ts'
 
 export { secretSpans } from './secret-spans.ts'

@@ -2,8 +2,9 @@
 // images) are left to the server.
 
 import type { Json, PathStep, Rejection } from '@holdfast/contract'
-import { childPath, elementPath } from '@holdfast/contract'
-import { admissionContext, checkBody, reject } from '@holdfast/core/admission'
+import { childPath, elementPath, isJsonObject } from '@holdfast/contract'
+import { type AdmissionContext, admissionContext, checkBody, reject } from '@holdfast/core/admission'
+import { isMissingOrMisspelled } from './hints.ts'
 import type { Manifest } from './parse-source.ts'
 
 /** A set that contains every registry and region: an offline check accepts all, because only the server has the lists. */
@@ -12,14 +13,32 @@ const ANY: ReadonlySet<string> = Object.assign(new Set<string>(), { has: () => t
 /** Volumes are switched off, as on every platform that does not enable them. */
 const CONTEXT = admissionContext({ registries: ANY, regions: ANY })
 
-/** Checks a manifest offline. Returns rejections in the same order as the server. */
-export const checkOffline = (body: Json): Rejection[] => checkBody(body, CONTEXT)
+/**
+ * Checks a manifest offline. Returns rejections in the same order as the server. If `kind` is missing or misspelled, the
+ * faults of the other fields follow, which the server does not list.
+ */
+export const checkOffline = (body: Json): Rejection[] => checkAll(body, CONTEXT)
 
 /**
  * Checks the fields that a manifest has, as an update does, which may leave out the others. The rejections are true for
  * a new deployment too.
  */
-export const checkSent = (body: Json): Rejection[] => checkBody(body, { ...CONTEXT, mode: 'update' })
+export const checkSent = (body: Json): Rejection[] => checkAll(body, { ...CONTEXT, mode: 'update' })
+
+function checkAll(body: Json, context: AdmissionContext): Rejection[] {
+  const rejections = checkBody(body, context)
+  if (!rejections.some(isOfKind) || !isJsonObject(body) || !isMissingOrMisspelled(body.kind))
+    return rejections
+  return [...rejections, ...checkBody({ ...body, kind: 'Deployment' }, context)]
+}
+
+const isOfKind = ({ code }: Rejection): boolean => code === 'manifest_wrong_kind'
+
+/** The rejections of the server, with the faults that it does not list because of the kind of the document. */
+export const withFaultsBesideKind = (rejections: readonly Rejection[], value: Json): readonly Rejection[] =>
+  rejections.some(isOfKind)
+    ? [...rejections, ...checkSent(value).filter((each) => !isOfKind(each))]
+    : rejections
 
 /** Every fault of a document that can be found without the platform. A document of another system has none of them. */
 export const checkManifest = ({ value, faults, foreign }: Manifest, check = checkOffline): Rejection[] =>

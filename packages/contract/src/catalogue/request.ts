@@ -53,7 +53,7 @@ export const requestCodes = {
     status: 422,
     field: '<field>',
     expected: '{accepted}',
-    why: 'The field is missing or has another type, and Holdfast does not convert values.',
+    why: 'The field is missing or has another type, and the API converts no value.',
     doc: markdown(
       'The field has the wrong JSON type, is `null` or absent although it is required, or is not a valid duration.',
       'Numbers in quotes, fractions for whole numbers and `"yes"` for `true` are rejected with this code.',
