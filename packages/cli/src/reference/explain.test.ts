@@ -1,7 +1,7 @@
 // `holdfast explain` knows every field and every word that the platform prints, and prints neither Markdown nor
 // placeholders.
 
-import { CODES, EVENT_TYPES } from '@holdfast/contract'
+import { CODES, EVENT_TYPES, PHASE_TEXTS } from '@holdfast/contract'
 import { describeBodies, describeManifest, flattenFields } from '@holdfast/core/admission'
 import { describe, expect, test } from 'vitest'
 import { explainAll, explainWord } from './explain.ts'
@@ -57,6 +57,9 @@ describe('a field can be named', () => {
     ['environment.LOG_LEVEL', 'environment'],
     ['anchor', 'secrets[].anchor'],
     ['degraded', 'Degraded (phase)'],
+    ['rolled_back', 'deployment.rolled_back (event)'],
+    ['cpu', 'resources.cpu'],
+    ['memory', 'resources.memory'],
     ['token.role', 'token: POST /api/v1/tenants/{tenant}/tokens'],
   ])('as %s', (word, title) => expect(textOf(word).split('\n')[0]).toBe(title))
 })
@@ -70,6 +73,7 @@ test.each([
   ['replica', ['replicas']],
   ['healthCheck.timout', ['healthCheck.timeout']],
   ['values', ['secrets[].values', 'placement.constraints[].values']],
+  ['admin', ['secrets-admin', 'tenant-admin', 'platform-admin']],
   ['qqqqqq', []],
 ])('the unknown word %s is answered with the nearest names', (word, nearest) => {
   expect(explainWord(word, AREA)).toEqual({ found: false, nearest })
@@ -79,6 +83,32 @@ test('the tree lists every field and every group of words', () => {
   const lines = explainAll(AREA).map((line) => line.trim().split(' ')[0])
   for (const path of FIELDS) expect(lines).toContain(path.split('.').at(-1))
   for (const { name } of WORD_GROUPS) expect(lines).toContain(name)
+})
+
+test('a word is explained in any letter case, with all its meanings', () => {
+  for (const word of ['pending', 'Pending']) {
+    const text = textOf(word)
+    for (const kind of ['phase', 'state of a replica', 'status of a node'])
+      expect(text).toContain(`(${kind})`)
+  }
+})
+
+test('failed is explained as a word that is not a phase', () =>
+  expect(textOf('failed')).toMatch(/^failed \(not a phase\)\n.*no phase.*Degraded/s))
+
+test('the reasons that the phase Degraded names are reasons', () => {
+  const reasons = WORD_GROUPS.find(({ name }) => name === 'reasons')?.words ?? {}
+  const named = PHASE_TEXTS.Degraded.meaning.match(/(?:unhealthy|exited|rollback|[a-z]+(?:_[a-z]+)+)/g) ?? []
+  expect(named.length).toBeGreaterThan(10)
+  expect(named.filter((each) => !Object.hasOwn(reasons, each))).toEqual([])
+})
+
+test('the tree of a deployment marks fields that are not available and lists quantities', () => {
+  const text = textOf('deployment')
+  const unavailable = describeManifest().filter(({ meaning }) => meaning.includes('not available'))
+  for (const { path } of unavailable) expect(text).toMatch(new RegExp(`^${path} .*not available`, 'm'))
+  expect(text).toMatch(/^ {2}cpu +quantity such as 0\.5$/m)
+  expect(textOf('resources')).toMatch(/^ {2}memory +Memory as a quantity/m)
 })
 
 test('every event type that is emitted is explained', () => {

@@ -8,6 +8,7 @@ import {
   isCode,
   type Json,
   jsonText,
+  NO_PHASE_TEXTS,
   nearestName,
   stepsOf,
 } from '@holdfast/contract'
@@ -32,6 +33,8 @@ import { plainForm, WORD_GROUPS, type WordGroup } from './words.ts'
 const MANIFEST = describeManifest()
 const FIELDS = flattenFields(MANIFEST)
 const BODIES = describeBodies()
+const EVENTS = WORD_GROUPS.filter(({ name }) => name === 'events')
+const EVENT_NAMES = EVENTS.flatMap(({ words }) => Object.keys(words))
 
 export type Explained =
   | { readonly found: true; readonly lines: readonly string[] }
@@ -41,17 +44,22 @@ export type Explained =
 export function explainWord(word: string, area: PrintArea): Explained {
   const path = pathOf(word)
   const pages = [
+    ...(word.toLowerCase() === 'deployment' ? [treeLines(area)] : []),
     ...FIELDS.filter((field) => isAbout(field, path)).map((field) => fieldLines(field, area)),
     ...quantityLines(path, area),
     ...BODIES.flatMap((body) => bodyPages(body, word, area)),
     ...(isCode(word) ? [codeLines(word, area)] : []),
+    ...wordPages('not a phase', NO_PHASE_TEXTS, word, area),
     ...WORD_GROUPS.flatMap((group) => wordLines(group, word, area)),
     ...(word === 'codes' ? [listLines('Rejection codes', codeRows(), area)] : []),
   ]
-  if (pages.length > 0)
-    return { found: true, lines: pages.flatMap((page, at) => (at === 0 ? page : ['', ...page])) }
-  return explainPart(word, area)
+  return pages.length > 0 ? joinPages(pages) : explainPart(word, area)
 }
+
+const joinPages = (pages: readonly (readonly string[])[]): Explained => ({
+  found: true,
+  lines: pages.flatMap((page, at) => (at === 0 ? page : ['', ...page])),
+})
 
 /** Explains a request body, such as `token`, or a field of it, such as `token.role`. */
 function bodyPages(
@@ -72,11 +80,22 @@ function explainPart(word: string, area: PrintArea): Explained {
   const [only, ...others] = named
   if (only !== undefined && others.length === 0) return { found: true, lines: fieldLines(only, area) }
   if (only !== undefined) return { found: false, nearest: named.map(({ path }) => path) }
+  const types = EVENT_NAMES.filter((type) => type.endsWith(`.${word}`))
+  if (types.length > 0)
+    return joinPages(types.flatMap((type) => EVENTS.flatMap((group) => wordLines(group, type, area))))
   const nearest = nearestName(word, allWords())
   const isOtherCase = nearest !== undefined && nearest.toLowerCase() === word.toLowerCase()
   if (isOtherCase) return explainWord(nearest, area)
-  return { found: false, nearest: nearest === undefined ? [] : [nearest] }
+  return { found: false, nearest: nearest === undefined ? wordsWith(word) : [nearest] }
 }
+
+const MOST_SUGGESTED = 5
+
+/** The names of which the word is a part, such as tenant-admin for admin. */
+const wordsWith = (word: string): string[] =>
+  [...new Set(allWords())]
+    .filter((name) => name.split(/[-_.]/).includes(word.toLowerCase()))
+    .slice(0, MOST_SUGGESTED)
 
 function allWords(): string[] {
   return [
@@ -93,15 +112,7 @@ function allWords(): string[] {
 /** The tree of all fields, and the names of the other things that can be explained. */
 export function explainAll(area: PrintArea): string[] {
   return [
-    ...wrapWords(
-      'The fields of a deployment. holdfast explain FIELD explains one, for example healthCheck.command.',
-      area.columns,
-    ),
-    '',
-    ...alignRows(
-      MANIFEST.flatMap((field) => treeRows(field)),
-      area.columns,
-    ),
+    ...treeLines(area),
     ...section(
       'Bodies of other requests',
       alignRows(
@@ -121,14 +132,37 @@ export function explainAll(area: PrintArea): string[] {
   ]
 }
 
+const treeLines = (area: PrintArea): string[] => [
+  ...wrapWords(
+    'The fields of a deployment. holdfast explain FIELD explains one, for example healthCheck.command.',
+    area.columns,
+  ),
+  '',
+  ...alignRows(
+    MANIFEST.flatMap((field) => treeRows(field)),
+    area.columns,
+  ),
+]
+
 function treeRows(field: DescribedField, depth = 0): string[][] {
-  const { path, type, required } = field
+  const { path, type, required, meaning } = field
+  const notes = [type, ...(required ? ['required'] : []), ...(meaning.includes(NOT_YET) ? [NOT_YET] : [])]
   const name = `${'  '.repeat(depth)}${path.split('.').at(-1)}`
   return [
-    [name, required ? `${type}, required` : type],
+    [name, notes.join(', ')],
     ...field.fields.flatMap((inner) => treeRows(inner, depth + 1)),
+    ...quantitiesIn(path).map((each) => [
+      `${'  '.repeat(depth + 1)}${each.name}`,
+      `quantity such as ${each.examples[0]}`,
+    ]),
   ]
 }
+
+/** The words with which the texts of the contract mark fields that are not usable yet. */
+const NOT_YET = 'not available on this platform yet'
+
+const quantitiesIn = (path: string) =>
+  QUANTITY_BLOCKS.some((block) => block === path) ? QUANTITY_FIELDS : []
 
 function fieldLines(field: DescribedField, area: PrintArea): string[] {
   const { path, type, meaning, range, rejections } = field
@@ -139,7 +173,7 @@ function fieldLines(field: DescribedField, area: PrintArea): string[] {
     '',
     ...factLines([['Type', type], absence(field), ['Accepted', plainForm(range)]], area),
     ...section('Example', field.example === null ? [] : exampleText(field).split('\n'), area),
-    ...section('Fields', alignRows(innerRows(field), inner.columns), area),
+    ...section('Fields', alignRows([...innerRows(field), ...quantityRows(field)], inner.columns), area),
     ...section(
       'Rejection codes, each with the accepted form',
       alignRows(
@@ -151,24 +185,29 @@ function fieldLines(field: DescribedField, area: PrintArea): string[] {
   ]
 }
 
-/** Explains a quantity, such as `resources.cpu`, which only manifest files have. */
-function quantityLines(path: string, area: PrintArea): string[][] {
-  return QUANTITY_FIELDS.filter(({ name }) =>
-    QUANTITY_BLOCKS.some((block) => path === `${block}.${name}`),
-  ).map(({ sentAs, meaning, accepted, examples }) => [
-    paint(path, 'bold', area.colored),
-    ...indent(wrapWords(meaning, area.columns - 2)),
-    '',
-    ...factLines(
-      [
-        ['Accepted', accepted],
-        ['Examples', examples.join(', ')],
-        ['Sent as', path.replace(/[^.]+$/, sentAs)],
+/** Explains a quantity, such as `resources.cpu` or `cpu`, which only manifest files have. */
+function quantityLines(word: string, area: PrintArea): string[][] {
+  return QUANTITY_BLOCKS.flatMap((block) =>
+    QUANTITY_FIELDS.filter(({ name }) => word === name || word === `${block}.${name}`).map(
+      ({ name, sentAs, meaning, accepted, examples }) => [
+        paint(`${block}.${name}`, 'bold', area.colored),
+        ...indent(wrapWords(meaning, area.columns - 2)),
+        '',
+        ...factLines(
+          [
+            ['Accepted', accepted],
+            ['Examples', examples.join(', ')],
+            ['Sent as', `${block}.${sentAs}`],
+          ],
+          area,
+        ),
       ],
-      area,
     ),
-  ])
+  )
 }
+
+const quantityRows = ({ path }: DescribedField): string[][] =>
+  quantitiesIn(path).map((each) => [each.name, firstSentence(each)])
 
 /** The fields inside a field, each with the first sentence of its meaning. */
 const innerRows = ({ path, fields }: Pick<DescribedField, 'path' | 'fields'>): string[][] =>
@@ -207,7 +246,7 @@ function codeLines(code: Code, area: PrintArea): string[] {
 
 function wordLines(group: WordGroup, word: string, area: PrintArea): string[][] {
   const { name, kind, about, words } = group
-  if (word === name)
+  if (word.toLowerCase() === name)
     return [
       listLines(
         about,
@@ -215,17 +254,19 @@ function wordLines(group: WordGroup, word: string, area: PrintArea): string[][] 
         area,
       ),
     ]
-  const text = Object.hasOwn(words, word) ? words[word] : undefined
-  if (text === undefined) return []
-  const { meaning, next, data = [] } = text
-  const paragraphs = next === undefined ? [meaning] : [meaning, `What to do: ${plainForm(next)}`]
-  return [
-    [
-      `${paint(word, 'bold', area.colored)} (${kind})`,
-      ...paragraphs.flatMap((each) => indent(wrapWords(each, area.columns - 2))),
-      ...section('Data', alignRows(data, area.columns - 2), area),
-    ],
-  ]
+  return wordPages(kind, words, word, area)
+}
+
+/** Explains a word in any letter case: Pending is a phase, and pending is a state. */
+function wordPages(kind: string, words: WordGroup['words'], word: string, area: PrintArea): string[][] {
+  const meant = Object.entries(words).filter(([each]) => each.toLowerCase() === word.toLowerCase())
+  return meant.map(([each, { meaning, next, data = [] }]) => [
+    `${paint(each, 'bold', area.colored)} (${kind})`,
+    ...[meaning, ...(next === undefined ? [] : [`What to do: ${plainForm(next)}`])].flatMap((paragraph) =>
+      indent(wrapWords(paragraph, area.columns - 2)),
+    ),
+    ...section('Data', alignRows(data, area.columns - 2), area),
+  ])
 }
 
 const listLines = (about: string, rows: readonly (readonly string[])[], area: PrintArea): string[] => [

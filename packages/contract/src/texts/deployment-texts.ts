@@ -6,14 +6,14 @@ import { SECRET_READERS } from './secret-texts.ts'
 export const resourcesTexts = {
   cpuMillis: {
     meaning:
-      'CPU requested for each replica, in thousandths of a core. The scheduler chooses a node with this much free CPU. The request does not limit the container; limits.cpuMillis does.',
+      'CPU requested for each replica, in thousandths of a core. The scheduler chooses a node with this much free CPU. The request does not limit the container; limits.cpuMillis does. A manifest file may use cpu instead, as in cpu: 250m.',
     default: 0,
     range: 'a whole number, 0 or greater; 1000 is one core',
     example: 250,
   },
   memoryBytes: {
     meaning:
-      'Memory requested for each replica, in bytes. The scheduler chooses a node with this much free memory. The request does not limit the container; limits.memoryBytes does.',
+      'Memory requested for each replica, in bytes. The scheduler chooses a node with this much free memory. The request does not limit the container; limits.memoryBytes does. A manifest file may use memory instead, as in memory: 256Mi.',
     default: 0,
     range: 'a whole number, 0 or greater',
     example: 268_435_456,
@@ -23,14 +23,14 @@ export const resourcesTexts = {
 export const limitsTexts = {
   cpuMillis: {
     meaning:
-      'The most CPU that one container may use, in thousandths of a core. The engine slows the container down at the limit.',
+      'The most CPU that one container may use, in thousandths of a core. The engine slows the container down at the limit. A manifest file may use cpu instead, as in cpu: 0.5 for half a core.',
     absent: 'CPU is not limited',
     range: 'a whole number, 0 or greater; 0 means no limit',
     example: 1000,
   },
   memoryBytes: {
     meaning:
-      'The most memory that one container may use, in bytes. A container that needs more is killed and started again.',
+      'The most memory that one container may use, in bytes. A container that needs more is killed and started again. A manifest file may use memory instead, as in memory: 512Mi.',
     absent: 'memory is not limited',
     range: 'a whole number, 0 or greater; 0 means no limit',
     example: 536_870_912,
@@ -208,14 +208,14 @@ export const deploymentTexts = {
   },
   resources: {
     meaning:
-      'The CPU and memory that each replica requests on its node. The scheduler places a replica only where this much is free. Requests are not limits; see limits.',
+      'The CPU and memory that each replica requests on its node. The scheduler places a replica only where this much is free. Requests are not limits; see limits. A manifest file may use cpu and memory with units instead, as in cpu: 500m and memory: 256Mi.',
     default: { cpuMillis: 0, memoryBytes: 0 },
     range: 'an object with cpuMillis and memoryBytes',
     example: { cpuMillis: 250, memoryBytes: 268_435_456 },
   },
   limits: {
     meaning:
-      'The most that one container may use. The engine enforces it: CPU is slowed down, and a container that needs more memory is killed.',
+      'The most that one container may use. The engine enforces it: CPU is slowed down, and a container that needs more memory is killed. A manifest file may use cpu and memory with units instead, as in cpu: 500m and memory: 256Mi.',
     absent: 'a container may use the whole machine',
     range: 'an object with cpuMillis and memoryBytes, both optional',
     example: { memoryBytes: 536_870_912 },

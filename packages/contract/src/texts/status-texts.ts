@@ -41,6 +41,15 @@ export const PHASE_TEXTS: { readonly [phase in (typeof DEPLOYMENT_PHASES)[number
   },
 }
 
+/** Words that look like phases, and the words that are used instead. */
+export const NO_PHASE_TEXTS: WordTexts = {
+  failed: {
+    meaning:
+      'There is no phase of this name. A deployment whose containers or update fail has the phase Degraded, with the reason in parentheses. The event deployment.failed reports that a first revision failed.',
+    next: '`holdfast explain Degraded` lists the reasons.',
+  },
+}
+
 /** The reasons of a phase. Several of them are also the reason of a replica or of a failed update. */
 export const REASON_TEXTS = {
   unhealthy: {
