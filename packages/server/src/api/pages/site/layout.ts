@@ -76,7 +76,7 @@ export const STYLE = `:root{color-scheme:light dark;--text:#1b1f24;--soft:#4a535
 *{box-sizing:border-box}
 html{scroll-padding-top:1rem}
 body{margin:0;font:1rem/1.55 system-ui,sans-serif;color:var(--text);background:var(--page);overflow-wrap:anywhere}
-a{color:var(--link);text-underline-offset:.15em}
+a{color:var(--link);text-underline-offset:.3em;text-decoration-thickness:1px}
 a:focus-visible,input:focus-visible,button:focus-visible,summary:focus-visible{outline:3px solid var(--link);outline-offset:2px}
 .skip{position:absolute;left:-100vw}
 .skip:focus{left:1rem;top:.5rem;background:var(--page);padding:.5rem}
@@ -107,7 +107,6 @@ ul{padding-left:1.25rem}
 li{margin:.15rem 0}
 code{font:.92em/1.45 ui-monospace,monospace;background:var(--box);padding:.1em .3em;border-radius:4px}
 h1 code,h2 code,h3 code{background:none;padding:0}
-a code{text-underline-offset:.3em}
 pre{background:var(--box);border:1px solid var(--line);border-radius:8px;padding:.75rem 1rem;white-space:pre-wrap;margin:.5rem 0}
 pre code{background:none;padding:0}
 dl{display:grid;grid-template-columns:minmax(6rem,max-content) 1fr;gap:.35rem 1rem;margin:.75rem 0}

@@ -7,27 +7,60 @@ export interface SearchEntry {
   readonly kind: string
   readonly text: string
   readonly href: string
+  /** Other words for the thing, which readers type and its name and text lack. */
+  readonly also?: string
+}
+
+const OTHER_WORDS: { readonly [name: string]: string } = {
+  secrets: 'password credential token',
+  composedEnvironment: 'password connection string',
+  plaintext_credential_in_environment: 'password',
+  'placement.affinity': 'machine host together',
+  'placement.antiAffinity': 'machine host apart',
+  'resources.cpuMillis': 'half a core',
+  'limits.cpuMillis': 'half a core',
+}
+
+/** Adds the words that readers use for a thing to its entry. */
+export function withOtherWords(entry: SearchEntry): SearchEntry {
+  const also = Object.hasOwn(OTHER_WORDS, entry.name) ? OTHER_WORDS[entry.name] : undefined
+  return also === undefined ? entry : { ...entry, also }
 }
 
 /**
  * The entries that contain every word of the query, best first: the name itself, its beginning, a part of it, the text.
+ * If no entry contains every word, those with the most words of three letters or more.
  * The browser runs the source of this function, so it must not refer to anything outside itself.
  */
 export function searchEntries(entries: readonly SearchEntry[], query: string): SearchEntry[] {
   const words = query.toLowerCase().slice(0, 100).split(/\s+/).filter(Boolean)
   if (words.length === 0) return []
   const whole = words.join(' ')
-  const rank = ({ name, kind, text }: SearchEntry): number => {
-    const lower = name.toLowerCase()
-    const all = `${lower} ${kind.toLowerCase()} ${text.toLowerCase()}`
+  const allOf = ({ name, kind, text, also = '' }: SearchEntry): string =>
+    `${name} ${kind} ${text} ${also}`.toLowerCase()
+  const rank = (entry: SearchEntry): number => {
+    const lower = entry.name.toLowerCase()
+    const all = allOf(entry)
     if (!words.every((word) => all.includes(word))) return 0
     if (lower === whole) return 4
     if (lower.startsWith(whole)) return 3
-    return words.every((word) => lower.includes(word)) ? 2 : 1
+    const named = `${lower} ${entry.also ?? ''}`
+    return words.every((word) => named.includes(word)) ? 2 : 1
   }
-  const ranked = entries.map((entry) => ({ entry, score: rank(entry) })).filter(({ score }) => score > 0)
-  ranked.sort((one, other) => other.score - one.score)
-  return ranked.slice(0, 50).map(({ entry }) => entry)
+  /** The number of words found; a word of the name counts twice. */
+  const rankByWords = (entry: SearchEntry): number => {
+    const lower = entry.name.toLowerCase()
+    const all = allOf(entry)
+    const found = words.filter((word) => word.length >= 3 && all.includes(word))
+    return found.length + found.filter((word) => lower.includes(word)).length
+  }
+  const best = (score: (entry: SearchEntry) => number): SearchEntry[] => {
+    const ranked = entries.map((entry) => ({ entry, score: score(entry) })).filter((each) => each.score > 0)
+    ranked.sort((one, other) => other.score - one.score)
+    return ranked.slice(0, 50).map(({ entry }) => entry)
+  }
+  const found = best(rank)
+  return found.length > 0 ? found : best(rankByWords)
 }
 
 /** Shows results below the search field while a reader types. Without it, the form leads to the page of results. */

@@ -13,7 +13,7 @@ import { manifestEntries, manifestPage } from './manifest-page.ts'
 import { operationEntries, operationIndexPage, operationPage } from './operation-pages.ts'
 import { roleEntries, rolePage } from './role-page.ts'
 import { schemaEntries, schemaIndexPage, schemaPage } from './schema-pages.ts'
-import { SEARCH_SCRIPT, type SearchEntry } from './search.ts'
+import { SEARCH_SCRIPT, type SearchEntry, withOtherWords } from './search.ts'
 import { wordEntries, wordPage } from './word-page.ts'
 
 export interface SiteDeps {
@@ -97,15 +97,16 @@ async function describeFields(limits: Limits): Promise<DescribedField[]> {
   return fields
 }
 
-const allEntries = (deps: SiteDeps, fields: readonly DescribedField[]): SearchEntry[] => [
-  ...manifestEntries(fields),
-  ...codeEntries(deps),
-  ...wordEntries(),
-  ...eventEntries(),
-  ...roleEntries(),
-  ...operationEntries(deps.endpoints),
-  ...schemaEntries(),
-]
+const allEntries = (deps: SiteDeps, fields: readonly DescribedField[]): SearchEntry[] =>
+  [
+    ...manifestEntries(fields),
+    ...codeEntries(deps),
+    ...wordEntries(),
+    ...eventEntries(),
+    ...roleEntries(),
+    ...operationEntries(deps.endpoints),
+    ...schemaEntries(),
+  ].map(withOtherWords)
 
 function asHtml(page: SitePage | undefined, path: string): PageResponse | undefined {
   return page === undefined ? undefined : response(HTML, htmlPage(page, path))
