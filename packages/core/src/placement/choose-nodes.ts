@@ -18,7 +18,7 @@ const NODES_AT_ONCE = 100
  */
 const NODES_AT_ONCE_IF_DISPLACED = (NODES_AT_ONCE - DISPLACED_AT_ONCE) / 2
 
-const NOTHING_PLACED: Placing = { placed: [], unplaced: 0, candidates: [], cures: [] }
+const NOTHING_PLACED: Placing = { placed: [], unplaced: 0, candidates: [], explanation: undefined, cures: [] }
 
 export interface ChosenNodes {
   /** The rollout plan passed in, or a changed plan that stops old replicas before their successors start. */

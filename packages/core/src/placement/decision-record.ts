@@ -72,8 +72,9 @@ export function matrixWithin(
   explanation: Pick<Explanation, 'candidates' | 'groups' | 'count'>,
   bounds: GroupBounds,
 ): StoredMatrix {
-  const isListed =
-    explanation.count <= LISTED_NODES && utf8Length(JSON.stringify(explanation.candidates)) <= LISTED_BYTES
-  if (isListed) return { candidates: explanation.candidates }
+  if (explanation.count <= LISTED_NODES) {
+    const { candidates } = explanation
+    if (utf8Length(JSON.stringify(candidates)) <= LISTED_BYTES) return { candidates }
+  }
   return { candidates: [], groups: boundGroups(explanation.groups, bounds) }
 }

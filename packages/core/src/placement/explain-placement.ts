@@ -66,9 +66,7 @@ export function* explainPlacementInSteps(
 ): Generator<undefined, PagedExplanation> {
   const { unplaced, steps } = view.placeInSteps(workload, missing)
   yield
-  const explained = yield* steps
-  yield
-  const explanation = explainCandidates(explained)
+  const { explained, explanation } = yield* steps
   return {
     unplaced,
     summary: unplaced > 0 ? explanation.summary : ALL_PLACED,
@@ -79,5 +77,24 @@ export function* explainPlacementInSteps(
       return found && toCandidate(found)
     },
     groups: () => explanation.groups,
+  }
+}
+
+/**
+ * Computes in steps the explanation that a plan needs if not all `missing` replicas fit. The view keeps it, so that the
+ * plan, which is one step, computes only what has changed since.
+ */
+export function* prepareExplanation(
+  view: PlacementView,
+  workload: Workload,
+  missing: number,
+): Generator<undefined, void> {
+  const { unplaced, steps } = view.placeInSteps(workload, missing)
+  if (unplaced === 0) return
+  yield
+  const { explanation } = yield* steps
+  for (const build of [() => explanation.canonical, () => explanation.groups]) {
+    yield
+    build()
   }
 }

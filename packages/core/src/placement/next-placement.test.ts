@@ -12,6 +12,7 @@ import { aPlacement, assigned, NEW, OLD, planOf } from './placement.fixture.ts'
 const refusing = (...filters: FilterName[]) => ({
   answer: {
     refusals: filters.map((filter) => ({ filter, code: filter, required: null, reported: null })),
+    reasons: filters.join(),
     fixes: [],
     remedy: undefined,
   },

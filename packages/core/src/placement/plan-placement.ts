@@ -15,13 +15,7 @@ import { isUnchanged, removeReplacedLost } from '../rollout/plan-replicas.ts'
 import { planRollout, type RolloutPlan } from '../rollout/plan-rollout.ts'
 import { updateRulesOf } from '../rollout/plan-rollout-rules.ts'
 import { isServing } from '../rollout/replica-health.ts'
-import {
-  explainCandidates,
-  leaveForbidden,
-  mayStayForNow,
-  type Placing,
-  type Whereabouts,
-} from '../scheduling/index.ts'
+import { lazy, leaveForbidden, mayStayForNow, type Placing, type Whereabouts } from '../scheduling/index.ts'
 import { assignmentId } from './assignment-id.ts'
 import { type ChosenNodes, chooseNodes } from './choose-nodes.ts'
 import { nodesToCompare, observationsToCompare } from './compared-records.ts'
@@ -62,7 +56,7 @@ export function planPlacement(
     kept,
     added,
     displacement,
-    refused: refusing.unplaced > 0 ? explainCandidates(refusing.candidates) : undefined,
+    refused: refusing.explanation,
     cures: refusing.cures,
     unmet: rollout.held ? unmet : [],
   }
@@ -126,18 +120,10 @@ function complete(
     // An assignment that leaves the record keeps its capacity until the record is stored: no other replica may use that
     // capacity earlier.
     reserved: [...(next?.assignments ?? []), ...replicas.rollout.dropped],
-    events: once(() => placementEvents(plan, nodeName)),
-    recordedMatrix: once(() => recordedMatrix(plan)),
+    events: lazy(() => placementEvents(plan, nodeName)),
+    recordedMatrix: lazy(() => recordedMatrix(plan)),
   }
   return plan
-}
-
-function once<Value extends object | undefined>(make: () => Value): () => Value {
-  let made: { readonly value: Value } | undefined
-  return () => {
-    made ??= { value: make() }
-    return made.value
-  }
 }
 
 function servingAmong(assignments: readonly Assignment[], facts: ReplicaFacts): Set<AssignmentId> {

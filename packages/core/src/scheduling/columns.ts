@@ -11,6 +11,7 @@ import { freeShare, type HeldNode, sameRecord } from './held-node.ts'
 import { labelOf } from './labels.ts'
 import { memoizeByObject } from './memoize.ts'
 import type { KeyPart } from './refusal.ts'
+import { sameStand } from './residency.ts'
 
 /** The nodes that the filters with cached answers accept for one kind of workload. */
 export interface Candidates {
@@ -47,6 +48,8 @@ export interface Columns {
   readonly groups: Map<string, Groups>
   /** The slots in the order of the node names; undefined until an explanation needs them. */
   slotsByName: Int32Array | undefined
+  /** The nodes in the order of their names; undefined after a node was replaced. The list itself is never changed. */
+  byName: readonly HeldNode[] | undefined
 }
 
 /**
@@ -68,6 +71,7 @@ export function createColumns(held: Iterable<HeldNode>): Columns {
     candidates: new Map(),
     groups: new Map(),
     slotsByName: undefined,
+    byName: undefined,
   }
   nodes.forEach((node, slot) => {
     node.slot = slot
@@ -98,28 +102,42 @@ export function replaceNode(columns: Columns, before: HeldNode, node: HeldNode):
   for (const name of before.replicas.keys()) setRunning(columns, name, before.slot, 0)
   for (const [name, count] of node.replicas) setRunning(columns, name, node.slot, count)
   refreshSlot(columns, node)
+  columns.byName = undefined
   if (before.name !== node.name) columns.slotsByName = undefined
   if (sameRecord(before, node)) return
   for (const kind of columns.candidates.values()) {
     kind.has[node.slot] = kind.accepts(node) ? 1 : 0
     kind.slots = undefined
   }
-  columns.groups.clear()
+  if (sameStand(before, node)) return
+  for (const key of columns.groups.keys()) if (key !== EACH_NODE) columns.groups.delete(key)
 }
 
-/** The nodes sorted by name, as a new list that later changes of the columns do not affect. */
-export function nodesByName(columns: Columns): HeldNode[] {
-  const { nodes } = columns
-  columns.slotsByName ??= Int32Array.from(nodes.keys()).sort((left, right) => {
-    const [one, other] = [nodes[left], nodes[right]]
-    return one === undefined || other === undefined ? 0 : compareByName(one, other)
-  })
+/** The nodes sorted by name, as a list that later changes of the columns do not affect. */
+export function nodesByName(columns: Columns): readonly HeldNode[] {
+  columns.byName ??= sortByName(columns)
+  return columns.byName
+}
+
+function sortByName(columns: Columns): HeldNode[] {
   const sorted: HeldNode[] = []
-  for (const slot of columns.slotsByName) {
-    const node = nodes[slot]
+  for (const slot of slotsByName(columns)) {
+    const node = columns.nodes[slot]
     if (node !== undefined) sorted.push(node)
   }
   return sorted
+}
+
+/** The slots in the order of the node names. The array is never changed. */
+export function slotsByName(columns: Columns): Int32Array {
+  const { nodes } = columns
+  columns.slotsByName ??= new Int32Array(nodes.length)
+    .map((_none, slot) => slot)
+    .sort((left, right) => {
+      const [one, other] = [nodes[left], nodes[right]]
+      return one === undefined || other === undefined ? 0 : compareByName(one, other)
+    })
+  return columns.slotsByName
 }
 
 export function candidatesFor(columns: Columns, workload: Workload, facts: TenantFacts): Candidates {
@@ -165,9 +183,8 @@ const textOfList = memoizeByObject((list: readonly unknown[]) => JSON.stringify(
 
 /** Groups the nodes by a label. Without a label each node is its own group, and replicas are spread over nodes. */
 export function groupsBy(columns: Columns, label: string | undefined): Groups {
-  return cached(columns.groups, label === undefined ? '' : `=${label}`, () => {
-    const each = columns.nodes.length
-    if (label === undefined) return { of: Int32Array.from(columns.nodes.keys()), crowd: new Int32Array(each) }
+  return cached(columns.groups, label === undefined ? EACH_NODE : `=${label}`, () => {
+    if (label === undefined) return eachNode(columns.nodes.length)
     const numbers = new Map<string | undefined, number>()
     const of = Int32Array.from(columns.nodes, ({ labels }) => {
       const value = labelOf(label, labels)
@@ -178,6 +195,14 @@ export function groupsBy(columns: Columns, label: string | undefined): Groups {
     return { of, crowd: new Int32Array(numbers.size) }
   })
 }
+
+/** The key of the groups of one node each, which do not depend on labels. */
+const EACH_NODE = ''
+
+const eachNode = (count: number): Groups => ({
+  of: new Int32Array(count).map((_none, slot) => slot),
+  crowd: new Int32Array(count),
+})
 
 function cached<T>(known: Map<string, T>, key: string, compute: () => T): T {
   const before = known.get(key)

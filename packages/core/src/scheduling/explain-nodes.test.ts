@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { arbitraryTenant, arbitraryWorkload } from './arbitrary.fixture.ts'
 import { createRefusalFinder, sortedByName } from './check-candidates.ts'
 import { explainCandidates } from './explain.ts'
-import { type ExplainedCandidate, explainNodes, runToEnd } from './explain-nodes.ts'
+import { type ExplainedCandidate, explainNodes, reasonsOf, runToEnd } from './explain-nodes.ts'
 import type { TenantFacts, Workload } from './facts.ts'
 import { PLACEMENT_FILTERS } from './filters/index.ts'
 import { textOfSteps } from './remedies/change-text.ts'
@@ -25,8 +25,8 @@ function explainEach(workload: Workload, facts: TenantFacts): ExplainedCandidate
       refusals.length === 0
         ? { fixes: [], remedy: undefined }
         : createAdvisor(workload, facts)(node, refusals)
-    const shared = { refusals, ...advice }
-    return { nodeId: node.id, nodeName: node.name, nodeStatus: node.status, ...shared, shared }
+    const shared = { refusals, reasons: reasonsOf(refusals), ...advice }
+    return { nodeId: node.id, nodeName: node.name, nodeStatus: node.status, refusals, ...advice, shared }
   })
 }
 
@@ -75,7 +75,7 @@ test(`an explanation in steps shows the moment of the question (seed ${SEED})`, 
         view.setNode({ ...node, status: 'failed', schedulable: false })
       }
       view.setContainers({ used: 7, limit: 7 })
-      expect(runToEnd(steps)).toEqual(expected)
+      expect(runToEnd(steps).explained).toEqual(expected)
     }),
     { numRuns: 1_000, seed: SEED },
   )

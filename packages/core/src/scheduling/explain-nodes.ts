@@ -2,14 +2,15 @@
 // filters and remedies read form a class and share one answer; only amounts of resources and node ids are filled in node
 // by node. See docs/design/placement.md#explanations
 
-import type { Capacity, NodeStatus } from '@holdfast/contract'
-import { createRefusalFinder, refusalBy, sortedByName } from './check-candidates.ts'
+import type { NodeStatus } from '@holdfast/contract'
+import { createRefusalFinder, refusalBy } from './check-candidates.ts'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
 import { PLACEMENT_FILTERS } from './filters/index.ts'
 import { namedNode } from './filters/named-node.ts'
-import { freeOn, leastFree, resources as resourcesFilter } from './filters/resources.ts'
+import { leastFree, resources as resourcesFilter } from './filters/resources.ts'
 import { isMet, keyOfValue, labelOf } from './labels.ts'
 import { memoizeByObject } from './memoize.ts'
+import { captureNodes, createMatcher, factsAt, type NodesAtMoment, requestedAt } from './nodes-at-moment.ts'
 import type { CheckedCandidate, NodeRefusal } from './refusal.ts'
 import { costOf, type PricedStep } from './remedies/cost.ts'
 import { type Advice, createAdvisor, type Remedy } from './remedies/find-remedies.ts'
@@ -20,8 +21,8 @@ import { answersResidency } from './residency.ts'
 /** Refusals and remedy that several nodes have in common. */
 export interface SharedAnswer extends Advice {
   readonly refusals: readonly NodeRefusal[]
-  /** The answer of the whole class, whose nodes differ in amounts of resources only. */
-  readonly ofClass?: SharedAnswer
+  /** A text that is equal for answers with the same reasons, whatever the nodes report. */
+  readonly reasons: string
 }
 
 /**
@@ -34,39 +35,9 @@ export interface ExplainedCandidate extends CheckedCandidate, Advice {
   readonly shared: SharedAnswer
 }
 
-/** The nodes of a tenant at one moment. Later changes of a scheduling view do not affect it. */
-export interface NodesAtMoment {
-  /** Sorted by name. */
-  readonly nodes: readonly NodeFacts[]
-  readonly freeCpu: Float64Array
-  readonly freeMemory: Float64Array
-  /** For each deployment in an affinity rule of the workload, the number of its replicas on each node. */
-  readonly replicas: ReadonlyMap<string, Int32Array>
-  readonly containers: TenantFacts['containers']
-  /** Whether a replica of the workload itself runs on any node. */
-  readonly runs: boolean
-}
-
-export function captureNodes(workload: Workload, facts: TenantFacts): NodesAtMoment {
-  const { name, placement } = workload
-  const nodes = facts.byName?.() ?? sortedByName(facts.nodes)
-  const names = new Set([...(placement?.affinity ?? []), ...(placement?.antiAffinity ?? [])])
-  const [freeCpu, freeMemory] = [new Float64Array(nodes.length), new Float64Array(nodes.length)]
-  const replicas = new Map([...names].map((other) => [other, new Int32Array(nodes.length)]))
-  let at = 0
-  for (const node of nodes) {
-    freeCpu[at] = freeOn(node, 'cpuMillis')
-    freeMemory[at] = freeOn(node, 'memoryBytes')
-    for (const [other, counts] of replicas) counts[at] = node.replicas.get(other) ?? 0
-    at += 1
-  }
-  const runs = facts.runs?.(name) ?? facts.nodes.some((node) => node.replicas.has(name))
-  return { nodes, freeCpu, freeMemory, replicas, containers: { ...facts.containers }, runs }
-}
-
 /** Runs every filter on every node of the tenant, and finds the remedy of every refused node. Sorted by name. */
-export function explainNodes(workload: Workload, facts: TenantFacts): ExplainedCandidate[] {
-  return runToEnd(explainInSteps(workload, captureNodes(workload, facts)))
+export function explainNodes(workload: Workload, facts: TenantFacts): readonly ExplainedCandidate[] {
+  return runToEnd(explainInSteps(workload, captureNodes(workload, facts))).explained
 }
 
 export function runToEnd<Result>(steps: Iterator<undefined, Result>): Result {
@@ -76,37 +47,88 @@ export function runToEnd<Result>(steps: Iterator<undefined, Result>): Result {
   }
 }
 
-/** The most nodes explained in one step, so that a step takes less than a millisecond. */
-const NODES_IN_STEP = 250
+/** The explanation of one question at one moment, from which that of the next moment is computed. */
+export interface ExplainedMoment {
+  readonly moment: NodesAtMoment
+  /** The explained nodes of the moment, sorted by name. */
+  readonly explained: readonly ExplainedCandidate[]
+  readonly answers: Answers
+}
 
-/** Explains the nodes step by step, so that a caller can let other work run in between. */
+/**
+ * The effort of one step, so that a step takes less than a millisecond: so many nodes are passed, or a twentieth of them
+ * explained.
+ */
+const STEP = 5_000
+const EXPLAINED = 20
+
+/**
+ * Explains the nodes step by step, so that a caller can let other work run in between. `before` must be about the same
+ * question; only nodes that have changed since are explained. If none has, `explained` is the same list.
+ */
 export function* explainInSteps(
   workload: Workload,
   moment: NodesAtMoment,
-): Generator<undefined, ExplainedCandidate[]> {
-  const answerAt = createAnswers(workload, moment)
+  before?: ExplainedMoment,
+): Generator<undefined, ExplainedMoment> {
+  const { nodes } = moment
+  const answers = before?.answers ?? createAnswers(workload, moment)
+  const matches = before === undefined ? NONE_MATCHES : createMatcher(before.moment, moment)
   const explained: ExplainedCandidate[] = []
-  let at = 0
-  for (const node of moment.nodes) {
-    if (at % NODES_IN_STEP === NODES_IN_STEP - 1) yield
-    explained.push(toExplained(node, answerAt(node, at), workload))
-    at += 1
+  let [reused, effort] = [0, 0]
+  for (let at = 0; at < nodes.length; at += 1) {
+    const known = before?.explained[matches(at)]
+    effort += known === undefined ? EXPLAINED : 1
+    if (effort >= STEP) {
+      effort = 0
+      yield
+    }
+    if (known !== undefined) reused += 1
+    explained.push(known ?? explainAt(workload, moment, at, answers))
   }
-  return explained
+  const isSame = reused === nodes.length && before?.explained.length === reused
+  return { moment, answers, explained: isSame ? before.explained : explained }
+}
+
+const NONE_MATCHES = () => -1
+
+function explainAt(
+  workload: Workload,
+  moment: NodesAtMoment,
+  at: number,
+  answers: Answers,
+): ExplainedCandidate {
+  const node = moment.nodes[at]
+  if (node === undefined) throw new RangeError(`there is no node ${at}`)
+  return toExplained(node, answers.at(moment, node, moment.slots[at] ?? 0), workload)
+}
+
+/**
+ * A text that is equal for two questions only if every node in the same state has the same explanation. The number of
+ * containers matters only if the replica, with the replicas that a remedy adds beside it, may exceed the quota.
+ */
+export function questionOf(workload: Workload, { containers, runs }: NodesAtMoment): string {
+  const { used, limit } = containers
+  const most = 1 + (workload.placement?.affinity?.length ?? 0)
+  return JSON.stringify([workload, runs, limit - used > most ? [] : [used, limit]])
 }
 
 function toExplained(node: NodeFacts, shared: SharedAnswer, workload: Workload): ExplainedCandidate {
-  const { refusals, fixes, remedy } =
-    workload.nodeId === undefined || workload.nodeId === node.id ? shared : answerFor(node.id, shared)
+  const { refusals, fixes, remedy } = isNamed(workload, node) ? shared : answerFor(node.id, shared)
   return { nodeId: node.id, nodeName: node.name, nodeStatus: node.status, refusals, fixes, remedy, shared }
 }
 
+/** Whether the workload names this node, or none. */
+const isNamed = ({ nodeId }: Workload, { id }: NodeFacts): boolean => nodeId === undefined || nodeId === id
+
 /** The shared answer with the id of one node, which a refusal by nodeId and its remedy name. */
-export function answerFor(nodeId: NodeFacts['id'], { refusals, fixes, remedy }: SharedAnswer): SharedAnswer {
+export function answerFor(nodeId: NodeFacts['id'], shared: SharedAnswer): SharedAnswer {
+  const { refusals, fixes, remedy, reasons } = shared
   const named = (steps: readonly PricedStep[]): readonly PricedStep[] =>
     steps.some(namesNode) ? steps.map((step) => (namesNode(step) ? { ...step, nodeId } : step)) : steps
   return {
     refusals: refusals.map((each) => (each.filter === namedNode.name ? { ...each, reported: nodeId } : each)),
+    reasons,
     fixes: fixes.map(named),
     remedy: remedy && { ...remedy, steps: named(remedy.steps) },
   }
@@ -114,34 +136,40 @@ export function answerFor(nodeId: NodeFacts['id'], { refusals, fixes, remedy }: 
 
 const namesNode = ({ kind }: PricedStep): boolean => kind === 'name_node'
 
-type AnswerAt = (node: NodeFacts, at: number) => SharedAnswer
+/** The answers to one question, by class and amounts. */
+interface Answers {
+  /** The number of different answers. */
+  readonly size: number
+  at(moment: NodesAtMoment, node: NodeFacts, slot: number): SharedAnswer
+}
 
-function createAnswers(workload: Workload, moment: NodesAtMoment): AnswerAt {
-  const { freeCpu, freeMemory } = moment
+function createAnswers(workload: Workload, first: NodesAtMoment): Answers {
   const { cpuMillis, memoryBytes } = workload.resources
   const [leastCpu, leastMemory] = [leastFree(cpuMillis), leastFree(memoryBytes)]
   const keyOfLabels = createLabelKey(workload)
-  const keyOfReplicas = createReplicaKey(workload, moment)
-  const compute = createComputation(workload, moment)
+  const keyOfReplicas = createReplicaKey(workload)
+  const compute = createComputation(workload, first)
   const byRecord = new Map<string, Map<string, AnswersOfClass>>()
-  return (node, at) => {
-    const [cpu, memory] = [freeCpu[at] ?? 0, freeMemory[at] ?? 0]
+  let size = 0
+  const answerAt: Answers['at'] = (moment, node, slot) => {
+    const [cpu, memory] = [moment.freeCpu[slot] ?? 0, moment.freeMemory[slot] ?? 0]
     const { capacity } = node
     const lacksCpu = cpu < leastCpu
     const lacksMemory = memory < leastMemory
     const isTooLarge =
       (lacksCpu && cpuMillis > capacity.cpuMillis) || (lacksMemory && memoryBytes > capacity.memoryBytes)
-    let key = workload.nodeId === undefined || workload.nodeId === node.id ? '' : 'n'
+    let key = isNamed(workload, node) ? '' : 'n'
     if (lacksCpu) key += 'c'
     if (lacksMemory) key += 'm'
     if (isTooLarge) key += 't'
-    key += keyOfReplicas(at) + keyOfLabels(node)
+    key += keyOfReplicas(moment, slot) + keyOfLabels(node)
     const record = keyOfRecord(node)
     const classes = byRecord.get(record) ?? new Map<string, AnswersOfClass>()
     if (classes.size === 0) byRecord.set(record, classes)
     let known = classes.get(key)
     if (known === undefined) {
-      known = { answer: compute.ofClass(factsAt(moment, at)), byAmounts: new Map() }
+      known = { answer: compute.ofClass(factsAt(moment, node, slot)), byAmounts: new Map() }
+      size += 1
       classes.set(key, known)
     }
     if (!lacksCpu && !lacksMemory) return known.answer
@@ -150,9 +178,19 @@ function createAnswers(workload: Workload, moment: NodesAtMoment): AnswerAt {
       (lacksMemory ? `,${memory}/${capacity.memoryBytes}` : '')
     const exact = known.byAmounts.get(amounts)
     if (exact !== undefined) return exact
-    const answer = compute.withAmounts(known.answer, factsAt(moment, at))
+    const answer = compute.withAmounts(known.answer, {
+      ...node,
+      requested: requestedAt(moment, node, slot),
+    })
+    size += 1
     known.byAmounts.set(amounts, answer)
     return answer
+  }
+  return {
+    at: answerAt,
+    get size() {
+      return size
+    },
   }
 }
 
@@ -191,29 +229,16 @@ function createLabelKey({ residency, placement }: Workload): (node: NodeFacts) =
 }
 
 /** Distinguishes nodes by the replicas that affinity rules concern: their number, or only whether there are any. */
-function createReplicaKey({ placement }: Workload, { replicas }: NodesAtMoment): (at: number) => string {
+function createReplicaKey({ placement }: Workload): (moment: NodesAtMoment, slot: number) => string {
   const excluded = placement?.antiAffinity ?? []
-  const named = [...replicas].map(([name, counts]) => ({ counts, isCounted: excluded.includes(name) }))
-  return (at) => {
+  return ({ replicas }, slot) => {
     let key = ''
-    for (const { counts, isCounted } of named) {
-      const count = counts[at] ?? 0
-      key += count === 0 ? '.' : isCounted ? `${count} ` : '+'
+    for (const [name, counts] of replicas) {
+      const count = counts.get(slot) ?? 0
+      key += count === 0 ? '.' : excluded.includes(name) ? `${count} ` : '+'
     }
     return key
   }
-}
-
-/** The facts of one node at the moment, as far as filters and remedies of the workload read them. */
-function factsAt({ nodes, freeCpu, freeMemory, replicas }: NodesAtMoment, at: number): NodeFacts {
-  const node = nodes[at]
-  if (node === undefined) throw new RangeError(`there is no node ${at}`)
-  const requested: Capacity = {
-    cpuMillis: node.capacity.cpuMillis - (freeCpu[at] ?? 0),
-    memoryBytes: node.capacity.memoryBytes - (freeMemory[at] ?? 0),
-  }
-  const running = [...replicas].map(([name, counts]): [string, number] => [name, counts[at] ?? 0])
-  return { ...node, requested, replicas: new Map(running.filter(([, count]) => count > 0)) }
 }
 
 function createComputation(workload: Workload, { containers, runs }: NodesAtMoment) {
@@ -223,7 +248,10 @@ function createComputation(workload: Workload, { containers, runs }: NodesAtMome
   return {
     ofClass(node: NodeFacts): SharedAnswer {
       const refusals = refusalsOf(node)
-      return refusals.length === 0 ? ACCEPTED : { refusals, ...adviseOn(node, refusals) }
+      if (refusals.length === 0) return ACCEPTED
+      const answer: SharedAnswer = { refusals, reasons: reasonsOf(refusals), ...adviseOn(node, refusals) }
+      // The answer must not depend on which node of the class was asked about first.
+      return isNamed(workload, node) ? answer : answerFor(workload.nodeId ?? node.id, answer)
     },
     /**
      * The answer of a class with the amounts of one node. Amounts decide neither whether a remedy helps nor which changes
@@ -240,13 +268,16 @@ function createComputation(workload: Workload, { containers, runs }: NodesAtMome
         refusals: ofClass.refusals.with(at, refusal),
         fixes: ofClass.fixes.with(at, steps),
         remedy: remedy && withStep(remedy, before, steps),
-        ofClass,
+        reasons: ofClass.reasons,
       }
     },
   }
 }
 
-const ACCEPTED: SharedAnswer = { refusals: [], fixes: [], remedy: undefined }
+export const reasonsOf = (refusals: readonly NodeRefusal[]): string =>
+  JSON.stringify(refusals.map(({ filter, code, required }) => [filter, code, required]))
+
+const ACCEPTED: SharedAnswer = { refusals: [], reasons: reasonsOf([]), fixes: [], remedy: undefined }
 
 function withStep({ steps }: Remedy, before: PricedStep | undefined, now: readonly PricedStep[]): Remedy {
   const changed = steps.flatMap((step) => (step === before ? now : [step]))

@@ -3,10 +3,11 @@
 
 import type { Candidate, NodeGroup } from '@holdfast/contract'
 import { toCandidate } from './candidate-texts.ts'
+import { type Counted, type CountedAnswer, countAnswers, MAX_REMEDIES } from './count-answers.ts'
 import type { ExplainedCandidate, SharedAnswer } from './explain-nodes.ts'
 import { PLACEMENT_FILTERS } from './filters/index.ts'
 import { groupNodes } from './groups.ts'
-import { lazy, memoizeByObject, memoizeByValue } from './memoize.ts'
+import { lazy, memoizeByValue } from './memoize.ts'
 import type { NodeRefusal } from './refusal.ts'
 import { ANOTHER_NODE, FIRST_NODE, textOfSteps } from './remedies/change-text.ts'
 import { type Cost, compareCosts } from './remedies/cost.ts'
@@ -29,15 +30,13 @@ export interface Explanation {
   readonly groups: NodeGroup[]
 }
 
-const MAX_REMEDIES = 10
-
 export function explainCandidates(explained: readonly ExplainedCandidate[]): Explanation {
   return new LazyExplanation(explained)
 }
 
 /**
- * An explanation whose candidates and canonical text are built when they are read, because most explanations are never
- * read in full. A class is used because V8 gives every object literal with getters a hidden class of its own, which keeps
+ * An explanation whose candidates, groups and canonical text are built when they are read, because most explanations are
+ * never read in full. The candidates are built at each access, because their texts need much memory. A class is used because V8 gives every object literal with getters a hidden class of its own, which keeps
  * all candidates in memory.
  */
 class LazyExplanation implements Explanation {
@@ -45,22 +44,23 @@ class LazyExplanation implements Explanation {
   readonly cure: string[]
   readonly answers: readonly CountedAnswer[]
   readonly count: number
-  readonly #candidates: () => Candidate[]
+  readonly #explained: readonly ExplainedCandidate[]
   readonly #groups: () => NodeGroup[]
   readonly #canonical: () => string
 
   constructor(explained: readonly ExplainedCandidate[]) {
-    this.answers = countAnswers(explained)
+    const counted = countAnswers(explained)
+    this.answers = counted.answers
     this.count = explained.length
     this.summary = summaryOf(explained.length, this.answers)
     this.cure = remedyTexts(explained, this.answers)
-    this.#candidates = lazy(() => explained.map(toCandidate))
-    this.#groups = lazy(() => groupNodes(explained))
-    this.#canonical = lazy(() => canonicalOf(explained))
+    this.#explained = explained
+    this.#groups = lazy(() => groupNodes(explained, counted))
+    this.#canonical = lazy(() => canonicalOf(explained, counted))
   }
 
   get candidates(): Candidate[] {
-    return this.#candidates()
+    return this.#explained.map(toCandidate)
   }
 
   get groups(): NodeGroup[] {
@@ -70,29 +70,6 @@ class LazyExplanation implements Explanation {
   get canonical(): string {
     return this.#canonical()
   }
-}
-
-/** An answer with the nodes that share it. */
-interface CountedAnswer {
-  readonly answer: SharedAnswer
-  count: number
-  /** The positions of the first nodes, in the order of the nodes. */
-  readonly first: number[]
-}
-
-function countAnswers(explained: readonly ExplainedCandidate[]): CountedAnswer[] {
-  const counted = new Map<SharedAnswer, CountedAnswer>()
-  for (let at = 0; at < explained.length; at += 1) {
-    const shared = explained[at]?.shared
-    if (shared === undefined) continue
-    const known = counted.get(shared)
-    if (known === undefined) counted.set(shared, { answer: shared, count: 1, first: [at] })
-    else {
-      known.count += 1
-      if (known.first.length < MAX_REMEDIES) known.first.push(at)
-    }
-  }
-  return [...counted.values()]
 }
 
 function summaryOf(total: number, answers: readonly CountedAnswer[]): string {
@@ -180,17 +157,18 @@ function enrollmentText([first]: readonly ExplainedCandidate[]): string {
  * Text that is equal for equal explanations. Each different refusal is written once and gets a number; the ids of the
  * nodes with the same refusals follow their numbers. Filters and nodes come in a fixed order, so nothing is sorted here.
  */
-function canonicalOf(explained: readonly ExplainedCandidate[]): string {
+function canonicalOf(explained: readonly ExplainedCandidate[], { answers, indexOf }: Counted): string {
   const { numberOf, texts } = createRefusalNumbers()
-  const nodeIds = memoizeByValue((_numbers: string): string[] => [])
-  const idsOf = memoizeByObject(({ refusals }: SharedAnswer) => nodeIds(refusals.map(numberOf).join(' ')))
-  const lines = new Map<string[], string>()
-  for (const { nodeId, shared } of explained) idsOf(shared).push(nodeId)
-  for (const { shared } of explained) {
-    const ids = idsOf(shared)
-    if (!lines.has(ids)) lines.set(ids, `${shared.refusals.map(numberOf).join(' ')}: ${ids.join(' ')}`)
-  }
-  return [...texts, ...lines.values()].join('\n')
+  const lines = new Map<string, { ids: string[] }>()
+  const lineOf = answers.map(({ answer }) => {
+    const numbers = answer.refusals.map(numberOf).join(' ')
+    const line = lines.get(numbers) ?? { ids: [] }
+    lines.set(numbers, line)
+    return line
+  })
+  for (const [at, { nodeId }] of explained.entries()) lineOf[indexOf[at] ?? 0]?.ids.push(nodeId)
+  const written = [...lines].map(([numbers, { ids }]) => `${numbers}: ${ids.join(' ')}`)
+  return [...texts, ...written].join('\n')
 }
 
 const RECORD_FILTERS = new Set<string>(

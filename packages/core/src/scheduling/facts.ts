@@ -71,6 +71,4 @@ export interface TenantFacts {
   readonly containers: { readonly used: number; readonly limit: number }
   /** Whether any node runs a replica of the named deployment. Without this optional function all nodes are searched. */
   readonly runs?: (name: string) => boolean
-  /** The nodes sorted by name. Without this optional function they are sorted when they are explained. */
-  readonly byName?: () => readonly NodeFacts[]
 }

@@ -4,33 +4,41 @@
 
 import { type Json, type NodeGroup, utf8Length } from '@holdfast/contract'
 import { toCandidate } from './candidate-texts.ts'
+import type { Counted } from './count-answers.ts'
 import type { ExplainedCandidate, SharedAnswer } from './explain-nodes.ts'
-import { memoizeByObject } from './memoize.ts'
 import { compareCosts } from './remedies/cost.ts'
 
 /** The most groups that are listed without merging. */
 const MOST_EXACT = 20
 
 /** Every node of the explanation, in groups: the largest group first, otherwise in the order of the first nodes. */
-export function groupNodes(explained: readonly ExplainedCandidate[]): NodeGroup[] {
-  const exact = Map.groupBy(explained, ({ shared }) => shared)
-  const groups = exact.size <= MOST_EXACT ? exact : Map.groupBy(explained, keyOfCandidate)
-  return [...groups.values()].map(toGroup).sort((left, right) => right.count - left.count)
+export function groupNodes(explained: readonly ExplainedCandidate[], counted: Counted): NodeGroup[] {
+  const { answers, indexOf } = counted
+  const isExact = answers.length <= MOST_EXACT
+  const byKey = new Map<SharedAnswer | string, Members>()
+  const groupOf = answers.map(({ answer, last }) => {
+    const key = isExact ? answer : answer.reasons
+    const group = byKey.get(key) ?? { answers: [], nodes: [] }
+    byKey.set(key, group)
+    const candidate = explained[last]
+    if (candidate !== undefined) group.answers.push(candidate)
+    return group
+  })
+  for (const [at, candidate] of explained.entries()) groupOf[indexOf[at] ?? 0]?.nodes.push(candidate)
+  return [...byKey.values()].map(toGroup).sort((left, right) => right.count - left.count)
 }
 
-const keyOfCandidate = ({ shared }: ExplainedCandidate): string => keyOfAnswer(shared.ofClass ?? shared)
+interface Members {
+  /** For each different answer of the group, the last node with it. */
+  readonly answers: ExplainedCandidate[]
+  readonly nodes: ExplainedCandidate[]
+}
 
-/** Equal for answers with the same reasons, whatever the nodes report. */
-const keyOfAnswer = memoizeByObject(({ refusals }: SharedAnswer): string =>
-  JSON.stringify(refusals.map(({ filter, code, required }) => [filter, code, required])),
-)
-
-function toGroup(members: readonly ExplainedCandidate[]): NodeGroup {
-  const answers = [...new Map(members.map((each) => [each.shared, each])).values()]
+function toGroup({ answers, nodes: members }: Members): NodeGroup {
   const [first] = answers
   if (first === undefined) throw new RangeError('a group has a node')
   const { cure } = toCandidate(answers.reduce(cheaper))
-  const fixes = fixesOf(members)
+  const fixes = fixesOf(members, answers.length === 1)
   const reasons = first.refusals.map(({ filter, code, required }, at) => {
     const reported = mergeReported(answers.map(({ refusals }) => refusals[at]?.reported ?? null))
     const fix = fixes[at]
@@ -47,12 +55,11 @@ function cheaper(left: ExplainedCandidate, right: ExplainedCandidate): Explained
 }
 
 /** For each reason its fix, if one text is right for every node of the group: of the first and the last node, at least. */
-function fixesOf(members: readonly ExplainedCandidate[]): (string | undefined)[] {
+function fixesOf(members: readonly ExplainedCandidate[], isShared: boolean): (string | undefined)[] {
   const [first, last] = [members[0], members.at(-1)]
   if (first === undefined || last === undefined) return []
   const fixes = toCandidate(first).refusals.map(({ fix }) => fix)
   if (members.length === 1) return fixes
-  const isShared = members.every(({ shared }) => shared === first.shared)
   const others = toCandidate(last).refusals.map(({ fix }) => fix)
   return fixes.map((fix, at) => (isShared && others[at] === fix ? fix : undefined))
 }
@@ -108,8 +115,14 @@ export function boundGroups(groups: readonly NodeGroup[], { bytes, names }: Grou
   })
   left = Math.max(0, left)
   return kept.map((group, at) => {
+    const all = groups[at]?.nodes.slice(0, names) ?? []
+    const bytesOfAll = utf8Length(all.slice(1).join('')) + (all.length - 1) * QUOTED_BYTES
+    if (bytesOfAll <= left) {
+      left -= Math.max(0, bytesOfAll)
+      return { ...group, nodes: all }
+    }
     const nodes: string[] = []
-    for (const name of groups[at]?.nodes.slice(0, names) ?? []) {
+    for (const name of all) {
       left -= nodes.length === 0 ? 0 : utf8Length(name) + QUOTED_BYTES
       if (left < 0 && nodes.length > 0) break
       nodes.push(name)

@@ -33,6 +33,22 @@ export function sameRecord(before: NodeFacts, after: NodeFacts): boolean {
   )
 }
 
+/** Whether two versions of a node are equal in everything, including its replicas. */
+export function sameFacts(before: NodeFacts, after: NodeFacts): boolean {
+  return (
+    sameRecord(before, after) &&
+    sameCapacity(before.capacity, after.capacity) &&
+    sameCapacity(before.requested, after.requested) &&
+    before.attested.country === after.attested.country &&
+    before.attested.region === after.attested.region &&
+    before.replicas.size === after.replicas.size &&
+    [...before.replicas].every(([name, count]) => after.replicas.get(name) === count)
+  )
+}
+
+const sameCapacity = (left: Capacity, right: Capacity): boolean =>
+  left.cpuMillis === right.cpuMillis && left.memoryBytes === right.memoryBytes
+
 /**
  * The least capacity that each replica counts for when nodes are ranked. Without this minimum, all replicas without
  * resource requests would go to one node.

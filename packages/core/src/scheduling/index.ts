@@ -5,9 +5,10 @@ export type { ExplainedCandidate } from './explain-nodes.ts'
 export type { DesiredResidency, NodeFacts, TenantFacts, Workload } from './facts.ts'
 export { sameAgent } from './filters/agent-version.ts'
 export { PLACEMENT_FILTERS } from './filters/index.ts'
-export { boundGroups, type GroupBounds, groupNodes } from './groups.ts'
+export { boundGroups, type GroupBounds } from './groups.ts'
 export { type HypotheticalChange, NO_DEPLOYMENT } from './hypothetical.ts'
 export { leaveForbidden, type Whereabouts } from './leave-forbidden.ts'
+export { lazy } from './memoize.ts'
 export {
   type Filter,
   type NodeRefusal,

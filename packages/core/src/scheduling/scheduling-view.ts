@@ -3,19 +3,13 @@
 // tenants.
 
 import type { Capacity, FilterName, NodeId } from '@holdfast/contract'
-import { nodesByName } from './columns.ts'
-import {
-  captureNodes,
-  type ExplainedCandidate,
-  explainInSteps,
-  explainNodes,
-  type NodesAtMoment,
-  runToEnd,
-} from './explain-nodes.ts'
+import { type Explanation, explainCandidates } from './explain.ts'
+import { type ExplainedCandidate, explainInSteps, questionOf, runToEnd } from './explain-nodes.ts'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
 import { PLACEMENT_FILTERS } from './filters/index.ts'
 import { type HypotheticalChange, hypothetically, restoring } from './hypothetical.ts'
 import { lazy } from './memoize.ts'
+import { captureColumns, type NodesAtMoment } from './nodes-at-moment.ts'
 import { pickNode } from './pick-node.ts'
 import { RETRY_TRIGGERS, type RetryTrigger } from './refusal.ts'
 import {
@@ -25,6 +19,7 @@ import {
   dropReplica,
   enterNode,
   enterReplica,
+  type KeptExplanation,
   type TenantState,
 } from './tenant-state.ts'
 
@@ -37,19 +32,21 @@ export interface Placing {
    * are computed when they are first read, from the nodes at the time of the decision.
    */
   readonly candidates: readonly ExplainedCandidate[]
+  /** The texts about the candidates; undefined if every replica is placed. */
+  readonly explanation: Explanation | undefined
   /** The kinds of change after which placing should be retried. Empty if every replica is placed. */
   readonly cures: readonly RetryTrigger[]
 }
 
 export interface PlacingInSteps extends Pick<Placing, 'placed' | 'unplaced'> {
-  readonly steps: Generator<undefined, readonly ExplainedCandidate[]>
+  readonly steps: Generator<undefined, KeptExplanation>
 }
 
 export interface SchedulingView {
   /** Chooses nodes and leaves the view unchanged. A caller that uses the result must enter it with applyAssigned. */
   place(workload: Workload, count: number): Placing
   /** Every node of the tenant with every refusal, even if a replica would fit. */
-  candidates(workload: Workload): ExplainedCandidate[]
+  candidates(workload: Workload): readonly ExplainedCandidate[]
   /**
    * Places replicas as `place` does, and explains every node step by step: after the placed replicas, if one fits
    * nowhere. The view may change between the steps; the explanation is that of the moment of the call.
@@ -74,12 +71,14 @@ export interface SchedulingView {
 export function createSchedulingView(facts: TenantFacts): SchedulingView {
   const state = createTenantState(facts)
   return {
-    place: (workload, count) => new LazyPlacing(workload, place(state, factsNow(state), workload, count)),
-    candidates: (workload) => explainNodes(workload, factsNow(state)),
+    place(workload, count) {
+      const placed = place(state, factsNow(state), workload, count)
+      return new LazyPlacing(placed, (moment) => runToEnd(explain(state, workload, moment)))
+    },
+    candidates: (workload) => runToEnd(explain(state, workload, capture(state, workload))).explained,
     placeInSteps(workload, count) {
-      const facts = factsNow(state)
-      const { placed, unplaced, moment } = place(state, facts, workload, count)
-      return { placed, unplaced, steps: explainInSteps(workload, moment ?? captureNodes(workload, facts)) }
+      const { placed, unplaced, moment } = place(state, factsNow(state), workload, count)
+      return { placed, unplaced, steps: explain(state, workload, moment ?? capture(state, workload)) }
     },
     hypothetically: (changes, ask) => hypothetically(state, changes, ask),
     applyAssigned(nodeId, name, resources) {
@@ -115,13 +114,11 @@ function checkMutable({ openQuestions }: TenantState): void {
  * nodes themselves stay the same.
  */
 function factsNow(state: TenantState): TenantFacts {
-  const columns = columnsOf(state)
-  const { nodes, running } = columns
+  const { nodes, running } = columnsOf(state)
   return {
     nodes,
     containers: state.containers,
     runs: (name) => running.has(name),
-    byName: () => nodesByName(columns),
   }
 }
 
@@ -151,8 +148,35 @@ function place(state: TenantState, facts: TenantFacts, workload: Workload, count
       if (placed.length < count) apply({ kind: 'enter', nodeId, name, resources })
     }
     const unplaced = count - placed.length
-    return { placed, unplaced, moment: unplaced > 0 ? captureNodes(workload, facts) : undefined }
+    return { placed, unplaced, moment: unplaced > 0 ? capture(state, workload) : undefined }
   })
+}
+
+const capture = (state: TenantState, workload: Workload): NodesAtMoment =>
+  captureColumns(workload, columnsOf(state), state.containers)
+
+/** The most explanations that a view keeps. */
+const MOST_KEPT = 4
+/** Answers of earlier moments are dropped once there are so many more than nodes. */
+const MOST_ANSWERS_EACH = 3
+
+/** Explains the nodes of a moment. The view keeps the explanation, so that the next one computes only what has changed. */
+function* explain(
+  { kept }: TenantState,
+  workload: Workload,
+  moment: NodesAtMoment,
+): Generator<undefined, KeptExplanation> {
+  const question = questionOf(workload, moment)
+  const known = kept.get(question)
+  const isBounded = known !== undefined && known.answers.size <= MOST_ANSWERS_EACH * moment.nodes.length
+  const now = yield* explainInSteps(workload, moment, isBounded ? known : undefined)
+  const isSame = now.explained === known?.explained
+  const explanation = isSame ? known.explanation : explainCandidates(now.explained)
+  const explained: KeptExplanation = { ...now, explanation }
+  kept.delete(question)
+  kept.set(question, explained)
+  for (const [oldest] of kept) if (kept.size > MOST_KEPT) kept.delete(oldest)
+  return explained
 }
 
 /**
@@ -162,20 +186,25 @@ function place(state: TenantState, facts: TenantFacts, workload: Workload, count
 class LazyPlacing implements Placing {
   readonly placed: readonly NodeId[]
   readonly unplaced: number
-  readonly #candidates: () => readonly ExplainedCandidate[]
+  readonly #kept: () => KeptExplanation | undefined
 
-  constructor(workload: Workload, { placed, unplaced, moment }: Placed) {
+  constructor({ placed, unplaced, moment }: Placed, explain: (moment: NodesAtMoment) => KeptExplanation) {
     this.placed = placed
     this.unplaced = unplaced
-    this.#candidates = lazy(() => (moment === undefined ? [] : runToEnd(explainInSteps(workload, moment))))
+    this.#kept = lazy(() => moment && explain(moment))
   }
 
   get candidates(): readonly ExplainedCandidate[] {
-    return this.#candidates()
+    return this.#kept()?.explained ?? []
+  }
+
+  get explanation(): Explanation | undefined {
+    return this.#kept()?.explanation
   }
 
   get cures(): readonly RetryTrigger[] {
-    return this.unplaced > 0 ? retryTriggersOf(this.candidates) : []
+    const { explanation } = this
+    return explanation === undefined ? [] : retryTriggersOf(explanation)
   }
 }
 
@@ -183,10 +212,9 @@ class LazyPlacing implements Placing {
  * The kinds of change after which a refused replica may fit. A new node is always included, because it may accept the
  * replica.
  */
-function retryTriggersOf(candidates: readonly ExplainedCandidate[]): RetryTrigger[] {
+function retryTriggersOf({ answers }: Explanation): RetryTrigger[] {
   const refusing = new Set<FilterName>()
-  for (const { refusals } of new Set(candidates.map(({ shared }) => shared)))
-    for (const { filter } of refusals) refusing.add(filter)
+  for (const { answer } of answers) for (const { filter } of answer.refusals) refusing.add(filter)
   const kinds = new Set<RetryTrigger>(['node_enrolled'])
   for (const { name, retryOn } of PLACEMENT_FILTERS)
     if (refusing.has(name)) for (const kind of retryOn) kinds.add(kind)

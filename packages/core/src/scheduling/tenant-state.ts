@@ -3,8 +3,10 @@
 
 import type { Capacity, NodeId } from '@holdfast/contract'
 import { type Columns, createColumns, refreshSlot, replaceNode, setRunning } from './columns.ts'
+import type { Explanation } from './explain.ts'
+import type { ExplainedMoment } from './explain-nodes.ts'
 import type { NodeFacts, TenantFacts } from './facts.ts'
-import { type HeldNode, holdNode } from './held-node.ts'
+import { type HeldNode, holdNode, sameFacts } from './held-node.ts'
 
 export interface TenantState {
   readonly held: Map<NodeId, HeldNode>
@@ -13,6 +15,13 @@ export interface TenantState {
   columns: Columns | undefined
   /** The number of hypothetical questions in progress. While it is above 0, the view rejects changes. */
   openQuestions: number
+  /** The last explanations, by question. Explanations of later moments are computed from them. */
+  readonly kept: Map<string, KeptExplanation>
+}
+
+/** The explanation of one moment with its texts. */
+export interface KeptExplanation extends ExplainedMoment {
+  readonly explanation: Explanation
 }
 
 const NO_SLOT = -1
@@ -23,6 +32,7 @@ export function createTenantState({ nodes, containers }: TenantFacts): TenantSta
     containers: { ...containers },
     columns: undefined,
     openQuestions: 0,
+    kept: new Map(),
   }
   for (const node of nodes) enterNode(state, node)
   return state
@@ -36,6 +46,7 @@ export function columnsOf(state: TenantState): Columns {
 /** Replaces everything that the state holds about a node, including the sums of its replicas. */
 export function enterNode(state: TenantState, facts: NodeFacts): void {
   const before = state.held.get(facts.id)
+  if (before !== undefined && sameFacts(before, facts)) return
   const node = holdNode(facts, before?.slot ?? NO_SLOT)
   state.held.set(node.id, node)
   if (before === undefined) state.columns = undefined
