@@ -2,6 +2,7 @@
 // concerned. Reconciling a deployment writes its plan in one fenced transaction. See docs/design/leadership.md#work-queue
 
 import type { TenantId } from '@holdfast/contract'
+import { inSlices } from '../../lib/slices.ts'
 import { deployments, tenants } from '../../store/records.ts'
 import type { ShardChange } from '../leadership/leadership-state.ts'
 import { shardOf } from '../leadership/shard-of.ts'
@@ -9,6 +10,7 @@ import { repeat } from '../repeat.ts'
 import { type Controller, type PlacingDeps, tenantOf } from './controller.ts'
 import { finishLeaving } from './placement/finish-leaving.ts'
 import { reconcileDeployment } from './placement/reconcile-deployment.ts'
+import { MANY_NODES } from './placement/tenant-view.ts'
 import { createDelayedQueue } from './queue/delayed-queue.ts'
 import { createKeyQueue, exponentialBackoff } from './queue/key-queue.ts'
 import { noticeChange } from './queue/notice-changes.ts'
@@ -49,7 +51,7 @@ export function startPlacing(deps: PlacingDeps): PlacementController {
   const unfollow = leadership.subscribe((change) => followShards(controller, change))
   for (const { record } of store.list(tenants)) enqueueAll(controller, record.id)
   const onError = (error: unknown) => deps.onError(error, '')
-  const resync = repeat(resyncMs, async () => resyncAll(controller), onError)
+  const resync = repeat(resyncMs, () => resyncAll(controller), onError)
   const delayed = repeat(DUE_MS, async () => requeueDue(controller), onError)
   return {
     get pending() {
@@ -77,8 +79,12 @@ function enqueueAll(controller: Controller, tenant: TenantId): void {
     queue.add(workKey({ kind: 'deployment', tenant, name: record.spec.name }))
 }
 
-function resyncAll(controller: Controller): void {
-  for (const { view } of controller.tenants.values()) view.refresh()
+async function resyncAll(controller: Controller): Promise<void> {
+  for (const { view } of [...controller.tenants.values()]) {
+    const steps = view.refresh()
+    if (view.size >= MANY_NODES) await inSlices(steps)
+    else for (const _step of steps);
+  }
   for (const { record } of controller.deps.store.list(tenants)) enqueueAll(controller, record.id)
 }
 

@@ -51,27 +51,9 @@ function createKept(store: ReaderStore, quotas: Pick<Quotas, 'limit'>, tenant: T
     view,
     scheduling: view.scheduling,
     answers: new Map(),
-    filled: inSlices(fill(store, tenant, view)),
+    // Changes that arrive while the view is filled are applied at once and do no harm.
+    filled: inSlices(view.refresh()),
   }
-}
-
-/** The most records that are entered in one step. */
-const IN_STEP = 100
-
-/** Enters the cached nodes and placements. Changes that arrive in between are applied at once and do no harm. */
-function* fill(store: ReaderStore, tenant: TenantId, view: TenantView): Generator<undefined, void> {
-  let entered = 0
-  for (const { record } of store.list(nodes, tenant)) {
-    view.applyNode(record.id)
-    entered += 1
-    if (entered % IN_STEP === 0) yield
-  }
-  for (const { record } of store.list(placements, tenant)) {
-    view.applyPlacement(record.owner)
-    entered += 1
-    if (entered % IN_STEP === 0) yield
-  }
-  view.applyQuota()
 }
 
 function applyChange(store: ReaderStore, kept: ReadonlyMap<TenantId, Kept>, { key }: Change): void {

@@ -2,8 +2,10 @@
 // transaction that compares every record that the plan relies on. See docs/design/leadership.md#fencing
 
 import { type NodeId, type Owner, ownerOf, type TenantId } from '@holdfast/contract'
-import type { PlacementPlan } from '@holdfast/core/placement'
+import { type PlacementPlan, prepareExplanation } from '@holdfast/core/placement'
+import { inSlices } from '../../../lib/slices.ts'
 import { recordEvent } from '../../../operations/record-write.ts'
+import { workloadOf } from '../../../scheduling/scheduling-facts.ts'
 import { deployments, nodes, observations, type StoredDeployment } from '../../../store/records.ts'
 import { getOr, inTenant, placementAt, type Transaction } from '../../../store/transaction.ts'
 import { LostLeadershipError } from '../../leadership/fence.ts'
@@ -11,12 +13,15 @@ import { type Controller, type KnownTenant, tenantOf } from '../controller.ts'
 import { type Work, workKey } from '../queue/work-key.ts'
 import { planAndReserve } from './placement-snapshot.ts'
 import { recordDecision } from './record-decision.ts'
+import { MANY_NODES } from './tenant-view.ts'
 
-export async function reconcileDeployment(
-  controller: Controller,
-  { tenant, name }: Extract<Work, { kind: 'deployment' }>,
-): Promise<void> {
+type DeploymentWork = Extract<Work, { kind: 'deployment' }>
+
+export async function reconcileDeployment(controller: Controller, work: DeploymentWork): Promise<void> {
   const { leadership, store } = controller.deps
+  const { tenant, name } = work
+  const preparation = findPreparation(controller, work)
+  if (preparation !== undefined) await inSlices(preparation)
   if (!leadership.owns(tenant)) return
   const stored = store.get(inTenant(tenant, deployments, name))?.record
   if (stored === undefined) return
@@ -29,6 +34,27 @@ export async function reconcileDeployment(
     // LostLeadershipError is ignored, because the process that owns the shard now plans the deployment.
     if (!(error instanceof LostLeadershipError)) throw error
   }
+}
+
+/** The most replicas that are placed to find out whether they fit. */
+const MOST_MISSING = 100
+
+/**
+ * The steps that compute the explanation before the plan is made, if the tenant has many nodes and replicas are missing.
+ * Explaining thousands of nodes in one step would delay every other request.
+ */
+function findPreparation(
+  { deps: { store, residency, leadership }, tenants }: Controller,
+  { tenant, name }: DeploymentWork,
+): Generator<undefined, void> | undefined {
+  const view = tenants.get(tenant)?.view
+  const stored = store.get(inTenant(tenant, deployments, name))?.record
+  if (view === undefined || view.size < MANY_NODES || stored === undefined) return undefined
+  const placement = store.get(placementAt(tenant, ownerOf('deployment', stored.uid)))?.record
+  const running = placement?.assignments.filter(({ desired }) => desired === 'running') ?? []
+  const missing = Math.min(MOST_MISSING, stored.spec.replicas - running.length)
+  if (missing <= 0 || stored.deleting || !leadership.owns(tenant)) return undefined
+  return prepareExplanation(view.scheduling, workloadOf(store, tenant, stored.spec, residency), missing)
 }
 
 /** Plans the deployment from the cache; undefined if the plan changes nothing. */

@@ -30,6 +30,9 @@ import { nodeNames, nodes, placements, type StoredNode } from '../../../store/re
 import type { Store } from '../../../store/store.ts'
 import { globally, inTenant, placementAt } from '../../../store/transaction.ts'
 
+/** The least number of nodes of a tenant for which controllers work in slices. */
+export const MANY_NODES = 500
+
 export interface TenantView {
   readonly scheduling: SchedulingView
   /** The replicas of an owner in the view: those of its reservation, or else those of its cached placement. */
@@ -57,8 +60,10 @@ export interface TenantView {
   deploymentsOn(id: NodeId): readonly string[]
   /** Updates the view with the current quota of containers. */
   applyQuota(): void
-  /** Rebuilds the view from the cache, in case a change was missed. */
-  refresh(): void
+  /** Rebuilds the view from the cache step by step, in case a change was missed. The cache may change in between. */
+  refresh(): Generator<undefined, void>
+  /** The number of nodes in the view. */
+  readonly size: number
 }
 
 export type PlacementChange = 'none' | 'grown' | 'freed'
@@ -88,7 +93,7 @@ export function createTenantView(
   tenant: TenantId,
 ): TenantView {
   const view = createEmptyView(store, quotas, tenant)
-  view.refresh()
+  for (const _step of view.refresh());
   return view
 }
 
@@ -136,6 +141,9 @@ export function createEmptyView(
     },
     applyQuota: () => applyQuota(state),
     refresh: () => refresh(state),
+    get size() {
+      return state.nodes.size
+    },
   }
 }
 
@@ -156,12 +164,24 @@ function isReleasing({ store, tenant }: State, { id, name }: StoredNode): boolea
 const UNDECIDED = -1
 const EMPTY: Counted = { name: '', resources: NOTHING, assignments: [], decidedOn: UNDECIDED }
 
-function refresh(state: State): void {
+/** The most records that one step enters. */
+const IN_STEP = 100
+
+function* refresh(state: State): Generator<undefined, void> {
   const { store, tenant } = state
   const listed = store.list(nodes, tenant).map(({ record }) => record.id)
-  for (const id of new Set([...listed, ...state.nodes.keys()])) applyNode(state, id)
+  let entered = 0
+  for (const id of new Set([...listed, ...state.nodes.keys()])) {
+    applyNode(state, id)
+    entered += 1
+    if (entered % IN_STEP === 0) yield
+  }
   const placed = store.list(placements, tenant).map(({ record }) => record.owner)
-  for (const owner of new Set([...placed, ...state.counted.keys()])) applyPlacement(state, owner)
+  for (const owner of new Set([...placed, ...state.counted.keys()])) {
+    applyPlacement(state, owner)
+    entered += 1
+    if (entered % IN_STEP === 0) yield
+  }
   applyQuota(state)
 }
 
