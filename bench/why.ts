@@ -2,9 +2,12 @@
 // before each request? With --storm: do the reasons of one tenant, which change every second, slow down other tenants or
 // push out history? bench/README.md explains how to run and read it.
 
+import { once } from 'node:events'
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { Worker } from 'node:worker_threads'
 import type { NodeId, TenantId } from '@holdfast/contract'
 import { decisions, events, nodes } from '@holdfast/server/store/records'
 import { openStore, type Store } from '@holdfast/server/store/store'
@@ -16,6 +19,7 @@ import { busyMicros, cpuMicros } from './lib/cpu.ts'
 import { connectEtcdForBench } from './lib/etcd.ts'
 import { type BenchPlatform, startBenchPlatform } from './lib/platform.ts'
 import { median, percentile } from './lib/stats.ts'
+import type { Reads } from './why-reads.ts'
 
 const { values } = parseArgs({
   options: {
@@ -40,6 +44,8 @@ const MOST_SLOWDOWN = 1.2
 const STAGED_AT_ONCE = 40
 /** Requests before the measurement, until the code is compiled. */
 const WARM_UP = 200
+/** How long the reads of other tenants run before they are measured. */
+const WARM_UP_MS = 3_000
 
 const folder = makeTempFolder('bench-why')
 const delayFile = join(folder.path, 'loop-delay')
@@ -166,18 +172,21 @@ async function largestPage(view: string): Promise<number> {
 
 /** The p99 of other tenants' reads, in milliseconds, while `beside` is called once a second. */
 async function p99OfOthers(seconds: number, beside: (second: number) => Promise<void>): Promise<number> {
-  const times: number[] = []
-  for (let second = 0; second < seconds; second += 1) {
-    const until = performance.now() + 1_000
-    const changed = beside(second)
-    for (let turn = 0; performance.now() < until; turn += 1) {
-      const { token } = others[turn % others.length] ?? large ?? { token: '' }
-      times.push((await ask(platform, token, '/deployments')).ms)
-      await new Promise((resolve) => setTimeout(resolve, 5))
-    }
-    await changed
+  const reads: Reads = { port: platform.port, tokens: others.map(({ token }) => token), pauseMs: 5 }
+  const reader = new Worker(new URL('why-reads.ts', import.meta.url), { workerData: reads })
+  const timesOf = async (): Promise<number[]> => {
+    reader.postMessage('read')
+    const [times] = await once(reader, 'message')
+    return times
   }
-  return percentile(times, 0.99)
+  try {
+    await sleep(WARM_UP_MS)
+    await timesOf()
+    for (let second = 0; second < seconds; second += 1) await Promise.all([beside(second), sleep(1_000)])
+    return percentile(await timesOf(), 0.99)
+  } finally {
+    await reader.terminate()
+  }
 }
 
 const sizesOf = (from: Store, collection: typeof decisions | typeof events): number[] =>
@@ -197,8 +206,11 @@ async function measureStorm(): Promise<void> {
   )
   const quiet = await p99OfOthers(Math.min(SECONDS, 30), async () => {})
   rmSync(delayFile, { force: true })
+  const before = { server: serverCpuMs(), busy: busyMicros(), at: performance.now() }
   await put(store, tenant, deploymentOf('big', { resources: { cpuMillis: 100_000, memoryBytes: 0 } }))
   const stormy = await p99OfOthers(SECONDS, (second) => changeNodes(second, 20))
+  const cores = (busyMicros() - before.busy) / ((performance.now() - before.at) * 1000)
+  const serverMs = (serverCpuMs() - before.server) / SECONDS
   await store.fresh()
   const now = new Set(
     [...store.keysOf(events, tenant), ...store.keysOf(decisions, tenant)].map(({ key }) => key),
@@ -211,6 +223,7 @@ async function measureStorm(): Promise<void> {
   expectAtMost('bytes of the largest event', Math.max(...sizesOf(store, events)), MOST_BYTES)
   console.log(`  decisions kept ${sizesOf(store, decisions).length}, events ${sizesOf(store, events).length}`)
   console.log(`  longest block of the event loop ${loopDelay().toFixed(1)} ms`)
+  console.log(`  CPU of the server ${serverMs.toFixed(0)} ms a second, busy cores ${cores.toFixed(2)}`)
 }
 
 try {
