@@ -9,6 +9,8 @@ const TICK_MS = 1
 const WRITE_MS = 100
 
 let most = 0
+/** The value in the file, which is written only if it changes: writing takes longer than the blocks that are measured. */
+let written = -1
 let before = process.threadCpuUsage()
 setInterval(() => {
   const { user, system } = process.threadCpuUsage(before)
@@ -17,6 +19,7 @@ setInterval(() => {
 }, TICK_MS).unref()
 setInterval(() => {
   if (path === '') return
-  if (!existsSync(path)) most = 0
-  writeFileSync(path, String(most))
+  if (!existsSync(path)) [most, written] = [0, -1]
+  if (most !== written) writeFileSync(path, String(most))
+  written = most
 }, WRITE_MS).unref()

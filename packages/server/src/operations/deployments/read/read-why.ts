@@ -2,6 +2,7 @@
 // (docs/design/placement.md#explanations). Without a time, the placement filters are applied to the current facts; for an
 // earlier time, the decision recorded at that time is returned.
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   defined,
   type FailingContainer,
@@ -59,8 +60,15 @@ export async function readWhy(
       ? await whyNow(deps, tenant, found.value, query.view !== undefined)
       : await whyThen(deps.store, tenant, found.value, Date.parse(query.at))
   const page =
-    query.view === 'groups' ? pageGroups(explained.groups(), query) : pageCandidates(explained, query)
+    query.view === 'groups' ? pageGroups(await grouped(explained), query) : pageCandidates(explained, query)
   return page.ok ? done({ ...explained.why, candidates: [], ...page.value }) : page
+}
+
+/** The groups of the nodes. Other work runs before thousands of names are also divided into pages and written. */
+async function grouped({ groups }: Explained): Promise<readonly NodeGroup[]> {
+  const found = groups()
+  await nextTurn()
+  return found
 }
 
 /** The nodes are explained if a replica has no node, or if the caller asks for them. */

@@ -63,13 +63,8 @@ export function pageGroups(all: readonly NodeGroup[], { limit, cursor }: PageReq
     if (group === undefined) break
     left -= utf8Length(JSON.stringify({ ...group, nodes: [] }))
     if (left < 0 && groups.length > 0) break
-    const nodes: string[] = []
-    for (let node = skipped; node < group.nodes.length; node += 1) {
-      const name = group.nodes[node] ?? ''
-      left -= utf8Length(name) + QUOTED_BYTES
-      if (left < 0 && nodes.length > 0) break
-      nodes.push(name)
-    }
+    const nodes = namesWithin(skipped === 0 ? group.nodes : group.nodes.slice(skipped), left)
+    left -= bytesOfNames(nodes)
     groups.push({ ...group, nodes })
     if (skipped + nodes.length < group.nodes.length) {
       skipped += nodes.length
@@ -81,6 +76,22 @@ export function pageGroups(all: readonly NodeGroup[], { limit, cursor }: PageReq
 }
 
 const QUOTED_BYTES = 3
+
+const bytesOfNames = (names: readonly string[]): number =>
+  utf8Length(names.join('')) + names.length * QUOTED_BYTES
+
+/** The first names that need at most so many bytes, but at least one. */
+function namesWithin(names: readonly string[], bytes: number): string[] {
+  if (bytesOfNames(names) <= bytes) return [...names]
+  const first: string[] = []
+  let left = bytes
+  for (const name of names) {
+    left -= utf8Length(name) + QUOTED_BYTES
+    if (left < 0 && first.length > 0) break
+    first.push(name)
+  }
+  return first
+}
 
 /** The nodes of stored groups, by name. Their ids are those of the nodes that still have these names. */
 export function nodesOfGroups(
