@@ -10,6 +10,7 @@ const node = aNode(1, {
   attested: { country: 'DE' },
   agent: { version: '0.1.0', capabilities: ['limits'] },
   replicas: new Map([['web', 1]]),
+  pool: { poolBytes: 10, claimedBytes: 1 },
 })
 
 test('a copy of a node is the same', () => {
@@ -38,6 +39,9 @@ test.each<Partial<NodeFacts>>([
   { replicas: new Map([['web', 2]]) },
   { replicas: new Map([['other', 1]]) },
   { replicas: new Map() },
+  { pool: undefined },
+  { pool: { poolBytes: 10, claimedBytes: 2 } },
+  { pool: { poolBytes: 11, claimedBytes: 1 } },
 ])('a node with %o is another', (change) => {
   expect(sameFacts(node, { ...node, ...change })).toBe(false)
 })

@@ -33,18 +33,36 @@ export function sameRecord(before: NodeFacts, after: NodeFacts): boolean {
   )
 }
 
-/** Whether two versions of a node are equal in everything, including its replicas. */
-export function sameFacts(before: NodeFacts, after: NodeFacts): boolean {
-  return (
-    sameRecord(before, after) &&
-    sameCapacity(before.capacity, after.capacity) &&
-    sameCapacity(before.requested, after.requested) &&
-    before.attested.country === after.attested.country &&
-    before.attested.region === after.attested.region &&
-    before.replicas.size === after.replicas.size &&
-    [...before.replicas].every(([name, count]) => after.replicas.get(name) === count)
-  )
+/** Compares each fact about a node, apart from those in its record. The type requires every new fact to be compared too. */
+const SAME: {
+  readonly [fact in Exclude<keyof NodeFacts, RecordFact>]-?: (before: NodeFacts, after: NodeFacts) => boolean
+} = {
+  id: (before, after) => before.id === after.id,
+  capacity: (before, after) => sameCapacity(before.capacity, after.capacity),
+  requested: (before, after) => sameCapacity(before.requested, after.requested),
+  attested: ({ attested: before }, { attested: after }) =>
+    before.country === after.country && before.region === after.region,
+  replicas: ({ replicas: before }, { replicas: after }) =>
+    before.size === after.size && [...before].every(([name, count]) => after.get(name) === count),
+  pool: ({ pool: before }, { pool: after }) =>
+    before?.poolBytes === after?.poolBytes && before?.claimedBytes === after?.claimedBytes,
 }
+
+type RecordFact =
+  | 'name'
+  | 'status'
+  | 'schedulable'
+  | 'controlPlane'
+  | 'claim'
+  | 'agent'
+  | 'labels'
+  | 'hiddenCountry'
+
+const COMPARISONS = Object.values(SAME)
+
+/** Whether two versions of a node are equal in everything, including its replicas. */
+export const sameFacts = (before: NodeFacts, after: NodeFacts): boolean =>
+  sameRecord(before, after) && COMPARISONS.every((isSame) => isSame(before, after))
 
 const sameCapacity = (left: Capacity, right: Capacity): boolean =>
   left.cpuMillis === right.cpuMillis && left.memoryBytes === right.memoryBytes
