@@ -48,6 +48,7 @@ const unwanted: Workload = aWorkload({
   nodeId: nodeIdOf(1_000_000),
   residency: desiredResidency(DEMAND, RULES),
   needs: ['health_check', 'volumes'],
+  storageBytes: 1,
 })
 
 const refusingNode = (number: number): NodeFacts =>
