@@ -14,6 +14,7 @@ import { createObserver } from './observe/observe.ts'
 import { createReadiness } from './observe/readiness.ts'
 import { createReplicaStatusTable, type ReplicaStatusTable } from './observe/replica-status-table.ts'
 import type { Engine } from './ports/engine.ts'
+import type { OomKills } from './ports/oom-kills.ts'
 import type { RouterAdmin } from './ports/router.ts'
 import type { DesiredChange, StartSession } from './ports/session.ts'
 import type { VolumePool } from './ports/volume-pool.ts'
@@ -36,6 +37,8 @@ export interface AgentOptions {
   readonly folder: string
   readonly engine: Engine
   readonly startSession: StartSession
+  /** OOM kills by the kernel; undefined: only those that the engine reports are known. */
+  readonly oomKills?: OomKills | undefined
   /** The node's router; undefined: this node routes nothing. */
   readonly router?: RouterAdmin
   /** The address at which the tenant's other nodes reach this node's router. */
@@ -132,7 +135,7 @@ interface NodeParts extends Pick<ConvergeDeps, 'desiredSet' | 'statuses' | 'mayC
 
 /** Starts the parts that work on the engine. The observer starts last, because it notifies the converger. */
 function startNode(
-  { state, log, concurrency, build = THIS_BUILD }: AgentOptions,
+  { state, log, concurrency, oomKills, build = THIS_BUILD }: AgentOptions,
   { server, routing, keptLogs, ...parts }: NodeParts,
 ) {
   const { engine, addresses, drain } = routing
@@ -140,7 +143,7 @@ function startNode(
   const { statuses } = parts
   const { registryCredential, containerEnvironment, reportOrphans } = server
   const readiness = createReadiness({ engine, statuses, now: () => Date.now(), log })
-  const observer = createObserver({ engine, tenant, statuses, readiness, log })
+  const observer = createObserver({ engine, tenant, statuses, readiness, oomKills, log })
   const failedLogs = createFailedLogs(keptLogs, statuses)
   const converger = startConverging({
     ...parts,

@@ -3,9 +3,12 @@
 import type { ContainerTemplate, DesiredItem, Observation } from '@holdfast/contract'
 import { FOREIGN_PROGRAM } from '@holdfast/testkit/images/busybox-image'
 import Docker from 'dockerode'
+import pino from 'pino'
 import { expect, it } from 'vitest'
+import { openOomKills } from './adapters/kernel/oom-kills.ts'
 import { desiredItem, isUp } from './fixtures/agent.fixture.ts'
 import { onBothEngines, type RealWorld } from './fixtures/real-engine.fixture.ts'
+import type { Engine } from './ports/engine.ts'
 
 const MIB = 2 ** 20
 const shell = (script: string): Partial<ContainerTemplate> => ({ command: ['/bin/sh', '-c', script] })
@@ -90,6 +93,30 @@ onBothEngines('a failing container', (world) => {
       })
     await node.clear()
   })
+
+  const canReadKernelLog = openOomKills(pino({ level: 'silent' })) !== undefined
+  it.runIf(canReadKernelLog)(
+    'is reported as OOM-killed although the engine missed the kill',
+    {
+      timeout: 90_000,
+    },
+    async () => {
+      const { node } = await world().newNode(missingOomKills)
+      const { template, expected } = CASES.oom ?? { template: {}, expected: {} }
+      const item = desiredItem(world().image, { name: 'missed', ...template })
+      node.send([item])
+      await node.until(item, 'OOM-killed', (seen) => matches(seen, expected))
+      await node.clear()
+    },
+  )
+})
+
+/** An engine that misses every OOM kill. A real one does if the process dies before the engine watches its memory. */
+const missingOomKills = (engine: Engine): Engine => ({
+  ...engine,
+  inspectContainer: async (id) => ({ ...(await engine.inspectContainer(id)), oomKilled: false }),
+  watchContainers: (label, onOpen, onEvent, signal) =>
+    engine.watchContainers(label, onOpen, (event) => event.action === 'oom' || onEvent(event), signal),
 })
 
 function matches(seen: Observation, expected: object): boolean {

@@ -7,6 +7,7 @@ import pino from 'pino'
 import { openBtrfsPool } from './adapters/btrfs/open-pool.ts'
 import { createCaddyAdmin } from './adapters/caddy/caddy-admin.ts'
 import { createDockerEngine } from './adapters/docker/docker-engine.ts'
+import { openOomKills } from './adapters/kernel/oom-kills.ts'
 import { startAgent } from './agent.ts'
 import { type EnrollLine, type RunLine, readCommandLine, USAGE } from './command/command-line.ts'
 import { UsageError } from './command/usage-error.ts'
@@ -56,7 +57,7 @@ async function run({ state: folder, labels, routing, pool }: RunLine): Promise<n
   if (peerAddress === undefined && existsSync(caddy.adminSocket))
     log.warn({ socket: caddy.adminSocket }, 'router found, but without --peer-address no routes are served')
   const openPool = pool && (() => openBtrfsPool(pool, folder))
-  const given = defined({ peerAddress, openPool })
+  const given = defined({ peerAddress, openPool, oomKills: openOomKills(log) })
   const agent = await startAgent({ state, folder, engine, startSession, router, ...given, log })
   log.info({ node: state.nodeName, id: state.nodeId, server: state.server }, 'agent started')
   await new Promise<void>((resolve) => {

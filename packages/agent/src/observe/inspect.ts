@@ -182,7 +182,9 @@ function findLastExit(
   if (finishedAt === null || item.desired !== 'running' || activity === 'stopping') return known
   const code = exitCode ?? note?.code
   if (code === undefined) return known?.at === finishedAt ? known : undefined
-  const exit = { code, oomKilled: oomKilled || note?.oomKilled === true, at: finishedAt }
+  // While a later run is up, the engine's flag is about that run.
+  const isFlagged = exitCode !== null && oomKilled
+  const exit = { code, oomKilled: isFlagged || note?.oomKilled === true, at: finishedAt }
   return describeExit(exit, item.template.limits?.memoryBytes)
 }
 

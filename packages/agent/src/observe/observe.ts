@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { AssignmentId } from '@holdfast/contract'
 import { ASSIGNMENT_LABEL, type OwnContainer, readOwnLabels } from '@holdfast/core/node'
 import type { ContainerEvent, Engine } from '../ports/engine.ts'
+import type { OomKills } from '../ports/oom-kills.ts'
 import { createInspector, type InspectDeps } from './inspect.ts'
 import type { ReplicaStatusTable } from './replica-status-table.ts'
 
@@ -32,6 +33,7 @@ export interface Observer {
 
 export interface ObserveDeps extends Omit<InspectDeps, 'onUnsafe'> {
   readonly engine: Pick<Engine, 'inspectContainer' | 'readEnvironment' | 'watchContainers'>
+  readonly oomKills: OomKills | undefined
 }
 
 export function createObserver(deps: ObserveDeps): Observer {
@@ -45,11 +47,13 @@ export function createObserver(deps: ObserveDeps): Observer {
   const onEvent = ({ action, containerId, labels, exitCode }: ContainerEvent): void => {
     const id = readOwnLabels(labels, tenant)?.assignmentId
     if (id === undefined) return
+    if (action === 'start') exits.noteStart(containerId)
     if (action === 'start' && starts.matchesCall(containerId)) return
     if (action === 'die' || action === 'destroy') starts.forget(containerId)
     // An OOM kill is announced many times, mostly before the exit, which is inspected anyway.
     if (action === 'oom' && !exits.noteOom(containerId)) return
-    if (action === 'die' && exitCode !== null) exits.noteExit(containerId, exitCode)
+    if (action === 'die' && exitCode !== null)
+      exits.noteExit(containerId, exitCode, deps.oomKills?.take(containerId))
     if (action === 'destroy') {
       markAbsent(id, containerId)
       handlers.onChange(id)

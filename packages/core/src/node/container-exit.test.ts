@@ -1,7 +1,7 @@
 // Exit codes and OOM kills in words that people search for.
 
 import { expect, test } from 'vitest'
-import { describeExit, explainRuntimeLine } from './container-exit.ts'
+import { describeExit, explainRuntimeLine, oomKilledContainer } from './container-exit.ts'
 
 const at = '2026-01-01T00:00:00Z'
 test.each([
@@ -40,4 +40,32 @@ test.each([
 test('explains no line of a program', () => {
   const lines = ['', '2026-01-01T00:00:00Z Error: exec format error', `${LINE} exec format error, again\n`]
   expect(lines.map((line) => explainRuntimeLine(line, 'x64'))).toEqual([undefined, undefined, undefined])
+})
+
+const ID = '4ee425ed'.repeat(8)
+test.each([
+  [
+    'of a container',
+    `6,475,432,-;oom-kill:constraint=CONSTRAINT_MEMCG,oom_memcg=/docker/${ID},task_memcg=/docker/${ID},task=dd`,
+    ID,
+  ],
+  [
+    'with systemd',
+    `oom-kill:constraint=CONSTRAINT_MEMCG,task_memcg=/system.slice/docker-${ID}.scope,task=dd`,
+    ID,
+  ],
+  [
+    'below the container',
+    `oom-kill:constraint=CONSTRAINT_NONE,global_oom,task_memcg=/docker/${ID}/worker,task=dd`,
+    ID,
+  ],
+  ['of an older kernel', `Task in /docker/${ID} killed as a result of limit of /docker/${ID}`, ID],
+  [
+    'of another process',
+    `oom-kill:constraint=CONSTRAINT_NONE,global_oom,task_memcg=/user.slice,task=dd`,
+    undefined,
+  ],
+  ['that only names its limit', `oom-kill:oom_memcg=/docker/${ID},task_memcg=/user.slice,task=dd`, undefined],
+])('finds the victim in a line of the kernel %s', (_, line, expected) => {
+  expect(oomKilledContainer(line)).toBe(expected)
 })

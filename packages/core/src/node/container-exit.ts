@@ -1,5 +1,5 @@
 // Describes how a container's run ended: from the engine's exit code, the signal and the memory limit of an OOM kill; from
-// the runtime's own last line, why the program could not be executed.
+// the kernel's log, whose process was OOM-killed; from the runtime's own last line, why the program could not be executed.
 
 import { defined, type LastExit } from '@holdfast/contract'
 
@@ -52,6 +52,12 @@ export function describeExit({ code, oomKilled, at }: SeenExit, limitBytes: numb
   const oom = oomKilled ? { oomKilled, ...defined({ oomLimitBytes: limitBytes || undefined }) } : {}
   return { code, ...defined({ signal: SIGNALS[code - SIGNAL_BASE - 1] }), ...oom, at }
 }
+
+/** A line of the kernel about an OOM kill names the cgroup of the victim, whose path ends with the container's id. */
+const OOM_VICTIM = /(?:\btask_memcg=|\bTask in )[^\s,]*?([0-9a-f]{64})(?![0-9a-f])/
+
+/** The id of the container whose process the kernel killed because memory ran out; undefined for any other line. */
+export const oomKilledContainer = (kernelLine: string): string | undefined => OOM_VICTIM.exec(kernelLine)?.[1]
 
 /** The runtime prints this line into the container's log if the kernel refuses to execute the program. */
 const REFUSED = /^\S+ exec .+: (exec format error|no such file or directory|permission denied)\s*$/
