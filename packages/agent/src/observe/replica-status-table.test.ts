@@ -3,7 +3,7 @@
 import type { Observation } from '@holdfast/contract'
 import type { SeenContainer } from '@holdfast/core/node'
 import { waitUntil } from '@holdfast/testkit'
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { desiredItem } from '../fixtures/agent.fixture.ts'
 import { createReplicaStatusTable, type ReplicaStatusTable, type ViewChange } from './replica-status-table.ts'
 
@@ -33,6 +33,7 @@ const update = (statuses: ReplicaStatusTable, id: typeof A, change: ViewChange):
 const short = (messages: Observation[][]): string[][] =>
   messages.map((batch) => batch.map(({ state, reason, gone }) => `${state}${reason}${gone ? ' gone' : ''}`))
 const FOREVER = 60_000
+afterEach(() => vi.useRealTimers())
 
 test('reports only the last of several steps of a replica, together with the other replicas', async () => {
   const { statuses, messages } = newTable(20)
@@ -80,4 +81,56 @@ test('holds steps again after an immediate report', async () => {
   update(statuses, A, { container: running })
   await waitUntil(() => messages.length === 2, { what: 'the next message' })
   expect(short(messages)).toEqual([['startingcreate_failed'], ['running']])
+})
+
+/** A container that crashes once in two seconds for two minutes; returns what was reported of it. */
+function crashForLong(): { messages: Observation[][]; statuses: ReplicaStatusTable } {
+  vi.useFakeTimers()
+  const { statuses, messages } = newTable(250)
+  for (let restarts = 1; restarts <= 60; restarts += 1) {
+    update(statuses, A, { container: { ...running, state: 'restarting', exitCode: 1, restarts } })
+    vi.advanceTimersByTime(1000)
+    update(statuses, A, { container: { ...running, startedAt: `2026-01-01T00:00:${restarts}Z`, restarts } })
+    vi.advanceTimersByTime(1000)
+  }
+  return { statuses, messages }
+}
+
+test('folds the reports of a container that crashes for long, and the newest arrives', () => {
+  const { messages } = crashForLong()
+  // The burst, then one report every 15 seconds.
+  expect(messages.length).toBeLessThanOrEqual(8 + 120 / 15)
+  // The first three exits decide a rollout, so each is reported at once.
+  expect(
+    messages
+      .flat()
+      .slice(0, 5)
+      .map(({ restarts }) => restarts),
+  ).toEqual([1, 1, 2, 2, 3])
+  vi.advanceTimersByTime(20_000)
+  expect(messages.at(-1)).toMatchObject([{ restarts: 60, state: 'running', reason: '' }])
+  const numbers = messages.flat().map(({ seq }) => seq)
+  expect(numbers).toEqual(numbers.toSorted((one, other) => one - other))
+})
+
+test('reports readiness, an unhealthy container and the end at once, also of a container that crashed for long', () => {
+  const { statuses, messages } = crashForLong()
+  const last = (): string => short(messages).at(-1)?.join() ?? ''
+  const change = (given: ViewChange): string => {
+    update(statuses, A, given)
+    vi.advanceTimersByTime(1)
+    return last()
+  }
+  const up = { ...running, restarts: 61 }
+  expect(change({ container: up, readySince: running.startedAt ?? '' })).toBe('ready')
+  expect(change({ container: { ...up, health: 'unhealthy' } })).toBe('readyunhealthy')
+  expect(change({ activity: 'stopping' })).toBe('stopping')
+})
+
+test('reports another replica without delay while the reports of a crashing one are folded', () => {
+  const { statuses, messages } = crashForLong()
+  const before = messages.length
+  update(statuses, B, { trouble: 'create_failed' })
+  vi.advanceTimersByTime(1)
+  expect(short(messages.slice(before)).flat()).toContain('startingcreate_failed')
 })

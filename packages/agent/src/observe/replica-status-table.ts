@@ -1,15 +1,13 @@
 // Holds the known status of the agent's assignments, and reports every change as an observation with the next sequence
-// number. Reports of intermediate states, which are soon outdated, are delayed a little and batched. See
-// docs/design/agent.md#observations.
+// number. See docs/design/agent.md#observations.
 
 import type { AssignmentId, DesiredItem, Observation, ReplicaState } from '@holdfast/contract'
-import { hasChanged, observeReplica, type ReplicaView } from '@holdfast/core/node'
+import { hasChanged, isUrgent, observeReplica, type ReplicaView } from '@holdfast/core/node'
+import { createReportOutbox, type Report, type Urgency } from './report-outbox.ts'
 
 /** Sequence numbers reserved per start of the agent, so that a later start always uses higher numbers. */
 const NUMBERS_PER_START = 2 ** 32
 
-/** Longest delay of a report of an intermediate state. Batches save CPU time of agent and server. */
-const BATCH_MS = 250
 const INTERMEDIATE: readonly ReplicaState[] = ['pulling', 'starting', 'running']
 
 export type ViewChange = Partial<Omit<ReplicaView, 'item'>>
@@ -34,33 +32,13 @@ const NOTHING_SEEN: Omit<ReplicaView, 'item'> = {
   readySince: undefined,
 }
 
-type Report = (observations: readonly Observation[]) => void
-
 /** Creates the status table. `starts`: how often an agent was started on this node. */
-export function createReplicaStatusTable(starts: number, batchMs = BATCH_MS): ReplicaStatusTable {
+export function createReplicaStatusTable(starts: number, batchMs?: number): ReplicaStatusTable {
   const views = new Map<AssignmentId, ReplicaView>()
   const reported = new Map<AssignmentId, Observation>()
-  const unsent = new Map<AssignmentId, Observation>()
-  let report: Report = () => {}
+  const outbox = createReportOutbox(batchMs)
   let seq = starts * NUMBERS_PER_START
-  let batchTimer: NodeJS.Timeout | undefined
-  let sendsThisTurn = false
 
-  const send = (): void => {
-    clearTimeout(batchTimer)
-    batchTimer = undefined
-    sendsThisTurn = false
-    const batch = [...unsent.values()]
-    unsent.clear()
-    if (batch.length > 0) report(batch)
-  }
-  const enqueue = (observation: Observation, mayWait: boolean): void => {
-    unsent.set(observation.assignmentId, observation)
-    if (mayWait) batchTimer ??= setTimeout(send, batchMs).unref()
-    // All changes in one turn of the event loop are sent in one message.
-    else if (!sendsThisTurn) setImmediate(send)
-    sendsThisTurn ||= !mayWait
-  }
   const set = (id: AssignmentId, view: ReplicaView): void => {
     views.set(id, view)
     const before = reported.get(id)
@@ -69,16 +47,15 @@ export function createReplicaStatusTable(starts: number, batchMs = BATCH_MS): Re
     seq += 1
     const observation = { ...current, seq }
     reported.set(id, observation)
-    enqueue(observation, isIntermediate(before, observation))
+    outbox.add(observation, urgencyOf(before, observation))
   }
   return {
-    reportTo(given) {
-      report = given
-    },
+    reportTo: outbox.reportTo,
     setItems(items) {
       for (const id of views.keys()) {
         if (items.has(id)) continue
-        for (const map of [views, reported, unsent]) map.delete(id)
+        for (const map of [views, reported]) map.delete(id)
+        outbox.drop(id)
       }
       for (const [id, item] of items) set(id, { ...(views.get(id) ?? NOTHING_SEEN), item })
     },
@@ -88,6 +65,11 @@ export function createReplicaStatusTable(starts: number, batchMs = BATCH_MS): Re
       if (view !== undefined) set(id, { ...view, ...change })
     },
   }
+}
+
+const urgencyOf = (before: Observation | undefined, observation: Observation): Urgency => {
+  if (isIntermediate(before, observation)) return 'intermediate'
+  return isUrgent(before, observation) ? 'urgent' : 'prompt'
 }
 
 /** Whether a change may be reported late. Failures, readiness, restarts and the end of a replica are reported at once. */

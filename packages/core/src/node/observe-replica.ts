@@ -216,6 +216,21 @@ function moveForward(before: Observation | undefined, seen: UnnumberedObservatio
 
 const rank = (state: ReplicaState): number => ORDER.indexOf(state)
 
+/** The number of container exits or failed starts after which a revision has failed. */
+export const FAILING_EXITS = 3
+const FOLDED_STATES: readonly ReplicaState[] = ['pulling', 'starting', 'running', 'ready']
+
+/**
+ * Whether an observation must be reported at once, however many were reported before: a changed readiness, an unhealthy
+ * container, the exits that make a revision fail, another generation, and everything after the replica's life.
+ */
+export function isUrgent(before: Observation | undefined, now: UnnumberedObservation): boolean {
+  if (before === undefined || now.generation !== before.generation) return true
+  if (isReady(now) !== isReady(before) || !FOLDED_STATES.includes(now.state)) return true
+  if (now.reason === 'unhealthy') return before.reason !== 'unhealthy'
+  return now.restarts > before.restarts && before.restarts < FAILING_EXITS
+}
+
 /** Whether an observation differs from the observation that was last reported. */
 export function hasChanged(before: Observation | undefined, seen: UnnumberedObservation): boolean {
   return before === undefined || JSON.stringify(compared(before)) !== JSON.stringify(compared(seen))

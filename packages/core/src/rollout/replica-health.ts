@@ -2,11 +2,8 @@
 // node.
 
 import type { Assignment } from '@holdfast/contract'
-import { isReady, NOT_STARTED } from '../node/observe-replica.ts'
+import { FAILING_EXITS, isReady, NOT_STARTED } from '../node/observe-replica.ts'
 import { hasValidReports, type ReplicaFacts } from './desired-replicas.ts'
-
-/** The number of container exits or failed starts after which a revision has failed. */
-const EXITS = 3
 
 /** Whether a replica accepts requests, as reported by an agent that still sends heartbeats. */
 export function isServing(
@@ -24,6 +21,6 @@ export function failureOf(
   const seen = facts.seen(id)
   if (seen === undefined) return undefined
   if (seen.reason === 'unhealthy') return 'unhealthy'
-  if (seen.restarts >= EXITS) return NOT_STARTED.has(seen.reason) ? seen.reason : 'exited'
+  if (seen.restarts >= FAILING_EXITS) return NOT_STARTED.has(seen.reason) ? seen.reason : 'exited'
   return seen.state === 'failed' ? seen.reason || 'failed' : undefined
 }
