@@ -1,4 +1,4 @@
-// Tests which observations are stored when a record needed to check them cannot be read.
+// Tests which observations are stored when a record needed to check them cannot be read, or when an agent was restarted.
 
 import { type Observation, ownerOf, type TenantId } from '@holdfast/contract'
 import { createMemoryKeyspace } from '@holdfast/simulation/memory/keyspace'
@@ -63,7 +63,8 @@ async function acceptedReports(...names: string[]) {
     keyspace.transact({ compares: [], success: [{ kind: 'put', key, value }], failure: [] })
     await store.fresh()
   }
-  return { store, reports, poison, report: () => writeReports(context, index, session, reports) }
+  const accept = (...given: Observation[]): void => acceptReports(context, index, session, given)
+  return { store, reports, poison, accept, report: () => writeReports(context, index, session, reports) }
 }
 
 const seen = (store: Store, name: string) =>
@@ -86,4 +87,18 @@ test('a new observation replaces a stored one that cannot be read', async () => 
   await store.fresh()
   expect([seen(store, 'web'), seen(store, 'other')]).toEqual(['ready', 'ready'])
   expect(reports.unwritten.size).toBe(0)
+})
+
+test('a last exit that a restarted agent no longer knows is kept, for the same container only', async () => {
+  const { store, accept, report } = await acceptedReports('web')
+  const storedExit = async (change: Partial<Observation>) => {
+    accept({ ...ready('web'), ...change })
+    await report()
+    await store.fresh()
+    return store.get(inTenant(tenant, observations, assignmentIdOf('web')))?.record.lastExit
+  }
+  const lastExit = { code: 42, at: '2026-01-01T00:00:00Z' }
+  expect(await storedExit({ seq: 2, containerId: 'c', restarts: 1, lastExit })).toEqual(lastExit)
+  expect(await storedExit({ seq: 3, containerId: 'c', restarts: 1, reason: 'not_ready' })).toEqual(lastExit)
+  expect(await storedExit({ seq: 4, containerId: 'd' })).toBeUndefined()
 })

@@ -30,11 +30,12 @@ export function acceptReports(
 ): void {
   session.reports ??= { newest: new Map(), unwritten: new Map(), writing: false }
   const { newest, unwritten } = session.reports
-  for (const observation of reported) {
-    const { assignmentId } = observation
+  for (const received of reported) {
+    const { assignmentId } = received
     const assigned = index.assignmentOf(session, assignmentId)
-    if (assigned === undefined || !isValid(observation, generationOf(assigned.assignment))) continue
+    if (assigned === undefined || !isValid(received, generationOf(assigned.assignment))) continue
     const before = newest.get(assignmentId) ?? storedBefore(context, session, assignmentId)
+    const observation = withKnownExit(before, received)
     if (before !== undefined && !isForward(before, observation, newest.has(assignmentId))) continue
     newest.set(assignmentId, observation)
     context.counts.observations += 1
@@ -45,6 +46,16 @@ export function acceptReports(
 function storedBefore({ store }: GatewayContext, { tenant, nodeId }: Session, id: AssignmentId) {
   const stored = store.get(inTenant(tenant, observations, id))?.record
   return stored?.nodeId === nodeId ? stored : undefined
+}
+
+/**
+ * Keeps the last exit of a container whose agent was restarted: the engine forgets an exit code once a later run is up, so
+ * the new agent cannot report it.
+ */
+function withKnownExit(before: Observation | undefined, now: Observation): Observation {
+  const { lastExit, containerId } = before ?? {}
+  const isLost = lastExit !== undefined && now.lastExit === undefined && now.containerId === containerId
+  return isLost ? { ...now, lastExit } : now
 }
 
 /**
