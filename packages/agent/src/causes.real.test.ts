@@ -71,7 +71,8 @@ onBothEngines('a failing container', (world) => {
       items.push({ name, expected, item: desiredItem(world().image, { name, ...template }) })
     const foreign = await foreignImage(world())
     const refused = { reason: 'exited', cause: matching(/^exec format error: .*linux/) }
-    items.push({ name: 'foreign', item: desiredItem(foreign, { name: 'foreign' }), expected: refused })
+    const foreignItem = desiredItem(foreign, { name: 'foreign' })
+    items.push({ name: 'foreign', item: foreignItem, expected: refused })
     const gone = await imageGone(world())
     const about = { reason: 'image_pull_failed', cause: matching(/not found|manifest unknown/) }
     items.push({ name: 'image-gone', item: desiredItem(gone, { name: 'image-gone' }), expected: about })
@@ -86,6 +87,12 @@ onBothEngines('a failing container', (world) => {
       expect(failedChecks === undefined).toBe(!name.startsWith('check-'))
       if (name.startsWith('exit-')) expect(restarts).toBeGreaterThan(0)
     }
+    // The exit of a program that was not executed is never reported without its explanation.
+    const unexplained = node.reports.filter(
+      ({ assignmentId, lastExit, cause }) =>
+        assignmentId === foreignItem.assignmentId && lastExit !== undefined && cause === undefined,
+    )
+    expect(unexplained).toEqual([])
     // A later run keeps the exit of the run before it.
     if (killed !== undefined)
       expect(await node.until(killed, 'up again', (seen) => isUp(seen) && seen.reason === '')).toMatchObject({

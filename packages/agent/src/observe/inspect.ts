@@ -14,12 +14,13 @@ import {
 import type { Logger } from 'pino'
 import { type Engine, type InspectedContainer, isFault } from '../ports/engine.ts'
 import { createExitNotes, type ExitNote, type ExitNotes } from './exit-notes.ts'
+import { explainExit } from './explain-exit.ts'
 import type { Readiness } from './readiness.ts'
 import { reportedText } from './redact.ts'
 import type { ReplicaStatusTable } from './replica-status-table.ts'
 
 export interface InspectDeps {
-  readonly engine: Pick<Engine, 'inspectContainer' | 'readEnvironment'>
+  readonly engine: Pick<Engine, 'inspectContainer' | 'readEnvironment' | 'readLogs'>
   readonly tenant: TenantId
   readonly statuses: ReplicaStatusTable
   readonly readiness: Readiness
@@ -65,8 +66,10 @@ export function createInspector(deps: InspectDeps): Inspector {
       do {
         inspection.again = false
         const found = await engine.inspectContainer(containerId)
+        const note = exits.of(containerId)
         const texts = await readTexts(deps, id, found)
-        record(deps, logged, id, { found, texts, note: exits.of(containerId) })
+        const exitCause = await explainNewExit(deps, id, found, note)
+        record(deps, logged, id, { found, texts, note, exitCause })
       } while (inspection.again)
     } catch (error) {
       if (isFault(error, 'not_found')) markAbsent(id, containerId)
@@ -117,17 +120,34 @@ async function readTexts(
   }
 }
 
+/** Why the program of the run that ended last could not be executed. It is read once, before the exit is reported. */
+async function explainNewExit(
+  { engine, statuses }: InspectDeps,
+  id: AssignmentId,
+  found: InspectedContainer,
+  note: ExitNote | undefined,
+): Promise<ReplicaView['exitCause']> {
+  const view = statuses.view(id)
+  const exit = view && findLastExit(view, found, note)
+  if (exit === undefined || exit.at === knownExit(view, found.id)?.at) return view?.exitCause
+  // While a later run is up, the engine no longer has the start of the run that ended.
+  const startedAt = found.exitCode === null ? null : found.startedAt
+  const text = await explainExit(engine, found.id, { code: exit.code, startedAt, finishedAt: exit.at })
+  return text === undefined ? view?.exitCause : { at: exit.at, text }
+}
+
 interface Inspected {
   readonly found: InspectedContainer
   readonly texts: ReportedTexts
   readonly note: ExitNote | undefined
+  readonly exitCause: ReplicaView['exitCause']
 }
 
 function record(
   deps: InspectDeps,
   logged: Map<string, string>,
   id: AssignmentId,
-  { found, texts, note }: Inspected,
+  { found, texts, note, exitCause }: Inspected,
 ): void {
   const { statuses, readiness } = deps
   if (!hasSafeSettings(deps, logged, found)) {
@@ -138,7 +158,8 @@ function record(
   if (view === undefined) return
   const lastExit = findLastExit(view, found, note)
   const container = { ...keepRestartCount(view.container, found), ...defined({ ...texts, lastExit }) }
-  statuses.update(id, { container, creating: false, ...(isAdopted(view, found) ? { unverified: true } : {}) })
+  const adopted = isAdopted(view, found) ? { unverified: true } : {}
+  statuses.update(id, { container, exitCause, creating: false, ...adopted })
   readiness.follow(id, container)
 }
 
@@ -174,11 +195,12 @@ const isAdopted = (view: ReplicaView, found: InspectedContainer): boolean =>
  * the announced exit is used. An exit that the agent itself causes leaves the earlier one in place.
  */
 function findLastExit(
-  { container: before, item, activity }: ReplicaView,
+  view: ReplicaView,
   { id, finishedAt, exitCode, oomKilled }: InspectedContainer,
   note: ExitNote | undefined,
 ): LastExit | undefined {
-  const known = typeof before === 'object' && before.id === id ? before.lastExit : undefined
+  const { item, activity } = view
+  const known = knownExit(view, id)
   if (finishedAt === null || item.desired !== 'running' || activity === 'stopping') return known
   const code = exitCode ?? note?.code
   if (code === undefined) return known?.at === finishedAt ? known : undefined
@@ -187,6 +209,11 @@ function findLastExit(
   const exit = { code, oomKilled: isFlagged || note?.oomKilled === true, at: finishedAt }
   return describeExit(exit, item.template.limits?.memoryBytes)
 }
+
+const knownExit = (view: ReplicaView | undefined, containerId: string): LastExit | undefined =>
+  typeof view?.container === 'object' && view.container.id === containerId
+    ? view.container.lastExit
+    : undefined
 
 /** Continues the agent's count of restarts, because Docker resets its own count when the agent starts a container. */
 function keepRestartCount(before: ReplicaView['container'], found: InspectedContainer): SeenContainer {

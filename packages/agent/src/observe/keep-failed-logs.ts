@@ -1,16 +1,16 @@
 // Decides whose log is kept: that of a container that exited without an order, and that of a container which is removed
-// although it was not ready. The last line also shows when the runtime could not execute the program at all.
+// although it was not ready.
 
-import type { AssignmentId } from '@holdfast/contract'
-import { explainRuntimeLine, type ReplicaView } from '@holdfast/core/node'
+import { type AssignmentId, defined } from '@holdfast/contract'
+import { afterRun, betweenRuns, type ReplicaView, type SeenContainer } from '@holdfast/core/node'
 import type { KeptLogs } from '../streams/kept-logs.ts'
 import type { ReplicaStatusTable } from './replica-status-table.ts'
 
 const EXPIRE_MS = 60_000
 
 export interface FailedLogs {
-  /** Keeps the log of a run that ended. `startedAt`: start of that run, if it is known. Call after the inspection. */
-  onExit(id: AssignmentId, containerId: string, startedAt: string | null): void
+  /** Keeps the log of a run that ended. `before`: the container as it was seen before. Call after the inspection. */
+  onExit(id: AssignmentId, containerId: string, before: SeenContainer | undefined): void
   /**
    * Called before a container is stopped and removed. Returns a function that keeps its log once it has stopped, or
    * undefined if the container was ready and its log is not needed.
@@ -25,24 +25,18 @@ export function createFailedLogs(kept: KeptLogs, statuses: ReplicaStatusTable): 
     return view?.item.desired === 'running' && !isReadyRun(view)
   }
   const timer = setInterval(() => void kept.expire(isWaiting), EXPIRE_MS).unref()
-  async function keepExited(id: AssignmentId, containerId: string, startedAt: string | null): Promise<void> {
+  function keepExited(id: AssignmentId, containerId: string, before: SeenContainer | undefined): void {
     const view = statuses.view(id)
     const container = view?.container
     if (typeof container !== 'object' || container.id !== containerId) return
     if (view === undefined || view.item.desired !== 'running' || view.activity === 'stopping') return
-    const isLaterRun = container.state === 'running' && container.startedAt !== startedAt
-    const lines = await kept.keep({
-      item: view.item,
-      containerId,
-      ...(startedAt === null ? {} : { since: startedAt }),
-      ...(isLaterRun && container.startedAt !== null ? { until: container.startedAt } : {}),
-    })
-    const text = explainRuntimeLine(lines.at(-1)?.line ?? '', process.arch)
-    const at = container.lastExit?.at
-    if (text !== undefined && at !== undefined) statuses.update(id, { exitCause: { at, text } })
+    const previous = before?.lastExit?.at
+    const since = previous && (betweenRuns(previous, before?.startedAt ?? null) ?? afterRun(previous))
+    const endedAt = container.lastExit?.at
+    void kept.keep({ item: view.item, containerId, ...defined({ since, endedAt }) })
   }
   return {
-    onExit: (id, containerId, startedAt) => void keepExited(id, containerId, startedAt),
+    onExit: keepExited,
     beforeRemoval(id, containerId) {
       const view = statuses.view(id)
       const container = view?.container

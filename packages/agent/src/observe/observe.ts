@@ -3,7 +3,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { AssignmentId } from '@holdfast/contract'
-import { ASSIGNMENT_LABEL, type OwnContainer, readOwnLabels } from '@holdfast/core/node'
+import { ASSIGNMENT_LABEL, type OwnContainer, readOwnLabels, type SeenContainer } from '@holdfast/core/node'
 import type { ContainerEvent, Engine } from '../ports/engine.ts'
 import type { OomKills } from '../ports/oom-kills.ts'
 import { createInspector, type InspectDeps } from './inspect.ts'
@@ -17,8 +17,8 @@ export interface ObserverHandlers {
   onChange(id: AssignmentId | undefined): void
   /** Called for a container with unsafe settings, which must be removed. */
   onUnsafe(containerId: string): void
-  /** Called after a run ended and the container was inspected. `startedAt`: start of that run, if it is known. */
-  onExit(id: AssignmentId, containerId: string, startedAt: string | null): void
+  /** Called after a run ended and the container was inspected. `before`: the container as it was seen before. */
+  onExit(id: AssignmentId, containerId: string, before: SeenContainer | undefined): void
 }
 
 export interface Observer {
@@ -32,7 +32,7 @@ export interface Observer {
 }
 
 export interface ObserveDeps extends Omit<InspectDeps, 'onUnsafe'> {
-  readonly engine: Pick<Engine, 'inspectContainer' | 'readEnvironment' | 'watchContainers'>
+  readonly engine: Pick<Engine, 'inspectContainer' | 'readEnvironment' | 'readLogs' | 'watchContainers'>
   readonly oomKills: OomKills | undefined
 }
 
@@ -59,13 +59,13 @@ export function createObserver(deps: ObserveDeps): Observer {
       handlers.onChange(id)
       return
     }
-    const startedAt = seenStart(statuses, id, containerId)
+    const before = seenContainer(statuses, id, containerId)
     const inspected = inspect(id, containerId)
     if (action !== 'die') return
     // The container is inspected first, because Docker may list it as running for a moment after its end.
     void inspected.then(() => {
       handlers.onChange(id)
-      handlers.onExit(id, containerId, startedAt)
+      handlers.onExit(id, containerId, before)
     })
   }
   const onOpen = (): void => {
@@ -152,15 +152,17 @@ function createStartMatcher() {
   }
 }
 
-function seenStart(statuses: ReplicaStatusTable, id: AssignmentId, containerId: string): string | null {
+function seenContainer(
+  statuses: ReplicaStatusTable,
+  id: AssignmentId,
+  containerId: string,
+): SeenContainer | undefined {
   const seen = statuses.view(id)?.container
-  return typeof seen === 'object' && seen.id === containerId ? seen.startedAt : null
+  return typeof seen === 'object' && seen.id === containerId ? seen : undefined
 }
 
-function isSeenRunning(statuses: ReplicaStatusTable, id: AssignmentId, containerId: string): boolean {
-  const seen = statuses.view(id)?.container
-  return typeof seen === 'object' && seen.id === containerId && seen.state === 'running'
-}
+const isSeenRunning = (statuses: ReplicaStatusTable, id: AssignmentId, containerId: string): boolean =>
+  seenContainer(statuses, id, containerId)?.state === 'running'
 
 function differsFromSeen(statuses: ReplicaStatusTable, { assignmentId, id, state }: OwnContainer): boolean {
   const seen = statuses.view(assignmentId)?.container

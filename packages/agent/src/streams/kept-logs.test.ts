@@ -6,14 +6,30 @@ import { makeTempFolder } from '@holdfast/testkit'
 import pino from 'pino'
 import { expect, test } from 'vitest'
 import { desiredItem } from '../fixtures/agent.fixture.ts'
-import type { LogRequest, LogSink } from '../ports/engine.ts'
+import type { InspectedContainer, LogRequest, LogSink } from '../ports/engine.ts'
 import { createKeptLogs } from './kept-logs.ts'
 
 const TIME = '2026-01-01T00:00:00.000000000Z'
 const HOUR_MS = 60 * 60_000
+const INSPECTED: InspectedContainer = {
+  id: 'c',
+  name: 'web',
+  labels: {},
+  state: 'running',
+  startedAt: null,
+  finishedAt: null,
+  exitCode: null,
+  restarts: 0,
+  health: 'none',
+  address: null,
+  oomKilled: false,
+  failedChecks: undefined,
+  error: '',
+  settings: { HostConfig: {}, Mounts: [], NetworkSettings: { Networks: {} } },
+}
 
 /** Kept logs of an engine that has these lines for every container. */
-function keptLogs(lines: readonly string[]) {
+function keptLogs(lines: readonly string[], startedAt: string | null = null) {
   const { path: folder } = makeTempFolder('kept-logs')
   let nowMs = Date.now()
   const readLogs = async (_: string, __: LogRequest, sink: LogSink) => {
@@ -21,11 +37,12 @@ function keptLogs(lines: readonly string[]) {
     sink.end(true)
     return { pause() {}, resume() {}, close() {} }
   }
-  const engine = { readLogs, readEnvironment: async () => [] }
+  const inspectContainer = async () => ({ ...INSPECTED, startedAt })
+  const engine = { readLogs, inspectContainer, readEnvironment: async () => [] }
   const kept = createKeptLogs({ engine, folder, now: () => nowMs, log: pino({ enabled: false }) })
-  const keep = async () => {
+  const keep = async (run: { endedAt?: string } = {}) => {
     const item = desiredItem('test/web')
-    await kept.keep({ item, containerId: 'c' })
+    await kept.keep({ item, containerId: 'c', ...run })
     return item.assignmentId
   }
   const pass = (ms: number): void => {
@@ -40,6 +57,20 @@ test('keeps the last 200 lines', async () => {
   expect(lines.map(({ line }) => line)).toEqual(
     Array.from({ length: 200 }, (_, index) => `${TIME} ${index + 300}\n`),
   )
+})
+
+test('keeps no line of the run that the engine started before the log was read', async () => {
+  const lines = [
+    '2026-01-01T00:00:09.5Z last',
+    '2026-01-01T00:00:10.010Z late',
+    '2026-01-01T00:00:10.190Z next',
+  ]
+  const endedAt = '2026-01-01T00:00:10.000000000Z'
+  const next = keptLogs(lines, '2026-01-01T00:00:10.200000000Z')
+  const texts = (await next.read(await next.keep({ endedAt }))).map(({ line }) => line.split(' ')[1])
+  expect(texts).toEqual(['last\n', 'late\n'])
+  const only = keptLogs(lines, '2026-01-01T00:00:08.000000000Z')
+  expect(await only.read(await only.keep({ endedAt }))).toHaveLength(3)
 })
 
 test('keeps at most 64 KiB', async () => {

@@ -5,11 +5,12 @@
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type AssignmentId, asAssignmentId, type DesiredItem, defined } from '@holdfast/contract'
-import { needsEnvironment } from '@holdfast/core/node'
+import { betweenRuns, needsEnvironment } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import { createLimit } from '../converge/limit.ts'
 import { createRedaction, secretValues } from '../observe/redact.ts'
-import type { Engine, EngineStream, OutputChannel } from '../ports/engine.ts'
+import type { Engine, OutputChannel } from '../ports/engine.ts'
+import { readToEnd } from './read-to-end.ts'
 
 /** Bounds of one container and of the node: at most 16 MiB in all. */
 const MAX_LINES = 200
@@ -34,15 +35,15 @@ export interface KeptLine {
 export interface KeepRequest {
   readonly item: DesiredItem
   readonly containerId: string
-  /** Start of the run whose lines are kept; absent: the last lines of any run. */
+  /** Time before the first line of the run whose lines are kept; absent: it is the container's first run. */
   readonly since?: string
-  /** Start of the run after it; absent if none has started. */
-  readonly until?: string
+  /** End of that run; absent: the last lines of any run. */
+  readonly endedAt?: string
 }
 
 export interface KeptLogs {
-  /** Keeps the last lines of a run and returns them; returns none if the log cannot be read. Never rejects. */
-  keep(request: KeepRequest): Promise<readonly KeptLine[]>
+  /** Keeps the last lines of a run, if the log can be read. Never rejects. */
+  keep(request: KeepRequest): Promise<void>
   /** The kept lines of an assignment; empty if there are none. */
   read(id: AssignmentId): Promise<readonly KeptLine[]>
   /** Removes lines older than an hour, except those of an assignment that still waits to be ready. */
@@ -50,7 +51,7 @@ export interface KeptLogs {
 }
 
 export interface KeptLogDeps {
-  readonly engine: Pick<Engine, 'readLogs' | 'readEnvironment'>
+  readonly engine: Pick<Engine, 'readLogs' | 'readEnvironment' | 'inspectContainer'>
   /** The folder that holds the node's state. */
   readonly folder: string
   /** Current time in milliseconds since 1970. */
@@ -77,31 +78,41 @@ export function createKeptLogs(deps: KeptLogDeps): KeptLogs {
   }
 }
 
-async function keepLast(deps: KeptLogDeps, folder: string, request: KeepRequest): Promise<KeptLine[]> {
+async function keepLast(deps: KeptLogDeps, folder: string, request: KeepRequest): Promise<void> {
   const { assignmentId } = request.item
   try {
-    const lines = await withoutSecrets(deps.engine, request, await readLast(deps.engine, request))
+    const lines = await withoutSecrets(deps.engine, request, await readRun(deps.engine, request))
     if (lines.length > 0 && FILE_NAME.test(assignmentId)) await store(folder, assignmentId, lines)
-    return lines
   } catch (error) {
     const facts = { assignment: assignmentId, message: String(error) }
     deps.log.warn(facts, 'log of a failed container was not kept')
-    return []
   }
 }
 
-/** Reads the last lines of a run, within both bounds. Memory stays bounded however much the run wrote. */
+/**
+ * Reads the last lines of a run. The engine may start the next run at any time, so its start is checked after the read; if
+ * there is one, the log is read again up to the next run.
+ */
+async function readRun(engine: KeptLogDeps['engine'], request: KeepRequest): Promise<KeptLine[]> {
+  const lines = await readLast(engine, request, undefined)
+  if (request.endedAt === undefined) return lines
+  const { startedAt } = await engine.inspectContainer(request.containerId)
+  const end = betweenRuns(request.endedAt, startedAt)
+  return end === undefined ? lines : readLast(engine, request, sortable(end))
+}
+
+/** Reads last lines within both bounds. Memory stays bounded however much was written. `end`: end of the run. */
 async function readLast(
   engine: Pick<Engine, 'readLogs'>,
-  { containerId, since, until }: KeepRequest,
+  { containerId, since }: KeepRequest,
+  end: string | undefined,
 ): Promise<KeptLine[]> {
   const last = createLastLines()
-  const end = until === undefined ? undefined : sortable(until)
   const entry = (channel: OutputChannel, raw: Buffer): void => {
     if (end === undefined || raw.toString('latin1', 0, end.length) < end) last.add(channel, raw)
   }
-  const request = { follow: false, tail: until === undefined ? MAX_LINES : READ_LINES, ...defined({ since }) }
-  await readToEnd((onEnd) => engine.readLogs(containerId, request, { entry, end: onEnd }))
+  const request = { follow: false, tail: end === undefined ? MAX_LINES : READ_LINES, ...defined({ since }) }
+  await readToEnd((onEnd) => engine.readLogs(containerId, request, { entry, end: onEnd }), READ_MS)
   return last.lines()
 }
 
@@ -126,22 +137,6 @@ function createLastLines() {
         const isWrapped = from + length > MAX_BYTES
         return { channel, line: Buffer.concat(isWrapped ? parts : parts.slice(0, 1)).toString('utf8') }
       }),
-  }
-}
-
-/** Waits for the end of a log, at most until the deadline. Lines that came before a failure are still of use. */
-async function readToEnd(open: (onEnd: () => void) => Promise<EngineStream>): Promise<void> {
-  let onEnd = (): void => {}
-  const ended = new Promise<void>((resolve) => {
-    onEnd = resolve
-  })
-  const timer = setTimeout(onEnd, READ_MS)
-  try {
-    const source = await open(onEnd)
-    await ended
-    source.close()
-  } finally {
-    clearTimeout(timer)
   }
 }
 

@@ -1,7 +1,7 @@
 // Exit codes and OOM kills in words that people search for.
 
 import { expect, test } from 'vitest'
-import { describeExit, explainRuntimeLine, oomKilledContainer } from './container-exit.ts'
+import { describeExit, explainRuntimeLine, mayBeRefused, oomKilledContainer } from './container-exit.ts'
 
 const at = '2026-01-01T00:00:00Z'
 test.each([
@@ -35,6 +35,16 @@ test.each([
   [`${LINE} permission denied\n`, /^permission denied: /],
 ])('explains the line of the runtime %j', (line, expected) => {
   expect(explainRuntimeLine(line, 'x64')).toMatch(expected)
+})
+
+test.each([
+  ['a short run with the exit code of the runtime', { code: 255 }, true],
+  ['a run with another exit code', { code: 42 }, false],
+  ['a long run', { code: 1, startedAt: '2025-12-31T23:59:00Z' }, false],
+  ['a run whose start is unknown', { code: 1, startedAt: null }, true],
+  ['a start that the engine recorded after the end', { code: 1, startedAt: '2026-01-01T00:00:01Z' }, true],
+])('%s may be a program that was not executed: %s', (_, end, expected) => {
+  expect(mayBeRefused({ startedAt: at, finishedAt: at, ...end })).toBe(expected)
 })
 
 test('explains no line of a program', () => {

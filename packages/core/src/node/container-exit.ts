@@ -59,6 +59,22 @@ const OOM_VICTIM = /(?:\btask_memcg=|\bTask in )[^\s,]*?([0-9a-f]{64})(?![0-9a-f
 /** The id of the container whose process the kernel killed because memory ran out; undefined for any other line. */
 export const oomKilledContainer = (kernelLine: string): string | undefined => OOM_VICTIM.exec(kernelLine)?.[1]
 
+/** A run that ended. `startedAt`: null if the start of this run is unknown. */
+export interface RunEnd {
+  readonly code: number
+  readonly startedAt: string | null
+  readonly finishedAt: string
+}
+
+/** The exit codes of a runtime that could not execute the program. */
+const REFUSED_CODES: readonly number[] = [1, 255]
+const REFUSED_WITHIN_MS = 2000
+
+/** Whether the runtime may have failed to execute the program of a run, so that its log is worth reading. */
+export const mayBeRefused = ({ code, startedAt, finishedAt }: RunEnd): boolean =>
+  REFUSED_CODES.includes(code) &&
+  (startedAt === null || Date.parse(finishedAt) - Date.parse(startedAt) < REFUSED_WITHIN_MS)
+
 /** The runtime prints this line into the container's log if the kernel refuses to execute the program. */
 const REFUSED = /^\S+ exec .+: (exec format error|no such file or directory|permission denied)\s*$/
 

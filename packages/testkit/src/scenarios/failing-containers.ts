@@ -95,7 +95,7 @@ export const FAILING: readonly Failing[] = [
     name: 'no-architecture',
     image: { files: [FOREIGN_PROGRAM] },
     spec: { command: ['/bin/foreign'] },
-    cause: /exited with code (?:1|255)/,
+    cause: /exited with code (?:1|255): exec format error: .*another architecture/,
     lastExit: /\b(?:1|255), \d+s ago/,
     placement: {},
   },
