@@ -1,12 +1,13 @@
 // Explains the exit of a run whose program could not be executed. The runtime reports that only as the last line of the
 // container's log, which is complete when the engine reports the exit.
 
+import { setTimeout as pause } from 'node:timers/promises'
 import { explainRuntimeLine, mayBeRefused, type RunEnd } from '@holdfast/core/node'
 import type { Engine, OutputChannel } from '../ports/engine.ts'
 import { readToEnd } from '../streams/read-to-end.ts'
 
 /** Longest time to read the line. The exit is reported after it, so a slow engine must not hold the report for long. */
-const READ_MS = 2000
+const READ_MS = 5000
 
 /** Returns undefined if the program was executed, or the log cannot be read. */
 export async function explainExit(
@@ -21,6 +22,7 @@ export async function explainExit(
   }
   const open = (end: () => void) => engine.readLogs(containerId, { follow: false, tail: 1 }, { entry, end })
   // The exit is reported without an explanation if the engine does not answer.
-  await readToEnd(open, READ_MS).catch(() => {})
+  const read = readToEnd(open, READ_MS).catch(() => {})
+  await Promise.race([read, pause(READ_MS, undefined, { ref: false })])
   return explainRuntimeLine(line, process.arch)
 }

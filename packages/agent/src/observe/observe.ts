@@ -59,6 +59,7 @@ export function createObserver(deps: ObserveDeps): Observer {
       handlers.onChange(id)
       return
     }
+    if (action === 'die') deps.readiness.forget(id)
     const before = seenContainer(statuses, id, containerId)
     const inspected = inspect(id, containerId)
     if (action !== 'die') return

@@ -25,6 +25,8 @@ const MAX_PROBES = 4
 export interface Readiness {
   /** Begins to check a container's readiness. Call after each inspection; repeated calls for one start have no effect. */
   follow(id: AssignmentId, container: SeenContainer): void
+  /** Called when a run ended, before its container is inspected: the run no longer becomes ready by running on. */
+  forget(id: AssignmentId): void
   close(): void
 }
 
@@ -59,7 +61,7 @@ export function createReadiness({ engine, statuses, now, log }: ReadinessDeps): 
   async function waitFiveSeconds(id: AssignmentId, startedAt: string): Promise<void> {
     const runFor = now() - Date.parse(startedAt)
     await wait(Math.min(Math.max(RUNNING_IS_READY_MS - runFor, 0), RUNNING_IS_READY_MS))
-    conclude(id, startedAt, true)
+    if (followed.get(id) === startedAt) conclude(id, startedAt, true)
   }
   return {
     follow(id, { id: containerId, state, startedAt, health }) {
@@ -84,6 +86,7 @@ export function createReadiness({ engine, statuses, now, log }: ReadinessDeps): 
           if (followed.get(id) === startedAt) followed.delete(id)
         })
     },
+    forget: (id) => void followed.delete(id),
     close: () => stopping.abort(),
   }
 }
