@@ -52,8 +52,8 @@ test('fails with a conflict when a newer revision replaced the awaited one', asy
   )
 })
 
-/** Number of refused connections: greater than the retries of one API call. */
-const REFUSED_CONNECTIONS = 8
+/** Number of refused connections: greater than the retries of the two API calls at once. */
+const REFUSED_CONNECTIONS = 16
 
 test('keeps waiting while the platform is unavailable', async () => {
   const { exitCode, out, err } = await waitFor(4, REFUSED_CONNECTIONS)

@@ -14,7 +14,9 @@ import { indent } from '../print/sections.ts'
 import { pause } from '../terminal/pause.ts'
 import { print, report, type Terminal } from '../terminal/terminal.ts'
 
-const POLL_MS = 500
+/** Time between two reads of one deployment. Several deployments share this rate, up to the longest time. */
+const POLL_MS = 250
+const MAX_POLL_MS = 1_000
 /** How long a replica may lack a node before the wait fails. Restarting nodes need some seconds to become ready again. */
 const UNPLACED_MS = 5_000
 /** The final reasons of a failed update, after which `--wait` ends. Servers that do not report failures report these. */
@@ -42,13 +44,14 @@ export async function waitUntilReady(
   const live = createLive(terminal)
   const unplacedSince = new Map<string, number>()
   const end = terminal.now() + longestMs
+  const pollMs = Math.min(POLL_MS * awaited.length, MAX_POLL_MS)
   for (;;) {
     const observed = await observeAll(client, awaited)
     if ('failure' in observed) {
       if (!isUnavailable(observed.failure) || terminal.now() >= end)
         return printFailure(terminal, observed.failure)
       live.show(['the platform does not respond; the change is stored, still waiting'])
-      if (!(await pause(POLL_MS, terminal.interrupted))) return EXIT.interrupted
+      if (!(await pause(pollMs, terminal.interrupted))) return EXIT.interrupted
       continue
     }
     const replaced = observed.find(
@@ -63,7 +66,7 @@ export async function waitUntilReady(
     if (verdicts.every((verdict) => verdict === 'ready')) return printAllReady(terminal, observed)
     if (!verdicts.includes('pending') || terminal.now() >= end)
       return explainNotReady(terminal, client, observed, verdicts)
-    if (!(await pause(POLL_MS, terminal.interrupted))) return EXIT.interrupted
+    if (!(await pause(pollMs, terminal.interrupted))) return EXIT.interrupted
   }
 }
 
@@ -77,9 +80,11 @@ async function observeAll(
 ): Promise<Observed[] | { readonly failure: Failure }> {
   const observed: Observed[] = []
   for (const { name } of awaited) {
-    const record = await client.deployments.read(name)
+    const [record, placements] = await Promise.all([
+      client.deployments.read(name),
+      client.deployments.placements(name),
+    ])
     if (!record.ok) return record
-    const placements = await client.deployments.placements(name)
     if (!placements.ok) return placements
     observed.push({ record: record.value, placements: placements.value.items })
   }
