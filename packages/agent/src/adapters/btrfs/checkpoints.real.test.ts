@@ -8,7 +8,7 @@ import { buffer } from 'node:stream/consumers'
 import { inRun } from '@holdfast/testkit/long-run'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Checkpoint, ReceiveRequest, StreamDigest, VolumePool } from '../../ports/volume-pool.ts'
-import { checksums, commandsUntil, Killed, MIB, startPool, type TestPool } from './pool.fixture.ts'
+import { checksums, commandsUntil, Killed, LONG, MIB, startPool, type TestPool } from './pool.fixture.ts'
 
 const FIRST = { epoch: 1, number: 1 }
 const SECOND = { epoch: 1, number: 2 }
@@ -153,25 +153,29 @@ test('reports the failure of a sender whose checkpoint does not exist', async ()
   await expect(digest).rejects.toMatchObject({ failed: { exitCode: 1 } })
 })
 
-test('takes, receives and removes checkpoints after the agent was killed behind any command', async () => {
-  const receive = async (pool: VolumePool): Promise<void> => {
-    const { stream, digest } = from.pool.send(volume, FIRST)
-    // An agent that dies ends the stream.
-    await pool.receive(stream, request(FIRST, digest)).finally(() => stream.destroy())
-  }
-  let kills = 0
-  while (await isKilledAfter(kills, receive)) {
-    const again = await to.open()
-    expect(readdirSync(join(to.root, 'incoming'))).toEqual([])
-    const isListed = (await again.list()).checkpoints.length === 1
-    if (!isListed) await receive(again)
-    expect(contentOf(to, FIRST)).toEqual(contentOf(from, FIRST))
-    await again.removeCheckpoint(volume, FIRST)
-    await again.removeCheckpoint(volume, FIRST)
-    kills += 1
-  }
-  expect(kills).toBeGreaterThan(4)
-})
+test(
+  'takes, receives and removes checkpoints after the agent was killed behind any command',
+  LONG,
+  async () => {
+    const receive = async (pool: VolumePool): Promise<void> => {
+      const { stream, digest } = from.pool.send(volume, FIRST)
+      // An agent that dies ends the stream.
+      await pool.receive(stream, request(FIRST, digest)).finally(() => stream.destroy())
+    }
+    let kills = 0
+    while (await isKilledAfter(kills, receive)) {
+      const again = await to.open()
+      expect(readdirSync(join(to.root, 'incoming'))).toEqual([])
+      const isListed = (await again.list()).checkpoints.length === 1
+      if (!isListed) await receive(again)
+      expect(contentOf(to, FIRST)).toEqual(contentOf(from, FIRST))
+      await again.removeCheckpoint(volume, FIRST)
+      await again.removeCheckpoint(volume, FIRST)
+      kills += 1
+    }
+    expect(kills).toBeGreaterThan(4)
+  },
+)
 
 async function isKilledAfter(kills: number, work: (of: VolumePool) => Promise<void>): Promise<boolean> {
   try {

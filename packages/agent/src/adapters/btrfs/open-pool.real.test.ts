@@ -19,6 +19,7 @@ import { openBtrfsPool } from './open-pool.ts'
 import {
   commandsUntil,
   Killed,
+  LONG,
   MIB,
   removePool,
   startPool,
@@ -60,7 +61,7 @@ test('creates a pool of the given size, allocated in full, and opens it again wi
   expect(readFileSync(join(await again.provision('vol_a', 16 * MIB), 'x'), 'utf8')).toBe('kept')
 })
 
-test('creates a pool after the agent was killed behind any command of its creation', async () => {
+test('creates a pool after the agent was killed behind any command of its creation', LONG, async () => {
   let kills = 0
   for (let isKilled = true; isKilled; kills += 1) {
     const folder = newFolder()

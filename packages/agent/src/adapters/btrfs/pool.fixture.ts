@@ -11,6 +11,8 @@ import { type Commands, systemCommands } from './commands.ts'
 import { openBtrfsPool } from './open-pool.ts'
 
 export const MIB = 1024 ** 2
+/** For tests of hundreds of commands, which take several times longer on a loaded machine. */
+export const LONG = { timeout: 180_000 }
 
 export interface TestPool {
   readonly folder: string

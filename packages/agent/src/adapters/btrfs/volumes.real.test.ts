@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { runCommand } from '@holdfast/testkit/run-command'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { VolumeFacts, VolumePool } from '../../ports/volume-pool.ts'
-import { commandsUntil, Killed, MIB, startPool, type TestPool } from './pool.fixture.ts'
+import { commandsUntil, Killed, LONG, MIB, startPool, type TestPool } from './pool.fixture.ts'
 
 let home: TestPool
 let pool: VolumePool
@@ -123,7 +123,7 @@ const mountOf = (volume: string): string => join(home.folder, 'volumes', volume)
 const provision = async (of: VolumePool): Promise<void> => void (await of.provision('vol_killed', 16 * MIB))
 const remove = (of: VolumePool): Promise<void> => of.remove('vol_killed')
 
-test('creates a volume after the agent was killed behind any command', async () => {
+test('creates a volume after the agent was killed behind any command', LONG, async () => {
   let count = 0
   for (; await isKilledAfter(count, provision); count += 1) {
     await provision(await home.open())
@@ -135,7 +135,7 @@ test('creates a volume after the agent was killed behind any command', async () 
   expect(count).toBeGreaterThan(3)
 })
 
-test('removes a volume after the agent was killed behind any command', async () => {
+test('removes a volume after the agent was killed behind any command', LONG, async () => {
   await provision(pool)
   let count = 0
   for (; await isKilledAfter(count, remove); count += 1) {
