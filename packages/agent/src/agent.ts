@@ -103,7 +103,11 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const session = options.startSession({
     state,
     machine: () =>
-      machineFacts({ ...state, ...defined({ peerAddress: options.peerAddress }) }, engineVersion, build),
+      machineFacts(
+        { ...state, ...defined({ peerAddress: options.peerAddress, storage: pool?.storage() }) },
+        engineVersion,
+        build,
+      ),
     onWelcome: (reported) => role.apply(reported, desiredSet.desired.keys()),
     onDesired,
     containers: () => listMachine(engine, state, statuses),

@@ -5,6 +5,7 @@ import type {
   AssignmentId,
   Capacity,
   DesiredItem,
+  Hello,
   MachineContainer,
   Observation,
   RoutedDeployment,
@@ -14,6 +15,8 @@ import type { Logger } from 'pino'
 import type { ReportedRole } from '../state/node-role.ts'
 import type { NodeState } from '../state/node-state.ts'
 import type { OpenSessionStreams } from './streams.ts'
+
+export type Storage = NonNullable<Hello['storage']>
 
 /** Facts about the machine in the first message (hello) of a session; collected again for each session. */
 export interface MachineFacts {
@@ -27,6 +30,8 @@ export interface MachineFacts {
   readonly capacity: Capacity
   /** The address to which the tenant's other nodes forward requests; absent: this node routes nothing. */
   readonly peerAddress?: string
+  /** The size of the node's pool; absent: it has none, or the pool has a fault. */
+  readonly storage?: Storage
 }
 
 /**

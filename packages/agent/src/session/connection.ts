@@ -169,11 +169,18 @@ function handle(context: Context, message: ServerMessage | undefined): void {
 
 function hello({ state, machine }: SessionOptions, nonce: string): AgentMessage {
   const { nodeId, generation, identityKey } = state
-  const { bootId, version, capabilities, labels, engine, capacity, peerAddress } = machine()
+  const { bootId, version, capabilities, labels, engine, capacity, peerAddress, storage } = machine()
   const text = helloText(nonce, nodeId, generation, bootId)
   const signature = sign(null, Buffer.from(text), identityKey).toString('base64url')
   const facts = { bootId, version, capabilities: [...capabilities], labels: { ...labels }, engine, capacity }
-  return { type: 'hello', nodeId, generation, signature, ...facts, ...defined({ peerAddress }) }
+  return {
+    type: 'hello',
+    nodeId,
+    generation,
+    signature,
+    ...facts,
+    ...defined({ peerAddress, storage }),
+  }
 }
 
 function applyDesired(

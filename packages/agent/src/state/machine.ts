@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { AGENT_CAPABILITIES, type Capacity, defined, VERSION } from '@holdfast/contract'
 import type { EngineVersion } from '../ports/engine.ts'
-import type { MachineFacts } from '../ports/session.ts'
+import type { MachineFacts, Storage } from '../ports/session.ts'
 
 const BOOT_ID = '/proc/sys/kernel/random/boot_id'
 
@@ -23,6 +23,7 @@ interface ConfiguredFacts {
   /** The part of the machine's capacity that the operator offers; absent: all of it. */
   readonly capacity?: Capacity
   readonly peerAddress?: string
+  readonly storage?: Storage
 }
 
 export function machineFacts(
@@ -30,7 +31,7 @@ export function machineFacts(
   engine: EngineVersion,
   { version, capabilities }: AgentBuild,
 ): MachineFacts {
-  const { labels, capacity, peerAddress } = configured
+  const { labels, capacity, peerAddress, storage } = configured
   return {
     bootId: readFileSync(BOOT_ID, 'utf8').trim(),
     version,
@@ -38,6 +39,6 @@ export function machineFacts(
     labels,
     engine,
     capacity: capacity ?? wholeMachine(),
-    ...defined({ peerAddress }),
+    ...defined({ peerAddress, storage }),
   }
 }

@@ -3,6 +3,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import type { Storage } from '../ports/session.ts'
 import { PoolError, type PoolFacts, type VolumePool } from '../ports/volume-pool.ts'
 
 const CHECK_MS = 20_000
@@ -19,6 +20,8 @@ export interface PoolState {
 
 export interface PoolKeeper {
   state(): PoolState
+  /** The size of the pool at its last check; undefined if it cannot be used. */
+  storage(): Storage | undefined
   /** Checks the pool now, and opens it if it is not open. Never rejects. */
   check(): Promise<void>
   close(): void
@@ -56,7 +59,7 @@ export function createPoolKeeper({ open, log }: KeeperDeps): PoolKeeper {
     return checking
   }
   const timer = setInterval(() => void check(), CHECK_MS).unref()
-  return { state: () => state, check, close: () => clearInterval(timer) }
+  return { state: () => state, storage: () => sizeOf(state), check, close: () => clearInterval(timer) }
 }
 
 /** Opens the pool and waits for it, but not forever: a disk that does not answer must not stop the agent. */
@@ -64,6 +67,10 @@ export async function startPoolKeeper(deps: KeeperDeps): Promise<PoolKeeper> {
   const keeper = createPoolKeeper(deps)
   await Promise.race([keeper.check(), delay(START_MS, undefined, { ref: false })])
   return keeper
+}
+
+function sizeOf({ storage }: PoolState): Storage | undefined {
+  return storage && { poolBytes: storage.poolBytes, usedBytes: storage.usedBytes }
 }
 
 function reportedFault(error: unknown): ReportedFault {

@@ -10,7 +10,7 @@ import { factLines, section } from '../print/sections.ts'
 import { tableLines } from '../print/table.ts'
 import { EVENT_COLUMNS } from '../resources/events.ts'
 import { findNode } from '../resources/find-node.ts'
-import { labelText, workOf } from '../resources/nodes.ts'
+import { labelText, storageText, workOf } from '../resources/nodes.ts'
 import { replicas } from '../resources/replicas.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
@@ -60,6 +60,7 @@ function factsOf(node: Node, running: number): (readonly [name: string, value: s
     ['New replicas', workOf(node)],
     ['Replicas', String(running)],
     ['Capacity', `cpu ${cpu(capacity.cpuMillis)}, memory ${memory(capacity.memoryBytes)}`],
+    ['Storage', storageText(node)],
     ['Engine', engine.version],
     ['Agent', agentVersion],
     ['Labels', labelText(labels)],

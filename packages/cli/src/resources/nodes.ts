@@ -24,6 +24,7 @@ export const nodes: Resource<Node> = {
     { header: 'MEMORY', value: ({ capacity }) => memory(capacity.memoryBytes) },
     { header: 'ENGINE', drop: 2, value: ({ engine }) => engine.version },
     { header: 'AGENT', drop: 1, value: ({ agentVersion = '' }) => agentVersion },
+    { header: 'STORAGE', wide: true, value: storageText },
     { header: 'LABELS', wide: true, value: ({ labels }) => labelText(labels) },
     { header: 'ID', wide: true, value: ({ id }) => id },
   ],
@@ -37,6 +38,11 @@ export function workOf({ schedulable, draining, controlPlane, claims }: Node): s
     ...(claims.some(({ state }) => state === 'releasing') ? ['releasing'] : []),
   ]
   return notes.join(', ') || 'accepted'
+}
+
+/** The used and total bytes of the node's pool; empty if the node has no pool. */
+export function storageText({ storage }: Pick<Node, 'storage'>): string {
+  return storage === undefined ? '' : `${memory(storage.usedBytes)} of ${memory(storage.poolBytes)}`
 }
 
 export const labelText = (labels: Node['labels']): string =>
