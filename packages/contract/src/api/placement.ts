@@ -260,8 +260,15 @@ export const rolloutShape = object({
   /** The revision that started the update. A later revision with the same template continues the update. */
   since: integer(),
   startedAt: string(),
-  /** Time at which a further replica last became ready. The progress deadline and the watch window start at this time. */
+  /** Time at which the revision continued the update; absent while the revision is the one that started it. */
+  continuedAt: optional(string()),
+  /** Time at which a further replica last became ready. The progress deadline starts at this time. */
   progressedAt: string(),
+  /**
+   * Time at which all replicas were ready for the first time, where the watch window of the template starts; absent until
+   * then. A later revision that only changes the number of replicas keeps it.
+   */
+  watchedSince: optional(string()),
   /** The highest number of replicas of the new revision that were ready at the same time. */
   ready: integer(),
   state: oneOf(ROLLOUT_STATES),

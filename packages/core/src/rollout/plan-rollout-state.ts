@@ -52,16 +52,24 @@ export function currentRollout(context: RolloutContext): Rollout | undefined {
  */
 function continueRollout(context: RolloutContext, before: Rollout, target: RevisionTarget): Rollout {
   const { failure: _, ...rest } = before
-  const ready = readyOf(context, target).size
-  return { ...rest, revision: target.revision, progressedAt: timeOf(context.now), ready }
+  const continued = { ...rest, revision: target.revision, continuedAt: timeOf(context.now) }
+  return withProgress(context, continued, readyOf(context, target).size)
+}
+
+/** The rollout after progress now. The watch window belongs to the template, so it starts only once. */
+function withProgress({ count, now }: RolloutContext, rollout: Rollout, ready: number): Rollout {
+  const progressed = { ...rollout, ready, progressedAt: timeOf(now) }
+  const isFirst = ready === count && rollout.watchedSince === undefined
+  return isFirst ? { ...progressed, watchedSince: timeOf(now) } : progressed
 }
 
 function withoutFutureTime({ now, placed, desired }: RolloutContext, rollout: Rollout): Rollout {
   const waited = placed.waited === true && !desired.gated
-  const ahead = Date.parse(rollout.progressedAt) > now
-  return rollout.state === 'progressing' && (waited || ahead)
-    ? { ...rollout, progressedAt: timeOf(now) }
-    : rollout
+  const { progressedAt, watchedSince } = rollout
+  const ahead = [progressedAt, watchedSince ?? ''].some((time) => Date.parse(time) > now)
+  if (rollout.state !== 'progressing' || !(waited || ahead)) return rollout
+  const time = timeOf(now)
+  return { ...rollout, progressedAt: time, ...(watchedSince === undefined ? {} : { watchedSince: time }) }
 }
 
 /** Desired assignments whose container is not gone and whose node is not lost. */
@@ -173,11 +181,10 @@ export function advanceRollout(
   // A rollout that replaces no replicas records progress only for its last replica and at its deadline, to avoid a write
   // for each replica of a new deployment.
   const isStored = rollout.replaces || ready === count || now >= deadlineOf(context, rollout)
-  if (ready > rollout.ready && isStored)
-    return { rollout: { ...noted, ready, progressedAt: timeOf(now) }, lastGood }
+  const progressed = ready > rollout.ready && isStored ? withProgress(context, noted, ready) : noted
   const { revision, templateHash } = rollout
   const old = kept.some((each) => each.desired === 'running' && each.templateHash !== templateHash)
-  if (old || ready < count || now < endOfWatch(context, rollout)) return { rollout: noted, lastGood }
+  if (old || ready < count || now < endOfWatch(context, progressed)) return { rollout: progressed, lastGood }
   const same = lastGood?.templateHash === templateHash ? lastGood : undefined
   return { rollout: undefined, lastGood: { ...same, revision, templateHash } }
 }
@@ -188,8 +195,11 @@ function lastGoodOf(lastGood: RevisionTarget | undefined, target: RevisionTarget
   return later && target !== undefined ? { ...lastGood, ...target } : lastGood
 }
 
-function endOfWatch({ desired: { update } }: RolloutContext, { progressedAt }: Rollout): number {
-  return Date.parse(progressedAt) + Math.min(update.watchMs, update.progressDeadlineMs)
+function endOfWatch(
+  { desired: { update } }: RolloutContext,
+  { watchedSince, progressedAt }: Rollout,
+): number {
+  return Date.parse(watchedSince ?? progressedAt) + Math.min(update.watchMs, update.progressDeadlineMs)
 }
 
 export function endsAt(context: RolloutContext, rollout: Rollout): number | undefined {

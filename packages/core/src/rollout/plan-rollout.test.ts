@@ -190,6 +190,59 @@ describe('another template', () => {
     expect(world.placed.rollout).toMatchObject({ revision: 3, ready: 1 })
   })
 
+  test('is watched once: another number of replicas does not start its watch window again', () => {
+    for (const replicas of [2, 4]) {
+      const world = aGoodWorld()
+      put(world, 'two')
+      for (let turn = 0; turn < 8; turn += 1) step(world)
+      const watchedSince = world.now
+      world.now += 9_000
+      put(world, 'two', { replicas })
+      for (let turn = 0; turn < 3; turn += 1) step(world)
+      expect(planOf(world).replanAt).toBe(watchedSince + WATCH_MS)
+      world.now = watchedSince + WATCH_MS
+      decide(world)
+      expect(world.placed).toMatchObject({
+        lastGood: { revision: 3, templateHash: 'two' },
+        rollout: undefined,
+      })
+    }
+  })
+
+  test('is good as soon as added replicas are ready, if its watch window is over by then', () => {
+    const world = aGoodWorld()
+    put(world, 'two')
+    for (let turn = 0; turn < 8; turn += 1) step(world)
+    put(world, 'two', { replicas: 4 })
+    decide(world)
+    world.now += WATCH_MS
+    decide(world)
+    expect(world.placed).toMatchObject({ lastGood: { revision: 1 }, rollout: { revision: 3, ready: 3 } })
+    reportAll(world)
+    decide(world)
+    expect(world.placed).toMatchObject({ lastGood: { revision: 3 }, rollout: undefined })
+  })
+
+  test('is watched from the first time that all replicas are ready, not from an earlier revision', () => {
+    const world = aGoodWorld()
+    put(world, 'two')
+    step(world)
+    world.now += 9_000
+    put(world, 'two', { replicas: 4 })
+    for (let turn = 0; turn < 8; turn += 1) step(world)
+    expect(planOf(world).replanAt).toBe(world.now + WATCH_MS)
+  })
+
+  test('is watched again after the clock was set back', () => {
+    const world = aGoodWorld()
+    put(world, 'two')
+    for (let turn = 0; turn < 8; turn += 1) step(world)
+    world.now -= 24 * 3_600_000
+    put(world, 'two', { replicas: 2 })
+    for (let turn = 0; turn < 3; turn += 1) step(world)
+    expect(planOf(world).replanAt).toBe(world.now + WATCH_MS)
+  })
+
   test('is superseded by the next one: replicas that were never ready go at once, serving ones stay', () => {
     const world = aGoodWorld()
     put(world, 'two')

@@ -1,6 +1,6 @@
 // Wording that several events of a placement plan use.
 
-import type { NodeId } from '@holdfast/contract'
+import type { NodeId, Rollout } from '@holdfast/contract'
 import type { PlacementEvent } from '../placement-plan.ts'
 
 export type NodeName = (id: NodeId) => string
@@ -13,6 +13,11 @@ export const replicasText = (count: number): string => (count === 1 ? '1 replica
 
 /** A number of replicas with the verb: "1 replica is", "3 replicas are". */
 export const replicasAre = (count: number): string => `${replicasText(count)} ${count === 1 ? 'is' : 'are'}`
+
+/** The seconds since the revision of a rollout began, which may have continued the rollout of an earlier revision. */
+export function secondsSince({ startedAt, continuedAt = startedAt }: Rollout, nowMs: number): string {
+  return ((nowMs - Date.parse(continuedAt)) / 1000).toFixed(1)
+}
 
 /** The most replicas or nodes that one event message names. */
 export const MOST_NAMED = 5

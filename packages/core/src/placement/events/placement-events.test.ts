@@ -31,6 +31,9 @@ const rolloutOf = (changes: object = {}): NonNullable<PlacementRecord['rollout']
   replaces: true,
   ...changes,
 })
+/** Replicas of revision 2, whose watch window is not over: revision 1 is still the last good one. */
+const unwatched = [assigned(1, 1, NEW), assigned(2, 2, NEW)]
+const LATER = { revision: 3, templateHash: 'later' }
 const STOP_FIRST: DeploymentSpec['update'] = {
   order: 'stop-first',
   parallelism: 1,
@@ -146,6 +149,52 @@ const ROWS: { readonly [name: string]: Row } = {
         'Revision 2 failed after 20.0 s: replica 1 on node-2 exited three times. Cause: exited with code 42. The replicas return to revision 1, the last good one, which still serves. Revision 2 stays stored and is not tried again. Correct the spec and apply it again, or keep revision 1 with `holdfast rollout undo web --to-revision 1`.',
       ],
       ['deployment.progressing', 'Replica 1: the replica of revision 2 on node-2 has failed and is removed.'],
+    ],
+  },
+  'a rollback to a revision without replicas does not claim that it serves': {
+    tenant: updating({
+      placement: aPlacement([...unwatched, { ...successor, ...LATER }], {
+        rollout: rolloutOf({ ...LATER, since: 3 }),
+      }),
+      target: LATER,
+      deployment: { revision: 3 },
+      seen: { rep_new: { ...EXITED, restarts: 3 } },
+    }),
+    events: [
+      [
+        'deployment.rolled_back',
+        'The replicas return to revision 1, the last good one; its containers are created again. Revision 3 stays stored',
+      ],
+      ['deployment.progressing', 'Replica 1: the replica of revision 3 on node-2 has failed and is removed.'],
+      ['deployment.scheduled', 'Replica 1 of revision 1 is started on '],
+    ],
+  },
+  'an update of a revision in its watch window replaces what runs': {
+    tenant: updating({
+      placement: aPlacement(unwatched, {
+        rollout: rolloutOf({ ready: 2, watchedSince: '2026-01-01T00:09:50.000Z' }),
+      }),
+      target: LATER,
+      deployment: { revision: 3 },
+      seen: {},
+    }),
+    events: [
+      [
+        'deployment.progressing',
+        'Revision 3 replaces revision 2 on 2 replicas. The watch window of revision 2 was not over, so a rollback returns to revision 1. One replica at a time',
+      ],
+      ['deployment.scheduled', 'Replica 1 of revision 3 is started on '],
+    ],
+  },
+  'an update of a revision that has not replaced all replicas abandons its rollout': {
+    tenant: updating({ target: LATER, deployment: { revision: 3 } }),
+    events: [
+      [
+        'deployment.progressing',
+        'Revision 3 replaces revision 1 on 2 replicas. The rollout of revision 2 is abandoned.',
+      ],
+      ['deployment.progressing', ''],
+      ['deployment.scheduled', 'Replica 1 of revision 3 is started on '],
     ],
   },
   'a failed update without a way back is paused': {
@@ -270,6 +319,25 @@ const ROWS: { readonly [name: string]: Row } = {
         'deployment.running',
         '2 of 2 replicas are ready. Revision 2 was rolled out in 20.0 s. It is watched for another 15 s; if a replica fails in that time, the update is rolled back.',
       ],
+    ],
+  },
+  'a revision that continues a rollout is timed from its own start, and watched for the rest of the window': {
+    tenant: {
+      nodes: [{}, {}],
+      placement: aPlacement([assigned(1, 1, NEW), assigned(2, 2, NEW)], {
+        rollout: rolloutOf({
+          ...{ revision: 3, ready: 1 },
+          continuedAt: '2026-01-01T00:09:57.000Z',
+          watchedSince: '2026-01-01T00:09:50.500Z',
+        }),
+        reportedPhase: 'Progressing',
+      }),
+      target: { ...NEW, revision: 3 },
+      deployment: { revision: 3 },
+    },
+    events: [
+      ['deployment.progressing', '2 of 2 replicas of revision 3 are ready.'],
+      ['deployment.running', 'Revision 3 was rolled out in 3.0 s. It is watched for another 6 s;'],
     ],
   },
   'a stopped deployment is stopped': {

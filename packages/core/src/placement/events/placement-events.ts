@@ -7,7 +7,7 @@ import { DEPENDENCY_UNHEALTHY } from '../../rollout/derive-status.ts'
 import { updateRulesOf } from '../../rollout/plan-rollout-rules.ts'
 import { IN_EVENT, matrixWithin } from '../decision-record.ts'
 import type { PlacementEvent, PlacementPlan } from '../placement-plan.ts'
-import { MOST_NAMED, type NodeName, replicasAre } from './event-texts.ts'
+import { MOST_NAMED, type NodeName, replicasAre, secondsSince } from './event-texts.ts'
 import { rolloutEvents } from './rollout-events.ts'
 import { isFailing } from './rollout-failed-events.ts'
 import { secretEvents } from './secret-events.ts'
@@ -162,9 +162,9 @@ function durationText({ before, next, status, deployment, now }: PlacementPlan):
   if (status.phase !== 'Running' || rollout?.replaces !== true) return ''
   const isLast = before?.rollout?.startedAt === rollout.startedAt && before.rollout.ready < rollout.ready
   if (!isLast) return ''
-  const seconds = (Date.parse(now) - Date.parse(rollout.startedAt)) / 1000
   const { watchMs, progressDeadlineMs, failureAction } = updateRulesOf(deployment.spec)
-  const watch = Math.min(watchMs, progressDeadlineMs) / 1000
+  const watchedMs = Date.parse(now) - Date.parse(rollout.watchedSince ?? now)
+  const watch = Math.ceil((Math.min(watchMs, progressDeadlineMs) - watchedMs) / 1000)
   const end = failureAction === 'rollback' && next?.lastGood !== undefined ? 'rolled back' : 'paused'
-  return ` Revision ${rollout.revision} was rolled out in ${seconds.toFixed(1)} s. It is watched for another ${watch} s; if a replica fails in that time, the update is ${end}.`
+  return ` Revision ${rollout.revision} was rolled out in ${secondsSince(rollout, Date.parse(now))} s. It is watched for another ${watch} s; if a replica fails in that time, the update is ${end}.`
 }

@@ -1,7 +1,7 @@
 // Events for the steps of a rollout: what changes, which replica went where and how long the step took, and which
 // replicas were displaced. A plan and its events are written in the same transaction.
 
-import type { Assignment, ContainerTemplate, Json, Rollout } from '@holdfast/contract'
+import type { Assignment, ContainerTemplate, Json, RevisionTarget, Rollout } from '@holdfast/contract'
 import { containerTemplate } from '../../node/container-template.ts'
 import { isStateful, updateRulesOf } from '../../rollout/plan-rollout-rules.ts'
 import { desiredCount } from '../desired-deployment.ts'
@@ -29,11 +29,8 @@ function startedEvents(plan: PlacementPlan): EventDraft[] {
   const { rollout } = next ?? {}
   if (rollout === undefined || !isStarting(plan) || unmet.length > 0) return []
   const { parallelism } = updateRulesOf(deployment.spec)
-  const from = fromRevision(plan)
+  const from = runningTarget(plan)?.revision ?? before?.ranRevision ?? before?.rollout?.revision
   const changed = changedParts(plan, rollout)
-  const former = before?.rollout
-  const isSuperseding = former?.state === 'progressing' && former.templateHash !== rollout.templateHash
-  const superseded = isSuperseding ? ` The rollout of revision ${former.revision} is abandoned.` : ''
   const count = deployment.spec.replicas
   const start = `Revision ${rollout.revision} replaces revision ${from ?? '?'} on ${replicasText(count)}.${changedText(changed)}`
   return [
@@ -41,7 +38,7 @@ function startedEvents(plan: PlacementPlan): EventDraft[] {
       type: 'deployment.progressing',
       severity: 'info',
       reason: 'rollout_started',
-      message: `${start}${superseded} ${orderText(plan)}`,
+      message: `${start}${supersededText(plan, rollout)} ${orderText(plan)}`,
       data: {
         from: from ?? null,
         to: rollout.revision,
@@ -73,8 +70,27 @@ function orderText(plan: PlacementPlan): string {
   return `${atOnce}: ${order}. If a replica exits three times, becomes unhealthy or is not ready within ${progressDeadlineMs / 1000} s, the update is ${end}.`
 }
 
-const fromRevision = ({ before }: PlacementPlan): number | undefined =>
-  before?.lastGood?.revision ?? before?.ranRevision ?? before?.rollout?.revision
+/**
+ * The revision whose replicas run before the update: the last good one, unless another revision has replaced all of its
+ * replicas and was not watched to the end.
+ */
+function runningTarget({ before }: PlacementPlan): RevisionTarget | undefined {
+  const { lastGood, rollout, assignments = [] } = before ?? {}
+  const running = assignments.filter(({ desired }) => desired === 'running')
+  const runs = (target: RevisionTarget | undefined) =>
+    running.some(({ templateHash }) => templateHash === target?.templateHash)
+  return [lastGood, rollout].find(runs) ?? lastGood
+}
+
+/** A sentence about an update in progress that this one ends. */
+function supersededText(plan: PlacementPlan, { templateHash }: Rollout): string {
+  const { rollout: former, lastGood } = plan.before ?? {}
+  if (former?.state !== 'progressing' || former.templateHash === templateHash) return ''
+  if (former.watchedSince === undefined || runningTarget(plan)?.templateHash !== former.templateHash)
+    return ` The rollout of revision ${former.revision} is abandoned.`
+  const back = lastGood === undefined ? '' : `, so a rollback returns to revision ${lastGood.revision}`
+  return ` The watch window of revision ${former.revision} was not over${back}.`
+}
 
 const PARTS = [
   'image',
@@ -89,13 +105,14 @@ const PARTS = [
 ] as const
 
 /** The names of the changed parts of the container template, if both templates are known. Values are never included. */
-function changedParts(
-  { before, deployment: { spec, digest, pins } }: PlacementPlan,
-  { templateHash }: Rollout,
-): string[] | undefined {
+function changedParts(plan: PlacementPlan, { templateHash }: Rollout): string[] | undefined {
+  const {
+    before,
+    deployment: { spec, digest, pins },
+  } = plan
   const other = before?.assignments.find((each) => each.templateHash !== templateHash)?.templateHash
-  const lastGood = before?.lastGood?.templateHash
-  const old = before?.templates[(lastGood === templateHash ? other : lastGood) ?? other ?? '']
+  const former = runningTarget(plan)?.templateHash
+  const old = before?.templates[(former === templateHash ? other : former) ?? other ?? '']
   const current = digest === null ? undefined : containerTemplate(spec, digest, pins)
   if (old === undefined || current === undefined) return undefined
   const text = (template: ContainerTemplate, part: (typeof PARTS)[number]) =>

@@ -5,7 +5,7 @@ import { NOT_STARTED } from '../../node/observe-replica.ts'
 import { failureText } from '../../rollout/derive-status.ts'
 import { updateRulesOf } from '../../rollout/plan-rollout-rules.ts'
 import type { PlacementPlan } from '../placement-plan.ts'
-import { type EventDraft, type NodeName, replicasText } from './event-texts.ts'
+import { type EventDraft, type NodeName, replicasText, secondsSince } from './event-texts.ts'
 
 type Failure = NonNullable<Rollout['failure']>
 
@@ -76,7 +76,7 @@ function failedText(
 ): string {
   const { replica, nodeId, at, cause } = failure
   const where = nodeId === undefined ? '' : ` on ${nodeName(nodeId)}`
-  const took = ((Date.parse(at) - Date.parse(rollout.startedAt)) / 1000).toFixed(1)
+  const took = secondsSince(rollout, Date.parse(at))
   const text = `Revision ${rollout.revision} failed after ${took} s: replica ${replica}${where} ${causeText(spec, rollout, failure)}.`
   return cause === undefined ? text : `${text} Cause: ${cause}.`
 }
@@ -97,14 +97,25 @@ function timesText({ healthCheck }: DeploymentSpec): string {
   return healthCheck?.retries === undefined ? '' : ` ${healthCheck.retries} times in a row`
 }
 
-function rolledBackText({ next, deployment: { spec } }: PlacementPlan, { ready, revision }: Rollout): string {
+function rolledBackText(plan: PlacementPlan, { ready, revision }: Rollout): string {
+  const {
+    next,
+    deployment: { spec },
+  } = plan
   const lastGood = next?.lastGood?.revision
+  const good = isLastGoodServing(plan) ? ', which still serves.' : '; its containers are created again.'
   const outcome =
     ready === 0
-      ? `The replicas return to revision ${lastGood}, the last good one, which still serves.`
+      ? `The replicas return to revision ${lastGood}, the last good one${good}`
       : `${ready} of ${replicasText(spec.replicas)} ran it. They return to revision ${lastGood}, the last good one, by the rules of any update.`
   return `${outcome} Revision ${revision} stays stored and is not tried again.`
 }
+
+/** Whether a replica of the last good revision serves. A revision that was not watched to the end may have replaced all. */
+const isLastGoodServing = ({ before, next, ready }: PlacementPlan): boolean =>
+  before?.assignments.some(
+    ({ id, templateHash }) => templateHash === next?.lastGood?.templateHash && ready.has(id),
+  ) === true
 
 function pausedText({ deployment: { spec } }: PlacementPlan, { ready }: Rollout): string {
   const { failureAction } = updateRulesOf(spec)
