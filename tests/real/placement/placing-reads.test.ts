@@ -179,6 +179,19 @@ describe('a deployment from unplaced to running', () => {
       for (const entry of entries) expect(entry).not.toHaveProperty(name)
   })
 
+  test('/placements shows no start of a container that ended and waits for its restart', async () => {
+    const { store } = platform.server
+    const shown = async () => (await api.get(`${COLLECTION}/web/placements`)).body.items
+    const replicas = runningOf(store, tenant, uid)
+    const run = { state: 'running', containerId: 'c1', startedAt: uncured, restarts: 1 } as const
+    await observe(store, tenant, uid, replicas, { ...run, reason: 'exited' })
+    await expect.poll(shown).toMatchObject([{ state: 'running', reason: 'exited', startedAt: null }, {}])
+    await observe(store, tenant, uid, replicas, run)
+    await expect.poll(shown).toMatchObject([{ startedAt: uncured }, { startedAt: uncured }])
+    await observe(store, tenant, uid, replicas, { state: 'ready', containerId: 'c1' })
+    await expect.poll(() => phaseOf('web')).toBe('Running')
+  })
+
   test('/why at an earlier time returns the decision of that time', async () => {
     const then = await why('web', uncured)
     expect(then.phase).toBe('Pending')

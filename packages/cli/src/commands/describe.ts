@@ -14,7 +14,7 @@ import { age } from '../print/age.ts'
 import { cpu, memory } from '../print/amounts.ts'
 import { indented, outArea, type PrintArea } from '../print/area.ts'
 import { colorOf, paintState } from '../print/color.ts'
-import { lastExitText } from '../print/containers.ts'
+import { lastExitText, replicaState } from '../print/containers.ts'
 import { printError, printFailure } from '../print/failure.ts'
 import { matrixLines } from '../print/matrix.ts'
 import { plain } from '../print/plain.ts'
@@ -167,7 +167,7 @@ function replicaLines(
 const REPLICA_COLUMNS: readonly Column<PlacementEntry>[] = [
   { header: 'REPLICA', value: ({ replica }) => String(replica) },
   { header: 'NODE', value: ({ nodeName }) => nodeName },
-  { header: 'STATE', value: ({ state }) => state, tint: ({ state }) => colorOf(state) },
+  { header: 'STATE', value: replicaState, tint: (item) => colorOf(replicaState(item)) },
   { header: 'REVISION', drop: 2, value: ({ revision }) => String(revision) },
   { header: 'UP', drop: 3, value: ({ startedAt }, nowMs) => age(startedAt, nowMs) },
   { header: 'CONTAINER', drop: 1, value: ({ containerId }) => containerId?.slice(0, 12) ?? '' },

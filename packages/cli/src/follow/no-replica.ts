@@ -2,6 +2,7 @@
 
 import type { Client, Failure } from '@holdfast/client'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { replicaState } from '../print/containers.ts'
 import { printError, printFailure } from '../print/failure.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
@@ -22,6 +23,6 @@ export async function printReplicaFailure(
   else if (replica === undefined)
     printError(terminal, `no replica of ${name} is running; see holdfast ps ${name}`)
   else if (found === undefined) printError(terminal, `there is no replica ${replica}: ${numbers}`)
-  else printError(terminal, `replica ${replica} is not running: ${found.state}`)
+  else printError(terminal, `replica ${replica} is not running: ${replicaState(found)}`)
   return EXIT.notFound
 }

@@ -5,7 +5,7 @@ import type { DeploymentRecord, FailingContainer, PlacementEntry, Why } from '@h
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { errArea, indented, outArea } from '../print/area.ts'
 import { paint, paintState } from '../print/color.ts'
-import { containerLines } from '../print/containers.ts'
+import { containerLines, replicaState } from '../print/containers.ts'
 import { printError, printFailure } from '../print/failure.ts'
 import { createLive } from '../print/live.ts'
 import { matrixLines } from '../print/matrix.ts'
@@ -123,8 +123,8 @@ function progressLines({ record: { name, status }, placements }: Observed, color
   return [
     `${name}: ${paintState(phase, colored)}${because}, ${replicas.ready} of ${replicas.desired} ready`,
     ...placements.map(
-      ({ replica, nodeName, state, revision }) =>
-        `  ${name} replica ${replica} on ${plain(nodeName)}: ${paintState(state, colored)}, revision ${revision}`,
+      ({ replica, nodeName, revision, ...entry }) =>
+        `  ${name} replica ${replica} on ${plain(nodeName)}: ${paintState(replicaState(entry), colored)}, revision ${revision}`,
     ),
   ]
 }

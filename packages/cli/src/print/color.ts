@@ -21,6 +21,7 @@ const BY_STATE: { readonly [state: string]: Color } = {
   configured: 'yellow',
   warning: 'yellow',
   Degraded: 'red',
+  restarting: 'red',
   failed: 'red',
   lost: 'red',
   error: 'red',

@@ -1,6 +1,6 @@
 import type { FailingContainer, NodeId, PlacementEntry } from '@holdfast/contract'
 import { expect, test } from 'vitest'
-import { lastExitText } from './containers.ts'
+import { lastExitText, replicaState } from './containers.ts'
 
 const NOW = Date.parse('2026-01-31T12:00:00Z')
 const at = '2026-01-31T11:59:57Z'
@@ -40,3 +40,13 @@ test.each<[string, Partial<PlacementEntry>, FailingContainer[]]>([
 ])('the last exit is shown as "%s"', (text, parts, containers) =>
   expect(lastExitText(entry(parts), containers, NOW)).toBe(text),
 )
+
+test.each<[string, Partial<PlacementEntry>]>([
+  ['running', {}],
+  ['running', { reason: 'unhealthy' }],
+  ['ready', { state: 'ready', lastExit: { code: 7, at } }],
+  ['restarting', { reason: 'exited', lastExit: { code: 7, at } }],
+  ['restarting', { state: 'ready', reason: 'exited' }],
+  ['starting', { state: 'starting', reason: 'exited' }],
+  ['lost', { state: 'lost', reason: 'exited' }],
+])('the state %s is shown for %o', (text, parts) => expect(replicaState(entry(parts))).toBe(text))

@@ -1,4 +1,4 @@
-// Tells why containers fail: the last exit of a replica in a table, and the lines that `why`, `describe` and `--wait`
+// Shows the state of replicas and why containers fail: the last exit of a replica in a table, and the lines that `why`, `describe` and `--wait`
 // print. Ages are computed here; the API reports times.
 
 import type { FailingContainer, LastExit, PlacementEntry } from '@holdfast/contract'
@@ -7,6 +7,10 @@ import type { PrintArea } from './area.ts'
 import { paint } from './color.ts'
 import { plain } from './plain.ts'
 import { hang } from './table.ts'
+
+/** The state of a replica in words: a container that ended and is started again is not shown as running or ready. */
+export const replicaState = ({ state, reason }: Pick<PlacementEntry, 'state' | 'reason'>): string =>
+  reason === 'exited' && (state === 'running' || state === 'ready') ? 'restarting' : state
 
 /** One line per container: `replica 1 on n1: exited with code 42 3s ago, 5 restarts`. */
 export function containerLines(

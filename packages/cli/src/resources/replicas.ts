@@ -2,7 +2,7 @@ import { type Client, type Result, readAll } from '@holdfast/client'
 import type { DeploymentRecord, PlacementEntry } from '@holdfast/contract'
 import { age } from '../print/age.ts'
 import { colorOf } from '../print/color.ts'
-import { lastExitText } from '../print/containers.ts'
+import { lastExitText, replicaState } from '../print/containers.ts'
 import type { Resource } from './resource.ts'
 
 export interface ListedReplica extends PlacementEntry {
@@ -21,7 +21,7 @@ export const replicas: Resource<ListedReplica> = {
     { header: 'DEPLOYMENT', value: ({ deployment }) => deployment },
     { header: 'REPLICA', value: ({ replica }) => String(replica) },
     { header: 'NODE', value: ({ nodeName }) => nodeName },
-    { header: 'STATE', value: ({ state }) => state, tint: ({ state }) => colorOf(state) },
+    { header: 'STATE', value: replicaState, tint: (item) => colorOf(replicaState(item)) },
     { header: 'REVISION', drop: 1, value: ({ revision }) => String(revision) },
     { header: 'RESTARTS', value: ({ restarts = 0 }) => String(restarts) },
     { header: 'UP', drop: 2, value: ({ startedAt }, nowMs) => age(startedAt, nowMs) },

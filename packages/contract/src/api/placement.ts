@@ -365,6 +365,7 @@ export const placementEntryShape = object({
   nodeName: string(),
   state: oneOf(REPLICA_STATES),
   containerId: nullable(string()),
+  /** Start of the container's current run; null while it does not run, for example between an exit and the restart. */
   startedAt: nullable(string()),
   revision: integer(),
   /** Why the observed state differs from the desired one, as in an observation; absent if it does not. */

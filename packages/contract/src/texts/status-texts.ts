@@ -167,7 +167,10 @@ export const REPLICA_STATE_TEXTS: { readonly [state in ReplicaState]: WordText }
   assigned: { meaning: 'The replica has a node, whose agent has not begun yet.' },
   pulling: { meaning: 'The node pulls the image.' },
   starting: { meaning: 'The node creates and starts the container.' },
-  running: { meaning: 'The container runs and is not ready yet: its health check has not passed.' },
+  running: {
+    meaning:
+      'The container runs and is not ready yet: its health check has not passed. With the reason exited it has ended and is restarted, which tables show as restarting.',
+  },
   ready: {
     meaning:
       'The health check has passed, or the container has run for 5 seconds without one. The replica serves, unless a reason is shown beside the state.',

@@ -4,7 +4,7 @@ import { type Observation, REPLICA_STATES } from '@holdfast/contract'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { anItem } from './node-items.fixture.ts'
-import { hasChanged, observeReplica, type ReplicaView, type SeenContainer } from './observe-replica.ts'
+import { hasChanged, isUp, observeReplica, type ReplicaView, type SeenContainer } from './observe-replica.ts'
 
 const seen: SeenContainer = {
   id: 'c',
@@ -263,4 +263,22 @@ test('attempts that the engine refused count as restarts, and others do not', ()
   expect(restartsOf({ container: created, trouble: 'start_failed', attempts: 3 })).toBe(3)
   expect(restartsOf({ container: 'absent', trouble: 'create_failed', attempts: 2 })).toBe(2)
   expect(restartsOf({ container: 'absent', trouble: 'image_pull_failed', attempts: 2 })).toBe(0)
+})
+
+test.each<[Observation['state'], string, boolean]>([
+  ['assigned', '', false],
+  ['starting', 'exited', false],
+  ['running', '', true],
+  ['running', 'exited', false],
+  ['running', 'start_failed', false],
+  ['ready', '', true],
+  ['ready', 'unhealthy', true],
+  ['ready', 'paused', true],
+  ['ready', 'exited', false],
+  ['ready', 'removed', false],
+  ['stopping', '', true],
+  ['stopped', '', false],
+  ['failed', 'refused_by_agent', false],
+])('a container of a replica that is %s (%s) is up: %s', (state, reason, expected) => {
+  expect(isUp({ state, reason })).toBe(expected)
 })

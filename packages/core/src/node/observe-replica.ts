@@ -119,6 +119,14 @@ function currentState(view: ReplicaView): UnnumberedObservation | undefined {
 export const isReady = (seen: Pick<Observation, 'state' | 'reason'> | undefined): boolean =>
   seen?.state === 'ready' && seen.reason === ''
 
+/** Reasons of a container that does not run, although its replica may have been running or ready before. */
+const DOWN_REASONS: ReadonlySet<string> = new Set(['exited', 'removed', 'create_failed', 'start_failed'])
+const UP_STATES: readonly ReplicaState[] = ['running', 'ready', 'stopping']
+
+/** Whether the container of a replica runs. A container that waits for its restart keeps its state, with a reason. */
+export const isUp = ({ state, reason }: Pick<Observation, 'state' | 'reason'>): boolean =>
+  UP_STATES.includes(state) && !DOWN_REASONS.has(reason)
+
 export const SECRET_UNRESOLVED = 'secret_unresolved'
 /** The agent lacks a capability that the container needs, so it creates no container. */
 export const AGENT_VERSION = 'agent_version'

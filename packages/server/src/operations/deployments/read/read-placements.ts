@@ -1,6 +1,7 @@
 // GET /deployments/{name}/placements: the node of each replica and the last reported state of the replica.
 
 import { type Assignment, defined, ownerOf, type PlacementEntry, type TenantId } from '@holdfast/contract'
+import { isUp } from '@holdfast/core/node'
 import { nodes, observations } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
 import { inTenant, placementAt } from '../../../store/transaction.ts'
@@ -31,7 +32,7 @@ function entryOf(store: Store, tenant: TenantId, assignment: Assignment): Placem
     // The response shows the observed state of a replica, never the desired state.
     state: node === undefined || node.status === 'failed' ? 'lost' : (seen?.state ?? 'assigned'),
     containerId: seen?.containerId ?? null,
-    startedAt: seen?.startedAt ?? null,
+    startedAt: seen !== undefined && isUp(seen) ? seen.startedAt : null,
     revision,
     ...defined({
       reason: seen?.reason || undefined,
