@@ -76,3 +76,28 @@ test('warns once about a contexts file that other users can read', async () => {
     rmSync(folder, { recursive: true })
   }
 })
+
+test.each([
+  ['run --help', "error: unknown command 'run'\nholdfast init NAME writes a manifest"],
+  ['deploy -h', "error: unknown command 'deploy'\nholdfast apply -f FILE"],
+  ['rollout hstory --help', "error: unknown command 'hstory'\ndid you mean holdfast rollout history?"],
+])('%s rejects the unknown command', async (typed, message) => {
+  const terminal = scriptTerminal()
+  expect(await run(typed.split(' '), {}, terminal)).toBe(2)
+  expect(terminal.printed).toEqual({ out: '', err: expect.stringContaining(message) })
+})
+
+test.each([['rollout --help'], ['--help'], ['get --help'], ['exec --help']])(
+  '%s prints help',
+  async (typed) => {
+    const terminal = scriptTerminal()
+    expect(await run(typed.split(' '), {}, terminal)).toBe(0)
+    expect(terminal.printed).toEqual({ out: expect.stringContaining('Usage: holdfast'), err: '' })
+  },
+)
+
+test('get --help lists the kinds', async () => {
+  const terminal = scriptTerminal()
+  await run(['get', '--help'], {}, terminal)
+  expect(terminal.printed.out).toContain('Kinds: deployments, nodes, replicas,')
+})

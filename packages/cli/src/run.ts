@@ -33,7 +33,9 @@ export async function run(words: readonly string[], env: Env, terminal: Terminal
   })
   try {
     const typed =
-      words[0] === 'help' ? helpWords(words.slice(1)) : protectVerbatim(words, COMMANDS, GLOBAL_OPTIONS)
+      words[0] === 'help'
+        ? helpWords(words.slice(1))
+        : protectVerbatim(withoutUnknownHelp(words), COMMANDS, GLOBAL_OPTIONS)
     await program.parseAsync(typed, { from: 'user' })
     return exitCode
   } catch (error) {
@@ -66,6 +68,15 @@ function helpWords(typed: readonly string[]): string[] {
   const [first = ''] = words
   const isGroup = words.length === 0 || (words.length === 1 && Object.hasOwn(GROUPS, first))
   return isGroup ? [...words, '--help'] : words
+}
+
+/** Removes `--help` after an unknown command, for which commander would print the help of its parent and succeed. */
+function withoutUnknownHelp(words: readonly string[]): readonly string[] {
+  const named = positional(words, GLOBAL_OPTIONS)
+  const [first = ''] = named
+  const isGroup = named.length === 1 && Object.hasOwn(GROUPS, first)
+  if (named.length === 0 || isGroup || commandOf(COMMANDS, named) !== undefined) return words
+  return words.filter((word) => word !== '--help' && word !== '-h')
 }
 
 /** The internal command that shell completion calls. It is hidden from help. */
