@@ -27,9 +27,12 @@ export const scale: OnlineCommand = {
   async run(invocation, client) {
     const { terminal, args, text } = invocation
     const typed = text('replicas') ?? args[1]
-    if (typed === undefined || !WHOLE_NUMBER.test(typed)) {
-      const problem = typed === undefined ? 'no number of replicas given' : `"${typed}" is not a whole number`
-      printError(terminal, `${problem}, for example: holdfast scale ${args[0]} 5`)
+    const problem = problemOf(text('replicas'), args[1])
+    if (problem !== undefined) {
+      // The number may be typed as web=3.
+      const [name, number = ''] = (args[0] ?? '').split('=')
+      const example = WHOLE_NUMBER.test(number) ? number : '5'
+      printError(terminal, `${problem}, for example: holdfast scale ${name} ${example}`)
       return EXIT.usage
     }
     const replicas = Number(typed)
@@ -38,4 +41,11 @@ export const scale: OnlineCommand = {
       outcome: `scaled from ${before.replicas} to ${replicas}`,
     }))
   },
+}
+
+function problemOf(option: string | undefined, argument: string | undefined): string | undefined {
+  if (option !== undefined && argument !== undefined) return 'the number of replicas is given twice'
+  const typed = option ?? argument
+  if (typed === undefined) return 'no number of replicas given'
+  return WHOLE_NUMBER.test(typed) ? undefined : `"${typed}" is not a whole number`
 }
