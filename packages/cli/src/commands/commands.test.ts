@@ -2,11 +2,13 @@
 
 import { describe, expect, test } from 'vitest'
 import { invocation, scriptClient, scriptTerminal } from '../terminal/scripted-terminal.fixture.ts'
+import { audit } from './audit.ts'
 import { describe as describeCommand } from './describe.ts'
 import { events } from './events.ts'
 import { get } from './get.ts'
 import { registryLogin } from './registry/registry-login.ts'
 import { rolloutHistory } from './rollout/rollout-history.ts'
+import { scale } from './scale.ts'
 import { status } from './status.ts'
 
 const ARCHIVED = {
@@ -160,4 +162,66 @@ describe('an empty list', () => {
       /^no nodes yet; holdfast node join-/,
     )
   })
+})
+
+describe('audit', () => {
+  const entry = (id: string, action: string, kind: string, name: string, revision?: number) => ({
+    id,
+    time: '2026-01-31T11:00:00.000Z',
+    tenant: 't',
+    actor: { token: 'tok_01M7HXCWRBKBXDHZR7FJS3A0GA', name: 'platform-admin', role: 'platform-admin' },
+    onBehalf: false,
+    action,
+    subject: { kind, name },
+    requestId: 'req_1',
+    ...(revision === undefined ? {} : { revision }),
+  })
+  const items = [
+    entry('1', 'deployments:created', 'Deployment', 'web', 1),
+    entry('2', 'registries:credential-written', 'Registry', 'registry.example.com:5000'),
+    entry('3', 'deployments:rolled_back', 'Deployment', 'web', 2),
+  ]
+  const printedFor = async (args: readonly string[], columns: number, output = 'table') => {
+    const terminal = { ...scriptTerminal({ isTerminal: true }), columns: () => columns }
+    const client = scriptClient({ 'GET /audit?limit=500': { items, nextCursor: null } })
+    const exit = await audit.run(invocation(terminal, args, { output }), client)
+    return { exit, ...terminal.printed }
+  }
+
+  test('lists the entries of one resource with their revisions', async () => {
+    expect((await printedFor(['deployment/web'], 120)).out).toBe(
+      [
+        'AGE  ACTION                   SUBJECT         REVISION  ROLE            BY',
+        '1h   deployments:created      Deployment web  1         platform-admin  platform-admin',
+        '1h   deployments:rolled_back  Deployment web  2         platform-admin  platform-admin',
+        '',
+      ].join('\n'),
+    )
+    expect(JSON.parse((await printedFor(['web'], 120, 'json')).out).items).toHaveLength(2)
+  })
+  test('prints one line per entry at 80 columns', async () => {
+    const lines = (await printedFor([], 80)).out.trimEnd().split('\n')
+    expect(lines).toHaveLength(1 + items.length)
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(80)
+  })
+  test('reports that a name has no entries', async () =>
+    expect(await printedFor(['absent'], 80)).toEqual({
+      exit: 5,
+      out: '',
+      err: 'error: no audit entry of absent\n',
+    }))
+})
+
+test.each([
+  [
+    ['web', '3'],
+    { replicas: '2' },
+    'the number of replicas is given twice, for example: holdfast scale web 5',
+  ],
+  [['web=3'], {}, 'no number of replicas given, for example: holdfast scale web 3'],
+  [['web', 'x'], {}, '"x" is not a whole number, for example: holdfast scale web 5'],
+])('scale rejects %j with %j', async (args, typed, message) => {
+  const terminal = scriptTerminal()
+  expect(await scale.run(invocation(terminal, args, typed), scriptClient({}))).toBe(2)
+  expect(terminal.printed).toEqual({ out: '', err: `error: ${message}\n` })
 })

@@ -9,15 +9,20 @@ import { printError, printFailure } from '../print/failure.ts'
 import { OUTPUT_OPTION, refuseYamlWatch } from '../print/output.ts'
 import { print, type Terminal } from '../terminal/terminal.ts'
 
+const KINDS = [...RESOURCE_NAMES, ...LISTED_BY_COMMAND]
+
+const kindList = (): string => KINDS.filter((each) => each.endsWith('s') || each === 'audit').join(', ')
+
 export const get: OnlineCommand = {
   name: 'get',
   aliases: ['ls'],
   summary: 'list resources of one kind, or show one of them',
+  details: `Kinds: ${kindList()}. The singular works too.`,
   args: [
     {
       name: 'kind',
       summary: 'kind of resource (default: deployments)',
-      choices: [...RESOURCE_NAMES, ...LISTED_BY_COMMAND],
+      choices: KINDS,
       open: true,
       optional: true,
     },
@@ -55,7 +60,7 @@ export const get: OnlineCommand = {
     if (!first.ok) return printFailure(terminal, first.failure)
     const isFound = first.value.rows({ nowMs: terminal.now() }).size > 0
     if (name !== undefined && !isFound) {
-      printError(terminal, `there is no ${kind} ${name}`)
+      printError(terminal, kind === 'audit' ? `no audit entry of ${name}` : `there is no ${kind} ${name}`)
       return EXIT.notFound
     }
     if (!flag('watch')) {
@@ -88,10 +93,8 @@ async function commandFor(kind: string): Promise<OnlineCommand | undefined> {
 }
 
 function printUnknownKind(terminal: Terminal, kind: string): ExitCode {
-  const kinds = [...RESOURCE_NAMES, ...LISTED_BY_COMMAND]
-  const nearest = nearestName(kind, kinds)
-  const plurals = kinds.filter((each) => each.endsWith('s') || each === 'audit')
-  const next = KIND_HABITS[kind] ?? (nearest && `did you mean ${nearest}?`) ?? `kinds: ${plurals.join(', ')}`
+  const nearest = nearestName(kind, KINDS)
+  const next = KIND_HABITS[kind] ?? (nearest && `did you mean ${nearest}?`) ?? `kinds: ${kindList()}`
   printError(terminal, `there is no kind ${kind}; ${next}`)
   return EXIT.usage
 }

@@ -2,6 +2,7 @@
 
 import type { Command } from '../command.ts'
 import { apply } from './apply.ts'
+import { audit } from './audit.ts'
 import { completion } from './completion.ts'
 import { contextList } from './context/context-list.ts'
 import { contextUse } from './context/context-use.ts'
@@ -72,6 +73,7 @@ export const COMMANDS: readonly Command[] = [
   why,
   explain,
   events,
+  audit,
   logs,
   exec,
   status,

@@ -8,19 +8,25 @@ export const audit: Resource<AuditEntry> = {
   kind: 'entry',
   plural: 'entries',
   nameOf: ({ id }) => id,
+  selects: ({ id, subject }, name) => subject.name === name || id === name,
   list: (client) => readAll((page) => client.audit(page)),
   columns: [
     { header: 'AGE', value: ({ time }, nowMs) => age(time, nowMs) },
     { header: 'ACTION', value: ({ action }) => action },
-    { header: 'SUBJECT', value: ({ subject }) => `${subject.kind} ${subject.name}` },
+    {
+      header: 'SUBJECT',
+      value: ({ subject }) => `${subject.kind} ${subject.name}`,
+      // The action begins with the kind.
+      short: ({ subject }) => subject.name,
+    },
+    {
+      header: 'REVISION',
+      drop: 2,
+      value: ({ revision }) => (revision === undefined ? '' : String(revision)),
+    },
     { header: 'ROLE', drop: 1, value: ({ actor }) => actor.role },
     { header: 'BY', value: ({ actor }) => actor.name ?? actor.token },
     { header: 'TOKEN', wide: true, value: ({ actor }) => actor.token },
-    {
-      header: 'REVISION',
-      wide: true,
-      value: ({ revision }) => (revision === undefined ? '' : String(revision)),
-    },
     { header: 'REQUEST', wide: true, value: ({ requestId }) => requestId },
   ],
 }

@@ -54,8 +54,10 @@ function anyResource<T>(resource: Resource<T>): AnyResource {
       }
       const listed = await resource.list(client)
       if (!listed.ok) return listed
-      const items = name === undefined ? listed.value : listed.value.filter((item) => nameOf(item) === name)
-      return { ok: true, value: snapshot(items, name !== undefined) }
+      if (name === undefined) return { ok: true, value: snapshot(listed.value, false) }
+      const { selects = (item, typed) => nameOf(item) === typed } = resource
+      const items = listed.value.filter((item) => selects(item, name))
+      return { ok: true, value: snapshot(items, resource.selects === undefined) }
     },
   }
 }

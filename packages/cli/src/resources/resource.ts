@@ -9,4 +9,6 @@ export interface Resource<T> extends Printed<T> {
   list(client: Client): Promise<Result<readonly T[]>>
   /** Reads one item. Absent if the API can only list this kind: then the item is searched in the list by name. */
   read?(client: Client, name: string): Promise<Result<T>>
+  /** Whether a typed name selects an item, for kinds of which one name selects several; absent: the name of the item. */
+  selects?(item: T, name: string): boolean
 }
