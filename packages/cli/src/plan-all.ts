@@ -2,7 +2,7 @@
 
 import type { Client } from '@holdfast/client'
 import { type DryRun, isJsonObject } from '@holdfast/contract'
-import { type Manifest, quantityText } from '@holdfast/manifest'
+import type { Manifest } from '@holdfast/manifest'
 import type { Invocation } from './command.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { checkTogether, failureOf } from './judge-all.ts'
@@ -11,12 +11,12 @@ import { readBefore } from './manifest/write-document.ts'
 import { printKept, printRefused } from './print/applied.ts'
 import { indented, outArea } from './print/area.ts'
 import { type NamedSecrets, printAnnounced } from './print/changes.ts'
-import { paint } from './print/color.ts'
+import { differenceLines, signedLines } from './print/difference.ts'
 import { printEffects, printSteps } from './print/effects.ts'
 import { printFailure } from './print/failure.ts'
 import { matrixLines } from './print/matrix.ts'
 import { yamlText } from './print/output.ts'
-import { plain, plainLines } from './print/plain.ts'
+import { plain } from './print/plain.ts'
 import { indent } from './print/sections.ts'
 import { print, type Terminal } from './terminal/terminal.ts'
 
@@ -91,25 +91,10 @@ function secretsOf({ value }: Manifest): NamedSecrets {
 
 /** Prints the changed fields of a deployment. All fields of a new deployment are printed. */
 async function printDifference(terminal: Terminal, { value }: Manifest, { plan }: DryRun): Promise<void> {
-  const colored = terminal.color && terminal.outIsTerminal
-  const printPart = async (sign: '+' | '-', part: unknown): Promise<void> => {
-    for (const line of plainLines(await yamlText(part))
-      .trimEnd()
-      .split('\n'))
-      print(terminal, paint(`${sign} ${withQuantity(line)}`, sign === '+' ? 'green' : 'red', colored))
-  }
-  if (plan.action === 'create') await printPart('+', value)
-  for (const { field, from, to } of plan.changes) {
-    if (from !== null) await printPart('-', { [field]: from })
-    if (to !== null) await printPart('+', { [field]: to })
-  }
-}
-
-/** Adds the quantity to a number of CPU or memory: `memoryBytes: 268435456 # 256Mi`. */
-function withQuantity(line: string): string {
-  const [, name = '', amount = ''] = /^\s*(cpuMillis|memoryBytes): (\d+)$/.exec(line) ?? []
-  const quantity = name === '' ? undefined : quantityText(name, Number(amount))
-  return quantity === undefined ? line : `${line} # ${quantity}`
+  const { colored } = outArea(terminal)
+  const created = plan.action === 'create' ? await signedLines('+', value, { colored }) : []
+  for (const line of [...created, ...(await differenceLines(plan.changes, { colored }))])
+    print(terminal, line)
 }
 
 function printConsequences(terminal: Terminal, { name, plan }: PlannedDocument): void {

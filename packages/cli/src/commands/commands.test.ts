@@ -33,14 +33,63 @@ const ARCHIVED = {
 
 describe('output formats and required options', () => {
   test('rollout history --revision prints a manifest, or JSON with -o json', async () => {
-    const client = scriptClient({ 'GET /archives/deployments/web/3': ARCHIVED })
+    const client = scriptClient({
+      'GET /archives/deployments/web/3': ARCHIVED,
+      'GET /archives/deployments/web/2': {
+        ...ARCHIVED,
+        revision: 2,
+        spec: { ...ARCHIVED.spec, replicas: 2 },
+      },
+    })
     const shown = async (typed: { [option: string]: string }) => {
       const terminal = scriptTerminal()
       await rolloutHistory.run(invocation(terminal, ['web'], { revision: '3', ...typed }), client)
       return terminal.printed.out
     }
     expect(JSON.parse(await shown({ output: 'json' }))).toEqual(ARCHIVED.spec)
-    expect(await shown({})).toMatch(/^kind: Deployment\nname: web\n/)
+    expect(await shown({ output: 'yaml' })).toMatch(/^kind: Deployment\nname: web\n/)
+    expect(await shown({})).toMatch(
+      /^# revision 3 of web, stored at 2026-\S+ by tok_1\n# changed since revision 2:\n# - replicas: 2\n# \+ replicas: 1\nkind: Deployment\n/,
+    )
+  })
+
+  test('rollout history accepts the revision as an argument, once', async () => {
+    const first = { ...ARCHIVED, revision: 1 }
+    const client = scriptClient({ 'GET /archives/deployments/web/1': first })
+    const shown = async (args: readonly string[], typed = {}) => {
+      const terminal = scriptTerminal()
+      const exit = await rolloutHistory.run(invocation(terminal, args, typed), client)
+      return { exit, ...terminal.printed }
+    }
+    const head = '# revision 1 of web, stored at 2026-01-31T11:00:00.000Z by tok_1\nkind: Deployment\n'
+    expect(await shown(['web', '1'])).toEqual({ exit: 0, out: expect.stringContaining(head), err: '' })
+    expect(await shown(['web', 'x'])).toMatchObject({ exit: 2, out: '' })
+    expect(await shown(['web', '1'], { revision: '1' })).toMatchObject({ exit: 2, out: '' })
+  })
+
+  test('rollout history names the revision that a rollback stored again', async () => {
+    const entry = (revision: number, image: string) => ({
+      ...ARCHIVED,
+      revision,
+      specHash: image,
+      spec: { ...ARCHIVED.spec, image },
+    })
+    const items = [entry(1, 'a'), entry(2, 'b'), entry(3, 'a'), entry(4, 'a')]
+    const terminal = scriptTerminal()
+    const client = scriptClient({
+      'GET /archives/deployments/web?limit=500': { items, nextCursor: null },
+    })
+    await rolloutHistory.run(invocation(terminal, ['web']), client)
+    expect(terminal.printed.out).toBe(
+      [
+        'REVISION  AGE  IMAGE  CHANGED                AUTHOR',
+        '1         1h   a      -                      tok_1',
+        '2         1h   b      image                  tok_1',
+        '3         1h   a      image (as revision 1)  tok_1',
+        '4         1h   a      -                      tok_1',
+        '',
+      ].join('\n'),
+    )
   })
 
   test.each([
