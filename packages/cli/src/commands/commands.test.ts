@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { invocation, scriptClient, scriptTerminal } from '../terminal/scripted-terminal.fixture.ts'
+import { apply } from './apply.ts'
 import { audit } from './audit.ts'
 import { describe as describeCommand } from './describe.ts'
 import { events } from './events.ts'
@@ -273,4 +274,26 @@ test.each([
   const terminal = scriptTerminal()
   expect(await scale.run(invocation(terminal, args, typed), scriptClient({}))).toBe(2)
   expect(terminal.printed).toEqual({ out: '', err: `error: ${message}\n` })
+})
+
+test('apply names the fields that it changed, on stderr', async () => {
+  const { spec, ...archived } = ARCHIVED
+  const status = {
+    phase: 'Running',
+    reason: '',
+    message: '',
+    runningRevision: 3,
+    replicas: { desired: 1, placed: 1, ready: 1 },
+    image: { reference: 'x', digest: null },
+  }
+  const before = { ...spec, ...archived, updatedAt: archived.createdAt, status, residencyLabels: {} }
+  const after = { ...before, revision: 4, specHash: 'y', image: 'web:2', labels: { a: 'b' } }
+  const client = scriptClient({
+    'GET /deployments/web': before,
+    'PUT /deployments/web': { deployment: after, alterations: [], warnings: [] },
+  })
+  const manifest = 'kind: Deployment\nname: web\nimage: web:2\nlabels: {a: b}\n'
+  const terminal = { ...scriptTerminal(), readInput: async () => new TextEncoder().encode(manifest) }
+  expect(await apply.run(invocation(terminal, [], { filename: '-' }), client)).toBe(0)
+  expect(terminal.printed).toEqual({ out: 'deployment/web configured\n', err: '  changed: image, labels\n' })
 })

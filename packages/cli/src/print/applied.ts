@@ -1,6 +1,7 @@
 // Prints the outcome of applying documents: a line or JSON per document, what the platform changed, and the counts.
 
 import type { Failure } from '@holdfast/client'
+import { type DeploymentRecord, deploymentSpecShape } from '@holdfast/contract'
 import type { Manifest } from '@holdfast/manifest'
 import type { ExitCode } from '../exit-codes.ts'
 import { nameOf } from '../manifest/load-manifests.ts'
@@ -10,6 +11,7 @@ import { print, report, type Terminal } from '../terminal/terminal.ts'
 import { outArea } from './area.ts'
 import { printAnnounced, printLabeled } from './changes.ts'
 import { paintState } from './color.ts'
+import { differencesOf } from './difference.ts'
 import { exitCodeOf, printError, printFailure } from './failure.ts'
 
 export type Accepted = Applied & { readonly ok: true }
@@ -25,13 +27,24 @@ export function printApplied(
 ): void {
   const subject = `deployment/${written.deployment.name}`
   if (form === 'name') print(terminal, subject)
-  if (form === 'text') print(terminal, `${subject} ${paintState(verb, outArea(terminal).colored)}`)
+  if (form === 'text') {
+    print(terminal, `${subject} ${paintState(verb, outArea(terminal).colored)}`)
+    printChanged(terminal, before, written.deployment)
+  }
   const { alterations, warnings } = written
   // The defaults of an unchanged deployment were reported when it was stored.
   const shown = form === 'text' && (verbose || verb !== 'unchanged') ? alterations : []
   const { secrets = [] } = written.deployment
   if (form !== 'json') printAnnounced(terminal, { alterations: shown, warnings }, { verbose, secrets })
   if (form === 'text') printKept(terminal, manifest, before)
+}
+
+/** Names the changed fields; `diff` shows their values. */
+function printChanged(terminal: Terminal, before: Before, after: DeploymentRecord): void {
+  if (before === undefined) return
+  const fields = differencesOf({ ...before }, { ...after }).map(({ field }) => field)
+  const changed = fields.filter((field) => Object.hasOwn(deploymentSpecShape.fields, field))
+  if (changed.length > 0) printLabeled(terminal, 'changed', 'blue', changed.join(', '))
 }
 
 export const printAppliedJson = (terminal: Terminal, applied: readonly Accepted[]): void =>
