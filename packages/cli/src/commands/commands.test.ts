@@ -11,6 +11,7 @@ import { registryLogin } from './registry/registry-login.ts'
 import { rolloutHistory } from './rollout/rollout-history.ts'
 import { scale } from './scale.ts'
 import { status } from './status.ts'
+import { why } from './why.ts'
 
 const ARCHIVED = {
   name: 'web',
@@ -296,4 +297,29 @@ test('apply names the fields that it changed, on stderr', async () => {
   const terminal = { ...scriptTerminal(), readInput: async () => new TextEncoder().encode(manifest) }
   expect(await apply.run(invocation(terminal, [], { filename: '-' }), client)).toBe(0)
   expect(terminal.printed).toEqual({ out: 'deployment/web configured\n', err: '  changed: image, labels\n' })
+})
+
+test('why of a crash loop names the command for the last output', async () => {
+  const failing = {
+    replica: 1,
+    nodeId: 'node_1',
+    nodeName: 'n1',
+    revision: 3,
+    reason: 'exited',
+    cause: 'exited with code 42',
+    restarts: 5,
+  }
+  const shown = async (container: object) => {
+    const terminal = scriptTerminal()
+    const read = { decidedAt: null, phase: 'Degraded', summary: 'x', candidates: [], cure: [] }
+    const client = scriptClient({
+      'GET /deployments/web/why?view=groups&limit=500': { ...read, containers: [container] },
+    })
+    await why.run(invocation(terminal, ['web']), client)
+    return terminal.printed.out
+  }
+  const lastExit = { code: 42, at: '2026-01-31T11:59:57Z' }
+  const next = 'next: holdfast logs web --previous\n'
+  expect(await shown({ ...failing, lastExit })).toContain(`3s ago, 5 restarts\n${next}`)
+  expect(await shown({ ...failing, reason: 'image_unavailable', restarts: 0 })).not.toContain(next)
 })

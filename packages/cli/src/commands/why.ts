@@ -53,7 +53,7 @@ export const why: OnlineCommand = {
       const failing = containerLines(read.value.containers ?? [], terminal.now(), area)
       const lines = [
         ...wrapWords(plain(read.value.summary), area.columns),
-        ...(failing.length === 0 ? [] : ['', ...failing, '']),
+        ...(failing.length === 0 ? [] : ['', ...failing, ...nextStep(read.value, deploymentName(typed)), '']),
         ...matrixLines(read.value, area),
       ]
       terminal.out(`${lines.join('\n')}\n`)
@@ -61,6 +61,10 @@ export const why: OnlineCommand = {
     return EXIT.ok
   },
 }
+
+/** The command that prints the last output of a container that exited. */
+const nextStep = ({ containers = [] }: Why, name: string): string[] =>
+  containers.some(({ lastExit }) => lastExit !== undefined) ? [`next: holdfast logs ${name} --previous`] : []
 
 /** Reads all pages of an explanation. A group that continues on the next page is one group here. */
 async function readPages(

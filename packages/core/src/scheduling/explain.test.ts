@@ -122,7 +122,7 @@ test('a tenant without nodes is asked to enroll one', () => {
   expect({ summary, candidates, cure, canonical }).toEqual({
     summary: 'No node of this tenant is enrolled, so no replica can be placed.',
     candidates: [],
-    cure: ['Enroll a node.'],
+    cure: ['Enroll a node: run the command that `holdfast node join-token NAME` prints on the machine.'],
     canonical: '',
   })
 })

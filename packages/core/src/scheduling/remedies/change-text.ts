@@ -61,7 +61,8 @@ const WITHOUT_REMEDY: { readonly [code: string]: (nodeName: string) => string } 
 export const textWithoutRemedy = (code: string, { nodeName }: ChangedNode): string =>
   WITHOUT_REMEDY[code]?.(nodeName) ?? ANOTHER_NODE
 
-export const FIRST_NODE = 'Enroll a node.'
+export const FIRST_NODE =
+  'Enroll a node: run the command that `holdfast node join-token NAME` prints on the machine.'
 export const ANOTHER_NODE = 'Enroll another node.'
 
 const LISTED = 3
