@@ -54,7 +54,10 @@ export const secretSet: OnlineCommand = {
     const refused =
       flag('add') || flag('replace') ? undefined : await judge(terminal, client, path, material.sent)
     if (refused !== undefined) return refused
-    return printWritten(invocation, await write(invocation, client, path, material.sent))
+    const written = await write(invocation, client, path, material.sent)
+    const exit = printWritten(invocation, written)
+    if (written.ok) await printOutdated(terminal, client, written.value)
+    return exit
   },
 }
 
@@ -97,4 +100,26 @@ function printWritten({ terminal, flag }: Invocation, written: Result<SecretWrit
   report(terminal, `keys: ${keys.join(', ')}`)
   for (const { why } of warnings) report(terminal, `warning: ${why}`)
   return EXIT.ok
+}
+
+const MOST_NAMED = 5
+
+/** Names the deployments that still use an older version, each with the command that updates it. */
+async function printOutdated(
+  terminal: Terminal,
+  client: Client,
+  { path, resource, version }: SecretWritten,
+): Promise<void> {
+  const { readAll } = await import('@holdfast/client')
+  const listed = await readAll((page) => client.secrets.consumers(resource, page))
+  // The write succeeded, so a list that cannot be read is no failure of the command.
+  if (!listed.ok) return
+  const older = listed.value.filter(
+    (each) => each.vault_path === path && each.version !== null && each.version !== version,
+  )
+  const used = new Map(older.map((each) => [each.deployment, each.version]))
+  for (const [name, uses] of [...used].slice(0, MOST_NAMED))
+    report(terminal, `${name} still uses version ${uses}; next: holdfast rollout restart ${name}`)
+  if (used.size > MOST_NAMED)
+    report(terminal, `${used.size - MOST_NAMED} more: holdfast secret consumers ${resource}`)
 }
