@@ -7,12 +7,12 @@ import { printFailure } from '../print/failure.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
 export type TokenTenant =
-  | { readonly ok: true; readonly tenant: Me['tenant'] }
+  | { readonly ok: true; readonly tenant: Me['tenant']; readonly role: Me['token']['role'] }
   | { readonly ok: false; readonly exit: ExitCode }
 
 export async function tenantOf(terminal: Terminal, client: Client): Promise<TokenTenant> {
   const me = await client.tenants.me()
   return me.ok
-    ? { ok: true, tenant: me.value.tenant }
+    ? { ok: true, tenant: me.value.tenant, role: me.value.token.role }
     : { ok: false, exit: printFailure(terminal, me.failure) }
 }
