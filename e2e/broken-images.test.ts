@@ -104,6 +104,9 @@ function push(name: string, tag: string, script: string) {
   return cluster.lab.registry.pushBusyboxImage(`acme/${name}`, tag, image)
 }
 
+/** On a busy machine the first revision may miss its short progress deadline; it is retried and becomes ready. */
+const LATE_START: Mask = [/^error +deployment\.failed progress_deadline\n +Revision 1 failed .*\n/gm, '']
+
 /** Deploys a working revision, waits until it is recorded as the last good revision, and starts the load. */
 async function runGoodRevision(name: string): Promise<void> {
   const api = cluster.api('acme')
@@ -241,7 +244,7 @@ test.concurrent.for(BROKEN)(
     expect(sent.status, sent.text).toBe(200)
     if (broken.becomesUnhealthy === true) await becomeUnhealthy(name)
     await untilReverted(broken)
-    await expectHere(await storyOf(api, name, broken.masks)).toMatchFileSnapshot(
+    await expectHere(await storyOf(api, name, [LATE_START, ...(broken.masks ?? [])])).toMatchFileSnapshot(
       `golden/timeline-${name}.txt`,
     )
     unnoticed(broken)
