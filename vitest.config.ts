@@ -13,7 +13,8 @@ const HOUR_MS = 3_600_000
 const SEEDS = 'packages/simulation/src/{seeds/seeds,effects/effects,promotion/search}.test.ts'
 const MACHINES = ['packages/agent/src/**/*.real.test.ts', 'packages/testkit/src/**/*.real.test.ts']
 const TIMED = [
-  'tests/real/{cli/delivery,placement/leadership,store/faults}.test.ts',
+  'tests/real/{cli/delivery,placement/leadership,store/faults,faults/one-way}.test.ts',
+  'tests/real/api/{hostile,races}.test.ts',
   'packages/server/src/adapters/etcd/failover.real.test.ts',
   'packages/agent/src/routing/{routing,routing-faults}.real.test.ts',
 ]

@@ -8,7 +8,7 @@ import { runSeeds } from '../seeds/run-seeds.ts'
 import type { ChangesResult } from './run-changes.ts'
 
 /** Changes to compare, from the same seeds at every commit; the long run starts at another seed. */
-const CHANGES = LONG ? 10_000 : 1_000
+const CHANGES = LONG ? 10_000 : 700
 const FIRST_SEED = Number(env['SIMULATION_FIRST_SEED'] ?? 1)
 const TIMEOUT_MS = LONG ? 3_600_000 : 300_000
 
