@@ -268,7 +268,7 @@ onBothEngines('streams', (world) => {
     timeout: 120_000,
   }, async () => {
     const line = 'x'.repeat(8_000)
-    const { item, server } = await running({ command: ['busybox', 'yes', line] })
+    const { node, item, server } = await running({ command: ['busybox', 'yes', line] })
     const before = process.memoryUsage().rss
     const began = performance.now()
     const follow = server.open(item, { kind: 'logs', follow: true, tail: 10 }, 256 * 1024)
@@ -295,5 +295,8 @@ onBothEngines('streams', (world) => {
     const complete = linesOf(server.text(follow, stdout)).slice(0, -1)
     expect(complete.every((each) => TIMED.test(each) && each.endsWith(line))).toBe(true)
     server.streams.handle({ type: 'end', stream: follow })
+    // The files of this project share the engine: an endless writer would slow down every later test.
+    node.send([{ ...item, desired: 'removed' }])
+    await node.until(item, 'gone', ({ gone }) => gone)
   })
 })
