@@ -1,7 +1,7 @@
 // Placement of replicas: assignments, container templates, observations, and the explanation of a replica without a
 // node.
 
-import type { AssignmentId, DeploymentUid, NodeId } from '../ids.ts'
+import type { AssignmentId, DeploymentUid, NodeId, VolumeId } from '../ids.ts'
 import type { Json } from '../json/json.ts'
 import type { Owner } from '../owner.ts'
 import {
@@ -20,7 +20,7 @@ import {
   string,
 } from '../shapes/shape.ts'
 import { lastExitShape } from './container-end.ts'
-import { constraintShape, healthCheckShape, limitsShape, routeShape } from './deployment.ts'
+import { constraintShape, healthCheckShape, limitsShape, MOUNT_TYPES, routeShape } from './deployment.ts'
 import { RESIDENCY_DEMANDS } from './residency.ts'
 
 /** The states of a replica. A replica only moves forward in this order. */
@@ -202,6 +202,16 @@ export const templateSecretShape = object({
 })
 export type TemplateSecret = Infer<typeof templateSecretShape>
 
+/** A volume inside a container. `sizeBytes` is the size of a tmpfs; other types are limited by the volume itself. */
+export const templateMountShape = object({
+  volume: branded<VolumeId>(),
+  target: string(),
+  type: oneOf(MOUNT_TYPES),
+  readOnly: boolean(),
+  sizeBytes: optional(integer()),
+})
+export type TemplateMount = Infer<typeof templateMountShape>
+
 /**
  * Everything a container is created from, except secret values. A container is recreated if the hash of its template
  * changes.
@@ -218,6 +228,7 @@ export const containerTemplateShape = object({
   composedEnvironment: optional(map(string())),
   healthCheck: optional(healthCheckShape),
   limits: optional(limitsShape),
+  mounts: optional(list(templateMountShape)),
   labels: map(string()),
   stopGracePeriod: duration(),
 })

@@ -33,6 +33,7 @@ import {
   type Shape,
   string,
 } from '../shapes/shape.ts'
+import { desiredCopyShape, measurementShape, observedCopyShape, peerShape } from './volume-copies.ts'
 
 export const AGENT_PATH = '/api/v1/agent/session'
 export const AGENT_SUBPROTOCOL = 'holdfast.agent.v1'
@@ -62,6 +63,8 @@ export const helloShape = object({
    * node routes no requests.
    */
   peerAddress: optional(string()),
+  /** The `host:port` at which this agent exchanges copies of volumes with other nodes of the tenant. */
+  agentPeerAddress: optional(string()),
 })
 export type Hello = Infer<typeof helloShape>
 
@@ -95,6 +98,9 @@ export const completeShape = object({
   templates: templatesShape,
   /** Every deployment of the tenant that has routes. */
   routes: optional(list(routedDeploymentShape)),
+  /** Every copy of a volume on this node; absent for an agent without the capability `volumes`. */
+  copies: optional(list(desiredCopyShape)),
+  peers: optional(list(peerShape)),
 })
 export type Complete = Infer<typeof completeShape>
 
@@ -110,6 +116,12 @@ export const deltaShape = object({
   routes: optional(list(routedDeploymentShape)),
   /** Uids of deployments that no longer have routes. */
   unrouted: optional(list(string())),
+  /** Copies of volumes that are new or have changed. */
+  copies: optional(list(desiredCopyShape)),
+  /** Ids of volumes of which this node holds no copy any more and whose removal it has confirmed. */
+  goneCopies: optional(list(string())),
+  /** All peers of the node, if one has changed. */
+  peers: optional(list(peerShape)),
 })
 export type Delta = Infer<typeof deltaShape>
 
@@ -144,11 +156,16 @@ export const statusShape = object({
   observations: list(observationShape),
   /** Names of containers without an assignment that are too many to remove safely; absent if there are none. */
   orphans: optional(list(string())),
+  /** Copies of volumes whose state has changed; all of them after the start of a session. */
+  copies: optional(list(observedCopyShape)),
 })
 export type Status = Infer<typeof statusShape>
 
-/** Methods of a call between server and agent. The server calls `containers`; the agent calls the other methods. */
-export const CALL_METHODS = ['containers', 'registry', 'environment'] as const
+/**
+ * Methods of a call between server and agent. The server calls `containers` and `measure`, which asks for the bytes in use
+ * of all copies; the agent calls the other methods.
+ */
+export const CALL_METHODS = ['containers', 'measure', 'registry', 'environment'] as const
 export const callShape = object({
   type: oneOf(['call']),
   id: string(),
@@ -165,6 +182,7 @@ export const answerShape = object({
   type: oneOf(['answer']),
   id: string(),
   containers: optional(list(machineContainerShape)),
+  measurements: optional(list(measurementShape)),
   /** A credential or environment, encrypted to the node's key; absent if the tenant has no credential for the host. */
   sealed: optional(string()),
   error: optional(string()),

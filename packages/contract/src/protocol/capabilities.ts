@@ -28,15 +28,21 @@ const TEMPLATE_CAPABILITIES: { readonly [member in TemplateOption | NestedOption
   limits: 'limits',
   'limits.cpuMillis': 'limits',
   'limits.memoryBytes': 'limits',
+  mounts: 'mounts',
+  'mounts.sizeBytes': 'mounts',
 }
 
 /** The agent keeps the last log lines of failed containers and sends them on request. */
 export const KEPT_LOGS = 'kept_logs'
 
+/** The agent holds copies of volumes and reports about them. Without it, a node gets no copies. */
+export const VOLUMES = 'volumes'
+
 /** The capabilities of an agent of this version. */
 export const AGENT_CAPABILITIES: readonly string[] = [
   ...new Set(Object.values(TEMPLATE_CAPABILITIES)),
   KEPT_LOGS,
+  VOLUMES,
 ]
 
 /** The capabilities of version 0.1.0, which hold for every agent that states none. This list never changes. */
