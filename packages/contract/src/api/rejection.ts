@@ -48,6 +48,7 @@ export const WARNING_CODES = [
   'engine_below_floor',
   'secret_exists',
   'external_material_generated',
+  'volumes_not_promotable_together',
 ] as const
 
 export const warningShape = object({

@@ -72,6 +72,11 @@ export const WARNING_TEXTS: { readonly [code in (typeof WARNING_CODES)[number]]:
     meaning: 'The Docker Engine of the node is older than the oldest safe version.',
     next: 'Upgrade the engine.',
   },
+  volumes_not_promotable_together: {
+    meaning:
+      'No node holds a copy of each volume that the deployment writes to, so their primary cannot move to another node.',
+    next: 'Add replicas of the volumes on one common node.',
+  },
   secret_exists: {
     meaning: 'The secret has a version already, so generate created nothing.',
     next: 'Use `holdfast secret set` or `holdfast secret rotate` to change it.',

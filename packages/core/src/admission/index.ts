@@ -23,6 +23,7 @@ export {
   type FactsVerdict,
 } from './facts/check-facts.ts'
 export { explainResidency } from './facts/check-residency.ts'
+export { followVolumes, type VolumeFact, type VolumesFact } from './facts/check-volumes.ts'
 export type {
   DependencyFact,
   DistanceFact,

@@ -5,6 +5,7 @@
 
 import { asOwner, type NodeId, ownerOf, type TenantId } from '@holdfast/contract'
 import { releaseRoutes } from '../operations/deployments/write/claim-routes.ts'
+import { dropClaims, startReleases } from '../operations/deployments/write/claim-volumes.ts'
 import { freeNodeNames } from '../operations/nodes/clean-up-nodes.ts'
 import { recordEvent } from '../operations/record-write.ts'
 import { releaseCredentials } from '../operations/secrets/versions/claim-credentials.ts'
@@ -67,6 +68,7 @@ async function removeDeployment(
     if (left !== undefined) transaction.delete(placement)
     transaction.delete(address)
     releaseRoutes(transaction, tenant, stored)
+    dropClaims(store, transaction, tenant, owner)
     releaseCredentials(transaction, tenant, stored.spec)
     freeSlot(transaction, tenant, 'deployments', stored.slot)
     transaction.deleteWithin(tenant, archive, name)
@@ -115,6 +117,7 @@ export async function markDeployments(store: Store, tenant: TenantId): Promise<v
       const address = inTenant(tenant, deployments, record.spec.name)
       const stored = transaction.get(address)
       if (stored === undefined || stored.deleting) return { kind: 'abort', result: undefined }
+      startReleases(transaction, tenant, stored)
       transaction.put(address, { ...stored, deleting: true })
       return { kind: 'commit', result: undefined }
     })

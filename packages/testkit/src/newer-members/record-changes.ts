@@ -86,6 +86,7 @@ export const RECORD_CHANGES: { readonly [folder: string]: RecordChange } = {
   intent: { kind: 'changed', by: 'platform' },
   vol: { kind: 'changed', by: 'platform' },
   voluse: { kind: 'changed', by: 'platform' },
+  volw: { kind: 'changed', by: 'platform' },
   volname: { kind: 'written once', reason: 'A name is claimed and released.' },
   removal: { kind: 'written once', reason: 'A repeated deletion leaves it unchanged.' },
   obs: {

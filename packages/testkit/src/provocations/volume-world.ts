@@ -2,6 +2,8 @@
 
 import type { Code } from '@holdfast/contract'
 import { EXAMPLE, type ExampleRequest } from '@holdfast/contract/examples'
+import { makeNode } from '../nodes/enroll.ts'
+import { makeVolumeReady } from '../nodes/ready-volume.ts'
 import type { ApiAnswer } from '../platform/api-client.ts'
 import { type Platform, startPlatform } from '../platform/start-platform.ts'
 import { sendExampleAsAdmin } from './run-examples.ts'
@@ -36,6 +38,8 @@ export async function startVolumeWorld(): Promise<VolumeWorld> {
     return String(Object(answer.body['volume']).id)
   }
   const [volume, mounted] = [await create('data'), await create('mounted')]
+  const primary = await makeNode(platform.baseUrl, api, 'storage-1')
+  await makeVolumeReady(platform, platform.acme.id, mounted, { primary })
   const mount = { volume: mounted, target: '/data', type: 'volume', readOnly: false }
   const parts = { kind: 'Deployment', name: 'orders', image: platform.image, replicas: 0 }
   const consumer = await api.post('/api/v1/deployments', { ...parts, volumes: [mount] })

@@ -1,5 +1,5 @@
 // Checks of a deployment that need facts from the store or a registry. Returns all rejections at once, in the order
-// name, dependsOn, image, nodeId, secrets, routes, quota (docs/design/admission.md#order).
+// name, dependsOn, image, nodeId, secrets, volumes, routes, quota (docs/design/admission.md#order).
 
 import {
   type Alteration,
@@ -17,6 +17,7 @@ import { checkDependencies, checkDependents, warnOfDistance } from './check-depe
 import { checkKnownKeys } from './check-known-keys.ts'
 import { explainResidency } from './check-residency.ts'
 import { checkSecretFacts, explainExisting } from './check-secret-facts.ts'
+import { checkVolumes, warnOfSeparateCopies } from './check-volumes.ts'
 import type { ExistingFact, Facts, ImageFact, NodeFact, QuotaFact } from './facts.ts'
 
 export interface FactsVerdict {
@@ -35,7 +36,8 @@ export function checkFacts(
   { mode, limits }: Pick<AdmissionContext, 'mode' | 'limits'>,
   material: readonly SentMaterial[] = [],
 ): FactsVerdict {
-  const { existing, dependencies, image, node, credentials, routeHolders, residency, quotas = [] } = facts
+  const { existing, dependencies, image, node, credentials, routeHolders, residency } = facts
+  const { volumes, quotas = [] } = facts
   const keptDigest = facts.archivedDigest ?? keptImageDigest(spec, existing)
   const imageDigest = keptDigest ?? (image?.answer === 'exists' ? image.digest : null)
   const rejections = [
@@ -50,6 +52,7 @@ export function checkFacts(
       material,
       limits,
     }),
+    ...(volumes === undefined ? [] : checkVolumes(spec, volumes, mode === 'update' ? existing : undefined)),
     ...checkRoutes(spec, routeHolders),
     ...checkQuotas(quotas),
   ]
@@ -62,6 +65,7 @@ export function checkFacts(
       ...explainExisting(spec, credentials, material),
       ...(residency === undefined ? [] : explainResidency(spec.placement?.residency, residency)),
       ...(facts.distance === undefined ? [] : warnOfDistance(spec, facts.distance)),
+      ...(volumes === undefined ? [] : warnOfSeparateCopies(spec, volumes)),
     ],
     imageDigest,
   }
@@ -89,6 +93,8 @@ const ALSO_NEEDS: { readonly [code: string]: readonly string[] } = {
   anchored_secret_repointed: ['volumes'],
   dependency_invalid: ['name'],
   environment_key_conflict: ['environment', 'composedEnvironment', 'secrets'],
+  volume_access_mode_conflict: ['replicas'],
+  volume_primary_mismatch: ['nodeId', 'volumes'],
 }
 
 /** How the URL path names the deployment. */

@@ -4,6 +4,7 @@
 import type { DeploymentRecord, ResidencyRules } from '@holdfast/contract'
 import type { Stand } from '../../scheduling/residency.ts'
 import type { CredentialFact } from '../../secrets/plan-pins.ts'
+import type { VolumesFact } from './check-volumes.ts'
 
 export interface ExistingFact {
   readonly record: DeploymentRecord
@@ -76,5 +77,7 @@ export interface Facts {
   readonly residency?: ResidencyFact
   /** Facts about the distance to dependencies. Read if the spec has `dependsOn`. */
   readonly distance?: DistanceFact
+  /** The mounted volumes. Read if the spec has mounts. */
+  readonly volumes?: VolumesFact
   readonly quotas?: readonly QuotaFact[]
 }

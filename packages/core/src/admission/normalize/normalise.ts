@@ -16,6 +16,7 @@ import {
   withoutBigInts,
 } from '@holdfast/contract'
 import { DEFAULT_LIMITS, type Limits } from '../../limits.ts'
+import { isStateful } from '../../rollout/plan-rollout-rules.ts'
 import type { SentMaterial } from '../../secrets/material.ts'
 import { defaultApplied, ELEMENT_DEFAULTS, FIELD_DEFAULTS, INNER_DEFAULTS } from './defaults.ts'
 import { explainGenerated } from './generated-material.ts'
@@ -53,7 +54,7 @@ export function normalise(
     const value = withDefaults(field, merged[field], alterations)
     if (value !== undefined) values[field] = value
   }
-  const sentSpec = carryUnknown(sent, decode(deploymentSpecShape, values))
+  const sentSpec = stopFirst(carryUnknown(sent, decode(deploymentSpecShape, values)), alterations)
   const spec = replaces === 'spec' ? sentSpec : carryUnknown(current, sentSpec)
   alterations.push(...explainResidencyLabels(spec, current))
   if (current !== undefined) alterations.push(...explainIgnoredReadOnly(sent, current))
@@ -63,6 +64,16 @@ export function normalise(
     ...explainGenerated(sent.secrets, spec),
   ]
   return { spec, alterations, warnings, material }
+}
+
+/** Two containers must never write to one volume, so an update of a writer stops the old container first. */
+function stopFirst(spec: DeploymentSpec, alterations: Alteration[]): DeploymentSpec {
+  const { update } = spec
+  if (!isStateful(spec) || update.order === 'stop-first') return spec
+  const why = 'The deployment mounts a volume read-write, so an update stops the old container first.'
+  const changed = { field: 'update.order', from: update.order, to: 'stop-first', why }
+  alterations.push({ code: 'update_order_stop_first', ...changed })
+  return { ...spec, update: { ...update, order: 'stop-first' } }
 }
 
 function withoutMaterial(merged: JsonObject, limits: Limits, alterations: Alteration[]): SentMaterial[] {

@@ -20,7 +20,7 @@ const ROWS: Row[] = [
     { placement: { constraints: [constraint, { ...constraint, key: 1 }] } },
     'field_unknown placement.constraints[1].key',
   ],
-  ['in a mount', { volumes: [{ ...mount, source: '/etc' }] }, 'field_unknown volumes[0].source'],
+  ['in a mount', { volumes: [{ ...mount, source: '/etc' }] }, 'volume_mount_shape volumes[0].source'],
   ['a prototype key', JSON.parse('{"__proto__": {"x": 1}}'), 'field_unknown __proto__'],
   [
     'read-only in a POST',

@@ -37,7 +37,9 @@ function visitField(node: CompiledNode, key: string, value: Json, path: Steps, f
   if (isFull(faults)) return
   path.push(key)
   const field = node.fields.get(key)
-  if (field === undefined) addFault(faults, 'field_unknown', path, value, accepted(node.accepted))
+  // Every fault inside a mount has one code.
+  const code = path[0] === 'volumes' && path.length > 1 ? 'volume_mount_shape' : 'field_unknown'
+  if (field === undefined) addFault(faults, code, path, value, accepted(node.accepted))
   else visitInside(field, value, path, faults)
   path.pop()
 }

@@ -35,6 +35,7 @@ const ROWS: Row[] = [
   ['the root as target', { volumes: [{ ...mount, target: '/' }] }, 'volume_mount_shape volumes[0].target'],
   ['another type', { volumes: [{ ...mount, type: 'nfs' }] }, 'volume_mount_shape volumes[0].type'],
   ['readOnly as text', { volumes: [{ ...mount, readOnly: 'no' }] }, 'volume_mount_shape volumes[0].readOnly'],
+  ['an unknown key', { volumes: [{ ...mount, size: 5 }] }, 'volume_mount_shape volumes[0].size'],
   ['a target twice', { volumes: [mount, mount] }, 'volume_mount_shape volumes[1].target'],
   [
     '17 volumes',

@@ -10,6 +10,7 @@ import { recordAudit } from '../record-write.ts'
 import { findToChange } from './change-volume.ts'
 import type { VolumeDeps } from './deps.ts'
 import { countBytes } from './volume-use.ts'
+import { usersOf } from './volume-users.ts'
 import { volumeView } from './volume-view.ts'
 
 export async function deleteVolume(
@@ -24,7 +25,7 @@ export async function deleteVolume(
     if (!found.ok) return { kind: 'abort', result: found }
     const stored = found.value
     const view = volumeView(store, tenant, { ...stored, phase: 'Deleting' })
-    const consumers = view.consumers.join(', ')
+    const consumers = usersOf(transaction, tenant, stored.id, view.consumers).join(', ')
     if (consumers !== '')
       return { kind: 'abort', result: refused(reject('volume_in_use', 'id', id, { consumers })) }
     transaction.delete(inTenant(tenant, volumes, stored.id))

@@ -1,14 +1,17 @@
 // Volumes: their specs, phases and copies. Ages and bytes in use are measured and not stored.
 
 import {
+  type AssignmentId,
   branded,
   type Infer,
   integer,
   list,
   type NodeId,
   nullable,
+  type Owner,
   object,
   oneOf,
+  optional,
   string,
   VOLUME_PHASES,
   type VolumeId,
@@ -42,7 +45,24 @@ export const volumeNameShape = object({ v, id: branded<VolumeId>() })
  */
 export const volumeUseShape = object({ v, bytes: integer() })
 
+/** The one workload that may write to a volume; the key is the volume's id. See docs/design/volumes.md#mounts-and-writers */
+export const volumeWriterShape = object({
+  v,
+  volume: branded<VolumeId>(),
+  owner: branded<Owner>(),
+  /** The name of the workload, for messages. */
+  name: string(),
+  /** The newest assignment that writes; absent until there was one. */
+  assignmentId: optional(branded<AssignmentId>()),
+  /** The epoch of the volume's primary when that assignment was created; 0 before, and for a volume in memory. */
+  epoch: integer(),
+  /** `releasing`: the workload no longer mounts the volume, but a container that writes may still exist. */
+  state: oneOf(['bound', 'releasing']),
+})
+export type StoredVolumeWriter = Infer<typeof volumeWriterShape>
+
 export const volumes = tenantCollection('vol', storedVolumeShape, true)
 export const volumeNames = tenantCollection('volname', volumeNameShape, true)
 export const volumeUse = tenantCollection('voluse', volumeUseShape, true)
+export const volumeWriters = tenantCollection('volw', volumeWriterShape, true)
 export const VOLUME_USE_ID = 'total'

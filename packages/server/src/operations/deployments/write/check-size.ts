@@ -23,8 +23,8 @@ const ALWAYS = 7
 const PER_MATERIAL = 3
 
 interface Sized {
-  readonly spec: Pick<DeploymentSpec, 'routes' | 'secrets'>
-  readonly before: Pick<DeploymentSpec, 'routes'> | undefined
+  readonly spec: Pick<DeploymentSpec, 'routes' | 'secrets' | 'volumes'>
+  readonly before: Pick<DeploymentSpec, 'routes' | 'volumes'> | undefined
   readonly secrets: Pick<SecretsOfWrite, 'counts' | 'crowded'>
   /** Number of other deployments that the transaction reads because of dependsOn. */
   readonly dependencies: number
@@ -39,9 +39,13 @@ interface Sized {
 export function checkRoom({ spec, before, secrets, dependencies, unresolved }: Sized): Rejection[] {
   const [routes, routesBefore] = [spec.routes?.length ?? 0, before?.routes?.length ?? 0]
   const { labels, dropped, changed, newVersions, first } = secrets.counts
-  const compares = ALWAYS + dependencies + routes + labels + dropped + first
+  const [mounts, mountsBefore] = [spec.volumes?.length ?? 0, before?.volumes?.length ?? 0]
+  // A mount needs its volume and the claim of its writer; a dropped one the claim only. One counter covers all readers.
+  const [mountReads, mountWrites] = [2 * mounts + mountsBefore, mounts + mountsBefore]
+  const compares = ALWAYS + dependencies + routes + labels + dropped + first + mountReads
   const extraEvents = unresolved === undefined ? 0 : 1
-  const writes = ALWAYS + extraEvents + routes + routesBefore + changed + dropped + newVersions + first
+  const writes =
+    ALWAYS + extraEvents + routes + routesBefore + changed + dropped + newVersions + first + mountWrites
   const excess = Math.max(compares, writes) - MAX_OPERATIONS
   if (excess <= 0) return [...secrets.crowded]
   const max = Math.max(1, spec.secrets.length - Math.ceil(excess / PER_MATERIAL))

@@ -27,7 +27,7 @@ import { gatherBytes, gatherImage } from './gather-facts.ts'
 import { checkNodesReadable } from './gather-node.ts'
 import { consumeStaged, gatherSecrets, materialPermission, storedPins } from './judge-secrets.ts'
 import { judgeValidPart, textOf } from './judge-valid-part.ts'
-import { judgeWrite } from './judge-write.ts'
+import { followMounts, judgeWrite } from './judge-write.ts'
 import { identifySpec, type SpecIdentity, storeRevision } from './store-deployment.ts'
 import { type MaterialNeeded, type StagingState, writeWithMaterial } from './write-with-material.ts'
 import type { Written } from './written.ts'
@@ -100,8 +100,9 @@ interface CreateRequest {
 function decideCreate(
   deps: DeploymentDeps,
   transaction: Transaction,
-  request: CreateRequest,
+  sent: CreateRequest,
 ): TransactionDecision<Outcome<Written> | MaterialNeeded> {
+  const request = { ...sent, ...followMounts(transaction, sent.caller.tenant, sent, undefined) }
   const { caller, normalised, image, slot, identity, options, staging } = request
   if (slot.kind === 'busy') return { kind: 'wait', until: slot.until }
   const gone = requireLiveCaller(transaction, caller)
@@ -122,7 +123,8 @@ function decideCreate(
     secrets,
     stored: transaction.get(inTenant(caller.tenant, deployments, spec.name)),
     sendsDependsOn: true,
-    sentNodeId: spec.nodeId,
+    sentNodeId: sent.normalised.spec.nodeId,
+    sendsPlace: true,
     image,
     archivedDigest: undefined,
     quotas: gatherQuotas(deps, caller, slot, identity.bytes),

@@ -20,6 +20,7 @@ import type { Caller } from '../../caller.ts'
 import type { DeploymentDeps } from '../deps.ts'
 import { deploymentView } from '../read/deployment-view.ts'
 import { gatherRouteHolders } from './claim-routes.ts'
+import { gatherVolumes } from './claim-volumes.ts'
 import { gatherNode } from './gather-node.ts'
 import type { SecretsOfWrite } from './judge-secrets.ts'
 
@@ -34,6 +35,8 @@ export interface FactsRequest {
   readonly mode: 'create' | 'update'
   readonly sendsDependsOn: boolean
   readonly sentNodeId: string | undefined
+  /** Whether the request sends `nodeId` or `volumes`. */
+  readonly sendsPlace: boolean
   readonly image: ImageFact | undefined
   readonly archivedDigest: string | undefined
   readonly secrets: Pick<SecretsOfWrite, 'facts' | 'quotas'>
@@ -62,6 +65,7 @@ export function gatherFacts(
       dependents: updated && gatherDependents(deps.store, tenant, spec, updated.spec),
       image,
       archivedDigest,
+      volumes: gatherVolumes(transaction, tenant, { spec, before: updated, sendsPlace: request.sendsPlace }),
     }),
     ...gatherNode(deps.store, transaction, tenant, request.sentNodeId),
     ...gatherResidency(deps, tenant, spec),

@@ -1,7 +1,13 @@
 // Checks the valid fields of a body that has faults against the stored records, so that a client receives all faults in
 // one response. Nothing is written, reserved or staged (docs/design/admission.md#order).
 
-import { type DeploymentRecord, isJsonObject, type Json, type Rejection } from '@holdfast/contract'
+import {
+  type DeploymentRecord,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type Rejection,
+} from '@holdfast/contract'
 import { checkValidPart, type ImageFact, normalise, type QuotaFact, type ValidPart } from '@holdfast/core'
 import type { HeldSlots } from '../../../quotas/hold-slots.ts'
 import { deployments, type StoredDeployment } from '../../../store/records.ts'
@@ -36,6 +42,7 @@ export function judgeValidPart(
     ...{ spec, stored, mode, image, archivedDigest: undefined },
     sendsDependsOn: fields.dependsOn !== undefined,
     sentNodeId: textOf(fields, 'nodeId'),
+    sendsPlace: updated === undefined || sendsPlace(fields),
     secrets: gatherSecrets(
       deps,
       transaction,
@@ -58,6 +65,10 @@ function deploymentQuota({ slots, quotas }: DeploymentDeps, tenant: Caller['tena
   const kind = 'deployments'
   return [{ kind, used: slots.used(tenant, kind), requested: 1, limit: quotas.limit(tenant, kind) }]
 }
+
+/** Whether a body has a field that decides on which node volumes are written. */
+export const sendsPlace = (sent: JsonObject): boolean =>
+  sent.nodeId !== undefined || sent.volumes !== undefined
 
 /** A field of a body as text; undefined if it is absent or has another type. */
 export function textOf(sent: Json, field: 'image' | 'name' | 'nodeId'): string | undefined {

@@ -1,15 +1,16 @@
 // The checks that create and update of a deployment share: gathers the facts, applies the admission rules on facts, and
 // checks that the revision fits into one transaction (docs/design/admission.md#order).
 
-import type { Alteration, Warning } from '@holdfast/contract'
-import { checkFacts, type Normalised } from '@holdfast/core'
+import type { Alteration, TenantId, Warning } from '@holdfast/contract'
+import { checkFacts, followVolumes, type Normalised } from '@holdfast/core'
 import type { Transaction } from '../../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused, refusedBy } from '../../caller.ts'
 import type { DeploymentDeps } from '../deps.ts'
 import { checkRoom, checkSpecSize } from './check-size.ts'
+import { gatherVolumes, type MountsQuestion } from './claim-volumes.ts'
 import { type FactsRequest, gatherFacts, unresolvedBy } from './gather-facts.ts'
 import type { SecretsOfWrite } from './judge-secrets.ts'
-import type { SpecIdentity } from './store-deployment.ts'
+import { identifySpec, type SpecIdentity } from './store-deployment.ts'
 
 export interface WriteToJudge extends Omit<FactsRequest, 'spec'> {
   readonly normalised: Normalised
@@ -53,4 +54,24 @@ export function judgeWrite(
     alterations: [...normalised.alterations, ...verdict.alterations, ...secrets.alterations],
     warnings: [...normalised.warnings, ...verdict.warnings],
   })
+}
+
+type SpecToStore = Pick<WriteToJudge, 'normalised' | 'identity'>
+
+/** Leaves out a `nodeId` that equals the primary of a volume which the deployment writes to, and announces it. */
+export function followMounts(
+  transaction: Transaction,
+  tenant: TenantId,
+  { normalised, identity }: SpecToStore,
+  before: MountsQuestion['before'],
+): SpecToStore {
+  const sent = normalised.spec
+  const facts =
+    sent.nodeId === undefined
+      ? undefined
+      : gatherVolumes(transaction, tenant, { spec: sent, before, sendsPlace: true })
+  const { spec, alterations } = followVolumes(sent, facts ?? { byId: new Map() })
+  if (spec === sent) return { normalised, identity }
+  const announced = [...normalised.alterations, ...alterations]
+  return { normalised: { ...normalised, spec, alterations: announced }, identity: identifySpec(spec) }
 }

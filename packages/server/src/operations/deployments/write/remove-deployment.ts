@@ -11,6 +11,7 @@ import { type NewEvent, recordAudit, recordEvent } from '../../record-write.ts'
 import type { DeploymentDeps } from '../deps.ts'
 import { deploymentView } from '../read/deployment-view.ts'
 import { findToChange } from '../read/find-deployment.ts'
+import { startReleases } from './claim-volumes.ts'
 
 export async function removeDeployment(
   { store, clock }: Pick<DeploymentDeps, 'store' | 'clock'>,
@@ -26,6 +27,7 @@ export async function removeDeployment(
     if (conflict !== undefined) return { kind: 'abort', result: refused(conflict) }
     const marked = { ...stored, deleting: true, updatedAt: timestamp(clock), tx: transaction.id }
     transaction.put(inTenant(caller.tenant, deployments, stored.spec.name), marked)
+    startReleases(transaction, caller.tenant, stored)
     transaction.put(globally(removals, stored.uid), { v: 1, tenant: caller.tenant, name: stored.spec.name })
     recordAudit(transaction, clock, caller, {
       action: 'deployments:removed',

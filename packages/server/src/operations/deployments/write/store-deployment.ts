@@ -16,6 +16,7 @@ import {
 } from '../../secrets/versions/claim-credentials.ts'
 import type { DeploymentDeps } from '../deps.ts'
 import { claimRoutes } from './claim-routes.ts'
+import { claimVolumes } from './claim-volumes.ts'
 import { requirePersistable } from './judge-secrets.ts'
 
 export interface SpecIdentity {
@@ -60,6 +61,7 @@ export function storeRevision(
   const address = inTenant(caller.tenant, deployments, name)
   const before = transaction.get(address)
   claimRoutes(transaction, caller.tenant, before, stored)
+  claimVolumes(transaction, caller.tenant, before, stored)
   claimCredentials(transaction, caller.tenant, before?.spec, stored.spec, newVersions)
   transaction.put(address, stored)
   transaction.put(

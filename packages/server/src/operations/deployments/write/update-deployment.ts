@@ -33,8 +33,8 @@ import {
   samePins,
   storedPins,
 } from './judge-secrets.ts'
-import { judgeValidPart, textOf } from './judge-valid-part.ts'
-import { type JudgedWrite, judgeWrite } from './judge-write.ts'
+import { judgeValidPart, sendsPlace, textOf } from './judge-valid-part.ts'
+import { followMounts, type JudgedWrite, judgeWrite } from './judge-write.ts'
 import { changedFields } from './plan.ts'
 import { identifySpec, type RevisionCause, storeRevision } from './store-deployment.ts'
 import { type MaterialNeeded, type StagingState, writeWithMaterial } from './write-with-material.ts'
@@ -161,14 +161,19 @@ function judgeUpdate(
   const conflict = checkIfMatch(options.ifMatch, stored.revision)
   if (conflict !== undefined) return refused(conflict)
   declassify(JSON.stringify(stored.spec))
-  const normalised = (deps.normalise ?? normalise)(
+  const merged = (deps.normalise ?? normalise)(
     sent,
     context.current,
     deps.admission.limits,
     rollback === undefined ? 'fields' : 'spec',
   )
+  const { normalised, identity } = followMounts(
+    transaction,
+    caller.tenant,
+    { normalised: merged, identity: identifySpec(merged.spec) },
+    stored,
+  )
   const { spec, material } = normalised
-  const identity = identifySpec(spec)
   const secrets = gatherSecrets(deps, transaction, caller.tenant, { spec, material, before: stored }, staging)
   // New secret values for a secret anchored to a volume change no pin, but a new revision must still list their version.
   const always = rollback !== undefined || secrets.needed.length > 0
@@ -182,6 +187,7 @@ function judgeUpdate(
     stored,
     sendsDependsOn: sent.dependsOn !== undefined,
     sentNodeId: textOf(sent, 'nodeId'),
+    sendsPlace: sendsPlace(sent),
     image,
     archivedDigest: rollback?.digest,
     quotas: unchanged ? [] : [gatherBytes(deps, caller.tenant, identity.bytes)],
