@@ -12,7 +12,7 @@ import { sweepJoinTokens } from './operations/nodes/clean-up-nodes.ts'
 import { sweepIntents } from './operations/secrets/versions/sweep-intents.ts'
 import type { KeyValueEngine } from './ports/key-value.ts'
 import type { SecretsWriter } from './ports/secrets-store.ts'
-import { placements, removals } from './store/records.ts'
+import { placements, removals, volumes } from './store/records.ts'
 import type { Store } from './store/store.ts'
 import { realClock as clock } from './system-clock.ts'
 
@@ -26,6 +26,8 @@ interface LoopDeps {
 }
 
 const SECOND_MS = 1000
+/** The records that keep a deployment or a tenant from being removed. */
+const MOVED: readonly string[] = [placements.folder, volumes.folder]
 
 export function startLoops({ config, log, store, engine, secrets, pressure }: LoopDeps): Repeating[] {
   const { retention } = config
@@ -38,10 +40,11 @@ export function startLoops({ config, log, store, engine, secrets, pressure }: Lo
       removeTenantSecrets: async (tenant) => (await secrets.removeTenant(tenant)).kind === 'ok',
     }),
   )
-  // The clean-up runs when a deletion was requested, and when the last container of a deleted deployment may be gone.
+  // The clean-up runs when a deletion was requested, and when the last container of a deleted deployment, or the
+  // last data of a deleted tenant, may be gone.
   store.subscribe((changes) => {
     const asked = changes.some(({ kind, key }) => kind === 'put' && key.folder === removals.folder)
-    const moved = changes.some(({ key }) => key.folder === placements.folder)
+    const moved = changes.some(({ key }) => MOVED.includes(key.folder))
     if (asked || (moved && store.listWithIds(removals).length > 0)) removing.nudge()
   })
   const measuring = loop('pressure', 10 * SECOND_MS, pressure.measure)

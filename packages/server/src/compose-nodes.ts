@@ -10,6 +10,7 @@ import { gatewayTimes } from './gateway/timings.ts'
 import { createFailureDetector, type FailureDetector, logHolds } from './liveness/failure-detector.ts'
 import { LIVENESS_CHECK_MS, startLivenessWatch } from './liveness/watch-silent-nodes.ts'
 import { startPlacing } from './loops/controllers/place-deployments.ts'
+import { driveVolumes } from './loops/controllers/volumes/drive-volumes.ts'
 import { startDigestFixing } from './loops/fix-digests.ts'
 import { type Leadership, startLeadership } from './loops/leadership/lead-shards.ts'
 import { startRotations } from './loops/rotations.ts'
@@ -126,9 +127,18 @@ function startControllers(deps: NodeSideDeps, leadership: Leadership, detector: 
     onError: (error, credential) =>
       log.warn({ credential, error: String(error) }, 'rotation step failed, retrying'),
   })
+  const driving = driveVolumes({
+    store,
+    clock,
+    leadership,
+    residency: config.residency,
+    random: Math.random,
+    onError: (error, workKey) =>
+      log.warn({ workKey, error: String(error) }, 'reconciliation of a volume failed, retrying'),
+  })
   return {
     async stop() {
-      await Promise.all([silence.stop(), digests.stop(), rotations.stop(), placing.stop()])
+      await Promise.all([driving.stop(), silence.stop(), digests.stop(), rotations.stop(), placing.stop()])
     },
   }
 }

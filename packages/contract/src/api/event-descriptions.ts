@@ -228,11 +228,26 @@ export const EVENT_DESCRIPTIONS: { readonly [type in EventType]: EventDescriptio
       phase: '`Pending` if no node fits, else `Materializing`; `Ready` for the class object',
     },
   },
-  'volume.ready': null,
-  'volume.degraded': null,
+  'volume.ready': {
+    when: 'the primary of a volume was created, or is live again',
+    severity: ['info'],
+    subjects: ['Volume'],
+    data: { nodeId: NODE_ID, epoch: 'counts the primaries of the volume' },
+  },
+  'volume.degraded': {
+    when: 'a volume has no live primary: its node has failed or was removed, or the storage pool has a fault',
+    severity: ['error'],
+    subjects: ['Volume'],
+    data: { nodeId: NODE_ID },
+  },
   'volume.promoted': null,
   'volume.divergence_preserved': null,
-  'volume.lost': null,
+  'volume.lost': {
+    when: 'the last copy of the data of a volume is gone, or an ephemeral volume was created again, empty, on another node',
+    severity: ['error'],
+    subjects: ['Volume'],
+    data: { nodeId: NODE_ID, recreatedOn: 'the node with the new, empty volume; null if there is none' },
+  },
   'volume.replica_added': {
     when: 'a node gets a further copy of a volume',
     severity: ['info'],
@@ -244,6 +259,28 @@ export const EVENT_DESCRIPTIONS: { readonly [type in EventType]: EventDescriptio
     severity: ['info'],
     subjects: ['Volume'],
     data: { from: 'the size before, in bytes', to: 'the new size' },
+  },
+  'volume.replica_removed': {
+    when: 'a node must delete its copy of a volume',
+    severity: ['info'],
+    subjects: ['Volume'],
+    data: { nodeId: NODE_ID, replicas: 'the desired number of copies besides the primary' },
+  },
+  'volume.handed_over': {
+    when: 'the primary of a volume moved from a node that is drained or released to another one, with all its data',
+    severity: ['info'],
+    subjects: ['Volume'],
+    data: {
+      from: 'id of the node before',
+      to: 'id of the node now',
+      epoch: 'counts the primaries of the volume',
+    },
+  },
+  'volume.deleted': {
+    when: 'a volume was deleted and every agent has confirmed that its data is gone',
+    severity: ['info'],
+    subjects: ['Volume'],
+    data: {},
   },
   'node.enrolled': {
     when: 'a machine enrolls as a node, for the first time or again',

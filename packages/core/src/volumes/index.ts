@@ -5,7 +5,12 @@ export {
   checkVolumeSize,
   type SentVolume,
 } from './check-volume.ts'
+export { desiredCopies } from './desired-copies.ts'
+export { drainWaits, type GroupMember, type HandoverStep, handOver, nextHandover } from './handover.ts'
+export { COPY_GRACE_MS } from './move-copies.ts'
+export { type NextVolume, nextVolume } from './next-volume.ts'
 export {
+  acceptedPrimaries,
   claimedBytes,
   explainVolume,
   nodesWithoutRoom,
@@ -13,6 +18,15 @@ export {
   refusalOfNode,
   type VolumeDemand,
 } from './place-volume.ts'
+export {
+  type CopyNode,
+  type CopyReport,
+  type HeldCopy,
+  type VolumeOccurrence,
+  type VolumeRecord,
+  type VolumeSituation,
+  withCopies,
+} from './volume-record.ts'
 export {
   checkReplicas,
   checkResize,

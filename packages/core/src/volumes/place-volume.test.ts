@@ -6,6 +6,7 @@ import { claimedBytes, explainVolume, nodesWithoutRoom, placeCopies, refusalOfNo
 import { placedPhase, quotaBytes } from './volume-state.ts'
 
 const POOL = { poolBytes: 1000, claimedBytes: 0 }
+const AGENT = { version: '1.0.0', capabilities: ['volumes'] }
 const RULES = { enforcement: true, regions: { eu: ['DE', 'FR'] } }
 
 const aSpec = (parts: Partial<VolumeSpec> = {}): VolumeSpec => ({
@@ -20,7 +21,8 @@ const demandOf = (parts: Partial<VolumeSpec> = {}) => ({
   rules: RULES,
   ofPlatform: false,
 })
-const node = (number: number, parts: Partial<NodeFacts> = {}) => aNode(number, { pool: POOL, ...parts })
+const node = (number: number, parts: Partial<NodeFacts> = {}) =>
+  aNode(number, { pool: POOL, agent: AGENT, ...parts })
 const numbersOf = (copies: readonly VolumeCopy[]) =>
   copies.map(({ nodeId, role }) => `${role} ${Number(nodeId.slice(5))}`)
 const place = (parts: Partial<VolumeSpec>, nodes: readonly NodeFacts[], before: readonly VolumeCopy[] = []) =>
@@ -45,6 +47,7 @@ test.each([
   ['of the control plane', { controlPlane: true }],
   ['being released', { claim: 'releasing' }],
   ['without a pool', { pool: undefined }],
+  ['without an agent for volumes', { agent: { version: '0.1.0' } }],
   ['with a pool that lacks one byte', { pool: { poolBytes: 1000, claimedBytes: 951 - 200 } }],
 ] as const)('a node that is %s holds no copy', (_about, parts) => {
   expect(place({ replicas: 0 }, [node(1, parts)])).toEqual([])

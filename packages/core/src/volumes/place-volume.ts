@@ -1,7 +1,13 @@
 // Chooses the nodes of a volume: the scheduler's filters decide which nodes qualify, and the node with the most free bytes
 // in its storage pool is the best. See docs/adr/0060-volumes-in-the-server.md
 
-import type { NodeId, ResidencyRules, VolumeCopy, VolumeSpec } from '@holdfast/contract'
+import {
+  type NodeId,
+  type ResidencyRules,
+  VOLUMES,
+  type VolumeCopy,
+  type VolumeSpec,
+} from '@holdfast/contract'
 import { checkCandidates } from '../scheduling/check-candidates.ts'
 import { type Explanation, explainCandidates } from '../scheduling/explain.ts'
 import { explainNodes } from '../scheduling/explain-nodes.ts'
@@ -33,7 +39,7 @@ function copyWorkload({ spec, rules, ofPlatform }: VolumeDemand, role: VolumeCop
     nodeId: role === 'primary' ? spec.nodeId : undefined,
     residency: desiredResidency(spec.residency, rules),
     ofPlatform,
-    needs: [],
+    needs: [VOLUMES],
     storageBytes: claimedBytes(spec.sizeBytes),
   }
 }
@@ -79,6 +85,19 @@ function newCopy(
 function compareByFreePool(left: NodeFacts, right: NodeFacts): number {
   const [leftFree, rightFree] = [left, right].map(({ pool }) => (pool ? freePoolBytes(pool) : 0))
   return (rightFree ?? 0) - (leftFree ?? 0) || (left.id < right.id ? -1 : 1)
+}
+
+/** The nodes on which the primary may be, of those that already hold a copy and therefore need no further storage. */
+export function acceptedPrimaries(
+  demand: VolumeDemand,
+  holders: readonly NodeId[],
+  facts: TenantFacts,
+): NodeId[] {
+  const { nodeId: _named, ...workload } = copyWorkload(demand, 'replica')
+  const nodes = facts.nodes.filter(({ id }) => holders.includes(id))
+  return checkCandidates({ ...workload, nodeId: undefined, storageBytes: 0 }, { ...facts, nodes })
+    .filter(({ refusals }) => refusals.length === 0)
+    .map(({ nodeId }) => nodeId)
 }
 
 /** Why one node cannot hold a further copy, in words; undefined if it can. */

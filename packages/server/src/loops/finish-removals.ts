@@ -10,7 +10,8 @@ import { freeNodeNames } from '../operations/nodes/clean-up-nodes.ts'
 import { recordEvent } from '../operations/record-write.ts'
 import { releaseCredentials } from '../operations/secrets/versions/claim-credentials.ts'
 import { releaseTenantName } from '../operations/tenants/tenant-names.ts'
-import type { Clock } from '../ports/clock.ts'
+import { markDeleting, stageDeleting } from '../operations/volumes/delete-volume.ts'
+import { type Clock, timestamp } from '../ports/clock.ts'
 import { freeSlot } from '../quotas/hold-slot.ts'
 import {
   archive,
@@ -22,6 +23,7 @@ import {
   removals,
   tenants,
   tokens,
+  volumes,
 } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { globally, inTenant, placementAt } from '../store/transaction.ts'
@@ -87,13 +89,15 @@ async function removeDeployment(
   })
 }
 
-/** Removes a tenant: containers first, then secrets, the tenant's record last, so that a failed removal is retried. */
-async function removeTenant({ store, removeTenantSecrets }: RemovalDeps, id: TenantId): Promise<void> {
+/** Removes a tenant: containers first, then volumes and secrets, the tenant's record last, so that a failed removal is retried. */
+async function removeTenant({ store, clock, removeTenantSecrets }: RemovalDeps, id: TenantId): Promise<void> {
   await markDeployments(store, id)
   if (isRunningSomewhere(store, id)) return
   // The cache may lack a replica that was placed just before its deployment was marked, so the cache is refreshed first.
   await store.fresh()
   if (isRunningSomewhere(store, id)) return
+  await markVolumes({ store, clock }, id)
+  if (isStoredSomewhere(store, id)) return
   if (!(await removeTenantSecrets(id))) throw new Error(`secrets of tenant ${id} could not be removed`)
   await freeNodeNames(store, id)
   const owned = store.list(tokens).filter(({ record }) => record.tenant === id)
@@ -122,6 +126,31 @@ export async function markDeployments(store: Store, tenant: TenantId): Promise<v
       return { kind: 'commit', result: undefined }
     })
   }
+}
+
+/** Marks all volumes of the tenant for deletion; the agents delete their data. */
+async function markVolumes(
+  { store, clock }: Pick<RemovalDeps, 'store' | 'clock'>,
+  tenant: TenantId,
+): Promise<void> {
+  for (const { record } of store.list(volumes, tenant)) {
+    if (record.phase === 'Deleting') continue
+    await store.transact<void>((transaction) => {
+      const stored = transaction.get(inTenant(tenant, volumes, record.id))
+      if (stored === undefined || stored.phase === 'Deleting') return { kind: 'abort', result: undefined }
+      stageDeleting(transaction, clock, tenant, markDeleting(stored, timestamp(clock)))
+      return { kind: 'commit', result: undefined }
+    })
+  }
+}
+
+/** Whether a node may still have data of the tenant. Failed nodes are ignored, because they confirm no deletion. */
+function isStoredSomewhere(store: Store, tenant: TenantId): boolean {
+  return store.keysOf(volumes, tenant).some(({ id }) => {
+    const volume = store.get(inTenant(tenant, volumes, id))?.record
+    const holders = volume && [...volume.copies, ...(volume.leaving ?? [])]
+    return holders?.some(({ nodeId }) => mayStillRun(store, tenant, nodeId)) ?? true
+  })
 }
 
 /** Whether a container of the tenant may still run. Failed nodes are ignored, because they confirm no removal. */

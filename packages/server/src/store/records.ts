@@ -8,7 +8,7 @@ import { decisionParts, decisions, observations, placements } from './records/pl
 import { credentials, intents, proofKeys, registryCredentials } from './records/secrets.ts'
 import { formats, serverReplicas, shards } from './records/servers.ts'
 import { execTickets, platform, slots, tenantNames, tenants, tokens } from './records/tenants.ts'
-import { volumeNames, volumes, volumeUse, volumeWriters } from './records/volumes.ts'
+import { copyReports, volumeNames, volumes, volumeUse, volumeWriters } from './records/volumes.ts'
 
 export * from './records/activity.ts'
 export type { Collection } from './records/collection.ts'
@@ -50,6 +50,7 @@ export const COLLECTIONS: readonly Collection<unknown>[] = [
   serverReplicas,
   formats,
   volumes,
+  copyReports,
   volumeNames,
   volumeUse,
   volumeWriters,

@@ -9,6 +9,7 @@ import { inTenant, type Transaction } from '../../store/transaction.ts'
 import type { Caller, Outcome } from '../caller.ts'
 import { type Kept, keepOnce, keepUnchanged } from '../idempotency.ts'
 import { recordAudit, recordEvent } from '../record-write.ts'
+import { delaysDrain } from '../volumes/copies-on-node.ts'
 import { findToChange } from './change-node.ts'
 import { readClaims } from './claims.ts'
 import type { NodeDeps } from './deps.ts'
@@ -52,7 +53,10 @@ function decideDrain(
   return keepOnce(answers, transaction, caller, kept, view)
 }
 
-/** Records the end of a drain. False while a replica is assigned to the node, or if the node is not being drained. */
+/**
+ * Records the end of a drain. False while a replica is assigned to the node or a volume has its primary there, or if the
+ * node is not being drained.
+ */
 export function stageDrained(
   { store, clock }: { readonly store: Pick<Store, 'get' | 'keysOf'>; readonly clock: Clock },
   transaction: Transaction,
@@ -60,8 +64,8 @@ export function stageDrained(
   id: NodeId,
 ): TransactionDecision<boolean> {
   const node = transaction.get(inTenant(tenant, nodes, id))
-  if (node === undefined || !isDraining(node) || isInUse(store, tenant, id))
-    return { kind: 'abort', result: false }
+  if (node === undefined || !isDraining(node)) return { kind: 'abort', result: false }
+  if (isInUse(store, tenant, id) || delaysDrain(store, tenant, id)) return { kind: 'abort', result: false }
   transaction.put(inTenant(tenant, nodes, id), withoutDraining(node))
   recordEvent(transaction, clock, tenant, drainedEvent(node, transaction.id))
   return { kind: 'commit', result: true }

@@ -1,7 +1,7 @@
 // Removes a node from its tenant: DELETE /nodes/{id} and DELETE /nodes/{nodeName}/claim. A node
-// without replicas is removed at once with its record, name and quota slot. Otherwise the node's claim
+// without replicas and without data of volumes is removed at once with its record, name and quota slot. Otherwise the node's claim
 // becomes `releasing`, the node gets no new replicas, and finishRelease removes it after the last
-// assignment ends. `force` is for a machine that will never answer again.
+// assignment ends and its agent has confirmed that the data is deleted. `force` is for a machine that will never answer again.
 
 import { asOwner, type Node, type NodeId, type TenantId } from '@holdfast/contract'
 import { reject, tokensThatMay } from '@holdfast/core'
@@ -13,6 +13,7 @@ import { inTenant, placementAt, type Transaction } from '../../store/transaction
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import { checkIfMatch, requireLiveCaller } from '../preconditions.ts'
 import { recordAudit, recordEvent } from '../record-write.ts'
+import { hasVolumeData } from '../volumes/copies-on-node.ts'
 import { findToChange } from './change-node.ts'
 import { isNodeName } from './check-node-name.ts'
 import { type Claim, claimOf, readClaims, releasing, withoutClaim, writeClaims } from './claims.ts'
@@ -140,7 +141,8 @@ export function stageRelease(
   const node = own && transaction.get(inTenant(tenant, nodes, own.nodeId))
   // Without a release in progress there is nothing to commit.
   if (own?.state !== 'releasing' || node === undefined) return { kind: 'abort', result: false }
-  if (isInUse(store, tenant, node.id)) return { kind: 'abort', result: false }
+  const isKept = isInUse(store, tenant, node.id) || hasVolumeData(store, tenant, node.id)
+  if (isKept) return { kind: 'abort', result: false }
   dropNode(transaction, clock, tenant, { node, claims, reason })
   return { kind: 'commit', result: true }
 }

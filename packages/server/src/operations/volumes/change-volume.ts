@@ -2,7 +2,7 @@
 // every change compares the counter, concurrent changes cannot claim the same room of a storage pool.
 
 import { isVolumeId, type Volume } from '@holdfast/contract'
-import { checkQuotas, placedPhase, quotaBytes } from '@holdfast/core'
+import { checkQuotas, placedPhase, quotaBytes, reject, withCopies } from '@holdfast/core'
 import { timestamp } from '../../ports/clock.ts'
 import { type StoredVolume, volumes } from '../../store/records.ts'
 import type { TransactionDecision } from '../../store/store.ts'
@@ -11,6 +11,7 @@ import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import { type Kept, keepOnce, keepUnchanged } from '../idempotency.ts'
 import { checkIfMatch, requireLiveCaller } from '../preconditions.ts'
 import { type NewEvent, recordAudit, recordEvent } from '../record-write.ts'
+import { compareNewNodes } from './copies-on-node.ts'
 import type { VolumeDeps } from './deps.ts'
 import { volumeNotFound } from './read-volumes.ts'
 import { bytesQuota, countBytes } from './volume-use.ts'
@@ -38,6 +39,9 @@ export async function changeVolume(
   return deps.store.transact<Outcome<Volume>>((transaction) => {
     const found = findToChange(transaction, caller, id, change.ifMatch)
     if (!found.ok) return { kind: 'abort', result: found }
+    const { phase } = found.value
+    if (FINAL.includes(phase))
+      return { kind: 'abort', result: refused(reject('volume_not_ready', 'id', phase, { phase })) }
     const decided = change.decide(found.value)
     if (!decided.ok) return { kind: 'abort', result: decided }
     return storeChange(deps, transaction, caller, change, found.value, decided.value)
@@ -75,6 +79,7 @@ function storeChange(
   const added = quotaBytes(next.spec) - quotaBytes(stored.spec)
   const full = checkQuotas(bytesQuota(deps, transaction, tenant, added))
   if (full.length > 0) return { kind: 'abort', result: refused(...full) }
+  compareNewNodes(transaction, tenant, stored, next)
   countBytes(transaction, tenant, added)
   transaction.put(inTenant(tenant, volumes, next.id), next)
   for (const event of events?.(next, stored) ?? []) recordEvent(transaction, clock, tenant, event)
@@ -83,11 +88,15 @@ function storeChange(
   return keepOnce(answers, transaction, caller, kept, volumeView(store, tenant, next))
 }
 
+/** The phases of a volume that nothing but its deletion changes. */
+const FINAL: readonly StoredVolume['phase'][] = ['Lost', 'Deleting']
+
 /** The phases that follow from the copies. The other phases end by what they wait for. */
 const PLACED: readonly StoredVolume['phase'][] = ['Pending', 'Materializing', 'Ready']
 
 function withChanges(stored: StoredVolume, changes: NonNullable<NextVolume>, now: string): StoredVolume {
-  const next = { ...stored, ...changes, revision: stored.revision + 1 }
+  const { copies = stored.copies, ...others } = changes
+  const next = { ...withCopies(stored, copies, now), ...others, revision: stored.revision + 1 }
   const [first] = next.copies
   const primary =
     next.primary ?? (first === undefined ? null : { nodeId: first.nodeId, epoch: 1, since: now })

@@ -22,6 +22,7 @@ import { type Caller, type Outcome, refused } from '../caller.ts'
 import { type Kept, keepOnce } from '../idempotency.ts'
 import { requireLiveCaller } from '../preconditions.ts'
 import { recordAudit, recordEvent } from '../record-write.ts'
+import { compareNewNodes } from './copies-on-node.ts'
 import type { VolumeDeps } from './deps.ts'
 import { volumeCreatedEvent } from './volume-events.ts'
 import { demandOf, gatherVolumeFacts } from './volume-facts.ts'
@@ -80,6 +81,7 @@ function decideCreate(
   ]
   if (slot.kind === 'full' || rejections.length > 0) return { kind: 'abort', result: refused(...rejections) }
   const volume = newVolume(deps, tenant, spec, slot.slot)
+  compareNewNodes(transaction, tenant, undefined, volume)
   claimSlot(transaction, tenant, KIND, slot.slot, volume.id)
   countBytes(transaction, tenant, quotaBytes(spec))
   transaction.put(name, { v: 1, id: volume.id })

@@ -1,16 +1,25 @@
-// DELETE .../volumes/{id}: frees the name, the quota slot and the bytes. A volume that a deployment mounts stays.
+// DELETE .../volumes/{id}: the volume is deleted once no agent has data of it. A volume that a deployment mounts stays.
 
-import type { Volume } from '@holdfast/contract'
-import { quotaBytes, reject } from '@holdfast/core'
+import type { TenantId, Volume, VolumeId } from '@holdfast/contract'
+import { quotaBytes, reject, withCopies } from '@holdfast/core'
+import { type Clock, timestamp } from '../../ports/clock.ts'
 import { freeSlot } from '../../quotas/hold-slot.ts'
-import { volumeNames, volumes } from '../../store/records.ts'
-import { inTenant } from '../../store/transaction.ts'
+import {
+  copyReports,
+  type StoredVolume,
+  VOLUME_USE_ID,
+  volumeNames,
+  volumes,
+  volumeUse,
+  volumeWriters,
+} from '../../store/records.ts'
+import { inTenant, type Transaction } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
-import { recordAudit } from '../record-write.ts'
+import { recordAudit, recordEvent } from '../record-write.ts'
 import { findToChange } from './change-volume.ts'
 import type { VolumeDeps } from './deps.ts'
+import { volumeDeletedEvent } from './volume-events.ts'
 import { countBytes } from './volume-use.ts'
-import { usersOf } from './volume-users.ts'
 import { volumeView } from './volume-view.ts'
 
 export async function deleteVolume(
@@ -24,16 +33,71 @@ export async function deleteVolume(
     const found = findToChange(transaction, caller, id, ifMatch)
     if (!found.ok) return { kind: 'abort', result: found }
     const stored = found.value
-    const view = volumeView(store, tenant, { ...stored, phase: 'Deleting' })
-    const consumers = usersOf(transaction, tenant, stored.id, view.consumers).join(', ')
+    const deleting = markDeleting(stored, timestamp(clock))
+    const view = volumeView(store, tenant, deleting)
+    if (stored.phase === 'Deleting') return { kind: 'abort', result: done(view) }
+    const consumers = namesOfUsers(transaction, tenant, stored.id, view.consumers).join(', ')
     if (consumers !== '')
       return { kind: 'abort', result: refused(reject('volume_in_use', 'id', id, { consumers })) }
-    transaction.delete(inTenant(tenant, volumes, stored.id))
-    transaction.delete(inTenant(tenant, volumeNames, stored.spec.name))
-    freeSlot(transaction, tenant, 'volumes', stored.slot)
-    countBytes(transaction, tenant, -quotaBytes(stored.spec))
+    stageDeleting(transaction, clock, tenant, deleting)
     const subject = { kind: 'Volume', name: stored.spec.name }
     recordAudit(transaction, clock, caller, { action: 'volumes:delete', subject })
     return { kind: 'commit', result: done(view) }
   })
+}
+
+/** The record of a volume whose copies must be deleted. */
+export function markDeleting(stored: StoredVolume, now: string): StoredVolume {
+  if (stored.phase === 'Deleting') return stored
+  const { revision } = stored
+  return {
+    ...withCopies(stored, [], now),
+    phase: 'Deleting',
+    reason: null,
+    handover: null,
+    revision: revision + 1,
+  }
+}
+
+/** Stores a volume in phase Deleting, or removes it if no agent has data of it. */
+export function stageDeleting(
+  transaction: Transaction,
+  clock: Clock,
+  tenant: TenantId,
+  deleting: StoredVolume,
+): void {
+  if (deleting.leaving === undefined || deleting.leaving.length === 0)
+    stageRemoval(transaction, clock, tenant, deleting)
+  else transaction.put(inTenant(tenant, volumes, deleting.id), deleting)
+}
+
+/** Removes the record, and frees the name, the quota slot and the bytes. */
+export function stageRemoval(
+  transaction: Transaction,
+  clock: Clock,
+  tenant: TenantId,
+  stored: StoredVolume,
+): void {
+  transaction.delete(inTenant(tenant, volumes, stored.id))
+  transaction.delete(inTenant(tenant, volumeNames, stored.spec.name))
+  transaction.deleteWithin(tenant, copyReports, stored.id)
+  freeSlot(transaction, tenant, 'volumes', stored.slot)
+  countBytes(transaction, tenant, -quotaBytes(stored.spec))
+  recordEvent(transaction, clock, tenant, volumeDeletedEvent(stored))
+}
+
+/**
+ * The workloads that keep the volume: those that mount it, and the last writer until its container is confirmed gone. The
+ * claim of the writer and the counter that every new reader writes are compared at commit, so a mount that is stored at the
+ * same moment keeps the volume.
+ */
+function namesOfUsers(
+  transaction: Transaction,
+  tenant: TenantId,
+  id: VolumeId,
+  consumers: readonly string[],
+): string[] {
+  transaction.get(inTenant(tenant, volumeUse, VOLUME_USE_ID))
+  const writer = transaction.get(inTenant(tenant, volumeWriters, id))?.name
+  return [...new Set(writer === undefined ? consumers : [...consumers, writer])].sort()
 }

@@ -6,11 +6,16 @@ import type { Store } from '../../store/store.ts'
 
 type ReadStore = Pick<Store, 'list'>
 
-/** The volumes with copies that exist before the write and not after it. */
+/** The volumes with copies that exist before the write, and that are deleted after it. */
 export function lostData(before: ReadStore, after: ReadStore, tenant: TenantId): Effects['lostData'] {
-  const kept = new Set(after.list(volumes, tenant).map(({ record }) => record.id))
+  const kept = new Set(
+    after
+      .list(volumes, tenant)
+      .filter(({ record }) => record.phase !== 'Deleting')
+      .map(({ record }) => record.id),
+  )
   return before
     .list(volumes, tenant)
-    .filter(({ record }) => record.copies.length > 0 && !kept.has(record.id))
+    .filter(({ record }) => record.phase !== 'Deleting' && record.copies.length > 0 && !kept.has(record.id))
     .map(({ record }) => ({ volume: record.spec.name, reason: 'The volume is deleted with all its copies.' }))
 }

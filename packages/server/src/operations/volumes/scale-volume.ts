@@ -16,8 +16,8 @@ import type { Kept } from '../idempotency.ts'
 import type { NewEvent } from '../record-write.ts'
 import { changeVolume } from './change-volume.ts'
 import type { VolumeDeps } from './deps.ts'
-import { replicaAddedEvent } from './volume-events.ts'
-import { demandOf, gatherVolumeFacts } from './volume-facts.ts'
+import { replicaAddedEvent, replicaRemovedEvent } from './volume-events.ts'
+import { demandOf, gatherVolumeFacts, withoutLeaving } from './volume-facts.ts'
 
 export async function scaleVolume(
   deps: VolumeDeps,
@@ -33,15 +33,17 @@ export async function scaleVolume(
   return changeVolume(deps, caller, id, {
     action: 'volumes:scale',
     ifMatch,
-    decide({ spec: before, copies }) {
+    decide(volume) {
+      const { spec: before, copies } = volume
       const rejections = checkReplicas(before, replicas)
       if (rejections.length > 0) return refused(...rejections)
       if (replicas === before.replicas) return done(undefined)
       const spec = { ...before, replicas }
       const demand = demandOf(store, caller.tenant, spec, residency)
-      return done({ spec, copies: placeCopies(demand, copies, gatherVolumeFacts(store, caller.tenant)) })
+      const facts = withoutLeaving(gatherVolumeFacts(store, caller.tenant), volume)
+      return done({ spec, copies: placeCopies(demand, copies, facts) })
     },
-    events: eventsOfNewCopies,
+    events: eventsOfCopies,
   })
 }
 
@@ -60,9 +62,10 @@ export async function addReplica(
   return changeVolume(deps, caller, id, {
     action: 'volumes:add-replica',
     kept,
-    decide({ spec, copies }) {
+    decide({ spec, copies, leaving = [] }) {
       const reason = refusalOfVolume(spec, copies)
       if (reason !== undefined) return invalid(reason)
+      if (leaving.some((old) => old.nodeId === nodeId)) return invalid('it still deletes an older copy')
       if (!isNodeId(nodeId)) return invalid('this tenant has no such node')
       const demand = demandOf(store, caller.tenant, spec, residency)
       const refusal = refusalOfNode(demand, copies, nodeId, gatherVolumeFacts(store, caller.tenant))
@@ -70,7 +73,7 @@ export async function addReplica(
       const next = { ...spec, replicas: spec.replicas + 1 }
       return done({ spec: next, copies: [...copies, { nodeId, role: 'replica', state: 'seeding' }] })
     },
-    events: eventsOfNewCopies,
+    events: eventsOfCopies,
   })
 }
 
@@ -89,12 +92,16 @@ export async function removeReplica(
       if (rest.length === copies.length) return refused(reject('node_not_found', 'nodeId', nodeId))
       return done({ spec: { ...spec, replicas: spec.replicas - 1 }, copies: rest })
     },
+    events: eventsOfCopies,
   })
 }
 
-function eventsOfNewCopies(next: StoredVolume, before: StoredVolume): NewEvent[] {
-  const known = new Set(before.copies.map(({ nodeId }) => nodeId))
-  return next.copies
-    .filter(({ role, nodeId }) => role === 'replica' && !known.has(nodeId))
-    .map(({ nodeId }) => replicaAddedEvent(next, nodeId))
+function eventsOfCopies(next: StoredVolume, before: StoredVolume): NewEvent[] {
+  const [had, has] = [before, next].map(({ copies }) => new Set(copies.map(({ nodeId }) => nodeId)))
+  const added = next.copies.filter(({ role, nodeId }) => role === 'replica' && had?.has(nodeId) !== true)
+  const removed = before.copies.filter(({ nodeId }) => has?.has(nodeId) !== true)
+  return [
+    ...added.map(({ nodeId }) => replicaAddedEvent(next, nodeId)),
+    ...removed.map(({ nodeId }) => replicaRemovedEvent(next, nodeId)),
+  ]
 }

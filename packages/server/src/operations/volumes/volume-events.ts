@@ -1,5 +1,7 @@
 // The events about a volume.
 
+import type { NodeId } from '@holdfast/contract'
+import type { VolumeOccurrence } from '@holdfast/core'
 import type { StoredVolume } from '../../store/records.ts'
 import type { NewEvent } from '../record-write.ts'
 
@@ -32,6 +34,31 @@ export function replicaAddedEvent(volume: StoredVolume, nodeId: string): NewEven
   }
 }
 
+export function replicaRemovedEvent(volume: StoredVolume, nodeId: string): NewEvent {
+  const { spec, revision } = volume
+  return {
+    type: 'volume.replica_removed',
+    severity: 'info',
+    subject: subjectOf(volume),
+    cause: `${revision}/${nodeId}`,
+    reason: 'replica_removed',
+    message: `Node ${nodeId} deletes its copy of volume ${spec.name}.`,
+    data: { nodeId, replicas: spec.replicas },
+  }
+}
+
+export function volumeDeletedEvent(volume: StoredVolume): NewEvent {
+  return {
+    type: 'volume.deleted',
+    severity: 'info',
+    subject: subjectOf(volume),
+    cause: 'deleted',
+    reason: 'deleted',
+    message: `Volume ${volume.spec.name} was deleted; no node has data of it.`,
+    data: {},
+  }
+}
+
 export function volumeResizedEvent(volume: StoredVolume, before: number): NewEvent {
   const { spec, revision } = volume
   return {
@@ -42,5 +69,71 @@ export function volumeResizedEvent(volume: StoredVolume, before: number): NewEve
     reason: 'resized',
     message: `The size of volume ${spec.name} changes from ${before} to ${spec.sizeBytes} bytes.`,
     data: { from: before, to: spec.sizeBytes },
+  }
+}
+
+/** The event of a change that the volume controller made at the time `now`. */
+export function occurrenceEvent(volume: StoredVolume, occurrence: VolumeOccurrence, now: string): NewEvent {
+  const { epoch } = volume.primary ?? { epoch: 0 }
+  const base = { subject: subjectOf(volume), cause: `${occurrence.kind} ${epoch} ${now}` }
+  switch (occurrence.kind) {
+    case 'replica_added':
+      return { ...replicaAddedEvent(volume, occurrence.nodeId), cause: `${base.cause} ${occurrence.nodeId}` }
+    case 'replica_removed':
+      return {
+        ...replicaRemovedEvent(volume, occurrence.nodeId),
+        cause: `${base.cause} ${occurrence.nodeId}`,
+      }
+    case 'ready':
+      return { ...base, ...readyText(volume) }
+    case 'degraded':
+      return { ...base, ...degradedText(volume, occurrence.reason) }
+    case 'lost':
+      return { ...base, ...lostText(volume, occurrence.nodeId, occurrence.recreatedOn) }
+    case 'handed_over':
+      return { ...base, ...handedOverText(volume, occurrence.from, occurrence.to) }
+  }
+}
+
+type EventText = Omit<NewEvent, 'subject' | 'cause'>
+
+function readyText({ spec, primary }: StoredVolume): EventText {
+  return {
+    type: 'volume.ready',
+    severity: 'info',
+    reason: 'ready',
+    message: `Volume ${spec.name} is ready on node ${primary?.nodeId ?? ''}.`,
+    data: { nodeId: primary?.nodeId ?? null, epoch: primary?.epoch ?? 0 },
+  }
+}
+
+function degradedText({ spec, primary }: StoredVolume, reason: string): EventText {
+  return {
+    type: 'volume.degraded',
+    severity: 'error',
+    reason,
+    message: `Volume ${spec.name} has no live primary: ${reason} (node ${primary?.nodeId ?? ''}).`,
+    data: { nodeId: primary?.nodeId ?? null },
+  }
+}
+
+function lostText({ spec }: StoredVolume, nodeId: NodeId, recreatedOn: NodeId | null): EventText {
+  const outcome = recreatedOn === null ? 'no copy is left' : `an empty one was created on node ${recreatedOn}`
+  return {
+    type: 'volume.lost',
+    severity: 'error',
+    reason: recreatedOn === null ? 'no_copy_left' : 'recreated_empty',
+    message: `The data of volume ${spec.name} on node ${nodeId} is lost; ${outcome}.`,
+    data: { nodeId, recreatedOn },
+  }
+}
+
+function handedOverText({ spec, primary }: StoredVolume, from: NodeId, to: NodeId): EventText {
+  return {
+    type: 'volume.handed_over',
+    severity: 'info',
+    reason: 'handed_over',
+    message: `The primary of volume ${spec.name} moved from node ${from} to node ${to}; nothing was lost.`,
+    data: { from, to, epoch: primary?.epoch ?? 0 },
   }
 }

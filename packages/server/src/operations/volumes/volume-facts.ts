@@ -3,7 +3,7 @@
 import type { NodeId, ResidencyRules, TenantId, VolumeSpec } from '@holdfast/contract'
 import { claimedBytes, type NodeFacts, type TenantFacts, type VolumeDemand } from '@holdfast/core'
 import { nodeFacts } from '../../scheduling/scheduling-facts.ts'
-import { nodes, platform, volumes } from '../../store/records.ts'
+import { nodes, platform, type StoredVolume, volumes } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { globally } from '../../store/transaction.ts'
 
@@ -28,10 +28,20 @@ export function gatherVolumeFacts(store: ReadStore, tenant: TenantId): TenantFac
 
 function claimsByNode(store: ReadStore, tenant: TenantId): Map<NodeId, number> {
   const claimed = new Map<NodeId, number>()
+  // Data that an agent has not deleted yet still fills the pool.
   for (const { record } of store.list(volumes, tenant))
-    for (const { nodeId } of record.copies)
+    for (const { nodeId } of [...record.copies, ...(record.leaving ?? [])])
       claimed.set(nodeId, (claimed.get(nodeId) ?? 0) + claimedBytes(record.spec.sizeBytes))
   return claimed
+}
+
+/** The facts without the nodes that still delete an older copy of the volume. */
+export function withoutLeaving(
+  facts: TenantFacts,
+  { leaving = [] }: Pick<StoredVolume, 'leaving'>,
+): TenantFacts {
+  const gone = new Set(leaving.map(({ nodeId }) => nodeId))
+  return gone.size === 0 ? facts : { ...facts, nodes: facts.nodes.filter(({ id }) => !gone.has(id)) }
 }
 
 export function demandOf(

@@ -16,9 +16,11 @@ export function volumeView(store: ReadStore, tenant: TenantId, stored: StoredVol
     phase,
     reason,
     primary: primary && { ...primary, nodeName: nameOf(primary.nodeId) },
-    copies: copies.map((copy) => ({
-      ...copy,
-      nodeName: nameOf(copy.nodeId),
+    copies: copies.map(({ nodeId, role, state }) => ({
+      nodeId,
+      role,
+      state,
+      nodeName: nameOf(nodeId),
       checkpoint: null,
       checkpointAge: null,
       promotable: false,

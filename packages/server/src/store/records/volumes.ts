@@ -2,7 +2,9 @@
 
 import {
   type AssignmentId,
+  boolean,
   branded,
+  checkpointShape,
   type Infer,
   integer,
   list,
@@ -10,6 +12,7 @@ import {
   nullable,
   type Owner,
   object,
+  observedCopyShape,
   oneOf,
   optional,
   string,
@@ -28,13 +31,46 @@ export const storedVolumeShape = object({
   reason: nullable(string()),
   /** The node whose copy may be written; null until a node fits. `epoch` counts the primaries of the volume. */
   primary: nullable(object({ nodeId: branded<NodeId>(), epoch: integer(), since: string() })),
-  copies: list(volumeCopyShape),
+  copies: list(
+    object({
+      ...volumeCopyShape.fields,
+      /** Whether the copy was complete once. */
+      seeded: optional(boolean()),
+      /** Whether the node of the copy was drained: the copy stays until as many others are current. */
+      evacuating: optional(boolean()),
+    }),
+  ),
+  /** The nodes whose agents must delete a copy and have not confirmed it. */
+  leaving: optional(list(object({ nodeId: branded<NodeId>(), since: string() }))),
+  /** The node that becomes the primary once the present one has released the volume; absent or null without one. */
+  handover: optional(nullable(object({ to: branded<NodeId>(), since: string() }))),
+  /** The checkpoint that is the content of a primary that was a replica before. */
+  from: optional(checkpointShape),
+  /** Whether the primary was reported once. Afterwards a primary that its pool lacks is never created empty. */
+  provisioned: optional(boolean()),
   revision: integer(),
   createdAt: string(),
   /** The number of the quota slot that the volume occupies. */
   slot: integer(),
 })
 export type StoredVolume = Infer<typeof storedVolumeShape>
+
+const { epoch, state, sizeBytes, reason, replicas, released } = observedCopyShape.fields
+
+/** The last report of an agent about its copy of a volume; the key is the volume and the node. */
+export const copyReportShape = object({
+  v,
+  volume: branded<VolumeId>(),
+  nodeId: branded<NodeId>(),
+  epoch,
+  state,
+  sizeBytes,
+  reason,
+  replicas,
+  released,
+  at: string(),
+})
+export type StoredCopyReport = Infer<typeof copyReportShape>
 
 /** The volume that has a name; the key is the name. */
 export const volumeNameShape = object({ v, id: branded<VolumeId>() })
@@ -62,6 +98,8 @@ export const volumeWriterShape = object({
 export type StoredVolumeWriter = Infer<typeof volumeWriterShape>
 
 export const volumes = tenantCollection('vol', storedVolumeShape, true)
+export const copyReports = tenantCollection('volobs', copyReportShape, true)
+export const copyReportId = (volume: VolumeId, nodeId: NodeId): string => `${volume}/${nodeId}`
 export const volumeNames = tenantCollection('volname', volumeNameShape, true)
 export const volumeUse = tenantCollection('voluse', volumeUseShape, true)
 export const volumeWriters = tenantCollection('volw', volumeWriterShape, true)

@@ -1,0 +1,76 @@
+// Decides the next state of a volume from the reports of its agents and the state of its nodes.
+// See docs/design/volumes.md#volumes-in-the-server
+
+import { forgetGone, observeCopies } from './copy-states.ts'
+import { nextMoveAt, placeReplicas, replacePrimary } from './move-copies.ts'
+import { isLost, phaseOf } from './volume-phase.ts'
+import {
+  type VolumeOccurrence,
+  type VolumeRecord,
+  type VolumeSituation,
+  withCopies,
+  withLeaving,
+} from './volume-record.ts'
+
+export type NextVolume<V> =
+  /** Every agent has deleted its copy: the record, its name and its quota are to be freed. */
+  | { readonly kind: 'delete' }
+  | {
+      readonly kind: 'keep'
+      readonly volume: V
+      readonly occurrences: readonly VolumeOccurrence[]
+      /** When the volume must be decided again although nothing changes, in milliseconds since 1970. */
+      readonly decideAgainAt: number | undefined
+    }
+
+export function nextVolume<V extends VolumeRecord>(before: V, situation: VolumeSituation): NextVolume<V> {
+  const present = forgetGone(before, situation)
+  if (before.phase === 'Deleting' || before.phase === 'Lost') return finalVolume(present)
+  if (before.spec.class === 'object') return keep(before)
+  if (before.spec.class === 'replicated' && isLost(present, situation)) return lostVolume(present, situation)
+  const replaced = replacePrimary(present, situation)
+  const placed = placeReplicas(replaced.volume, situation)
+  const observed = observeCopies(placed.volume, situation)
+  const volume = { ...observed, ...phaseOf(observed, situation) }
+  return {
+    kind: 'keep',
+    volume,
+    occurrences: [...replaced.occurrences, ...placed.occurrences, ...phaseChange(before, volume)],
+    decideAgainAt: nextMoveAt(volume, situation),
+  }
+}
+
+const keep = <V>(volume: V, occurrences: readonly VolumeOccurrence[] = []): NextVolume<V> => ({
+  kind: 'keep',
+  volume,
+  occurrences,
+  decideAgainAt: undefined,
+})
+
+/** A deleted volume ends when no agent has data of it. A lost one stays until it is deleted. */
+function finalVolume<V extends VolumeRecord>(volume: V): NextVolume<V> {
+  const isGone =
+    volume.phase === 'Deleting' && (volume.leaving ?? []).length === 0 && volume.copies.length === 0
+  return isGone ? { kind: 'delete' } : keep(volume)
+}
+
+function lostVolume<V extends VolumeRecord>(volume: V, { now }: VolumeSituation): NextVolume<V> {
+  const nodeId = volume.primary?.nodeId
+  const without = withCopies(volume, [], new Date(now).toISOString())
+  // The node of the primary is gone, so it confirms nothing.
+  const forgotten = forgetNode(without, nodeId)
+  const lost = { ...forgotten, phase: 'Lost' as const, reason: 'no_copy_left' }
+  return keep(lost, nodeId === undefined ? [] : [{ kind: 'lost', nodeId, recreatedOn: null }])
+}
+
+function forgetNode<V extends VolumeRecord>(volume: V, gone: string | undefined): V {
+  const leaving = volume.leaving?.filter(({ nodeId }) => nodeId !== gone) ?? []
+  return withLeaving(volume, leaving)
+}
+
+function phaseChange(before: VolumeRecord, after: VolumeRecord): VolumeOccurrence[] {
+  if (before.phase === after.phase) return []
+  if (after.phase === 'Degraded') return [{ kind: 'degraded', reason: after.reason ?? '' }]
+  const wasUsable = before.phase === 'Resizing' || before.phase === 'Ready'
+  return after.phase === 'Ready' && !wasUsable ? [{ kind: 'ready' }] : []
+}

@@ -1,0 +1,69 @@
+// Gathers the facts from which the next state of a volume is decided: its nodes, the reports of their agents, and the
+// containers that may use it.
+
+import type { NodeId, ResidencyRules, TenantId } from '@holdfast/contract'
+import { anchorVolume, type CopyNode, placeCopies, type VolumeSituation } from '@holdfast/core'
+import {
+  copyReportId,
+  copyReports,
+  deployments,
+  nodeNames,
+  nodes,
+  type StoredVolume,
+} from '../../store/records.ts'
+import type { Store } from '../../store/store.ts'
+import { type Address, globally, inTenant } from '../../store/transaction.ts'
+import { claimOf } from '../nodes/claims.ts'
+import { isDraining } from '../nodes/drain-node.ts'
+import { demandOf, gatherVolumeFacts, withoutLeaving } from './volume-facts.ts'
+import { isUsedOn } from './volume-users.ts'
+
+/** Reads one record: from the cache, or through a transaction that compares it at commit. */
+export type ReadRecord = <T>(address: Address<T>) => T | undefined
+
+export interface SituationDeps {
+  readonly store: Store
+  readonly residency: ResidencyRules
+  readonly read: ReadRecord
+  /** In milliseconds since 1970. */
+  readonly now: number
+}
+
+export function situationOf(deps: SituationDeps, tenant: TenantId, volume: StoredVolume): VolumeSituation {
+  const { store, residency, read, now } = deps
+  const { id, spec, primary } = volume
+  const nodeId = primary?.nodeId
+  return {
+    now,
+    nodeOf: (node) => copyNode(read, tenant, node),
+    reportOf: (node) => read(inTenant(tenant, copyReports, copyReportId(id, node))),
+    place(copies) {
+      const isComplete = copies.length > spec.replicas
+      const facts = isComplete ? NO_NODES : withoutLeaving(gatherVolumeFacts(store, tenant), volume)
+      return placeCopies(demandOf(store, tenant, spec, residency), copies, facts)
+    },
+    isMounted: () => nodeId !== undefined && isUsedOn(store, tenant, id, nodeId, 'any'),
+    isAnchored: () => isAnchored(store, tenant, id),
+  }
+}
+
+const NO_NODES = { nodes: [], containers: { used: 0, limit: 0 } }
+
+/** A node as volumes depend on it; undefined if it was removed. */
+export function copyNode(read: ReadRecord, tenant: TenantId, id: NodeId): CopyNode | undefined {
+  const node = read(inTenant(tenant, nodes, id))
+  if (node === undefined) return undefined
+  const claims = read(globally(nodeNames, node.name))?.claims ?? []
+  return {
+    status: node.status,
+    statusSince: Date.parse(node.statusSince),
+    schedulable: node.schedulable,
+    isLeaving: isDraining(node) || claimOf(claims, tenant)?.state === 'releasing',
+    hasPool: node.storage !== undefined,
+  }
+}
+
+const isAnchored = (store: Pick<Store, 'list'>, tenant: TenantId, id: string): boolean =>
+  store
+    .list(deployments, tenant)
+    .some(({ record }) => record.spec.secrets.some(({ anchor }) => anchorVolume(anchor) === id))
