@@ -24,11 +24,15 @@ export interface VolumeFacts {
   readonly limitBytes: number | undefined
   /** Undefined while the pool counts its usage again. */
   readonly usedBytes: number | undefined
+  /** Undefined if the volume is not mounted, such as after a boot. */
+  readonly mountPoint: string | undefined
 }
 
 export interface CheckpointFacts extends Checkpoint {
   readonly volume: string
   readonly origin: 'taken' | 'received'
+  /** Undefined while the pool counts its usage again. */
+  readonly usedBytes: number | undefined
 }
 
 export interface PoolContents {
@@ -71,9 +75,11 @@ export interface VolumePool {
   provision(volume: string, limitBytes: number): Promise<string>
   /**
    * Unmounts the volume and deletes it with all its checkpoints; succeeds if it is already gone. Rejects with `busy`
-   * while a process uses it.
+   * while a process or a container uses it.
    */
   remove(volume: string): Promise<void>
+  /** Unmounts the volume and deletes its live data like `remove`, but keeps its checkpoints. */
+  retire(volume: string): Promise<void>
   /** The number of file systems that a container created inside the volume: checkpoints and usage leave them out. */
   countNested(volume: string): Promise<number>
   /** Takes a checkpoint of the mounted volume; succeeds if the checkpoint already exists. */
@@ -85,6 +91,12 @@ export interface VolumePool {
   send(volume: string, checkpoint: Checkpoint, base?: Checkpoint): CheckpointStream
   /** Stores a checkpoint of another node. When it resolves, the checkpoint is verified, listed and on disk. */
   receive(input: Readable, request: ReceiveRequest): Promise<void>
+  /** The texts of all notes by name. A note is a small file in the pool, so it shares the fate of the volumes. */
+  readNotes(): Promise<ReadonlyMap<string, string>>
+  /** Replaces a note; it is on disk when this resolves. */
+  writeNote(name: string, text: string): Promise<void>
+  /** Removes a note; succeeds if it is already gone. */
+  removeNote(name: string): Promise<void>
 }
 
 /**

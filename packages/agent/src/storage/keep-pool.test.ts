@@ -11,9 +11,10 @@ const poolWith = (inspect: () => Promise<PoolFacts>): VolumePool => {
   const unused = (): never => {
     throw new Error('not used here')
   }
-  const changes = { provision: unused, remove: unused, countNested: unused, flush: unused, list: unused }
+  const changes = { provision: unused, remove: unused, retire: unused, flush: unused, list: unused }
+  const notes = { readNotes: unused, writeNote: unused, removeNote: unused, countNested: unused }
   const checkpoints = { takeCheckpoint: unused, removeCheckpoint: unused, restore: unused, send: unused }
-  return { inspect, ...changes, ...checkpoints, receive: unused }
+  return { inspect, ...changes, ...notes, ...checkpoints, receive: unused }
 }
 
 test('reports a pool that is lost and found again', async () => {

@@ -51,11 +51,14 @@ export function createCheckpoints(
 }
 
 /** The complete checkpoints among the subvolumes: a snapshot that is writable is none. */
-export function listCheckpoints(subvolumes: readonly ListedSubvolume[]): CheckpointFacts[] {
-  return subvolumes.flatMap(({ path, isReadOnly, receivedUuid }) => {
+export function listCheckpoints(
+  subvolumes: readonly ListedSubvolume[],
+  usedBytesOf: (id: number) => number | undefined,
+): CheckpointFacts[] {
+  return subvolumes.flatMap(({ id, path, isReadOnly, receivedUuid }) => {
     const [, volume, , epoch, number] = PLACE.exec(path) ?? []
     if (volume === undefined || !isReadOnly) return []
     const origin = receivedUuid === undefined ? 'taken' : 'received'
-    return [{ volume, epoch: Number(epoch), number: Number(number), origin }]
+    return [{ volume, epoch: Number(epoch), number: Number(number), origin, usedBytes: usedBytesOf(id) }]
   })
 }

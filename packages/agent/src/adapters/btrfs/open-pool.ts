@@ -10,6 +10,7 @@ import { type Commands, systemCommands } from './commands.ts'
 import { decodeFileSystemId } from './decode-output.ts'
 import { isMountPoint } from './files.ts'
 import { createLoopFile, mountLoopFile, readLoopFile } from './loop-file.ts'
+import { createNotes } from './notes.ts'
 import {
   adoptPool,
   type RememberedPool,
@@ -51,6 +52,7 @@ export async function openBtrfsPool(
     ...createVolumes({ commands, tree, quotas, mounts }),
     ...createCheckpoints(commands, tree),
     ...createReceiver(commands, tree),
+    ...createNotes(tree),
   }
 }
 

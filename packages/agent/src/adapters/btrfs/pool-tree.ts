@@ -4,6 +4,7 @@
 //   volumes/<volume>                                        the live data, mounted for containers
 //   checkpoints/<volume>/<epoch>.<number>/<epoch>.<number>  read-only states, taken here or received
 //   incoming/<random>/<epoch>.<number>                      a receive that is not complete
+//   notes/<name>.json                                       small files of the agent, such as the epochs of volumes
 
 import { lstat, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,7 +13,12 @@ import type { Commands } from './commands.ts'
 import { decodeCount, decodeSubvolumeIds, decodeSubvolumes, type Subvolume } from './decode-output.ts'
 import { ifExists } from './files.ts'
 
-export const FOLDERS = { volumes: 'volumes', checkpoints: 'checkpoints', incoming: 'incoming' } as const
+export const FOLDERS = {
+  volumes: 'volumes',
+  checkpoints: 'checkpoints',
+  incoming: 'incoming',
+  notes: 'notes',
+} as const
 const VOLUME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
 
 export interface ListedSubvolume extends Subvolume {
@@ -22,6 +28,8 @@ export interface ListedSubvolume extends Subvolume {
 export interface PoolTree {
   /** The absolute path of a place in the pool. */
   at(...names: readonly string[]): string
+  /** A path of the pool as the kernel names it, from the root of the file system. */
+  inFileSystem(path: string): Promise<string>
   flush(): Promise<void>
   /** Lists the subvolumes outside of other subvolumes, with paths from the pool's root. */
   list(): Promise<ListedSubvolume[]>
@@ -90,6 +98,7 @@ export function createPoolTree(commands: Commands, root: string): PoolTree {
 
   return {
     at,
+    inFileSystem: async (path) => `/${await prefixed(path)}`,
     list,
     idsBelow,
     deleteBelow,

@@ -1,9 +1,12 @@
 // Volumes of a pool on a real btrfs: limits, usage, removal, and an agent that is killed between commands.
 
+import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import {
   closeSync,
   existsSync,
+  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -84,6 +87,45 @@ test('refuses to remove a volume that a process uses, and removes it afterwards 
   await pool.remove('vol_gone')
   expect(existsSync(mountPoint)).toBe(false)
   expect(JSON.stringify(await pool.list())).not.toContain('vol_gone')
+})
+
+test('refuses to remove a volume that is mounted in another mount namespace, as a container mounts it', async () => {
+  const mountPoint = await pool.provision('vol_held', 16 * MIB)
+  writeFileSync(join(mountPoint, 'x'), 'data')
+  const inside = join(home.folder, 'inside')
+  mkdirSync(inside)
+  const script = 'mount --bind "$0" "$1" && echo up && cat'
+  const apart = ['--mount', '--propagation', 'private']
+  const container = spawn('unshare', [...apart, 'sh', '-c', script, mountPoint, inside])
+  await once(container.stdout, 'data')
+  await expect(pool.remove('vol_held')).rejects.toMatchObject({ fault: 'busy' })
+  expect(readFileSync(join(home.root, 'volumes/vol_held/x'), 'utf8')).toBe('data')
+  container.stdin.end()
+  await once(container, 'exit')
+  await pool.remove('vol_held')
+  expect(await factsOf('vol_held')).toBeUndefined()
+})
+
+test('deletes the live data of a volume alone and keeps its checkpoints', async () => {
+  writeFileSync(join(await pool.provision('vol_old', 16 * MIB), 'x'), 'first')
+  await pool.takeCheckpoint('vol_old', { epoch: 1, number: 1 })
+  await pool.retire('vol_old')
+  await pool.retire('vol_old')
+  expect(await factsOf('vol_old')).toBeUndefined()
+  await pool.restore('vol_old', { epoch: 1, number: 1 })
+  expect(await factsOf('vol_old')).toMatchObject({ mountPoint: undefined })
+  expect(readFileSync(join(await pool.provision('vol_old', 16 * MIB), 'x'), 'utf8')).toBe('first')
+  expect(await factsOf('vol_old')).toMatchObject({ mountPoint: mountOf('vol_old'), limitBytes: 16 * MIB })
+  await pool.remove('vol_old')
+})
+
+test('keeps notes in the pool until they are removed', async () => {
+  await pool.writeNote('vol_note', 'first')
+  await pool.writeNote('vol_note', 'second')
+  expect(await (await home.open()).readNotes()).toEqual(new Map([['vol_note', 'second']]))
+  await pool.removeNote('vol_note')
+  await pool.removeNote('vol_note')
+  expect(await pool.readNotes()).toEqual(new Map())
 })
 
 test('notices subvolumes that a container created inside a volume, and removes the volume with them', async () => {

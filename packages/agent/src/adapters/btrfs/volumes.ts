@@ -8,9 +8,11 @@ import { listCheckpoints } from './checkpoints.ts'
 import type { Commands } from './commands.ts'
 import { deviceOf, ifExists, isMountPoint } from './files.ts'
 import { FOLDERS, type ListedSubvolume, type PoolTree, requireName } from './pool-tree.ts'
-import type { Quotas } from './quotas.ts'
+import type { Quota, Quotas } from './quotas.ts'
+import { requireUnused } from './volume-users.ts'
 
 const MOUNT_OPTIONS = 'nodev,nosuid,noatime'
+const UNKNOWN: Quota = { limitBytes: undefined, usedBytes: undefined }
 
 interface VolumeDeps {
   readonly commands: Commands
@@ -22,12 +24,18 @@ interface VolumeDeps {
 
 export function createVolumes(
   deps: VolumeDeps,
-): Pick<VolumePool, 'list' | 'provision' | 'remove' | 'countNested'> {
+): Pick<VolumePool, 'list' | 'provision' | 'remove' | 'retire' | 'countNested'> {
   const { commands, tree, quotas } = deps
   const placeOf = (volume: string): string => tree.at(FOLDERS.volumes, requireName(volume))
   const mountPointOf = (volume: string): string => join(deps.mounts, requireName(volume))
+  const takeOut = async (volume: string): Promise<void> => {
+    const mountPoint = mountPointOf(volume)
+    await unmount(commands, mountPoint)
+    await ifExists(rmdir(mountPoint))
+    await requireUnused(tree, join(FOLDERS.volumes, volume))
+  }
   return {
-    list: () => listContents(tree, quotas),
+    list: () => listContents(tree, quotas, mountPointOf),
     async provision(volume, limitBytes) {
       const [place, mountPoint] = [placeOf(volume), mountPointOf(volume)]
       const exists = (await ifExists(lstat(place))) !== undefined
@@ -37,11 +45,14 @@ export function createVolumes(
       return mountPoint
     },
     async remove(volume) {
-      const mountPoint = mountPointOf(volume)
-      await unmount(commands, mountPoint)
-      await ifExists(rmdir(mountPoint))
+      await takeOut(volume)
       await tree.deleteBelow(join(FOLDERS.volumes, volume), join(FOLDERS.checkpoints, volume))
       await rm(tree.at(FOLDERS.checkpoints, volume), { recursive: true, force: true })
+      await tree.flush()
+    },
+    async retire(volume) {
+      await takeOut(volume)
+      await tree.deleteBelow(join(FOLDERS.volumes, volume))
       await tree.flush()
     },
     async countNested(volume) {
@@ -65,13 +76,24 @@ async function unmount(commands: Commands, mountPoint: string): Promise<void> {
   while (await isMountPoint(mountPoint)) await commands.run('umount', [mountPoint])
 }
 
-async function listContents(tree: PoolTree, quotas: Quotas): Promise<PoolContents> {
+async function listContents(
+  tree: PoolTree,
+  quotas: Quotas,
+  mountPointOf: (volume: string) => string,
+): Promise<PoolContents> {
   const subvolumes = await tree.list()
+  const quotaOf = await quotas.read(subvolumes.map(({ id }) => id))
   const live = subvolumes.filter(({ path }) => path.startsWith(`${FOLDERS.volumes}/`))
-  const quotaOf = await quotas.read(live.map(({ id }) => id))
-  const describe = ({ id, path, generation }: ListedSubvolume): VolumeFacts => {
-    const { limitBytes, usedBytes } = quotaOf.get(id) ?? { limitBytes: undefined, usedBytes: undefined }
-    return { volume: path.slice(FOLDERS.volumes.length + 1), generation, limitBytes, usedBytes }
+  const describe = async ({ id, path, generation }: ListedSubvolume): Promise<VolumeFacts> => {
+    const { limitBytes, usedBytes } = quotaOf.get(id) ?? UNKNOWN
+    const volume = path.slice(FOLDERS.volumes.length + 1)
+    const mountPoint = mountPointOf(volume)
+    const isMounted = (await deviceOf(mountPoint)) === (await deviceOf(tree.at(path)))
+    return { volume, generation, limitBytes, usedBytes, mountPoint: isMounted ? mountPoint : undefined }
   }
-  return { volumes: live.map(describe), checkpoints: listCheckpoints(subvolumes) }
+  const usedBytesOf = (id: number): number | undefined => quotaOf.get(id)?.usedBytes
+  return {
+    volumes: await Promise.all(live.map(describe)),
+    checkpoints: listCheckpoints(subvolumes, usedBytesOf),
+  }
 }
