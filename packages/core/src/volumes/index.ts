@@ -5,13 +5,13 @@ export {
   checkVolumeSize,
   type SentVolume,
 } from './check-volume.ts'
+export { claimedBytes } from './claimed-bytes.ts'
 export { desiredCopies } from './desired-copies.ts'
 export { drainWaits, type GroupMember, type HandoverStep, handOver, nextHandover } from './handover.ts'
 export { COPY_GRACE_MS } from './move-copies.ts'
 export { type NextVolume, nextVolume } from './next-volume.ts'
 export {
   acceptedPrimaries,
-  claimedBytes,
   explainVolume,
   nodesWithoutRoom,
   placeCopies,

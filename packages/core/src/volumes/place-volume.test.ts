@@ -2,7 +2,8 @@ import { NODE_COUNTRY, type VolumeCopy, type VolumeSpec } from '@holdfast/contra
 import { expect, test } from 'vitest'
 import type { NodeFacts } from '../scheduling/facts.ts'
 import { aNode, nodeIdOf, someFacts } from '../scheduling/scheduling.fixture.ts'
-import { claimedBytes, explainVolume, nodesWithoutRoom, placeCopies, refusalOfNode } from './place-volume.ts'
+import { claimedBytes } from './claimed-bytes.ts'
+import { explainVolume, nodesWithoutRoom, placeCopies, refusalOfNode } from './place-volume.ts'
 import { placedPhase, quotaBytes } from './volume-state.ts'
 
 const POOL = { poolBytes: 1000, claimedBytes: 0 }

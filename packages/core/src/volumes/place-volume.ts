@@ -14,14 +14,7 @@ import { explainNodes } from '../scheduling/explain-nodes.ts'
 import type { NodeFacts, TenantFacts, Workload } from '../scheduling/facts.ts'
 import { freePoolBytes } from '../scheduling/filters/storage.ts'
 import { desiredResidency } from '../scheduling/residency.ts'
-
-/**
- * How much of a pool a copy claims for each byte of the volume. Copy-on-write keeps overwritten extents until the whole
- * extent is unused, so a volume that is rewritten in small blocks needs more than its size.
- */
-const CLAIM_FACTOR = 2
-
-export const claimedBytes = (sizeBytes: number): number => CLAIM_FACTOR * sizeBytes
+import { claimedBytes } from './claimed-bytes.ts'
 
 export interface VolumeDemand {
   readonly spec: VolumeSpec
