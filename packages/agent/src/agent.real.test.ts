@@ -5,10 +5,11 @@ import {
   ASSIGNMENT_LABEL,
   containerSettings,
   findUnsafeSettings,
+  ownParts,
   TENANT_LABEL,
   tenantNetwork,
 } from '@holdfast/core/node'
-import { startRegistry, waitUntil } from '@holdfast/testkit'
+import { startRegistry, uniqueName, waitUntil } from '@holdfast/testkit'
 import Docker from 'dockerode'
 import { expect, it } from 'vitest'
 import { desiredItem, isUp, type TestNode } from './fixtures/agent.fixture.ts'
@@ -31,12 +32,14 @@ onBothEngines('the agent', (world, line) => {
 
   it('creates, names, reports, stops and removes a container', async () => {
     const { node } = await world().newNode()
-    const [first, second] = [desiredItem(world().image), desiredItem(world().image)]
+    // Containers of other files on the shared engine may be called web.
+    const name = uniqueName('web')
+    const [first, second] = [desiredItem(world().image, { name }), desiredItem(world().image, { name })]
     node.send([first, second])
     const one = await node.until(first, 'running', isUp)
     const other = await node.until(second, 'running', isUp)
-    expect(await nameOf(node, one.containerId)).toBe('web')
-    expect(await nameOf(node, other.containerId)).toBe('web.1')
+    expect(await nameOf(node, one.containerId)).toBe(name)
+    expect(await nameOf(node, other.containerId)).toBe(`${name}.1`)
     expect(one.startedAt).toMatch(/^20\d\d-/)
     await node.until(first, 'ready', ({ state, reason }) => state === 'ready' && reason === '')
     node.send([{ ...first, desired: 'stopped' }], { complete: false })
@@ -104,7 +107,8 @@ onBothEngines('the agent', (world, line) => {
     ])
     expect(found.HostConfig.RestartPolicy?.Name).toBe('unless-stopped')
     expect(Object.keys(found.NetworkSettings.Networks)).toEqual([network])
-    expect(findUnsafeSettings(JSON.parse(JSON.stringify(found)), network)).toEqual([])
+    const own = ownParts(item.template, network, { volumes: '/volumes', cgroup: 'holdfast' })
+    expect(findUnsafeSettings(JSON.parse(JSON.stringify(found)), own)).toEqual([])
   })
 
   it('resolves a deployment by its name from another container of the tenant', async () => {

@@ -3,6 +3,7 @@
 // container.
 
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { defined, engineWarnings, type MachineContainer } from '@holdfast/contract'
 import { readOwnLabels } from '@holdfast/core/node'
 import type { Logger } from 'pino'
@@ -14,10 +15,12 @@ import { createObserver } from './observe/observe.ts'
 import { createReadiness } from './observe/readiness.ts'
 import { createReplicaStatusTable, type ReplicaStatusTable } from './observe/replica-status-table.ts'
 import type { Engine } from './ports/engine.ts'
+import type { HostVolumes } from './ports/host-volumes.ts'
 import type { OomKills } from './ports/oom-kills.ts'
 import type { RouterAdmin } from './ports/router.ts'
 import type { DesiredChange, StartSession } from './ports/session.ts'
-import type { VolumePool } from './ports/volume-pool.ts'
+import type { MountableCopies } from './ports/volume-copies.ts'
+import { MOUNT_POINTS, type VolumePool } from './ports/volume-pool.ts'
 import { type Routing, startRouting } from './routing/start-routing.ts'
 import { createServerLink, type ServerLink } from './session/server-link.ts'
 import { openDesiredFile } from './state/desired-file.ts'
@@ -30,6 +33,8 @@ import { createSessionStreams } from './streams/node-streams.ts'
 
 /** Number of concurrent creates and starts per CPU core; more would only make each create and start slower. */
 const WORK_PER_CORE = 2
+/** The cgroup of all containers that write volumes, unless another is given. */
+export const WRITERS_CGROUP = 'holdfast'
 
 export interface AgentOptions {
   readonly state: NodeState
@@ -45,6 +50,12 @@ export interface AgentOptions {
   readonly peerAddress?: string
   /** Opens the node's storage; undefined: this node holds no volumes. */
   openPool?(): Promise<VolumePool>
+  /** The copies of volumes that containers may mount; undefined: containers with volumes wait. */
+  readonly copies?: MountableCopies
+  /** The machine, for containers with volumes; undefined: they wait. */
+  readonly host?: HostVolumes
+  /** The cgroup of all containers that write volumes. */
+  readonly cgroup?: string
   readonly concurrency?: number
   readonly build?: AgentBuild
   /** A monotonic clock in milliseconds; the process clock by default. */
@@ -139,7 +150,7 @@ interface NodeParts extends Pick<ConvergeDeps, 'desiredSet' | 'statuses' | 'mayC
 
 /** Starts the parts that work on the engine. The observer starts last, because it notifies the converger. */
 function startNode(
-  { state, log, concurrency, oomKills, build = THIS_BUILD }: AgentOptions,
+  { state, folder, log, concurrency, oomKills, copies, host, build = THIS_BUILD, ...options }: AgentOptions,
   { server, routing, keptLogs, ...parts }: NodeParts,
 ) {
   const { engine, addresses, drain } = routing
@@ -147,7 +158,8 @@ function startNode(
   const { statuses } = parts
   const { registryCredential, containerEnvironment, reportOrphans } = server
   const readiness = createReadiness({ engine, statuses, now: () => Date.now(), log })
-  const observer = createObserver({ engine, tenant, statuses, readiness, oomKills, log })
+  const places = { volumes: join(folder, MOUNT_POINTS), cgroup: options.cgroup ?? WRITERS_CGROUP }
+  const observer = createObserver({ engine, tenant, statuses, readiness, places, oomKills, log })
   const failedLogs = createFailedLogs(keptLogs, statuses)
   const converger = startConverging({
     ...parts,
@@ -155,6 +167,9 @@ function startNode(
     engine,
     tenant,
     observer,
+    places,
+    copies,
+    host,
     requisites: createRequisites({
       engine,
       tenant,

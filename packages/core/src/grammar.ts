@@ -7,11 +7,13 @@ const LABEL_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/
 const LABEL_PREFIX = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/
 const COUNTRY = /^[A-Z]{2}$/
 const LABEL_VALUE = /^[\x20-\x7e]*$/
+const PATH_ELEMENT = /^[^/\p{Cc}]+$/u
 
 const NAME_CHARACTERS = 63
 const LABEL_NAME_CHARACTERS = 63
 const LABEL_PREFIX_CHARACTERS = 253
 const LABEL_VALUE_CHARACTERS = 253
+const TARGET_CHARACTERS = 1024
 
 /** Whether a deployment name has only allowed characters. Another rule checks the length. */
 export function hasNameCharacters(text: string): boolean {
@@ -43,4 +45,11 @@ export function isCountry(value: unknown): boolean {
 /** Whether a text is a label value: printable ASCII, possibly empty. */
 export function isLabelValue(text: string): boolean {
   return text.length <= LABEL_VALUE_CHARACTERS && LABEL_VALUE.test(text)
+}
+
+/** Whether a path inside a container can be the target of a mount: absolute, normal and not the root. */
+export function isMountTarget(path: string): boolean {
+  if (path.length > TARGET_CHARACTERS || !path.startsWith('/')) return false
+  const elements = path.slice(1).split('/')
+  return elements.every((element) => PATH_ELEMENT.test(element) && element !== '.' && element !== '..')
 }

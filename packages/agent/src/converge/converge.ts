@@ -3,12 +3,14 @@
 // action. If few assignments change, only their containers are listed: a full list takes Docker as long as a create.
 
 import type { AssignmentId, DesiredItem, TenantId } from '@holdfast/contract'
-import { type OwnContainer, planNode } from '@holdfast/core/node'
+import { type MountPlaces, type NodeAction, type OwnContainer, planNode } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import type { FailedLogs } from '../observe/keep-failed-logs.ts'
 import type { ReplicaStatusTable } from '../observe/replica-status-table.ts'
 import type { Engine } from '../ports/engine.ts'
+import type { HostVolumes } from '../ports/host-volumes.ts'
 import type { DesiredChange, Session } from '../ports/session.ts'
+import type { MountableCopies } from '../ports/volume-copies.ts'
 import type { Addresses } from '../routing/addresses.ts'
 import type { Drain } from '../routing/drain.ts'
 import type { DesiredSet } from './desired-set.ts'
@@ -16,7 +18,10 @@ import { createLoop, type Scope } from './loop.ts'
 import { createOrphanWatch, type OrphanWatch } from './orphan-watch.ts'
 import { createOwnContainers } from './own-containers.ts'
 import type { Requisites } from './requisites.ts'
+import { createRestartBackoff } from './restart-backoff.ts'
 import { createRetryBackoff } from './retry-backoff.ts'
+import { createVolumeLeftovers } from './volume-leftovers.ts'
+import { createVolumeMounts } from './volume-mounts.ts'
 import { createWorkers } from './workers.ts'
 
 export interface ConvergeDeps extends Pick<Session, 'containerEnvironment'> {
@@ -27,6 +32,10 @@ export interface ConvergeDeps extends Pick<Session, 'containerEnvironment'> {
   readonly requisites: Requisites
   readonly addresses: Addresses
   readonly drain: Drain
+  readonly places: MountPlaces
+  /** The copies of volumes on this node; undefined: it has none. */
+  readonly copies: MountableCopies | undefined
+  readonly host: HostVolumes | undefined
   readonly failedLogs: Pick<FailedLogs, 'beforeRemoval'>
   readonly observer: {
     applyList(own: readonly OwnContainer[], settled: readonly AssignmentId[]): void
@@ -76,6 +85,9 @@ export function startConverging(deps: ConvergeDeps): Converger {
   const pendingNames = new Map<AssignmentId, string>()
   const unsafe = new Set<string>()
   const orphans = createOrphanWatch(log, deps.onOrphansLeft)
+  const volumes = createVolumeMounts(deps)
+  const leftovers = createVolumeLeftovers({ ...deps, volumes })
+  const restarts = createRestartBackoff(statuses, deps.monotonicMs)
 
   const loop = createLoop<AssignmentId>(pass, deps.random, (error) =>
     log.warn({ message: String(error) }, 'container list failed'),
@@ -88,7 +100,7 @@ export function startConverging(deps: ConvergeDeps): Converger {
   const nudgeFor = (ids: readonly AssignmentId[]): void =>
     containers.isKnown() ? loop.nudgeFor(ids) : loop.nudge()
   const requeue = (id: AssignmentId): void => (desired.has(id) ? nudgeFor([id]) : loop.nudge())
-  const planned = { desired, backoff, pendingNames, names }
+  const planned = { desired, backoff, pendingNames, names, volumes }
   const callbacks = { markUnsafe, confirm: observer.confirm, requeue, requeueIn: loop.wakeIn }
   const workers = createWorkers({ ...deps, ...planned, ...callbacks })
   const nudge = (id: AssignmentId | undefined): void => {
@@ -98,6 +110,13 @@ export function startConverging(deps: ConvergeDeps): Converger {
     const isLost = id !== undefined && state !== 'removed' && statuses.view(id)?.container === 'absent'
     if (id === undefined || state === undefined || isLost) loop.nudge()
     else nudgeFor([id])
+  }
+  deps.copies?.onChange(() => nudgeFor(backoff.clearKind('volume')))
+  /** Runs an action, unless it starts a container that exited too recently. */
+  const run = (action: NodeAction): void => {
+    const waitMs = action.kind === 'start' ? restarts.dueInMs(action.item, action.container) : 0
+    if (waitMs === 0) workers.run(action)
+    else loop.wakeIn(waitMs)
   }
   async function pass(scope: Scope<AssignmentId>): Promise<void> {
     if (!desiredSet.isKnown()) return
@@ -114,9 +133,10 @@ export function startConverging(deps: ConvergeDeps): Converger {
       unsafe,
       orphans: listed === 'all' ? orphans.find(own, new Set(desired.keys())) : [],
     })
-    for (const action of actions) workers.run(action)
+    for (const action of actions) run(action)
     // Requests a pass at the end of the earliest backoff, because assignments in backoff have no timers of their own.
     if (scope === 'all') loop.wakeIn(backoff.soonestMs())
+    if (listed === 'all') loop.wakeIn(leftovers.remove(containers, desired.values()))
   }
   return {
     setDesired(change, source) {

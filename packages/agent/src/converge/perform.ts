@@ -5,14 +5,16 @@ import { type AssignmentId, type DesiredItem, lackedCapabilities, type TenantId 
 import {
   AGENT_VERSION,
   containerSettings,
+  findDangers,
   findItemFault,
   findUnsafeSettings,
   graceSeconds,
-  isDanger,
   lowestFreeName,
   type NodeAction,
   needsEnvironment,
   type OwnContainer,
+  ownParts,
+  type PlacedMounts,
   type ResolvedEnvironment,
   readOwnLabels,
   tenantNetwork,
@@ -23,8 +25,10 @@ import type { ReplicaStatusTable } from '../observe/replica-status-table.ts'
 import { type Engine, EngineError, type InspectedContainer, isFault, MAX_MESSAGE } from '../ports/engine.ts'
 import type { Addresses } from '../routing/addresses.ts'
 import type { Drain } from '../routing/drain.ts'
+import { ActionError, failAs } from './action-error.ts'
 import type { Requisites } from './requisites.ts'
 import type { TakenNames } from './taken-names.ts'
+import type { VolumeMounts } from './volume-mounts.ts'
 
 export interface PerformDeps {
   readonly engine: Engine
@@ -32,6 +36,7 @@ export interface PerformDeps {
   readonly statuses: ReplicaStatusTable
   readonly requisites: Requisites
   readonly addresses: Addresses
+  readonly volumes: VolumeMounts
   /** Drains a routed container before it stops; does nothing on a node without a router. */
   readonly drain: Drain
   /** Container names of creates that are in progress or have an unknown outcome. */
@@ -44,23 +49,6 @@ export interface PerformDeps {
   readonly failedLogs: Pick<FailedLogs, 'beforeRemoval'>
   markUnsafe(containerId: string): void
   confirm(id: AssignmentId, containerId: string): void
-}
-
-/** A failed action, with the reason that the agent reports for the replica. */
-export class ActionError extends Error {
-  readonly reason: string
-  /** True if a retry of the failed action cannot succeed. */
-  readonly final: boolean
-  /** Names the secret that could not be resolved and the cause, or the lacking capabilities; else empty. */
-  readonly about: string
-
-  constructor(reason: string, cause: unknown, { final = false, about = '' } = {}) {
-    super(cause instanceof Error ? cause.message : reason, { cause })
-    this.name = 'ActionError'
-    this.reason = reason
-    this.final = final
-    this.about = about
-  }
 }
 
 /** Performs an action. `environment`: the variables for the create of a container with secrets. */
@@ -88,8 +76,17 @@ async function create(
   environment: ResolvedEnvironment | undefined,
 ): Promise<void> {
   await prepare(deps, item)
-  const containerId = await failAs('create_failed', createUnderFreeName(deps, item, name, environment))
-  await start(deps, item, containerId)
+  await deps.volumes.holding(item, async (isFirst) => {
+    const placed = await failAs('create_failed', deps.volumes.prepare(item, isFirst))
+    const created = createUnderFreeName(deps, item, { name, environment, placed })
+    await start(deps, item, await failAs('create_failed', created))
+  })
+}
+
+interface Creation {
+  readonly name: string
+  readonly environment: ResolvedEnvironment | undefined
+  readonly placed: PlacedMounts
 }
 
 /** Checks the desired item, and ensures its image and the tenant's network. Safe to repeat. */
@@ -123,13 +120,12 @@ const MAX_ABOUT = 200
 async function createUnderFreeName(
   deps: PerformDeps,
   item: DesiredItem,
-  firstName: string,
-  environment: ResolvedEnvironment | undefined,
+  { name: firstName, environment, placed }: Creation,
 ): Promise<string> {
   const { engine, tenant, pendingNames, names, addresses } = deps
   const address = await failAs('network_failed', (async () => addresses.assign(item.assignmentId))())
-  const body = containerSettings(item, tenant, address, environment)
-  const unsafe = findUnsafeSettings(body, tenantNetwork(tenant))
+  const body = containerSettings(item, tenant, address, environment, placed)
+  const unsafe = findUnsafeSettings(body, ownPartsOf(deps, item))
   if (unsafe.length > 0)
     throw new ActionError('refused_by_agent', new Error(unsafe.join(', ')), { final: true })
   for (
@@ -151,7 +147,7 @@ async function createUnderFreeName(
     names.add(name)
     if (readOwnLabels(holder.labels, tenant)?.assignmentId === item.assignmentId) {
       pendingNames.delete(item.assignmentId)
-      return adopt(deps, holder)
+      return adopt(deps, item, holder)
     }
   }
 }
@@ -177,19 +173,22 @@ async function createOnce(
   }
 }
 
-function adopt({ markUnsafe, tenant }: PerformDeps, { id, settings }: InspectedContainer): string {
-  if (!findUnsafeSettings(settings, tenantNetwork(tenant)).some(isDanger)) return id
-  markUnsafe(id)
+const ownPartsOf = ({ tenant, volumes }: PerformDeps, { template }: DesiredItem) =>
+  ownParts(template, tenantNetwork(tenant), volumes.places)
+
+function adopt(deps: PerformDeps, item: DesiredItem, { id, settings }: InspectedContainer): string {
+  if (findDangers(settings, ownPartsOf(deps, item)).length === 0) return id
+  deps.markUnsafe(id)
   throw new ActionError('unsafe_settings', undefined)
 }
 
 /** Starts an existing container. Checks its settings first, because they may have been changed since its creation. */
 async function startKnown(deps: PerformDeps, item: DesiredItem, { id }: OwnContainer): Promise<void> {
   deps.statuses.update(item.assignmentId, { activity: 'starting' })
-  adopt(deps, await deps.engine.inspectContainer(id))
+  adopt(deps, item, await deps.engine.inspectContainer(id))
   await failAs('network_failed', deps.requisites.ensureNetwork())
   try {
-    await start(deps, item, id)
+    await deps.volumes.holding(item, () => start(deps, item, id))
   } catch (error) {
     if (!needsEnvironment(item)) throw error
     throw withoutSecrets(error, item, await deps.engine.readEnvironment(id))
@@ -207,6 +206,7 @@ export function withoutSecrets(error: unknown, item: DesiredItem, environment: r
 
 async function start(deps: PerformDeps, item: DesiredItem, id: string): Promise<void> {
   const { assignmentId, template, needs } = item
+  await deps.volumes.requireMounted(item)
   try {
     await failAs('start_failed', deps.engine.startContainer(id))
   } catch (error) {
@@ -278,13 +278,3 @@ async function endContainer(
 
 const drainFirst = ({ drain }: PerformDeps, id: string, grace: number): Promise<void> =>
   drain(id, grace * 1000)
-
-/** Adds a reason to a failed action. If the engine does not answer, the replica has not failed, so no reason is added. */
-async function failAs<T>(reason: string, work: Promise<T>): Promise<T> {
-  try {
-    return await work
-  } catch (error) {
-    if (error instanceof ActionError || isFault(error, 'unavailable', 'timeout')) throw error
-    throw new ActionError(reason, error)
-  }
-}

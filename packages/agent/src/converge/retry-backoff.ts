@@ -19,8 +19,11 @@ export const retryDelay = (count: number, random: number): number =>
 export const environmentDelay = (count: number, random: number): number =>
   Math.min(FIRST_ENVIRONMENT_MS * 2 ** (count - 1), LAST_ENVIRONMENT_MS) * (0.75 + random / 4)
 
-/** Kind of a failure. `final`: a retry cannot succeed. `environment`: the container's environment is unavailable. */
-export type FailureKind = 'final' | 'environment' | 'other'
+/**
+ * Kind of a failure. `final`: a retry cannot succeed. `environment`: the container's environment is unavailable. `volume`: a
+ * volume cannot be mounted.
+ */
+export type FailureKind = 'final' | 'environment' | 'volume' | 'other'
 
 type Desired = ReadonlyMap<AssignmentId, DesiredItem>
 
@@ -30,6 +33,8 @@ export interface RetryBackoff {
   /** The number of failures of the assignment in a row. */
   failuresOf(id: AssignmentId): number
   clear(id: AssignmentId): void
+  /** Ends the backoff after failures of a kind. Returns the assignments that waited. */
+  clearKind(kind: FailureKind): AssignmentId[]
   waiting(): AssignmentId[]
   /** Time until the earliest retry of any assignment; infinite if no assignment waits for a retry. */
   soonestMs(): number
@@ -38,6 +43,7 @@ export interface RetryBackoff {
 const DELAYS: { readonly [kind in FailureKind]: (count: number, random: number) => number } = {
   final: () => Number.POSITIVE_INFINITY,
   environment: environmentDelay,
+  volume: retryDelay,
   other: retryDelay,
 }
 
@@ -70,6 +76,11 @@ export function createRetryBackoff(
     },
     failuresOf: (id) => failures.get(id)?.count ?? 0,
     clear: (id) => failures.delete(id),
+    clearKind(kind) {
+      const ids = [...failures].filter(([, failure]) => failure.kind === kind).map(([id]) => id)
+      for (const id of ids) failures.delete(id)
+      return ids
+    },
     waiting: () => waitingAt(nowMs()).map(([id]) => id),
     soonestMs() {
       const now = nowMs()

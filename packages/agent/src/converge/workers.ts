@@ -7,13 +7,16 @@ import {
   needsEnvironment,
   type ResolvedEnvironment,
   SECRET_UNRESOLVED,
+  VOLUME_NOT_MOUNTED,
+  writtenVolumes,
 } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import type { ViewChange } from '../observe/replica-status-table.ts'
 import { EngineError } from '../ports/engine.ts'
 import { NoSessionError, type Session } from '../ports/session.ts'
+import { ActionError } from './action-error.ts'
 import { createLimit } from './limit.ts'
-import { ActionError, type PerformDeps, perform, prepare, withoutSecrets } from './perform.ts'
+import { type PerformDeps, perform, prepare, withoutSecrets } from './perform.ts'
 import type { FailureKind, RetryBackoff } from './retry-backoff.ts'
 
 const MAX_REMOVALS = 16
@@ -56,6 +59,7 @@ export function createWorkers(deps: WorkerDeps): Workers {
     statuses.update(id, { trouble: '', about: '', cause: '', attempts: 0 })
     log.info({ assignment: id, action: action.kind }, 'action succeeded')
     const isChanged = changed.delete(id)
+    if (action.kind === 'remove' && wroteVolumes(action)) deps.requeueIn(0)
     const state = deps.desired.get(id)?.desired ?? 'removed'
     if (action.kind === 'remove' && action.item?.desired === 'removed' && state === 'removed') return
     // Requeues the assignment after a change, and after a removal, so that the next pass creates the replacement.
@@ -113,6 +117,10 @@ export function createWorkers(deps: WorkerDeps): Workers {
   }
 }
 
+/** Whether the action removed a writer, whose cgroup is removed after the next full list. An orphan may be one. */
+const wroteVolumes = ({ item }: Extract<NodeAction, { readonly kind: 'remove' }>): boolean =>
+  item !== undefined && writtenVolumes(item.template).length > 0
+
 async function performWithSecrets(
   deps: PerformDeps,
   action: Create,
@@ -138,6 +146,7 @@ function kindOf(error: unknown): FailureKind {
   if (error instanceof NoSessionError) return 'environment'
   if (!(error instanceof ActionError)) return 'other'
   if (error.final) return 'final'
+  if (error.reason === VOLUME_NOT_MOUNTED) return 'volume'
   return error.reason === SECRET_UNRESOLVED ? 'environment' : 'other'
 }
 

@@ -1,12 +1,21 @@
 // Inspects a container and records the result in the status table. Concurrent requests for one container share an
 // inspection.
 
-import { type AssignmentId, defined, type LastExit, type TenantId } from '@holdfast/contract'
+import {
+  type AssignmentId,
+  type DesiredItem,
+  defined,
+  type LastExit,
+  type TenantId,
+} from '@holdfast/contract'
 import {
   describeExit,
   type FailedChecks,
+  findDangers,
   findUnsafeSettings,
-  isDanger,
+  isStartedByAgent,
+  type MountPlaces,
+  ownParts,
   type ReplicaView,
   type SeenContainer,
   tenantNetwork,
@@ -24,6 +33,7 @@ export interface InspectDeps {
   readonly tenant: TenantId
   readonly statuses: ReplicaStatusTable
   readonly readiness: Readiness
+  readonly places: MountPlaces
   /** Called for a container with unsafe settings, which must be removed. */
   onUnsafe(containerId: string): void
   readonly log: Logger
@@ -150,14 +160,16 @@ function record(
   { found, texts, note, exitCause }: Inspected,
 ): void {
   const { statuses, readiness } = deps
-  if (!hasSafeSettings(deps, logged, found)) {
+  const view = statuses.view(id)
+  // Without its item, it is unknown which settings a container should have.
+  if (view === undefined) return
+  if (!hasSafeSettings(deps, logged, view.item, found)) {
     deps.onUnsafe(found.id)
     return
   }
-  const view = statuses.view(id)
-  if (view === undefined) return
   const lastExit = findLastExit(view, found, note)
-  const container = { ...keepRestartCount(view.container, found), ...defined({ ...texts, lastExit }) }
+  const seen = { ...keepRestartCount(view.container, found), ...defined({ ...texts, lastExit }) }
+  const container = isStartedByAgent(view.item.template) ? countExits(view, found, seen) : seen
   const adopted = isAdopted(view, found) ? { unverified: true } : {}
   statuses.update(id, { container, exitCause, creating: false, ...adopted })
   readiness.follow(id, container)
@@ -168,12 +180,14 @@ function record(
  * it.
  */
 function hasSafeSettings(
-  { tenant, log }: InspectDeps,
+  { tenant, places, log }: InspectDeps,
   logged: Map<string, string>,
+  { template }: DesiredItem,
   { id, settings }: InspectedContainer,
 ): boolean {
-  const unsafe = findUnsafeSettings(settings, tenantNetwork(tenant))
-  const dangers = unsafe.filter(isDanger)
+  const own = ownParts(template, tenantNetwork(tenant), places)
+  const unsafe = findUnsafeSettings(settings, own)
+  const dangers = findDangers(settings, own)
   if (dangers.length > 0) {
     log.error({ container: id, unsafe: dangers }, 'container has unsafe settings, removing it')
     return false
@@ -227,4 +241,19 @@ function keepRestartCount(before: ReplicaView['container'], found: InspectedCont
     // A running container has no exit code, so the exit code of its previous run is kept.
     exitCode: exitCode ?? before.exitCode,
   }
+}
+
+/**
+ * Counts the restarts of a container that the agent restarts. The engine counts its own restarts at the exit, so they are
+ * counted at the exit here too. Of the exits before this agent's start, at most one is known.
+ */
+function countExits(
+  { container: before }: ReplicaView,
+  found: InspectedContainer,
+  seen: SeenContainer,
+): SeenContainer {
+  if (typeof before !== 'object' || before.id !== seen.id)
+    return { ...seen, restarts: found.finishedAt === null ? 0 : 1 }
+  const isNew = seen.lastExit !== undefined && seen.lastExit.at !== before.lastExit?.at
+  return { ...seen, restarts: before.restarts + (isNew ? 1 : 0) }
 }

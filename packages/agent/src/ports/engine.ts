@@ -1,6 +1,13 @@
 // The part of the Docker Engine's API that the agent uses. Every call has its own deadline.
 
-import type { ContainerState, CreateBody, InspectedSettings, SeenContainer } from '@holdfast/core/node'
+import type {
+  CgroupDriver,
+  ContainerState,
+  CreateBody,
+  InspectedSettings,
+  SeedBody,
+  SeenContainer,
+} from '@holdfast/core/node'
 
 /** Any container of the machine, including those that Holdfast did not create. */
 export interface ListedContainer {
@@ -13,6 +20,12 @@ export interface ListedContainer {
   readonly labels: { readonly [key: string]: string }
   /** Addresses of the container on its networks, including addresses that are configured but not yet in use. */
   readonly addresses: readonly string[]
+}
+
+/** A volume of the engine itself. */
+export interface ListedVolume {
+  readonly name: string
+  readonly labels: { readonly [key: string]: string }
 }
 
 export interface NetworkFacts {
@@ -115,12 +128,13 @@ export interface EngineExec extends EngineStream {
 
 export interface Engine {
   version(): Promise<EngineVersion>
+  cgroupDriver(): Promise<CgroupDriver>
   /** Lists all containers of the machine. Costs Docker up to a millisecond per container. */
   listContainers(): Promise<ListedContainer[]>
   /** Lists the containers that have the label with this value. */
   listLabelled(label: string, value: string): Promise<ListedContainer[]>
   /** Creates a container and returns its id. A second create with the same name fails with a conflict. */
-  createContainer(name: string, body: CreateBody): Promise<string>
+  createContainer(name: string, body: CreateBody | SeedBody): Promise<string>
   /** Starts a container; succeeds if the container already runs. */
   startContainer(id: string): Promise<void>
   stopContainer(id: string, graceSeconds: number): Promise<void>
@@ -137,6 +151,10 @@ export interface Engine {
   startExec(id: string, command: ExecCommand, sink: ExecSink): Promise<EngineExec>
   hasImage(reference: string): Promise<boolean>
   pullImage(reference: string, credential: PullCredential | undefined): Promise<void>
+  /** Lists the engine's own volumes that have the label with this value. */
+  listVolumes(label: string, value: string): Promise<ListedVolume[]>
+  /** Removes a volume of the engine. Fails with a conflict while a container uses it; succeeds if it is already gone. */
+  removeVolume(name: string): Promise<void>
   hasNetwork(name: string): Promise<boolean>
   /** Inspects a network. Undefined if no network has that name. */
   inspectNetwork(name: string): Promise<NetworkFacts | undefined>

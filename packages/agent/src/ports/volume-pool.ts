@@ -3,6 +3,9 @@
 
 import type { Readable } from 'node:stream'
 
+/** The folder in the agent's state folder with the mount points of the volumes, each named by its id. */
+export const MOUNT_POINTS = 'volumes'
+
 /** A state of a volume at one moment. `number` increases within the epoch of one primary. */
 export interface Checkpoint {
   readonly epoch: number

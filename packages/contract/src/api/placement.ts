@@ -359,7 +359,7 @@ export const observationShape = object({
   reason: string(),
   /**
    * For `secret_unresolved`: which secret entry failed and why, as text written by the server. For `agent_version`: the
-   * capabilities that the agent lacks.
+   * capabilities that the agent lacks. For `volume_not_mounted`: the volume and why it cannot be mounted.
    */
   about: optional(string()),
   ...failureFields,

@@ -5,9 +5,12 @@ import {
   asOwner,
   type DesiredItem,
   defined,
+  isVolumeId,
   type Owner,
   type TenantId,
+  type VolumeId,
 } from '@holdfast/contract'
+import { writtenVolumes } from './container-mounts.ts'
 
 const PREFIX = 'holdfast.io/'
 export const ASSIGNMENT_LABEL = `${PREFIX}assignment`
@@ -18,6 +21,11 @@ const FORMER_OWNER_LABEL = `${PREFIX}deployment`
 const GENERATION_LABEL = `${PREFIX}generation`
 const TEMPLATE_LABEL = `${PREFIX}template`
 export const TENANT_LABEL = `${PREFIX}tenant`
+/** A writer has one label for each volume that it writes: this prefix and the id of the volume. */
+const WRITES_LABEL = `${PREFIX}writes.`
+const WRITES = 'true'
+/** The label of the container and the Docker volume by which an image's content is copied: the id of the volume. */
+export const SEED_LABEL = `${PREFIX}seed`
 /** The label with the broker's proof of the secret versions that the container was created with. */
 export const PROOF_LABEL = `${PREFIX}proof`
 
@@ -34,8 +42,22 @@ export function containerLabels(item: DesiredItem, tenant: TenantId, proof?: str
     [TEMPLATE_LABEL]: item.templateHash,
     [TENANT_LABEL]: tenant,
     ...defined({ [PROOF_LABEL]: proof }),
+    ...Object.fromEntries(writtenVolumes(item.template).map(writerLabel)),
   }
 }
+
+/** The label of every container that writes the volume, with its value. */
+export const writerLabel = (volume: VolumeId): [label: string, value: string] => [
+  `${WRITES_LABEL}${volume}`,
+  WRITES,
+]
+
+/** The volumes that a container writes according to its labels. */
+export const labelledVolumes = (labels: Labels): VolumeId[] =>
+  Object.keys(labels)
+    .filter((label) => label.startsWith(WRITES_LABEL))
+    .map((label) => label.slice(WRITES_LABEL.length))
+    .filter(isVolumeId)
 
 export interface OwnLabels {
   readonly assignmentId: AssignmentId

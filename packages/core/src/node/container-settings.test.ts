@@ -10,11 +10,12 @@ import { admitDeployment } from '../admission/admit-deployment.ts'
 import { findItemFault } from './check-item.ts'
 import { type CreateBody, containerSettings, needsEnvironment, tenantNetwork } from './container-settings.ts'
 import { containerTemplate } from './container-template.ts'
-import { anItem, PINNED, TENANT } from './node-items.fixture.ts'
-import { findUnsafeSettings, isDanger } from './unsafe-settings.ts'
+import { anItem, PINNED, PLACES, TENANT } from './node-items.fixture.ts'
+import { findDangers, findUnsafeSettings, type InspectedSettings, ownParts } from './unsafe-settings.ts'
 
 const NETWORK = tenantNetwork(TENANT)
-const unsafeOf = (body: Pick<CreateBody, 'HostConfig'>): string[] => findUnsafeSettings(body, NETWORK)
+const OWN = ownParts(anItem('A').template, NETWORK, PLACES)
+const unsafeOf = (found: InspectedSettings): string[] => findUnsafeSettings(found, OWN)
 
 function settingsOf(sent: JsonObject): CreateBody {
   const verdict = admitDeployment(sent, forCreate())
@@ -138,19 +139,19 @@ const MUTATIONS: readonly [string, unknown][] = [
 
 describe('findUnsafeSettings', () => {
   test("accepts the engine's inspect answer for a container created by the agent", () => {
-    expect(findUnsafeSettings(inspected(), NETWORK)).toEqual([])
+    expect(unsafeOf(inspected())).toEqual([])
   })
 
   test.each(MUTATIONS)('finds %s %j', (name, value) => {
     const { HostConfig, ...rest } = inspected()
-    expect(findUnsafeSettings({ ...rest, HostConfig: { ...HostConfig, [name]: value } }, NETWORK)).toEqual([
-      name,
-    ])
+    expect(unsafeOf({ ...rest, HostConfig: { ...HostConfig, [name]: value } })).toEqual([name])
   })
 
   test('classes as danger only settings that reach beyond the container', () => {
-    const names = [...new Set(MUTATIONS.map(([name]) => name))]
-    expect(names.filter((name) => !isDanger(name))).toEqual([
+    const { HostConfig, ...rest } = inspected()
+    const isHarmless = ([name, value]: readonly [string, unknown]): boolean =>
+      findDangers({ ...rest, HostConfig: { ...HostConfig, [name]: value } }, OWN).length === 0
+    expect([...new Set(MUTATIONS.filter(isHarmless).map(([name]) => name))]).toEqual([
       'CgroupParent',
       'PidsLimit',
       'PortBindings',
@@ -171,7 +172,7 @@ describe('findUnsafeSettings', () => {
   test('finds a second network and a mount, but accepts a volume that the image declares', () => {
     const base = inspected()
     const volume = { Type: 'volume', Driver: 'local', Name: 'a'.repeat(64) }
-    const find = (over: object) => findUnsafeSettings({ ...base, ...over }, NETWORK)
+    const find = (over: object) => unsafeOf({ ...base, ...over })
     expect(find({ NetworkSettings: { Networks: { [NETWORK]: {}, bridge: {} } } })).toEqual(['Networks'])
     expect(find({ Mounts: [{ Type: 'bind', Source: '/etc' }] })).toEqual(['Mounts'])
     expect(find({ Mounts: [{ ...volume, Name: 'shared' }] })).toEqual(['Mounts'])

@@ -3,13 +3,16 @@
 // docs/design/agent.md#container-settings.
 
 import {
+  type ContainerTemplate,
   type DesiredItem,
+  defined,
   durationMs,
   type HealthCheck,
   healthCheckTexts,
   type TenantId,
 } from '@holdfast/contract'
 import { containerLabels } from './container-labels.ts'
+import { isStartedByAgent, type MountBody, type MountPlaces, mountBodies } from './container-mounts.ts'
 
 export const CAPABILITIES = [
   'CHOWN',
@@ -59,7 +62,9 @@ type HostConfigBody = {
   readonly PidsLimit: number
   readonly IpcMode: 'private'
   readonly LogConfig: { readonly Type: 'json-file'; readonly Config: { readonly [key: string]: string } }
-  readonly RestartPolicy: { readonly Name: 'unless-stopped' }
+  readonly RestartPolicy: { readonly Name: 'unless-stopped' | 'no' }
+  readonly Mounts?: readonly MountBody[]
+  readonly CgroupParent?: string
   readonly Memory?: number
   readonly CpuPeriod?: number
   readonly CpuQuota?: number
@@ -102,6 +107,12 @@ export interface ResolvedEnvironment {
 export const needsEnvironment = ({ template }: DesiredItem): boolean =>
   template.secrets !== undefined || template.composedEnvironment !== undefined
 
+/** Where the mounts of a container are on its node. Required for a template with mounts. */
+export interface PlacedMounts extends Pick<MountPlaces, 'volumes'> {
+  /** The cgroup parent of a writer; undefined for other containers. */
+  readonly cgroupParent?: string | undefined
+}
+
 /**
  * `address` is the container's fixed IP address on the tenant's network, so that a request routed to this container never
  * reaches another one. If `address` is undefined, Docker assigns an address at each start.
@@ -111,6 +122,7 @@ export function containerSettings(
   tenant: TenantId,
   address?: string,
   resolved?: ResolvedEnvironment,
+  placed?: PlacedMounts,
 ): CreateBody {
   const { template } = item
   if (needsEnvironment(item) && resolved === undefined) throw new TypeError('the environment is not resolved')
@@ -124,7 +136,7 @@ export function containerSettings(
     Healthcheck: healthcheck(template.healthCheck),
     Shell: SHELL,
     StopTimeout: graceSeconds(item),
-    HostConfig: hostConfig(item, network),
+    HostConfig: hostConfig(item, network, placed),
     NetworkingConfig: { EndpointsConfig: { [network]: endpoint(template.name, address) } },
   }
 }
@@ -134,7 +146,11 @@ const endpoint = (alias: string, address: string | undefined): EndpointBody => (
   ...(address === undefined ? {} : { IPAMConfig: { IPv4Address: address } }),
 })
 
-function hostConfig({ template }: DesiredItem, network: string): HostConfigBody {
+function hostConfig(
+  { template }: DesiredItem,
+  network: string,
+  placed: PlacedMounts | undefined,
+): HostConfigBody {
   return {
     NetworkMode: network,
     CapDrop: ['ALL'],
@@ -143,10 +159,21 @@ function hostConfig({ template }: DesiredItem, network: string): HostConfigBody 
     PidsLimit: PIDS_LIMIT,
     IpcMode: 'private',
     LogConfig: { Type: 'json-file', Config: LOG_ROTATION },
-    RestartPolicy: { Name: 'unless-stopped' },
+    RestartPolicy: { Name: isStartedByAgent(template) ? 'no' : 'unless-stopped' },
+    ...mountSettings(template, placed),
     ...(template.limits?.memoryBytes ? { Memory: template.limits.memoryBytes } : {}),
     ...cpuLimit(template.limits?.cpuMillis ?? 0),
   }
+}
+
+/** A container without its mounts would write into its own layer, so they are never left out. */
+function mountSettings(
+  template: ContainerTemplate,
+  placed: PlacedMounts | undefined,
+): Pick<HostConfigBody, 'Mounts' | 'CgroupParent'> {
+  if (template.mounts === undefined || template.mounts.length === 0) return {}
+  if (placed === undefined) throw new TypeError('the places of the mounts are unknown')
+  return { Mounts: mountBodies(template, placed), ...defined({ CgroupParent: placed.cgroupParent }) }
 }
 
 /** The CPU limit is sent as a quota per scheduling period, because Docker rejects NanoCpus above the number of cores. */

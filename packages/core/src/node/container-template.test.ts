@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { aBody, aRecord, DIGEST } from '../admission/admission.fixture.ts'
-import { canonicalTemplate, containerTemplate } from './container-template.ts'
+import { canonicalTemplate, containerTemplate, neededCapabilities } from './container-template.ts'
 
 const spec = aRecord()
 const text = canonicalTemplate(spec, DIGEST)
@@ -46,4 +46,32 @@ test('each restart changes the template', () => {
     ...[2, 3].map((restartRevision) => canonicalTemplate(spec, DIGEST, { restartRevision })),
   ]
   expect(new Set(texts).size).toBe(3)
+})
+
+describe('the mounts of a spec', () => {
+  const volume = 'vol_01JCPZ0000000000000000000A'
+  const mount = { volume, target: '/data', type: 'volume' as const, readOnly: false }
+  const cache = { volume, target: '/cache', type: 'tmpfs' as const, readOnly: true }
+
+  test('become the mounts of the template, a tmpfs with its size', () => {
+    const mounted = { ...spec, volumes: [mount, cache] }
+    expect(containerTemplate(mounted, DIGEST, {}, { [volume]: 4096 }).mounts).toEqual([
+      mount,
+      { ...cache, sizeBytes: 4096 },
+    ])
+    expect(neededCapabilities(mounted)).toContain('mounts')
+  })
+
+  test('change the hash, but the size of a tmpfs does not', () => {
+    const mounted = canonicalTemplate({ ...spec, volumes: [mount] }, DIGEST)
+    expect(mounted).not.toBe(text)
+    expect(canonicalTemplate({ ...spec, volumes: [{ ...mount, readOnly: true }] }, DIGEST)).not.toBe(mounted)
+    expect(mounted).not.toContain('mounts')
+  })
+
+  test('are absent without volumes, and leave the hash of the spec as it was', () => {
+    expect(containerTemplate({ ...spec, volumes: [] }, DIGEST)).not.toHaveProperty('mounts')
+    expect(canonicalTemplate({ ...spec, volumes: [] }, DIGEST)).toBe(text)
+    expect(neededCapabilities(spec)).not.toContain('mounts')
+  })
 })

@@ -3,12 +3,14 @@
 // args, environment, secrets, secretsVersion, healthCheck, volumes, limits and labels.
 
 import {
+  asVolumeId,
   type ContainerTemplate,
   canonicalJson,
   capabilitiesNeeded,
   type DeploymentSpec,
   defined,
   type SecretEntry,
+  type TemplateMount,
   type TemplateOptions,
   type TemplateSecret,
 } from '@holdfast/contract'
@@ -16,33 +18,49 @@ import { parseImageReference } from '../image-reference.ts'
 import { memoizeByObject } from '../scheduling/memoize.ts'
 import { credentialPath } from '../secrets/vault-path.ts'
 
+type VolumeMount = NonNullable<DeploymentSpec['volumes']>[number]
+
 /** Maps the label of each credential to its pinned version. */
 export type Pins = { readonly [label: string]: number }
 
-export function containerTemplate(spec: DeploymentSpec, digest: string, pins: Pins = {}): ContainerTemplate {
+/** Maps the id of each volume that is mounted as tmpfs to its size in bytes. */
+export type TmpfsSizes = { readonly [volume: string]: number }
+
+export function containerTemplate(
+  spec: DeploymentSpec,
+  digest: string,
+  pins: Pins = {},
+  sizes: TmpfsSizes = {},
+): ContainerTemplate {
   return {
     name: spec.name,
     image: pinnedImage(spec.image, digest),
     environment: spec.environment ?? {},
-    ...templateOptions(spec, pins),
+    ...templateOptions(spec, pins, sizes),
     labels: spec.labels ?? {},
     stopGracePeriod: spec.stopGracePeriod,
   }
 }
 
 /** The optional members of the template. Each of them needs a capability of the agent. */
-function templateOptions(spec: DeploymentSpec, pins: Pins): TemplateOptions {
-  const { command, args, secrets, composedEnvironment, healthCheck, limits } = spec
+function templateOptions(spec: DeploymentSpec, pins: Pins, sizes: TmpfsSizes): TemplateOptions {
+  const { command, args, secrets, composedEnvironment, healthCheck, limits, volumes = [] } = spec
   return {
     ...defined({ command, args }),
     ...(secrets.length === 0 ? {} : { secrets: secrets.map((entry) => templateSecret(entry, pins)) }),
     ...defined({ composedEnvironment, healthCheck, limits }),
+    ...(volumes.length === 0 ? {} : { mounts: volumes.map((mount) => templateMount(mount, sizes)) }),
   }
+}
+
+function templateMount({ volume, target, type, readOnly }: VolumeMount, sizes: TmpfsSizes): TemplateMount {
+  const sizeBytes = type === 'tmpfs' && Object.hasOwn(sizes, volume) ? sizes[volume] : undefined
+  return { volume: asVolumeId(volume), target, type, readOnly, ...defined({ sizeBytes }) }
 }
 
 /** The capabilities that an agent needs to create a container of the spec. */
 export const neededCapabilities = memoizeByObject((spec: DeploymentSpec): readonly string[] =>
-  capabilitiesNeeded(templateOptions(spec, {})),
+  capabilitiesNeeded(templateOptions(spec, {}, {})),
 )
 
 /**
@@ -54,7 +72,9 @@ export function canonicalTemplate(
   digest: string,
   { pins, restartRevision }: { readonly pins?: Pins; readonly restartRevision?: number } = {},
 ): string {
-  const { name: _name, stopGracePeriod: _grace, ...hashed } = containerTemplate(spec, digest, pins)
+  const template = containerTemplate(spec, digest, pins)
+  // The text has the mounts as `volumes`, without the size of a tmpfs: a resized volume recreates no container.
+  const { name: _name, stopGracePeriod: _grace, mounts: _mounts, ...hashed } = template
   const { secretsVersion, volumes = [] } = spec
   const restart = defined({ restartRevision })
   return canonicalJson({ ...hashed, secrets: hashed.secrets ?? [], secretsVersion, volumes, ...restart })

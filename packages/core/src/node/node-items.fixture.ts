@@ -9,12 +9,15 @@ import {
   desiredItemShape,
   isTenantId,
 } from '@holdfast/contract'
+import type { MountPlaces } from './container-mounts.ts'
 import type { ContainerState, OwnContainer, PlanFacts } from './plan-node.ts'
 
 const TENANT_TEXT = '11111111-2222-4333-8444-555555555555'
 export const TENANT = isTenantId(TENANT_TEXT) ? TENANT_TEXT : throwIt()
 export const OWNER = asOwner('deployment/dep_01JCPZ0000000000000000000A')
 export const PINNED = `registry.example.com/shop/web@sha256:${'a'.repeat(64)}`
+
+export const PLACES: MountPlaces = { volumes: '/state/volumes', cgroup: 'holdfast' }
 
 function throwIt(): never {
   throw new Error('not a tenant id')

@@ -9,6 +9,7 @@ import {
   type Observation,
   type ReplicaState,
 } from '@holdfast/contract'
+import { isStartedByAgent } from './container-mounts.ts'
 import type { ContainerState } from './plan-node.ts'
 
 /** Health checks that failed in a row, and the output of the last one, as one bounded line without secret values. */
@@ -120,7 +121,13 @@ export const isReady = (seen: Pick<Observation, 'state' | 'reason'> | undefined)
   seen?.state === 'ready' && seen.reason === ''
 
 /** Reasons of a container that does not run, although its replica may have been running or ready before. */
-const DOWN_REASONS: ReadonlySet<string> = new Set(['exited', 'removed', 'create_failed', 'start_failed'])
+const DOWN_REASONS: ReadonlySet<string> = new Set([
+  'exited',
+  'removed',
+  'create_failed',
+  'start_failed',
+  'volume_not_mounted',
+])
 const UP_STATES: readonly ReplicaState[] = ['running', 'ready', 'stopping']
 
 /** Whether the container of a replica runs. A container that waits for its restart keeps its state, with a reason. */
@@ -130,9 +137,13 @@ export const isUp = ({ state, reason }: Pick<Observation, 'state' | 'reason'>): 
 export const SECRET_UNRESOLVED = 'secret_unresolved'
 /** The agent lacks a capability that the container needs, so it creates no container. */
 export const AGENT_VERSION = 'agent_version'
+/** A volume of the container cannot be mounted on this node now, so the container is not started. */
+export const VOLUME_NOT_MOUNTED = 'volume_not_mounted'
+
+const EXPLAINED: readonly string[] = [SECRET_UNRESOLVED, AGENT_VERSION, VOLUME_NOT_MOUNTED]
 
 const aboutOf = ({ about }: ReplicaView, reason: string): { about?: string } =>
-  (reason === SECRET_UNRESOLVED || reason === AGENT_VERSION) && about !== '' ? { about } : {}
+  EXPLAINED.includes(reason) && about !== '' ? { about } : {}
 
 /** The engine's error behind a reported trouble. Without trouble there is nothing to explain. */
 const causeOf = ({ cause }: ReplicaView, reason: string): { cause?: string } =>
@@ -149,6 +160,7 @@ function observeContainer(view: ReplicaView, container: SeenContainer): Unnumber
     gone: false,
     ...defined({ lastExit, proof }),
     ...explainFailure(view, container, reason),
+    ...aboutOf(view, reason),
     state,
     reason,
   })
@@ -168,7 +180,11 @@ function observeContainer(view: ReplicaView, container: SeenContainer): Unnumber
       return isDesired ? observed('starting', view.trouble) : observed('stopped', '')
     case 'exited':
     case 'dead':
-      return isDesired ? observed('starting', view.trouble || 'exited') : observed('stopped', '')
+      if (!isDesired) return observed('stopped', '')
+      // The agent will start it again, as the engine starts a container whose state is `restarting`.
+      if (isStartedByAgent(view.item.template) && view.trouble === '')
+        return view.activity === 'stopping' ? observed('stopping', '') : observed('running', 'exited')
+      return observed('starting', view.trouble || 'exited')
   }
 }
 

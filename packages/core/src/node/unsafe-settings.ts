@@ -3,6 +3,14 @@
 // settings in DANGERS: other differences are harmless, for example if an operator pins the container to a core. See
 // docs/design/agent.md#container-settings.
 
+import type { ContainerTemplate } from '@holdfast/contract'
+import {
+  cgroupParent,
+  isStartedByAgent,
+  type MountBody,
+  type MountPlaces,
+  mountBodies,
+} from './container-mounts.ts'
 import { CAPABILITIES, LOG_ROTATION, NO_NEW_PRIVILEGES, PIDS_LIMIT } from './container-settings.ts'
 
 type Check = (value: unknown) => boolean
@@ -90,39 +98,118 @@ const DANGERS: readonly string[] = [
   'ReadonlyPaths',
 ]
 
-/** Whether an unsafe setting is reason enough to remove a container that exists. */
-export const isDanger = (setting: string): boolean => DANGERS.includes(setting)
+/**
+ * Settings that keep the engine from starting a container with volumes, and its processes below the cgroup of its writer.
+ * With others, a second writer of the volume could start.
+ */
+const VOLUME_DANGERS: readonly string[] = ['RestartPolicy', 'CgroupParent']
+
+/** The parts of its own that a container may have, beyond the settings of every container. */
+export interface OwnParts {
+  readonly network: string
+  readonly mounts: readonly MountBody[]
+  readonly isStartedByAgent: boolean
+  /** The possible cgroup parents of a writer, one for each driver; empty for other containers. */
+  readonly cgroupParents: readonly string[]
+}
+
+export const ownParts = (template: ContainerTemplate, network: string, places: MountPlaces): OwnParts => ({
+  network,
+  mounts: mountBodies(template, places),
+  isStartedByAgent: isStartedByAgent(template),
+  cgroupParents: (['cgroupfs', 'systemd'] as const).flatMap(
+    (driver) => cgroupParent(template, places, driver) ?? [],
+  ),
+})
+
+/** Returns the unsafe settings that are reason enough to remove a container that exists. */
+export const findDangers = (container: InspectedSettings, own: OwnParts): string[] =>
+  findUnsafeSettings(container, own).filter(
+    (name) => DANGERS.includes(name) || (own.isStartedByAgent && VOLUME_DANGERS.includes(name)),
+  )
 
 /** Returns the names of a container's unsafe settings; empty for a safe container. */
-export function findUnsafeSettings(container: InspectedSettings, network: string): string[] {
+export function findUnsafeSettings(container: InspectedSettings, own: OwnParts): string[] {
   const { HostConfig } = container
   const missing = Object.entries(REQUIRED)
     .filter(([name, holds]) => !holds(HostConfig[name]))
     .map(([name]) => name)
   const beyond = Object.entries(HostConfig)
-    .filter(([name, value]) => !Object.hasOwn(REQUIRED, name) && !isHarmless(name, value, network))
+    .filter(([name, value]) => !Object.hasOwn(REQUIRED, name) && !isHarmless(name, value, own))
     .map(([name]) => name)
-  return [...missing, ...beyond, ...findForeignParts(container, network)]
+  return [
+    ...new Set([
+      ...missing,
+      ...beyond,
+      ...findMisplaced(HostConfig, own),
+      ...findForeignParts(container, own),
+    ]),
+  ]
 }
 
-function isHarmless(name: string, value: unknown, network: string): boolean {
-  if (name === 'NetworkMode') return value === network
+function isHarmless(name: string, value: unknown, own: OwnParts): boolean {
+  if (name === 'NetworkMode') return value === own.network
+  if (name === 'Mounts' || name === 'CgroupParent') return true
   return (Object.hasOwn(ALLOWED, name) ? ALLOWED[name] : isEmpty)?.(value) ?? false
 }
 
-function findForeignParts({ Mounts = [], NetworkSettings }: InspectedSettings, network: string): string[] {
+/** Finds settings that depend on the mounts of the template, whether they are present or not. */
+function findMisplaced({ Mounts, CgroupParent, RestartPolicy }: Settings, own: OwnParts): string[] {
+  const isOwnCgroup =
+    own.cgroupParents.length === 0 ? isEmpty(CgroupParent) : own.cgroupParents.includes(String(CgroupParent))
+  const mayRestart = !own.isStartedByAgent || (isSettings(RestartPolicy) && one('', 'no')(RestartPolicy.Name))
+  return [
+    ...(isOwnList(Mounts, own.mounts) ? [] : ['Mounts']),
+    ...(isOwnCgroup ? [] : ['CgroupParent']),
+    ...(mayRestart ? [] : ['RestartPolicy']),
+  ]
+}
+
+/** Whether the configured mounts are exactly the expected ones. */
+function isOwnList(configured: unknown, expected: readonly MountBody[]): boolean {
+  if (isEmpty(configured)) return expected.length === 0
+  return (
+    isList(configured) &&
+    configured.length === expected.length &&
+    expected.every((mount) => configured.some((one) => isSame(one, mount)))
+  )
+}
+
+/** Whether a value has the expected members. Members that are not expected must be empty, also in nested objects. */
+function isSame(value: unknown, expected: unknown): boolean {
+  if (!isSettings(expected)) return value === expected || (isEmpty(value) && isEmpty(expected))
+  if (!isSettings(value)) return false
+  const names = new Set([...Object.keys(value), ...Object.keys(expected)])
+  return [...names].every((name) => isSame(value[name], expected[name]))
+}
+
+function findForeignParts({ Mounts = [], NetworkSettings }: InspectedSettings, own: OwnParts): string[] {
   const networks = Object.keys(NetworkSettings?.Networks ?? {})
   return [
-    ...(Mounts.every(isOwnVolume) ? [] : ['Mounts']),
-    ...(networks.every((name) => name === network) ? [] : ['Networks']),
+    ...(Mounts.every((mount) => isOwnVolume(mount, own.mounts) || isOwnMount(mount, own.mounts))
+      ? []
+      : ['Mounts']),
+    ...(networks.every((name) => name === own.network) ? [] : ['Networks']),
   ]
+}
+
+/** Whether a mount of an inspected container is one of the expected mounts. */
+function isOwnMount(mount: unknown, expected: readonly MountBody[]): boolean {
+  if (!isSettings(mount) || !one(undefined, '', 'private', 'rprivate')(mount.Propagation)) return false
+  const found = expected.find(({ Target }) => Target === mount.Destination)
+  return (
+    found !== undefined &&
+    mount.Type === found.Type &&
+    mount.RW === !found.ReadOnly &&
+    (found.Type === 'tmpfs' ? isEmpty(mount.Source) : mount.Source === found.Source)
+  )
 }
 
 /**
  * Whether a mount is an anonymous volume, which Docker creates for one container alone if the image declares a volume.
  */
-function isOwnVolume(mount: unknown): boolean {
-  if (!isSettings(mount)) return false
+function isOwnVolume(mount: unknown, expected: readonly MountBody[]): boolean {
+  if (!isSettings(mount) || expected.some(({ Target }) => Target === mount.Destination)) return false
   const name = mount.Name
   return (
     mount.Type === 'volume' &&

@@ -243,6 +243,7 @@ const FAILURES: { readonly [reason: string]: string } = {
   image_pull_failed: 'could not pull its image',
   create_failed: 'could not be created, in three attempts',
   start_failed: 'could not be started, in three attempts',
+  volume_not_mounted: 'could not mount a volume',
   secret_unresolved: 'did not get its secrets',
   agent_version: 'needs a newer agent on its node',
   unschedulable: 'found no node',

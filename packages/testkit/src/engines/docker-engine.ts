@@ -21,6 +21,8 @@ export interface DockerEngine {
   /** The newest API version that the engine supports: 1.41 or 1.56. */
   readonly apiVersion: string
   readonly folder: string
+  /** The cgroup below which containers run: a path below the root of each hierarchy. It is emptied with the engine. */
+  readonly cgroup: string
   /** Process id of the current dockerd; changes when dockerd is restarted. */
   readonly pid: number
   /** Kills dockerd with SIGKILL; containerd and the containers keep running. */
@@ -76,6 +78,7 @@ export async function launchDockerEngine(
     socketPath: files.socketPath,
     apiVersion,
     folder: place.folder,
+    cgroup: containersOf(place),
     get pid() {
       return dockerd.pid
     },
@@ -95,6 +98,8 @@ export async function launchDockerEngine(
     },
   }
 }
+
+const containersOf = ({ cgroup }: LabPlace): string => `${cgroup}/containers`
 
 function binariesOf(line: DockerLine): Binaries {
   return line === 'new'
@@ -162,7 +167,7 @@ function dockerdFlags(place: LabPlace, files: EngineFiles, settings: EngineSetti
     '--exec-opt',
     'native.cgroupdriver=cgroupfs',
     '--cgroup-parent',
-    `/${place.cgroup}/containers`,
+    `/${containersOf(place)}`,
     ...registries.flatMap((registry) => ['--insecure-registry', registry]),
   ]
 }

@@ -4,7 +4,7 @@
 import { mkdir, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { PoolSource } from '../../ports/pool-source.ts'
-import { PoolError, type PoolFacts, type VolumePool } from '../../ports/volume-pool.ts'
+import { MOUNT_POINTS, PoolError, type PoolFacts, type VolumePool } from '../../ports/volume-pool.ts'
 import { createCheckpoints } from './checkpoints.ts'
 import { type Commands, systemCommands } from './commands.ts'
 import { decodeFileSystemId } from './decode-output.ts'
@@ -44,7 +44,7 @@ export async function openBtrfsPool(
   await quotas.enable()
   const tree = createPoolTree(commands, root)
   await tree.removeAll(FOLDERS.incoming)
-  const mounts = join(stateFolder, 'volumes')
+  const mounts = join(stateFolder, MOUNT_POINTS)
   await mkdir(mounts, { recursive: true, mode: 0o700 })
   return {
     inspect: () => inspect(source, root, remembered),

@@ -15,12 +15,18 @@ import {
   type ShapeNode,
   string,
 } from '@holdfast/contract'
-import { type ContainerState, type InspectedSettings, PROOF_LABEL } from '@holdfast/core/node'
+import {
+  type CgroupDriver,
+  type ContainerState,
+  type InspectedSettings,
+  PROOF_LABEL,
+} from '@holdfast/core/node'
 import type {
   BoundedText,
   ContainerEvent,
   InspectedContainer,
   ListedContainer,
+  ListedVolume,
   NetworkFacts,
 } from '../../ports/engine.ts'
 import { plainEngineText } from './classify-error.ts'
@@ -84,6 +90,12 @@ const networkShape = object({
   IPAM: object({ Config: nullable(list(object({ Subnet: string() }))) }),
 })
 
+const volumesShape = object({
+  Volumes: nullable(list(object({ Name: string(), Labels: optional(labels()) }))),
+})
+
+const infoShape = object({ CgroupDriver: string() })
+
 const eventShape = object({
   Action: string(),
   Actor: object({ ID: string(), Attributes: map(string()) }),
@@ -124,6 +136,15 @@ export function readListed(value: unknown): ListedContainer {
 export function readNetwork(value: unknown): NetworkFacts {
   const { Labels, IPAM } = read(networkShape, value)
   return { labels: Labels ?? {}, subnets: (IPAM.Config ?? []).map(({ Subnet }) => Subnet) }
+}
+
+export const readVolumes = (value: unknown): ListedVolume[] =>
+  (read(volumesShape, value).Volumes ?? []).map(({ Name, Labels }) => ({ name: Name, labels: Labels ?? {} }))
+
+/** An unknown driver is treated like none: a container that needs a cgroup of its own is then not created. */
+export function readCgroupDriver(value: unknown): CgroupDriver {
+  const { CgroupDriver: driver } = read(infoShape, value)
+  return driver === 'cgroupfs' || driver === 'systemd' ? driver : 'none'
 }
 
 /** A container's current address on a network; before the container runs, the configured address. */

@@ -1,6 +1,6 @@
 // Implements the agent's engine port for the Docker Engine, with dockerode on the unix socket.
 
-import type { CreateBody } from '@holdfast/core/node'
+import type { CreateBody, SeedBody } from '@holdfast/core/node'
 import type Docker from 'dockerode'
 import {
   type Engine,
@@ -12,7 +12,15 @@ import {
 } from '../../ports/engine.ts'
 import { type Caller, createCaller } from './call.ts'
 import { plainEngineText, readStatus } from './classify-error.ts'
-import { readEnvironment, readEvent, readInspected, readListed, readNetwork } from './decode.ts'
+import {
+  readCgroupDriver,
+  readEnvironment,
+  readEvent,
+  readInspected,
+  readListed,
+  readNetwork,
+  readVolumes,
+} from './decode.ts'
 import { startExec } from './exec.ts'
 import { readLogs } from './logs.ts'
 import { readJsonLines } from './read-lines.ts'
@@ -39,6 +47,7 @@ export function createDockerEngine(socketPath: string): Engine {
       version: (await call(READ_MS, (docker) => docker.version())).Version,
       apiVersion: await caller.apiVersion(),
     }),
+    cgroupDriver: async () => readCgroupDriver(await call(READ_MS, (docker) => docker.info())),
     listContainers: () => listContainers(caller, {}),
     listLabelled: (label, value) => listContainers(caller, { label: [`${label}=${value}`] }),
     createContainer: (name, body) =>
@@ -65,6 +74,13 @@ export function createDockerEngine(socketPath: string): Engine {
     startExec: (id, command, sink) => startExec(caller, socketPath, id, command, sink),
     hasImage: (reference) => exists(call(READ_MS, (docker) => docker.getImage(reference).inspect())),
     pullImage: (reference, credential) => pullImage(caller, reference, credential),
+    listVolumes: async (label, value) =>
+      readVolumes(
+        await call(READ_MS, (docker, abortSignal) =>
+          docker.listVolumes({ filters: { label: [`${label}=${value}`] }, abortSignal }),
+        ),
+      ),
+    removeVolume: (name) => removeVolume(caller, name),
     hasNetwork: (name) => exists(call(READ_MS, (docker) => docker.getNetwork(name).inspect())),
     inspectNetwork: (name) => inspectNetwork(caller, name),
     listNetworks: async () => {
@@ -104,10 +120,10 @@ async function listContainers(
 async function createContainer(
   docker: Docker,
   name: string,
-  body: CreateBody,
+  body: CreateBody | SeedBody,
   abortSignal: AbortSignal,
 ): Promise<string> {
-  const options: Docker.ContainerCreateOptions & { _query: object; _body: CreateBody } = {
+  const options: Docker.ContainerCreateOptions & { _query: object; _body: CreateBody | SeedBody } = {
     _query: { name },
     _body: body,
     abortSignal,
@@ -127,6 +143,14 @@ async function inspectNetwork({ call }: Caller, name: string): Promise<NetworkFa
 async function removeNetwork({ call }: Caller, name: string): Promise<void> {
   try {
     await call(REMOVE_MS, (docker, abortSignal) => docker.getNetwork(name).remove({ abortSignal }))
+  } catch (error) {
+    if (!isFault(error, 'not_found')) throw error
+  }
+}
+
+async function removeVolume({ call }: Caller, name: string): Promise<void> {
+  try {
+    await call(REMOVE_MS, (docker, abortSignal) => docker.getVolume(name).remove({ abortSignal }))
   } catch (error) {
     if (!isFault(error, 'not_found')) throw error
   }

@@ -1,10 +1,8 @@
 // Rules for volume mounts. Every fault inside a mount, even a wrong type, has the code volume_mount_shape.
 
 import { isVolumeId, MOUNT_TYPES } from '@holdfast/contract'
+import { isMountTarget } from '../../grammar.ts'
 import { accepted, isAbsent, onText, type Rule, type Stage } from '../rule-engine/rule.ts'
-
-const TARGET_CHARACTERS = 1024
-const PATH_ELEMENT = /^[^/\p{Cc}]+$/u
 
 const EXPECTED: { readonly [field: string]: string } = {
   volume: 'the typed id of a volume: vol_ and 26 characters',
@@ -26,7 +24,7 @@ export const volumesRules: readonly Rule[] = [
   mountRule(
     'target',
     'form',
-    onText((path) => !isNormalPath(path)),
+    onText((path) => !isMountTarget(path)),
   ),
   mountRule('type', 'type', (value) => !isAbsent(value) && typeof value !== 'string'),
   mountRule('type', 'required', isAbsent),
@@ -46,10 +44,4 @@ function mountRule(field: string, stage: Stage, refuses: Rule['refuses']): Rule 
     refuses: (value, context, place) =>
       refuses(value, context, place) !== false && accepted(EXPECTED[field] ?? ''),
   }
-}
-
-function isNormalPath(path: string): boolean {
-  if (path.length > TARGET_CHARACTERS || !path.startsWith('/')) return false
-  const elements = path.slice(1).split('/')
-  return elements.every((element) => PATH_ELEMENT.test(element) && element !== '.' && element !== '..')
 }

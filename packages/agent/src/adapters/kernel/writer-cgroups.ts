@@ -1,0 +1,63 @@
+// Removes the empty cgroups of writers. The engine creates the cgroup parent of a container and never removes it. The kernel
+// removes only a cgroup without processes and without children, so a cgroup in use is never harmed.
+
+import { existsSync, lstatSync, readdirSync, rmdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { isVolumeId, type VolumeId } from '@holdfast/contract'
+import type { HostVolumes } from '../../ports/host-volumes.ts'
+
+const ROOT = '/sys/fs/cgroup'
+
+/** `cgroup`: the cgroup of all writers, as a path below the root of each hierarchy. */
+export const createWriterCgroups = (
+  cgroup: string,
+  root = ROOT,
+): Pick<HostVolumes, 'removeEmptyCgroups'> => ({
+  removeEmptyCgroups: (keep) =>
+    hierarchies(root)
+      .flatMap((hierarchy) => cgroupsOf(hierarchy, cgroup))
+      .filter(({ volume }) => !keep.has(volume))
+      .filter(({ path }) => !removeFolder(path)).length,
+})
+
+/** The only hierarchy of cgroup v2, or all of v1. Links are other names of hierarchies. */
+function hierarchies(root: string): string[] {
+  if (existsSync(join(root, 'cgroup.controllers'))) return [root]
+  return foldersIn(root).map((name) => join(root, name))
+}
+
+/** Both forms of a writer's cgroup: `holdfast/<volume>`, and with systemd `holdfast.slice/holdfast-<volume>.slice`. */
+function cgroupsOf(
+  hierarchy: string,
+  cgroup: string,
+): { readonly path: string; readonly volume: VolumeId }[] {
+  const forms = [
+    { parent: join(hierarchy, cgroup), prefix: '', suffix: '' },
+    { parent: join(hierarchy, `${cgroup}.slice`), prefix: `${cgroup}-`, suffix: '.slice' },
+  ]
+  return forms.flatMap(({ parent, prefix, suffix }) =>
+    foldersIn(parent).flatMap((name) => {
+      const volume = name.slice(prefix.length, name.length - suffix.length)
+      return name === `${prefix}${volume}${suffix}` && isVolumeId(volume)
+        ? [{ path: join(parent, name), volume }]
+        : []
+    }),
+  )
+}
+
+function foldersIn(folder: string): string[] {
+  if (!existsSync(folder)) return []
+  return readdirSync(folder).filter((name) =>
+    lstatSync(join(folder, name), { throwIfNoEntry: false })?.isDirectory(),
+  )
+}
+
+/** Returns whether the folder is gone. */
+function removeFolder(path: string): boolean {
+  try {
+    rmdirSync(path)
+    return true
+  } catch {
+    return !existsSync(path)
+  }
+}

@@ -1,0 +1,46 @@
+// Delays the restarts of containers that the engine does not restart, as the engine would delay them.
+
+import type { AssignmentId, DesiredItem } from '@holdfast/contract'
+import { isStartedByAgent, type OwnContainer, restartDelay } from '@holdfast/core/node'
+import type { ReplicaStatusTable } from '../observe/replica-status-table.ts'
+
+/** The list of containers may show an exit before the inspection does, from which the delay is computed. */
+const INSPECTION_MS = 250
+
+interface Exit {
+  readonly containerId: string
+  readonly at: string
+  readonly delayMs: number
+  readonly dueMs: number
+}
+
+export interface RestartBackoff {
+  /** The time until the agent may start the container; 0 if it may start it now. */
+  dueInMs(item: DesiredItem, container: OwnContainer): number
+}
+
+export function createRestartBackoff(
+  statuses: Pick<ReplicaStatusTable, 'view'>,
+  monotonicMs: () => number,
+): RestartBackoff {
+  const exits = new Map<AssignmentId, Exit>()
+  const forgetGone = (): void => {
+    for (const id of exits.keys()) if (statuses.view(id) === undefined) exits.delete(id)
+  }
+  return {
+    dueInMs({ assignmentId, template }, { id: containerId, state }) {
+      if (!isStartedByAgent(template) || state !== 'exited') return 0
+      const seen = statuses.view(assignmentId)?.container
+      if (typeof seen !== 'object' || seen.id !== containerId || seen.state !== 'exited') return INSPECTION_MS
+      const at = seen.lastExit?.at
+      if (at === undefined) return 0
+      const known = exits.get(assignmentId)
+      const before = known?.containerId === containerId ? known : undefined
+      if (before?.at === at) return Math.max(0, before.dueMs - monotonicMs())
+      forgetGone()
+      const delayMs = restartDelay(before?.delayMs, { startedAt: seen.startedAt, finishedAt: at })
+      exits.set(assignmentId, { containerId, at, delayMs, dueMs: monotonicMs() + delayMs })
+      return delayMs
+    },
+  }
+}
