@@ -10,6 +10,7 @@ import { registryCalls } from './endpoints/registries.ts'
 import { schedulerCalls } from './endpoints/scheduler.ts'
 import { secretCalls } from './endpoints/secrets.ts'
 import { tenantCalls } from './endpoints/tenants.ts'
+import { volumeCalls } from './endpoints/volumes.ts'
 import { execUrl } from './exec-frames.ts'
 import { type FollowOptions, followEvents } from './follow-events.ts'
 import { type LogQuery, readLogs } from './read-logs.ts'
@@ -34,6 +35,7 @@ export function createClient({ deadlineMs = DEFAULT_DEADLINE_MS, runtime = {}, .
     registries: registryCalls(calls),
     scheduler: schedulerCalls(calls),
     secrets: secretCalls(calls),
+    volumes: volumeCalls(calls, connection.tenant),
     ...activityCalls(calls),
     followEvents: (options: FollowOptions) => followEvents(connection, options),
     logs: (name: string, query: LogQuery, signal?: AbortSignal) => readLogs(connection, name, query, signal),

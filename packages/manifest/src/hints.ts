@@ -14,19 +14,27 @@ import {
 } from '@holdfast/contract'
 import { FOREIGN_WORDS } from './foreign-words.ts'
 import { convertQuantities, QUANTITY_BLOCKS, QUANTITY_FIELDS } from './quantities.ts'
+import { type DocumentKind, kindOf, volumeDocumentShape } from './volume-document.ts'
 
 /** The next step for a rejection of a document; undefined if the rejection says all there is to say. */
 export function hintFor({ code, field }: Rejection, document: Json): string | undefined {
   const steps = stepsOf(field)
-  if (code === 'field_unknown') return hintForName(steps)
+  const kind = kindOf(document)
+  if (code === 'field_unknown') return hintForName(steps, kind)
   const value = valueAt(document, steps)
   if (code === 'manifest_wrong_kind') return hintForKind(value)
-  if (code === 'field_type_invalid' && value !== undefined) return hintForType(steps, value)
-  return undefined
+  if (code === 'field_type_invalid' && value !== undefined) return hintForType(steps, value, kind)
+  if (kind === 'Volume' && field === 'sizeBytes' && value === undefined)
+    return 'add size with a unit, as in size: 10Gi'
+  return code === 'volume_mount_shape' && /\.volume$/.test(field)
+    ? 'write the name of a volume, or its id'
+    : undefined
 }
 
 function hintForKind(kind: Json | undefined): string | undefined {
   if (kind === undefined) return 'kind is missing; add kind: Deployment'
+  if (typeof kind === 'string' && nearestName(kind, ['Deployment', 'Volume']) === 'Volume')
+    return 'did you mean Volume?'
   return isMissingOrMisspelled(kind) ? 'did you mean Deployment?' : undefined
 }
 
@@ -35,10 +43,11 @@ export const isMissingOrMisspelled = (kind: Json | undefined): boolean =>
   kind === undefined || (typeof kind === 'string' && nearestName(kind, ['Deployment']) !== undefined)
 
 /** The fields that a manifest accepts in an object, quantities included; empty if the path leads to no object. */
-export function fieldsAt(steps: readonly PathStep[]): string[] {
-  const shape = shapeAt(steps)
+export function fieldsAt(steps: readonly PathStep[], kind: DocumentKind = 'Deployment'): string[] {
+  const shape = shapeAt(steps, kind)
   const fields = shape?.kind === 'object' ? Object.keys(shape.fields) : []
-  const hasQuantities = steps.length === 1 && QUANTITY_BLOCKS.some((block) => block === steps[0])
+  const hasQuantities =
+    kind === 'Deployment' && steps.length === 1 && QUANTITY_BLOCKS.some((block) => block === steps[0])
   return [...fields.filter((name) => name !== NEVER_ACCEPTED), ...(hasQuantities ? QUANTITY_NAMES : [])]
 }
 
@@ -46,8 +55,13 @@ const QUANTITY_NAMES = QUANTITY_FIELDS.map(({ name }) => name)
 /** A field of a secret entry that only exists to be rejected with a specific code. */
 const NEVER_ACCEPTED = 'mount_path'
 
-const shapeAt = (steps: readonly PathStep[]): ShapeNode | undefined =>
-  steps.reduce<ShapeNode | undefined>(stepInto, deploymentBodyShape)
+const SHAPES: { readonly [kind in DocumentKind]: ShapeNode } = {
+  Deployment: deploymentBodyShape,
+  Volume: volumeDocumentShape,
+}
+
+const shapeAt = (steps: readonly PathStep[], kind: DocumentKind): ShapeNode | undefined =>
+  steps.reduce<ShapeNode | undefined>(stepInto, SHAPES[kind])
 
 function stepInto(shape: ShapeNode | undefined, step: PathStep): ShapeNode | undefined {
   const inner = innerOf(shape)
@@ -61,15 +75,33 @@ function stepInto(shape: ShapeNode | undefined, step: PathStep): ShapeNode | und
 const innerOf = (shape: ShapeNode | undefined): ShapeNode | undefined =>
   shape?.kind === 'optional' || shape?.kind === 'nullable' ? innerOf(shape.inner) : shape
 
-function hintForName(steps: readonly PathStep[]): string | undefined {
+function hintForName(steps: readonly PathStep[], kind: DocumentKind): string | undefined {
   const parent = steps.slice(0, -1)
   const name = String(steps.at(-1))
+  if (kind === 'Volume') return hintForVolumeField(parent, name)
   const words = FOREIGN_WORDS[parent.filter((step) => typeof step === 'string').join('.')]
   if (words !== undefined && Object.hasOwn(words, name)) return words[name]
   const nearest = nearestName(name, fieldsAt(parent))
   if (nearest !== undefined) return `did you mean ${nearest}?`
   const elsewhere = ELSEWHERE.get(name)
   return elsewhere === undefined ? undefined : `${name} is a field of ${elsewhere}`
+}
+
+/** Words of other systems for the fields of a volume. */
+const VOLUME_WORDS: { readonly [name: string]: string } = {
+  capacity: 'use size',
+  storage: 'use size',
+  storageClass: 'use class',
+  storageClassName: 'use class',
+  copies: 'use replicas',
+  nodeName: 'use node',
+  spec: 'write its fields at the top level',
+}
+
+function hintForVolumeField(parent: readonly PathStep[], name: string): string | undefined {
+  if (parent.length === 0 && Object.hasOwn(VOLUME_WORDS, name)) return VOLUME_WORDS[name]
+  const nearest = nearestName(name, fieldsAt(parent, 'Volume'))
+  return nearest === undefined ? undefined : `did you mean ${nearest}?`
 }
 
 /** For each field name that exists at one place only, the object that has it; '' is the top level. */
@@ -90,15 +122,15 @@ function namesIn(shape: ShapeNode | undefined, object: string): { name: string; 
 }
 
 /** The hint for a value of the wrong type: quotes, units, or the list or map that is needed. */
-function hintForType(steps: readonly PathStep[], value: Json): string | undefined {
-  const shape = shapeAt(steps)
+function hintForType(steps: readonly PathStep[], value: Json, kind: DocumentKind): string | undefined {
+  const shape = shapeAt(steps, kind)
   switch (shape?.kind) {
     case 'string':
       return isPlain(value) ? 'write it in quotes, so that it is a string' : undefined
     case 'integer':
       return typeof value === 'string' && /^[0-9]+$/.test(value)
         ? 'write it without quotes'
-        : hintForQuantity(steps, value)
+        : hintForQuantity(steps, value, kind)
     case 'boolean':
       return value === 'true' || value === 'false' ? 'write it without quotes' : undefined
     case 'duration':
@@ -124,7 +156,10 @@ function hintForType(steps: readonly PathStep[], value: Json): string | undefine
 function hintForQuantity(
   [block = '', field, ...deeper]: readonly PathStep[],
   value: Json,
+  kind: DocumentKind,
 ): string | undefined {
+  if (kind === 'Volume')
+    return block === 'sizeBytes' ? 'write a whole number, or size with a unit, as in size: 10Gi' : undefined
   const quantity = QUANTITY_FIELDS.find(({ sentAs }) => sentAs === field)
   if (quantity === undefined || deeper.length > 0) return undefined
   const { rejections } = convertQuantities({ [block]: { [quantity.name]: value } })
@@ -153,7 +188,7 @@ export function receivedText({ code, field, received }: Rejection, document: Jso
   if (code !== 'field_type_invalid') return received
   const steps = stepsOf(field)
   const value = valueAt(document, steps)
-  const shape = shapeAt(steps)
+  const shape = shapeAt(steps, kindOf(document))
   // A redacted value differs from the received text, and is not quoted here either.
   if (value === undefined || shape === undefined || isOfType(shape, value) || received !== String(value))
     return received

@@ -18,7 +18,23 @@ export {
   QUANTITY_FIELDS,
   type QuantityField,
   quantityText,
+  sizeBytesOf,
 } from './quantities.ts'
 export { checkManifest, checkOffline, checkSent, withFaultsBesideKind } from './rules.ts'
 
 export { secretSpans } from './secret-spans.ts'
+export {
+  checkVolumeDocument,
+  type DocumentKind,
+  kindOf,
+  nodeFault,
+  volumeBody,
+  volumeDocumentShape,
+} from './volume-document.ts'
+export {
+  mountedVolumes,
+  type VolumeReference,
+  volumeReferences,
+  withoutMounts,
+  withVolumeIds,
+} from './volume-names.ts'

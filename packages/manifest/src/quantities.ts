@@ -1,17 +1,19 @@
 // Quantities with units, which manifests may use and the API does not: `resources.cpu: 500m` is sent as `cpuMillis: 500`,
-// `resources.memory: 256Mi` as `memoryBytes: 268435456`. An ambiguous quantity is rejected and never guessed.
+// `resources.memory: 256Mi` as `memoryBytes: 268435456`, and `size: 10Gi` of a volume as `sizeBytes: 10737418240`. An
+// ambiguous quantity is rejected and never guessed.
 
-import { isJsonObject, type Json, type JsonObject, type Rejection } from '@holdfast/contract'
+import { type Code, isJsonObject, type Json, type JsonObject, type Rejection } from '@holdfast/contract'
 import { reject } from '@holdfast/core/admission'
+import { kindOf } from './volume-document.ts'
 
 /** The objects of a manifest whose fields may be quantities. */
 export const QUANTITY_BLOCKS = ['resources', 'limits'] as const
 
 export interface QuantityField {
   /** The name in a manifest. */
-  readonly name: 'cpu' | 'memory'
+  readonly name: 'cpu' | 'memory' | 'size'
   /** The field of the API that the quantity is converted to. */
-  readonly sentAs: 'cpuMillis' | 'memoryBytes'
+  readonly sentAs: 'cpuMillis' | 'memoryBytes' | 'sizeBytes'
   readonly meaning: string
   /** The accepted form, in words. */
   readonly accepted: string
@@ -44,6 +46,19 @@ export const QUANTITY_FIELDS: readonly QuantityField[] = [
   },
 ]
 
+const BYTES = QUANTITY_FIELDS.filter(({ name }) => name === 'memory')
+
+/** The quantity that a volume may use instead of `sizeBytes`. */
+const SIZE_FIELDS: readonly QuantityField[] = BYTES.map((bytes) => ({
+  ...bytes,
+  name: 'size',
+  sentAs: 'sizeBytes',
+  accepted: bytes.accepted.replace('256Mi', '10Gi'),
+}))
+
+/** The number of bytes of a size such as `10Gi`, or the reason why the text is none. */
+export const sizeBytesOf = (text: string): number | string => amountOf({ name: 'size' }, text)
+
 /** A quantity of the manifest and the number that is sent for it. */
 export interface Conversion {
   /** The field in the manifest, such as `resources.cpu`. */
@@ -65,36 +80,47 @@ export function convertQuantities(value: Json): Converted {
   const converted: JsonObject = { ...value }
   const conversions: Conversion[] = []
   const rejections: Rejection[] = []
-  for (const block of QUANTITY_BLOCKS) {
-    const written = value[block]
-    if (isJsonObject(written)) converted[block] = convertBlock(block, written, conversions, rejections)
+  if (kindOf(value) === 'Volume') {
+    const block = { name: 'the volume', path: '', fields: SIZE_FIELDS, code: 'volume_spec_invalid' } as const
+    return { value: convertBlock(block, value, conversions, rejections), conversions, rejections }
+  }
+  for (const name of QUANTITY_BLOCKS) {
+    const written = value[name]
+    const block = { name, path: `${name}.`, fields: QUANTITY_FIELDS, code: 'resources_invalid' } as const
+    if (isJsonObject(written)) converted[name] = convertBlock(block, written, conversions, rejections)
   }
   return { value: converted, conversions, rejections }
 }
 
+/** An object of a manifest with quantities. */
+interface Block {
+  readonly name: string
+  /** The path of the object with a final dot; empty for the document. */
+  readonly path: string
+  readonly fields: readonly QuantityField[]
+  /** The code of a rejected quantity. */
+  readonly code: Code
+}
+
 function convertBlock(
-  block: string,
+  { name: block, path, fields, code }: Block,
   written: JsonObject,
   conversions: Conversion[],
   rejections: Rejection[],
 ): JsonObject {
   const members = Object.entries(written).flatMap(([name, member]): [string, Json][] => {
-    const quantity = QUANTITY_FIELDS.find((each) => each.name === name)
+    const quantity = fields.find((each) => each.name === name)
     if (quantity === undefined || member === undefined) return [[name, member ?? null]]
     const { sentAs } = quantity
-    const field = `${block}.${name}`
+    const field = `${path}${name}`
     const amount = Object.hasOwn(written, sentAs)
       ? `${block} has both ${name} and ${sentAs}; keep one of them.`
       : amountOf(quantity, member)
     if (typeof amount === 'number') {
-      conversions.push({ field, sentAs: `${block}.${sentAs}`, written: String(member), amount })
+      conversions.push({ field, sentAs: `${path}${sentAs}`, written: String(member), amount })
       return [[sentAs, amount]]
     }
-    rejections.push({
-      ...reject('resources_invalid', field, member),
-      expected: quantity.accepted,
-      why: amount,
-    })
+    rejections.push({ ...reject(code, field, member), expected: quantity.accepted, why: amount })
     return []
   })
   return Object.fromEntries(members)
@@ -113,11 +139,14 @@ const UNITS: { readonly [unit: string]: bigint } = {
 const QUANTITY = /^([0-9]{1,15})(?:\.([0-9]{1,15}))?([A-Za-z]{0,3})$/
 
 /** The amount in the unit of the API, or the reason why the quantity is rejected. */
-function amountOf({ name }: QuantityField, written: Json): number | string {
+function amountOf({ name }: Pick<QuantityField, 'name'>, written: Json): number | string {
   const text = typeof written === 'number' ? String(written) : written
   const [, whole = '', decimals = '', unit = ''] = typeof text === 'string' ? (QUANTITY.exec(text) ?? []) : []
   if (whole === '') return 'This is not a quantity.'
-  return name === 'cpu' ? cpuMillis(whole, decimals, unit) : memoryBytes(whole, decimals, unit)
+  if (name === 'cpu') return cpuMillis(whole, decimals, unit)
+  return name === 'size'
+    ? bytes({ whole, decimals, unit }, { what: 'A size', sentAs: 'sizeBytes' })
+    : bytes({ whole, decimals, unit }, { what: 'Memory', sentAs: 'memoryBytes' })
 }
 
 function cpuMillis(whole: string, decimals: string, unit: string): number | string {
@@ -129,12 +158,22 @@ function cpuMillis(whole: string, decimals: string, unit: string): number | stri
   )
 }
 
-function memoryBytes(whole: string, decimals: string, unit: string): number | string {
-  if (unit === '') return 'The unit is missing. To give a number of bytes, use memoryBytes.'
+interface Parts {
+  readonly whole: string
+  readonly decimals: string
+  readonly unit: string
+}
+
+function bytes(
+  { whole, decimals, unit }: Parts,
+  { what, sentAs }: { readonly what: string; readonly sentAs: string },
+): number | string {
+  if (unit === '') return `The unit is missing. To give a number of bytes, use ${sentAs}.`
   const scale = Object.hasOwn(UNITS, unit) ? UNITS[unit] : undefined
-  if (scale === undefined) return `${unit} is not a unit of memory here${suggestUnit(unit)}.`
+  if (scale === undefined)
+    return `${unit} is not a unit of ${what === 'Memory' ? 'memory' : 'sizes'} here${suggestUnit(unit)}.`
   return (
-    scaled(whole, decimals, scale) ?? 'Memory is counted in whole bytes, so this amount would be rounded.'
+    scaled(whole, decimals, scale) ?? `${what} is counted in whole bytes, so this amount would be rounded.`
   )
 }
 
@@ -159,7 +198,7 @@ const MEMORY_UNITS = ['Ki', 'Mi', 'Gi', 'Ti'] as const
 export function quantityText(sentAs: string, amount: Json | undefined): string | undefined {
   if (typeof amount !== 'number' || amount < 0) return undefined
   if (sentAs === 'cpuMillis') return amount % 1000 === 0 ? String(amount / 1000) : `${amount}m`
-  if (sentAs !== 'memoryBytes' || amount === 0) return undefined
+  if ((sentAs !== 'memoryBytes' && sentAs !== 'sizeBytes') || amount === 0) return undefined
   const power = MEMORY_UNITS.findLastIndex((_, at) => amount % 1024 ** (at + 1) === 0)
   return power === -1 ? undefined : `${amount / 1024 ** (power + 1)}${MEMORY_UNITS[power]}`
 }

@@ -6,12 +6,14 @@ import { childPath, elementPath, isJsonObject } from '@holdfast/contract'
 import { type AdmissionContext, admissionContext, checkBody, reject } from '@holdfast/core/admission'
 import { isMissingOrMisspelled } from './hints.ts'
 import type { Manifest } from './parse-source.ts'
+import { checkVolumeDocument, kindOf } from './volume-document.ts'
+import { withVolumeIds } from './volume-names.ts'
 
 /** A set that contains every registry and region: an offline check accepts all, because only the server has the lists. */
 const ANY: ReadonlySet<string> = Object.assign(new Set<string>(), { has: () => true })
 
-/** Volumes are switched off, as on every platform that does not enable them. */
-const CONTEXT = admissionContext({ registries: ANY, regions: ANY })
+/** Only the server knows whether volumes are enabled, so an offline check accepts mounts. */
+const CONTEXT = admissionContext({ registries: ANY, regions: ANY, volumesEnabled: true })
 
 /**
  * Checks a manifest offline. Returns rejections in the same order as the server. If `kind` is missing or misspelled, the
@@ -41,8 +43,16 @@ export const withFaultsBesideKind = (rejections: readonly Rejection[], value: Js
     : rejections
 
 /** Every fault of a document that can be found without the platform. A document of another system has none of them. */
-export const checkManifest = ({ value, faults, foreign }: Manifest, check = checkOffline): Rejection[] =>
-  foreign === undefined ? [...faults, ...check(value)] : []
+export function checkManifest({ value, faults, foreign }: Manifest, check = checkOffline): Rejection[] {
+  if (foreign !== undefined) return []
+  if (kindOf(value) !== 'Volume') return [...faults, ...check(withVolumeIds(value, () => ANY_VOLUME))]
+  const others = checkVolumeDocument(value, ANY)
+  // A rejected quantity is left out of the value, so the size seems to be absent.
+  return [...faults, ...(faults.length === 0 ? others : others.filter(({ field }) => field !== 'sizeBytes'))]
+}
+
+/** An id for a volume that a manifest names. */
+const ANY_VOLUME = `vol_${'0'.repeat(26)}`
 
 /** Whether the platform would redact the value at this path in its own messages. */
 export function looksSecret(steps: readonly PathStep[], value: Json): boolean {

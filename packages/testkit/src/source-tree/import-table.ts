@@ -26,7 +26,11 @@ export const PACKAGES: { readonly [name: string]: PackageRow } = {
   server: { ours: ['contract', 'core'], builtins: true, npm: true },
   agent: { ours: ['contract', 'core/node'], builtins: true, npm: true },
   client: { ours: ['contract'], builtins: false, npm: false },
-  manifest: { ours: ['contract', 'core/admission'], builtins: false, npm: true },
+  manifest: {
+    ours: ['contract', 'core/admission', 'core/volumes/check-volume'],
+    builtins: false,
+    npm: true,
+  },
   cli: { ours: ['contract', 'client', 'manifest', 'core/admission'], builtins: true, npm: true },
   dashboard: { ours: ['contract', 'client', 'manifest'], builtins: false, npm: true },
   simulation: { ours: ['contract', 'core', 'server'], builtins: true, npm: true },

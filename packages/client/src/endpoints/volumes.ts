@@ -1,0 +1,102 @@
+// The endpoints of volumes. Their paths contain the id of the tenant, which is that of the connection or of the token.
+
+import {
+  dryRunResultShape,
+  type JsonObject,
+  meShape,
+  pageShape,
+  type Shape,
+  type VolumeId,
+  volumeShape,
+  whyShape,
+  writtenVolumeShape,
+} from '@holdfast/contract'
+import type { CallOptions, Calls, ConditionalOptions, IntentOptions } from '../calls.ts'
+import type { PageQuery } from '../pages.ts'
+import { segment } from '../request.ts'
+import type { Result } from '../result.ts'
+
+/** A volume that the client has not checked; the server validates it. */
+export type SentVolume = JsonObject
+
+export function volumeCalls(calls: Calls, tenant: string | undefined) {
+  const within = pathsOf(calls, tenant)
+  return {
+    ...volumeReads(calls, within),
+    ...volumeWrites(calls, within),
+    dryRuns: volumeDryRuns(calls, within),
+  }
+}
+
+type Within = <T>(path: string, call: (path: string) => Promise<Result<T>>) => Promise<Result<T>>
+
+/** Completes paths with the id of the tenant. The id of the token's tenant is read once. */
+function pathsOf({ get }: Calls, tenant: string | undefined): Within {
+  let known = tenant
+  return async (path, call) => {
+    if (known === undefined) {
+      const me = await get('/me', meShape)
+      if (!me.ok) return me
+      known = me.value.tenant.id
+    }
+    return call(`/tenants/${segment(known)}/volumes${path}`)
+  }
+}
+
+const one = (id: string): string => `/${segment(id)}`
+const copy = (id: string, nodeId: string): string => `${one(id)}/replicas/${segment(nodeId)}`
+
+function volumeReads({ get }: Calls, within: Within) {
+  return {
+    list: (page: PageQuery = {}, options?: CallOptions) =>
+      get('/dvm/volumes', pageShape(volumeShape), { ...page }, options),
+    read: (id: string, options?: CallOptions) =>
+      within(one(id), (path) => get(path, volumeShape, {}, options)),
+    why: (id: string, page: PageQuery = {}, options?: CallOptions) =>
+      within(`${one(id)}/why`, (path) => get(path, whyShape, { ...page }, options)),
+  }
+}
+
+function volumeWrites({ post, write }: Calls, within: Within) {
+  return {
+    create: (sent: SentVolume, options?: IntentOptions) =>
+      within('', (path) => post(path, sent, writtenVolumeShape, options)),
+    setReplicas: (id: VolumeId, replicas: number, options?: ConditionalOptions) =>
+      within(one(id), (path) => write('PATCH', path, volumeShape, { body: { replicas } }, options)),
+    resize: (id: VolumeId, sizeBytes: number, options?: IntentOptions) =>
+      within(`${one(id)}/resize`, (path) => post(path, { sizeBytes }, volumeShape, options)),
+    addReplica: (id: VolumeId, nodeId: string, options?: IntentOptions) =>
+      within(`${one(id)}/replicas`, (path) => post(path, { node_id: nodeId }, volumeShape, options)),
+    removeReplica: (id: VolumeId, nodeId: string, options?: ConditionalOptions) =>
+      within(copy(id, nodeId), (path) => write('DELETE', path, volumeShape, {}, options)),
+    remove: (id: string, options?: ConditionalOptions) =>
+      within(one(id), (path) => write('DELETE', path, volumeShape, {}, options)),
+  }
+}
+
+const volumePlan = dryRunResultShape(volumeShape)
+
+function volumeDryRuns({ dryRun }: Calls, within: Within) {
+  const plan =
+    <T>(method: 'POST' | 'PATCH' | 'DELETE', shape: Shape<T>) =>
+    (path: string, body: JsonObject | undefined, options?: CallOptions) =>
+      within(path, (full) => dryRun(method, full, shape, body === undefined ? {} : { body }, options))
+  const [post, patch, remove] = [
+    plan('POST', volumePlan),
+    plan('PATCH', volumePlan),
+    plan('DELETE', volumePlan),
+  ]
+  const create = plan('POST', dryRunResultShape(writtenVolumeShape))
+  return {
+    create: (sent: SentVolume, options?: CallOptions) => create('', sent, options),
+    setReplicas: (id: VolumeId, replicas: number, options?: CallOptions) =>
+      patch(one(id), { replicas }, options),
+    resize: (id: VolumeId, sizeBytes: number, options?: CallOptions) =>
+      post(`${one(id)}/resize`, { sizeBytes }, options),
+    addReplica: (id: VolumeId, nodeId: string, options?: CallOptions) =>
+      post(`${one(id)}/replicas`, { node_id: nodeId }, options),
+    removeReplica: (id: VolumeId, nodeId: string, options?: CallOptions) =>
+      remove(copy(id, nodeId), undefined, options),
+    remove: (id: VolumeId, options?: CallOptions) => remove(one(id), undefined, options),
+  }
+}
