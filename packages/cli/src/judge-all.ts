@@ -1,17 +1,19 @@
 // Judges all documents of one `apply` before the first is written, so that one mistake leaves nothing half applied.
 
-import type { Client, Failure } from '@holdfast/client'
+import type { Client, Failure, Result } from '@holdfast/client'
 import { type DryRunDocument, entryOf, MOST_DOCUMENTS, type Rejection, stepsOf } from '@holdfast/contract'
-import { checkSent, type Manifest, withFaultsBesideKind } from '@holdfast/manifest'
+import { checkManifest, checkSent, kindOf, type Manifest, withFaultsBesideKind } from '@holdfast/manifest'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { nameOf } from './manifest/load-manifests.ts'
 import { printDuplicate, printRejections } from './manifest/show-faults.ts'
+import { isAboutDocument } from './print/applied.ts'
 import { exitCodeOf, printError, printFailure } from './print/failure.ts'
 import type { Terminal } from './terminal/terminal.ts'
+import type { Prepared } from './volumes/prepare.ts'
 
 /**
- * Checks documents without the platform: how many they are, and that no two are of the same deployment. Prints what is
- * wrong and returns EXIT.ok if nothing is.
+ * Checks documents without the platform: how many they are, and that no two are of the same deployment or volume. Prints
+ * what is wrong and returns EXIT.ok if nothing is.
  */
 export function checkTogether(terminal: Terminal, manifests: readonly Manifest[]): ExitCode {
   if (manifests.length > MOST_DOCUMENTS) {
@@ -25,38 +27,81 @@ export function checkTogether(terminal: Terminal, manifests: readonly Manifest[]
   let exitCode: ExitCode = EXIT.ok
   for (const manifest of manifests) {
     const name = nameOf(manifest.value)
-    const earlier = name === undefined ? undefined : first.get(name)
-    if (name !== undefined && earlier === undefined) first.set(name, manifest)
+    const subject = `${kindOf(manifest.value)}/${name}`
+    const earlier = name === undefined ? undefined : first.get(subject)
+    if (name !== undefined && earlier === undefined) first.set(subject, manifest)
     if (earlier === undefined) continue
     printDuplicate(terminal, manifest, earlier)
     exitCode = EXIT.rejected
   }
-  if (exitCode !== EXIT.ok) printError(terminal, 'a deployment may be given once; nothing was stored')
+  if (exitCode !== EXIT.ok)
+    printError(terminal, 'a deployment or volume may be given once; nothing was stored')
   return exitCode
 }
 
 /**
- * Judges the documents together by the platform's dry run, prints every fault and returns the exit code. If the
+ * Judges the documents together by the platform's dry runs, prints every fault and returns the exit code. If the
  * platform does not answer, the faults that the offline rules find are printed instead.
  */
 export async function judgeAll(
   terminal: Terminal,
   client: Client,
-  manifests: readonly Manifest[],
+  documents: readonly Prepared[],
 ): Promise<ExitCode> {
-  const judged = await client.dryRuns.documents(manifests.map(({ value }) => value))
+  const judged = await judgeDocuments(client, documents)
   const faults = judged.ok
-    ? ownRejections(judged.value.items).map((each, at) =>
-        withFaultsBesideKind(each, manifests[at]?.value ?? null),
-      )
-    : manifests.map(({ value }) => checkSent(value))
+    ? judged.value
+    : documents.map(({ manifest }) => checkManifest(manifest, checkSent))
   const rejected = faults.filter((each) => each.length > 0)
   if (!judged.ok && (rejected.length === 0 || judged.failure.kind === 'interrupted'))
     return printFailure(terminal, judged.failure)
   if (rejected.length === 0) return EXIT.ok
-  for (const [at, manifest] of manifests.entries()) printRejections(terminal, manifest, faults[at] ?? [])
-  printError(terminal, notStored(rejected.length, manifests.length, rejected.flat().length))
+  for (const [at, { manifest }] of documents.entries()) printRejections(terminal, manifest, faults[at] ?? [])
+  printError(terminal, notStored(rejected.length, documents.length, rejected.flat().length))
   return exitCodeOf(failureOf(rejected[0] ?? []))
+}
+
+/** The rejections of each document. A document with faults of its own is not sent if it is a volume. */
+async function judgeDocuments(
+  client: Client,
+  documents: readonly Prepared[],
+): Promise<Result<(readonly Rejection[])[]>> {
+  const deployments = documents.filter(({ kind }) => kind === 'Deployment')
+  const planned = await dryRunDeployments(client, deployments)
+  if (!planned.ok) return planned
+  const own = ownRejections(planned.value)
+  const faults: (readonly Rejection[])[] = []
+  for (const document of documents) {
+    const { manifest, kind, faults: found } = document
+    const judged: Result<readonly Rejection[]> =
+      kind === 'Deployment'
+        ? { ok: true, value: withFaultsBesideKind(own[deployments.indexOf(document)] ?? [], manifest.value) }
+        : await judgeVolume(client, document)
+    if (!judged.ok) return judged
+    faults.push([...found, ...judged.value])
+  }
+  return { ok: true, value: faults }
+}
+
+/** The platform's dry run of deployments, each as if those that it needs were stored and ready. */
+export async function dryRunDeployments(
+  client: Client,
+  documents: readonly Prepared[],
+): Promise<Result<readonly DryRunDocument[]>> {
+  if (documents.length === 0) return { ok: true, value: [] }
+  const judged = await client.dryRuns.documents(documents.map((document) => document.judged))
+  return judged.ok ? { ok: true, value: judged.value.items } : judged
+}
+
+async function judgeVolume(client: Client, document: Prepared): Promise<Result<readonly Rejection[]>> {
+  if (document.faults.length > 0) return { ok: true, value: [] }
+  const { planOnPlatform } = await import('./volumes/apply-volume.ts')
+  const planned = await planOnPlatform(client, document)
+  if (planned.ok) return { ok: true, value: [] }
+  const { failure } = planned
+  return failure.kind === 'rejected' && isAboutDocument(failure)
+    ? { ok: true, value: failure.rejections }
+    : planned
 }
 
 /**

@@ -1,16 +1,16 @@
 // Prints the platform's dry-run plan of each document, its effects first: as a summary, as a diff, or as data.
 
 import type { Client } from '@holdfast/client'
-import { type DryRun, isJsonObject } from '@holdfast/contract'
+import { type DryRun, type DryRunDocument, isJsonObject } from '@holdfast/contract'
 import type { Manifest } from '@holdfast/manifest'
 import type { Invocation } from './command.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
-import { checkTogether, failureOf } from './judge-all.ts'
+import { checkTogether, dryRunDeployments, failureOf } from './judge-all.ts'
 import { nameOf } from './manifest/load-manifests.ts'
 import { readBefore } from './manifest/write-document.ts'
 import { printKept, printRefused } from './print/applied.ts'
 import { indented, outArea } from './print/area.ts'
-import { type NamedSecrets, printAnnounced } from './print/changes.ts'
+import { type NamedSecrets, printAnnounced, printLabeled } from './print/changes.ts'
 import { differenceLines, signedLines } from './print/difference.ts'
 import { printEffects, printSteps } from './print/effects.ts'
 import { printFailure } from './print/failure.ts'
@@ -19,6 +19,8 @@ import { yamlText } from './print/output.ts'
 import { plain } from './print/plain.ts'
 import { indent } from './print/sections.ts'
 import { print, type Terminal } from './terminal/terminal.ts'
+import { type PlannedVolumeItem, planVolumeDocument } from './volumes/plan-document.ts'
+import { type Prepared, prepareAll } from './volumes/prepare.ts'
 
 const VERBS = { create: 'would be created', update: 'would be configured', none: 'unchanged' } as const
 
@@ -27,7 +29,7 @@ export type PlanForm = 'summary' | 'difference' | 'json' | 'yaml'
 export interface PlannedAll {
   /** The exit code of the first document that failed. */
   readonly exitCode: ExitCode
-  /** Whether applying the documents would change any deployment. */
+  /** Whether applying the documents would change any deployment or volume. */
   readonly differs: boolean
 }
 
@@ -40,25 +42,60 @@ export async function planAll(
 ): Promise<PlannedAll> {
   const together = checkTogether(terminal, manifests)
   if (together !== EXIT.ok) return { exitCode: together, differs: false }
-  const judged = await client.dryRuns.documents(manifests.map(({ value }) => value))
+  const prepared = await prepareAll(client, manifests)
+  if (!prepared.ok) return { exitCode: printFailure(terminal, prepared.failure), differs: false }
+  const deployments = prepared.documents.filter(({ kind }) => kind === 'Deployment')
+  const judged = await dryRunDeployments(client, deployments)
   if (!judged.ok) return { exitCode: printFailure(terminal, judged.failure), differs: false }
   let exitCode: ExitCode = EXIT.ok
-  const items: PlannedDocument[] = []
-  for (const [at, manifest] of manifests.entries()) {
-    const { name = '', alterations = [], warnings = [], plan, rejections = [] } = judged.value.items[at] ?? {}
-    if (plan === undefined) {
-      const code = printRefused(terminal, manifest, failureOf(rejections))
-      exitCode = exitCode === EXIT.ok ? code : exitCode
-      continue
-    }
-    const planned = { name, alterations, warnings, plan }
-    items.push(planned)
-    if (form === 'summary' || form === 'difference')
-      await printPlan(terminal, client, manifest, planned, { form, verbose: flag('verbose') })
+  const items: (PlannedDocument | PlannedVolumeItem)[] = []
+  const options = { form, verbose: flag('verbose') }
+  for (const document of prepared.documents) {
+    const planned =
+      document.kind === 'Volume'
+        ? await planVolumeDocument(terminal, client, document, form)
+        : await planDeployment(
+            terminal,
+            client,
+            document,
+            judged.value[deployments.indexOf(document)],
+            options,
+          )
+    if (typeof planned !== 'number') items.push(planned)
+    else exitCode = exitCode === EXIT.ok ? planned : exitCode
   }
   if (form === 'json') print(terminal, JSON.stringify({ items }, null, 2))
   if (form === 'yaml') terminal.out(await yamlText({ items }))
   return { exitCode, differs: items.some(({ plan }) => plan.action !== 'none') }
+}
+
+interface PlanOptions {
+  readonly form: PlanForm
+  readonly verbose: boolean
+}
+
+/** Prints the plan of a deployment, or its faults, of which the exit code is returned. */
+async function planDeployment(
+  terminal: Terminal,
+  client: Client,
+  { manifest, judged, awaits, faults }: Prepared,
+  item: DryRunDocument | undefined,
+  options: PlanOptions,
+): Promise<PlannedDocument | ExitCode> {
+  const { name = '', alterations = [], warnings = [], plan, rejections = [] } = item ?? {}
+  const all = [...faults, ...rejections]
+  if (plan === undefined || all.length > 0) return printRefused(terminal, manifest, failureOf(all))
+  const planned = { name, alterations, warnings, plan }
+  if (options.form !== 'summary' && options.form !== 'difference') return planned
+  await printPlan(terminal, client, { ...manifest, value: judged }, planned, options)
+  for (const volume of awaits)
+    printLabeled(
+      terminal,
+      'note',
+      'yellow',
+      `the mount of volume ${volume} is left out of this plan: the platform judges it when the volume is Ready`,
+    )
+  return planned
 }
 
 type PlannedDocument = { readonly name: string } & DryRun
@@ -68,7 +105,7 @@ async function printPlan(
   client: Client,
   manifest: Manifest,
   dryRun: PlannedDocument,
-  { form, verbose }: { readonly form: PlanForm; readonly verbose: boolean },
+  { form, verbose }: PlanOptions,
 ): Promise<void> {
   print(terminal, `deployment/${nameOf(manifest.value)} ${VERBS[dryRun.plan.action]}`)
   if (form === 'difference') await printDifference(terminal, manifest, dryRun)

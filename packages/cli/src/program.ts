@@ -18,7 +18,7 @@ export interface ParsedArguments {
 
 export interface ProgramParts {
   readonly commands: readonly Command[]
-  /** The description of each command group; the key is the first word of its commands, such as `rollout`. */
+  /** The description of each command group; the key is the words before the last of its commands, such as `rollout`. */
   readonly groups: { readonly [word: string]: string }
   out(text: string): void
   err(text: string): void
@@ -43,9 +43,9 @@ export function buildProgram({ commands, groups, out, err, onChosen }: ProgramPa
   const parents = new Map<string, CommanderCommand>()
   for (const command of commands)
     for (const name of [command.name, ...(command.aliases ?? [])]) {
-      const [word = '', ...rest] = name.split(' ')
-      const parent = rest.length === 0 ? program : groupOf(program, parents, word, groups[word] ?? '')
-      const added = parent.command(rest.join(' ') || word, { hidden: name !== command.name })
+      const words = name.split(' ')
+      const parent = groupOf(program, parents, words.slice(0, -1), groups)
+      const added = parent.command(words.at(-1) ?? '', { hidden: name !== command.name })
       defineCommand(added, command, onChosen)
     }
   // Suggestions for options stay those of commander; the ones for commands come from args/suggest.ts.
@@ -53,16 +53,20 @@ export function buildProgram({ commands, groups, out, err, onChosen }: ProgramPa
   return program
 }
 
+/** The commander group of some words, such as `volume replica`, which is inside the group `volume`. */
 function groupOf(
   program: CommanderCommand,
   parents: Map<string, CommanderCommand>,
-  word: string,
-  summary: string,
+  words: readonly string[],
+  groups: ProgramParts['groups'],
 ): CommanderCommand {
-  const known = parents.get(word)
+  if (words.length === 0) return program
+  const name = words.join(' ')
+  const known = parents.get(name)
   if (known !== undefined) return known
-  const group = program.command(word).description(summary)
-  parents.set(word, group)
+  const parent = groupOf(program, parents, words.slice(0, -1), groups)
+  const group = parent.command(words.at(-1) ?? '').description(groups[name] ?? '')
+  parents.set(name, group)
   return group
 }
 

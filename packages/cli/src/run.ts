@@ -50,12 +50,21 @@ export async function run(words: readonly string[], env: Env, terminal: Terminal
 }
 
 function printSuggestion(terminal: Terminal, words: readonly string[]): void {
-  const [first = '', second = ''] = positional(words, GLOBAL_OPTIONS).filter((word) => word !== 'help')
-  const isInGroup = Object.hasOwn(GROUPS, first)
-  const fitting = suggestCommand(COMMANDS, isInGroup ? first : undefined, isInGroup ? second : first)
+  const named = positional(words, GLOBAL_OPTIONS).filter((word) => word !== 'help')
+  const group = groupIn(named)
+  const unknown = named[group?.split(' ').length ?? 0] ?? ''
+  const fitting = suggestCommand(COMMANDS, group, unknown)
   const { columns } = errArea(terminal)
   for (const line of wrapWords(fitting ?? 'holdfast help lists the commands', columns)) report(terminal, line)
 }
+
+/** The longest group that the words begin with, such as `rollout` or `volume replica`. */
+function groupIn(words: readonly string[]): string | undefined {
+  const groups = [words.slice(0, 2).join(' '), words[0] ?? '']
+  return groups.find((group) => Object.hasOwn(GROUPS, group))
+}
+
+const isGroup = (words: readonly string[]): boolean => groupIn(words) === words.join(' ')
 
 /**
  * Turns `help rollout undo` into `rollout undo --help`, so that help never runs a command. The words of an unknown
@@ -65,17 +74,13 @@ function helpWords(typed: readonly string[]): string[] {
   const words = typed.filter((word) => !word.startsWith('-'))
   const command = commandOf(COMMANDS, words)
   if (command !== undefined) return [...words.slice(0, command.length), '--help']
-  const [first = ''] = words
-  const isGroup = words.length === 0 || (words.length === 1 && Object.hasOwn(GROUPS, first))
-  return isGroup ? [...words, '--help'] : words
+  return words.length === 0 || isGroup(words) ? [...words, '--help'] : words
 }
 
 /** Removes `--help` after an unknown command, for which commander would print the help of its parent and succeed. */
 function withoutUnknownHelp(words: readonly string[]): readonly string[] {
   const named = positional(words, GLOBAL_OPTIONS)
-  const [first = ''] = named
-  const isGroup = named.length === 1 && Object.hasOwn(GROUPS, first)
-  if (named.length === 0 || isGroup || commandOf(COMMANDS, named) !== undefined) return words
+  if (named.length === 0 || isGroup(named) || commandOf(COMMANDS, named) !== undefined) return words
   return words.filter((word) => word !== '--help' && word !== '-h')
 }
 

@@ -65,7 +65,7 @@ export interface Conversion {
   readonly field: string
   readonly sentAs: string
   readonly written: string
-  readonly amount: number
+  readonly amount: number | string
 }
 
 export interface Converted {

@@ -33,6 +33,9 @@ export const KIND_HABITS: { readonly [typed: string]: string } = {
   po: 'replicas: holdfast ps, or holdfast describe NAME',
   pod: 'replicas: holdfast ps, or holdfast describe NAME',
   pods: 'replicas: holdfast ps, or holdfast describe NAME',
+  pv: 'holdfast get volumes',
+  pvc: 'holdfast get volumes',
+  persistentvolumeclaims: 'holdfast get volumes',
   services: 'holdfast get routes',
   svc: 'holdfast get routes',
 }

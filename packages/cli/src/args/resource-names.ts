@@ -27,6 +27,9 @@ export const RESOURCE_NAMES = [
   'audit',
   'tenants',
   'tenant',
+  'volumes',
+  'volume',
+  'vol',
 ] as const
 
 /** Kinds that a command of their own lists, and that `get` accepts too. */
@@ -34,11 +37,13 @@ export const LISTED_BY_COMMAND = ['secrets', 'secret', 'tokens', 'token'] as con
 
 export const DEPLOYMENT_KINDS: readonly string[] = ['deployments', 'deployment', 'dep', 'deploy']
 export const NODE_KINDS: readonly string[] = ['nodes', 'node', 'no']
+export const VOLUME_KINDS: readonly string[] = ['volumes', 'volume', 'vol']
 
 /** The resource kinds for which completion can request the existing names from the platform. */
 export const LIVE_KINDS: { readonly [typed: string]: LiveNames } = {
   ...Object.fromEntries(DEPLOYMENT_KINDS.map((kind) => [kind, 'deployments' as const])),
   ...Object.fromEntries(NODE_KINDS.map((kind) => [kind, 'nodes' as const])),
+  ...Object.fromEntries(VOLUME_KINDS.map((kind) => [kind, 'volumes' as const])),
   registries: 'registries',
   registry: 'registries',
 }

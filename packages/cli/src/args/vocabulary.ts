@@ -17,3 +17,4 @@ export const QUOTA_WORDS = [
 export const CHARSET_WORDS = ['alphanumeric', 'urlsafe', 'ascii'] as const
 export const ENCODING_WORDS = ['hex', 'base64', 'base64url'] as const
 export const ROTATION_WORDS = ['stage', 'overlap', 'cutover', 'retire', 'abort'] as const
+export const VOLUME_CLASS_WORDS = ['ephemeral', 'replicated', 'object'] as const

@@ -1,14 +1,18 @@
-// `holdfast apply`: creates or updates deployments from manifest files.
+// `holdfast apply`: creates or updates deployments and volumes from manifest files.
 
 import type { Client } from '@holdfast/client'
-import type { Manifest } from '@holdfast/manifest'
+import type { Volume } from '@holdfast/contract'
 import { DURATION, durationSeconds } from '../args/forms.ts'
 import type { Invocation, OnlineCommand, OptionSpec } from '../command.ts'
 import { DRY_RUN_OPTION } from '../dry-run.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import type { Awaited } from '../follow/wait-until-ready.ts'
 import { FILENAME_OPTION } from '../manifest/read-sources.ts'
-import type { Accepted, AppliedForm } from '../print/applied.ts'
+import type { Accepted, AcceptedVolume, AppliedForm } from '../print/applied.ts'
+import { printFailure } from '../print/failure.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import type { NotApplied } from '../volumes/apply-prepared.ts'
+import type { Prepared, PreparedAll } from '../volumes/prepare.ts'
 
 export const waitOptions = (until = 'every replica is ready'): readonly OptionSpec[] => [
   { flags: '--wait', summary: `wait until ${until}; exit with 4 on failure or timeout` },
@@ -17,16 +21,16 @@ export const waitOptions = (until = 'every replica is ready'): readonly OptionSp
 
 export const apply: OnlineCommand = {
   name: 'apply',
-  summary: 'create or update deployments from manifests',
+  summary: 'create or update deployments and volumes from manifests',
   details:
-    'Documents are applied after those they depend on. Several documents are judged together first, and none is stored if one is rejected. A field that the manifest does not mention keeps its stored value; null clears it. If someone else changed the deployment in between, the command fails with exit code 6.',
+    'Documents are applied after those they depend on. Several documents are judged together first, and none is stored if one is rejected. A deployment that mounts a volume is sent when the volume is Ready, for which the command waits up to --wait-timeout. A field that the manifest does not mention keeps its stored value; null clears it. If someone else changed the deployment in between, the command fails with exit code 6.',
   options: [
     FILENAME_OPTION,
     DRY_RUN_OPTION,
     ...waitOptions(),
     {
       flags: '-o, --output <form>',
-      summary: 'print the stored deployments as JSON, or their names',
+      summary: 'print what was stored as JSON, or the names',
       choices: ['json', 'name'],
     },
     { flags: '-q, --quiet', summary: 'print only warnings, errors and the progress of --wait' },
@@ -50,22 +54,46 @@ export const apply: OnlineCommand = {
       const { planAll } = await import('../plan-all.ts')
       return (await planAll(invocation, client, ordered, 'summary')).exitCode
     }
-    const judged = ordered.length > 1 ? await judge(invocation, client, ordered) : EXIT.ok
+    const { prepareAll } = await import('../volumes/prepare.ts')
+    const prepared = await prepareAll(client, ordered)
+    if (!prepared.ok) return printFailure(invocation.terminal, prepared.failure)
+    const judged = await judge(invocation, client, prepared.documents)
     if (judged !== EXIT.ok) return judged
-    const { applied, exitCode } = await applyAll(invocation, client, ordered)
+    const { applied, volumes, exitCode } = await applyAll(invocation, client, prepared)
     if (exitCode !== EXIT.ok || !invocation.flag('wait')) return exitCode
-    const { waitUntilReady } = await import('../follow/wait-until-ready.ts')
     // The result of the wait must not mix with JSON or names on stdout.
     const { terminal } = invocation
     const waiting = formOf(invocation) === 'text' ? terminal : { ...terminal, out: terminal.err }
-    return waitUntilReady(waiting, client, applied, waitMs(invocation))
+    return waitForAll(waiting, client, { applied, volumes }, waitMs(invocation))
   },
 }
 
-async function judge({ terminal }: Invocation, client: Client, manifests: readonly Manifest[]) {
+/** One document without faults is judged by its write. */
+async function judge({ terminal }: Invocation, client: Client, documents: readonly Prepared[]) {
+  if (documents.length < 2 && documents.every(({ faults }) => faults.length === 0)) return EXIT.ok
   const { checkTogether, judgeAll } = await import('../judge-all.ts')
-  const together = checkTogether(terminal, manifests)
-  return together === EXIT.ok ? judgeAll(terminal, client, manifests) : together
+  const together = checkTogether(
+    terminal,
+    documents.map(({ manifest }) => manifest),
+  )
+  return together === EXIT.ok ? judgeAll(terminal, client, documents) : together
+}
+
+async function waitForAll(
+  terminal: Terminal,
+  client: Client,
+  { applied, volumes }: { readonly applied: readonly Awaited[]; readonly volumes: readonly Volume[] },
+  longestMs: number,
+): Promise<ExitCode> {
+  const end = terminal.now() + longestMs
+  if (volumes.length > 0) {
+    const { waitForVolumes } = await import('../follow/wait-for-volumes.ts')
+    const exitCode = await waitForVolumes(terminal, client, volumes, { longestMs, announce: true })
+    if (exitCode !== EXIT.ok) return exitCode
+  }
+  if (applied.length === 0) return EXIT.ok
+  const { waitUntilReady } = await import('../follow/wait-until-ready.ts')
+  return waitUntilReady(terminal, client, applied, Math.max(0, end - terminal.now()))
 }
 
 function formOf({ text, flag }: Invocation): AppliedForm {
@@ -80,27 +108,33 @@ export const waitMs = ({ text }: Pick<Invocation, 'text'>): number =>
   (durationSeconds(text('wait-timeout') ?? '') ?? DEFAULT_WAIT_S) * 1000
 
 /** Applies the documents in turn and stops at the first that is rejected, because later ones may need it. */
-async function applyAll(invocation: Invocation, client: Client, manifests: readonly Manifest[]) {
-  const { terminal, flag } = invocation
-  const { applyDocument } = await import('../manifest/write-document.ts')
-  const { printApplied, printAppliedJson, printCounts, printRefused } = await import('../print/applied.ts')
+async function applyAll(
+  invocation: Invocation,
+  client: Client,
+  { documents, volumes: known }: PreparedAll & { readonly ok: true },
+) {
+  const { terminal } = invocation
+  const { applyPrepared } = await import('../volumes/apply-prepared.ts')
+  const { printAppliedJson, printCounts } = await import('../print/applied.ts')
   const form = formOf(invocation)
-  const done: Accepted[] = []
-  let exitCode: ExitCode = EXIT.ok
-  for (const manifest of manifests) {
-    const outcome = await applyDocument(client, manifest.value)
-    if (!outcome.ok) {
-      exitCode = printRefused(terminal, manifest, outcome.failure)
+  const options = { form, verbose: invocation.flag('verbose'), longestMs: waitMs(invocation) }
+  const done: (Accepted | AcceptedVolume)[] = []
+  let ended: NotApplied | undefined
+  for (const document of documents) {
+    const outcome = await applyPrepared(terminal, client, document, known, options)
+    if ('exitCode' in outcome) {
+      ended = outcome
       break
     }
-    printApplied(terminal, manifest, outcome, { form, verbose: flag('verbose') })
     done.push(outcome)
   }
   if (form === 'json') printAppliedJson(terminal, done)
-  const left = manifests.length - done.length
-  const missing = exitCode === EXIT.ok ? [] : ['failed', ...Array<string>(left - 1).fill('not applied')]
-  if (form === 'text' && manifests.length > 1)
+  const left = documents.length - done.length
+  const failed = ended?.isRejected === true ? ['failed'] : []
+  const missing = [...failed, ...Array<string>(left - failed.length).fill('not applied')]
+  if (form === 'text' && documents.length > 1)
     printCounts(terminal, [...done.map(({ verb }) => verb), ...missing])
-  const applied: Awaited[] = done.map(({ written: { deployment } }) => deployment)
-  return { applied, exitCode }
+  const applied: Awaited[] = done.flatMap((each) => ('written' in each ? each.written.deployment : []))
+  const volumes = done.flatMap((each) => ('written' in each ? [] : each.volume))
+  return { applied, volumes, exitCode: ended?.exitCode ?? EXIT.ok }
 }

@@ -7,7 +7,7 @@ import type {
   StatusWithTimeline,
 } from '@holdfast/contract'
 import { PAGE_SIZE } from '../args/forms.ts'
-import { DEPLOYMENT_KINDS, LIVE_KINDS, NODE_KINDS } from '../args/resource-names.ts'
+import { DEPLOYMENT_KINDS, LIVE_KINDS, NODE_KINDS, VOLUME_KINDS } from '../args/resource-names.ts'
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { age } from '../print/age.ts'
@@ -24,13 +24,13 @@ import { alignRows, type Column, tableLines } from '../print/table.ts'
 export const describe: OnlineCommand = {
   name: 'describe',
   aliases: ['inspect'],
-  summary: 'show the details of a deployment or a node',
+  summary: 'show the details of a deployment, a node or a volume',
   details:
     'If a container has failed, the replicas show their restarts and last exits. If a replica has no node, the output lists every node with every reason against it.',
   args: [
     {
       name: 'deployment',
-      summary: 'name of the deployment, or a kind: deployment or node',
+      summary: 'name of the deployment, or a kind: deployment, node or volume',
       completes: 'deployments',
     },
     {
@@ -46,6 +46,7 @@ export const describe: OnlineCommand = {
   examples: [
     ['holdfast describe web', 'Shows its state, its replicas and its latest events.'],
     ['holdfast describe node n1', 'Shows a node with its labels, replicas and events.'],
+    ['holdfast describe volume data', 'Shows a volume with its copies, its use and its consumers.'],
   ],
   online: true,
   async run({ terminal, args, text }, client) {
@@ -55,10 +56,14 @@ export const describe: OnlineCommand = {
       const { describeNode } = await import('./describe-node.ts')
       return describeNode(terminal, client, { name, events })
     }
+    if (VOLUME_KINDS.includes(kind)) {
+      const { describeVolume } = await import('./describe-volume.ts')
+      return describeVolume(terminal, client, { name, events })
+    }
     if (!DEPLOYMENT_KINDS.includes(kind)) {
       printError(
         terminal,
-        `describe shows deployments and nodes; for others: holdfast get ${kind} ${name} -o yaml`,
+        `describe shows deployments, nodes and volumes; for others: holdfast get ${kind} ${name} -o yaml`,
       )
       return EXIT.usage
     }

@@ -51,6 +51,12 @@ import { tokenList } from './tenant/token-list.ts'
 import { tokenRevoke } from './tenant/token-revoke.ts'
 import { validate } from './validate.ts'
 import { version } from './version.ts'
+import { volumeCreate } from './volume/volume-create.ts'
+import { volumeDelete } from './volume/volume-delete.ts'
+import { volumeDescribe } from './volume/volume-describe.ts'
+import { volumeList } from './volume/volume-list.ts'
+import { volumeReplicaAdd, volumeReplicaRemove } from './volume/volume-replica.ts'
+import { volumeResize } from './volume/volume-resize.ts'
 import { whoami } from './whoami.ts'
 import { why } from './why.ts'
 
@@ -105,6 +111,13 @@ export const COMMANDS: readonly Command[] = [
   secretConsumers,
   secretRotate,
   secretRotation,
+  volumeList,
+  volumeCreate,
+  volumeDescribe,
+  volumeResize,
+  volumeDelete,
+  volumeReplicaAdd,
+  volumeReplicaRemove,
   completion,
   version,
 ]
@@ -117,6 +130,8 @@ export const GROUPS: { readonly [word: string]: string } = {
   route: 'list the routes of deployments',
   registry: 'manage image registries and their credentials',
   secret: 'manage secrets and rotate credentials',
+  volume: 'manage volumes, which keep data when containers are replaced',
+  'volume replica': 'choose the nodes that hold copies of a volume',
   tenant: 'manage the tenants of the platform',
   token: 'manage the access tokens of a tenant',
 }

@@ -9,7 +9,7 @@ export const validate: OfflineCommand = {
   name: 'validate',
   summary: 'check manifests offline by the rules of the platform',
   details:
-    'Only a platform can check whether the image exists, and its own registries, regions, nodes and quotas. Use `apply --dry-run` for those.',
+    'Only a platform can check whether the image exists, and its own registries, regions, nodes, volumes and quotas. Use `apply --dry-run` for those.',
   options: [FILENAME_OPTION],
   examples: [
     ['holdfast validate -f web.yaml', 'Shows every error at its place in the file.'],
@@ -17,7 +17,7 @@ export const validate: OfflineCommand = {
   ],
   online: false,
   async run(invocation) {
-    const [{ loadManifests, nameOf }, { checkManifest }, { printRejections }] = await Promise.all([
+    const [{ loadManifests, subjectOf }, { checkManifest }, { printRejections }] = await Promise.all([
       import('../manifest/load-manifests.ts'),
       import('@holdfast/manifest'),
       import('../manifest/show-faults.ts'),
@@ -28,7 +28,7 @@ export const validate: OfflineCommand = {
     for (const manifest of loaded.manifests) {
       const rejections = checkManifest(manifest)
       printRejections(invocation.terminal, manifest, rejections)
-      if (rejections.length === 0) print(invocation.terminal, `deployment/${nameOf(manifest.value)} valid`)
+      if (rejections.length === 0) print(invocation.terminal, `${subjectOf(manifest.value)} valid`)
       else allValid = false
     }
     return allValid ? EXIT.ok : EXIT.rejected

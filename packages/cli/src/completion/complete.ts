@@ -53,9 +53,6 @@ async function namesOf(client: Client, live: Exclude<LiveNames, 'contexts'>): Pr
     return listed.ok ? listed.value.items.map(({ host }) => host) : []
   }
   const { readAll } = await import('@holdfast/client')
-  const named =
-    live === 'nodes'
-      ? await readAll<{ readonly name: string }>((page) => client.nodes.list(page))
-      : await readAll<{ readonly name: string }>((page) => client.deployments.list(page))
+  const named = await readAll<{ readonly name: string }>((page) => client[live].list(page))
   return named.ok ? named.value.map(({ name }) => name) : []
 }

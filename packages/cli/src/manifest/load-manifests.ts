@@ -1,7 +1,7 @@
 // Loads all documents of the -f option in file order, or prints the errors of the files.
 
 import { isJsonObject, type Json } from '@holdfast/contract'
-import { checkManifest, checkSent, type Manifest, parseSource } from '@holdfast/manifest'
+import { checkManifest, checkSent, kindOf, type Manifest, parseSource } from '@holdfast/manifest'
 import type { Invocation } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { printError } from '../print/failure.ts'
@@ -42,3 +42,6 @@ const isUnsendable = ({ foreign, faults }: Manifest): boolean => foreign !== und
 export function nameOf(value: Json): string | undefined {
   return isJsonObject(value) && typeof value.name === 'string' ? value.name : undefined
 }
+
+/** A document as outputs name it: `deployment/web` or `volume/data`. */
+export const subjectOf = (value: Json): string => `${kindOf(value).toLowerCase()}/${nameOf(value)}`

@@ -371,8 +371,20 @@ describe('the files of init', () => {
   test('the schema requires the required fields and rejects unknown ones', () =>
     expect(manifestSchema()).toMatchObject({
       $schema: 'http://json-schema.org/draft-07/schema#',
-      required: ['kind', 'name', 'image'],
-      additionalProperties: false,
-      properties: { limits: { properties: { cpu: { examples: ['0.5', '500m', '2'] }, cpuMillis: {} } } },
+      else: {
+        required: ['kind', 'name', 'image'],
+        additionalProperties: false,
+        properties: { limits: { properties: { cpu: { examples: ['0.5', '500m', '2'] }, cpuMillis: {} } } },
+      },
+    }))
+
+  test('the schema of a volume accepts a size as a quantity and a node by name', () =>
+    expect(manifestSchema()).toMatchObject({
+      if: { properties: { kind: { const: 'Volume' } } },
+      then: {
+        required: ['kind', 'name', 'class'],
+        additionalProperties: false,
+        properties: { size: { examples: ['10Gi'] }, node: {}, sizeBytes: {} },
+      },
     }))
 })

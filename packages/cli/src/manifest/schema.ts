@@ -11,22 +11,30 @@ import {
   optional,
   withOptionalFields,
 } from '@holdfast/contract'
-import { QUANTITY_BLOCKS, QUANTITY_FIELDS } from '@holdfast/manifest'
+import { QUANTITY_BLOCKS, QUANTITY_FIELDS, volumeDocumentShape } from '@holdfast/manifest'
 
 const REQUIRED = new Set(['kind', 'name', 'image'])
 
+/** A document of kind Volume has the fields of a volume; every other document those of a deployment. */
 export function manifestSchema(): JsonObject {
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'Holdfast manifest',
+    if: { properties: { kind: { const: 'Volume' } }, required: ['kind'] },
+    // biome-ignore lint/suspicious/noThenProperty: the word of JSON Schema for the fields of the condition above.
+    then: jsonSchema(volumeDocumentShape),
+    else: deploymentSchema(),
+  }
+}
+
+function deploymentSchema(): JsonObject {
   const fields = Object.fromEntries(
     Object.entries(deploymentBodyShape.fields).map(([name, field]) => [
       name,
       REQUIRED.has(name) ? field : optional(withOptionalFields(field)),
     ]),
   )
-  return {
-    $schema: 'http://json-schema.org/draft-07/schema#',
-    title: 'Holdfast deployment',
-    ...withQuantities(jsonSchema(object(fields))),
-  }
+  return withQuantities(jsonSchema(object(fields)))
 }
 
 /** Adds the quantities that manifest files may use and the API does not accept. */

@@ -6,6 +6,7 @@ import {
   fieldsAt,
   foreignSentence,
   hintFor,
+  kindOf,
   locate,
   locateRejection,
   type Manifest,
@@ -44,11 +45,12 @@ export function printRejections(
   }
 }
 
-/** Points at the name of a document whose deployment an earlier document of the same call has, too. */
-export function printDuplicate(terminal: Terminal, { file, tree }: Manifest, earlier: Manifest): void {
+/** Points at the name of a document whose deployment or volume an earlier document of the same call has, too. */
+export function printDuplicate(terminal: Terminal, { file, tree, value }: Manifest, earlier: Manifest): void {
   const first = positionOf(earlier.file, locate(earlier.tree, ['name']).start)
   const place = `${earlier.file.name}:${first.line}:${first.column}`
-  printAt(terminal, file, locate(tree, ['name']), secretSpans(tree), `the same deployment as in ${place}`)
+  const problem = `the same ${kindOf(value).toLowerCase()} as in ${place}`
+  printAt(terminal, file, locate(tree, ['name']), secretSpans(tree), problem)
 }
 
 /**
@@ -62,7 +64,7 @@ function shownRejection(manifest: Manifest, rejection: Rejection, explained: Set
     received: receivedText(rejection, manifest.value),
   }
   if (rejection.code !== 'field_unknown') return shown
-  const accepted = fieldsAt(stepsOf(rejection.field).slice(0, -1))
+  const accepted = fieldsAt(stepsOf(rejection.field).slice(0, -1), kindOf(manifest.value))
   const expected = accepted.length === 0 ? rejection.expected : `one of ${accepted.join(', ')}`
   const isRepeated = explained.has(expected)
   explained.add(expected)

@@ -2,12 +2,15 @@
 
 import type { Failure } from '@holdfast/client'
 import { type DeploymentRecord, deploymentSpecShape } from '@holdfast/contract'
-import type { Manifest } from '@holdfast/manifest'
+import { type Manifest, volumeBody, writtenField } from '@holdfast/manifest'
 import type { ExitCode } from '../exit-codes.ts'
 import { nameOf } from '../manifest/load-manifests.ts'
 import { printRejections } from '../manifest/show-faults.ts'
 import { type Applied, type Before, keptFields } from '../manifest/write-document.ts'
 import { print, report, type Terminal } from '../terminal/terminal.ts'
+import type { AppliedVolume } from '../volumes/apply-volume.ts'
+import type { Prepared } from '../volumes/prepare.ts'
+import { printKeptVolume } from '../volumes/print-volume.ts'
 import { outArea } from './area.ts'
 import { printAnnounced, printLabeled } from './changes.ts'
 import { paintState } from './color.ts'
@@ -47,11 +50,33 @@ function printChanged(terminal: Terminal, before: Before, after: DeploymentRecor
   if (changed.length > 0) printLabeled(terminal, 'changed', 'blue', changed.join(', '))
 }
 
-export const printAppliedJson = (terminal: Terminal, applied: readonly Accepted[]): void =>
-  print(
-    terminal,
-    JSON.stringify({ items: applied.map(({ verb, written }) => ({ result: verb, ...written })) }, null, 2),
-  )
+/** An applied volume. */
+export type AcceptedVolume = AppliedVolume & { readonly ok: true }
+
+export function printAppliedVolume(
+  terminal: Terminal,
+  { manifest, before, plan }: Prepared,
+  { verb, volume, alterations, warnings }: AcceptedVolume,
+  { form, verbose }: { readonly form: AppliedForm; readonly verbose: boolean },
+): void {
+  const subject = `volume/${volume.name}`
+  if (form === 'name') print(terminal, subject)
+  if (form === 'text') print(terminal, `${subject} ${paintState(verb, outArea(terminal).colored)}`)
+  const changed = plan?.changes.map(({ field }) => writtenField(manifest, field)) ?? []
+  if (form === 'text' && changed.length > 0) printLabeled(terminal, 'changed', 'blue', changed.join(', '))
+  const shown = form === 'text' ? alterations : []
+  if (form !== 'json') printAnnounced(terminal, { alterations: shown, warnings }, { verbose })
+  if (form === 'text') printKeptVolume(terminal, volumeBody(manifest.value), before)
+}
+
+export const printAppliedJson = (terminal: Terminal, applied: readonly (Accepted | AcceptedVolume)[]): void =>
+  print(terminal, JSON.stringify({ items: applied.map(appliedItem) }, null, 2))
+
+function appliedItem(applied: Accepted | AcceptedVolume): object {
+  if ('written' in applied) return { result: applied.verb, ...applied.written }
+  const { verb, volume, alterations, warnings } = applied
+  return { result: verb, volume, alterations, warnings }
+}
 
 /** Prints how many documents had which result: `1 created, 2 unchanged`. */
 export function printCounts(terminal: Terminal, results: readonly string[]): void {
@@ -71,7 +96,7 @@ export function printKept(terminal: Terminal, { value }: Manifest, before: Befor
 
 /** Prints rejections of the manifest's content at their position in the file, and all other failures as plain errors. */
 export function printRefused(terminal: Terminal, manifest: Manifest, failure: Failure): ExitCode {
-  if (failure.kind !== 'rejected' || !concernsBody(failure.status)) return printFailure(terminal, failure)
+  if (failure.kind !== 'rejected' || !isAboutDocument(failure)) return printFailure(terminal, failure)
   printRejections(terminal, manifest, failure.rejections)
   printError(terminal, notStored(manifest, failure.rejections.length))
   return exitCodeOf(failure)
@@ -81,4 +106,7 @@ const notStored = ({ file, value }: Manifest, faults: number): string =>
   `${file.name}: ${nameOf(value) ?? 'a document'} was rejected with ${faults === 1 ? '1 error' : `${faults} errors`}; nothing was stored`
 
 const ABOUT_THE_REQUEST = new Set([401, 403, 404, 405, 412, 413, 429, 503])
-const concernsBody = (status: number): boolean => !ABOUT_THE_REQUEST.has(status)
+
+/** Whether a rejection is about the content of the document, and not about the token, the path or the moment. */
+export const isAboutDocument = ({ status }: { readonly status: number }): boolean =>
+  !ABOUT_THE_REQUEST.has(status)

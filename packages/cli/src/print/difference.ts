@@ -53,9 +53,9 @@ export async function signedLines(
     .map((line) => paint(`${prefix}${sign} ${withQuantity(line, manifest.quantityText)}`, color, colored))
 }
 
-/** Adds the quantity to a number of CPU or memory: `memoryBytes: 268435456 # 256Mi`. */
+/** Adds the quantity to a number of CPU, memory or size: `memoryBytes: 268435456 # 256Mi`. */
 function withQuantity(line: string, textOf: typeof quantityText): string {
-  const [, name = '', amount = ''] = /^\s*(cpuMillis|memoryBytes): (\d+)$/.exec(line) ?? []
+  const [, name = '', amount = ''] = /^\s*(cpuMillis|memoryBytes|sizeBytes): (\d+)$/.exec(line) ?? []
   const quantity = name === '' ? undefined : textOf(name, Number(amount))
   return quantity === undefined ? line : `${line} # ${quantity}`
 }

@@ -25,7 +25,8 @@ function printIndented(terminal: Terminal, text: string): void {
 const count = (amount: number, one: string, many: string): string[] =>
   amount === 0 ? [] : [`${amount} ${amount === 1 ? one : many}`]
 
-function summaryOf({ moves, restarts, stops, unplaced, unrouted, lowestReady, omitted }: Effects): string {
+function summaryOf(effects: Effects): string {
+  const { moves, restarts, stops, unplaced, unrouted, lostData, lowestReady, omitted } = effects
   const without = unplaced.reduce((sum, { replicas }) => sum + replicas, 0)
   const fewer = lowestReady.filter(({ ready, desired }) => ready < desired)
   const parts = [
@@ -34,6 +35,7 @@ function summaryOf({ moves, restarts, stops, unplaced, unrouted, lowestReady, om
     ...count(stops.length, 'replica stops', 'replicas stop'),
     ...count(without, 'replica has no node', 'replicas have no node'),
     ...count(unrouted.length, 'route reaches no replica', 'routes reach no replica'),
+    ...count(lostData.length, 'volume loses its data', 'volumes lose their data'),
     ...count(fewer.length, 'deployment has fewer ready replicas', 'deployments have fewer ready replicas'),
     ...count(
       omitted.length,
@@ -60,7 +62,8 @@ const UNROUTED: { readonly [reason in Effects['unrouted'][number]['reason']]: st
   no_ready_replica: 'no replica is ready for a while',
 }
 
-function detailsOf({ moves, restarts, stops, unplaced, unrouted, lowestReady, omitted }: Effects): string[] {
+function detailsOf(effects: Effects): string[] {
+  const { moves, restarts, stops, unplaced, unrouted, lostData, lowestReady, omitted } = effects
   return [
     ...moves.map(
       ({ deployment, replica, from, to, reason }) =>
@@ -82,6 +85,7 @@ function detailsOf({ moves, restarts, stops, unplaced, unrouted, lowestReady, om
       ({ deployment, host, path, reason }) =>
         `${host}${path} reaches no replica of ${deployment}: ${UNROUTED[reason]}`,
     ),
+    ...lostData.map(({ volume, reason }) => `the data of volume ${volume} is lost: ${reason}`),
     ...lowestReady.map(
       ({ deployment, ready, desired, reason }) =>
         `${deployment} has at least ${ready} of ${desired} replicas ready. ${reason}`,

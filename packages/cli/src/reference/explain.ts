@@ -28,6 +28,7 @@ import { wrapWords } from '../print/fit.ts'
 import { factLines, indent, section } from '../print/sections.ts'
 import { alignRows } from '../print/table.ts'
 import { exampleText } from './example.ts'
+import { volumeFieldLines, volumeLines } from './explain-volume.ts'
 import { plainForm, WORD_GROUPS, type WordGroup } from './words.ts'
 
 const MANIFEST = describeManifest()
@@ -45,6 +46,8 @@ export function explainWord(word: string, area: PrintArea): Explained {
   const path = pathOf(word)
   const pages = [
     ...(word.toLowerCase() === 'deployment' ? [treeLines(area)] : []),
+    ...(word.toLowerCase() === 'volume' ? [volumeLines(area)] : []),
+    ...volumeFieldLines(word, area),
     ...FIELDS.filter((field) => isAbout(field, path)).map((field) => fieldLines(field, area)),
     ...quantityLines(path, area),
     ...BODIES.flatMap((body) => bodyPages(body, word, area)),
@@ -134,7 +137,7 @@ export function explainAll(area: PrintArea): string[] {
 
 const treeLines = (area: PrintArea): string[] => [
   ...wrapWords(
-    'The fields of a deployment. holdfast explain FIELD explains one, for example healthCheck.command.',
+    'The fields of a deployment. holdfast explain FIELD explains one, for example healthCheck.command. holdfast explain Volume lists the fields of a volume.',
     area.columns,
   ),
   '',

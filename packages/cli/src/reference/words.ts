@@ -17,6 +17,7 @@ import {
   type WordText,
 } from '@holdfast/contract'
 import { EXIT, EXIT_MEANINGS } from '../exit-codes.ts'
+import { VOLUME_PHASE_TEXTS, VOLUME_REASON_TEXTS } from './volume-words.ts'
 
 export interface Word extends WordText {
   /** The members of the data of an event, each with its meaning. */
@@ -40,6 +41,18 @@ export const WORD_GROUPS: readonly WordGroup[] = [
     kind: 'reason',
     about: 'The reasons of a phase or of a replica, shown in parentheses.',
     words: REASON_TEXTS,
+  },
+  {
+    name: 'volume-phases',
+    kind: 'phase of a volume',
+    about: 'The phases of a volume.',
+    words: VOLUME_PHASE_TEXTS,
+  },
+  {
+    name: 'volume-reasons',
+    kind: 'reason of a volume',
+    about: 'The reasons of the phase of a volume, shown in parentheses.',
+    words: VOLUME_REASON_TEXTS,
   },
   {
     name: 'refusals',

@@ -16,6 +16,7 @@ import { replicas } from './replicas.ts'
 import type { Resource } from './resource.ts'
 import { routes } from './routes.ts'
 import { tenants } from './tenants.ts'
+import { volumes } from './volumes.ts'
 
 /** A resource kind without its item type, so that all kinds fit into one list. */
 export interface AnyResource {
@@ -73,6 +74,7 @@ export const RESOURCES: readonly AnyResource[] = [
   anyResource(quotas),
   anyResource(audit),
   anyResource(tenants),
+  anyResource(volumes),
 ]
 
 export const findResource = (typed: string): AnyResource | undefined =>

@@ -1,0 +1,168 @@
+// Prepares documents for the platform: finds the stored volumes, replaces names of volumes and nodes by ids, and decides
+// which mounts the platform cannot judge yet. Documents without volumes need no request.
+
+import { type Client, type Failure, type Result, readAll } from '@holdfast/client'
+import { isJsonObject, isNodeId, type Json, type Rejection, type Volume } from '@holdfast/contract'
+import { reject } from '@holdfast/core/admission'
+import {
+  checkVolumeDocument,
+  type DocumentKind,
+  kindOf,
+  type Manifest,
+  mountedVolumes,
+  nodeFault,
+  volumeBody,
+  volumeReferences,
+  withoutMounts,
+  withVolumeIds,
+} from '@holdfast/manifest'
+import { nameOf } from '../manifest/load-manifests.ts'
+import { planVolume, type VolumePlan } from './plan-volume.ts'
+
+export interface Prepared {
+  /** The document. Names of nodes are replaced by ids. */
+  readonly manifest: Manifest
+  readonly kind: DocumentKind
+  /** The document as the platform judges it, without mounts of volumes that are not Ready. */
+  readonly judged: Json
+  /** The volumes that the document mounts anew and that are not Ready, as it refers to them. */
+  readonly awaits: readonly string[]
+  /** Faults that the platform cannot find: unknown names, and changes that no request makes. */
+  readonly faults: readonly Rejection[]
+  /** What applying a volume does. */
+  readonly plan?: VolumePlan
+  /** The stored volume of a document of kind Volume. */
+  readonly before?: Volume | undefined
+}
+
+/** The stored volumes by name. Applied volumes are added. */
+export type KnownVolumes = Map<string, Volume>
+
+export type PreparedAll =
+  | { readonly ok: true; readonly documents: readonly Prepared[]; readonly volumes: KnownVolumes }
+  | { readonly ok: false; readonly failure: Failure }
+
+export async function prepareAll(client: Client, manifests: readonly Manifest[]): Promise<PreparedAll> {
+  if (!manifests.some(({ value }) => concernsVolumes(value)))
+    return { ok: true, documents: manifests.map(asItIs), volumes: new Map() }
+  const { listVolumes } = await import('../resources/find-volume.ts')
+  const [volumes, nodes] = await Promise.all([listVolumes(client), nodesByName(client, manifests)])
+  if (!volumes.ok) return withoutVolumes(volumes, manifests)
+  if (!nodes.ok) return nodes
+  const known: KnownVolumes = new Map(volumes.value.map((volume) => [volume.name, volume]))
+  const documents = manifests.map((manifest) =>
+    kindOf(manifest.value) === 'Volume'
+      ? prepareVolume(manifest, known, nodes.value)
+      : prepareDeployment(manifest, known, manifests),
+  )
+  return { ok: true, documents, volumes: known }
+}
+
+const concernsVolumes = (value: Json): boolean =>
+  kindOf(value) === 'Volume' || mountedVolumes(value).length > 0 || volumeReferences(value).length > 0
+
+/** On a platform without volumes a mount is sent, so that the platform rejects it; a volume document fails here. */
+function withoutVolumes(
+  failed: { readonly ok: false; readonly failure: Failure },
+  manifests: readonly Manifest[],
+): PreparedAll {
+  const isDisabled = failed.failure.kind === 'rejected' && failed.failure.status === 404
+  if (!isDisabled || manifests.some(({ value }) => kindOf(value) === 'Volume')) return failed
+  const documents = manifests.map((manifest) =>
+    asItIs({ ...manifest, value: withVolumeIds(manifest.value, () => ANY_VOLUME) }),
+  )
+  return { ok: true, documents, volumes: new Map() }
+}
+
+const ANY_VOLUME = `vol_${'0'.repeat(26)}`
+
+const asItIs = (manifest: Manifest): Prepared => ({
+  manifest,
+  kind: 'Deployment',
+  judged: manifest.value,
+  awaits: [],
+  faults: [],
+})
+
+const nodeOf = (value: Json): string | undefined =>
+  kindOf(value) === 'Volume' && isJsonObject(value) && typeof value.node === 'string' ? value.node : undefined
+
+/** The ids of the nodes by name; without a request if no document names a node. */
+async function nodesByName(
+  client: Client,
+  manifests: readonly Manifest[],
+): Promise<Result<ReadonlyMap<string, string>>> {
+  if (manifests.every(({ value }) => nodeOf(value) === undefined)) return { ok: true, value: new Map() }
+  const listed = await readAll((page) => client.nodes.list(page))
+  if (!listed.ok) return listed
+  return { ok: true, value: new Map(listed.value.map(({ name, id }) => [name, id])) }
+}
+
+function prepareVolume(
+  manifest: Manifest,
+  known: KnownVolumes,
+  nodes: ReadonlyMap<string, string>,
+): Prepared {
+  const { manifest: resolved, faults } = withNodeId(manifest, nodes)
+  const before = known.get(nameOf(resolved.value) ?? '')
+  const offline = checkVolumeDocument(resolved.value, ANY)
+  const plan = planVolume(volumeBody(resolved.value), before)
+  const judged = resolved.value
+  const all = [...faults, ...(offline.length > 0 ? offline : plan.faults)]
+  return { manifest: resolved, kind: 'Volume', judged, awaits: [], faults: all, plan, before }
+}
+
+/** A set that contains every region, because only the platform has the list. */
+const ANY: ReadonlySet<string> = Object.assign(new Set<string>(), { has: () => true })
+
+/** Replaces `node` by `nodeId`. Rejections of `nodeId` are shown at `node`. */
+function withNodeId(
+  manifest: Manifest,
+  nodes: ReadonlyMap<string, string>,
+): { readonly manifest: Manifest; readonly faults: readonly Rejection[] } {
+  const { value, conversions } = manifest
+  const node = nodeOf(value)
+  if (node === undefined || !isJsonObject(value) || value.nodeId !== undefined)
+    return { manifest, faults: [] }
+  const nodeId = nodes.get(node) ?? (isNodeId(node) ? node : undefined)
+  if (nodeId === undefined)
+    return {
+      manifest,
+      faults: [nodeFault(node, 'the name of a node of this tenant; holdfast node list lists them')],
+    }
+  const { node: _node, ...others } = value
+  const conversion = { field: 'node', sentAs: 'nodeId', written: node, amount: nodeId }
+  return {
+    manifest: { ...manifest, value: { ...others, nodeId }, conversions: [...conversions, conversion] },
+    faults: [],
+  }
+}
+
+function prepareDeployment(manifest: Manifest, known: KnownVolumes, all: readonly Manifest[]): Prepared {
+  const declared = new Set(
+    all.flatMap(({ value }) => (kindOf(value) === 'Volume' ? (nameOf(value) ?? []) : [])),
+  )
+  const { value } = manifest
+  const name = nameOf(value) ?? ''
+  const byId = new Map([...known.values()].map((volume) => [String(volume.id), volume]))
+  const find = (volume: string): Volume | undefined => known.get(volume) ?? byId.get(volume)
+  const isAwaited = (volume: string): boolean => {
+    const stored = find(volume)
+    if (stored === undefined) return declared.has(volume)
+    return AWAITED.has(stored.phase) && !stored.consumers.includes(name)
+  }
+  const judged = withVolumeIds(withoutMounts(value, isAwaited), (volume) => known.get(volume)?.id)
+  const faults = volumeReferences(value)
+    .filter((reference) => !known.has(reference.name) && !declared.has(reference.name))
+    .map(unknownVolume)
+  return { manifest, kind: 'Deployment', judged, awaits: mountedVolumes(value).filter(isAwaited), faults }
+}
+
+/** The phases that end in Ready without help. A mount of a volume in another phase is rejected by the platform. */
+const AWAITED: ReadonlySet<Volume['phase']> = new Set(['Pending', 'Materializing', 'Promoting', 'Resizing'])
+
+const unknownVolume = ({ field, name }: { readonly field: string; readonly name: string }): Rejection => ({
+  ...reject('volume_not_found', field, name),
+  expected: 'the name or the id of a volume of this tenant, or the name of a volume document of this call',
+  why: 'This tenant has no volume with that name. holdfast volume list lists its volumes.',
+})
