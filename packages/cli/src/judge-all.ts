@@ -6,7 +6,7 @@ import { checkManifest, checkSent, kindOf, type Manifest, withFaultsBesideKind }
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { nameOf } from './manifest/load-manifests.ts'
 import { printDuplicate, printRejections } from './manifest/show-faults.ts'
-import { isAboutDocument } from './print/applied.ts'
+import { isAboutDocument, printRefused } from './print/applied.ts'
 import { exitCodeOf, printError, printFailure } from './print/failure.ts'
 import type { Terminal } from './terminal/terminal.ts'
 import type { Prepared } from './volumes/prepare.ts'
@@ -55,7 +55,9 @@ export async function judgeAll(
   const rejected = faults.filter((each) => each.length > 0)
   if (!judged.ok && (rejected.length === 0 || judged.failure.kind === 'interrupted'))
     return printFailure(terminal, judged.failure)
-  if (rejected.length === 0) return EXIT.ok
+  const [first, ...others] = documents
+  if (first === undefined || rejected.length === 0) return EXIT.ok
+  if (others.length === 0) return printRefused(terminal, first.manifest, failureOf(rejected[0] ?? []))
   for (const [at, { manifest }] of documents.entries()) printRejections(terminal, manifest, faults[at] ?? [])
   printError(terminal, notStored(rejected.length, documents.length, rejected.flat().length))
   return exitCodeOf(failureOf(rejected[0] ?? []))

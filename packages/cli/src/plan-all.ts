@@ -78,7 +78,7 @@ interface PlanOptions {
 async function planDeployment(
   terminal: Terminal,
   client: Client,
-  { manifest, judged, awaits, faults }: Prepared,
+  { manifest, awaits, faults }: Prepared,
   item: DryRunDocument | undefined,
   options: PlanOptions,
 ): Promise<PlannedDocument | ExitCode> {
@@ -87,7 +87,7 @@ async function planDeployment(
   if (plan === undefined || all.length > 0) return printRefused(terminal, manifest, failureOf(all))
   const planned = { name, alterations, warnings, plan }
   if (options.form !== 'summary' && options.form !== 'difference') return planned
-  await printPlan(terminal, client, { ...manifest, value: judged }, planned, options)
+  await printPlan(terminal, client, manifest, planned, options)
   for (const volume of awaits)
     printLabeled(
       terminal,

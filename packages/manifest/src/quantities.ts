@@ -120,7 +120,8 @@ function convertBlock(
       conversions.push({ field, sentAs: `${path}${sentAs}`, written: String(member), amount })
       return [[sentAs, amount]]
     }
-    rejections.push({ ...reject(code, field, member), expected: quantity.accepted, why: amount })
+    const { accepted } = quantity
+    rejections.push({ ...reject(code, field, member, { accepted }), expected: accepted, why: amount })
     return []
   })
   return Object.fromEntries(members)

@@ -12,7 +12,7 @@ import { matrixLines } from '../print/matrix.ts'
 import { plain } from '../print/plain.ts'
 import { factLines, section } from '../print/sections.ts'
 import { type Column, hang, tableLines } from '../print/table.ts'
-import { nextStep, phaseMeaning, phaseText, residencyText, usageText } from '../print/volume.ts'
+import { nextStep, PLACE_IT, phaseMeaning, phaseText, residencyText, usageText } from '../print/volume.ts'
 import { EVENT_COLUMNS } from '../resources/events.ts'
 import { findVolume } from '../resources/find-volume.ts'
 import type { Terminal } from '../terminal/terminal.ts'
@@ -46,7 +46,11 @@ export async function describeVolume(
       volume.copies.length === 0 ? [] : tableLines(COPY_COLUMNS, volume.copies, options),
       area,
     ),
-    ...section('Nodes for a missing copy', why === undefined ? [] : matrixLines(why.value, inner), area),
+    ...section(
+      'Nodes for a missing copy',
+      why === undefined ? [] : matrixLines({ ...why.value, goal: PLACE_IT }, inner),
+      area,
+    ),
     ...section(
       'Events',
       own.length === 0 ? [] : tableLines(EVENT_COLUMNS.filter(isShown), own, { ...options, header: false }),
@@ -73,7 +77,7 @@ function headLines(volume: Volume, nowMs: number, area: PrintArea): string[] {
     ['Meaning', phaseMeaning(volume)],
     ['Class', volume.class],
     ['Size', memory(volume.sizeBytes)],
-    ['In use', volume.class === 'object' ? '' : usageText(volume, nowMs)],
+    ['In use', usageText(volume, nowMs)],
     [
       'Primary',
       primary === null ? '' : `${primary.nodeName}, epoch ${primary.epoch}, for ${age(primary.since, nowMs)}`,

@@ -15,6 +15,7 @@ import { wrapWords } from '../print/fit.ts'
 import { matrixLines } from '../print/matrix.ts'
 import { yamlText } from '../print/output.ts'
 import { plain } from '../print/plain.ts'
+import { PLACE_IT } from '../print/volume.ts'
 import { print, type Terminal } from '../terminal/terminal.ts'
 
 export const why: OnlineCommand = {
@@ -72,7 +73,7 @@ export const why: OnlineCommand = {
     const view = isData(text('output')) ? 'candidates' : 'groups'
     const read = await readPages((page) => client.deployments.why(name, { at: time, view, ...page }))
     if (!read.ok) return printFailure(terminal, read.failure)
-    await printWhy(terminal, text('output'), read.value, name)
+    await printWhy(terminal, text('output'), read.value, { name })
     return EXIT.ok
   },
 }
@@ -102,11 +103,16 @@ async function whyVolume(
   const found = await findVolume(client, name)
   const read = found.ok ? await readPages((page) => client.volumes.why(found.value.id, page)) : found
   if (!read.ok) return printFailure(terminal, read.failure)
-  await printWhy(terminal, form, read.value, name)
+  await printWhy(terminal, form, read.value, { name, goal: PLACE_IT })
   return EXIT.ok
 }
 
-async function printWhy(terminal: Terminal, form: string | undefined, why: Why, name: string): Promise<void> {
+async function printWhy(
+  terminal: Terminal,
+  form: string | undefined,
+  why: Why,
+  { name, ...goal }: { readonly name: string; readonly goal?: string },
+): Promise<void> {
   if (form === 'json') return print(terminal, JSON.stringify(why, null, 2))
   if (form === 'yaml') return terminal.out(await yamlText(why))
   const { phase, decidedAt } = why
@@ -116,7 +122,7 @@ async function printWhy(terminal: Terminal, form: string | undefined, why: Why, 
   const lines = [
     ...wrapWords(plain(why.summary), area.columns),
     ...(failing.length === 0 ? [] : ['', ...failing, ...nextStep(why, name), '']),
-    ...matrixLines(why, area),
+    ...matrixLines({ ...why, ...goal }, area),
   ]
   terminal.out(`${lines.join('\n')}\n`)
 }

@@ -10,7 +10,7 @@ import { createLive } from '../print/live.ts'
 import { matrixLines } from '../print/matrix.ts'
 import { plain } from '../print/plain.ts'
 import { indent } from '../print/sections.ts'
-import { copiesText, phaseMeaning } from '../print/volume.ts'
+import { copiesText, PLACE_IT, phaseMeaning } from '../print/volume.ts'
 import { pause } from '../terminal/pause.ts'
 import { print, report, type Terminal } from '../terminal/terminal.ts'
 
@@ -143,6 +143,7 @@ async function explainNotReady(
   report(terminal, plain(`${name}: ${volume.phase}: ${phaseMeaning(volume)}`))
   const why = volume.phase === 'Pending' ? await client.volumes.why(volume.id) : undefined
   if (why?.ok === true)
-    for (const line of indent(matrixLines(why.value, indented(errArea(terminal), 2)))) report(terminal, line)
+    for (const line of indent(matrixLines({ ...why.value, goal: PLACE_IT }, indented(errArea(terminal), 2))))
+      report(terminal, line)
   report(terminal, `next: holdfast describe volume ${name}`)
 }

@@ -381,6 +381,7 @@ describe('the files of init', () => {
   test('the schema of a volume accepts a size as a quantity and a node by name', () =>
     expect(manifestSchema()).toMatchObject({
       if: { properties: { kind: { const: 'Volume' } } },
+      // biome-ignore lint/suspicious/noThenProperty: the word of JSON Schema.
       then: {
         required: ['kind', 'name', 'class'],
         additionalProperties: false,

@@ -61,7 +61,7 @@ function shownRejection(manifest: Manifest, rejection: Rejection, explained: Set
   const shown = {
     ...rejection,
     hint: hintFor(rejection, manifest.value),
-    received: receivedText(rejection, manifest.value),
+    received: writtenValue(manifest, rejection) ?? receivedText(rejection, manifest.value),
   }
   if (rejection.code !== 'field_unknown') return shown
   const accepted = fieldsAt(stepsOf(rejection.field).slice(0, -1), kindOf(manifest.value))
@@ -69,6 +69,13 @@ function shownRejection(manifest: Manifest, rejection: Rejection, explained: Set
   const isRepeated = explained.has(expected)
   explained.add(expected)
   return { ...shown, expected, received: '', isRepeated }
+}
+
+/** The value of a volume as the file has it: `1Mi` or the name of a node, instead of the value that was sent. */
+function writtenValue({ conversions, value }: Manifest, { field, received }: Rejection): string | undefined {
+  if (kindOf(value) !== 'Volume') return undefined
+  const found = conversions.find(({ sentAs, amount }) => sentAs === field && String(amount) === received)
+  return found?.written
 }
 
 /** Prints the one sentence about a document of another system. */

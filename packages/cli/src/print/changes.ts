@@ -3,6 +3,7 @@
 
 import { type Alteration, isJsonObject, type Json, type Warning } from '@holdfast/contract'
 import { report, type Terminal } from '../terminal/terminal.ts'
+import { memory } from './amounts.ts'
 import { errArea } from './area.ts'
 import { type Color, paint } from './color.ts'
 import { plain } from './plain.ts'
@@ -74,5 +75,11 @@ function flowText(value: Json): string {
 
 const membersText = (value: { readonly [name: string]: Json }): string =>
   Object.entries(value)
-    .map(([name, member]) => `${name}: ${flowText(member)}`)
+    .map(([name, member]) => `${name}: ${sizeText(name, member) ?? flowText(member)}`)
     .join(', ') || '{}'
+
+/** The storage of nodes is counted in many digits of bytes, so it is shown with a unit. */
+const sizeText = (name: string, value: Json): string | undefined =>
+  STORAGE.has(name) && typeof value === 'number' ? memory(value) : undefined
+
+const STORAGE = new Set(['freeBytes', 'poolBytes'])

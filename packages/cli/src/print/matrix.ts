@@ -14,6 +14,8 @@ export interface Explained {
   /** The nodes in groups of equal reasons, instead of candidates. */
   readonly groups?: readonly NodeGroup[] | undefined
   readonly cure: readonly string[]
+  /** What the remedies allow, to complete the sentence "To ...:"; absent: run it. */
+  readonly goal?: string
 }
 
 /** A node, or a group of nodes, as a row. */
@@ -40,7 +42,10 @@ function toRow({ reasons, nodes, count, cure }: NodeGroup): Row {
  * Explains the placement as a table if the terminal is wide enough, otherwise as one block per node. The table's last
  * column is dropped if the list of remedies below the table repeats it.
  */
-export function matrixLines({ candidates: each, groups, cure }: Explained, area: PrintArea): string[] {
+export function matrixLines(
+  { candidates: each, groups, cure, goal = 'run it' }: Explained,
+  area: PrintArea,
+): string[] {
   const candidates = groups?.map(toRow) ?? each
   const explained: Rows = { candidates, cure }
   const forms = [
@@ -50,7 +55,7 @@ export function matrixLines({ candidates: each, groups, cure }: Explained, area:
   const table = forms.map((form) => form()).find((lines) => fits(lines, area))
   return [
     ...(candidates.length === 0 ? [] : (table ?? candidates.flatMap((row) => blockOf(row, cure, area)))),
-    ...remedyLines(cure, area),
+    ...remedyLines(cure, goal, area),
   ]
 }
 
@@ -95,8 +100,8 @@ function blockOf(candidate: Row, cure: readonly string[], area: PrintArea): stri
 }
 
 /** The lines that list the remedies, in the order of the server: the cheapest remedy first. */
-function remedyLines(cure: readonly string[], { columns, colored }: PrintArea): string[] {
+function remedyLines(cure: readonly string[], goal: string, { columns, colored }: PrintArea): string[] {
   if (cure.length === 0) return []
-  const title = cure.length === 1 ? 'To run it:' : 'To run it, do one of these:'
+  const title = cure.length === 1 ? `To ${goal}:` : `To ${goal}, do one of these:`
   return ['', paint(title, 'bold', colored), ...cure.flatMap((each) => hang('  - ', plain(each), columns))]
 }

@@ -15,8 +15,9 @@ export function phaseMeaning({ phase, reason }: Pick<Volume, 'phase' | 'reason'>
   return (word ?? VOLUME_PHASE_TEXTS[phase]).meaning
 }
 
-/** The bytes in use with their share of the size, and when they were measured. */
-export function usageText({ usedBytes, sizeBytes, measuredAt }: Volume, nowMs: number): string {
+/** The bytes in use with their share of the size, and when they were measured; empty if no node has the volume. */
+export function usageText({ usedBytes, sizeBytes, measuredAt, primary }: Volume, nowMs: number): string {
+  if (primary === null) return ''
   if (usedBytes === null) return 'unknown: the node has not answered'
   const when = measuredAt === null ? '' : `, measured ${age(measuredAt, nowMs)} ago`
   return `${memory(usedBytes)} of ${memory(sizeBytes)} (${shareOf(usedBytes, sizeBytes)})${when}`
@@ -66,3 +67,6 @@ export function nextStep(volume: Volume): string | undefined {
         : `mount it in a deployment: volumes: [{volume: ${name}, target: /var/lib/data, type: volume, readOnly: false}]`
   }
 }
+
+/** Completes the title of the remedies for a volume. */
+export const PLACE_IT = 'place it'

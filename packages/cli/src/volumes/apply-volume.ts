@@ -49,7 +49,7 @@ export interface VolumeDryRun {
   readonly effects: Effects | undefined
 }
 
-/** The dry run of a document. Of a changed number of copies and a changed size, the second plan is the result. */
+/** The dry run of a document. A changed number of copies and a changed size are judged one by one. */
 export async function planOnPlatform(
   { volumes: { dryRuns } }: Client,
   { manifest, before, plan }: Prepared,
@@ -66,9 +66,9 @@ export async function planOnPlatform(
   if (scaled?.ok === false) return scaled
   const resized = sizeBytes === undefined ? undefined : await dryRuns.resize(before.id, sizeBytes)
   if (resized?.ok === false) return resized
-  const { alterations = [], warnings = [], plan: planned } = (resized ?? scaled)?.value ?? {}
+  const { alterations = [], warnings = [], plan: planned } = (scaled ?? resized)?.value ?? {}
   const effects = planned?.effects
-  // The dry run of the size does not know the planned number of copies.
-  const result = { ...(planned?.result ?? before), replicas: replicas ?? before.replicas }
+  // The dry run of the number of copies does not know the planned size.
+  const result = { ...(planned?.result ?? before), sizeBytes: sizeBytes ?? before.sizeBytes }
   return { ok: true, value: { alterations, warnings, result, effects } }
 }

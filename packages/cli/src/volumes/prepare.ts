@@ -23,7 +23,7 @@ export interface Prepared {
   /** The document. Names of nodes are replaced by ids. */
   readonly manifest: Manifest
   readonly kind: DocumentKind
-  /** The document as the platform judges it, without mounts of volumes that are not Ready. */
+  /** The document as the platform judges it, without mounts of volumes that are unknown or not Ready. */
   readonly judged: Json
   /** The volumes that the document mounts anew and that are not Ready, as it refers to them. */
   readonly awaits: readonly string[]
@@ -151,10 +151,13 @@ function prepareDeployment(manifest: Manifest, known: KnownVolumes, all: readonl
     if (stored === undefined) return declared.has(volume)
     return AWAITED.has(stored.phase) && !stored.consumers.includes(name)
   }
-  const judged = withVolumeIds(withoutMounts(value, isAwaited), (volume) => known.get(volume)?.id)
-  const faults = volumeReferences(value)
-    .filter((reference) => !known.has(reference.name) && !declared.has(reference.name))
-    .map(unknownVolume)
+  const unknown = volumeReferences(value).filter(
+    (reference) => !known.has(reference.name) && !declared.has(reference.name),
+  )
+  const faults = unknown.map(unknownVolume)
+  const isLeftOut = (volume: string): boolean =>
+    isAwaited(volume) || unknown.some((reference) => reference.name === volume)
+  const judged = withVolumeIds(withoutMounts(value, isLeftOut), (volume) => known.get(volume)?.id)
   return { manifest, kind: 'Deployment', judged, awaits: mountedVolumes(value).filter(isAwaited), faults }
 }
 

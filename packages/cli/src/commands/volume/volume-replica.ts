@@ -1,7 +1,7 @@
 // `holdfast volume replica add` and `remove`: chooses the nodes that hold copies of a volume.
 
-import type { Client } from '@holdfast/client'
-import type { Volume } from '@holdfast/contract'
+import type { Client, Result } from '@holdfast/client'
+import type { Rejection, Volume } from '@holdfast/contract'
 import type { ArgumentSpec, Invocation, OnlineCommand } from '../../command.ts'
 import { DRY_RUN_OPTION } from '../../dry-run.ts'
 import type { ExitCode } from '../../exit-codes.ts'
@@ -22,8 +22,8 @@ export const volumeReplicaAdd: OnlineCommand = {
     changeCopies(invocation, client, (node) => ({
       outcome: (_, { replicas }) => `gets a copy on ${node.name}; ${countText(replicas)}`,
       planned: `copied to ${node.name}`,
-      change: ({ id }) => client.volumes.addReplica(id, node.id),
-      plan: ({ id }) => client.volumes.dryRuns.addReplica(id, node.id),
+      change: async ({ id }) => withNodeName(await client.volumes.addReplica(id, node.id), node),
+      plan: async ({ id }) => withNodeName(await client.volumes.dryRuns.addReplica(id, node.id), node),
     })),
 }
 
@@ -39,13 +39,37 @@ export const volumeReplicaRemove: OnlineCommand = {
     changeCopies(invocation, client, (node) => ({
       outcome: (_, { replicas }) => `loses its copy on ${node.name}; ${countText(replicas)}`,
       planned: `without its copy on ${node.name}`,
-      change: ({ id }) => client.volumes.removeReplica(id, node.id),
-      plan: ({ id }) => client.volumes.dryRuns.removeReplica(id, node.id),
+      change: async (volume) =>
+        withCause(await client.volumes.removeReplica(volume.id, node.id), volume, node),
+      plan: async (volume) =>
+        withCause(await client.volumes.dryRuns.removeReplica(volume.id, node.id), volume, node),
     })),
 }
 
 const countText = (replicas: Volume['replicas']): string =>
   `it has ${replicas} ${replicas === 1 ? 'replica' : 'replicas'} now`
+
+/** A rejection with the name of the node, as it was typed, instead of its id. */
+const withNodeName = <T>(result: Result<T>, { id, name }: ChosenNode): Result<T> =>
+  changeRejections(result, (each) => (each.received === id ? { ...each, received: name } : each))
+
+/** The platform answers for a node without a copy as for an unknown one, and the primary is no such copy. */
+function withCause<T>(result: Result<T>, { name, primary, copies }: Volume, node: ChosenNode): Result<T> {
+  const replicas = copies.filter(({ role }) => role === 'replica').map(({ nodeName }) => nodeName)
+  const why =
+    primary?.nodeId === node.id
+      ? `${node.name} holds the primary of ${name}, which cannot be removed; holdfast node drain ${node.name} moves it.`
+      : `${node.name} holds no copy of ${name}.`
+  const expected = replicas.length === 0 ? `no node: ${name} has no replica` : replicas.join(' or ')
+  return changeRejections(withNodeName(result, node), (each) =>
+    each.code === 'node_not_found' ? { ...each, expected, why } : each,
+  )
+}
+
+function changeRejections<T>(result: Result<T>, change: (each: Rejection) => Rejection): Result<T> {
+  if (result.ok || result.failure.kind !== 'rejected') return result
+  return { ok: false, failure: { ...result.failure, rejections: result.failure.rejections.map(change) } }
+}
 
 interface ChosenNode {
   readonly id: string
