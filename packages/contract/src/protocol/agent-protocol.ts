@@ -33,6 +33,7 @@ import {
   type Shape,
   string,
 } from '../shapes/shape.ts'
+import { routersShape } from './routers.ts'
 import { desiredCopyShape, measurementShape, observedCopyShape, peerShape } from './volume-copies.ts'
 
 export const AGENT_PATH = '/api/v1/agent/session'
@@ -63,6 +64,10 @@ export const helloShape = object({
    * node routes no requests.
    */
   peerAddress: optional(string()),
+  /** The `host:port` at which the router accepts the same requests by mutual TLS. */
+  securePeerAddress: optional(string()),
+  /** The certificate of the router, as base64 of DER. The agent made its key for the router alone. */
+  peerCertificate: optional(string()),
   /** The `host:port` at which this agent exchanges copies of volumes with other nodes of the tenant. */
   agentPeerAddress: optional(string()),
 })
@@ -98,6 +103,8 @@ export const completeShape = object({
   templates: templatesShape,
   /** Every deployment of the tenant that has routes. */
   routes: optional(list(routedDeploymentShape)),
+  /** Only for an agent that stated a certificate of its router. */
+  routers: optional(routersShape),
   /** Every copy of a volume on this node; absent for an agent without the capability `volumes`. */
   copies: optional(list(desiredCopyShape)),
   peers: optional(list(peerShape)),
@@ -116,6 +123,7 @@ export const deltaShape = object({
   routes: optional(list(routedDeploymentShape)),
   /** Uids of deployments that no longer have routes. */
   unrouted: optional(list(string())),
+  routers: optional(routersShape),
   /** Copies of volumes that are new or have changed. */
   copies: optional(list(desiredCopyShape)),
   /** Ids of volumes of which this node holds no copy any more and whose removal it has confirmed. */

@@ -14,6 +14,11 @@ export interface GatewayTimes extends FailureTimes {
   readonly sweepMs: number
   /** The timeout of a call to a node or to another server replica. */
   readonly callMs: number
+  /**
+   * How long the routers of a tenant accept plain HTTP after the last of them has changed to mutual TLS, so that an update
+   * of agents can be taken back without a failed request.
+   */
+  readonly plainPeersMs: number
 }
 
 export const DEFAULT_TIMES: GatewayTimes = {
@@ -28,6 +33,7 @@ export const DEFAULT_TIMES: GatewayTimes = {
   resyncMs: 60_000,
   sweepMs: 250,
   callMs: 5_000,
+  plainPeersMs: 3_600_000,
 }
 
 /** The times from the configuration. The store counts as unavailable after 1.5 heartbeat intervals without an answer. */

@@ -17,6 +17,7 @@ import { placements, type StoredPlacement, tenants } from '../../store/records.t
 import { placementAt } from '../../store/transaction.ts'
 import type { GatewayDeps, NodeAddress } from '../deps.ts'
 import { createRouteTable, type RouteTable } from '../routes/route-table.ts'
+import type { RoutersChange } from '../routes/tenant-routers.ts'
 import { createUnreadable } from './unreadable.ts'
 
 /** An assignment together with the placement record that contains it. */
@@ -28,8 +29,11 @@ export interface DesiredAssignment {
   readonly assignment: Assignment
 }
 
-/** Called with a node and the id of an assignment or routed deployment that was added, changed or removed there. */
-export type OnDesiredChange = (node: NodeAddress, changed: AssignmentId | DeploymentUid) => void
+/** The id of an assignment or routed deployment, or the word for the other routers of the tenant. */
+export type Changed = AssignmentId | DeploymentUid | RoutersChange
+
+/** Called with a node and what was added, changed or removed there. */
+export type OnDesiredChange = (node: NodeAddress, changed: Changed) => void
 
 /** Assignments by tenant and node, so that a wrong node id in a record cannot send data to another tenant's node. */
 type DesiredByNode = Map<string, Map<AssignmentId, DesiredAssignment>>

@@ -3,33 +3,34 @@
 // the nodes with the other replicas. See docs/design/agent.md#desired-set
 
 import {
-  type AssignmentId,
   type Complete,
   type Delta,
-  type DeploymentUid,
   type DesiredItem,
+  defined,
   isDeploymentUid,
   type NodeId,
   splitTemplates,
 } from '@holdfast/contract'
 import type { GatewayContext, NodeAddress } from '../deps.ts'
 import type { GatewayParts } from '../parts.ts'
+import { ROUTERS } from '../routes/tenant-routers.ts'
 import { guardSession } from '../session/guard-session.ts'
 import { type Session, send } from '../session/session.ts'
-import { type DesiredAssignment, type DesiredIndex, itemOf } from './desired-index.ts'
+import { type Changed, type DesiredAssignment, type DesiredIndex, itemOf } from './desired-index.ts'
 
 /**
  * Sends the complete desired set to a node. If a record needed for the set cannot be read, sends a delta instead: the
  * agent removes an assignment that a complete set lacks, but not one that a delta lacks.
  */
 export function sendComplete(
-  { store, counts, log }: GatewayContext,
+  { store, counts, log, clock }: GatewayContext,
   index: DesiredIndex,
   session: Session,
 ): void {
   const assignments = index.assignmentsOf(session)
   const items = assignments.map(itemOf).filter((item) => item !== undefined)
-  const set = { session: session.epoch, revision: store.revision, ...splitTemplates(items) }
+  const routers = newRouters(index, session, clock.now())
+  const set = { session: session.epoch, revision: store.revision, ...splitTemplates(items), ...routers }
   const routes = allRoutes(index, session)
   if (items.length < assignments.length || !index.isComplete(session.tenant)) {
     log.warn({ nodeId: session.nodeId }, 'placement unreadable, sending a delta instead of the complete set')
@@ -49,7 +50,18 @@ function allRoutes({ routes }: DesiredIndex, session: Session): Pick<Complete, '
   return routes.isRouter(session) ? { routes: routes.routesFor(session) } : {}
 }
 
-type Changed = AssignmentId | DeploymentUid
+/**
+ * The other routers of the tenant for a node whose router uses mutual TLS. The list is long, so a session receives it only
+ * when it has changed.
+ */
+function newRouters({ routes }: DesiredIndex, session: Session, nowMs: number): Pick<Complete, 'routers'> {
+  const routers = routes.routersFor(session, nowMs)
+  if (routers?.others === undefined) return defined({ routers })
+  const text = JSON.stringify(routers.others)
+  const isKnown = session.sentRouters === text
+  session.sentRouters = text
+  return { routers: isKnown ? defined({ plain: routers.plain }) : routers }
+}
 
 export interface Deltas {
   note(node: NodeAddress, changed: Changed): void
@@ -82,7 +94,7 @@ export function createDeltas(parts: GatewayParts): Deltas {
 }
 
 function sendDelta(
-  { store, counts }: GatewayContext,
+  { store, counts, clock }: GatewayContext,
   index: DesiredIndex,
   session: Session,
   changed: ReadonlySet<Changed>,
@@ -90,7 +102,7 @@ function sendDelta(
   const items: DesiredItem[] = []
   const gone: string[] = []
   for (const id of changed) {
-    if (isDeploymentUid(id)) continue
+    if (id === ROUTERS || isDeploymentUid(id)) continue
     const assigned: DesiredAssignment | undefined = index.assignmentOf(session, id)
     const item = assigned && itemOf(assigned)
     if (item !== undefined) items.push(item)
@@ -100,7 +112,8 @@ function sendDelta(
     session.reports?.unwritten.delete(id)
   }
   const set = { session: session.epoch, revision: store.revision, ...splitTemplates(items), gone }
-  const delta = { type: 'delta' as const, ...set, ...changedRoutes(index, session, changed) }
+  const routers = changed.has(ROUTERS) ? newRouters(index, session, clock.now()) : {}
+  const delta = { type: 'delta' as const, ...set, ...changedRoutes(index, session, changed), ...routers }
   if (send(session.socket, delta)) counts.deltas += 1
 }
 

@@ -8,11 +8,13 @@ import {
   asNodeId,
   asOwner,
   type DeploymentUid,
+  defined,
   deploymentUidOf,
   type NodeId,
   ownerOf,
   type RoutedDeployment,
   type TenantId,
+  type TenantRouters,
 } from '@holdfast/contract'
 import { isReady } from '@holdfast/core'
 import type { Change } from '../../store/cache/record-index.ts'
@@ -29,10 +31,12 @@ import {
 import { inTenant, placementAt } from '../../store/transaction.ts'
 import type { GatewayDeps, NodeAddress } from '../deps.ts'
 import { createUnreadable, type Unreadable } from '../desired/unreadable.ts'
+import { isSecure } from '../session/secure-router.ts'
+import type { RoutersChange } from './tenant-routers.ts'
 import { createTenantRoutes, type Router, type RoutesOf, type TenantRoutes } from './tenant-routes.ts'
 
-/** Called for each node that must receive a deployment's routes again, because they changed. */
-export type OnRouteChange = (node: NodeAddress, deployment: DeploymentUid) => void
+/** Called for each node that must receive a deployment's routes, or the other routers, again, because they changed. */
+export type OnRouteChange = (node: NodeAddress, changed: DeploymentUid | RoutersChange) => void
 
 export interface RouteTable {
   /** Whether the node advertised the address of its router. Only such nodes receive routes. */
@@ -43,6 +47,11 @@ export interface RouteTable {
   routeFor(node: NodeAddress, deployment: DeploymentUid): RoutedDeployment | null | undefined
   /** False while a record of the tenant cannot be read, because `routesFor` may then lack a deployment. */
   isComplete(tenant: TenantId): boolean
+  /**
+   * The other routers of the node's tenant; undefined if the node's router does not use mutual TLS. Empty while a node of
+   * the tenant cannot be read, so that no router is distrusted for that.
+   */
+  routersFor(node: NodeAddress, nowMs: number): TenantRouters | undefined
   apply(changes: readonly Change[], onChange: OnRouteChange): void
 }
 
@@ -55,15 +64,21 @@ export function createRouteTable(
 ): RouteTable {
   const byTenant = new Map<TenantId, TenantRoutes>()
   const unreadable = createUnreadable()
+  const unreadableNodes = createUnreadable()
   let notify: OnRouteChange = () => {}
   const routesOf = (tenant: TenantId): TenantRoutes => {
     const known = byTenant.get(tenant)
     if (known !== undefined) return known
-    const created = createTenantRoutes((nodeId, uid) => notify({ tenant, nodeId }, uid))
+    const created = createTenantRoutes((nodeId, changed) => notify({ tenant, nodeId }, changed))
     byTenant.set(tenant, created)
     return created
   }
-  const updates = createUpdates(store, unreadable, (tenant) => byTenant.get(tenant), routesOf)
+  const updates = createUpdates(
+    store,
+    { unreadable, unreadableNodes },
+    (tenant) => byTenant.get(tenant),
+    routesOf,
+  )
   const isReadable = (tenant: TenantId, uid: DeploymentUid): boolean =>
     !unplaced.has(tenant, ownerOf('deployment', uid))
 
@@ -79,6 +94,10 @@ export function createRouteTable(
       ),
     routeFor: ({ tenant, nodeId }, uid) =>
       isReadable(tenant, uid) ? (byTenant.get(tenant)?.routeFor(nodeId, uid) ?? null) : undefined,
+    routersFor({ tenant, nodeId }, nowMs) {
+      const routers = byTenant.get(tenant)?.routersFor(nodeId, nowMs)
+      return routers === undefined || unreadableNodes.isComplete(tenant) ? routers : {}
+    },
     isComplete: (tenant) => unreadable.isComplete(tenant) && unplaced.isComplete(tenant),
     apply(changes, onChange) {
       notify = onChange
@@ -94,7 +113,7 @@ type Update = (tenant: TenantId, id: string, gone: boolean) => void
 /** One update function per record collection. `known` returns undefined for a tenant without routers and routes. */
 function createUpdates(
   store: Pick<TableStore, 'get'>,
-  unreadable: Unreadable,
+  { unreadable, unreadableNodes }: { unreadable: Unreadable; unreadableNodes: Unreadable },
   known: (tenant: TenantId) => TenantRoutes | undefined,
   make: (tenant: TenantId) => TenantRoutes,
 ): ReadonlyMap<string, Update> {
@@ -112,6 +131,7 @@ function createUpdates(
   }
   const updateNode: Update = (tenant, id, gone) => {
     const node = gone ? undefined : store.get(inTenant(tenant, nodes, id))?.record
+    unreadableNodes.note(tenant, id, gone || node !== undefined)
     if (!gone && node === undefined) return
     const router = routerOf(node)
     const routes = router === undefined ? known(tenant) : make(tenant)
@@ -150,7 +170,13 @@ function createUpdates(
 
 function routerOf(node: StoredNode | undefined): Router | undefined {
   if (node?.peerAddress === undefined) return undefined
-  return { address: node.peerAddress, ready: node.status === 'ready' }
+  const { peerAddress: address, secureRouter, generation } = node
+  const { plainUntil, ...known } =
+    secureRouter?.generation === generation ? secureRouter : { certificates: [] }
+  const secureAddress = isSecure(node) ? secureRouter?.address : undefined
+  const plainUntilMs = plainUntil === undefined ? undefined : Date.parse(plainUntil)
+  const ready = node.status === 'ready'
+  return { address, ready, certificates: known.certificates, ...defined({ secureAddress, plainUntilMs }) }
 }
 
 /** The routes of a deployment; undefined during its deletion, when it still owns the routes but is not reachable. */

@@ -1,12 +1,21 @@
 // The routed deployments of one tenant, and for each its peers: the ready nodes that have a router and a ready replica.
 // route-table.ts fills this state from the records. See docs/design/routing.md#peer-forwarding
 
-import type { AssignmentId, DeploymentUid, NodeId, Route, RoutedDeployment } from '@holdfast/contract'
+import type {
+  AssignmentId,
+  DeploymentUid,
+  NodeId,
+  Route,
+  RoutedDeployment,
+  TenantRouter,
+} from '@holdfast/contract'
+import { ROUTERS, type RoutersChange, routersSeenBy, type TenantRoutersView } from './tenant-routers.ts'
 
-/** The address where a node's router accepts requests that other nodes forward. */
-export interface Router {
-  readonly address: string
+/** The addresses where a node's router accepts requests that other nodes forward, and the router's certificates. */
+export interface Router extends TenantRouter {
   readonly ready: boolean
+  /** Until then the other routers accept plain HTTP from this one, although it has a secure address. */
+  readonly plainUntilMs?: number
 }
 
 interface Routed {
@@ -32,6 +41,8 @@ export interface TenantRoutes {
   /** All routes that the node must know, sorted by deployment name. */
   routesFor(nodeId: NodeId): RoutedDeployment[]
   routeFor(nodeId: NodeId, uid: DeploymentUid): RoutedDeployment | undefined
+  /** The other routers of the tenant; undefined for a node whose own router does not use mutual TLS. */
+  routersFor(nodeId: NodeId, nowMs: number): TenantRoutersView | undefined
   setRouter(nodeId: NodeId, router: Router | undefined): void
   /** Sets the routes of a deployment; undefined if it has no routes. Returns true if the deployment is new. */
   setRoutes(name: string, routes: RoutesOf | undefined): boolean
@@ -40,8 +51,8 @@ export interface TenantRoutes {
 }
 
 interface State {
-  /** Called for each node with a router that must receive a deployment's routes again. */
-  readonly notify: (nodeId: NodeId, uid: DeploymentUid) => void
+  /** Called for each node with a router that must receive a deployment's routes, or the other routers, again. */
+  readonly notify: (nodeId: NodeId, changed: DeploymentUid | RoutersChange) => void
   readonly routers: Map<NodeId, Router>
   readonly byUid: Map<DeploymentUid, Routed>
   readonly byName: Map<string, Routed>
@@ -72,6 +83,7 @@ export function createTenantRoutes(notify: State['notify']): TenantRoutes {
       const routed = byUid.get(uid)
       return routed && viewOf(routed, routers, nodeId)
     },
+    routersFor: (nodeId, nowMs) => routersSeenBy(nodeId, routers, nowMs),
     setRouter: (nodeId, router) => setRouter(state, nodeId, router),
     setRoutes: (name, given) => setRoutes(state, name, given),
     setReplicas: (uid, running) => setReplicas(state, uid, running),
@@ -80,9 +92,13 @@ export function createTenantRoutes(notify: State['notify']): TenantRoutes {
 }
 
 function setRouter(state: State, nodeId: NodeId, router: Router | undefined): void {
-  const before = readyAddress(state.routers.get(nodeId))
+  const known = state.routers.get(nodeId)
+  const before = readyAddress(known)
   if (router === undefined) state.routers.delete(nodeId)
   else state.routers.set(nodeId, router)
+  if (trustOf(known) !== trustOf(router))
+    for (const [other, { secureAddress }] of state.routers)
+      if (other !== nodeId && secureAddress !== undefined) state.notify(other, ROUTERS)
   if (before === readyAddress(router)) return
   for (const routed of state.readyOn.get(nodeId) ?? []) notifyRouters(state, routed, nodeId)
 }
@@ -140,6 +156,12 @@ function removeRouted(state: State, routed: Routed): void {
 function notifyRouters({ routers, notify }: State, { uid }: Routed, except?: NodeId): void {
   for (const nodeId of routers.keys()) if (nodeId !== except) notify(nodeId, uid)
 }
+
+/** What the other routers must know about a router, as text. */
+const trustOf = (router: Router | undefined): string =>
+  JSON.stringify(
+    router && [router.address, router.secureAddress, router.certificates, router.plainUntilMs],
+  ) ?? ''
 
 /** The address to which requests for the node may be forwarded; undefined while the node is not ready. */
 const readyAddress = (router: Router | undefined): string | undefined =>

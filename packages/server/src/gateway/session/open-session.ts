@@ -12,6 +12,7 @@ import { inTenant, type Transaction } from '../../store/transaction.ts'
 import type { GatewayContext } from '../deps.ts'
 import type { GatewayParts } from '../parts.ts'
 import { validPeerAddress } from './peer-address.ts'
+import { nextSecureRouter, statedRouter } from './secure-router.ts'
 import type { OpenedSession } from './session.ts'
 import { isProven } from './verify-hello.ts'
 
@@ -47,22 +48,30 @@ export async function openSession(
   if (opened === undefined) return undefined
   if (hello.peerAddress !== undefined && validPeerAddress(hello.peerAddress) === undefined)
     context.log.warn({ nodeId: hello.nodeId }, 'node has an invalid peer address, so it routes nothing')
+  if (hello.peerCertificate !== undefined && statedRouter(hello, context.clock.now()) === undefined)
+    context.log.warn(
+      { nodeId: hello.nodeId },
+      'node has an invalid router certificate, so it forwards plainly',
+    )
   await store.fresh()
   return opened
 }
 
 function openedNode(
-  { clock, replica }: GatewayContext,
+  { clock, replica, times }: GatewayContext,
   node: StoredNode,
-  { bootId, version, capabilities, engine, capacity, storage, peerAddress: advertised }: Hello,
+  hello: Hello,
   { labels, refused }: AttestedLabels,
 ): StoredNode {
-  const { peerAddress: _address, refusedMark: _mark, storage: _pool, ...kept } = node
+  const { bootId, version, capabilities, engine, capacity, storage, peerAddress: advertised } = hello
+  const { peerAddress: _address, secureRouter: _router, refusedMark: _mark, storage: _pool, ...kept } = node
   const { capabilities: _stated, ...agent } = node.agent ?? {}
   const [peerAddress, refusedMark] = [validPeerAddress(advertised), markOf(refused)]
+  const now = clock.now()
+  const secureRouter = nextSecureRouter(node, statedRouter(hello, now), now, times.plainPeersMs)
   return {
     ...kept,
-    ...defined({ refusedMark, peerAddress, storage }),
+    ...defined({ refusedMark, peerAddress, secureRouter, storage }),
     labels,
     engine,
     agent: { ...agent, version, ...defined({ capabilities }) },

@@ -43,6 +43,8 @@ export interface Session {
   /** True while a change of the node's status is being written to the store. */
   writingStatus: boolean
   nextCompleteAt: number
+  /** The other routers of the tenant as last sent in this session, as text; undefined before the first time. */
+  sentRouters: string | undefined
   /** End of the rate-limit window in which `messages`, `bytes`, `writes`, `agentCalls` and `earned` are counted. */
   windowEndsAt: number
   messages: number
@@ -75,6 +77,7 @@ export const newSession = (opened: OpenedSession, socket: AgentSocket | undefine
   heardAt: now,
   writingStatus: false,
   nextCompleteAt: 0,
+  sentRouters: undefined,
   windowEndsAt: 0,
   messages: 0,
   bytes: 0,

@@ -143,7 +143,14 @@ function nodeFrom({ clock }: NodeDeps, parts: NodeParts): StoredNode {
   const now = timestamp(clock)
   const refusedMark = markOf(labels.refused)
   const { publicKey, encryptionKey, capacity, engine } = enrollment
-  const { peerAddress: _address, refusedMark: _mark, storage: _pool, draining, ...kept } = known ?? { v: 1 }
+  const {
+    peerAddress: _address,
+    secureRouter: _router,
+    refusedMark: _mark,
+    storage: _pool,
+    draining,
+    ...kept
+  } = known ?? { v: 1 }
   return {
     ...kept,
     id: nodeId,

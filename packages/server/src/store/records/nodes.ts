@@ -48,6 +48,22 @@ export const storedNodeShape = object({
    * The address at which the node's router accepts requests from the tenant's other nodes; absent without a router.
    */
   peerAddress: optional(string()),
+  /**
+   * How the node's router proves its identity to the tenant's other routers. Valid only for this generation and for the
+   * session with this epoch: an older server keeps the member and does not update it.
+   */
+  secureRouter: optional(
+    object({
+      generation: integer(),
+      epoch: integer(),
+      /** The address for mutual TLS; absent if the agent of the session stated none. */
+      address: optional(string()),
+      /** The certificate stated last, and the one before it, as base64 of DER. */
+      certificates: list(string()),
+      /** Until then the other routers accept plain HTTP, so that an update of this node can be taken back. */
+      plainUntil: optional(string()),
+    }),
+  ),
   capacity: capacityShape,
   engine: engineShape,
   /** Stated by the agent in its last session; absent before the first one. Without `capabilities`: those of 0.1.0. */
