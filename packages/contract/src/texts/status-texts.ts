@@ -252,6 +252,23 @@ export const REFUSAL_TEXTS = {
     meaning: 'The node has less free CPU and memory than resources requests.',
     next: 'Lower the requests, or free capacity on the node.',
   },
+  volume_without_primary: {
+    meaning: 'A volume that the deployment mounts is on no node, or all of its copies are lost.',
+    next: '`holdfast describe volume NAME` shows its phase and what it waits for.',
+  },
+  not_the_volume_primary: {
+    meaning: 'Containers run where the primary of their volume is, and this node does not hold it.',
+    next: 'Remove what keeps the replica from the node of the primary.',
+  },
+  volume_handed_over: {
+    meaning: 'A volume that the deployment mounts is being handed over to another node.',
+    next: 'Wait: the replica starts on that node.',
+  },
+  volume_primary_residency: {
+    meaning:
+      'The node holds the primary of a volume that the deployment mounts, but violates placement.residency.',
+    next: 'Change placement.residency, or use a volume on a node that satisfies it.',
+  },
   storage_pool_missing: {
     meaning: 'The node has no storage pool, so it cannot hold a copy of a volume.',
     next: 'Give the machine a pool, or enroll a node that has one.',

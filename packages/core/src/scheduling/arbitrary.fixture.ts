@@ -138,6 +138,21 @@ export const arbitraryResidency: fc.Arbitrary<Workload['residency']> = fc
   .tuple(demand, rules)
   .map(([wanted, known]) => desiredResidency(wanted, known))
 
+/** A random mounted volume. Its primary may be on a node that the tenant does not have, or on none. */
+const mountedVolume = fc.record({
+  id: fc.constantFrom('vol_a', 'vol_b'),
+  primary: fc.oneof(
+    { weight: 9, arbitrary: fc.integer({ min: 1, max: MAX_NODES }).map(nodeIdOf) },
+    { weight: 1, arbitrary: fc.constant(null) },
+  ),
+  copies: fc.dictionary(
+    fc.integer({ min: 1, max: MAX_NODES }).map((number): string => nodeIdOf(number)),
+    fc.constantFrom('current', 'lagging'),
+    { maxKeys: 3, noNullPrototype: true },
+  ),
+  isMoving: mostly(false, true),
+})
+
 /** A random workload. It may name a node that the tenant does not have. */
 export const arbitraryWorkload: fc.Arbitrary<Workload> = fc.record({
   name: fc.constantFrom(...NAMES),
@@ -162,4 +177,5 @@ export const arbitraryWorkload: fc.Arbitrary<Workload> = fc.record({
   ofPlatform: fc.boolean(),
   needs: seldom(fc.subarray(CAPABILITIES)).map((some) => some ?? []),
   storageBytes: seldom(fc.constantFrom(5, 6, 150)),
+  volumes: seldom(fc.array(mountedVolume, { maxLength: 2 })),
 })

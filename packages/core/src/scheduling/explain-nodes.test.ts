@@ -91,5 +91,6 @@ test('filters without a node key read only what classes distinguish in another w
     'affinity',
     'anti_affinity',
     'resources',
+    'volume_primary',
   ])
 })

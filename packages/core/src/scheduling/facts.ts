@@ -63,6 +63,19 @@ export interface Workload {
   readonly needs: readonly string[]
   /** The bytes of a storage pool that the workload claims; absent if it stores nothing. */
   readonly storageBytes?: number | undefined
+  /** The volumes that the workload mounts from a storage pool; absent if it mounts none. */
+  readonly volumes?: readonly MountedVolume[] | undefined
+}
+
+/** A mounted volume, as far as it decides where its consumers run. */
+export interface MountedVolume {
+  readonly id: string
+  /** The node whose copy is live; null if there is none. */
+  readonly primary: NodeId | null
+  /** Maps each other node that holds a copy to the state of the copy. */
+  readonly copies: { readonly [nodeId: string]: string }
+  /** Whether the primary is being handed over to another node, so that no container may start. */
+  readonly isMoving: boolean
 }
 
 export interface TenantFacts {

@@ -57,11 +57,20 @@ const DEMANDS: Demands = {
     (w.resources.cpuMillis === 0 || n.requested.cpuMillis + w.resources.cpuMillis <= n.capacity.cpuMillis) &&
     (w.resources.memoryBytes === 0 ||
       n.requested.memoryBytes + w.resources.memoryBytes <= n.capacity.memoryBytes),
+  volume_primary: (w, n) =>
+    (w.volumes ?? []).every(({ primary, isMoving }) => primary === n.id && !isMoving) &&
+    ((w.volumes ?? []).length === 0 || w.residency?.enforced !== true || isLocated(w, n)),
   storage: (w, { pool }) =>
-    w.storageBytes === undefined ||
-    (pool !== undefined && pool.poolBytes * 0.95 - pool.claimedBytes >= w.storageBytes),
+    ((w.volumes ?? []).length === 0 || pool !== undefined) &&
+    (w.storageBytes === undefined ||
+      (pool !== undefined && pool.poolBytes * 0.95 - pool.claimedBytes >= w.storageBytes)),
   quota: (_w, _n, f) => f.containers.limit - f.containers.used >= 1,
 }
+
+const isLocated = (w: Workload, n: NodeFacts): boolean =>
+  (['residency_country', 'residency_region', 'blocked_country'] as const).every(
+    (name) => DEMANDS[name]?.(w, n, { nodes: [], containers: { used: 0, limit: 0 } }) === true,
+  )
 
 const broken = (workload: Workload, node: NodeFacts, facts: TenantFacts): string[] =>
   Object.entries(DEMANDS).flatMap(([name, holds]) => (holds(workload, node, facts) ? [] : [name]))

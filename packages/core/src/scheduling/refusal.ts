@@ -21,6 +21,8 @@ export const RETRY_TRIGGERS = [
   /** Trigger: the spec of the waiting deployment changed. */
   'deployment',
   'quota',
+  /** Trigger: a volume that the waiting deployment mounts changed. */
+  'volumes',
 ] as const
 export type RetryTrigger = (typeof RETRY_TRIGGERS)[number]
 

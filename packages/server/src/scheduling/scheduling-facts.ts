@@ -12,6 +12,7 @@ import {
 } from '@holdfast/contract'
 import {
   desiredResidency,
+  type MountedVolume,
   type NodeFacts,
   neededCapabilities,
   type TenantFacts,
@@ -26,9 +27,10 @@ import {
   type StoredDeployment,
   type StoredNode,
   type StoredPlacement,
+  volumes,
 } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
-import { globally } from '../store/transaction.ts'
+import { globally, inTenant } from '../store/transaction.ts'
 import { findAdmitted } from './find-admitted.ts'
 
 type ReadStore = Pick<Store, 'get' | 'list'>
@@ -56,10 +58,12 @@ export function nodeFacts(
     requested.cpuMillis += resources.cpuMillis
     requested.memoryBytes += resources.memoryBytes
   }
-  const { id, name, status, schedulable, controlPlane, labels, attested, capacity, agent } = node
+  const { id, name, status, schedulable, controlPlane, labels, attested, capacity, agent, storage } = node
   const claim = claimOn(store, tenant, node)
   const known = { id, name, status, schedulable, controlPlane, labels, attested, capacity, agent }
-  return { ...known, hiddenCountry: hiddenCountry(node), claim, requested, replicas }
+  // Consumers of volumes need the pool and claim nothing of it; the claims are facts for placing volumes only.
+  const pool = storage && { poolBytes: storage.poolBytes, claimedBytes: 0 }
+  return { ...known, hiddenCountry: hiddenCountry(node), claim, requested, replicas, pool }
 }
 
 /** The country that a node's join token attested, if the node advertised labels that were refused. */
@@ -83,7 +87,30 @@ export function workloadOf(
   const { name, resources, placement, nodeId } = spec
   const ofPlatform = store.get(globally(platform, 'id'))?.record.tenant === tenant
   const residency = desiredResidency(placement?.residency, rules)
-  return { name, resources, placement, nodeId, residency, ofPlatform, needs: neededCapabilities(spec) }
+  const volumesOf = mountedVolumes(store, tenant, spec)
+  return {
+    ...{ name, resources, placement, nodeId, residency, ofPlatform, needs: neededCapabilities(spec) },
+    ...(volumesOf.length === 0 ? {} : { volumes: volumesOf }),
+  }
+}
+
+/** The volumes that a deployment mounts from a storage pool. A volume without a record has no primary. */
+function mountedVolumes(
+  store: Pick<Store, 'get'>,
+  tenant: TenantId,
+  { volumes: mounts = [] }: StoredDeployment['spec'],
+): MountedVolume[] {
+  const ids = new Set(mounts.filter(({ type }) => type !== 'tmpfs').map(({ volume }) => volume))
+  return [...ids].map((id) => {
+    const { primary = null, copies = [], handover } = store.get(inTenant(tenant, volumes, id))?.record ?? {}
+    const others = copies.filter(({ nodeId }) => nodeId !== primary?.nodeId)
+    return {
+      id,
+      primary: primary?.nodeId ?? null,
+      copies: Object.fromEntries(others.map(({ nodeId, state }) => [nodeId, state])),
+      isMoving: handover !== undefined && handover !== null,
+    }
+  })
 }
 
 /** The resources that each assignment requests; zero if the owner no longer exists. */

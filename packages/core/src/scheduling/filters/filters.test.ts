@@ -4,7 +4,7 @@
 import { decode, FILTERS, type Json, refusalShape } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
 import { createRefusalFinder } from '../check-candidates.ts'
-import type { NodeFacts, Workload } from '../facts.ts'
+import type { DesiredResidency, MountedVolume, NodeFacts, Workload } from '../facts.ts'
 import { type Filter, RETRY_TRIGGERS } from '../refusal.ts'
 import { aNode, aWorkload, nodeIdOf, someFacts } from '../scheduling.fixture.ts'
 import { affinity } from './affinity.ts'
@@ -20,6 +20,7 @@ import { quota } from './quota.ts'
 import { readiness } from './readiness.ts'
 import { resources } from './resources.ts'
 import { storage } from './storage.ts'
+import { volumePrimary } from './volume-primary.ts'
 
 /** A test case of a filter. A case without an expected refusal means that the node is accepted. */
 type Row = [
@@ -54,8 +55,7 @@ function expectRefusal(filter: Filter, refusal: ReturnType<Filter['refuse']>, ex
 
 test('the filters are those of the contract, in the order of the contract', () => {
   const names = PLACEMENT_FILTERS.map(({ name }) => name)
-  expect(names).toEqual(FILTERS.filter((name) => names.includes(name)))
-  expect(FILTERS.filter((name) => !names.includes(name))).toEqual(['volume_primary'])
+  expect(names).toEqual(FILTERS)
 })
 
 test('no two filters share a code', () => {
@@ -295,7 +295,76 @@ const overcommitted = {
   capacity: { cpuMillis: 0, memoryBytes: 0 },
   requested: { cpuMillis: 5, memoryBytes: 5 },
 }
+const mounted = (primary: NodeFacts['id'] | null, parts: Partial<MountedVolume> = {}): Partial<Workload> => ({
+  volumes: [{ id: 'vol_a', primary, copies: {}, isMoving: false, ...parts }],
+})
+const inGermany: DesiredResidency = { country: 'DE', enforced: true, regionCountries: [] }
+const american = { labels: { 'holdfast.io/country': 'US', 'holdfast.io/geo-region': 'na' } }
+checkTable(volumePrimary, [
+  ['no volume', {}, {}],
+  ['volumes in memory only', { volumes: [] }, {}],
+  ['the node of the primary', mounted(nodeIdOf(1)), {}],
+  [
+    'another node',
+    mounted(nodeIdOf(2)),
+    {},
+    {
+      code: 'not_the_volume_primary',
+      required: [{ volume: 'vol_a', primary: nodeIdOf(2) }],
+      reported: { copy: null },
+    },
+  ],
+  [
+    'another node with a copy',
+    mounted(nodeIdOf(2), { copies: { [nodeIdOf(1)]: 'lagging' } }),
+    {},
+    {
+      code: 'not_the_volume_primary',
+      required: [{ volume: 'vol_a', primary: nodeIdOf(2) }],
+      reported: { copy: 'lagging' },
+    },
+  ],
+  [
+    'a volume without a primary',
+    mounted(null),
+    {},
+    { code: 'volume_without_primary', required: [{ volume: 'vol_a', primary: null }], reported: null },
+  ],
+  [
+    'a volume that is handed over',
+    mounted(nodeIdOf(1), { isMoving: true }),
+    {},
+    {
+      code: 'volume_handed_over',
+      required: [{ volume: 'vol_a', primary: nodeIdOf(1) }],
+      reported: null,
+    },
+  ],
+  [
+    'a primary that violates residency',
+    { ...mounted(nodeIdOf(1)), residency: inGermany },
+    american,
+    {
+      code: 'volume_primary_residency',
+      required: { country: 'DE', region: null, blockedCountries: null },
+      reported: { 'holdfast.io/country': 'US', 'holdfast.io/geo-region': 'na' },
+    },
+  ],
+  [
+    'residency that is not enforced',
+    { ...mounted(nodeIdOf(1)), residency: { ...inGermany, enforced: false } },
+    american,
+  ],
+])
+
 checkTable(storage, [
+  ['mounts a volume, full pool', mounted(nodeIdOf(1)), { pool: { poolBytes: 100, claimedBytes: 100 } }],
+  [
+    'mounts a volume, no pool',
+    mounted(nodeIdOf(1)),
+    {},
+    { code: 'storage_pool_missing', required: { freeBytes: 0 }, reported: null },
+  ],
   ['stores nothing, no pool', {}, {}],
   ['stores nothing, full pool', {}, { pool: { poolBytes: 100, claimedBytes: 100 } }],
   [

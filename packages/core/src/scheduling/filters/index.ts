@@ -17,6 +17,7 @@ import { residencyEnforcement } from './residency-enforcement.ts'
 import { residencyRegion } from './residency-region.ts'
 import { resources } from './resources.ts'
 import { storage } from './storage.ts'
+import { volumePrimary } from './volume-primary.ts'
 
 /** The filters on the location of a node. Another filter checks whether residency is enforced. */
 export const RESIDENCY_FILTERS: readonly Filter[] = [residencyCountry, residencyRegion, blockedCountry]
@@ -34,6 +35,7 @@ export const PLACEMENT_FILTERS: readonly Filter[] = [
   affinity,
   antiAffinity,
   resources,
+  volumePrimary,
   storage,
   quota,
 ]

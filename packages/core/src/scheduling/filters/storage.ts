@@ -1,4 +1,5 @@
-// Requires that the storage pool of the node has room for a copy of a volume. A workload that stores nothing passes.
+// Requires that the storage pool of the node has room for a copy of a volume, or exists at all if the workload mounts a
+// volume. Other workloads pass.
 
 import type { PoolFacts } from '../facts.ts'
 import type { Filter } from '../refusal.ts'
@@ -18,7 +19,10 @@ export const storage: Filter = {
   },
   reportsRecordFact: false,
   nodeKey: ({ pool }) => pool && `${pool.poolBytes}/${pool.claimedBytes}`,
-  refuse({ storageBytes }, { pool }) {
+  refuse({ storageBytes, volumes = [] }, { pool }) {
+    // A consumer needs the pool that holds its volumes and claims nothing more of it.
+    if (volumes.length > 0 && pool === undefined)
+      return { code: 'storage_pool_missing', required: { freeBytes: 0 }, reported: null }
     if (storageBytes === undefined) return undefined
     if (pool === undefined)
       return { code: 'storage_pool_missing', required: { freeBytes: storageBytes }, reported: null }

@@ -55,6 +55,12 @@ const WITHOUT_REMEDY: { readonly [code: string]: (nodeName: string) => string } 
   storage_pool_missing: (nodeName) => `Give ${nodeName} a storage pool, or enroll a node that has one.`,
   insufficient_storage: (nodeName) =>
     `Delete volumes on ${nodeName}, choose a smaller size, or enroll a node with a larger storage pool.`,
+  volume_without_primary: () => 'Wait until the volume has a primary; its `why` explains what it needs.',
+  not_the_volume_primary: (nodeName) =>
+    `Make the node of the volume's primary accept the replica: ${nodeName} cannot run it.`,
+  volume_handed_over: () => 'Wait until the volume is handed over to another node.',
+  volume_primary_residency: () =>
+    'Change placement.residency, or use a volume whose primary is on a node that satisfies it.',
   node_claims_shared: (nodeName) => `Wait until the other claim on ${nodeName} is released.`,
 }
 

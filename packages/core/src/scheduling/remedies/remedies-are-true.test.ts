@@ -108,12 +108,17 @@ function smaller(change: Change): Change[] {
 /** The filters whose refusals a tenant cannot end by a change of its own. */
 const FIXED = ['control_plane_node', 'claims', 'storage']
 
-test(`only control-plane nodes, shared claims and storage have no remedy (seed ${SEED})`, PATIENCE, () => {
-  eachRefused(REFUSALS / 5, ({ filters, cure }) => {
-    const isFixed = filters.some((filter) => FIXED.includes(filter))
-    expect(cure === undefined).toBe(isFixed)
-  })
-})
+test(
+  `only control-plane nodes, shared claims, storage and volumes have no remedy (seed ${SEED})`,
+  PATIENCE,
+  () => {
+    eachRefused(REFUSALS / 5, ({ filters, cure, situation: { workload, node } }) => {
+      const isElsewhere = workload.volumes?.some(({ primary, isMoving }) => primary !== node.id || isMoving)
+      const isFixed = isElsewhere === true || filters.some((filter) => FIXED.includes(filter))
+      expect(cure === undefined).toBe(isFixed)
+    })
+  },
+)
 
 test(`no cheaper change helps, nor do two cheaper changes (seed ${SEED})`, PATIENCE, () => {
   const cheaperThan = ({ cost }: Pick<Remedy, 'cost'>, steps: readonly Step[]): boolean =>
@@ -186,7 +191,7 @@ test(`the fix of a refusal ends it, and is part of the remedy (seed ${SEED})`, P
   eachRefused(REFUSALS / 2, ({ situation, filters, fixes, cure }) => {
     for (const [at, name] of filters.entries()) {
       const steps = fixes[at] ?? []
-      expect(steps.length > 0).toBe(!FIXED.includes(name))
+      expect(steps.length > 0).toBe(![...FIXED, 'volume_primary'].includes(name))
       if (steps.length === 0) continue
       seen += 1
       const { workload, node, facts } = after(steps, situation)

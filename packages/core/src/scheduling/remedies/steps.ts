@@ -9,6 +9,7 @@ import type { PricedStep } from './cost.ts'
 
 const MAKE_READY: readonly PricedStep[] = [{ kind: 'make_ready', amount: 1 }]
 const UNCORDON: readonly PricedStep[] = [{ kind: 'uncordon', amount: 1 }]
+const NO_STEPS: readonly PricedStep[] = []
 const UPGRADE_AGENT: readonly PricedStep[] = [{ kind: 'upgrade_agent', amount: 1 }]
 
 /** `runs` returns whether any node of the tenant runs a replica of the named deployment. */
@@ -35,6 +36,8 @@ export const STEPS: { readonly [filter in FilterName]?: StepsOnNode | 'labels' |
   affinity: affinitySteps,
   anti_affinity: antiAffinitySteps,
   resources: resourceSteps,
+  // No change makes a node the primary. A violated residency is solved by the steps of the filters on labels.
+  volume_primary: () => NO_STEPS,
   quota: 'tenant',
 }
 

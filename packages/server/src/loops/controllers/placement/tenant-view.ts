@@ -284,7 +284,8 @@ function changesOf(before: NodeFacts, now: NodeFacts): RetryTrigger[] {
   if (!sameAgent(before.agent, now.agent)) kinds.push('node_agent')
   if (!sameStand(before, now)) kinds.push('node_labels')
   const { cpuMillis, memoryBytes } = before.capacity
-  if (cpuMillis !== now.capacity.cpuMillis || memoryBytes !== now.capacity.memoryBytes)
+  const hasOtherPool = (before.pool === undefined) !== (now.pool === undefined)
+  if (cpuMillis !== now.capacity.cpuMillis || memoryBytes !== now.capacity.memoryBytes || hasOtherPool)
     kinds.push('node_capacity')
   return kinds
 }

@@ -4,7 +4,15 @@
 
 import { asOwner, deploymentUidOf, type NodeId, type Owner, ownerOf, type TenantId } from '@holdfast/contract'
 import type { Change } from '../../../store/cache/record-index.ts'
-import { deployments, nodeNames, nodes, observations, placements, tenants } from '../../../store/records.ts'
+import {
+  deployments,
+  nodeNames,
+  nodes,
+  observations,
+  placements,
+  tenants,
+  volumes,
+} from '../../../store/records.ts'
 import { globally, inTenant, placementAt } from '../../../store/transaction.ts'
 import { type Controller, tenantOf } from '../controller.ts'
 import { workKey } from './work-key.ts'
@@ -16,6 +24,7 @@ export function noticeChange(controller: Controller, { kind, key }: Change): voi
   else if (folder === deployments.folder) noticeDeployment(controller, tenant, id)
   else if (folder === placements.folder) noticePlacement(controller, tenant, asOwner(id))
   else if (folder === nodes.folder) noticeNode(controller, tenant, id as NodeId)
+  else if (folder === volumes.folder) noticeVolume(controller, tenant, id)
   else if (folder !== observations.folder) return
   else if (kind === 'put') noticeObservation(controller, tenant, id)
   else controller.tenants.get(tenant)?.observed.forget(id)
@@ -94,6 +103,13 @@ function noticeNode(controller: Controller, tenant: TenantId, id: NodeId): void 
     for (const name of view.deploymentsOn(id))
       requeue(controller, [deploymentKey(tenant, name), ...dependents.waitingFor(name)])
   if (disposition === 'leaving') controller.queue.add(workKey({ kind: 'node', tenant, id }))
+}
+
+/** Requeues the deployments that mount the volume: their containers run where its primary is. */
+function noticeVolume(controller: Controller, tenant: TenantId, id: string): void {
+  for (const { record } of controller.deps.store.list(deployments, tenant))
+    if (record.spec.volumes?.some(({ volume }) => volume === id))
+      controller.queue.add(deploymentKey(tenant, record.spec.name))
 }
 
 function noticeObservation(controller: Controller, tenant: TenantId, id: string): void {
