@@ -4,6 +4,7 @@
 import { recordStatus, silentMs, statusDue } from '../liveness/record-session-status.ts'
 import { sendComplete } from './desired/send-desired.ts'
 import type { GatewayParts } from './parts.ts'
+import { writeQueued } from './reports/accept-copies.ts'
 import { startWriting } from './reports/flush-reports.ts'
 import { guardSession } from './session/guard-session.ts'
 import { closeSession, type Session } from './session/session.ts'
@@ -45,6 +46,7 @@ function sweepSession(parts: GatewayParts, session: Session, now: number): void 
     sendComplete(parts.context, parts.index, session)
   }
   if (session.reports !== undefined && session.reports.unwritten.size > 0) startWriting(parts, session)
+  writeQueued(parts, session)
   checkStatus(parts, session, now)
 }
 

@@ -1,4 +1,4 @@
-// Indexes the desired assignments of each node and the routes of each tenant. Derived from the placement records and
+// Indexes the desired assignments and copies of each node and the routes of each tenant. Derived from the records and
 // updated with each change of a record. See docs/design/agent.md#desired-set
 
 import {
@@ -11,6 +11,7 @@ import {
   type DesiredItem,
   type Owner,
   type TenantId,
+  type VolumeId,
 } from '@holdfast/contract'
 import type { Change } from '../../store/cache/record-index.ts'
 import { placements, type StoredPlacement, tenants } from '../../store/records.ts'
@@ -18,6 +19,7 @@ import { placementAt } from '../../store/transaction.ts'
 import type { GatewayDeps, NodeAddress } from '../deps.ts'
 import { createRouteTable, type RouteTable } from '../routes/route-table.ts'
 import type { RoutersChange } from '../routes/tenant-routers.ts'
+import { type CopyIndex, createCopyIndex } from './copy-index.ts'
 import { createUnreadable } from './unreadable.ts'
 
 /** An assignment together with the placement record that contains it. */
@@ -29,8 +31,8 @@ export interface DesiredAssignment {
   readonly assignment: Assignment
 }
 
-/** The id of an assignment or routed deployment, or the word for the other routers of the tenant. */
-export type Changed = AssignmentId | DeploymentUid | RoutersChange
+/** The id of an assignment, routed deployment or volume, or the word for the other routers of the tenant. */
+export type Changed = AssignmentId | DeploymentUid | VolumeId | RoutersChange
 
 /** Called with a node and what was added, changed or removed there. */
 export type OnDesiredChange = (node: NodeAddress, changed: Changed) => void
@@ -45,6 +47,7 @@ export interface DesiredIndex {
   /** False while a placement of the tenant cannot be read, because the index may then lack assignments. */
   isComplete(tenant: TenantId): boolean
   readonly routes: RouteTable
+  readonly copies: CopyIndex
   apply(changes: readonly Change[], onChange: OnDesiredChange): void
 }
 
@@ -80,17 +83,20 @@ export function createDesiredIndex(store: IndexStore): DesiredIndex {
   for (const { record } of store.list(tenants))
     for (const { id } of store.keysOf(placements, record.id)) update(record.id, asOwner(id), false, () => {})
   const routes = createRouteTable(store, unreadable)
+  const copies = createCopyIndex(store)
   return {
     assignmentOf: (node, assignmentId) => byNode.get(keyOf(node))?.get(assignmentId),
     assignmentsOf: (node) => [...(byNode.get(keyOf(node))?.values() ?? [])],
     isComplete: unreadable.isComplete,
     routes,
+    copies,
     apply(changes, onChange) {
       for (const { kind, key } of changes) {
         if (key.folder === placements.folder && key.tenant !== undefined)
           update(key.tenant, asOwner(key.id), kind === 'delete', onChange)
       }
       routes.apply(changes, onChange)
+      copies.apply(changes, onChange)
     },
   }
 }

@@ -4,13 +4,19 @@
 
 import {
   type Complete,
+  capabilitiesOf,
   type Delta,
   type DesiredItem,
   defined,
   isDeploymentUid,
+  isVolumeId,
   type NodeId,
   splitTemplates,
+  VOLUMES,
+  type VolumeId,
 } from '@holdfast/contract'
+import { nodes } from '../../store/records.ts'
+import { inTenant } from '../../store/transaction.ts'
 import type { GatewayContext, NodeAddress } from '../deps.ts'
 import type { GatewayParts } from '../parts.ts'
 import { ROUTERS } from '../routes/tenant-routers.ts'
@@ -32,17 +38,29 @@ export function sendComplete(
   const routers = newRouters(index, session, clock.now())
   const set = { session: session.epoch, revision: store.revision, ...splitTemplates(items), ...routers }
   const routes = allRoutes(index, session)
+  const copies = allCopies(store, index, session)
   if (items.length < assignments.length || !index.isComplete(session.tenant)) {
     log.warn({ nodeId: session.nodeId }, 'placement unreadable, sending a delta instead of the complete set')
-    if (send(session.socket, { type: 'delta', ...set, gone: [], ...routes })) counts.deltas += 1
+    if (send(session.socket, { type: 'delta', ...set, gone: [], ...routes, ...copies })) counts.deltas += 1
     return
   }
-  const isComplete = index.routes.isComplete(session.tenant)
-  if (send(session.socket, { type: 'complete', ...set, ...(isComplete ? routes : {}) })) counts.completes += 1
-  if (isComplete || routes.routes === undefined) return
-  log.warn({ nodeId: session.nodeId }, 'deployment unreadable, no route is removed from the node')
+  const whole = {
+    ...(index.routes.isComplete(session.tenant) ? routes : {}),
+    ...(index.copies.isComplete(session.tenant) ? copies : {}),
+  }
+  if (send(session.socket, { type: 'complete', ...set, ...whole })) counts.completes += 1
+  // The parts that a complete set must not contain are sent as changes, by which the agent removes nothing.
+  const rest = {
+    ...(whole.routes === undefined ? routes : {}),
+    ...(whole.copies === undefined ? copies : {}),
+  }
+  if (Object.keys(rest).length === 0) return
+  log.warn(
+    { nodeId: session.nodeId },
+    'deployment or volume unreadable, nothing of it is removed from the node',
+  )
   const nothing = { ...set, items: [], templates: {}, gone: [] }
-  if (send(session.socket, { type: 'delta', ...nothing, ...routes })) counts.deltas += 1
+  if (send(session.socket, { type: 'delta', ...nothing, ...rest })) counts.deltas += 1
 }
 
 /** All routes of a node. Omitted for a node without a router, because an old agent may not know the field `routes`. */
@@ -61,6 +79,21 @@ function newRouters({ routes }: DesiredIndex, session: Session, nowMs: number): 
   const isKnown = session.sentRouters === text
   session.sentRouters = text
   return { routers: isKnown ? defined({ plain: routers.plain }) : routers }
+}
+
+/** All copies of a node and its peers. Omitted for an agent that holds no copies. */
+function allCopies(
+  store: GatewayContext['store'],
+  { copies }: DesiredIndex,
+  session: Session,
+): Pick<Complete, 'copies' | 'peers'> {
+  if (!holdsCopies(store, session)) return {}
+  return { copies: copies.copiesOf(session), peers: copies.peersOf(session) }
+}
+
+/** Whether the agent of the session stated the capability to hold copies of volumes. */
+function holdsCopies(store: GatewayContext['store'], { tenant, nodeId }: Session): boolean {
+  return capabilitiesOf(store.get(inTenant(tenant, nodes, nodeId))?.record.agent).includes(VOLUMES)
 }
 
 export interface Deltas {
@@ -102,7 +135,7 @@ function sendDelta(
   const items: DesiredItem[] = []
   const gone: string[] = []
   for (const id of changed) {
-    if (id === ROUTERS || isDeploymentUid(id)) continue
+    if (id === ROUTERS || isDeploymentUid(id) || isVolumeId(id)) continue
     const assigned: DesiredAssignment | undefined = index.assignmentOf(session, id)
     const item = assigned && itemOf(assigned)
     if (item !== undefined) items.push(item)
@@ -113,7 +146,13 @@ function sendDelta(
   }
   const set = { session: session.epoch, revision: store.revision, ...splitTemplates(items), gone }
   const routers = changed.has(ROUTERS) ? newRouters(index, session, clock.now()) : {}
-  const delta = { type: 'delta' as const, ...set, ...changedRoutes(index, session, changed), ...routers }
+  const delta = {
+    type: 'delta' as const,
+    ...set,
+    ...changedRoutes(index, session, changed),
+    ...changedCopies(store, index, session, changed),
+    ...routers,
+  }
   if (send(session.socket, delta)) counts.deltas += 1
 }
 
@@ -129,4 +168,27 @@ function changedRoutes(
     ...(routes.length === 0 ? {} : { routes }),
     ...(unrouted.length === 0 ? {} : { unrouted }),
   }
+}
+
+function changedCopies(
+  store: GatewayContext['store'],
+  { copies: index }: DesiredIndex,
+  session: Session,
+  changed: ReadonlySet<Changed>,
+): Pick<Delta, 'copies' | 'goneCopies' | 'peers'> {
+  const ids = [...changed].filter((id) => isVolumeId(id))
+  for (const id of ids) if (index.copyOf(session, id) === undefined) forgetReport(session, id)
+  if (ids.length === 0 || !holdsCopies(store, session)) return {}
+  const copies = ids.flatMap((id) => index.copyOf(session, id) ?? [])
+  const goneCopies = ids.filter((id) => index.copyOf(session, id) === undefined)
+  return {
+    ...(copies.length === 0 ? {} : { copies }),
+    ...(goneCopies.length === 0 ? {} : { goneCopies }),
+    peers: index.peersOf(session),
+  }
+}
+
+function forgetReport({ copyReports }: Session, id: VolumeId): void {
+  copyReports?.newest.delete(id)
+  copyReports?.unwritten.delete(id)
 }

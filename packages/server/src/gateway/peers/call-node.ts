@@ -9,6 +9,7 @@ import {
   type Infer,
   list,
   machineContainerShape,
+  measurementShape,
   type NodeId,
   object,
   oneOf,
@@ -23,12 +24,14 @@ import { findHolder } from './find-holder.ts'
 import { postJson } from './post-json.ts'
 
 /** The methods that the server calls on agents. All other methods of the protocol are called by agents. */
-export type NodeMethod = 'containers'
+export type NodeMethod = 'containers' | 'measure'
+const NODE_METHODS: readonly NodeMethod[] = ['containers', 'measure']
 
 /** A node's answer. `unreachable` (no socket, or no answer in time) does not mean that the node has no containers. */
 const nodeAnswerShape = object({
   kind: oneOf(['answered', 'unreachable', 'failed']),
   containers: optional(list(machineContainerShape)),
+  measurements: optional(list(measurementShape)),
   reason: optional(string()),
 })
 export type NodeAnswer = Infer<typeof nodeAnswerShape>
@@ -88,11 +91,12 @@ export function createNodeCalls(
       const answer = session === undefined ? UNREACHABLE : await callHere(session, call.method)
       return { status: 200, body: encodeOpen(answer) }
     },
-    settle(session, { id, containers, error }) {
+    settle(session, { id, containers, measurements, error }) {
       const call = pending.get(id)
       if (call === undefined || call.session !== session) return
       if (error !== undefined) call.resolve({ kind: 'failed', reason: error.slice(0, 256) })
-      else if (containers !== undefined) call.resolve({ kind: 'answered', containers })
+      else if (containers !== undefined || measurements !== undefined)
+        call.resolve({ kind: 'answered', ...defined({ containers, measurements }) })
       else call.resolve({ kind: 'failed', reason: 'the answer is empty' })
     },
     abandon(session) {
@@ -103,8 +107,9 @@ export function createNodeCalls(
 
 function readCall(body: string): { tenant: string; method: NodeMethod } | undefined {
   try {
-    const { tenant, method } = decodeOpen(callBodyShape, JSON.parse(body))
-    return method === 'containers' ? { tenant, method } : undefined
+    const { tenant, method: called } = decodeOpen(callBodyShape, JSON.parse(body))
+    const method = NODE_METHODS.find((known) => known === called)
+    return method && { tenant, method }
   } catch {
     return undefined
   }

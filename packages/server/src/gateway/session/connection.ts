@@ -4,6 +4,7 @@ import type { AgentMessage, Hello } from '@holdfast/contract'
 import type { RawData } from 'ws'
 import { sendComplete } from '../desired/send-desired.ts'
 import type { Connection, GatewayParts } from '../parts.ts'
+import { acceptCopies, flushCopies } from '../reports/accept-copies.ts'
 import { acceptOrphans } from '../reports/accept-orphans.ts'
 import { acceptReports } from '../reports/accept-status.ts'
 import { flushReports } from '../reports/flush-reports.ts'
@@ -191,4 +192,6 @@ function handle(parts: GatewayParts, session: Session, message: AgentMessage): v
   acceptReports(context, index, session, message.observations)
   void acceptOrphans(context, session, message.orphans ?? [], session.heardAt)
   flushReports(parts, session)
+  acceptCopies(context, index.copies, session, message.copies ?? [])
+  flushCopies(parts, session)
 }

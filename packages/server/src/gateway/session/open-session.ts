@@ -53,6 +53,8 @@ export async function openSession(
       { nodeId: hello.nodeId },
       'node has an invalid router certificate, so it forwards plainly',
     )
+  if (hello.agentPeerAddress !== undefined && validPeerAddress(hello.agentPeerAddress) === undefined)
+    context.log.warn({ nodeId: hello.nodeId }, 'agent has an invalid peer address, so it exchanges no copies')
   await store.fresh()
   return opened
 }
@@ -63,15 +65,18 @@ function openedNode(
   hello: Hello,
   { labels, refused }: AttestedLabels,
 ): StoredNode {
-  const { bootId, version, capabilities, engine, capacity, storage, peerAddress: advertised } = hello
-  const { peerAddress: _address, secureRouter: _router, refusedMark: _mark, storage: _pool, ...kept } = node
+  const { bootId, version, capabilities, engine, capacity, storage } = hello
+  const { peerAddress: _address, agentPeerAddress: _agent, secureRouter: _router, ...others } = node
+  const { refusedMark: _mark, storage: _pool, ...kept } = others
   const { capabilities: _stated, ...agent } = node.agent ?? {}
-  const [peerAddress, refusedMark] = [validPeerAddress(advertised), markOf(refused)]
+  const refusedMark = markOf(refused)
+  const peerAddress = validPeerAddress(hello.peerAddress)
+  const agentPeerAddress = validPeerAddress(hello.agentPeerAddress)
   const now = clock.now()
   const secureRouter = nextSecureRouter(node, statedRouter(hello, now), now, times.plainPeersMs)
   return {
     ...kept,
-    ...defined({ refusedMark, peerAddress, secureRouter, storage }),
+    ...defined({ refusedMark, peerAddress, agentPeerAddress, secureRouter, storage }),
     labels,
     engine,
     agent: { ...agent, version, ...defined({ capabilities }) },

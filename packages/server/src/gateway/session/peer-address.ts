@@ -1,4 +1,5 @@
-// Validates the peer address of a hello: the host and port where the tenant's other nodes reach this node's router.
+// Validates the peer addresses of a hello: the host and port where the tenant's other nodes reach this node's router, and
+// those where they reach its agent.
 
 import { isIPv4, isIPv6 } from 'node:net'
 

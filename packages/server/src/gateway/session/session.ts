@@ -8,10 +8,12 @@ import type {
   Observation,
   ServerMessage,
   TenantId,
+  VolumeId,
 } from '@holdfast/contract'
 import { encodeOpen } from '@holdfast/contract'
 import type { RawData } from 'ws'
 import type { StreamReader } from '../../ports/node-streams.ts'
+import type { StoredCopyReport } from '../../store/records.ts'
 
 /** The part of a WebSocket that the gateway uses. The simulation implements this interface without a network. */
 export interface AgentSocket {
@@ -58,6 +60,7 @@ export interface Session {
   readonly streams: Map<number, HeldStream>
   nextStream: number
   reports: Reports | undefined
+  copyReports: CopyReports | undefined
 }
 
 /** The server's end of a stream that is open on the node. */
@@ -87,6 +90,7 @@ export const newSession = (opened: OpenedSession, socket: AgentSocket | undefine
   streams: new Map(),
   nextStream: 1,
   reports: undefined,
+  copyReports: undefined,
 })
 
 /** Observations that a session has accepted. Created at the first report, because an idle node sends no reports. */
@@ -95,6 +99,17 @@ export interface Reports {
   readonly newest: Map<AssignmentId, Observation>
   /** The accepted observations that are not stored yet, one for each assignment. */
   readonly unwritten: Map<AssignmentId, Observation>
+  writing: boolean
+}
+
+/** A report about a copy of a volume, as far as it is stored. */
+export type ReportedCopy = Omit<StoredCopyReport, 'v' | 'at' | 'nodeId'>
+
+/** Reports about copies that a session has accepted. Created at the first report. */
+export interface CopyReports {
+  readonly newest: Map<VolumeId, ReportedCopy>
+  /** The accepted reports that are not stored yet, one for each volume. */
+  readonly unwritten: Map<VolumeId, ReportedCopy>
   writing: boolean
 }
 

@@ -64,6 +64,8 @@ export const storedNodeShape = object({
       plainUntil: optional(string()),
     }),
   ),
+  /** The address at which the agent exchanges copies of volumes with the tenant's other nodes; absent if it does not. */
+  agentPeerAddress: optional(string()),
   capacity: capacityShape,
   engine: engineShape,
   /** Stated by the agent in its last session; absent before the first one. Without `capabilities`: those of 0.1.0. */
