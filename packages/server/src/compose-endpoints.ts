@@ -28,6 +28,11 @@ import { createIdempotentAnswers } from './operations/idempotency.ts'
 import type { CallNode } from './operations/nodes/deps.ts'
 import { caPinOf } from './operations/nodes/join-token.ts'
 import { createDrySecrets } from './operations/secrets/dry-secrets.ts'
+import {
+  type CallMeasure,
+  createMeasurements,
+  type Measurements,
+} from './operations/volumes/measure-volumes.ts'
 import type { Broker } from './ports/broker.ts'
 import type { OpenNodeStream } from './ports/node-streams.ts'
 import type { SecretsWriter } from './ports/secrets-store.ts'
@@ -48,15 +53,18 @@ export interface EndpointDeps {
   /** Canonical `host:port` of each allowed registry. */
   readonly allowed: ReadonlySet<string>
   readonly callNode: CallNode
+  readonly callMeasure: CallMeasure
   readonly openStream: OpenNodeStream
   readonly failedTickets: FailedAttempts
   /** The kept scheduling views that explanations use. */
   readonly views: PlacementViews
+  readonly measurements: Measurements
 }
 
-export function composeEndpoints(given: Omit<EndpointDeps, 'views'>): AnyEndpoint[] {
+export function composeEndpoints(given: Omit<EndpointDeps, 'views' | 'measurements'>): AnyEndpoint[] {
   const { config, store, quotas, openStream } = given
-  const deps: EndpointDeps = { ...given, views: createReaderViews(store, quotas) }
+  const measurements = createMeasurements(given.callMeasure, () => performance.now())
+  const deps: EndpointDeps = { ...given, views: createReaderViews(store, quotas), measurements }
   const { residency, retention, publicUrl } = config
   const joining = {
     publicUrl,
@@ -140,7 +148,7 @@ function writeEndpoints(
   deps: EndpointDeps,
   joining: Pick<NodeEndpointDeps, 'publicUrl' | 'caPin' | 'failedJoins'>,
 ): AnyEndpoint[] {
-  const { config, store, secrets, slots, quotas, allowed, callNode } = deps
+  const { config, store, secrets, slots, quotas, allowed, callNode, measurements } = deps
   const deployments = deploymentDeps(deps)
   const { answers, archiveRevisions } = deployments
   const common = { store, clock, ids, secrets, slots, quotas, answers }
@@ -153,7 +161,7 @@ function writeEndpoints(
     ...rotationEndpoints({ ...common, ...material, archiveRevisions }),
     ...nodeEndpoints({ ...common, ...joining, callNode }),
     ...(config.volumes.enabled
-      ? volumeEndpoints({ ...common, limits: config.limits, residency: config.residency })
+      ? volumeEndpoints({ ...common, limits: config.limits, residency: config.residency, measurements })
       : []),
   ]
 }

@@ -16,6 +16,7 @@ import { type Leadership, startLeadership } from './loops/leadership/lead-shards
 import { startRotations } from './loops/rotations.ts'
 import type { HandleUpgrade } from './net/upgrade.ts'
 import type { CallNode } from './operations/nodes/deps.ts'
+import type { CallMeasure } from './operations/volumes/measure-volumes.ts'
 import type { Broker } from './ports/broker.ts'
 import type { OpenNodeStream } from './ports/node-streams.ts'
 import type { Secret } from './ports/secret.ts'
@@ -35,6 +36,7 @@ export interface NodeSideDeps {
 
 export interface NodeSide {
   readonly callNode: CallNode
+  readonly callMeasure: CallMeasure
   readonly internalCall: InternalCall
   /** Whether this process sees a mass-failure hold; always false in a process without the role controllers. */
   holdsSilentNodes(): boolean
@@ -55,6 +57,7 @@ export function startNodeSide(deps: NodeSideDeps): NodeSide {
   const controllers = leads ? startControllers(deps, leadership, detector) : undefined
   return {
     callNode: (tenant, nodeId) => askContainers(gateway, tenant, nodeId),
+    callMeasure: (tenant, nodeId) => askMeasurements(gateway, tenant, nodeId),
     internalCall: gateway.internalCallHandler,
     openStream: gateway.openStream,
     handleUpgrade: (...upgrade) => roles.includes('gateway') && gateway.handleUpgrade(...upgrade),
@@ -165,4 +168,9 @@ function openGateway(
 async function askContainers(gateway: Gateway, tenant: TenantId, nodeId: NodeId): ReturnType<CallNode> {
   const answer = await gateway.callNode(tenant, nodeId, 'containers')
   return answer.kind === 'answered' ? (answer.containers ?? []) : 'unreachable'
+}
+
+async function askMeasurements(gateway: Gateway, tenant: TenantId, nodeId: NodeId): ReturnType<CallMeasure> {
+  const answer = await gateway.callNode(tenant, nodeId, 'measure')
+  return answer.measurements ?? 'unreachable'
 }

@@ -49,7 +49,6 @@ export function volumeEndpoints(deps: VolumeDeps): Endpoint[] {
 }
 
 function readEndpoints(deps: VolumeDeps): Endpoint[] {
-  const { store } = deps
   const list = (path: string, operation: string, summary: string): Endpoint =>
     listEndpoint(path, {
       operation,
@@ -57,7 +56,7 @@ function readEndpoints(deps: VolumeDeps): Endpoint[] {
       summary,
       item: volumeShape,
       ...(path === VOLUMES ? { codes: ['tenant_not_found'] } : {}),
-      run: ({ caller, query }) => listVolumes(store, caller.tenant, query),
+      run: ({ caller, query }) => listVolumes(deps, caller.tenant, query),
     })
   return [
     list('/api/v1/dvm/volumes', 'listOwnVolumes', "List the volumes of the token's tenant"),
@@ -68,7 +67,7 @@ function readEndpoints(deps: VolumeDeps): Endpoint[] {
       summary: 'Read a volume',
       shape: volumeShape,
       codes: ['tenant_not_found', 'volume_not_found'],
-      run: (request) => getVolume(store, request.caller.tenant, param(request, 'id')),
+      run: (request) => getVolume(deps, request.caller.tenant, param(request, 'id')),
       etag: etagOf,
     }),
     endpoint('GET', `${ONE}/why`, {
@@ -128,7 +127,14 @@ function changeEndpoints(deps: VolumeDeps): Endpoint[] {
       headers: ['If-Match'],
       body: volumePatchShape,
       shape: volumeShape,
-      codes: ['tenant_not_found', 'volume_not_found', ...BODY_CODES, 'quota_exceeded', 'revision_conflict'],
+      codes: [
+        'tenant_not_found',
+        'volume_not_found',
+        ...BODY_CODES,
+        'volume_not_ready',
+        'quota_exceeded',
+        'revision_conflict',
+      ],
       run: (request) =>
         scaleVolume(deps, request.caller, param(request, 'id'), request.body, request.ifMatch),
       etag: etagOf,
@@ -136,7 +142,8 @@ function changeEndpoints(deps: VolumeDeps): Endpoint[] {
     endpoint('DELETE', ONE, {
       operation: 'deleteVolume',
       action: 'volumes:write',
-      summary: 'Delete a volume and its data, unless a deployment mounts it',
+      summary:
+        'Delete a volume and its data, unless a deployment mounts it; its name is free once every node has deleted its copy',
       headers: ['If-Match'],
       status: 202,
       shape: volumeShape,
@@ -150,7 +157,13 @@ function changeEndpoints(deps: VolumeDeps): Endpoint[] {
       headers: ['If-Match'],
       status: 202,
       shape: volumeShape,
-      codes: ['tenant_not_found', 'volume_not_found', 'node_not_found', 'revision_conflict'],
+      codes: [
+        'tenant_not_found',
+        'volume_not_found',
+        'volume_not_ready',
+        'node_not_found',
+        'revision_conflict',
+      ],
       run: (request) =>
         removeReplica(deps, request.caller, param(request, 'id'), param(request, 'nodeId'), request.ifMatch),
       etag: etagOf,
@@ -210,6 +223,7 @@ function actionEndpoints(deps: VolumeDeps): Endpoint[] {
         'volume_not_found',
         'field_unknown',
         'field_type_invalid',
+        'volume_not_ready',
         'replica_node_invalid',
         'quota_exceeded',
         'idempotency_key_reused',

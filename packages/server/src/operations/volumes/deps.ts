@@ -6,6 +6,7 @@ import type { Clock, IdSource } from '../../ports/clock.ts'
 import type { SlotDeps } from '../../quotas/hold-slot.ts'
 import type { Store } from '../../store/store.ts'
 import type { IdempotentAnswers } from '../idempotency.ts'
+import type { Measurements } from './measure-volumes.ts'
 
 export interface VolumeDeps extends SlotDeps {
   readonly store: Store
@@ -14,4 +15,5 @@ export interface VolumeDeps extends SlotDeps {
   readonly answers: IdempotentAnswers
   readonly limits: Limits
   readonly residency: ResidencyRules
+  readonly measurements: Measurements
 }

@@ -23,19 +23,28 @@ async function findVolume(store: Store, tenant: TenantId, id: string): Promise<O
   return found === undefined ? volumeNotFound(id) : done(found.record)
 }
 
-export async function getVolume(store: Store, tenant: TenantId, id: string): Promise<Outcome<Volume>> {
+type ReadDeps = Pick<VolumeDeps, 'store' | 'measurements'>
+
+export async function getVolume(
+  { store, measurements }: ReadDeps,
+  tenant: TenantId,
+  id: string,
+): Promise<Outcome<Volume>> {
   const found = await findVolume(store, tenant, id)
-  return found.ok ? done(volumeView(store, tenant, found.value)) : found
+  if (!found.ok) return found
+  const measured = await measurements.measure(tenant, [found.value])
+  return done(volumeView(store, tenant, found.value, measured(found.value)))
 }
 
 export async function listVolumes(
-  store: Store,
+  { store, measurements }: ReadDeps,
   tenant: TenantId,
   request: PageRequest,
 ): Promise<Outcome<Page<Volume>>> {
   const stored = () => store.list(volumes, tenant).map(({ record }) => record)
   const page = await listPage(store, request, stored, ({ spec }) => spec.name)
-  return mapPage(page, (volume) => volumeView(store, tenant, volume))
+  const measured = await measurements.measure(tenant, page.ok ? page.value.items : [])
+  return mapPage(page, (volume) => volumeView(store, tenant, volume, measured(volume)))
 }
 
 /** GET /why of a volume: the nodes on which the primary or a missing copy could be, and why others refuse it. */

@@ -1,8 +1,10 @@
 // POST .../volumes/{id}/resize: a larger size needs room on every node with a copy, a smaller one must exceed the bytes in
 // use.
 
-import type { Json, Volume } from '@holdfast/contract'
+import { isVolumeId, type Json, type TenantId, type Volume } from '@holdfast/contract'
 import { checkResize, checkVolumeSize, claimedBytes, nodesWithoutRoom } from '@holdfast/core'
+import { volumes } from '../../store/records.ts'
+import { inTenant } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import type { Kept } from '../idempotency.ts'
 import { changeVolume } from './change-volume.ts'
@@ -20,6 +22,7 @@ export async function resizeVolume(
   const checked = checkVolumeSize(body)
   if (!checked.ok) return refused(...checked.rejections)
   const sizeBytes = checked.value
+  const usedBytes = await measuredBytes(deps, caller.tenant, id)
   return changeVolume(deps, caller, id, {
     action: 'volumes:resize',
     kept,
@@ -27,7 +30,7 @@ export async function resizeVolume(
       const extra = claimedBytes(sizeBytes) - claimedBytes(spec.sizeBytes)
       const facts = gatherVolumeFacts(deps.store, caller.tenant)
       const withoutRoom = nodesWithoutRoom(copies, extra, facts)
-      const state = { phase, sizeBytes: spec.sizeBytes, withoutRoom, usedBytes: null }
+      const state = { phase, sizeBytes: spec.sizeBytes, withoutRoom, usedBytes }
       const rejections = checkResize(sizeBytes, state)
       if (rejections.length > 0) return refused(...rejections)
       if (sizeBytes === spec.sizeBytes) return done(undefined)
@@ -36,4 +39,16 @@ export async function resizeVolume(
     },
     events: (next, before) => [volumeResizedEvent(next, before.spec.sizeBytes)],
   })
+}
+
+/** The bytes in use as the primary measures them now; null if it does not answer. */
+async function measuredBytes(
+  { store, measurements }: VolumeDeps,
+  tenant: TenantId,
+  id: string,
+): Promise<number | null> {
+  const stored = isVolumeId(id) ? store.get(inTenant(tenant, volumes, id))?.record : undefined
+  if (stored === undefined) return null
+  const measured = await measurements.measure(tenant, [stored])
+  return measured(stored)?.usedBytes ?? null
 }

@@ -1,13 +1,19 @@
-// A stored volume as its tenant sees it, with the names of its nodes and its consumers.
+// A stored volume as its tenant sees it, with the names of its nodes, its consumers and the newest measurement.
 
-import type { NodeId, TenantId, Volume, VolumeId } from '@holdfast/contract'
+import type { Measurement, NodeId, TenantId, Volume, VolumeCopy, VolumeId } from '@holdfast/contract'
 import { deployments, nodes, type StoredVolume } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
 
 type ReadStore = Pick<Store, 'get' | 'list'>
 
-export function volumeView(store: ReadStore, tenant: TenantId, stored: StoredVolume): Volume {
+/** Without a measurement, the bytes in use and the ages of the copies are null. */
+export function volumeView(
+  store: ReadStore,
+  tenant: TenantId,
+  stored: StoredVolume,
+  measured?: Measurement,
+): Volume {
   const { id, spec, phase, reason, primary, copies, revision, createdAt } = stored
   const nameOf = (nodeId: NodeId) => store.get(inTenant(tenant, nodes, nodeId))?.record.name ?? nodeId
   return {
@@ -21,15 +27,26 @@ export function volumeView(store: ReadStore, tenant: TenantId, stored: StoredVol
       role,
       state,
       nodeName: nameOf(nodeId),
-      checkpoint: null,
-      checkpointAge: null,
-      promotable: false,
+      ...progressOf(measured, { nodeId, role, state }),
     })),
-    usedBytes: null,
-    measuredAt: null,
+    usedBytes: measured?.usedBytes ?? null,
+    measuredAt: measured?.measuredAt ?? null,
     consumers: consumersOf(store, tenant, id),
     createdAt,
     revision,
+  }
+}
+
+/** What a replica has acknowledged to the primary. */
+function progressOf(
+  measured: Measurement | undefined,
+  { nodeId, role, state }: VolumeCopy,
+): Pick<Volume['copies'][number], 'checkpoint' | 'checkpointAge' | 'promotable'> {
+  const found = measured?.replicas?.find((replica) => replica.nodeId === nodeId)
+  return {
+    checkpoint: found?.checkpoint?.number ?? null,
+    checkpointAge: found?.age ?? null,
+    promotable: role === 'replica' && state === 'current' && found?.checkpoint !== undefined,
   }
 }
 
