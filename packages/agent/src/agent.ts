@@ -27,6 +27,7 @@ import { openDesiredFile } from './state/desired-file.ts'
 import { type AgentBuild, machineFacts, THIS_BUILD } from './state/machine.ts'
 import { createNodeRole } from './state/node-role.ts'
 import { countStart, type NodeState } from './state/node-state.ts'
+import { startCopyKeeper } from './storage/keep-copies.ts'
 import { startPoolKeeper } from './storage/keep-pool.ts'
 import { createKeptLogs, type KeptLogs } from './streams/kept-logs.ts'
 import { createSessionStreams } from './streams/node-streams.ts'
@@ -87,6 +88,14 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
 
   const pool = options.openPool && (await startPoolKeeper({ open: options.openPool, log }))
   const server = createServerLink()
+  const copies = startCopyKeeper({
+    pool,
+    report: server.reportCopies,
+    monotonicMs,
+    now: () => new Date(),
+    random: Math.random,
+    log,
+  })
   const desiredSet = createDesiredSet()
   const role = createNodeRole(folder, state, log)
   const statuses = createReplicaStatusTable(starts)
@@ -108,8 +117,10 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const onDesired = (change: DesiredChange): void => {
     converger.setDesired(change, 'server')
     routing.apply(change)
+    copies.apply(change, 'server')
     const items = [...desiredSet.desired.values()]
-    file.save({ revision: change.revision, items, ...defined({ routes: routing.table() }) })
+    const { revision } = change
+    file.save({ revision, items, ...defined({ routes: routing.table() }), ...copies.saved() })
   }
   const session = options.startSession({
     state,
@@ -122,6 +133,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     onWelcome: (reported) => role.apply(reported, desiredSet.desired.keys()),
     onDesired,
     containers: () => listMachine(engine, state, statuses),
+    copies: copies.observed,
+    measure: copies.measurements,
     streams: createSessionStreams({ engine, tenant: state.tenant, keptLogs, log }),
     log,
   })
@@ -129,11 +142,13 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   if (saved !== undefined) {
     converger.setDesired({ ...saved, complete: true, gone: [] }, 'disk')
     routing.apply({ ...saved, complete: true })
+    copies.apply({ ...saved, complete: true, gone: [] }, 'disk')
   }
   return {
     async close() {
       session.close()
       pool?.close()
+      await copies.close()
       await node.close()
       routing.close()
       await file.settled()

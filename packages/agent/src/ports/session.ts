@@ -4,10 +4,14 @@
 import type {
   AssignmentId,
   Capacity,
+  DesiredCopy,
   DesiredItem,
   Hello,
   MachineContainer,
+  Measurement,
   Observation,
+  ObservedCopy,
+  Peer,
   RoutedDeployment,
 } from '@holdfast/contract'
 import type { ResolvedEnvironment } from '@holdfast/core/node'
@@ -48,6 +52,12 @@ export interface DesiredChange {
   readonly routes?: readonly RoutedDeployment[]
   /** Uids of deployments that no longer have routes. */
   readonly unrouted?: readonly string[]
+  /** Copies of volumes: in a complete desired set all of them, else the changed ones. Absent: no copy changed. */
+  readonly copies?: readonly DesiredCopy[]
+  /** Ids of volumes of which the node holds no copy, and whose removal the server knows. */
+  readonly goneCopies?: readonly string[]
+  /** All peers of the node. Absent: no peer changed. */
+  readonly peers?: readonly Peer[]
 }
 
 export interface RegistryCredential {
@@ -67,6 +77,10 @@ export interface SessionOptions {
   onWelcome?(reported: ReportedRole): void
   onDesired(change: DesiredChange): void
   containers(): Promise<MachineContainer[]>
+  /** All copies of volumes as last observed; reported after each complete desired set of a server that sends copies. */
+  copies?(): readonly ObservedCopy[]
+  /** The bytes in use of all copies, as last measured. */
+  measure?(): Measurement[]
   /** Opens log and exec streams. Absent: this node offers no logs and no exec. */
   readonly streams?: OpenSessionStreams
   readonly log: Logger
@@ -80,6 +94,8 @@ export interface Session {
    * empty.
    */
   reportOrphans(names: readonly string[]): void
+  /** Reports copies of volumes that have changed. Without an open session nothing is sent: see SessionOptions.copies. */
+  reportCopies(copies: readonly ObservedCopy[]): void
   /** The tenant's credential for a registry host; undefined if the tenant has none. */
   registryCredential(host: string): Promise<RegistryCredential | undefined>
   /** Requests the environment for one attempt to create a container. Rejects with NoSessionError without a session. */

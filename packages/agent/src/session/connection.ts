@@ -11,12 +11,13 @@ import {
   helloText,
   joinTemplates,
   type Observation,
+  type ObservedCopy,
   type ServerMessage,
 } from '@holdfast/contract'
 import { type RawData, WebSocket } from 'ws'
 import type { SessionOptions } from '../ports/session.ts'
 import type { SessionStreams, StreamSocket } from '../ports/streams.ts'
-import type { KeptReports } from './kept-reports.ts'
+import { inMessages, type KeptReports } from './kept-reports.ts'
 import { readServerMessage } from './read-server-message.ts'
 import type { ServerCalls } from './server-calls.ts'
 
@@ -25,6 +26,8 @@ export interface Connection {
   send(message: AgentMessage): boolean
   /** Sends a report. Does nothing before the first desired set arrives; kept reports are sent after that set. */
   report(observations: Observation[], orphans?: readonly string[]): void
+  /** Sends a report about copies of volumes, if the server has sent copies in this session. */
+  reportCopies(copies: ObservedCopy[]): void
   close(): void
 }
 
@@ -34,6 +37,8 @@ interface ConnectionState {
   session: number | undefined
   /** True once the first desired set has arrived, because the server accepts reports only then. */
   synced: boolean
+  /** True once the server has sent copies of volumes. An older server, or one without volumes, gets no reports of them. */
+  hasCopies: boolean
   lastReceivedAt: number
   heartbeats: NodeJS.Timeout | undefined
 }
@@ -57,6 +62,7 @@ export function createConnection(options: ConnectionOptions, reports: KeptReport
       socket,
       session: undefined,
       synced: false,
+      hasCopies: false,
       lastReceivedAt: performance.now(),
       heartbeats: undefined,
     }
@@ -86,6 +92,7 @@ export function createConnection(options: ConnectionOptions, reports: KeptReport
     return {
       send: (message) => state.session !== undefined && sendMessage(socket, message),
       report: (observations, orphans) => reportNow(state, observations, orphans),
+      reportCopies: (copies) => reportCopies(state, copies),
       // Terminates a connection that is not open: a server that does not answer must not keep the agent from stopping.
       close: () => (socket.readyState === WebSocket.OPEN ? socket.close(1000) : socket.terminate()),
     }
@@ -113,6 +120,11 @@ function reportNow(
 ): void {
   const left = orphans.length === 0 ? {} : { orphans: [...orphans] }
   if (synced && session !== undefined) sendMessage(socket, { type: 'status', session, observations, ...left })
+}
+
+function reportCopies({ socket, session, hasCopies }: ConnectionState, copies: ObservedCopy[]): void {
+  if (!hasCopies || session === undefined) return
+  sendMessage(socket, { type: 'status', session, observations: [], copies })
 }
 
 function streamSocket(socket: WebSocket): StreamSocket {
@@ -190,23 +202,31 @@ function applyDesired(
   const { revision } = message
   const items = joinTemplates(message)
   const complete = message.type === 'complete'
-  const { gone = [], unrouted = [] } = message.type === 'delta' ? message : {}
+  const { gone = [], unrouted = [], goneCopies = [] } = message.type === 'delta' ? message : {}
+  const { routes, copies, peers } = message
+  state.hasCopies ||= copies !== undefined
   options.onDesired({
     revision,
     items,
     complete,
     gone,
     unrouted,
-    ...defined({ routes: message.routes }),
+    goneCopies,
+    ...defined({ routes, copies, peers }),
   })
   if (state.synced && !complete) return
   state.synced = true
   if (complete) reports.forgetGone(new Set<AssignmentId>(items.map(({ assignmentId }) => assignmentId)))
   for (const part of reports.all()) reportNow(state, part)
+  for (const part of inMessages(options.copies?.() ?? [])) reportCopies(state, part)
   if (complete && reports.orphans().length > 0) reportNow(state, [], reports.orphans())
 }
 
 async function answerCall({ options, state }: Context, { id, method }: Call): Promise<void> {
+  if (method === 'measure') {
+    sendMessage(state.socket, { type: 'answer', id, measurements: options.measure?.() ?? [] })
+    return
+  }
   if (method !== 'containers') {
     sendMessage(state.socket, { type: 'answer', id, error: 'not_answered_here' })
     return

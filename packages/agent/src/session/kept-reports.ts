@@ -14,6 +14,7 @@ export interface KeptReports {
   orphans(): readonly string[]
 }
 
+/** The most observations, or copies of volumes, in one message. */
 const MAX_OBSERVATIONS = 100
 
 export function createKeptReports(): KeptReports {
@@ -34,8 +35,8 @@ export function createKeptReports(): KeptReports {
   }
 }
 
-export function inMessages(observations: readonly Observation[]): Observation[][] {
-  const messages: Observation[][] = []
+export function inMessages<T>(observations: readonly T[]): T[][] {
+  const messages: T[][] = []
   for (let from = 0; from < observations.length; from += MAX_OBSERVATIONS)
     messages.push(observations.slice(from, from + MAX_OBSERVATIONS))
   return messages

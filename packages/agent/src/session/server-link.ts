@@ -19,6 +19,7 @@ export function createServerLink(): ServerLink {
     },
     report: (observations) => session().report(observations),
     reportOrphans: (names) => session().reportOrphans(names),
+    reportCopies: (copies) => session().reportCopies(copies),
     registryCredential: (host) => session().registryCredential(host),
     containerEnvironment: (id) => session().containerEnvironment(id),
   }

@@ -63,6 +63,9 @@ export function startSession(options: SessionOptions, times: SessionTimes = SHIP
       reports.keepOrphans(names)
       if (names.length > 0) current?.report([], names)
     },
+    reportCopies(copies) {
+      for (const part of inMessages(copies)) current?.reportCopies(part)
+    },
     registryCredential: calls.registryCredential,
     containerEnvironment: calls.containerEnvironment,
     close() {

@@ -7,9 +7,11 @@ import { join } from 'node:path'
 import {
   branded,
   type DeploymentUid,
+  type DesiredCopy,
   type DesiredItem,
   decodeOpen,
   defined,
+  desiredCopyShape,
   desiredItemShape,
   encodeOpen,
   type Infer,
@@ -19,6 +21,8 @@ import {
   object,
   optional,
   ownerOf,
+  type Peer,
+  peerShape,
   type RoutedDeployment,
   routedDeploymentShape,
   type TenantId,
@@ -39,6 +43,9 @@ const savedSetShape = object({
   items: list(desiredItemShape),
   /** The routes in the saved set; absent if no server has sent routes. */
   routes: optional(list(routedDeploymentShape)),
+  /** Copies of volumes and the nodes with the other copies; absent if no server has sent copies. */
+  copies: optional(list(desiredCopyShape)),
+  peers: optional(list(peerShape)),
 })
 
 const { owner: _owner, ...formerFields } = desiredItemShape.fields
@@ -51,6 +58,8 @@ export interface SavedSet {
   readonly revision: number
   readonly items: readonly DesiredItem[]
   readonly routes?: readonly RoutedDeployment[]
+  readonly copies?: readonly DesiredCopy[]
+  readonly peers?: readonly Peer[]
 }
 
 interface SetOwner {
@@ -99,9 +108,10 @@ export function openDesiredFile(
           throw new Error(`The desired set belongs to ${saved.nodeId}, not to ${nodeId}.`)
         if (saved.v > READS)
           throw new Error(`The desired set has form ${saved.v}; this agent reads form ${READS}.`)
-        const { v, nodeId: _node, tenant: _tenant, revision, items, routes, ...newer } = saved
+        const { v, nodeId: _node, tenant: _tenant, revision, ...rest } = saved
+        const { items, routes, copies, peers, ...newer } = rest
         kept = newer
-        return { revision, items, ...defined({ routes }) }
+        return { revision, items, ...defined({ routes, copies, peers }) }
       } catch (error) {
         if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) onError(error)
         return undefined

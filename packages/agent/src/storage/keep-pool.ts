@@ -20,6 +20,10 @@ export interface PoolState {
 
 export interface PoolKeeper {
   state(): PoolState
+  /** The pool, if it could be used at its last check. */
+  pool(): VolumePool | undefined
+  /** Calls the listener after each check. */
+  onChecked(listener: () => void): void
   /** The size of the pool at its last check; undefined if it cannot be used. */
   storage(): Storage | undefined
   /** Checks the pool now, and opens it if it is not open. Never rejects. */
@@ -37,6 +41,7 @@ export function createPoolKeeper({ open, log }: KeeperDeps): PoolKeeper {
   let state: PoolState = { poolFault: 'pool_unreadable' }
   let checking: Promise<void> | undefined
   let lastMessage = ''
+  const listeners: (() => void)[] = []
 
   async function measure(): Promise<void> {
     try {
@@ -55,11 +60,19 @@ export function createPoolKeeper({ open, log }: KeeperDeps): PoolKeeper {
   const check = (): Promise<void> => {
     checking ??= measure().finally(() => {
       checking = undefined
+      for (const listener of listeners) listener()
     })
     return checking
   }
   const timer = setInterval(() => void check(), CHECK_MS).unref()
-  return { state: () => state, storage: () => sizeOf(state), check, close: () => clearInterval(timer) }
+  return {
+    state: () => state,
+    pool: () => pool,
+    onChecked: (listener) => void listeners.push(listener),
+    storage: () => sizeOf(state),
+    check,
+    close: () => clearInterval(timer),
+  }
 }
 
 /** Opens the pool and waits for it, but not forever: a disk that does not answer must not stop the agent. */
@@ -73,7 +86,7 @@ function sizeOf({ storage }: PoolState): Storage | undefined {
   return storage && { poolBytes: storage.poolBytes, usedBytes: storage.usedBytes }
 }
 
-function reportedFault(error: unknown): ReportedFault {
+export function reportedFault(error: unknown): ReportedFault {
   const fault = error instanceof PoolError ? error.fault : 'failed'
   return fault === 'missing' || fault === 'changed' ? `pool_${fault}` : 'pool_unreadable'
 }

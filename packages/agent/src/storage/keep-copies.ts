@@ -1,0 +1,135 @@
+// Keeps the node's copies of volumes as desired, one copy at a time. A pass runs after each check of the pool and after
+// each change of the desired copies. A copy that fails waits with growing delays; the others continue.
+// See docs/design/volumes.md#copies-of-a-node
+
+import { asVolumeId, type Measurement, type ObservedCopy, type VolumeId } from '@holdfast/contract'
+import { hasRoom } from '@holdfast/core/node'
+import type { Logger } from 'pino'
+import type { DesiredChange } from '../ports/session.ts'
+import type { MountableCopies } from '../ports/volume-copies.ts'
+import type { VolumePool } from '../ports/volume-pool.ts'
+import { coalesce } from '../routing/coalesce.ts'
+import { createCopyConverger } from './converge-copy.ts'
+import { createCopyBackoff } from './copy-backoff.ts'
+import { createCopyStatus } from './copy-status.ts'
+import { createDesiredCopies, type DesiredCopies } from './desired-copies.ts'
+import type { PoolKeeper } from './keep-pool.ts'
+import { type PoolCopies, readPoolCopies } from './pool-copies.ts'
+import { createUsageLog } from './usage-log.ts'
+
+/** The most volumes that one log line names. */
+const MAX_LOGGED = 100
+
+interface CopyKeeperDeps {
+  /** Undefined if the node has no pool. */
+  readonly pool: PoolKeeper | undefined
+  report(copies: ObservedCopy[]): void
+  /** A monotonic clock in milliseconds. */
+  monotonicMs(): number
+  now(): Date
+  random(): number
+  readonly log: Logger
+}
+
+export interface CopyKeeper extends MountableCopies, Pick<DesiredCopies, 'saved'> {
+  apply(change: DesiredChange, source: 'server' | 'disk'): void
+  /** All copies as last observed. */
+  observed(): ObservedCopy[]
+  measurements(): Measurement[]
+  /** Runs a pass that begins after this call. Never rejects. */
+  check(): Promise<void>
+  /** Resolves when no pass runs. The copies stay as they are. */
+  close(): Promise<void>
+}
+
+export function startCopyKeeper(deps: CopyKeeperDeps): CopyKeeper {
+  const { pool: keeper, log } = deps
+  const desired = createDesiredCopies()
+  const status = createCopyStatus(deps.report)
+  const backoff = createCopyBackoff(deps.monotonicMs, deps.random)
+  const usage = createUsageLog()
+  const roomNow = (): boolean => {
+    const storage = keeper?.state().storage
+    return storage !== undefined && hasRoom(storage)
+  }
+  const { converge, recordFault } = createCopyConverger({ desired, status, backoff, hasRoom: roomNow, log })
+  const tidy = createTidying(desired, log)
+  let isClosed = false
+  let isMeasureDue = true
+  let retry: NodeJS.Timeout | undefined
+
+  async function pass(): Promise<void> {
+    const copies = [...desired.copies.values()]
+    status.keepOnly(desired.copies)
+    backoff.keepOnly(desired.copies)
+    const pool = keeper?.pool()
+    if (pool === undefined) {
+      const reason = keeper === undefined ? 'no_pool' : (keeper.state().poolFault ?? 'pool_unreadable')
+      for (const copy of copies) recordFault(copy, reason)
+      return
+    }
+    if (copies.length === 0 && !desired.isComplete()) return
+    const isMeasured = isMeasureDue
+    isMeasureDue = false
+    if (isMeasured) await pool.flush()
+    let held = await readPoolCopies(pool)
+    for (const copy of copies) if (!isClosed) held = await converge(pool, copy, held)
+    await tidy(pool, held)
+    if (isMeasured) await usage.record(pool, usedBytes(desired, held), deps.now().toISOString())
+  }
+  const check = coalesce(async () => {
+    clearTimeout(retry)
+    if (isClosed) return
+    // If the pool could not be read, nothing was observed and nothing is reported: the next check of the pool repeats the
+    // pass or reports the fault.
+    await pass().catch((error: unknown) => log.warn({ message: String(error) }, 'copies not checked'))
+    const waitMs = backoff.soonestMs()
+    if (Number.isFinite(waitMs) && !isClosed) retry = setTimeout(() => void check(), waitMs).unref()
+  })
+  keeper?.onChecked(() => {
+    isMeasureDue = true
+    void check()
+  })
+  return {
+    mountPoint: status.mountPoint,
+    onChange: status.onChange,
+    observed: status.observed,
+    measurements: usage.measurements,
+    saved: desired.saved,
+    check,
+    apply(change, source) {
+      desired.apply(change, source)
+      void check()
+    },
+    async close() {
+      isClosed = true
+      await check()
+    },
+  }
+}
+
+/**
+ * Logs the copies that are not desired, which stay, and drops the notes of removed copies that the server does not list.
+ * Only a complete set of this run proves that a copy is not desired.
+ */
+function createTidying(desired: DesiredCopies, log: Logger) {
+  let logged = ''
+  const isDesired = (volume: string): boolean => desired.copies.has(asVolumeId(volume))
+  return async (pool: VolumePool, held: PoolCopies): Promise<void> => {
+    if (!desired.isComplete()) return
+    const left = [...held.volumes].filter((volume) => !isDesired(volume)).toSorted()
+    if (left.join() !== logged)
+      log.warn({ count: left.length, volumes: left.slice(0, MAX_LOGGED) }, 'copies not desired')
+    logged = left.join()
+    for (const volume of held.removed) if (!isDesired(volume)) await pool.removeNote(volume)
+  }
+}
+
+function usedBytes({ copies }: DesiredCopies, held: PoolCopies): ReadonlyMap<VolumeId, number> {
+  const found = new Map<VolumeId, number>()
+  for (const volume of copies.keys()) {
+    const bytes = held.find(volume)?.usedBytes
+    if (bytes !== undefined) found.set(volume, bytes)
+  }
+  return found
+}
