@@ -1,0 +1,84 @@
+// Commands of volumes against scripted API responses. tests/real/cli/volumes.test.ts runs them on a platform.
+
+import { describe, expect, test } from 'vitest'
+import { aVolume, ME, TENANT } from '../../resources/volume.fixture.ts'
+import { invocation, scriptClient, scriptTerminal } from '../../terminal/scripted-terminal.fixture.ts'
+import { describe as describeCommand } from '../describe.ts'
+import { get } from '../get.ts'
+import { volumeCreate } from './volume-create.ts'
+import { volumeDescribe } from './volume-describe.ts'
+import { volumeResize } from './volume-resize.ts'
+
+const NO_EVENTS = { items: [], nextCursor: 'x' }
+
+const clientWith = (volume: ReturnType<typeof aVolume>) =>
+  scriptClient({
+    'GET /me': ME,
+    'GET /dvm/volumes?limit=500': { items: [volume], nextCursor: null },
+    [`GET /tenants/${TENANT}/volumes/${volume.id}`]: volume,
+    'GET /events?subject=data&limit=10': NO_EVENTS,
+  })
+
+async function describeVolume(volume: ReturnType<typeof aVolume>): Promise<string> {
+  const terminal = scriptTerminal()
+  expect(await volumeDescribe.run(invocation(terminal, ['data']), clientWith(volume))).toBe(0)
+  return terminal.printed.out
+}
+
+describe('describe volume', () => {
+  test('shows phase, primary with epoch, copies, use and consumers', async () => {
+    const shown = await describeVolume(aVolume())
+    expect(shown).toMatch(/^Phase: +Ready$/m)
+    expect(shown).toMatch(/^In use: +4GiB of 10GiB \(40%\), measured 10s ago$/m)
+    expect(shown).toMatch(/^Primary: +n1, epoch 2, for 1h$/m)
+    expect(shown).toMatch(/^Mounted by: +db$/m)
+    expect(shown).toMatch(/^ {2}n1 +primary +current +41 +- +-$/m)
+    expect(shown).toMatch(/^ {2}n2 +replica +current +40 +7s +yes$/m)
+    expect(shown).not.toContain('next:')
+  })
+
+  test('says that bytes and ages are unknown while the node has not answered', async () => {
+    const copies = aVolume().copies.map((copy) => ({ ...copy, checkpoint: null, checkpointAge: null }))
+    const shown = await describeVolume(aVolume({ usedBytes: null, measuredAt: null, copies }))
+    expect(shown).toMatch(/^In use: +unknown: the node has not answered$/m)
+    expect(shown).toMatch(/^ {2}n2 +replica +current +unknown +unknown +yes$/m)
+  })
+
+  test.each([
+    [
+      { phase: 'Lost' },
+      'No copy is left, so the data is lost.',
+      'holdfast volume delete data frees its name',
+    ],
+    [{ phase: 'Degraded' }, 'The node of the primary is unreachable', 'holdfast describe node n1'],
+    [{ reason: 'replica_lagging' }, 'A copy is more than 15 seconds behind the primary.', ''],
+    [{ reason: 'something_new' }, 'The primary has the data', ''],
+    [{ consumers: [] }, 'The primary has the data', 'mount it in a deployment: volumes: [{volume: data,'],
+  ] as const)('with %j it explains the phase and the next step', async (more, meaning, next) => {
+    const shown = await describeVolume(aVolume(more as Parameters<typeof aVolume>[0]))
+    expect(shown).toContain(meaning)
+    expect(shown).toContain(next)
+  })
+
+  test('is the same as describe volume/data', async () => {
+    const terminal = scriptTerminal()
+    await describeCommand.run(invocation(terminal, ['volume/data']), clientWith(aVolume()))
+    expect(terminal.printed.out).toBe(await describeVolume(aVolume()))
+  })
+})
+
+test('get volumes shows the use and the copies', async () => {
+  const terminal = scriptTerminal()
+  await get.run(invocation(terminal, ['volumes']), clientWith(aVolume()))
+  expect(terminal.printed.out).toMatch(/^data +Ready +replicated +10GiB +4GiB \(40%\) +2\/2 +n1 +db +1d +-$/m)
+})
+
+test.each([
+  [volumeCreate, ['data'], {}, 'no size given, for example: holdfast volume create data --size 10Gi'],
+  [volumeCreate, ['data'], { size: '10' }, '"10" is not a size. The unit is missing.'],
+  [volumeResize, ['data', '1GB'], {}, '"1GB" is not a size. GB is not a unit of sizes here: write Gi'],
+])('a size without a unit is a usage error', async (command, args, typed, message) => {
+  const terminal = scriptTerminal()
+  expect(await command.run(invocation(terminal, args, typed), scriptClient({}))).toBe(2)
+  expect(terminal.printed.err).toContain(message)
+})
