@@ -18,7 +18,7 @@ import { checkVolume } from '@holdfast/core/volumes/check-volume'
 
 export type DocumentKind = 'Deployment' | 'Volume'
 
-/** What a document describes. Every other kind is judged as a deployment, by which it is rejected. */
+/** The kind of a document. Every kind other than Volume is judged as a deployment, by which it is rejected. */
 export const kindOf = (value: Json): DocumentKind =>
   isJsonObject(value) && value.kind === 'Volume' ? 'Volume' : 'Deployment'
 

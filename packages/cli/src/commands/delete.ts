@@ -7,10 +7,11 @@ import { DEPLOYMENT_KINDS, LIVE_KINDS, VOLUME_KINDS } from '../args/resource-nam
 import type { Invocation, OnlineCommand } from '../command.ts'
 import { DRY_RUN_OPTION, printPlanned } from '../dry-run.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { waitUntilGone } from '../follow/wait-until-gone.ts'
 import { FILENAME_OPTION } from '../manifest/read-sources.ts'
 import { printError, printFailure } from '../print/failure.ts'
-import { pause } from '../terminal/pause.ts'
 import { print, type Terminal } from '../terminal/terminal.ts'
+import type { Removals } from '../volumes/delete-volumes.ts'
 import { waitMs, waitOptions } from './apply.ts'
 
 export const remove: OnlineCommand = {
@@ -62,12 +63,6 @@ export const remove: OnlineCommand = {
     const { waitUntilVolumesGone } = await import('../follow/wait-for-volumes.ts')
     return waitUntilVolumesGone(terminal, client, volumes.deleted, longestMs)
   },
-}
-
-/** The names of what is deleted, each before what it depends on. */
-export interface Removals {
-  readonly deployments: readonly string[]
-  readonly volumes: readonly string[]
 }
 
 /** Deletes deployments. `isOver`: the platform does not answer, so nothing else is tried. */
@@ -143,29 +138,4 @@ function typedNames(args: readonly string[]): Removals {
     deployments: deployments.map((name) => deploymentName(name)),
     volumes: volumes.map((name) => name.slice(name.indexOf('/') + 1)),
   }
-}
-
-const POLL_MS = 500
-
-export async function waitUntilGone(
-  terminal: Terminal,
-  client: Client,
-  names: readonly string[],
-  longestMs: number,
-): Promise<ExitCode> {
-  const end = terminal.now() + longestMs
-  for (const name of names) {
-    for (;;) {
-      const read = await client.deployments.read(name)
-      if (!read.ok && read.failure.kind === 'rejected' && read.failure.status === 404) break
-      if (!read.ok) return printFailure(terminal, read.failure)
-      if (terminal.now() >= end) {
-        printError(terminal, `${name} is still being deleted`)
-        return EXIT.notReady
-      }
-      if (!(await pause(POLL_MS, terminal.interrupted))) return EXIT.interrupted
-    }
-    print(terminal, `deployment/${name} deleted`)
-  }
-  return EXIT.ok
 }

@@ -14,7 +14,7 @@ export interface Explained {
   /** The nodes in groups of equal reasons, instead of candidates. */
   readonly groups?: readonly NodeGroup[] | undefined
   readonly cure: readonly string[]
-  /** What the remedies allow, to complete the sentence "To ...:"; absent: run it. */
+  /** The aim of the remedies, which completes the title "To ...:"; absent: run it. */
   readonly goal?: string
 }
 

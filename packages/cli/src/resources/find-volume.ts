@@ -19,7 +19,7 @@ export async function findVolume(client: Client, nameOrId: string): Promise<Resu
   return unknown.ok ? unknown : { ok: false, failure: acceptingNames(unknown.failure) }
 }
 
-/** A platform without volumes does not know their path. The reason says so instead of naming the path. */
+/** A platform without volumes does not know their path. The rejection names the setting instead of the path. */
 function withoutEndpoint(failure: Failure): Failure {
   return changeRejections(failure, 'not_found', {
     expected: 'a platform that manages volumes',

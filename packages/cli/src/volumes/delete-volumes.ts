@@ -2,12 +2,18 @@
 
 import type { Client } from '@holdfast/client'
 import type { Volume } from '@holdfast/contract'
-import { type Removals, waitUntilGone } from '../commands/delete.ts'
 import { printPlanned } from '../dry-run.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { waitUntilGone } from '../follow/wait-until-gone.ts'
 import { printError, printFailure } from '../print/failure.ts'
 import { findVolume } from '../resources/find-volume.ts'
 import { print, report, type Terminal } from '../terminal/terminal.ts'
+
+/** The names to delete: each deployment before those that it depends on, and deployments before volumes. */
+export interface Removals {
+  readonly deployments: readonly string[]
+  readonly volumes: readonly string[]
+}
 
 export interface DeletedVolumes {
   readonly deleted: readonly Volume[]

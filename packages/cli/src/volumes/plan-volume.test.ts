@@ -1,4 +1,4 @@
-// What applying a volume document does to the stored volume.
+// Changes of a stored volume by a document, and the fields that never change.
 
 import type { Volume } from '@holdfast/contract'
 import { expect, test } from 'vitest'

@@ -25,11 +25,11 @@ export interface Prepared {
   readonly kind: DocumentKind
   /** The document as the platform judges it, without mounts of volumes that are unknown or not Ready. */
   readonly judged: Json
-  /** The volumes that the document mounts anew and that are not Ready, as it refers to them. */
+  /** The volumes of new mounts that are not Ready yet, as the document refers to them. */
   readonly awaits: readonly string[]
   /** Faults that the platform cannot find: unknown names, and changes that no request makes. */
   readonly faults: readonly Rejection[]
-  /** What applying a volume does. */
+  /** The change that applying a volume makes. */
   readonly plan?: VolumePlan
   /** The stored volume of a document of kind Volume. */
   readonly before?: Volume | undefined
