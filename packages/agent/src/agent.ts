@@ -21,6 +21,7 @@ import type { RouterAdmin } from './ports/router.ts'
 import type { DesiredChange, StartSession } from './ports/session.ts'
 import type { MountableCopies } from './ports/volume-copies.ts'
 import { MOUNT_POINTS, type VolumePool } from './ports/volume-pool.ts'
+import { openRouterKeys } from './routing/router-keys.ts'
 import { type Routing, startRouting } from './routing/start-routing.ts'
 import { createServerLink, type ServerLink } from './session/server-link.ts'
 import { openDesiredFile } from './state/desired-file.ts'
@@ -49,6 +50,8 @@ export interface AgentOptions {
   readonly router?: RouterAdmin
   /** The address at which the tenant's other nodes reach this node's router. */
   readonly peerAddress?: string
+  /** The address for the same requests by mutual TLS; undefined: plain HTTP only. */
+  readonly securePeerAddress?: string
   /** Opens the node's storage; undefined: this node holds no volumes. */
   openPool?(): Promise<VolumePool>
   /** The copies of volumes that containers may mount; undefined: containers with volumes wait. */
@@ -87,6 +90,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   for (const warning of engineWarnings(engineVersion.version)) log.warn(warning, 'engine version warning')
 
   const pool = options.openPool && (await startPoolKeeper({ open: options.openPool, log }))
+  const keys = options.securePeerAddress ? await openRouterKeys(folder, state, log) : undefined
   const server = createServerLink()
   const copies = startCopyKeeper({
     pool,
@@ -105,6 +109,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     desired: desiredSet.desired,
     view: statuses.view,
     report: server.report,
+    identity: keys?.identity,
     monotonicMs,
     log,
   })
@@ -119,17 +124,17 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     routing.apply(change)
     copies.apply(change, 'server')
     const items = [...desiredSet.desired.values()]
-    const { revision } = change
-    file.save({ revision, items, ...defined({ routes: routing.table() }), ...copies.saved() })
+    const routed = defined({ routes: routing.table(), routers: routing.routers() })
+    file.save({ revision: change.revision, items, ...routed, ...copies.saved() })
   }
   const session = options.startSession({
     state,
-    machine: () =>
-      machineFacts(
-        { ...state, ...defined({ peerAddress: options.peerAddress, storage: pool?.storage() }) },
-        engineVersion,
-        build,
-      ),
+    machine: () => {
+      const { peerAddress, securePeerAddress } = options
+      const router = { peerAddress, securePeerAddress, peerCertificate: keys?.announced() }
+      const facts = { ...state, ...defined({ ...router, storage: pool?.storage() }) }
+      return machineFacts(facts, engineVersion, build)
+    },
     onWelcome: (reported) => role.apply(reported, desiredSet.desired.keys()),
     onDesired,
     containers: () => listMachine(engine, state, statuses),
@@ -149,6 +154,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       session.close()
       pool?.close()
       await copies.close()
+      keys?.close()
       await node.close()
       routing.close()
       await file.settled()

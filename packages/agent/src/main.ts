@@ -51,13 +51,13 @@ async function run({ state: folder, labels, routing, pool }: RunLine): Promise<n
   }
   const state = labels === undefined ? enrolled : { ...enrolled, labels: { ...labels } }
   const engine = createDockerEngine(state.engine.slice(UNIX.length))
-  const { caddy, configFile, peerAddress } = routing
+  const { caddy, configFile, peerAddress, securePeerAddress } = routing
   const router = createCaddyAdmin(caddy, configFile)
   // Warns an operator who has set up a router: without a peer address the server sends no routes to this node.
   if (peerAddress === undefined && existsSync(caddy.adminSocket))
     log.warn({ socket: caddy.adminSocket }, 'router found, but without --peer-address no routes are served')
   const openPool = pool && (() => openBtrfsPool(pool, folder))
-  const given = defined({ peerAddress, openPool, oomKills: openOomKills(log) })
+  const given = defined({ peerAddress, securePeerAddress, openPool, oomKills: openOomKills(log) })
   const agent = await startAgent({ state, folder, engine, startSession, router, ...given, log })
   log.info({ node: state.nodeName, id: state.nodeId, server: state.server }, 'agent started')
   await new Promise<void>((resolve) => {

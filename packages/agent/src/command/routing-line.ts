@@ -8,6 +8,8 @@ import { UsageError } from './usage-error.ts'
 /** Default paths of Caddy's files, the same as in holdfast-caddy.service. */
 const DEFAULT_SOCKET = '/run/holdfast-caddy/admin.sock'
 const DEFAULT_CONFIG = '/var/lib/holdfast-caddy/config.json'
+const SECURE_PEER_PORT = 7843
+const OFF = 'off'
 
 export const ROUTING_OPTIONS = [
   'routes-listen',
@@ -16,6 +18,8 @@ export const ROUTING_OPTIONS = [
   'acme-email',
   'peer-address',
   'peer-listen',
+  'secure-peer-address',
+  'secure-peer-listen',
   'caddy-socket',
   'caddy-config',
 ]
@@ -25,10 +29,12 @@ export interface RoutingLine {
   /** The configuration file that Caddy starts with. */
   readonly configFile: string
   readonly peerAddress: string | undefined
+  readonly securePeerAddress: string | undefined
 }
 
 /** A listen address such as `10.0.0.1:80`, `:80` or `[::1]:80`. */
 const LISTEN = /^([A-Za-z0-9.-]*|\[[0-9A-Fa-f:.]+\]):([0-9]{1,5})$/
+const hostOf = (address: string): string => LISTEN.exec(address)?.[1] ?? ''
 const portOf = (address: string): number => Number(LISTEN.exec(address)?.[2] ?? Number.NaN)
 
 export function readRouting(once: ReadonlyMap<string, string>): RoutingLine {
@@ -36,16 +42,20 @@ export function readRouting(once: ReadonlyMap<string, string>): RoutingLine {
   const configFile = once.get('caddy-config') ?? DEFAULT_CONFIG
   const listen = readListen(once, tls)
   const peerAddress = once.get('peer-address')
+  const peerListen = readPeerListen(once, listen)
+  const secure = readSecurePeer(once, peerListen, listen)
   return {
     caddy: {
       listen,
-      peerListen: readPeerListen(once, listen),
+      peerListen,
+      securePeerListen: secure?.listen,
       adminSocket: once.get('caddy-socket') ?? DEFAULT_SOCKET,
       upstreamsFolder: join(dirname(configFile), 'upstreams'),
       tls,
     },
     configFile,
     peerAddress,
+    securePeerAddress: secure?.address,
   }
 }
 
@@ -71,6 +81,34 @@ function readPeerListen(once: ReadonlyMap<string, string>, listen: readonly stri
   if (listen.some((address) => portOf(address) === portOf(peerListen)))
     throw new UsageError(`Port ${portOf(peerListen)} is for other nodes: --routes-listen needs another one.`)
   return peerListen
+}
+
+interface SecurePeer {
+  readonly address: string
+  readonly listen: string
+}
+
+/** Where other nodes reach this node's Caddy by mutual TLS; undefined without a peer address, or if it is switched off. */
+function readSecurePeer(
+  once: ReadonlyMap<string, string>,
+  peerListen: string | undefined,
+  listen: readonly string[],
+): SecurePeer | undefined {
+  const [peerAddress, given] = [once.get('peer-address'), once.get('secure-peer-address')]
+  if (peerAddress === undefined || peerListen === undefined || given === OFF) return undefined
+  const address = given ?? `${hostOf(peerAddress)}:${SECURE_PEER_PORT}`
+  requireListen('secure-peer-address', address)
+  if (address.startsWith(':'))
+    throw new UsageError(
+      `--secure-peer-address ${address}: accepted is a host that other nodes reach, with its port, or off.`,
+    )
+  const own = once.get('secure-peer-listen') ?? `${hostOf(peerListen)}:${portOf(address)}`
+  requireListen('secure-peer-listen', own)
+  if ([...listen, peerListen].some((other) => portOf(other) === portOf(own)))
+    throw new UsageError(
+      `Port ${portOf(own)} is for other nodes by TLS: it must differ from the other ports.`,
+    )
+  return { address, listen: own }
 }
 
 function requireListen(option: string, address: string): void {

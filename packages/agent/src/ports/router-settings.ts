@@ -10,6 +10,8 @@ export interface CaddySettings {
   readonly listen: readonly string[]
   /** The address to which the tenant's other nodes forward requests; its port differs from those of `listen`. */
   readonly peerListen: string | undefined
+  /** The address for requests of other nodes by mutual TLS; absent: plain HTTP only. Its port differs from all others. */
+  readonly securePeerListen?: string | undefined
   readonly adminSocket: string
   /** The folder of the upstream files, which list the replicas that Caddy forwards to. */
   readonly upstreamsFolder: string

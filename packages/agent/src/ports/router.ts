@@ -16,6 +16,34 @@ export interface Backend {
   readonly local: readonly string[]
   /** `host:port` of other nodes with ready replicas; used only if this node has no ready replica. */
   readonly peers: readonly string[]
+  /** The same for mutual TLS. `peers` are then used only while none of these can be dialed. */
+  readonly securePeers?: readonly string[]
+}
+
+/** The key and certificate that this node's router presents to other routers, in PEM. */
+export interface RouterIdentity {
+  readonly key: string
+  readonly certificate: string
+}
+
+/** The router of another node of the tenant. */
+export interface PeerRouter {
+  /** The `host:port` for plain HTTP, which identifies the router in the routes. */
+  readonly plainAddress: string
+  /** The `host:port` for mutual TLS; undefined: this router only sends by TLS. */
+  readonly address: string | undefined
+  /** The name in the certificates. */
+  readonly name: string
+  /** Base64 of DER; the router presents one of them. */
+  readonly certificates: readonly string[]
+}
+
+/** How the router recognizes the routers of the tenant's other nodes. */
+export interface PeerSecurity {
+  readonly identity: RouterIdentity
+  /** Whether requests on the plain peer port are accepted. */
+  readonly acceptPlain: boolean
+  readonly peers: readonly PeerRouter[]
 }
 
 /** The addresses of replicas on this node to which the router sends requests, by deployment name. */
@@ -25,8 +53,13 @@ export interface RouterAdmin {
   readUpstreams(): Promise<Upstreams>
   /** Writes the upstreams, which requests use from then on. Also works while the router is down. */
   writeUpstreams(backends: readonly Backend[]): Promise<void>
-  /** Serves exactly the routes of these backends, and deletes the upstream files of other deployments. */
-  load(backends: readonly Backend[]): Promise<void>
+  /**
+   * Serves exactly the routes of these backends, and deletes the upstream files of other deployments. Without `security`,
+   * other nodes are reached and accepted by plain HTTP.
+   */
+  load(backends: readonly Backend[], security?: PeerSecurity): Promise<void>
+  /** Whether the peer's router accepts this identity and proves its own. Never rejects. */
+  probe(peer: PeerRouter, identity: RouterIdentity): Promise<boolean>
   /** Number of requests in flight by `address:port`; a missing address has no requests. */
   requestsInFlight(): Promise<ReadonlyMap<string, number>>
 }

@@ -13,6 +13,7 @@ import type {
   ObservedCopy,
   Peer,
   RoutedDeployment,
+  TenantRouters,
 } from '@holdfast/contract'
 import type { ResolvedEnvironment } from '@holdfast/core/node'
 import type { Logger } from 'pino'
@@ -34,6 +35,9 @@ export interface MachineFacts {
   readonly capacity: Capacity
   /** The address to which the tenant's other nodes forward requests; absent: this node routes nothing. */
   readonly peerAddress?: string
+  /** The address for the same requests by mutual TLS, and the certificate of this node's router in base64 of DER. */
+  readonly securePeerAddress?: string
+  readonly peerCertificate?: string
   /** The size of the node's pool; absent: it has none, or the pool has a fault. */
   readonly storage?: Storage
 }
@@ -58,6 +62,8 @@ export interface DesiredChange {
   readonly goneCopies?: readonly string[]
   /** All peers of the node. Absent: no peer changed. */
   readonly peers?: readonly Peer[]
+  /** The other routers of the tenant. Absent in a complete set: the server does not know of certificates. */
+  readonly routers?: TenantRouters
 }
 
 export interface RegistryCredential {

@@ -208,6 +208,7 @@ function makeMortal(admin: RouterAdmin): { admin: RouterAdmin; die(afterCalls: n
       readUpstreams: wrap(admin.readUpstreams),
       writeUpstreams: wrap(admin.writeUpstreams),
       load: wrap(admin.load),
+      probe: wrap(admin.probe),
       requestsInFlight: wrap(admin.requestsInFlight),
     },
     async die(afterCalls) {

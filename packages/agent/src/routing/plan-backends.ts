@@ -4,6 +4,7 @@
 
 import { type Owner, ownerOf, type Route, type RoutedDeployment } from '@holdfast/contract'
 import type { Backend } from '../ports/router.ts'
+import type { ChosenPeers } from './peer-routers.ts'
 
 export interface LocalReplica {
   readonly owner: Owner
@@ -32,9 +33,12 @@ export interface RoutingFacts {
   readonly upstreams: ReadonlyMap<string, readonly string[]>
   /** Addresses withdrawn from the router, each with the container run that had the address. */
   readonly withdrawn: ReadonlyMap<string, string>
+  /** Chooses between plain HTTP and mutual TLS; without it, peers are reached by plain HTTP. */
+  choose?(peers: readonly string[]): ChosenPeers
 }
 
 export function planBackends(facts: RoutingFacts): Backend[] {
+  const { choose = (peers: readonly string[]) => ({ peers }) } = facts
   const replicas = Map.groupBy(facts.replicas, ({ owner }) => owner)
   const holders = new Map(facts.replicas.map(({ address, owner }) => [address, owner]))
   return oneOfEachName(facts.table).map(({ deployment, name, routes, peers }) => {
@@ -43,7 +47,7 @@ export function planBackends(facts: RoutingFacts): Backend[] {
       name,
       routes: routes.filter(isValid),
       local: localAddresses(owner, name, replicas.get(owner) ?? [], facts, holders),
-      peers: peers.filter((peer) => PEER.test(peer)),
+      ...choose(peers.filter(isPeerAddress)),
     }
   })
 }
@@ -90,6 +94,8 @@ const PATH = /^\/$|^(\/[A-Za-z0-9._~-]+)+$/
 const PEER = /^([A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]):[0-9]{1,5}$/
 const ADDRESS = /^[0-9]{1,3}(\.[0-9]{1,3}){3}$/
 const MAX_PORT = 65_535
+
+export const isPeerAddress = (text: string): boolean => PEER.test(text)
 
 const isValid = ({ host, path, port }: Route): boolean =>
   HOST.test(host) && PATH.test(path) && Number.isInteger(port) && port > 0 && port <= MAX_PORT

@@ -38,6 +38,7 @@ function newRouter(over: Partial<RouterAdmin> = {}) {
       upstreams.push(web?.local ?? [])
     },
     load: async () => {},
+    probe: async () => true,
     requestsInFlight: async () => new Map(),
     ...over,
   }

@@ -3,11 +3,13 @@
 // from outside.
 
 import { setTimeout as pause } from 'node:timers/promises'
-import type { RoutedDeployment } from '@holdfast/contract'
+import { defined, type RoutedDeployment } from '@holdfast/contract'
 import type { Logger } from 'pino'
 import { type Backend, type RouterAdmin, RouterError, type Upstreams } from '../ports/router.ts'
 import { coalesce } from './coalesce.ts'
+import type { PeerRouters } from './peer-routers.ts'
 import { type LocalReplica, planBackends } from './plan-backends.ts'
+import { createPeerProver } from './prove-peers.ts'
 
 const UPDATE_EVERY_MS = 1000
 /** Time for which a withdrawn address is treated as in use. A request that stays in flight for longer may be cut off. */
@@ -20,6 +22,8 @@ export interface RouterDeps {
    */
   table(): readonly RoutedDeployment[] | undefined
   replicas(): readonly LocalReplica[]
+  /** The routers of the other nodes; absent: they are reached by plain HTTP. */
+  readonly peers?: Pick<PeerRouters, 'security' | 'choose'> | undefined
   /** A monotonic clock in milliseconds. */
   monotonicMs(): number
   readonly log: Logger
@@ -37,11 +41,12 @@ export interface Router {
   close(): void
 }
 
-export function startRouter({ admin, table, replicas, monotonicMs, log }: RouterDeps): Router {
+export function startRouter({ admin, table, replicas, peers, monotonicMs, log }: RouterDeps): Router {
   const upstreams = createUpstreamTable(monotonicMs)
   const withdrawn = new Map<string, string>()
   const disk = createHealth(log, 'upstream files')
   const health = createHealth(log, 'router configuration')
+  const prover = createPeerProver({ probe: admin.probe, onProven: () => void update(), log })
   let backends: readonly Backend[] | undefined
 
   const write = coalesce(async () => {
@@ -54,6 +59,7 @@ export function startRouter({ admin, table, replicas, monotonicMs, log }: Router
         replicas: replicas(),
         upstreams: upstreams.current() ?? new Map(),
         withdrawn,
+        ...defined({ choose: peers && ((given: readonly string[]) => peers.choose(given, prover.isProven)) }),
       })
       upstreams.expect(planned)
       await admin.writeUpstreams(planned)
@@ -67,7 +73,10 @@ export function startRouter({ admin, table, replicas, monotonicMs, log }: Router
   const load = coalesce(async () => {
     try {
       if (backends === undefined) return
-      await admin.load(backends)
+      const security = peers?.security()
+      await admin.load(backends, security)
+      // A line with secure peers needs a configuration that knows them, so they are proven only after the load.
+      if (security !== undefined) prover.prove(security)
       health.succeeded()
     } catch (error) {
       health.failed(error)
@@ -86,7 +95,10 @@ export function startRouter({ admin, table, replicas, monotonicMs, log }: Router
       await withDeadline(atMostMs, write())
     },
     routedLately: upstreams.routedLately,
-    close: () => clearInterval(timer),
+    close() {
+      clearInterval(timer)
+      prover.close()
+    },
   }
 }
 

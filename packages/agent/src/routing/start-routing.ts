@@ -11,11 +11,12 @@ import {
 import type { ReplicaView } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import type { Engine } from '../ports/engine.ts'
-import type { RouterAdmin } from '../ports/router.ts'
+import type { RouterAdmin, RouterIdentity } from '../ports/router.ts'
 import { type Addresses, createAddresses } from './addresses.ts'
 import { createDrain, type Drain } from './drain.ts'
 import { holdReady } from './hold-ready.ts'
 import { localReplicas } from './local-replicas.ts'
+import { createPeerRouters, type PeerRouters, type RoutersChange } from './peer-routers.ts'
 import { createRouteTable, type RoutesChange } from './route-table.ts'
 import { type Router, startRouter } from './router.ts'
 
@@ -26,6 +27,8 @@ export interface RoutingDeps {
   readonly desired: ReadonlyMap<AssignmentId, DesiredItem>
   view(id: AssignmentId): ReplicaView | undefined
   report(observations: readonly Observation[]): void
+  /** The key and certificate of this node's router; undefined: other nodes are reached by plain HTTP. */
+  readonly identity?: (() => RouterIdentity) | undefined
   /** A monotonic clock in milliseconds. */
   monotonicMs(): number
   readonly log: Logger
@@ -36,9 +39,11 @@ export interface Routing {
   readonly drain: Drain
   /** Reports observations of the status table. A report of `ready` waits until the router serves the replica. */
   report(observations: readonly Observation[]): void
-  apply(change: RoutesChange): void
+  apply(change: RoutesChange & RoutersChange): void
   /** The routes to save on disk; undefined if no server has sent any. */
   table(): readonly RoutedDeployment[] | undefined
+  /** The other routers to save on disk; undefined if no server has sent any. */
+  routers: PeerRouters['known']
   /** The engine, wrapped so that each full list of containers also updates the addresses in use. */
   readonly engine: Engine
   close(): void
@@ -47,7 +52,8 @@ export interface Routing {
 export function startRouting(deps: RoutingDeps): Routing {
   const { engine, admin, desired } = deps
   const table = createRouteTable()
-  const router = admin === undefined ? undefined : openRouter(deps, admin, table.all)
+  const peers = deps.identity && createPeerRouters(deps.identity)
+  const router = admin === undefined ? undefined : openRouter(deps, admin, table.all, peers)
   const addresses = createAddresses((address) => router?.routedLately(address) ?? false)
   const isRouted = (id: AssignmentId): boolean => {
     const owner = desired.get(id)?.owner
@@ -61,9 +67,11 @@ export function startRouting(deps: RoutingDeps): Routing {
     report: router === undefined ? deps.report : holdReady(router, isRouted, deps.report),
     apply(change) {
       table.apply(change)
+      peers?.apply(change)
       router?.nudge()
     },
     table: table.all,
+    routers: () => peers?.known(),
     engine: {
       ...engine,
       async listContainers() {
@@ -83,4 +91,6 @@ const openRouter = (
   { desired, view, monotonicMs, log }: RoutingDeps,
   admin: RouterAdmin,
   table: () => readonly RoutedDeployment[] | undefined,
-): Router => startRouter({ admin, table, replicas: () => localReplicas(desired, view), monotonicMs, log })
+  peers: PeerRouters | undefined,
+): Router =>
+  startRouter({ admin, table, replicas: () => localReplicas(desired, view), peers, monotonicMs, log })

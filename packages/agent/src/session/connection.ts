@@ -181,7 +181,7 @@ function handle(context: Context, message: ServerMessage | undefined): void {
 
 function hello({ state, machine }: SessionOptions, nonce: string): AgentMessage {
   const { nodeId, generation, identityKey } = state
-  const { bootId, version, capabilities, labels, engine, capacity, peerAddress, storage } = machine()
+  const { bootId, version, capabilities, labels, engine, capacity, ...options } = machine()
   const text = helloText(nonce, nodeId, generation, bootId)
   const signature = sign(null, Buffer.from(text), identityKey).toString('base64url')
   const facts = { bootId, version, capabilities: [...capabilities], labels: { ...labels }, engine, capacity }
@@ -191,7 +191,7 @@ function hello({ state, machine }: SessionOptions, nonce: string): AgentMessage 
     generation,
     signature,
     ...facts,
-    ...defined({ peerAddress, storage }),
+    ...options,
   }
 }
 
@@ -203,7 +203,7 @@ function applyDesired(
   const items = joinTemplates(message)
   const complete = message.type === 'complete'
   const { gone = [], unrouted = [], goneCopies = [] } = message.type === 'delta' ? message : {}
-  const { routes, copies, peers } = message
+  const { routes, routers, copies, peers } = message
   state.hasCopies ||= copies !== undefined
   options.onDesired({
     revision,
@@ -212,7 +212,7 @@ function applyDesired(
     gone,
     unrouted,
     goneCopies,
-    ...defined({ routes, copies, peers }),
+    ...defined({ routes, routers, copies, peers }),
   })
   if (state.synced && !complete) return
   state.synced = true

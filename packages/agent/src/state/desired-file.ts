@@ -25,7 +25,9 @@ import {
   peerShape,
   type RoutedDeployment,
   routedDeploymentShape,
+  routersShape,
   type TenantId,
+  type TenantRouters,
 } from '@holdfast/contract'
 import { writeDurably } from './durable-file.ts'
 
@@ -46,6 +48,8 @@ const savedSetShape = object({
   /** Copies of volumes and the nodes with the other copies; absent if no server has sent copies. */
   copies: optional(list(desiredCopyShape)),
   peers: optional(list(peerShape)),
+  /** The other routers of the tenant, so that they are trusted without a server. */
+  routers: optional(routersShape),
 })
 
 const { owner: _owner, ...formerFields } = desiredItemShape.fields
@@ -60,6 +64,7 @@ export interface SavedSet {
   readonly routes?: readonly RoutedDeployment[]
   readonly copies?: readonly DesiredCopy[]
   readonly peers?: readonly Peer[]
+  readonly routers?: TenantRouters
 }
 
 interface SetOwner {
@@ -109,9 +114,9 @@ export function openDesiredFile(
         if (saved.v > READS)
           throw new Error(`The desired set has form ${saved.v}; this agent reads form ${READS}.`)
         const { v, nodeId: _node, tenant: _tenant, revision, ...rest } = saved
-        const { items, routes, copies, peers, ...newer } = rest
+        const { items, routes, routers, copies, peers, ...newer } = rest
         kept = newer
-        return { revision, items, ...defined({ routes, copies, peers }) }
+        return { revision, items, ...defined({ routes, routers, copies, peers }) }
       } catch (error) {
         if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) onError(error)
         return undefined

@@ -23,6 +23,8 @@ interface ConfiguredFacts {
   /** The part of the machine's capacity that the operator offers; absent: all of it. */
   readonly capacity?: Capacity
   readonly peerAddress?: string
+  readonly securePeerAddress?: string
+  readonly peerCertificate?: string
   readonly storage?: Storage
 }
 
@@ -31,7 +33,7 @@ export function machineFacts(
   engine: EngineVersion,
   { version, capabilities }: AgentBuild,
 ): MachineFacts {
-  const { labels, capacity, peerAddress, storage } = configured
+  const { labels, capacity, peerAddress, securePeerAddress, peerCertificate, storage } = configured
   return {
     bootId: readFileSync(BOOT_ID, 'utf8').trim(),
     version,
@@ -39,6 +41,6 @@ export function machineFacts(
     labels,
     engine,
     capacity: capacity ?? wholeMachine(),
-    ...defined({ peerAddress, storage }),
+    ...defined({ peerAddress, securePeerAddress, peerCertificate, storage }),
   }
 }

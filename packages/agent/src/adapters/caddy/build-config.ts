@@ -1,6 +1,7 @@
 // Builds the complete configuration of a node's Caddy from the routes. Pure: equal routes result in equal text.
 //
-// One server handles requests from outside and from the tenant's other nodes (the peer address). Its routes, in order:
+// One server handles requests from outside, and from the tenant's other nodes by plain HTTP (the peer address). A second
+// server with the same routes handles requests from other nodes by mutual TLS. The routes, in order:
 //
 //   1  remove headers that only nodes and routers may set from requests that came from outside
 //   2  one route per deployment, with the deployment's name as @id: reads the upstream line of the deployment's file
@@ -12,17 +13,24 @@
 
 import { createHash } from 'node:crypto'
 import { defined } from '@holdfast/contract'
-import type { Backend } from '../../ports/router.ts'
+import type { Backend, PeerSecurity } from '../../ports/router.ts'
 import type { CaddySettings, RoutesTls } from '../../ports/router-settings.ts'
 import { matchersOf } from './match-routes.ts'
+import { nameUpstream, peerCertificates, peerListener, safeTransport } from './peer-config.ts'
 import { AWAY_ROOM, ROOMS, upstreamFile } from './upstream-files.ts'
 
-type Json = string | number | boolean | readonly Json[] | { readonly [key: string]: Json }
+export type Json = string | number | boolean | readonly Json[] | { readonly [key: string]: Json }
 
 export interface CaddyConfig {
   readonly text: string
   /** Identifier of the configuration: `config.` and a hash. Caddy stores it as the @id of its admin object. */
   readonly version: string
+}
+
+/** A transport of a proxy. `headers` are further members of the proxy itself. */
+interface Transport {
+  readonly headers?: { readonly [key: string]: Json }
+  readonly [member: string]: Json
 }
 
 const HOP_HEADER = 'Holdfast-Hop'
@@ -31,35 +39,44 @@ const FORWARDED = ['X-Forwarded-For', 'X-Forwarded-Proto', 'X-Forwarded-Host']
 /** Delay before a reload closes upgraded connections such as WebSockets; without a delay, it closes them at once. */
 const STREAMS_STAY = '1h'
 /** Connections to replicas on this node. The short timeout lets Caddy soon try another replica if a replica is gone. */
-const HERE = { protocol: 'http', dial_timeout: '500ms' }
+const HERE: Transport = { protocol: 'http', dial_timeout: '500ms' }
 /**
  * Connections to other nodes: a new connection for each request. On a reused connection Caddy would notice only after
  * minutes that the other node is gone, and a request that was already sent must not be sent to a third node.
  */
-const AWAY = { protocol: 'http', dial_timeout: '1s', keep_alive: { enabled: false } }
+export const AWAY: Transport = { protocol: 'http', dial_timeout: '1s', keep_alive: { enabled: false } }
 /** Positions in an upstream line that Caddy tries, in this order, after the chosen upstream was unreachable. */
 const OTHERS = [1, 2, 3]
+/** Errors after which no byte of a request was sent: nothing answered, or not the router that this node knows. */
+const UNREACHED = '^(dial |tls: failed to verify certificate)'
 const HTTP_PORT = 80
 const HTTPS_PORT = 443
 
-export function buildConfig(settings: CaddySettings, backends: readonly Backend[]): CaddyConfig {
-  const body = { logging: { logs: { default: { level: 'WARN' } } }, apps: apps(settings, backends) }
+/** Without `security`, other nodes are reached and accepted by plain HTTP. */
+export function buildConfig(
+  settings: CaddySettings,
+  backends: readonly Backend[],
+  security?: PeerSecurity,
+): CaddyConfig {
+  const body = { logging: { logs: { default: { level: 'WARN' } } }, apps: apps(settings, backends, security) }
   const version = `config.${createHash('sha256').update(JSON.stringify(body)).digest('hex')}`
   const admin = { '@id': version, listen: `unix/${settings.adminSocket}|0600`, config: { persist: false } }
   return { text: JSON.stringify({ admin, ...body }), version }
 }
 
-function apps(settings: CaddySettings, backends: readonly Backend[]): Json {
-  const { tls, listen, peerListen } = settings
-  const edge = {
-    routes: routesOf(settings, backends),
-    errors: { routes: [{ handle: [FAILED] }] },
-    // Caddy may trust the forwarding headers of all clients, because an earlier route removes them from outside requests.
-    trusted_proxies: { source: 'static', ranges: ['0.0.0.0/0', '::/0'] },
-  }
+function apps(settings: CaddySettings, backends: readonly Backend[], security?: PeerSecurity): Json {
+  const { tls, listen } = settings
+  const peerListen = security?.acceptPlain === false ? undefined : settings.peerListen
+  const edge = { ...serverOf(distrust(peerListen), settings, backends, security) }
   const peer = peerListen === undefined ? [] : [peerListen]
+  const peers = peerListener(settings, security)
+  const servers = peers && { peers: { ...peers, ...serverOf(TRUST, settings, backends, security, false) } }
+  const certificates = peerCertificates(settings, security)
   if (tls.mode === 'off')
-    return { http: { servers: { edge: { listen: [...listen, ...peer], ...NO_TLS, ...edge } } } }
+    return {
+      http: { servers: { edge: { listen: [...listen, ...peer], ...NO_TLS, ...edge }, ...servers } },
+      ...defined({ tls: certificates && { certificates } }),
+    }
   const plain = listen.filter((address) => portOf(address) === HTTP_PORT)
   const secure = listen.filter((address) => portOf(address) !== HTTP_PORT)
   return {
@@ -70,13 +87,50 @@ function apps(settings: CaddySettings, backends: readonly Backend[]): Json {
       servers: {
         edge: { listen: [...secure, ...peer], automatic_https: { disable_redirects: true }, ...edge },
         ...(plain.length === 0 ? {} : { plain: { listen: plain, ...NO_TLS, routes: [redirect(secure)] } }),
+        ...servers,
       },
     },
-    tls: { automation: { policies: [{ issuers: [issuer(tls)] }] } },
+    tls: { automation: { policies: [{ issuers: [issuer(tls)] }] }, ...defined({ certificates }) },
     ...(tls.mode === 'internal'
       ? { pki: { certificate_authorities: { local: { install_trust: false } } } }
       : {}),
   }
+}
+
+/** Routes of a server. `first` handles the headers that state hops and the original client. */
+function serverOf(
+  first: readonly Json[],
+  { upstreamsFolder }: CaddySettings,
+  backends: readonly Backend[],
+  security: PeerSecurity | undefined,
+  hasIds = true,
+): { readonly [key: string]: Json } {
+  return {
+    routes: [
+      ...first,
+      ...deploymentRoutes(upstreamsFolder, backends, hasIds),
+      ...ROOMS.map((room) => proxyByLine('here', room, [HERE])),
+      ...countHop(),
+      proxyByLine('away', AWAY_ROOM, [AWAY]),
+      ...safeRoutes(upstreamsFolder, security),
+      { match: [{ vars_regexp: { upstream: { pattern: '.' } } }], handle: [UNAVAILABLE] },
+      { handle: [plainText(404, 'Not Found')] },
+    ],
+    errors: { routes: [{ handle: [FAILED] }] },
+    // Caddy may trust the forwarding headers of all clients, because an earlier route removes them from outside requests.
+    trusted_proxies: { source: 'static', ranges: ['0.0.0.0/0', '::/0'] },
+  }
+}
+
+/** Proxies to other nodes by mutual TLS. After `both`, plain addresses follow that are tried if no TLS port answers. */
+function safeRoutes(folder: string, security: PeerSecurity | undefined): Json[] {
+  const transport = security && safeTransport(folder, security)
+  if (security === undefined || transport === undefined) return []
+  const before = nameUpstream(security)
+  return [
+    proxyByLine('safe', AWAY_ROOM, [transport], [before]),
+    proxyByLine('both', AWAY_ROOM, [transport, AWAY], [before]),
+  ]
 }
 
 const NO_TLS = { automatic_https: { disable: true } }
@@ -96,24 +150,14 @@ function redirect(secure: readonly string[]): Json {
   return { handle: [{ handler: 'static_response', status_code: 308, headers: { Location: [Location] } }] }
 }
 
-function routesOf(settings: CaddySettings, backends: readonly Backend[]): Json[] {
-  return [
-    ...distrust(settings.peerListen),
-    ...deploymentRoutes(settings.upstreamsFolder, backends),
-    ...ROOMS.map((room) => proxyByLine('here', room, HERE)),
-    ...countHop(),
-    proxyByLine('away', AWAY_ROOM, AWAY),
-    { match: [{ vars_regexp: { upstream: { pattern: '.' } } }], handle: [UNAVAILABLE] },
-    { handle: [plainText(404, 'Not Found')] },
-  ]
-}
-
-function deploymentRoutes(folder: string, backends: readonly Backend[]): Json[] {
+/** A name is an @id, by which a route is found, in one server only. */
+function deploymentRoutes(folder: string, backends: readonly Backend[], hasIds: boolean): Json[] {
   const matchers = matchersOf(backends)
   return backends.flatMap((backend) => {
     const match = matchers.get(backend.name) ?? []
     const handle = [findUpstream(folder, backend)]
-    return match.length === 0 ? [] : [{ '@id': backend.name, group: 'routed', match, handle }]
+    const id = hasIds ? { '@id': backend.name } : {}
+    return match.length === 0 ? [] : [{ ...id, group: 'routed', match, handle }]
   })
 }
 
@@ -140,22 +184,32 @@ function findUpstream(folder: string, { name, routes }: Backend): Json {
 
 /**
  * Proxies requests to the addresses in the deployment's upstream line, in turn. If an address cannot be reached, Caddy
- * tries the next addresses.
+ * tries the next addresses. A line has one group of addresses for each transport.
  */
-function proxyByLine(kind: 'here' | 'away', room: number, transport: Json): Json {
+function proxyByLine(
+  kind: 'here' | 'away' | 'safe' | 'both',
+  room: number,
+  transports: readonly Transport[],
+  before: readonly Json[] = [],
+): Json {
   const all = Array.from({ length: room }, (_, at) => at + 1)
-  const pattern = `^${kind}${room}${' ([^ ]+)'.repeat(room)}$`
-  const tries = [all, ...OTHERS.map((place) => [place])].map((places) => proxyTo(places, transport))
-  const handle = [tries.reduceRight((then, first) => ifGone(first, then))]
+  const pattern = `^${kind}${room}${' ([^ ]+)'.repeat(room * transports.length)}$`
+  const tries = transports.flatMap((transport, at) => {
+    const inTurn = at === 0 ? [all] : []
+    const choices = [...inTurn, ...OTHERS.map((place) => [place + at * room])]
+    return choices.map((places) => proxyTo(places, transport))
+  })
+  const handle = [...before, tries.reduceRight((then, first) => ifGone(first, then))]
   return { match: [{ vars_regexp: { upstream: { name: 'place', pattern } } }], handle }
 }
 
-const proxyTo = (places: readonly number[], transport: Json): Json => ({
+const proxyTo = (places: readonly number[], { headers = {}, ...transport }: Transport): Json => ({
   handler: 'reverse_proxy',
   upstreams: places.map((place) => ({ dial: `{http.regexp.place.${place}}` })),
   stream_close_delay: STREAMS_STAY,
   load_balancing: { selection_policy: { policy: 'round_robin' } },
   transport,
+  ...headers,
 })
 
 /**
@@ -163,7 +217,7 @@ const proxyTo = (places: readonly number[], transport: Json): Json => ({
  * Caddy's built-in retries are not used, because they could choose the same dead replica repeatedly.
  */
 function ifGone(first: Json, then: Json): Json {
-  const unreached = { vars_regexp: { '{http.error.message}': { pattern: '^dial ' } } }
+  const unreached = { vars_regexp: { '{http.error.message}': { pattern: UNREACHED } } }
   const errors = { routes: [{ match: [unreached], handle: [then] }, { handle: [FAILED] }] }
   return { handler: 'subroute', routes: [{ handle: [first] }], errors }
 }
@@ -175,13 +229,17 @@ function plainText(status: number | string, text: string): Json {
 const UNAVAILABLE = plainText(503, 'Service Unavailable')
 const FAILED = plainText('{http.error.status_code}', '{http.error.status_text}')
 
+const drop = (...names: string[]): Json => ({ handler: 'headers', request: { delete: names } })
+const READ_HOP = { handler: 'vars', hop: `{http.request.header.${HOP_HEADER}}` }
+/** Accepts headers that state hops and the original client: only routers of the tenant reach this server. */
+const TRUST: readonly Json[] = [{ handle: [READ_HOP] }, { handle: [drop(HOP_HEADER)] }]
+
 /** Removes headers that state hops and the original client, except from requests to the peer address. */
 function distrust(peerListen: string | undefined): Json[] {
-  const drop = (...names: string[]): Json => ({ handler: 'headers', request: { delete: names } })
   if (peerListen === undefined) return [{ handle: [drop(HOP_HEADER, ...FORWARDED)] }]
   const forwarded = { vars: { '{http.request.local.port}': [String(portOf(peerListen))] } }
   return [
-    { match: [forwarded], handle: [{ handler: 'vars', hop: `{http.request.header.${HOP_HEADER}}` }] },
+    { match: [forwarded], handle: [READ_HOP] },
     { match: [{ not: [forwarded] }], handle: [drop(...FORWARDED)] },
     { handle: [drop(HOP_HEADER)] },
   ]

@@ -2,12 +2,14 @@
 // accepted configuration to the file that Caddy starts from, because Caddy's own saved copy may not survive a power cut.
 
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Backend, type RouterAdmin, RouterError } from '../../ports/router.ts'
+import { type Backend, type PeerSecurity, type RouterAdmin, RouterError } from '../../ports/router.ts'
 import type { CaddySettings } from '../../ports/router-settings.ts'
 import { writeDurably } from '../../state/durable-file.ts'
 import { callAdmin } from './admin-call.ts'
 import { buildConfig, type CaddyConfig } from './build-config.ts'
 import { readAdminId, readInFlight } from './decode-admin.ts'
+import { openPeerKeys } from './peer-keys.ts'
+import { probePeer } from './probe-peer.ts'
 import { openUpstreamFiles } from './upstream-files.ts'
 
 const READ_MS = 2000
@@ -42,31 +44,35 @@ export function createCaddyAdmin(settings: CaddySettings, configFile: string): R
   }
   /** Version of the configuration last written to the file that Caddy starts from. */
   let saved = ''
-  const configOf = rememberLast((backends) => buildConfig(settings, backends))
+  const configOf = rememberLast((backends, security) => buildConfig(settings, backends, security))
+  const keys = openPeerKeys(settings.upstreamsFolder)
   return {
     readUpstreams: upstreams.read,
     writeUpstreams: upstreams.write,
-    async load(backends) {
-      const { text, version } = configOf(backends)
+    async load(backends, security) {
+      const { text, version } = configOf(backends, security)
+      if (security !== undefined) await keys.write(security.identity)
       const isServed = await serves(version)
       if (!isServed) await post(text, version)
       if (saved !== version) await writeDurably(configFile, text)
       // Upstream files of removed routes are deleted last: requests read them until Caddy has the new configuration.
       if (!isServed || saved !== version) await upstreams.removeOthers(backends)
+      if (!isServed || saved !== version) await keys.removeOthers(security?.identity)
       saved = version
     },
+    probe: probePeer,
     requestsInFlight: async () => readInFlight(await get('/reverse_proxy/upstreams')),
   }
 }
 
-/** Builds a configuration only if the routes changed since the last call; otherwise returns the last configuration. */
-function rememberLast(
-  build: (backends: readonly Backend[]) => CaddyConfig,
-): (backends: readonly Backend[]) => CaddyConfig {
+type Build = (backends: readonly Backend[], security: PeerSecurity | undefined) => CaddyConfig
+
+/** Builds a configuration only if its inputs changed since the last call; otherwise returns the last configuration. */
+function rememberLast(build: Build): Build {
   let last: { key: string; config: CaddyConfig } | undefined
-  return (backends) => {
-    const key = JSON.stringify(backends.map(({ name, routes }) => [name, routes]))
-    if (last?.key !== key) last = { key, config: build(backends) }
+  return (backends, security) => {
+    const key = JSON.stringify([backends.map(({ name, routes }) => [name, routes]), security])
+    if (last?.key !== key) last = { key, config: build(backends, security) }
     return last.config
   }
 }

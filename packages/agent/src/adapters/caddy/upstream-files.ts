@@ -20,13 +20,19 @@ const NOWHERE = 'none'
 export const upstreamFile = (folder: string, name: string, port: number): string =>
   join(folder, fileName(name, port))
 
-/** Line of an upstream file: `here12` and 12 addresses of local replicas, `away12` and 12 of other nodes, or `none`. */
-export function upstreamLine({ local, peers }: Backend, port: number): string {
+/**
+ * Line of an upstream file: `here12` and 12 addresses of local replicas; `away12` and 12 of other nodes by plain HTTP;
+ * `safe12` and 12 of other nodes by TLS; `both12` and 12 by TLS and 12 by plain HTTP; or `none`.
+ */
+export function upstreamLine({ local, peers, securePeers = [] }: Backend, port: number): string {
   if (local.length > 0) {
     const room = ROOMS.find((size) => size >= local.length) ?? Math.max(...ROOMS)
     const places = local.map((address) => `${address}:${port}`)
     return `here${room} ${fill(places, room)}`
   }
+  if (securePeers.length > 0 && peers.length > 0)
+    return `both${AWAY_ROOM} ${fill(securePeers, AWAY_ROOM)} ${fill(peers, AWAY_ROOM)}`
+  if (securePeers.length > 0) return `safe${AWAY_ROOM} ${fill(securePeers, AWAY_ROOM)}`
   return peers.length > 0 ? `away${AWAY_ROOM} ${fill(peers, AWAY_ROOM)}` : NOWHERE
 }
 
