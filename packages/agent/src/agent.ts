@@ -25,6 +25,7 @@ import { openRouterKeys } from './routing/router-keys.ts'
 import { type Routing, startRouting } from './routing/start-routing.ts'
 import { createServerLink, type ServerLink } from './session/server-link.ts'
 import { openDesiredFile } from './state/desired-file.ts'
+import { type ExitCounts, openExitCounts } from './state/exit-counts.ts'
 import { type AgentBuild, machineFacts, THIS_BUILD } from './state/machine.ts'
 import { createNodeRole } from './state/node-role.ts'
 import { countStart, type NodeState } from './state/node-state.ts'
@@ -115,8 +116,18 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   })
   statuses.reportTo(routing.report)
   const { mayCreate } = role
+  const exitCounts = await openExitCounts(folder, log)
   const keptLogs = createKeptLogs({ engine, folder, now: () => Date.now(), log })
-  const node = startNode(options, { server, desiredSet, statuses, routing, keptLogs, monotonicMs, mayCreate })
+  const node = startNode(options, {
+    server,
+    desiredSet,
+    statuses,
+    routing,
+    keptLogs,
+    exitCounts,
+    monotonicMs,
+    mayCreate,
+  })
   const { converger } = node
 
   const onDesired = (change: DesiredChange): void => {
@@ -159,6 +170,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       routing.close()
       await file.settled()
       await role.settled()
+      await exitCounts.settled()
     },
   }
 }
@@ -167,12 +179,13 @@ interface NodeParts extends Pick<ConvergeDeps, 'desiredSet' | 'statuses' | 'mayC
   readonly server: ServerLink
   readonly routing: Routing
   readonly keptLogs: KeptLogs
+  readonly exitCounts: ExitCounts
 }
 
 /** Starts the parts that work on the engine. The observer starts last, because it notifies the converger. */
 function startNode(
   { state, folder, log, concurrency, oomKills, copies, host, build = THIS_BUILD, ...options }: AgentOptions,
-  { server, routing, keptLogs, ...parts }: NodeParts,
+  { server, routing, keptLogs, exitCounts, ...parts }: NodeParts,
 ) {
   const { engine, addresses, drain } = routing
   const { tenant } = state
@@ -180,7 +193,7 @@ function startNode(
   const { registryCredential, containerEnvironment, reportOrphans } = server
   const readiness = createReadiness({ engine, statuses, now: () => Date.now(), log })
   const places = { volumes: join(folder, MOUNT_POINTS), cgroup: options.cgroup ?? WRITERS_CGROUP }
-  const observer = createObserver({ engine, tenant, statuses, readiness, places, oomKills, log })
+  const observer = createObserver({ engine, tenant, statuses, readiness, places, exitCounts, oomKills, log })
   const failedLogs = createFailedLogs(keptLogs, statuses)
   const converger = startConverging({
     ...parts,

@@ -7,8 +7,9 @@ import pino from 'pino'
 import { openBtrfsPool } from './adapters/btrfs/open-pool.ts'
 import { createCaddyAdmin } from './adapters/caddy/caddy-admin.ts'
 import { createDockerEngine } from './adapters/docker/docker-engine.ts'
+import { createHostVolumes } from './adapters/host-volumes.ts'
 import { openOomKills } from './adapters/kernel/oom-kills.ts'
-import { startAgent } from './agent.ts'
+import { startAgent, WRITERS_CGROUP } from './agent.ts'
 import { type EnrollLine, type RunLine, readCommandLine, USAGE } from './command/command-line.ts'
 import { UsageError } from './command/usage-error.ts'
 import { EnrollmentFailed, enroll } from './enroll/enroll.ts'
@@ -40,7 +41,13 @@ async function runEnroll(line: EnrollLine): Promise<void> {
   )
 }
 
-async function run({ state: folder, labels, routing, pool }: RunLine): Promise<number> {
+async function run({
+  state: folder,
+  labels,
+  routing,
+  pool,
+  cgroup = WRITERS_CGROUP,
+}: RunLine): Promise<number> {
   const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime })
   const enrolled = await loadNodeState(folder)
   if (enrolled === undefined) {
@@ -58,7 +65,8 @@ async function run({ state: folder, labels, routing, pool }: RunLine): Promise<n
     log.warn({ socket: caddy.adminSocket }, 'router found, but without --peer-address no routes are served')
   const openPool = pool && (() => openBtrfsPool(pool, folder))
   const given = defined({ peerAddress, securePeerAddress, openPool, oomKills: openOomKills(log) })
-  const agent = await startAgent({ state, folder, engine, startSession, router, ...given, log })
+  const host = createHostVolumes(cgroup)
+  const agent = await startAgent({ state, folder, engine, startSession, router, host, cgroup, ...given, log })
   log.info({ node: state.nodeName, id: state.nodeId, server: state.server }, 'agent started')
   await new Promise<void>((resolve) => {
     process.once('SIGTERM', resolve)

@@ -28,6 +28,7 @@ export const USAGE = `holdfast-agent: the node agent of Holdfast
          [--caddy-socket FILE] [--caddy-config FILE]        default: as in holdfast-caddy.service
          [--pool PATH | --pool FILE:SIZE]                   storage for volumes: a mounted btrfs file system, or a
                                                             file that the agent creates, such as /srv/pool.img:100Gi
+         [--cgroup NAME]                                    cgroup of the containers that write volumes (default holdfast)
 
 The state folder is ${DEFAULT_STATE} by default. The join token can also be set in HOLDFAST_JOIN_TOKEN.
 
@@ -56,6 +57,8 @@ export interface RunLine {
   readonly routing: RoutingLine
   /** The storage of this node; undefined: it holds no volumes. */
   readonly pool: PoolSource | undefined
+  /** The cgroup of all containers that write volumes; undefined: the default one. */
+  readonly cgroup: string | undefined
 }
 
 export type CommandLine = EnrollLine | RunLine
@@ -64,7 +67,7 @@ const CA_PIN = /^sha256:[0-9a-f]{64}$/i
 const ENROLL_OPTIONS = ['server', 'token', 'name', 'ca', 'ca-pin', 'cpu-millis', 'memory-bytes', 'engine']
 const OPTIONS = {
   enroll: ['state', 'label', ...ENROLL_OPTIONS],
-  run: ['state', 'label', 'labels', 'pool', ...ROUTING_OPTIONS],
+  run: ['state', 'label', 'labels', 'pool', 'cgroup', ...ROUTING_OPTIONS],
 }
 
 export function readCommandLine(
@@ -86,7 +89,16 @@ function readRun({ once, labels }: Options): RunLine {
     labels: readLabels(once.get('labels'), labels),
     routing: readRouting(once),
     pool: readPool(once.get('pool')),
+    cgroup: readCgroup(once.get('cgroup')),
   }
+}
+
+/** Below a slash only the cgroupfs driver of Docker has cgroups; systemd accepts a single name. */
+const CGROUP = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}(?:\/[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}){0,7}$/
+
+function readCgroup(cgroup: string | undefined): string | undefined {
+  if (cgroup === undefined || CGROUP.test(cgroup)) return cgroup
+  throw new UsageError(`--cgroup ${cgroup}: accepted is a name, or a path of names without a leading slash.`)
 }
 
 function readEnroll({ once, labels }: Options, joinToken: string | undefined): EnrollLine {

@@ -22,6 +22,7 @@ import {
 } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import { type Engine, type InspectedContainer, isFault } from '../ports/engine.ts'
+import type { ExitCounts } from '../state/exit-counts.ts'
 import { createExitNotes, type ExitNote, type ExitNotes } from './exit-notes.ts'
 import { explainExit } from './explain-exit.ts'
 import type { Readiness } from './readiness.ts'
@@ -34,6 +35,7 @@ export interface InspectDeps {
   readonly statuses: ReplicaStatusTable
   readonly readiness: Readiness
   readonly places: MountPlaces
+  readonly exitCounts: Pick<ExitCounts, 'of' | 'note' | 'forget'>
   /** Called for a container with unsafe settings, which must be removed. */
   onUnsafe(containerId: string): void
   readonly log: Logger
@@ -63,6 +65,7 @@ export function createInspector(deps: InspectDeps): Inspector {
   const markAbsent = (id: AssignmentId, containerId: string): void => {
     logged.delete(containerId)
     exits.forget(containerId)
+    deps.exitCounts.forget(containerId)
     const container = statuses.view(id)?.container
     if (typeof container === 'object' && container.id === containerId)
       statuses.update(id, { container: 'absent' })
@@ -169,7 +172,9 @@ function record(
   }
   const lastExit = findLastExit(view, found, note)
   const seen = { ...keepRestartCount(view.container, found), ...defined({ ...texts, lastExit }) }
-  const container = isStartedByAgent(view.item.template) ? countExits(view, found, seen) : seen
+  const container = isStartedByAgent(view.item.template)
+    ? countExits(deps.exitCounts, view, found.finishedAt, seen)
+    : seen
   const adopted = isAdopted(view, found) ? { unverified: true } : {}
   statuses.update(id, { container, exitCause, creating: false, ...adopted })
   readiness.follow(id, container)
@@ -245,15 +250,20 @@ function keepRestartCount(before: ReplicaView['container'], found: InspectedCont
 
 /**
  * Counts the restarts of a container that the agent restarts. The engine counts its own restarts at the exit, so they are
- * counted at the exit here too. Of the exits before this agent's start, at most one is known.
+ * counted at the exit here too.
  */
 function countExits(
-  { container: before }: ReplicaView,
-  found: InspectedContainer,
+  counts: InspectDeps['exitCounts'],
+  { container: before, item }: ReplicaView,
+  finishedAt: string | null,
   seen: SeenContainer,
 ): SeenContainer {
-  if (typeof before !== 'object' || before.id !== seen.id)
-    return { ...seen, restarts: found.finishedAt === null ? 0 : 1 }
-  const isNew = seen.lastExit !== undefined && seen.lastExit.at !== before.lastExit?.at
-  return { ...seen, restarts: before.restarts + (isNew ? 1 : 0) }
+  const known = counts.of(seen.id)
+  const isNew = known === undefined && (typeof before !== 'object' || before.id !== seen.id)
+  // An exit while no agent ran is known from the engine, without its cause.
+  const at = seen.lastExit?.at ?? (isNew && item.desired === 'running' ? finishedAt : null)
+  if (at === null || at === known?.lastAt) return { ...seen, restarts: known?.count ?? 0 }
+  const restarts = (known?.count ?? 0) + 1
+  counts.note(seen.id, restarts, at)
+  return { ...seen, restarts }
 }

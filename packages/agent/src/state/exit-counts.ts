@@ -1,0 +1,68 @@
+// Remembers how often containers exited that the agent restarts, because the engine counts only its own restarts. The file
+// is in the state folder, so a restarted agent continues the counts.
+
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { decode, type Infer, integer, list, object, string } from '@holdfast/contract'
+import type { Logger } from 'pino'
+import { writeDurably } from './durable-file.ts'
+
+const FILE = 'exit-counts.json'
+/** The oldest counts are dropped: those of containers that are gone. */
+const MAX_COUNTS = 256
+
+const countShape = object({ containerId: string(), count: integer(), lastAt: string() })
+const fileShape = object({ counts: list(countShape) })
+type Count = Infer<typeof countShape>
+
+export interface ExitCounts {
+  of(containerId: string): Count | undefined
+  /** Notes the number of exits of a container and the time of the last one. */
+  note(containerId: string, count: number, lastAt: string): void
+  forget(containerId: string): void
+  /** Resolves when the counts are on disk. */
+  settled(): Promise<void>
+}
+
+export async function openExitCounts(folder: string, log: Logger): Promise<ExitCounts> {
+  const path = join(folder, FILE)
+  const counts = new Map((await readCounts(path, log)).map((one) => [one.containerId, one]))
+  let writing = Promise.resolve()
+  let isQueued = false
+  const write = async (): Promise<void> => {
+    isQueued = false
+    await writeDurably(path, JSON.stringify({ counts: [...counts.values()] }))
+  }
+  const save = (): void => {
+    if (isQueued) return
+    isQueued = true
+    writing = writing
+      .then(write)
+      .catch((error: unknown) => log.error({ message: String(error) }, 'exit counts write failed'))
+  }
+  return {
+    of: (containerId) => counts.get(containerId),
+    note(containerId, count, lastAt) {
+      counts.delete(containerId)
+      counts.set(containerId, { containerId, count, lastAt })
+      const [oldest] = counts.keys()
+      if (counts.size > MAX_COUNTS && oldest !== undefined) counts.delete(oldest)
+      save()
+    },
+    forget(containerId) {
+      if (counts.delete(containerId)) save()
+    },
+    settled: () => writing,
+  }
+}
+
+/** A file that cannot be read costs only the counts from before, so the agent starts without them. */
+async function readCounts(path: string, log: Logger): Promise<readonly Count[]> {
+  try {
+    return decode(fileShape, JSON.parse(await readFile(path, 'utf8'))).counts
+  } catch (error) {
+    const isAbsent = error instanceof Error && 'code' in error && error.code === 'ENOENT'
+    if (!isAbsent) log.warn({ message: String(error) }, 'exit counts are unreadable, starting from zero')
+    return []
+  }
+}
