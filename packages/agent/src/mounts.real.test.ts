@@ -254,6 +254,11 @@ onBothEngines('mounts', (world) => {
     })
     const [writer, other] = [running()[0] ?? first, waiting()[0] ?? second]
     expect(node.newest(other)?.about).toContain('has another writer')
+    // It is refused again while the first one runs, and not only while that one is created.
+    const refusals = () => node.logged.filter((one) => one.includes('has another writer')).length
+    const before = refusals()
+    volumes.allow(volume, true)
+    await waitUntil(() => refusals() > before, { what: 'the second is refused again' })
     expect(await node.containersOf(other)).toEqual([])
     // The next writer appears only after the container of the first is gone.
     node.send([{ ...writer, desired: 'removed' }, other])
