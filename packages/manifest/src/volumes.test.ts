@@ -1,5 +1,7 @@
 // Documents of kind Volume, and deployments that name volumes.
 
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { hintFor } from './hints.ts'
 import { locateRejection, writtenField } from './locate.ts'
@@ -120,4 +122,11 @@ describe('a deployment that names volumes', () => {
       ['volume_mount_shape', 'volumes[0].volume', 'Data_1', 'write the name of a volume, or its id'],
     ])
   })
+})
+
+test('the example of a database is valid', () => {
+  const name = 'database.yaml'
+  const bytes = readFileSync(join(import.meta.dirname, '../../../examples', name))
+  const { manifests, faults } = parseSource({ name, bytes })
+  expect([manifests.length, faults, manifests.flatMap((each) => checkManifest(each))]).toEqual([2, [], []])
 })
