@@ -4,16 +4,17 @@
 import { DEPENDENCY_UNHEALTHY } from '../rollout/derive-status.ts'
 import type { ReplicaFacts } from '../rollout/desired-replicas.ts'
 import type { DesiredDeployment, PlacedDeployment } from '../rollout/desired-rollout.ts'
-import { isStateful, updateRulesOf } from '../rollout/plan-rollout-rules.ts'
+import { updateRulesOf } from '../rollout/plan-rollout-rules.ts'
 import { DISPLACED_AT_ONCE, type Displacement } from './find-displaced.ts'
 import type { DeploymentRecord, PlacementSnapshot } from './snapshot.ts'
+import { hasWriters, isSuperseded, usableLastGood } from './writer-claims.ts'
 
 /** The number of desired replicas; a deployment that is being deleted desires none. */
 export const desiredCount = ({ deleting, spec }: Pick<DeploymentRecord, 'deleting' | 'spec'>): number =>
   deleting ? 0 : spec.replicas
 
 export function desiredDeployment(
-  { target }: Pick<PlacementSnapshot, 'target'>,
+  snapshot: Pick<PlacementSnapshot, 'target' | 'placement'>,
   { spec, deleting }: DeploymentRecord,
   gated: boolean,
   { dispositions }: Pick<Displacement, 'dispositions'>,
@@ -24,18 +25,19 @@ export function desiredDeployment(
   return {
     replicas: spec.replicas,
     deleting,
-    target,
+    target: snapshot.target,
     gated,
     update: { ...update, parallelism },
-    stateful: isStateful(spec),
+    stateful: hasWriters(snapshot, { spec }),
   }
 }
 
-export function placedDeployment({ placement, graceUntil }: PlacementSnapshot): PlacedDeployment {
+export function placedDeployment(snapshot: PlacementSnapshot): PlacedDeployment {
+  const { placement, graceUntil } = snapshot
   return {
     assignments: placement?.assignments ?? [],
     rollout: placement?.rollout,
-    lastGood: placement?.lastGood,
+    lastGood: usableLastGood(snapshot),
     graceUntil,
     // True if the last decision waited for a dependency: that time does not count towards the deadline of the update.
     waited: placement?.shortfall?.reason === DEPENDENCY_UNHEALTHY,
@@ -43,8 +45,14 @@ export function placedDeployment({ placement, graceUntil }: PlacementSnapshot): 
 }
 
 export function replicaFacts(
-  { dispositionOf, seen, room }: PlacementSnapshot,
+  snapshot: PlacementSnapshot,
   { dispositions }: Pick<Displacement, 'dispositions'>,
 ): ReplicaFacts {
-  return { dispositionOf: (id) => dispositions.get(id) ?? dispositionOf(id), seen, room }
+  const { dispositionOf, seen, room } = snapshot
+  return {
+    dispositionOf: (id) => dispositions.get(id) ?? dispositionOf(id),
+    isSuperseded: (each) => isSuperseded(snapshot, each),
+    seen,
+    room,
+  }
 }

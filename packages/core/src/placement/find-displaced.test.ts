@@ -63,6 +63,7 @@ const ROWS: { readonly [name: string]: Row } = {
     nodes: [country('FR'), country('DE')],
     stateful: true,
     disposition: 'barred',
+    isNowhere: true,
   },
   'a label constraint moves the replica where another node accepts it': {
     placement: onSsd,

@@ -5,10 +5,11 @@
 import type { Assignment, NodeId } from '@holdfast/contract'
 import { hasValidReports, type NodeDisposition } from '../rollout/desired-replicas.ts'
 import { displacedDisposition } from '../rollout/displaced-disposition.ts'
-import { isStateful } from '../rollout/plan-rollout-rules.ts'
 import { type NodeRefusal, type Placing, stillQualifies, type Workload } from '../scheduling/index.ts'
 import { countedChanges } from './counted-changes.ts'
+import { findDrained } from './leave-drained.ts'
 import type { DeploymentRecord, PlacementSnapshot } from './snapshot.ts'
+import { hasWriters } from './writer-claims.ts'
 
 export interface Displacement {
   /** The hash of the deployment's demands on a node, by name or by labels; undefined if the deployment has no demands. */
@@ -48,7 +49,7 @@ export function findDisplaced(
   const demands = hashDemands(snapshot)
   const question: Question = { snapshot, deployment, gated, current: currentAssignments(snapshot) }
   const refusals = findRefusals(question)
-  if (refusals.size === 0) return { ...NONE_DISPLACED, demands }
+  if (refusals.size === 0) return { ...leaveDrained(question), demands }
   const affected = findWithoutSuccessor(question, refusals)
   const placing = affected && placeElsewhere(question, affected)
   const open = placing === undefined || placing.unplaced === 0
@@ -56,16 +57,30 @@ export function findDisplaced(
   return { demands, refusals, dispositions, nowhere: open ? undefined : placing }
 }
 
-const demandsNothing = ({ residency, placement, nodeId }: Workload): boolean =>
-  residency === undefined && placement?.constraints === undefined && nodeId === undefined
+/** A consumer of volumes that qualifies for its node, but whose node is drained. */
+function leaveDrained({ snapshot, deployment, current, gated }: Question): Omit<Displacement, 'demands'> {
+  const stateful = hasWriters(snapshot, deployment)
+  const drained = findDrained(snapshot, { running: current.filter(isRunning), stateful, gated })
+  if (drained === undefined) return NONE_DISPLACED
+  const dispositions = new Map([[drained.nodeId, drained.disposition]])
+  return { ...NONE_DISPLACED, dispositions, nowhere: drained.nowhere }
+}
+
+const demandsNothing = ({ residency, placement, nodeId, volumes }: Workload): boolean =>
+  residency === undefined &&
+  placement?.constraints === undefined &&
+  nodeId === undefined &&
+  volumes === undefined
 
 /**
  * Hashes the deployment's demands. The countries of a demanded region are included, because they are configuration and
  * may change as well.
  */
 function hashDemands({ workload, sha256 }: PlacementSnapshot): string {
-  const { residency, placement, nodeId } = workload
-  const demands = JSON.stringify([residency ?? null, placement?.constraints ?? null, nodeId ?? null])
+  const { residency, placement, nodeId, volumes } = workload
+  const primaries = volumes?.map(({ id, primary }) => [id, primary])
+  const parts = [residency ?? null, placement?.constraints ?? null, nodeId ?? null]
+  const demands = JSON.stringify(primaries === undefined ? parts : [...parts, primaries])
   return sha256(demands).slice(0, 16)
 }
 
@@ -80,7 +95,7 @@ function findDispositions(
   open: boolean,
 ): Map<NodeId, NodeDisposition> {
   const dispositions = new Map<NodeId, NodeDisposition>()
-  const way = { open, gated, stateful: isStateful(deployment.spec) }
+  const way = { open, gated, stateful: hasWriters(snapshot, deployment) }
   const inUse = new Set(current.filter(isRunning).map(({ nodeId }) => nodeId))
   let barred = 0
   for (const [id, refusal] of refusals) {

@@ -25,6 +25,7 @@ import { decidedNext } from './decision-record.ts'
 import { findUnreportedSecrets } from './events/secret-events.ts'
 import type { NextPlacement, PlanBasis, PlannedReplicas } from './placement-plan.ts'
 import type { PlacementRecord, PlacementSnapshot } from './snapshot.ts'
+import { sizesInMemory } from './writer-claims.ts'
 
 export function nextPlacement(
   snapshot: PlacementSnapshot,
@@ -150,7 +151,7 @@ export function shortfallReason(
  * The container templates of all assignments, and the template of the revision that a failed update is rolled back to.
  */
 function templatesOf(
-  { target }: Pick<PlacementSnapshot, 'target'>,
+  snapshot: Pick<PlacementSnapshot, 'target' | 'volumeOf'>,
   { deployment: { spec, digest, pins }, before }: PlanBasis,
   { rollout: { lastGood }, kept, added }: PlannedReplicas,
 ): PlacementRecord['templates'] {
@@ -159,8 +160,8 @@ function templatesOf(
     if (templates[templateHash] !== undefined) continue
     const stored = before?.templates[templateHash]
     const current =
-      templateHash === target?.templateHash && digest !== null
-        ? carryUnknown(stored, containerTemplate(spec, digest, pins))
+      templateHash === snapshot.target?.templateHash && digest !== null
+        ? carryUnknown(stored, containerTemplate(spec, digest, pins, sizesInMemory(snapshot, spec)))
         : undefined
     // The template hash omits fields that need no restart, so the current template replaces a stored one with the same
     // hash.

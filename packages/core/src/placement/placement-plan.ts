@@ -19,6 +19,7 @@ import type { SecretTrouble } from '../rollout/secret-trouble.ts'
 import type { Explanation, RetryTrigger } from '../scheduling/index.ts'
 import type { Displacement } from './find-displaced.ts'
 import type { DeploymentRecord, PlacementRecord } from './snapshot.ts'
+import type { ClaimChanges } from './writer-claims.ts'
 
 /** The state that a placement plan is based on. */
 export interface PlanBasis {
@@ -77,6 +78,8 @@ export interface PlacementPlan extends PlanBasis, PlannedReplicas, NextPlacement
   readonly nodesToCompare: ReadonlySet<NodeId>
   /** Assignments whose observation the plan relies on. The commit fails if one of these observations has changed. */
   readonly observationsToCompare: readonly AssignmentId[]
+  /** The volumes and claims that the commit compares and changes. */
+  readonly claims: ClaimChanges
   /**
    * The assignments whose capacity stays reserved until the plan is stored, including those that the plan removes from
    * the record.

@@ -12,11 +12,17 @@ import {
 import { neededCapabilities } from '../node/container-template.ts'
 import type { Dependency } from '../rollout/dependency-gate.ts'
 import type { NodeDisposition } from '../rollout/desired-replicas.ts'
-import { createSchedulingView, desiredResidency, type NodeFacts } from '../scheduling/index.ts'
+import {
+  createSchedulingView,
+  desiredResidency,
+  type MountedVolume,
+  type NodeFacts,
+} from '../scheduling/index.ts'
 import { aNode, nodeIdOf } from '../scheduling/scheduling.fixture.ts'
 import type { PlacementPlan } from './placement-plan.ts'
 import { planPlacement } from './plan-placement.ts'
 import type { DeploymentRecord, PlacementRecord, PlacementSnapshot, SeenReplica } from './snapshot.ts'
+import type { OwnClaim, VolumeAt } from './writer-claims.ts'
 
 export const NOW = Date.parse('2026-01-01T00:10:00.000Z')
 export const OLD: RevisionTarget = { revision: 1, templateHash: 'old' }
@@ -86,6 +92,10 @@ export interface ExampleTenant {
   readonly limit?: number
   readonly enforcement?: boolean
   readonly dependencies?: { readonly [name: string]: Dependency }
+  /** Volumes by id. Without an entry a mounted volume does not exist. */
+  readonly volumes?: { readonly [id: string]: VolumeAt }
+  /** The claims of the deployment; without them, one for each volume that the spec mounts read-write. */
+  readonly claims?: readonly OwnClaim[]
 }
 
 export interface Example {
@@ -126,6 +136,7 @@ export function anExample(tenant: ExampleTenant): Example {
         residency: desiredResidency(spec.placement?.residency, rules),
         ofPlatform: false,
         needs: neededCapabilities(spec),
+        volumes: mountedVolumes(spec, tenant.volumes ?? {}),
       },
       target: tenant.target ?? OLD,
       placement,
@@ -138,10 +149,29 @@ export function anExample(tenant: ExampleTenant): Example {
       dispositionOf: (id) => dispositions.get(id) ?? (byId.has(id) ? 'staying' : 'absent'),
       seen: (id) => tenant.seen?.[id] ?? (assignments.some((each) => each.id === id) ? READY : undefined),
       dependency: (other) => tenant.dependencies?.[other],
+      claims: tenant.claims ?? claimsOf(spec),
+      volumeOf: (id) => tenant.volumes?.[id],
       sha256: fakeDigest,
     },
   }
 }
+
+function mountedVolumes(
+  { volumes: mounts = [] }: DeploymentSpec,
+  known: NonNullable<ExampleTenant['volumes']>,
+): MountedVolume[] | undefined {
+  const ids = new Set(mounts.filter(({ type }) => type !== 'tmpfs').map(({ volume }) => volume))
+  if (ids.size === 0) return undefined
+  return [...ids].map((id) => ({
+    id,
+    primary: known[id]?.primary?.nodeId ?? null,
+    copies: Object.fromEntries((known[id]?.replicas ?? []).map(({ nodeId, state }) => [nodeId, state])),
+    isMoving: false,
+  }))
+}
+
+const claimsOf = ({ volumes = [] }: DeploymentSpec): OwnClaim[] =>
+  volumes.filter(({ readOnly }) => !readOnly).map(({ volume }) => ({ volume, state: 'bound' }))
 
 function withAssigned(node: NodeFacts, spec: DeploymentSpec, assignments: readonly Assignment[]): NodeFacts {
   const own = assignments.filter(({ nodeId }) => nodeId === node.id).length

@@ -28,6 +28,7 @@ import { keepServing } from './keep-serving.ts'
 import { isSameRecord, nextPlacement } from './next-placement.ts'
 import type { PlacementPlan, PlanBasis, PlannedReplicas } from './placement-plan.ts'
 import type { DeploymentRecord, PlacementSnapshot } from './snapshot.ts'
+import { claimChanges, withoutUnclaimed } from './writer-claims.ts'
 
 /** `now` is the current time in milliseconds since 1970. */
 export function planPlacement(
@@ -41,7 +42,8 @@ export function planPlacement(
   const displacement = findDisplaced(snapshot, deployment, unmet.length > 0)
   const facts = replicaFacts(snapshot, displacement)
   const desired = desiredDeployment(snapshot, deployment, unmet.length > 0, displacement)
-  const planned = planRollout(desired, placedDeployment(snapshot), facts, now)
+  const rolled = planRollout(desired, placedDeployment(snapshot), facts, now)
+  const planned = withoutUnclaimed(snapshot, deployment, rolled)
   const {
     plan: rollout,
     placing,
@@ -103,6 +105,7 @@ function complete(
 ): PlacementPlan {
   const { before } = basis
   const { next, status, failing, unreportedSecrets } = nextPlacement(snapshot, basis, replicas)
+  const claims = claimChanges(snapshot, replicas.added, next)
   const nodeIds = nodesToCompare(facts, { ...basis, ...replicas })
   const nodeName = (id: NodeId) => snapshot.nodeOf(id)?.name ?? id
   const plan: PlacementPlan = {
@@ -112,7 +115,8 @@ function complete(
     status,
     failing,
     unreportedSecrets,
-    isSettled: isUnmoved && isSameRecord(before, next),
+    isSettled: isUnmoved && isSameRecord(before, next) && claims.released.length === 0,
+    claims,
     ready: servingAmong(before?.assignments ?? [], facts),
     lostNodes: lostAmong(before?.assignments ?? [], facts),
     nodesToCompare: nodeIds,

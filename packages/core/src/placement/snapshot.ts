@@ -19,6 +19,7 @@ import type { FailureFacts } from '../node/container-cause.ts'
 import type { Dependency } from '../rollout/dependency-gate.ts'
 import type { NodeDisposition } from '../rollout/desired-replicas.ts'
 import type { NodeFacts, SchedulingView, Workload } from '../scheduling/index.ts'
+import type { OwnClaim, VolumeAt } from './writer-claims.ts'
 
 export interface DeploymentRecord {
   readonly uid: DeploymentUid
@@ -103,6 +104,10 @@ export interface PlacementSnapshot {
   seen(id: AssignmentId): SeenReplica | undefined
   /** The state of the deployment with the given name; undefined if no such deployment exists. */
   dependency(name: string): Dependency | undefined
+  /** The claims of the deployment on volumes that it writes to. */
+  readonly claims: readonly OwnClaim[]
+  /** The volume with the given id; undefined if no such volume exists. */
+  volumeOf(id: string): VolumeAt | undefined
   /** Returns the SHA-256 hash of a text in hexadecimal. */
   sha256(text: string): string
 }

@@ -16,8 +16,8 @@ import { failureOf, isServing } from './replica-health.ts'
  * `duplicate`: an outgoing replica that serves beside another outgoing replica, which is enough.
  * `barred`: does not fit, and must not run on its node.
  * `failed`: does not fit, and no client depends on it: it was never ready, or has failed for good.
- * `lost`: its node is lost, and another assignment of the replica number is alive.
- * `sole`: its node is lost, and no other assignment of the replica number is alive.
+ * `lost`: its node is lost or its volumes moved away, and another assignment of the replica number is alive.
+ * `sole`: its node is lost or its volumes moved away, and no other assignment of the replica number is alive.
  * `going`: is already being removed.
  */
 export type ReplicaClass =
@@ -42,7 +42,9 @@ export function classifyReplicas(
   const running = group.filter((each) => each.desired === 'running')
   // Two replicas with a read-write mount must never exist at once, so a replica on a lost node counts as alive: it may
   // still write.
-  const isLost = ({ nodeId }: Assignment) => !desired.stateful && facts.dispositionOf(nodeId) === 'failed'
+  const isLost = (each: Assignment) =>
+    facts.isSuperseded?.(each) === true ||
+    (!desired.stateful && facts.dispositionOf(each.nodeId) === 'failed')
   const alive = running.filter((each) => !isLost(each))
   for (const each of group) {
     if (each.desired !== 'running') classes.set(each, 'going')

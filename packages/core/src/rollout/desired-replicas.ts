@@ -1,6 +1,6 @@
 // The input of replica planning: the desired replicas, and what is known about their nodes and containers.
 
-import type { AssignmentId, NodeId, Observation, RevisionTarget } from '@holdfast/contract'
+import type { Assignment, AssignmentId, NodeId, Observation, RevisionTarget } from '@holdfast/contract'
 import type { FailureFacts } from '../node/container-cause.ts'
 
 /**
@@ -20,6 +20,11 @@ export const hasValidReports = (disposition: NodeDisposition): boolean =>
 
 export interface ReplicaFacts {
   dispositionOf(nodeId: NodeId): NodeDisposition
+  /**
+   * Whether the volumes that the replica wrote to have their primary on another node by now, so that it can no longer
+   * write and its successor need not wait for its removal.
+   */
+  isSuperseded?(assignment: Assignment): boolean
   seen(id: AssignmentId): (FailureFacts & Pick<Observation, 'restarts' | 'gone'>) | undefined
   /**
    * The number of containers that the tenant's quota allows for this deployment: the quota less the containers of other

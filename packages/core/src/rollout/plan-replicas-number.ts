@@ -119,7 +119,8 @@ function planSuccessor(
   if (old.length > 0) return { outdated: { successor, old, stranded }, moving: false }
   // The removal of a replica on a lost node may never be confirmed. A successor waits for the removal only if the lost
   // replica may still write.
-  const isAwaited = ({ nodeId }: Assignment) => desired.stateful || facts.dispositionOf(nodeId) !== 'failed'
+  const isAwaited = (each: Assignment) =>
+    facts.isSuperseded?.(each) !== true && (desired.stateful || facts.dispositionOf(each.nodeId) !== 'failed')
   const awaitsRemoval = group.some((each) => leaving.includes(each) && isAwaited(each))
   return awaitsRemoval && (desired.stopFirst || room <= 0)
     ? { moving: true }

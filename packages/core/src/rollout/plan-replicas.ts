@@ -96,12 +96,12 @@ const markRemoved = (assignment: Assignment): Assignment =>
 export function removeReplacedLost(
   kept: readonly Assignment[],
   added: readonly Assignment[],
-  { dispositionOf }: Pick<ReplicaFacts, 'dispositionOf'>,
+  facts: Pick<ReplicaFacts, 'dispositionOf' | 'isSuperseded'>,
 ): Assignment[] {
   const numbers = new Set(added.map(({ replica }) => replica))
-  return kept.map((each) =>
-    numbers.has(each.replica) && dispositionOf(each.nodeId) === 'failed' ? markRemoved(each) : each,
-  )
+  const isLost = (each: Assignment) =>
+    facts.dispositionOf(each.nodeId) === 'failed' || facts.isSuperseded?.(each) === true
+  return kept.map((each) => (numbers.has(each.replica) && isLost(each) ? markRemoved(each) : each))
 }
 
 /** Whether a plan changes no assignment. An unchanged assignment is the same object in `kept`. */

@@ -3,18 +3,24 @@
 
 import { hash } from 'node:crypto'
 import { type AssignmentId, ownerOf, type ResidencyRules, type TenantId } from '@holdfast/contract'
-import type { Dependency } from '@holdfast/core'
-import { type PlacementPlan, type PlacementSnapshot, planPlacement } from '@holdfast/core/placement'
+import { anchorVolume, type Dependency } from '@holdfast/core'
+import {
+  type PlacementPlan,
+  type PlacementSnapshot,
+  planPlacement,
+  type VolumeAt,
+} from '@holdfast/core/placement'
 import { isLost } from '../../../liveness/node-status.ts'
+import { claimsOf } from '../../../operations/deployments/write/claim-volumes.ts'
 import { targetOf } from '../../../scheduling/revision-target.ts'
 import { workloadOf } from '../../../scheduling/scheduling-facts.ts'
-import { deployments, observations, type StoredDeployment } from '../../../store/records.ts'
+import { deployments, observations, type StoredDeployment, volumes } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
 import { inTenant, placementAt } from '../../../store/transaction.ts'
 import type { TenantView } from './tenant-view.ts'
 
 export interface SnapshotDeps {
-  readonly store: Pick<Store, 'get'>
+  readonly store: Pick<Store, 'get' | 'list'>
   readonly tenant: TenantId
   readonly view: TenantView
   readonly residency: ResidencyRules
@@ -52,9 +58,28 @@ export function takeSnapshot(
     dispositionOf: view.dispositionOf,
     seen: (id) => store.get(inTenant(tenant, observations, id))?.record,
     dependency: (name) => findDependency(store, tenant, name),
+    claims: claimsOf(store, tenant, owner),
+    volumeOf: (id) => volumeAt(store, tenant, id),
     sha256: (text) => hash('sha256', text, 'hex'),
   }
 }
+
+function volumeAt(store: SnapshotDeps['store'], tenant: TenantId, id: string): VolumeAt | undefined {
+  const stored = store.get(inTenant(tenant, volumes, id))?.record
+  if (stored === undefined) return undefined
+  const { spec, phase, primary, copies } = stored
+  return {
+    class: spec.class,
+    phase,
+    sizeBytes: spec.sizeBytes,
+    primary,
+    replicas: copies.filter(({ role }) => role === 'replica'),
+    isAnchored: () => store.list(deployments, tenant).some(({ record }) => isAnchoredBy(record, id)),
+  }
+}
+
+const isAnchoredBy = ({ spec }: StoredDeployment, id: string): boolean =>
+  spec.secrets.some(({ anchor }) => anchorVolume(anchor) === id)
 
 function findDependency(store: Pick<Store, 'get'>, tenant: TenantId, name: string): Dependency | undefined {
   const other = store.get(inTenant(tenant, deployments, name))?.record

@@ -11,6 +11,7 @@ import { getOr, inTenant, placementAt, type Transaction } from '../../../store/t
 import { LostLeadershipError } from '../../leadership/fence.ts'
 import { type Controller, type KnownTenant, tenantOf } from '../controller.ts'
 import { type Work, workKey } from '../queue/work-key.ts'
+import { changeClaims } from './change-claims.ts'
 import { planAndReserve } from './placement-snapshot.ts'
 import { recordDecision } from './record-decision.ts'
 import { MANY_NODES } from './tenant-view.ts'
@@ -111,7 +112,9 @@ function stage(transaction: Transaction, tenant: TenantId, plan: PlacementPlan):
   // An unreadable observation is not compared, because the plan treats it as absent and it must not block the write.
   for (const id of plan.observationsToCompare)
     getOr(transaction, inTenant(tenant, observations, id), undefined)
-  const address = placementAt(tenant, ownerOf('deployment', plan.deployment.uid))
+  const owner = ownerOf('deployment', plan.deployment.uid)
+  changeClaims(transaction, tenant, owner, plan.claims)
+  const address = placementAt(tenant, owner)
   if (plan.next === undefined) transaction.delete(address)
   else transaction.put(address, { v: 1, ...plan.next })
   for (const { id } of plan.rollout.dropped) transaction.delete(inTenant(tenant, observations, id))

@@ -125,10 +125,3 @@ export function dropClaims(
     if (transaction.get(address)?.owner === owner) transaction.delete(address)
   }
 }
-
-/** Deletes a claim if the workload still has it and releases it. */
-export function endRelease(transaction: Transaction, tenant: TenantId, id: string, owner: Owner): void {
-  const address = inTenant(tenant, volumeWriters, id)
-  const claim = transaction.get(address)
-  if (claim?.owner === owner && claim.state === 'releasing') transaction.delete(address)
-}
