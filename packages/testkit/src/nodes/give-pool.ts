@@ -1,6 +1,6 @@
 // Makes an enrolled node ready, with a storage pool, as the first session of its agent would.
 
-import { isNodeId, isTenantId } from '@holdfast/contract'
+import { AGENT_CAPABILITIES, isNodeId, isTenantId, VERSION } from '@holdfast/contract'
 import { nodes } from '@holdfast/server/store/records'
 import { inTenant } from '@holdfast/server/store/transaction'
 import { changeRecord } from '../platform/change-record.ts'
@@ -13,8 +13,10 @@ export async function givePool(
   poolBytes: number,
 ): Promise<void> {
   if (!isTenantId(tenant) || !isNodeId(nodeId)) throw new TypeError(`no node ${nodeId} of ${tenant}`)
+  const agent = { version: VERSION, capabilities: [...AGENT_CAPABILITIES] }
   await changeRecord(platform, inTenant(tenant, nodes, nodeId), (node) => ({
     ...node,
+    agent,
     status: 'ready' as const,
     storage: { poolBytes, usedBytes: 0 },
   }))

@@ -1,0 +1,117 @@
+// An agent that holds copies of volumes in memory: it reports each desired copy as present or removed, calls its replicas
+// current, releases a primary that is handed over, and answers the call `measure`.
+
+import {
+  AGENT_CAPABILITIES,
+  asNodeId,
+  type DesiredCopy,
+  type NodeId,
+  type ObservedCopy,
+  type Peer,
+  type ServerMessage,
+  type VolumeId,
+} from '@holdfast/contract'
+import { makeSimulatedKeys, type SimulatedKeys } from '../load/simulated-agents.ts'
+import { makeNode } from '../nodes/enroll.ts'
+import type { ApiClient } from '../platform/api-client.ts'
+import { type OpenAgent, openRaw } from './raw-agent.ts'
+
+export interface VolumeAgent {
+  readonly nodeId: NodeId
+  readonly agent: OpenAgent
+  readonly copies: ReadonlyMap<VolumeId, DesiredCopy>
+  readonly peers: () => readonly Peer[]
+  /** Changes what the agent reports about every copy from now on; undefined reports nothing. */
+  behave(report: (copy: DesiredCopy) => ObservedCopy | undefined): void
+  close(): void
+}
+
+export interface VolumeAgentOptions {
+  readonly poolBytes: number
+  readonly report?: (copy: DesiredCopy) => ObservedCopy | undefined
+  readonly agentPeerAddress?: string
+}
+
+/** The report of an agent that does at once what is desired. */
+export function obey(copy: DesiredCopy): ObservedCopy {
+  const { volume, epoch, desired, role, peers, handOverTo, sizeBytes } = copy
+  if (desired === 'removed') return { volume, epoch, state: 'removed', sizeBytes: 0, reason: '' }
+  const present = { volume, epoch, state: 'present' as const, sizeBytes, reason: '' }
+  if (role === 'replica') return { ...present, checkpoint: { epoch, number: 1 } }
+  return {
+    ...present,
+    replicas: peers.map((nodeId) => ({ nodeId, state: 'current' as const })),
+    ...(handOverTo === undefined ? {} : { released: { to: handOverTo, checkpoint: { epoch, number: 9 } } }),
+  }
+}
+
+export interface EnrolledVolumeNode extends SimulatedKeys {
+  readonly nodeId: NodeId
+}
+
+export async function enrollVolumeNode(
+  baseUrl: string,
+  api: ApiClient,
+  name: string,
+): Promise<EnrolledVolumeNode> {
+  const keys = makeSimulatedKeys()
+  const { publicKey, encryptionKey } = keys
+  return {
+    ...keys,
+    nodeId: asNodeId(await makeNode(baseUrl, api, name, { sent: { publicKey, encryptionKey } })),
+  }
+}
+
+export async function openVolumeAgent(
+  baseUrl: string,
+  node: EnrolledVolumeNode,
+  options: VolumeAgentOptions,
+): Promise<VolumeAgent> {
+  const { poolBytes, agentPeerAddress = '10.0.0.1:7844' } = options
+  const copies = new Map<VolumeId, DesiredCopy>()
+  let peers: readonly Peer[] = []
+  let report = options.report ?? obey
+  const agent = await openRaw(
+    baseUrl,
+    { ...node, generation: 1 },
+    { capabilities: [...AGENT_CAPABILITIES], storage: { poolBytes, usedBytes: 0 }, agentPeerAddress },
+  )
+  const reportAll = () => {
+    const observed = [...copies.values()].flatMap((copy) => report(copy) ?? [])
+    agent.send({ type: 'status', session: agent.session, observations: [], copies: observed })
+  }
+  const hear = (message: ServerMessage): void => {
+    if (message.type === 'complete' && message.copies !== undefined) copies.clear()
+    if (message.type === 'complete' || message.type === 'delta') {
+      for (const copy of message.copies ?? []) copies.set(copy.volume, copy)
+      for (const id of message.type === 'delta' ? (message.goneCopies ?? []) : [])
+        for (const volume of copies.keys()) if (volume === id) copies.delete(volume)
+      peers = message.peers ?? peers
+      reportAll()
+    }
+    if (message.type === 'call' && message.method === 'measure')
+      agent.send({ type: 'answer', id: message.id, measurements: [...copies.values()].map(measure) })
+  }
+  for (const message of agent.heard) hear(message)
+  agent.socket.on('message', (data, isBinary) => {
+    if (!isBinary) hear(JSON.parse(String(data)))
+  })
+  return {
+    nodeId: node.nodeId,
+    agent,
+    copies,
+    peers: () => peers,
+    behave(next) {
+      report = next
+      reportAll()
+    },
+    close: () => agent.close(),
+  }
+}
+
+const measure = ({ volume, peers }: DesiredCopy) => ({
+  volume,
+  usedBytes: 4096,
+  measuredAt: '2026-01-01T00:00:00.000Z',
+  replicas: peers.map((nodeId) => ({ nodeId, checkpoint: { epoch: 1, number: 3 }, age: 2 })),
+})
