@@ -34,6 +34,8 @@ export interface VolumeFacts {
 export interface CheckpointFacts extends Checkpoint {
   readonly volume: string
   readonly origin: 'taken' | 'received'
+  /** The generation of the volume when the checkpoint was taken; a volume with a higher one has changed since. */
+  readonly generation: number
   /** Undefined while the pool counts its usage again. */
   readonly usedBytes: number | undefined
 }

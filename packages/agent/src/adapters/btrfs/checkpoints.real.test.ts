@@ -70,12 +70,32 @@ test('copies a checkpoint in full and then only its changes, with every file equ
   expect(Object.keys(contentOf(to, SECOND))).toHaveLength(2)
   expect(changes).toBeLessThan(full)
   await to.pool.flush()
-  const usedBytes = expect.closeTo(2 * MIB, -5)
+  const [usedBytes, generation] = [expect.closeTo(2 * MIB, -5), expect.any(Number)]
   expect((await to.pool.list()).checkpoints).toEqual([
-    { volume, ...FIRST, origin: 'received', usedBytes },
-    { volume, ...SECOND, origin: 'received', usedBytes: expect.closeTo(MIB, -5) },
+    { volume, ...FIRST, origin: 'received', generation, usedBytes },
+    { volume, ...SECOND, origin: 'received', generation, usedBytes: expect.closeTo(MIB, -5) },
   ])
   expect((await from.pool.list()).checkpoints.map(({ origin }) => origin)).toEqual(['taken', 'taken'])
+})
+
+test('gives a checkpoint the generation of its volume, which only a write raises', async () => {
+  const generations = async () => {
+    await from.pool.flush()
+    const { volumes, checkpoints } = await from.pool.list()
+    const ofVolume = volumes.find((one) => one.volume === volume)?.generation ?? 0
+    return [ofVolume, ...checkpoints.map(({ generation }) => generation)]
+  }
+  const [unchanged, first] = await generations()
+  expect(unchanged).toBe(first)
+  await copy(FIRST)
+  expect(checksums(data)).not.toEqual({})
+  expect(await generations()).toEqual([first, first])
+  changeData()
+  const [changed] = await generations()
+  expect(changed).toBeGreaterThan(first ?? 0)
+  await from.pool.takeCheckpoint(volume, SECOND)
+  const [after, , second] = await generations()
+  expect(after).toBe(second)
 })
 
 test('restores a received checkpoint as a volume, whose later checkpoints go back as changes', async () => {

@@ -55,10 +55,11 @@ export function listCheckpoints(
   subvolumes: readonly ListedSubvolume[],
   usedBytesOf: (id: number) => number | undefined,
 ): CheckpointFacts[] {
-  return subvolumes.flatMap(({ id, path, isReadOnly, receivedUuid }) => {
+  return subvolumes.flatMap(({ id, path, isReadOnly, receivedUuid, generation }) => {
     const [, volume, , epoch, number] = PLACE.exec(path) ?? []
     if (volume === undefined || !isReadOnly) return []
     const origin = receivedUuid === undefined ? 'taken' : 'received'
-    return [{ volume, epoch: Number(epoch), number: Number(number), origin, usedBytes: usedBytesOf(id) }]
+    const checkpoint = { epoch: Number(epoch), number: Number(number) }
+    return [{ volume, ...checkpoint, origin, generation, usedBytes: usedBytesOf(id) }]
   })
 }
