@@ -1,0 +1,79 @@
+// A connection between two agents after both have proved their keys. It carries one request: a header, perhaps bytes with
+// a trailer, and answers. Every wait has a deadline, after which the connection is destroyed.
+
+import { Readable } from 'node:stream'
+import type { TLSSocket } from 'node:tls'
+import type { StreamDigest } from '../ports/volume-pool.ts'
+import { createFrameReader, writeFrame } from './frames.ts'
+import { type Answer, type PeerRequest, readAnswer, readRequest, readTrailer } from './messages.ts'
+import { PeerError } from './peer-error.ts'
+
+/** A connection on which no bytes move for this long is closed. */
+const IDLE_MS = 60_000
+/** Longest frame of bytes; btrfs writes at most this many at once into a pipe. */
+const DATA_BYTES = 256 * 1024
+
+export interface PeerConnection {
+  request(message: PeerRequest): Promise<void>
+  readRequest(deadlineMs: number): Promise<PeerRequest>
+  answer(message: Answer): Promise<void>
+  /** Without a deadline, only a silent connection ends the wait. */
+  readAnswer(deadlineMs?: number): Promise<Answer>
+  /** Lets the other side be silent for this long from now on. */
+  allowSilence(ms: number): void
+  sendBytes(chunk: Buffer): Promise<void>
+  sendTrailer(digest: StreamDigest): Promise<void>
+  /** The bytes up to the trailer, and the trailer, which is there after the last byte. */
+  readBytes(): { readonly stream: Readable; digest(): Promise<StreamDigest> }
+  close(): void
+}
+
+export function createPeerConnection(socket: TLSSocket): PeerConnection {
+  const frames = createFrameReader(socket)
+  // Readers and writers of the socket report its errors.
+  socket.on('error', () => {})
+  socket.setTimeout(IDLE_MS, () => socket.destroy(new PeerError('timeout', 'No bytes moved in time.')))
+  const send = (kind: 'header' | 'answer' | 'trailer', message: object): Promise<void> =>
+    writeFrame(socket, kind, Buffer.from(JSON.stringify(message)))
+  async function within<T>(deadlineMs: number | undefined, work: Promise<T>): Promise<T> {
+    if (deadlineMs === undefined) return work
+    const late = new PeerError('timeout', `The other node did not answer within ${deadlineMs} ms.`)
+    const timer = setTimeout(() => socket.destroy(late), deadlineMs)
+    try {
+      return await work
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+  async function nextText(kind: 'header' | 'answer'): Promise<string> {
+    return (await frames.next(kind)).payload.toString('utf8')
+  }
+  return {
+    request: (message) => send('header', message),
+    readRequest: async (deadlineMs) => readRequest(await within(deadlineMs, nextText('header'))),
+    answer: (message) => send('answer', message),
+    readAnswer: async (deadlineMs) => readAnswer(await within(deadlineMs, nextText('answer'))),
+    allowSilence: (ms) => void socket.setTimeout(ms),
+    async sendBytes(chunk) {
+      for (let at = 0; at < chunk.length; at += DATA_BYTES)
+        await writeFrame(socket, 'data', chunk.subarray(at, at + DATA_BYTES))
+    },
+    sendTrailer: (digest) => send('trailer', digest),
+    readBytes() {
+      const trailer = Promise.withResolvers<StreamDigest>()
+      trailer.promise.catch(() => {})
+      async function* bytes(): AsyncGenerator<Buffer> {
+        try {
+          let frame = await frames.next('data', 'trailer')
+          for (; frame.kind === 'data'; frame = await frames.next('data', 'trailer')) yield frame.payload
+          trailer.resolve(readTrailer(frame.payload.toString('utf8')))
+        } catch (error) {
+          trailer.reject(error)
+          throw error
+        }
+      }
+      return { stream: Readable.from(bytes(), { objectMode: false }), digest: () => trailer.promise }
+    },
+    close: () => void socket.destroy(),
+  }
+}

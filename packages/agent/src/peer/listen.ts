@@ -1,0 +1,110 @@
+// The port at which the agents of the tenant's other nodes connect. A connection is served only after the other side has
+// proved a key of a peer that the server named; all others are closed without an answer.
+
+import type { AddressInfo, Socket } from 'node:net'
+import { createServer, type TLSSocket } from 'node:tls'
+import type { NodeId, Peer } from '@holdfast/contract'
+import type { Logger } from 'pino'
+import { keyOfCertificate, type TlsIdentity } from './certificate.ts'
+import { createPeerConnection, type PeerConnection } from './connection.ts'
+import { peerTls } from './dial.ts'
+import { type PeerRequest, PEER_PROTOCOL } from './messages.ts'
+
+const HANDSHAKE_MS = 10_000
+const HEADER_MS = 10_000
+const MAX_CONNECTIONS = 128
+/** Connections from one address, handshakes included, so that one host cannot use up all of them. */
+const MAX_PER_ADDRESS = 16
+const MAX_PER_PEER = 4
+
+export interface ListenOptions {
+  readonly host?: string
+  readonly port: number
+  readonly identity: TlsIdentity
+  /** The peers as the server last named them. */
+  peers(): readonly Peer[]
+  serve(from: NodeId, request: PeerRequest, connection: PeerConnection): Promise<void>
+  readonly log: Logger
+}
+
+export interface PeerPort {
+  readonly port: number
+  close(): Promise<void>
+}
+
+/** The only peer with the key; undefined if no peer has it, or if two have it. */
+export function peerOfKey(peers: readonly Peer[], key: string | undefined): NodeId | undefined {
+  const found = peers.filter(({ publicKeys }) => key !== undefined && publicKeys.includes(key))
+  return found.length === 1 ? found[0]?.nodeId : undefined
+}
+
+export async function listenForPeers(options: ListenOptions): Promise<PeerPort> {
+  const { host, port, identity, log } = options
+  const server = createServer({ ...peerTls(identity), requestCert: true, handshakeTimeout: HANDSHAKE_MS })
+  const sockets = new Set<Socket>()
+  const ofAddress = countPerKey()
+  const ofPeer = countPerKey()
+  server.maxConnections = MAX_CONNECTIONS
+  server.on('connection', (socket: Socket) => {
+    const { remoteAddress = '' } = socket
+    sockets.add(socket)
+    ofAddress.add(remoteAddress)
+    socket.once('close', () => {
+      sockets.delete(socket)
+      ofAddress.remove(remoteAddress)
+    })
+    if (ofAddress.count(remoteAddress) > MAX_PER_ADDRESS) socket.destroy()
+  })
+  // Strangers and port scans are no events of interest; the socket is already destroyed.
+  server.on('tlsClientError', () => {})
+  server.on('secureConnection', (socket: TLSSocket) => {
+    socket.on('error', () => {})
+    const from = identify(socket, options.peers())
+    if (from === undefined || ofPeer.count(from) >= MAX_PER_PEER) return void socket.destroy()
+    ofPeer.add(from)
+    socket.once('close', () => ofPeer.remove(from))
+    void serveOne(options, from, createPeerConnection(socket))
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ port, ...(host !== undefined && { host }) }, resolve)
+  })
+  server.on('error', (error) => log.error({ message: error.message }, 'peer port failed'))
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        for (const socket of sockets) socket.destroy()
+      }),
+  }
+}
+
+/** A resumed session proves no key anew, so it is refused. */
+function identify(socket: TLSSocket, peers: readonly Peer[]): NodeId | undefined {
+  if (socket.isSessionReused() || socket.alpnProtocol !== PEER_PROTOCOL) return undefined
+  return peerOfKey(peers, keyOfCertificate(socket.getPeerX509Certificate()))
+}
+
+async function serveOne({ serve, log }: ListenOptions, from: NodeId, connection: PeerConnection): Promise<void> {
+  try {
+    await serve(from, await connection.readRequest(HEADER_MS), connection)
+  } catch (error) {
+    log.warn({ peer: from, message: error instanceof Error ? error.message : String(error) }, 'request of a peer failed')
+  } finally {
+    connection.close()
+  }
+}
+
+function countPerKey() {
+  const counts = new Map<string, number>()
+  const count = (key: string): number => counts.get(key) ?? 0
+  return {
+    count,
+    add: (key: string): void => void counts.set(key, count(key) + 1),
+    remove(key: string): void {
+      if (count(key) > 1) counts.set(key, count(key) - 1)
+      else counts.delete(key)
+    },
+  }
+}

@@ -1,0 +1,114 @@
+// The side of a replica: answers which checkpoints it has, and stores those that its primary sends. Each request is judged
+// against the desired copies at that moment, and a checkpoint is acknowledged only after the pool has verified and synced
+// it. See docs/design/volumes.md#copies-on-other-nodes
+
+import type { DesiredCopy, NodeId, VolumeCheckpoint, VolumeId } from '@holdfast/contract'
+import {
+  includesCheckpoint,
+  isSameCheckpoint,
+  judgeIncoming,
+  newestFirst,
+  refuseSender,
+} from '@holdfast/core/node'
+import type { Logger } from 'pino'
+import type { PeerConnection } from '../peer/connection.ts'
+import { type Answer, type ConfirmItem, type CopyRequest, MAX_HELD, type PeerRequest } from '../peer/messages.ts'
+import { type CheckpointFacts, type PoolContents, PoolError, type VolumePool } from '../ports/volume-pool.ts'
+
+export interface IncomingDeps {
+  /** The node's pool; undefined while it has a fault. */
+  pool(): VolumePool | undefined
+  desired(volume: VolumeId): DesiredCopy | undefined
+  /** Called when a checkpoint was stored. */
+  onStored(volume: VolumeId): void
+  readonly log: Logger
+}
+
+export type ServePeer = (from: NodeId, request: PeerRequest, connection: PeerConnection) => Promise<void>
+
+const refused = (reason: string): Answer => ({ answer: 'refused', reason })
+
+export function createIncoming(deps: IncomingDeps): ServePeer {
+  const receiving = new Map<NodeId, CopyRequest>()
+  const synced = new WeakSet<VolumePool>()
+  /** Lists what is on disk. A checkpoint appears before it is synced, and until then it must not be acknowledged. */
+  async function list(pool: VolumePool): Promise<PoolContents> {
+    if (!synced.has(pool)) await pool.flush()
+    synced.add(pool)
+    const unsynced = [...receiving.values()]
+    const { volumes, checkpoints } = await pool.list()
+    const isSynced = (one: CheckpointFacts): boolean =>
+      !unsynced.some(({ volume, checkpoint }) => one.volume === volume && isSameCheckpoint(one, checkpoint))
+    return { volumes, checkpoints: checkpoints.filter(isSynced) }
+  }
+  return async (from, request, connection) => {
+    const pool = deps.pool()
+    if (pool === undefined) return connection.answer(refused('no_pool'))
+    if (request.request === 'confirm')
+      return connection.answer(confirm(deps, await list(pool), from, request.volumes))
+    // One stream of a node at a time.
+    if (receiving.has(from)) return connection.answer(refused('busy'))
+    const contents = await list(pool)
+    if (receiving.has(from)) return connection.answer(refused('busy'))
+    receiving.set(from, request)
+    try {
+      await receive({ ...deps, pool, from, held: heldOf(contents, request.volume) }, request, connection)
+    } finally {
+      receiving.delete(from)
+    }
+  }
+}
+
+function confirm(
+  { desired }: IncomingDeps,
+  contents: PoolContents,
+  from: NodeId,
+  items: readonly ConfirmItem[],
+): Answer {
+  const volumes = items.map(({ volume, epoch }) => {
+    const held = heldOf(contents, volume)
+    const reason = refuseSender({ from, epoch }, desired(volume), held)
+    return reason === undefined ? { volume, held: newestFirst(held).slice(0, MAX_HELD) } : { volume, reason }
+  })
+  return { answer: 'confirmed', volumes }
+}
+
+interface Receiving extends Omit<IncomingDeps, 'pool'> {
+  readonly pool: VolumePool
+  readonly from: NodeId
+  readonly held: readonly VolumeCheckpoint[]
+}
+
+async function receive(
+  { pool, from, held, desired, onStored, log }: Receiving,
+  { volume, checkpoint, base }: CopyRequest,
+  connection: PeerConnection,
+): Promise<void> {
+  const judge = () => judgeIncoming({ from, ...checkpoint, ...(base && { base }) }, desired(volume), held)
+  const verdict = judge()
+  if (verdict.kind === 'refuse') return connection.answer(refused(verdict.reason))
+  if (verdict.kind === 'held') return connection.answer({ answer: 'held' })
+  await connection.answer({ answer: 'ready' })
+  const { stream, digest } = connection.readBytes()
+  try {
+    await pool.receive(stream, { volume, ...checkpoint, maxBytes: verdict.maxBytes, digest })
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    log.warn({ volume, ...checkpoint, peer: from, message }, 'checkpoint not stored')
+    return connection.answer(refused(error instanceof PoolError ? error.fault : 'failed'))
+  }
+  // The copy may have another role since the stream began.
+  if (judge().kind !== 'accept') {
+    await pool.removeCheckpoint(volume, checkpoint)
+    return connection.answer(refused('no_copy'))
+  }
+  onStored(volume)
+  await connection.answer({ answer: 'stored' })
+  const kept = base === undefined ? [checkpoint] : [checkpoint, base]
+  for (const old of held) if (!includesCheckpoint(kept, old)) await pool.removeCheckpoint(volume, old)
+}
+
+const heldOf = ({ checkpoints }: PoolContents, volume: VolumeId): VolumeCheckpoint[] =>
+  checkpoints
+    .filter((one) => one.volume === volume)
+    .map(({ epoch, number }) => ({ epoch, number }))

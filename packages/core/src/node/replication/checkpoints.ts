@@ -1,0 +1,40 @@
+// Comparisons of checkpoints of two nodes. Two checkpoints of a volume with the same epoch and number have the same content
+// on every node.
+
+import type { VolumeCheckpoint } from '@holdfast/contract'
+import { compareCheckpoints } from '../copies/checkpoint-order.ts'
+
+export const isSameCheckpoint = (a: VolumeCheckpoint, b: VolumeCheckpoint): boolean =>
+  compareCheckpoints(a, b) === 0
+
+export const includesCheckpoint = (list: readonly VolumeCheckpoint[], one: VolumeCheckpoint): boolean =>
+  list.some((each) => isSameCheckpoint(each, one))
+
+export const newestFirst = <T extends VolumeCheckpoint>(list: readonly T[]): T[] =>
+  list.toSorted((a, b) => compareCheckpoints(b, a))
+
+/** The newest checkpoint that both nodes have; undefined if they have none in common. */
+export const newestCommon = (
+  own: readonly VolumeCheckpoint[],
+  held: readonly VolumeCheckpoint[],
+): VolumeCheckpoint | undefined => newestFirst(own.filter((one) => includesCheckpoint(held, one)))[0]
+
+/** The checkpoint whose changes are sent; undefined: the target is sent in full. */
+export const baseOf = (
+  own: readonly VolumeCheckpoint[],
+  held: readonly VolumeCheckpoint[],
+  target: VolumeCheckpoint,
+): VolumeCheckpoint | undefined =>
+  newestCommon(
+    own.filter((one) => compareCheckpoints(one, target) < 0),
+    held,
+  )
+
+/**
+ * The number of the next checkpoint in an epoch. It is higher than every number that this node has used or that a replica
+ * has, because a number that is used twice would name two contents.
+ */
+export function nextNumber(epoch: number, known: readonly VolumeCheckpoint[]): number {
+  const used = known.filter((one) => one.epoch === epoch).map(({ number }) => number)
+  return Math.max(0, ...used) + 1
+}

@@ -1,0 +1,5 @@
+export * from './checkpoints.ts'
+export * from './judge-incoming.ts'
+export * from './plan-checkpoint.ts'
+export * from './plan-handover.ts'
+export * from './replica-state.ts'

@@ -1,0 +1,88 @@
+// Does a primary need a new checkpoint, and which checkpoints does it still need? A volume whose generation is not above
+// that of its newest checkpoint has not changed since: creating a snapshot gives both the same generation.
+
+import type { VolumeCheckpoint } from '@holdfast/contract'
+import { includesCheckpoint, newestCommon, newestFirst } from './checkpoints.ts'
+
+export interface OwnCheckpoint extends VolumeCheckpoint {
+  readonly generation: number
+  readonly origin: 'taken' | 'received'
+}
+
+export interface PrimaryFacts {
+  readonly epoch: number
+  /** The generation of the live volume after a flush. */
+  readonly generation: number
+  readonly own: readonly OwnCheckpoint[]
+}
+
+export interface ReplicaFacts {
+  /** The complete checkpoints of the replica; undefined if it has not answered since the agent's start. */
+  readonly held: readonly VolumeCheckpoint[] | undefined
+  readonly inFlight: VolumeCheckpoint | undefined
+  /** Time since its last answer, or since the agent's start. */
+  readonly silentMs: number
+}
+
+/** A replica that has not answered for this long gets no new checkpoints until it answers. */
+export const SILENT_MS = 40_000
+/** The checkpoints for a silent replica are dropped after this time, or earlier if the pool is short of space. */
+const FORGET_MS = 24 * 3_600_000
+const LEAST_FREE_SHARE = 0.15
+
+/** The newest checkpoint that this primary took in its epoch. */
+export const newestTaken = ({ epoch, own }: PrimaryFacts): OwnCheckpoint | undefined =>
+  newestFirst(own.filter((one) => one.epoch === epoch && one.origin === 'taken'))[0]
+
+/** Whether the newest checkpoint has everything that was on disk at the flush. */
+export function isClean(facts: PrimaryFacts): boolean {
+  const newest = newestTaken(facts)
+  return newest !== undefined && facts.generation <= newest.generation
+}
+
+/** A volume with its replicas. Volumes that one container writes form a group. */
+export interface ReplicatedVolume {
+  readonly facts: PrimaryFacts
+  readonly replicas: readonly ReplicaFacts[]
+}
+
+/**
+ * Whether to take a checkpoint of all volumes of a group: one of them has changed, and each has a replica that waits.
+ * Replicas that are silent or still receive an earlier checkpoint would only make checkpoints pile up.
+ */
+export function needsCheckpoint(group: readonly ReplicatedVolume[]): boolean {
+  return group.some(({ facts }) => !isClean(facts)) && group.every(hasWaitingReplica)
+}
+
+const hasWaitingReplica = ({ facts, replicas }: ReplicatedVolume): boolean =>
+  replicas.some((replica) => isWaiting(replica, newestTaken(facts)))
+
+function isWaiting(
+  { held, inFlight, silentMs }: ReplicaFacts,
+  newest: VolumeCheckpoint | undefined,
+): boolean {
+  if (held === undefined || inFlight !== undefined || silentMs > SILENT_MS) return false
+  return newest === undefined || includesCheckpoint(held, newest)
+}
+
+/**
+ * The checkpoints that a primary no longer needs. It keeps its newest one, and for each replica the one in flight and the
+ * newest that both have, from which the next changes are computed.
+ */
+export function outdatedCheckpoints(
+  facts: PrimaryFacts,
+  replicas: readonly ReplicaFacts[],
+  freeShare: number,
+): VolumeCheckpoint[] {
+  const { own } = facts
+  const needed = replicas.filter((replica) => !isForgotten(replica, freeShare))
+  if (needed.some(({ held }) => held === undefined)) return []
+  const newest = needed.length === 0 ? [] : [newestTaken(facts)]
+  const ofReplicas = needed.flatMap(({ held = [], inFlight }) => [inFlight, newestCommon(own, held)])
+  const kept = [...newest, ...ofReplicas].filter((one) => one !== undefined)
+  const outdated = own.filter((one) => !includesCheckpoint(kept, one))
+  return outdated.map(({ epoch, number }) => ({ epoch, number }))
+}
+
+const isForgotten = ({ silentMs, inFlight }: ReplicaFacts, freeShare: number): boolean =>
+  inFlight === undefined && (silentMs >= FORGET_MS || (silentMs > SILENT_MS && freeShare < LEAST_FREE_SHARE))

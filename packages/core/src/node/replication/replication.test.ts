@@ -1,0 +1,183 @@
+// The decisions of replication: what a replica accepts, when a primary takes a checkpoint, which ones it keeps, and when it
+// may hand over.
+
+import { asNodeId, asVolumeId, type DesiredCopy } from '@holdfast/contract'
+import { describe, expect, test } from 'vitest'
+import { baseOf, nextNumber } from './checkpoints.ts'
+import { judgeIncoming, maxStreamBytes, type OfferedCheckpoint } from './judge-incoming.ts'
+import {
+  needsCheckpoint,
+  type OwnCheckpoint,
+  outdatedCheckpoints,
+  type PrimaryFacts,
+  type ReplicaFacts,
+} from './plan-checkpoint.ts'
+import { planHandover } from './plan-handover.ts'
+import { replicaState } from './replica-state.ts'
+
+const [PRIMARY, OTHER] = [asNodeId('node_p'), asNodeId('node_o')]
+const at = (epoch: number, number: number) => ({ epoch, number })
+const HOUR_MS = 3_600_000
+
+describe('a checkpoint that another node offers', () => {
+  const copy: DesiredCopy = {
+    volume: asVolumeId('vol_1'),
+    epoch: 3,
+    role: 'replica',
+    sizeBytes: 1000,
+    desired: 'present',
+    mayCreate: false,
+    peers: [PRIMARY],
+  }
+  const offer: OfferedCheckpoint = { from: PRIMARY, epoch: 3, number: 5 }
+  const held = [at(2, 9), at(3, 4)]
+  const refusals: [string, Partial<OfferedCheckpoint>, Partial<DesiredCopy>, string][] = [
+    ['for a copy that must be removed', {}, { desired: 'removed' }, 'no_copy'],
+    ['for a volume of which this node is the primary', {}, { role: 'primary' }, 'not_replica'],
+    ['from a node that is not the primary', { from: OTHER }, {}, 'not_primary'],
+    ['while two nodes are named', {}, { peers: [PRIMARY, OTHER] }, 'not_primary'],
+    ['while no node is named', {}, { peers: [] }, 'not_primary'],
+    ['of an earlier epoch', { epoch: 2, number: 99 }, {}, 'old_epoch'],
+    ['of an epoch below one that it has', { epoch: 2, number: 99 }, { epoch: 2 }, 'old_epoch'],
+    ['of an epoch that the server has not named', { epoch: 4 }, {}, 'unknown_epoch'],
+    ['that is older than the newest one', { number: 3 }, {}, 'old_checkpoint'],
+    ['with a base that it lacks', { base: at(3, 3) }, {}, 'unknown_base'],
+  ]
+  test.each(refusals)('is refused %s', (_when, offered, desired, reason) => {
+    const verdict = judgeIncoming({ ...offer, ...offered }, { ...copy, ...desired }, held)
+    expect(verdict).toEqual({ kind: 'refuse', reason })
+  })
+  test('is refused for a volume of which this node must hold no copy', () =>
+    expect(judgeIncoming(offer, undefined, [])).toEqual({ kind: 'refuse', reason: 'no_copy' }))
+  test.each([
+    ['in full', {}],
+    ['as changes since the newest one', { base: at(3, 4) }],
+    ['as changes since one of an earlier primary', { base: at(2, 9) }],
+  ])('is accepted %s', (_how, offered) =>
+    expect(judgeIncoming({ ...offer, ...offered }, copy, held)).toEqual({
+      kind: 'accept',
+      maxBytes: maxStreamBytes(1000),
+    }),
+  )
+  test('is not sent again if the replica has it', () =>
+    expect(judgeIncoming({ ...offer, number: 4 }, copy, held)).toEqual({ kind: 'held' }))
+})
+
+test.each([
+  ['nothing in common', [at(1, 1)], [at(1, 2)], undefined],
+  ['the newest in common', [at(1, 1), at(1, 3), at(1, 4)], [at(1, 1), at(1, 3)], at(1, 3)],
+  ['one of an earlier epoch', [at(1, 9), at(2, 1)], [at(1, 9)], at(1, 9)],
+  ['never the checkpoint itself', [at(2, 5)], [at(2, 5)], undefined],
+])('chooses the base of a stream: %s', (_what, own, held, base) =>
+  expect(baseOf(own, held, at(2, 5))).toEqual(base),
+)
+
+test.each([
+  ['starts at 1', [], 1],
+  ['continues its own', [at(2, 4)], 5],
+  ['continues after what a replica has', [at(2, 4), at(2, 7)], 8],
+  ['ignores other epochs', [at(1, 40), at(3, 9)], 1],
+])('the number of the next checkpoint %s', (_what, known, number) =>
+  expect(nextNumber(2, known)).toBe(number),
+)
+
+const own = (epoch: number, number: number, generation: number): OwnCheckpoint => ({
+  ...at(epoch, number),
+  generation,
+  origin: 'taken',
+})
+const facts = (generation: number, ...list: OwnCheckpoint[]): PrimaryFacts => ({
+  epoch: 2,
+  generation,
+  own: list,
+})
+const replica = (held: ReplicaFacts['held'], rest: Partial<ReplicaFacts> = {}): ReplicaFacts => ({
+  held,
+  inFlight: undefined,
+  silentMs: 0,
+  ...rest,
+})
+
+describe('a primary', () => {
+  const changed = facts(20, own(2, 1, 10))
+  const received: OwnCheckpoint = { ...own(2, 1, 20), origin: 'received' }
+  test.each([
+    ['takes a checkpoint of a changed volume', changed, [replica([at(2, 1)])], true],
+    ['takes none of an idle volume', facts(10, own(2, 1, 10)), [replica([at(2, 1)])], false],
+    ['takes the first one of its epoch', facts(10, own(1, 9, 10)), [replica([at(1, 9)])], true],
+    ['takes its own beside a received one', facts(10, received), [replica([])], true],
+    ['takes none without replicas', changed, [], false],
+    ['takes none for a replica that has not answered', changed, [replica(undefined)], false],
+    ['takes none for a silent replica', changed, [replica([at(2, 1)], { silentMs: 41_000 })], false],
+    ['takes none while the last one is on its way', changed, [replica([], { inFlight: at(2, 1) })], false],
+    ['takes none for a replica that still needs the last one', changed, [replica([])], false],
+    ['serves one replica while another is silent', changed, [replica(undefined), replica([at(2, 1)])], true],
+  ])('%s', (_what, primary, replicas, needs) =>
+    expect(needsCheckpoint([{ facts: primary, replicas }])).toBe(needs),
+  )
+
+  test('takes checkpoints of a group together, once each volume has a replica that waits', () => {
+    const idle = facts(10, own(2, 1, 10))
+    const ready = [replica([at(2, 1)])]
+    const busy = [replica([], { inFlight: at(2, 1) })]
+    const group = (replicas: ReplicaFacts[]) => [
+      { facts: changed, replicas: ready },
+      { facts: idle, replicas },
+    ]
+    expect([needsCheckpoint(group(ready)), needsCheckpoint(group(busy))]).toEqual([true, false])
+  })
+
+  const four = facts(50, own(1, 9, 5), own(2, 1, 10), own(2, 2, 20), own(2, 3, 30))
+  test.each([
+    ['keeps the newest and the common one', [replica([at(2, 1)])], 0.5, [at(1, 9), at(2, 2)]],
+    ['keeps the one in flight', [replica([at(1, 9)], { inFlight: at(2, 2) })], 0.5, [at(2, 1)]],
+    ['keeps all for a replica that has not answered', [replica(undefined)], 0.1, []],
+    ['keeps the newest for an empty replica', [replica([])], 0.5, [at(1, 9), at(2, 1), at(2, 2)]],
+    [
+      'keeps those of a silent replica',
+      [replica([at(2, 1)], { silentMs: HOUR_MS })],
+      0.5,
+      [at(1, 9), at(2, 2)],
+    ],
+    [
+      'drops all for one that is silent for a day',
+      [replica([at(2, 1)], { silentMs: 24 * HOUR_MS })],
+      0.5,
+      'all',
+    ],
+    [
+      'drops all for a silent one if space is short',
+      [replica(undefined, { silentMs: HOUR_MS })],
+      0.14,
+      'all',
+    ],
+    ['drops none for an answering one if space is short', [replica([at(2, 1)])], 0.01, [at(1, 9), at(2, 2)]],
+    ['drops all without replicas', [], 0.5, 'all'],
+  ])('%s', (_what, replicas, freeShare, dropped) => {
+    const all = four.own.map(({ epoch, number }) => at(epoch, number))
+    expect(outdatedCheckpoints(four, replicas, freeShare)).toEqual(dropped === 'all' ? all : dropped)
+  })
+})
+
+describe('a handover', () => {
+  const clean = facts(10, own(2, 1, 10))
+  const changed = facts(11, own(2, 1, 10))
+  test.each([
+    ['replicates while a writer may run', { ...clean, isWritten: true, held: [at(2, 1)] }, 'replicate'],
+    ['takes the last checkpoint', { ...changed, isWritten: false, held: [at(2, 1)] }, 'take'],
+    ['takes one of its own epoch', { ...facts(9, own(1, 9, 9)), isWritten: false, held: [at(1, 9)] }, 'take'],
+    ['sends the last checkpoint', { ...clean, isWritten: false, held: [] }, 'send'],
+    ['waits for a successor that does not answer', { ...clean, isWritten: false, held: undefined }, 'send'],
+    ['abdicates after the acknowledgement', { ...clean, isWritten: false, held: [at(2, 1)] }, 'abdicate'],
+  ])('%s', (_what, handover, kind) => expect(planHandover(handover)).toMatchObject({ kind }))
+})
+
+test.each([
+  ['seeding', undefined, 0],
+  ['current', at(1, 1), 15_000],
+  ['lagging', at(1, 1), 15_001],
+  ['lagging', at(1, 1), undefined],
+])('a replica is %s', (state, acknowledged, ageMs) => {
+  const asOfMs = ageMs === undefined ? undefined : 100_000 - ageMs
+  expect(replicaState({ acknowledged, asOfMs }, 100_000)).toBe(state)
+})
