@@ -9,7 +9,16 @@ export interface TlsIdentity {
   readonly cert: string
 }
 
-const TAG = { integer: 0x02, bits: 0x03, oid: 0x06, text: 0x0c, sequence: 0x30, set: 0x31, time: 0x18, version: 0xa0 }
+const TAG = {
+  integer: 0x02,
+  bits: 0x03,
+  oid: 0x06,
+  text: 0x0c,
+  sequence: 0x30,
+  set: 0x31,
+  time: 0x18,
+  version: 0xa0,
+}
 const ED25519 = Buffer.from('2b6570', 'hex')
 const COMMON_NAME = Buffer.from('550403', 'hex')
 const LINE = /.{1,64}/g

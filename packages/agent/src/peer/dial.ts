@@ -29,7 +29,10 @@ export interface DialOptions {
   readonly allowLocal?: boolean
 }
 
-export async function dialPeer(peer: Peer, { identity, allowLocal = false }: DialOptions): Promise<PeerConnection> {
+export async function dialPeer(
+  peer: Peer,
+  { identity, allowLocal = false }: DialOptions,
+): Promise<PeerConnection> {
   const socket = await handshake(await resolvePeer(peer.address, allowLocal), identity)
   const key = keyOfCertificate(socket.getPeerX509Certificate())
   const isKnown = key !== undefined && peer.publicKeys.includes(key)
@@ -44,7 +47,9 @@ function handshake({ host, port }: PeerEndpoint, identity: TlsIdentity): Promise
     const timer = setTimeout(() => socket.destroy(new Error('no handshake in time')), HANDSHAKE_MS)
     const fail = (error?: Error): void => {
       clearTimeout(timer)
-      reject(new PeerError('unreachable', `${host}:${port}: ${error?.message ?? 'the connection was closed'}`))
+      reject(
+        new PeerError('unreachable', `${host}:${port}: ${error?.message ?? 'the connection was closed'}`),
+      )
     }
     socket.once('error', fail)
     socket.once('close', () => fail())

@@ -8,7 +8,7 @@ import type { Logger } from 'pino'
 import { keyOfCertificate, type TlsIdentity } from './certificate.ts'
 import { createPeerConnection, type PeerConnection } from './connection.ts'
 import { peerTls } from './dial.ts'
-import { type PeerRequest, PEER_PROTOCOL } from './messages.ts'
+import { PEER_PROTOCOL, type PeerRequest } from './messages.ts'
 
 const HANDSHAKE_MS = 10_000
 const HEADER_MS = 10_000
@@ -86,11 +86,18 @@ function identify(socket: TLSSocket, peers: readonly Peer[]): NodeId | undefined
   return peerOfKey(peers, keyOfCertificate(socket.getPeerX509Certificate()))
 }
 
-async function serveOne({ serve, log }: ListenOptions, from: NodeId, connection: PeerConnection): Promise<void> {
+async function serveOne(
+  { serve, log }: ListenOptions,
+  from: NodeId,
+  connection: PeerConnection,
+): Promise<void> {
   try {
     await serve(from, await connection.readRequest(HEADER_MS), connection)
   } catch (error) {
-    log.warn({ peer: from, message: error instanceof Error ? error.message : String(error) }, 'request of a peer failed')
+    log.warn(
+      { peer: from, message: error instanceof Error ? error.message : String(error) },
+      'request of a peer failed',
+    )
   } finally {
     connection.close()
   }

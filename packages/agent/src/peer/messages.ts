@@ -116,7 +116,10 @@ function parse<T>(shape: Shape<T>, text: string): T {
   try {
     return decodeOpen(shape, JSON.parse(text))
   } catch (error) {
-    throw new PeerError('malformed', `A message is malformed: ${error instanceof Error ? error.message : error}`)
+    throw new PeerError(
+      'malformed',
+      `A message is malformed: ${error instanceof Error ? error.message : error}`,
+    )
   }
 }
 

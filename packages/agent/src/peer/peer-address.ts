@@ -28,8 +28,7 @@ const REFUSED: readonly (readonly [address: string, prefix: number])[] = [
   ['fd00:ec2::254', 128],
 ]
 const refused = new BlockList()
-for (const [address, prefix] of REFUSED)
-  refused.addSubnet(address, prefix, isIPv6(address) ? 'ipv6' : 'ipv4')
+for (const [address, prefix] of REFUSED) refused.addSubnet(address, prefix, isIPv6(address) ? 'ipv6' : 'ipv4')
 
 /** Whether no peer can be at this IP address: loopback, link-local, multicast, unspecified or metadata. */
 export function isRefusedPeerIp(address: string): boolean {

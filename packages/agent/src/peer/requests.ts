@@ -14,12 +14,16 @@ const READY_MS = 60_000
 const STORED_MS = 300_000
 
 export type ConfirmedVolume = NonNullable<Answer['volumes']>[number]
-export type Copied = { readonly kind: 'stored' | 'held' } | { readonly kind: 'refused'; readonly reason: string }
+export type Copied =
+  | { readonly kind: 'stored' | 'held' }
+  | { readonly kind: 'refused'; readonly reason: string }
 
 export interface PeerRequests {
   confirm(peer: Peer, volumes: readonly ConfirmItem[]): Promise<readonly ConfirmedVolume[]>
   /** Sends a checkpoint; the stream is opened only after the replica has agreed. */
   copy(peer: Peer, request: CopyRequest, open: () => CheckpointStream): Promise<Copied>
+  /** Ends all requests. */
+  close(): void
 }
 
 /** Waits until the given number of bytes may be sent. */
@@ -37,11 +41,16 @@ export function createPace(bytesPerSecond: number, monotonicMs: () => number): P
 }
 
 export function createPeerRequests(dial: (peer: Peer) => Promise<PeerConnection>, pace: Pace): PeerRequests {
+  const connections = new Set<PeerConnection>()
+  let isClosed = false
   async function over<T>(peer: Peer, work: (connection: PeerConnection) => Promise<T>): Promise<T> {
     const connection = await dial(peer)
+    connections.add(connection)
     try {
+      if (isClosed) throw new PeerError('cut', 'The agent stops.')
       return await work(connection)
     } finally {
+      connections.delete(connection)
       connection.close()
     }
   }
@@ -58,6 +67,10 @@ export function createPeerRequests(dial: (peer: Peer) => Promise<PeerConnection>
         if (first.answer !== 'ready') return copied(first)
         return copied(await sendStream(connection, open(), pace))
       }),
+    close() {
+      isClosed = true
+      for (const connection of connections) connection.close()
+    },
   }
 }
 

@@ -12,7 +12,13 @@ import {
 } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import type { PeerConnection } from '../peer/connection.ts'
-import { type Answer, type ConfirmItem, type CopyRequest, MAX_HELD, type PeerRequest } from '../peer/messages.ts'
+import {
+  type Answer,
+  type ConfirmItem,
+  type CopyRequest,
+  MAX_HELD,
+  type PeerRequest,
+} from '../peer/messages.ts'
 import { type CheckpointFacts, type PoolContents, PoolError, type VolumePool } from '../ports/volume-pool.ts'
 
 export interface IncomingDeps {
@@ -109,6 +115,4 @@ async function receive(
 }
 
 const heldOf = ({ checkpoints }: PoolContents, volume: VolumeId): VolumeCheckpoint[] =>
-  checkpoints
-    .filter((one) => one.volume === volume)
-    .map(({ epoch, number }) => ({ epoch, number }))
+  checkpoints.filter((one) => one.volume === volume).map(({ epoch, number }) => ({ epoch, number }))

@@ -1,0 +1,112 @@
+// One round over the primaries of this node: observe the pool once, take the checkpoints that are due, finish handovers,
+// and drop checkpoints that no replica needs.
+
+import type { DesiredCopy, NodeId, VolumeCheckpoint, VolumeId } from '@holdfast/contract'
+import { outdatedCheckpoints } from '@holdfast/core/node'
+import type { Logger } from 'pino'
+import type { LiveCopies } from '../ports/live-copies.ts'
+import type { VolumePool } from '../ports/volume-pool.ts'
+import type { VolumeWriters } from '../ports/volume-writers.ts'
+import { createCheckpointNumbers, removeOldNumbers } from './checkpoint-numbers.ts'
+import { handoverStep, releaseIfDone, unwrittenVolumes } from './hand-over.ts'
+import { type PrimaryVolume, primaryVolumes, targetsOf } from './primary-volumes.ts'
+import type { ReplicaTable } from './replica-table.ts'
+import { takeCheckpoints } from './take-checkpoints.ts'
+
+interface RoundDeps {
+  pool(): VolumePool | undefined
+  copies(): ReadonlyMap<VolumeId, DesiredCopy>
+  readonly live: LiveCopies
+  readonly writers: VolumeWriters
+  readonly table: ReplicaTable
+  monotonicMs(): number
+  readonly log: Logger
+}
+
+export interface ObservedRound {
+  /** When the round began: an unchanged volume has everything that was written before. */
+  readonly startedMs: number
+  readonly volumes: readonly PrimaryVolume[]
+}
+
+export interface Rounds {
+  /** Runs one round; undefined if there is nothing to replicate. */
+  run(): Promise<ObservedRound | undefined>
+  /** The volumes at the end of the last round. */
+  volumes(): readonly PrimaryVolume[]
+  takenAt(volume: VolumeId, checkpoint: VolumeCheckpoint): number | undefined
+}
+
+const keyOf = (volume: VolumeId, { epoch, number }: VolumeCheckpoint): string =>
+  `${volume} ${epoch}.${number}`
+
+export function createRounds(deps: RoundDeps): Rounds {
+  const { table, live, monotonicMs } = deps
+  const numbers = createCheckpointNumbers()
+  const takenAt = new Map<string, number>()
+  const tidied = new WeakSet<VolumePool>()
+  let latest: readonly PrimaryVolume[] = []
+
+  const list = async (pool: VolumePool): Promise<PrimaryVolume[]> =>
+    primaryVolumes(deps.copies().values(), await pool.list(), live)
+  function forget(): void {
+    const targets = [...deps.copies().values()].map((copy) => [copy.volume, targetsOf(copy)] as const)
+    table.keepOnly(new Map<VolumeId, readonly NodeId[]>(targets))
+    const known = new Set(latest.flatMap(({ volume, facts }) => facts.own.map((one) => keyOf(volume, one))))
+    for (const key of takenAt.keys()) if (!known.has(key)) takenAt.delete(key)
+  }
+  async function tidy(pool: VolumePool): Promise<void> {
+    if (tidied.has(pool)) return
+    const held = new Set((await pool.list()).checkpoints.map(({ volume }) => volume))
+    await removeOldNumbers(
+      pool,
+      (volume) => held.has(volume) || [...deps.copies().keys()].some((one) => one === volume),
+    )
+    tidied.add(pool)
+  }
+  return {
+    volumes: () => latest,
+    takenAt: (volume, checkpoint) => takenAt.get(keyOf(volume, checkpoint)),
+    async run() {
+      const pool = deps.pool()
+      latest = pool === undefined ? [] : latest
+      forget()
+      const copies = [...deps.copies().values()].filter(({ role }) => role === 'primary')
+      if (pool === undefined || copies.length === 0) return undefined
+      const unwritten = await unwrittenVolumes(deps, copies)
+      const startedMs = monotonicMs()
+      await pool.flush()
+      const volumes = await list(pool)
+      latest = volumes
+      for (const one of volumes) await releaseIfDone(deps, one, unwritten)
+      const isTaken = await takeCheckpoints(
+        {
+          ...deps,
+          numbers,
+          replicasOf: ({ volume, targets }) => table.factsOf(volume, targets),
+          isLast: (one) => handoverStep(deps, one, unwritten).kind === 'take',
+          onTaken: (volume, checkpoint) => void takenAt.set(keyOf(volume, checkpoint), monotonicMs()),
+        },
+        pool,
+        volumes.filter(({ volume }) => !live.isReleased(volume)),
+      )
+      if (isTaken) latest = await list(pool)
+      await dropOutdated(deps, pool, latest)
+      await tidy(pool)
+      return { startedMs, volumes }
+    },
+  }
+}
+
+async function dropOutdated(
+  { table }: RoundDeps,
+  pool: VolumePool,
+  volumes: readonly PrimaryVolume[],
+): Promise<void> {
+  const { poolBytes, usedBytes } = await pool.inspect()
+  for (const { volume, targets, facts } of volumes) {
+    const replicas = table.factsOf(volume, targets)
+    for (const old of outdatedCheckpoints(facts, replicas, 1 - usedBytes / poolBytes))
+      await pool.removeCheckpoint(volume, old)
+  }
+}
