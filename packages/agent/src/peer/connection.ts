@@ -10,6 +10,8 @@ import { PeerError } from './peer-error.ts'
 
 /** A connection on which no bytes move for this long is closed. */
 const IDLE_MS = 60_000
+/** A connection that is closed while bytes arrive would lose the answer, so they are read for this long. */
+const FINISH_MS = 5_000
 /** Longest frame of bytes; btrfs writes at most this many at once into a pipe. */
 const DATA_BYTES = 256 * 1024
 
@@ -25,6 +27,8 @@ export interface PeerConnection {
   sendTrailer(digest: StreamDigest): Promise<void>
   /** The bytes up to the trailer, and the trailer, which is there after the last byte. */
   readBytes(): { readonly stream: Readable; digest(): Promise<StreamDigest> }
+  /** Sends what was written and waits until the other side has closed, so that it can read the last answer. */
+  finish(): Promise<void>
   close(): void
 }
 
@@ -73,6 +77,18 @@ export function createPeerConnection(socket: TLSSocket): PeerConnection {
         }
       }
       return { stream: Readable.from(bytes(), { objectMode: false }), digest: () => trailer.promise }
+    },
+    async finish() {
+      const timer = setTimeout(() => socket.destroy(), FINISH_MS)
+      try {
+        socket.end()
+        await frames.drain()
+      } catch {
+        // The other side is gone already.
+      } finally {
+        clearTimeout(timer)
+        socket.destroy()
+      }
     },
     close: () => void socket.destroy(),
   }

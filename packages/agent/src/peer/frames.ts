@@ -23,6 +23,8 @@ const HEAD_BYTES = 5
 export interface FrameReader {
   /** Reads the next frame, which must be of one of the kinds. Rejects at the end of the stream. */
   next(...kinds: readonly FrameKind[]): Promise<Frame>
+  /** Discards everything up to the end of the stream. */
+  drain(): Promise<void>
 }
 
 export function createFrameReader(input: Readable): FrameReader {
@@ -50,6 +52,11 @@ export function createFrameReader(input: Readable): FrameReader {
       if (kind === undefined || length > KINDS[kind].maxBytes)
         throw new PeerError('malformed', `Unexpected frame ${head.toString('hex')}.`)
       return { kind, payload: await read(length) }
+    },
+    async drain() {
+      buffered = []
+      available = 0
+      while ((await nextChunk(chunks)).done !== true);
     },
   }
 }

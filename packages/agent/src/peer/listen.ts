@@ -93,6 +93,7 @@ async function serveOne(
 ): Promise<void> {
   try {
     await serve(from, await connection.readRequest(HEADER_MS), connection)
+    await connection.finish()
   } catch (error) {
     log.warn(
       { peer: from, message: error instanceof Error ? error.message : String(error) },

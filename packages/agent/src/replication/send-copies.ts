@@ -30,7 +30,7 @@ export interface CopySender {
 }
 
 /** Refusals after which changes to a base cannot succeed. */
-const NEEDS_FULL = ['failed', 'corrupt', 'unknown_base']
+const NEEDS_FULL = ['failed', 'corrupt', 'interrupted', 'unknown_base']
 
 export function createCopySender(deps: SendDeps): CopySender {
   const running = new Map<NodeId, Promise<void>>()

@@ -2,7 +2,7 @@
 // on every node.
 
 import type { VolumeCheckpoint } from '@holdfast/contract'
-import { compareCheckpoints } from '../copies/checkpoint-order.ts'
+import { compareCheckpoints, newestCheckpoint } from '../copies/checkpoint-order.ts'
 
 export const isSameCheckpoint = (a: VolumeCheckpoint, b: VolumeCheckpoint): boolean =>
   compareCheckpoints(a, b) === 0
@@ -17,7 +17,7 @@ export const newestFirst = <T extends VolumeCheckpoint>(list: readonly T[]): T[]
 export const newestCommon = (
   own: readonly VolumeCheckpoint[],
   held: readonly VolumeCheckpoint[],
-): VolumeCheckpoint | undefined => newestFirst(own.filter((one) => includesCheckpoint(held, one)))[0]
+): VolumeCheckpoint | undefined => newestCheckpoint(own.filter((one) => includesCheckpoint(held, one)))
 
 /** The checkpoint whose changes are sent; undefined: the target is sent in full. */
 export const baseOf = (
