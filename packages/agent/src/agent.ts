@@ -116,18 +116,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   })
   statuses.reportTo(routing.report)
   const { mayCreate } = role
-  const exitCounts = await openExitCounts(folder, log)
-  const keptLogs = createKeptLogs({ engine, folder, now: () => Date.now(), log })
-  const node = startNode(options, {
-    server,
-    desiredSet,
-    statuses,
-    routing,
-    keptLogs,
-    exitCounts,
-    monotonicMs,
-    mayCreate,
-  })
+  const kept = await openKept(options)
+  const node = startNode(options, { server, desiredSet, statuses, routing, ...kept, monotonicMs, mayCreate })
   const { converger } = node
 
   const onDesired = (change: DesiredChange): void => {
@@ -151,7 +141,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     containers: () => listMachine(engine, state, statuses),
     copies: copies.observed,
     measure: copies.measurements,
-    streams: createSessionStreams({ engine, tenant: state.tenant, keptLogs, log }),
+    streams: createSessionStreams({ engine, tenant: state.tenant, keptLogs: kept.keptLogs, log }),
     log,
   })
   server.attach(session)
@@ -170,10 +160,15 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       routing.close()
       await file.settled()
       await role.settled()
-      await exitCounts.settled()
     },
   }
 }
+
+/** Opens the facts about containers that outlast a run of the agent. */
+const openKept = async ({ engine, folder, log }: AgentOptions) => ({
+  keptLogs: createKeptLogs({ engine, folder, now: () => Date.now(), log }),
+  exitCounts: await openExitCounts(folder, log),
+})
 
 interface NodeParts extends Pick<ConvergeDeps, 'desiredSet' | 'statuses' | 'mayCreate' | 'monotonicMs'> {
   readonly server: ServerLink
@@ -228,6 +223,7 @@ function startNode(
       readiness.close()
       failedLogs.close()
       await converger.close()
+      await exitCounts.settled()
     },
   }
 }

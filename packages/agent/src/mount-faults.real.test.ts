@@ -85,7 +85,7 @@ onBothEngines('faults of mounts', (world, line) => {
     // Its cgroup stays: the container is removed without an agent.
     await node.engine.removeContainer(containerId ?? '')
     expect(cgroupsOf(world().docker.cgroup, ended).length).toBeGreaterThan(0)
-    // An interrupted copy of a container that nobody wants: its container, its volume, and a volume without a container.
+    // An interrupted copy of a container that is no longer desired: its container, its volume, and a volume without a container.
     const folder = volumes.at(volume, '.holdfast-seed', 'content')
     mkdirSync(folder, { recursive: true })
     await node.engine.createContainer(

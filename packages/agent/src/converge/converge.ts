@@ -3,7 +3,7 @@
 // action. If few assignments change, only their containers are listed: a full list takes Docker as long as a create.
 
 import type { AssignmentId, DesiredItem, TenantId } from '@holdfast/contract'
-import { type MountPlaces, type NodeAction, type OwnContainer, planNode } from '@holdfast/core/node'
+import { type MountPlaces, type OwnContainer, planNode } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import type { FailedLogs } from '../observe/keep-failed-logs.ts'
 import type { ReplicaStatusTable } from '../observe/replica-status-table.ts'
@@ -85,9 +85,7 @@ export function startConverging(deps: ConvergeDeps): Converger {
   const pendingNames = new Map<AssignmentId, string>()
   const unsafe = new Set<string>()
   const orphans = createOrphanWatch(log, deps.onOrphansLeft)
-  const volumes = createVolumeMounts(deps)
-  const leftovers = createVolumeLeftovers({ ...deps, volumes })
-  const restarts = createRestartBackoff(statuses, deps.monotonicMs)
+  const { volumes, leftovers, restarts } = createVolumeParts(deps)
 
   const loop = createLoop<AssignmentId>(pass, deps.random, (error) =>
     log.warn({ message: String(error) }, 'container list failed'),
@@ -112,12 +110,6 @@ export function startConverging(deps: ConvergeDeps): Converger {
     else nudgeFor([id])
   }
   deps.copies?.onChange(() => nudgeFor(backoff.clearKind('volume')))
-  /** Runs an action, unless it starts a container that exited too recently. */
-  const run = (action: NodeAction): void => {
-    const waitMs = action.kind === 'start' ? restarts.dueInMs(action.item, action.container) : 0
-    if (waitMs === 0) workers.run(action)
-    else loop.wakeIn(waitMs)
-  }
   async function pass(scope: Scope<AssignmentId>): Promise<void> {
     if (!desiredSet.isKnown()) return
     const inProgress = workers.inProgress()
@@ -133,7 +125,7 @@ export function startConverging(deps: ConvergeDeps): Converger {
       unsafe,
       orphans: listed === 'all' ? orphans.find(own, new Set(desired.keys())) : [],
     })
-    for (const action of actions) run(action)
+    for (const action of restarts.due(actions, loop.wakeIn)) workers.run(action)
     // Requests a pass at the end of the earliest backoff, because assignments in backoff have no timers of their own.
     if (scope === 'all') loop.wakeIn(backoff.soonestMs())
     if (listed === 'all') loop.wakeIn(leftovers.remove(containers, desired.values()))
@@ -153,6 +145,12 @@ export function startConverging(deps: ConvergeDeps): Converger {
       await workers.close()
     },
   }
+}
+
+function createVolumeParts(deps: ConvergeDeps) {
+  const volumes = createVolumeMounts(deps)
+  const leftovers = createVolumeLeftovers({ ...deps, volumes })
+  return { volumes, leftovers, restarts: createRestartBackoff(deps.statuses, deps.monotonicMs) }
 }
 
 const settledIds = (items: readonly DesiredItem[], inProgress: ReadonlySet<AssignmentId>): AssignmentId[] =>

@@ -1,7 +1,7 @@
 // Copies the content of an image into an empty volume before the first start of a writer. Docker copies it for a container
 // that is never started, into a folder that becomes the content of the volume when the copy is complete. An agent or engine
-// that is killed meanwhile leaves parts that the next copy, or the next start of the agent, removes.
-// See docs/design/agent.md#content-of-an-image
+// that is killed during a copy leaves parts that the next copy, or the next start of the agent, removes.
+// See docs/design/mounts.md#content-of-an-image
 
 import {
   type DesiredItem,
@@ -10,15 +10,29 @@ import {
   type TenantId,
   type VolumeId,
 } from '@holdfast/contract'
-import { mountPointOf, SEED_LABEL, seedName, seedSettings, TENANT_LABEL } from '@holdfast/core/node'
+import {
+  type MountPlaces,
+  mountPointOf,
+  SEED_LABEL,
+  seedName,
+  seedSettings,
+  TENANT_LABEL,
+} from '@holdfast/core/node'
 import { type Engine, isFault } from '../ports/engine.ts'
-import type { VolumeMountDeps } from './volume-mounts.ts'
+import type { HostVolumes } from '../ports/host-volumes.ts'
+
+export interface CopyDeps {
+  readonly engine: SeedEngine & Pick<Engine, 'createContainer'>
+  readonly tenant: TenantId
+  readonly places: Pick<MountPlaces, 'volumes'>
+  readonly host: HostVolumes | undefined
+}
 
 type SeedEngine = Pick<Engine, 'listVolumes' | 'removeVolume' | 'removeContainer'>
 
 /** Copies the content for a mount of type `volume`. For every type, ends a copy that was interrupted. */
 export async function copyContent(
-  { engine, host, places, tenant }: VolumeMountDeps,
+  { engine, host, places, tenant }: CopyDeps,
   { template }: DesiredItem,
   { volume, target, type }: TemplateMount,
 ): Promise<void> {

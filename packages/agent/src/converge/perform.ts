@@ -89,7 +89,7 @@ interface Creation {
   readonly placed: PlacedMounts
 }
 
-/** Checks the desired item, and ensures its image and the tenant's network. Safe to repeat. */
+/** Checks the desired item and its volumes, and ensures its image and the tenant's network. Safe to repeat. */
 export async function prepare(deps: PerformDeps, item: DesiredItem): Promise<void> {
   const { statuses, requisites } = deps
   const { assignmentId: id, template } = item
@@ -100,6 +100,8 @@ export async function prepare(deps: PerformDeps, item: DesiredItem): Promise<voi
   await failAs('image_pull_failed', requisites.ensureImage(template.image, pulling))
   statuses.update(id, { activity: 'starting' })
   await failAs('network_failed', requisites.ensureNetwork())
+  // No environment is requested for a container that cannot be started.
+  await deps.volumes.requireMounted(item)
 }
 
 /** Refuses a container that this agent could only create with a part left out. */

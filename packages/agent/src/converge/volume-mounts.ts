@@ -1,5 +1,5 @@
 // Lets a container with volumes be created and started only while each volume is mounted here and no container of another
-// assignment writes it. See docs/design/agent.md#mounts
+// assignment writes it. See docs/design/mounts.md#starts-and-restarts
 
 import type { AssignmentId, DesiredItem, TenantId, VolumeId } from '@holdfast/contract'
 import {

@@ -70,9 +70,8 @@ export function createWorkers(deps: WorkerDeps): Workers {
     changed.delete(id)
     const retryMs = backoff.recordFailure(id, kindOf(error))
     if (failure !== undefined) statuses.update(id, troubleOf(failure, backoff.failuresOf(id)))
-    const reason = failure?.reason
-    const message = safeMessage(action, error)
-    log.warn({ assignment: id, action: action.kind, reason, message, retryMs }, 'action failed')
+    const about = { reason: failure?.reason, message: safeMessage(action, error), retryMs }
+    log.warn({ assignment: id, action: action.kind, ...about }, 'action failed')
     if (Number.isFinite(retryMs)) deps.requeueIn(retryMs)
   }
   /** Creates a container. The environment is fetched last, so that secret values are in memory only during the create. */

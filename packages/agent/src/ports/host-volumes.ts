@@ -1,4 +1,4 @@
-// What the agent does on the machine itself for containers with volumes, outside of engine and pool.
+// The machine as the agent uses it for containers with volumes, outside of engine and pool.
 
 import type { VolumeId } from '@holdfast/contract'
 

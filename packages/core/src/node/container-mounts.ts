@@ -1,6 +1,6 @@
 // The volumes of a container on its node: Docker's mounts, which of them the container writes, and the cgroup of writers.
 // `volume` and `bind` are both bind mounts of the volume's own mount point; they differ before the first start only.
-// See docs/design/agent.md#mounts
+// See docs/design/mounts.md#types
 
 import type { ContainerTemplate, TemplateMount, VolumeId } from '@holdfast/contract'
 

@@ -1,6 +1,6 @@
 // The body of the create call by which Docker copies the content of an image into a folder. Docker does it for a volume that
 // is empty, when the container is created; the container is removed without ever being started.
-// See docs/design/agent.md#content-of-an-image
+// See docs/design/mounts.md#content-of-an-image
 
 import type { ContainerTemplate, TenantId, VolumeId } from '@holdfast/contract'
 import { SEED_LABEL, TENANT_LABEL } from './container-labels.ts'

@@ -1,6 +1,6 @@
 // Makes the content of an image the content of an empty volume, in steps that can be interrupted at any point. The content
 // is copied into a folder inside the volume. Only when it is complete and on disk, the folder is renamed, and its entries
-// are moved to their places. No container of a writer runs meanwhile, so nothing changes the volume.
+// are moved to their places. No writer runs during these steps, so nothing else changes the volume.
 //
 //   .holdfast-seed/content    an incomplete copy, which is dropped
 //   .holdfast-seed/complete   a complete copy, whose entries are being moved
