@@ -84,10 +84,28 @@ test.each([
     ],
     {
       routing: {
-        caddy: { listen: [':80', ':443'], peerListen: ':8081', upstreamsFolder: '/c/upstreams' },
+        caddy: {
+          listen: [':80', ':443'],
+          peerListen: ':8081',
+          securePeerListen: ':7843',
+          upstreamsFolder: '/c/upstreams',
+        },
         peerAddress: '10.0.0.1:8081',
+        securePeerAddress: '10.0.0.1:7843',
       },
     },
+  ],
+  [
+    ['run', '--peer-address', 'n:1', '--secure-peer-address', 'off'],
+    { routing: { caddy: { peerListen: ':1', securePeerListen: undefined }, securePeerAddress: undefined } },
+  ],
+  [
+    ['run', '--peer-address', 'n:1', '--peer-listen', '10.0.0.1:2', '--secure-peer-address', 'm:3'],
+    { routing: { caddy: { securePeerListen: '10.0.0.1:3' }, securePeerAddress: 'm:3' } },
+  ],
+  [
+    ['run', '--peer-address', '[::1]:1', '--secure-peer-listen', ':4'],
+    { routing: { caddy: { securePeerListen: ':4' }, securePeerAddress: '[::1]:7843' } },
   ],
   [
     ['run', '--routes-tls', 'acme', '--acme-email', 'a@b.test'],
@@ -136,6 +154,13 @@ test.each([
   [['run', '--peer-address', '10.0.0.1'], '--peer-address 10.0.0.1: accepted is HOST:PORT'],
   [['run', '--peer-address', '10.0.0.1:80'], 'Port 80 is for other nodes'],
   [['run', '--peer-listen', 'x'], '--peer-listen x:'],
+  [
+    ['run', '--peer-address', 'n:1', '--secure-peer-address', ':2'],
+    '--secure-peer-address :2: accepted is a',
+  ],
+  [['run', '--peer-address', 'n:1', '--secure-peer-address', 'n:1'], 'Port 1 is for other nodes by TLS'],
+  [['run', '--peer-address', 'n:1', '--secure-peer-address', 'n:80'], 'Port 80 is for other nodes by TLS'],
+  [['run', '--peer-address', 'n:1', '--secure-peer-listen', 'x'], '--secure-peer-listen x:'],
   [['run', '--pool', 'pool.img:1Gi'], '--pool pool.img:1Gi: accepted is the absolute path'],
   [['run', '--pool', '/pool.img:127Mi'], '--pool /pool.img:127Mi: accepted'],
   [['run', '--pool', '/pool.img:9999999999Ti'], '--pool /pool.img:9999999999Ti: accepted'],

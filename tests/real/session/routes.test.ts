@@ -1,6 +1,7 @@
 // Routes that nodes receive over the real protocol: every deployment of the tenant with a route, and the other nodes on
 // which that deployment is ready.
 
+import { execFileSync } from 'node:child_process'
 import {
   type Assignment,
   type DeploymentUid,
@@ -323,6 +324,91 @@ describe('the peer address of a router', () => {
     await route(store, tenant, uid, [])
     expect((await two.nextRoutes()).unrouted).toEqual([uid])
     expect(gateway.counts.deltas).toBe(deltas + 1)
+  })
+})
+
+describe('the certificate of a router', () => {
+  /** A certificate of openssl, as base64 of DER. */
+  const certificate = (curve = 'prime256v1'): string => {
+    const key = ['-newkey', 'ec', '-pkeyopt', `ec_paramgen_curve:${curve}`, '-nodes', '-keyout', '/dev/null']
+    const words = ['-subj', '/CN=x', '-addext', 'basicConstraints=critical,CA:FALSE', '-outform', 'DER']
+    return execFileSync('openssl', ['req', '-x509', ...key, ...words], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).toString('base64')
+  }
+  const secureHello = (n: number, peerCertificate = certificate()) => ({
+    peerAddress: `10.0.0.${n}:8081`,
+    securePeerAddress: `10.0.0.${n}:7843`,
+    peerCertificate,
+  })
+  const asRouter = ({ peerAddress, securePeerAddress, peerCertificate }: ReturnType<typeof secureHello>) => ({
+    address: peerAddress,
+    secureAddress: securePeerAddress,
+    certificates: [peerCertificate],
+  })
+  const routersOf = (agent: OpenAgent) =>
+    agent.heard.flatMap((message) =>
+      message.type === 'complete' || message.type === 'delta' ? (message.routers ?? []) : [],
+    )
+  const untilRouters = (agent: OpenAgent, count: number) =>
+    waitUntil(() => (routersOf(agent).length >= count ? routersOf(agent).at(-1) : undefined), {
+      what: 'routers are received',
+    })
+
+  test('reaches the other nodes of the tenant alone, and leaves with its node', async () => {
+    const { url, store } = await gatewayForTest()
+    const [acme, globex] = [await addTenant(store), await addTenant(store)]
+    const [first, second, foreign] = [secureHello(1), secureHello(2), secureHello(3)]
+    const one = await openRaw(url, await enroll(store, acme), first)
+    const node = await enroll(store, acme)
+    const theirs = await openRaw(url, await enroll(store, globex), foreign)
+    expect(routersOf(one)).toEqual([{ plain: false, others: [] }])
+    const two = await openRaw(url, node, second)
+    expect(routersOf(two)).toEqual([{ plain: false, others: [asRouter(first)] }])
+    expect(await untilRouters(one, 2)).toEqual({ plain: false, others: [asRouter(second)] })
+    expect((await nodeRecord(store, node)).secureRouter).toMatchObject({
+      address: second.securePeerAddress,
+      certificates: [second.peerCertificate],
+    })
+    await write(store, (transaction) => transaction.delete(inTenant(acme, nodes, node.nodeId)))
+    expect(await untilRouters(one, 3)).toEqual({ plain: false, others: [] })
+    expect(routersOf(theirs)).toEqual([{ plain: false, others: [] }])
+  })
+
+  test('ends plain HTTP only after the last router has had one for a while', async () => {
+    const times = { plainPeersMs: 1500, resyncMs: 100, sweepMs: 20, reopenMs: 0 }
+    const { url, store } = await gatewayForTest({ times })
+    const tenant = await addTenant(store)
+    const one = await openRaw(url, await enroll(store, tenant), secureHello(1))
+    const node = await enroll(store, tenant)
+    const { peerAddress } = secureHello(2)
+    const older = await openRaw(url, node, { peerAddress })
+    const isPlain = (agent: OpenAgent) => routersOf(agent).at(-1)?.plain
+    await waitUntil(() => isPlain(one) === true, { what: 'plain HTTP is accepted' })
+    expect(routersOf(older)).toEqual([])
+    await openRaw(url, node, secureHello(2))
+    const sees = () =>
+      routersOf(one).some(({ plain, others }) => plain === true && others?.[0]?.secureAddress)
+    await waitUntil(sees, { what: 'the certificate is known while plain HTTP is accepted' })
+    await waitUntil(() => isPlain(one) === false, { what: 'plain HTTP is over' })
+    // The list itself is sent only when it changes: at the start, with the older router, and with its certificate.
+    expect(routersOf(one).filter(({ others }) => others !== undefined)).toHaveLength(3)
+    await openRaw(url, node, { peerAddress })
+    await waitUntil(() => isPlain(one) === true, { what: 'an older agent is back' })
+  })
+
+  test.each([
+    ['another curve', () => secureHello(1, certificate('secp384r1'))],
+    ['no certificate', () => secureHello(1, 'x')],
+    ['no address', () => ({ ...secureHello(1), securePeerAddress: 'x' })],
+  ])('is refused with %s: the session opens, and the node uses plain HTTP', async (_, hello) => {
+    const { url, store, logged } = await gatewayForTest()
+    const node = await enroll(store, await addTenant(store))
+    const agent = await openRaw(url, node, hello())
+    expect((await nodeRecord(store, node)).secureRouter).toBeUndefined()
+    expect(completeRoutes(agent)).toEqual([])
+    expect(routersOf(agent)).toEqual([])
+    expect(logged.filter((line) => line.includes('invalid router certificate'))).toHaveLength(1)
   })
 })
 

@@ -13,8 +13,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { buildConfig } from '../adapters/caddy/build-config.ts'
 import { matchersOf } from '../adapters/caddy/match-routes.ts'
+import { newKeys } from '../adapters/caddy/secure-peers.fixture.ts'
 import { upstreamLine } from '../adapters/caddy/upstream-files.ts'
-import type { Backend } from '../ports/router.ts'
+import type { Backend, PeerRouter } from '../ports/router.ts'
 import { type Addresses, createAddresses } from './addresses.ts'
 import { coalesce } from './coalesce.ts'
 import { holdReady } from './hold-ready.ts'
@@ -299,6 +300,9 @@ describe('the configuration of Caddy', () => {
     expect([room, places.length, new Set(places).size]).toEqual(['here60', 60, 20])
     expect(upstreamLine(backend('a', { peers: ['n:1'] }), 80)).toMatch(/^away12 n:1 /)
     expect(upstreamLine(backend('a'), 80)).toBe('none')
+    expect(upstreamLine(backend('a', { securePeers: ['n:2'] }), 80)).toBe(`safe12${' n:2'.repeat(12)}`)
+    const both = upstreamLine(backend('a', { peers: ['n:1'], securePeers: ['n:2'] }), 80)
+    expect(both).toBe(`both12${' n:2'.repeat(12)}${' n:1'.repeat(12)}`)
   })
 
   test('depends on the routes only, not on the replicas that serve them', () => {
@@ -315,6 +319,66 @@ describe('the configuration of Caddy', () => {
       '@id' in route ? [route['@id']] : [],
     )
     expect(ids).toEqual(['a'])
+  })
+
+  describe('with certificates of other routers', () => {
+    const { key, certificate } = newKeys()
+    const other = newKeys()
+    const peer = { plainAddress: 'n:1', address: 'n:2', name: other.name, certificates: [other.base64] }
+    const secure = { ...settings, securePeerListen: ':7843' }
+    const config = (
+      acceptPlain: boolean,
+      peers: readonly PeerRouter[] = [peer],
+      tls: Parameters<typeof buildConfig>[0]['tls'] = { mode: 'off' },
+    ) => {
+      const security = { identity: { key, certificate }, acceptPlain, peers }
+      const { text } = buildConfig({ ...secure, tls, listen: [':80'] }, [backend('a')], security)
+      expect(text).not.toContain(key.slice(40, 80))
+      return { text, ...JSON.parse(text).apps }
+    }
+
+    test('requires one of exactly these certificates on the port for other nodes', () => {
+      const { http } = config(false)
+      expect(http.servers.peers).toMatchObject({ listen: [':7843'], protocols: ['h1'] })
+      const [policy, ...others] = http.servers.peers.tls_connection_policies
+      const loader = { loader: 'pem', certificates: [other.certificate] }
+      expect(policy.client_authentication).toEqual({
+        mode: 'require',
+        verifiers: [{ verifier: 'leaf', leaf_certs_loaders: [loader] }],
+      })
+      expect([policy.match, others]).toEqual([undefined, []])
+    })
+
+    test('listens for plain HTTP of other nodes only while it is accepted', () => {
+      expect(config(true).http.servers.edge.listen).toEqual([':80', ':8081'])
+      expect(config(false).http.servers.edge.listen).toEqual([':80'])
+      expect(config(false).text).not.toContain('8081')
+      expect(config(false, [peer], { mode: 'internal' }).http.http_port).toBe(80)
+    })
+
+    test('opens no port for other nodes without a known certificate', () => {
+      for (const peers of [[], [{ ...peer, certificates: [] }]]) {
+        const { http, text } = config(false, peers)
+        expect(Object.keys(http.servers)).toEqual(['edge'])
+        expect(text).not.toContain('safe12')
+      }
+    })
+
+    test('names the certificate of each peer by its address', () => {
+      const sender = { ...peer, plainAddress: 'm:1', address: undefined }
+      const routes: { match?: unknown; handle: object[] }[] = config(true, [peer, sender]).http.servers.edge
+        .routes
+      const maps = routes.flatMap(({ handle }) => handle.filter((one) => 'mappings' in one))
+      const mappings = [{ input: 'n:2', outputs: [other.name] }]
+      expect(maps).toMatchObject([{ mappings }, { mappings }])
+    })
+
+    test('changes with the identity, with the peers and with the end of plain HTTP', () => {
+      const base = config(true).text
+      expect(config(true).text).toBe(base)
+      expect(config(false).text).not.toBe(base)
+      expect(config(true, [{ ...peer, certificates: [newKeys().base64] }]).text).not.toBe(base)
+    })
   })
 
   test('redirects plain ports to TLS and serves peers without TLS', () => {

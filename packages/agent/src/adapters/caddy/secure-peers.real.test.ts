@@ -133,3 +133,92 @@ describe('a request to the TLS port is refused', () => {
     expect(await hasEnded(askSecurely(receiver, sender.keys))).toMatch(/^ended: .*ECONNREFUSED/)
   })
 })
+
+describe('a router forwards nothing', () => {
+  test('to a router with another certificate, although it trusts that one at another address', async () => {
+    await serve()
+    const other = newKeys()
+    const impostor = { ...receiver.asPeer, name: other.name, certificates: [other.base64] }
+    const known = { ...receiver.asPeer, plainAddress: 'n:1', address: 'n:2' }
+    await forward({ securePeers: [receiver.secure] }, [impostor, known])
+    const before = web.count()
+    expect((await ask(sender.edge, HOST)).status).toBe(502)
+    expect(await probePeer(impostor, sender.keys)).toBe(false)
+    expect(web.count()).toBe(before)
+  })
+
+  test('to an address for which it knows no certificate', async () => {
+    await serve()
+    await forward({ securePeers: [receiver.secure] }, [{ ...receiver.asPeer, address: 'n:2' }])
+    expect((await ask(sender.edge, HOST)).status).toBe(502)
+  })
+
+  test('to a router that does not know it, and the probe of the agent fails', async () => {
+    const other = newKeys()
+    await serve(trusting(receiver.keys, [{ ...sender.asPeer, certificates: [other.base64] }]))
+    await forward()
+    const before = web.count()
+    expect((await ask(sender.edge, HOST)).status).toBe(502)
+    expect(await probePeer(receiver.asPeer, sender.keys)).toBe(false)
+    expect(web.count()).toBe(before)
+  })
+})
+
+describe('plain HTTP between routers', () => {
+  const both = () => ({ securePeers: [receiver.secure], peers: [receiver.plain] })
+  const accepting = (acceptPlain: boolean) => trusting(receiver.keys, [sender.asPeer], acceptPlain)
+
+  test('is refused once all routers have certificates', async () => {
+    await serve(accepting(true))
+    expect((await ask(`http://${receiver.plain}`, HOST)).status).toBe(200)
+    await serve(accepting(false))
+    expect(await hasEnded(ask(`http://${receiver.plain}`, HOST))).toMatch(/^ended: .*ECONNREFUSED/)
+    await forward({ peers: [receiver.plain] })
+    expect((await ask(sender.edge, HOST)).status).toBe(502)
+  })
+
+  test('is used if the TLS port of an older router cannot be dialed', async () => {
+    await receiver.apply(backend({ local: ['127.0.0.1'] }))
+    await forward(both())
+    expect((await ask(sender.edge, HOST)).status).toBe(200)
+    await forward({ securePeers: [receiver.secure] })
+    expect((await ask(sender.edge, HOST)).status).toBe(502)
+  })
+
+  test('is not used if the TLS port answers', async () => {
+    await serve(accepting(false))
+    await forward(both())
+    expect((await ask(sender.edge, HOST)).status).toBe(200)
+  })
+
+  test('brings no trust to headers at the public address after the plain port is closed', async () => {
+    await serve(accepting(false))
+    const sent = { 'holdfast-hop': '2', 'x-forwarded-for': '9.9.9.9' }
+    const { text } = await ask(receiver.edge, HOST, sent)
+    expect(JSON.parse(text)).toMatchObject({ from: '127.0.0.1' })
+    expect(JSON.parse((await askSecurely(receiver, sender.keys)).text)).toMatchObject({
+      from: '9.9.9.9, 127.0.0.1',
+    })
+  })
+})
+
+test('a renewed certificate is accepted beside the one before it', async () => {
+  const renewed = newKeys(sender.keys.key)
+  const peer = { ...sender.asPeer, certificates: [renewed.base64, sender.keys.base64] }
+  await serve(trusting(receiver.keys, [peer]))
+  expect((await askSecurely(receiver, renewed)).status).toBe(200)
+  expect((await askSecurely(receiver, sender.keys)).status).toBe(200)
+})
+
+test('a router with public certificates forwards and accepts by mutual TLS too', async () => {
+  const secure = await startRouter({ mode: 'internal' })
+  try {
+    await secure.apply(backend({ local: ['127.0.0.1'] }), trusting(secure.keys, [sender.asPeer]))
+    await forward({ securePeers: [secure.secure] }, [secure.asPeer])
+    expect((await ask(sender.edge, HOST)).status).toBe(200)
+    expect(await hasEnded(askSecurely(secure, newKeys()))).toMatch(/^ended: /)
+    expect(await hasEnded(askSecurely(secure, undefined))).toMatch(/^ended: /)
+  } finally {
+    await secure.caddy.remove()
+  }
+})
