@@ -20,9 +20,9 @@ export interface ChosenPeers {
 
 export interface PeerRouters {
   apply(change: RoutersChange): void
-  /** What to save on disk; undefined if no server has sent the routers. */
+  /** The routers to save on disk; undefined if no server has sent the routers. */
   known(): Required<TenantRouters> | undefined
-  /** What the router must be configured with; undefined: plain HTTP only, as with an older server. */
+  /** The configuration of the router; undefined: plain HTTP only, as with an older server. */
   security(): PeerSecurity | undefined
   /** `isProven`: whether the router of the peer has accepted this node's certificate. */
   choose(peers: readonly string[], isProven: (peer: PeerRouter) => boolean): ChosenPeers

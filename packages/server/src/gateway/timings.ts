@@ -16,7 +16,7 @@ export interface GatewayTimes extends FailureTimes {
   readonly callMs: number
   /**
    * How long the routers of a tenant accept plain HTTP after the last of them has changed to mutual TLS, so that an update
-   * of agents can be taken back without a failed request.
+   * of agents can be reverted without a failed request.
    */
   readonly plainPeersMs: number
 }

@@ -157,7 +157,7 @@ function notifyRouters({ routers, notify }: State, { uid }: Routed, except?: Nod
   for (const nodeId of routers.keys()) if (nodeId !== except) notify(nodeId, uid)
 }
 
-/** What the other routers must know about a router, as text. */
+/** The facts about a router that the other routers must know, as text. */
 const trustOf = (router: Router | undefined): string =>
   JSON.stringify(
     router && [router.address, router.secureAddress, router.certificates, router.plainUntilMs],

@@ -60,7 +60,7 @@ export const storedNodeShape = object({
       address: optional(string()),
       /** The certificate stated last, and the one before it, as base64 of DER. */
       certificates: list(string()),
-      /** Until then the other routers accept plain HTTP, so that an update of this node can be taken back. */
+      /** Until then the other routers accept plain HTTP, so that an update of this node can be reverted. */
       plainUntil: optional(string()),
     }),
   ),
