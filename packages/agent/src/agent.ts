@@ -18,10 +18,10 @@ import type { Engine } from './ports/engine.ts'
 import type { HostVolumes } from './ports/host-volumes.ts'
 import type { OomKills } from './ports/oom-kills.ts'
 import type { RouterAdmin } from './ports/router.ts'
-import type { DesiredChange, StartSession } from './ports/session.ts'
+import type { DesiredChange, StartSession, Storage } from './ports/session.ts'
 import type { MountableCopies } from './ports/volume-copies.ts'
 import { MOUNT_POINTS, type VolumePool } from './ports/volume-pool.ts'
-import { openRouterKeys } from './routing/router-keys.ts'
+import { openRouterKeys, type RouterKeys } from './routing/router-keys.ts'
 import { type Routing, startRouting } from './routing/start-routing.ts'
 import { createServerLink, type ServerLink } from './session/server-link.ts'
 import { openDesiredFile } from './state/desired-file.ts'
@@ -125,17 +125,11 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     routing.apply(change)
     copies.apply(change, 'server')
     const items = [...desiredSet.desired.values()]
-    const routed = defined({ routes: routing.table(), routers: routing.routers() })
-    file.save({ revision: change.revision, items, ...routed, ...copies.saved() })
+    file.save({ revision: change.revision, items, ...routing.saved(), ...copies.saved() })
   }
   const session = options.startSession({
     state,
-    machine: () => {
-      const { peerAddress, securePeerAddress } = options
-      const router = { peerAddress, securePeerAddress, peerCertificate: keys?.announced() }
-      const facts = { ...state, ...defined({ ...router, storage: pool?.storage() }) }
-      return machineFacts(facts, engineVersion, build)
-    },
+    machine: () => machineFacts(configuredFacts(options, keys, pool?.storage()), engineVersion, build),
     onWelcome: (reported) => role.apply(reported, desiredSet.desired.keys()),
     onDesired,
     containers: () => listMachine(engine, state, statuses),
@@ -169,6 +163,15 @@ const openKept = async ({ engine, folder, log }: AgentOptions) => ({
   keptLogs: createKeptLogs({ engine, folder, now: () => Date.now(), log }),
   exitCounts: await openExitCounts(folder, log),
 })
+
+function configuredFacts(
+  { state, peerAddress, securePeerAddress }: AgentOptions,
+  keys: RouterKeys | undefined,
+  storage: Storage | undefined,
+) {
+  const router = { peerAddress, securePeerAddress, peerCertificate: keys?.announced() }
+  return { ...state, ...defined({ ...router, storage }) }
+}
 
 interface NodeParts extends Pick<ConvergeDeps, 'desiredSet' | 'statuses' | 'mayCreate' | 'monotonicMs'> {
   readonly server: ServerLink

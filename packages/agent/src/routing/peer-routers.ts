@@ -4,18 +4,12 @@
 
 import type { TenantRouter, TenantRouters } from '@holdfast/contract'
 import type { PeerRouter, PeerSecurity, RouterIdentity } from '../ports/router.ts'
-import { isPeerAddress } from './plan-backends.ts'
+import { type ChosenPeers, isPeerAddress } from './plan-backends.ts'
 import { readRouterCertificate } from './router-certificate.ts'
 
 export interface RoutersChange {
   readonly complete: boolean
   readonly routers?: TenantRouters
-}
-
-/** Addresses for one deployment. Without secure ones, or while none of them can be dialed, the plain ones are used. */
-export interface ChosenPeers {
-  readonly peers: readonly string[]
-  readonly securePeers: readonly string[]
 }
 
 export interface PeerRouters {

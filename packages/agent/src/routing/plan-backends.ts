@@ -4,7 +4,6 @@
 
 import { type Owner, ownerOf, type Route, type RoutedDeployment } from '@holdfast/contract'
 import type { Backend } from '../ports/router.ts'
-import type { ChosenPeers } from './peer-routers.ts'
 
 export interface LocalReplica {
   readonly owner: Owner
@@ -25,6 +24,12 @@ export const runOf = ({
   readonly id: string
   readonly startedAt: string | null
 }): string => `${id} ${startedAt}`
+
+/** Addresses for one deployment. Without secure ones, or while none of them can be dialed, the plain ones are used. */
+export interface ChosenPeers {
+  readonly peers: readonly string[]
+  readonly securePeers: readonly string[]
+}
 
 export interface RoutingFacts {
   readonly table: readonly RoutedDeployment[]

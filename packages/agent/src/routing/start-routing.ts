@@ -4,9 +4,11 @@
 import {
   type AssignmentId,
   type DesiredItem,
+  defined,
   deploymentUidOf,
   type Observation,
   type RoutedDeployment,
+  type TenantRouters,
 } from '@holdfast/contract'
 import type { ReplicaView } from '@holdfast/core/node'
 import type { Logger } from 'pino'
@@ -40,10 +42,8 @@ export interface Routing {
   /** Reports observations of the status table. A report of `ready` waits until the router serves the replica. */
   report(observations: readonly Observation[]): void
   apply(change: RoutesChange & RoutersChange): void
-  /** The routes to save on disk; undefined if no server has sent any. */
-  table(): readonly RoutedDeployment[] | undefined
-  /** The other routers to save on disk; undefined if no server has sent any. */
-  routers: PeerRouters['known']
+  /** The routes and the other routers to save on disk; absent if no server has sent any. */
+  saved(): { readonly routes?: readonly RoutedDeployment[]; readonly routers?: TenantRouters }
   /** The engine, wrapped so that each full list of containers also updates the addresses in use. */
   readonly engine: Engine
   close(): void
@@ -70,8 +70,7 @@ export function startRouting(deps: RoutingDeps): Routing {
       peers?.apply(change)
       router?.nudge()
     },
-    table: table.all,
-    routers: () => peers?.known(),
+    saved: () => defined({ routes: table.all(), routers: peers?.known() }),
     engine: {
       ...engine,
       async listContainers() {

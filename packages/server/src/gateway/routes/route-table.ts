@@ -32,8 +32,8 @@ import { inTenant, placementAt } from '../../store/transaction.ts'
 import type { GatewayDeps, NodeAddress } from '../deps.ts'
 import { createUnreadable, type Unreadable } from '../desired/unreadable.ts'
 import { isSecure } from '../session/secure-router.ts'
-import type { RoutersChange } from './tenant-routers.ts'
-import { createTenantRoutes, type Router, type RoutesOf, type TenantRoutes } from './tenant-routes.ts'
+import type { Router, RoutersChange } from './tenant-routers.ts'
+import { createTenantRoutes, type RoutesOf, type TenantRoutes } from './tenant-routes.ts'
 
 /** Called for each node that must receive a deployment's routes, or the other routers, again, because they changed. */
 export type OnRouteChange = (node: NodeAddress, changed: DeploymentUid | RoutersChange) => void

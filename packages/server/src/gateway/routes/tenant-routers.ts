@@ -1,7 +1,13 @@
 // The other routers of a tenant as one node receives them: their certificates, and whether plain HTTP is still accepted.
 
 import { defined, type NodeId, type TenantRouter } from '@holdfast/contract'
-import type { Router } from './tenant-routes.ts'
+
+/** The addresses where a node's router accepts requests that other nodes forward, and the router's certificates. */
+export interface Router extends TenantRouter {
+  readonly ready: boolean
+  /** Until then the other routers accept plain HTTP from this one, although it has a secure address. */
+  readonly plainUntilMs?: number
+}
 
 /** Stands for the other routers in the list of changes that a node must receive. */
 export const ROUTERS = 'routers'

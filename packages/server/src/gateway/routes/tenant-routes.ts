@@ -1,22 +1,14 @@
 // The routed deployments of one tenant, and for each its peers: the ready nodes that have a router and a ready replica.
 // route-table.ts fills this state from the records. See docs/design/routing.md#peer-forwarding
 
-import type {
-  AssignmentId,
-  DeploymentUid,
-  NodeId,
-  Route,
-  RoutedDeployment,
-  TenantRouter,
-} from '@holdfast/contract'
-import { ROUTERS, type RoutersChange, routersSeenBy, type TenantRoutersView } from './tenant-routers.ts'
-
-/** The addresses where a node's router accepts requests that other nodes forward, and the router's certificates. */
-export interface Router extends TenantRouter {
-  readonly ready: boolean
-  /** Until then the other routers accept plain HTTP from this one, although it has a secure address. */
-  readonly plainUntilMs?: number
-}
+import type { AssignmentId, DeploymentUid, NodeId, Route, RoutedDeployment } from '@holdfast/contract'
+import {
+  ROUTERS,
+  type Router,
+  type RoutersChange,
+  routersSeenBy,
+  type TenantRoutersView,
+} from './tenant-routers.ts'
 
 interface Routed {
   readonly uid: DeploymentUid
