@@ -3,6 +3,7 @@
 
 import { makeNode } from '@holdfast/testkit/nodes/enroll'
 import { givePool } from '@holdfast/testkit/nodes/give-pool'
+import { makeVolumeReady } from '@holdfast/testkit/nodes/ready-volume'
 import type { ApiAnswer, ApiClient } from '@holdfast/testkit/platform/api-client'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
 import { makeToken } from '@holdfast/testkit/platform/set-up'
@@ -223,7 +224,8 @@ test('a mounted volume cannot be deleted; another one frees its name and its quo
   const tenant = await tenantWith(2)
   const { api, path } = tenant
   const { id } = await create(tenant)
-  const mount = { volume: id, target: '/data', type: 'volume', readOnly: false }
+  await makeVolumeReady(platform, tenant.id, id)
+  const mount = { volume: id, target: '/data', type: 'volume', readOnly: true }
   const parts = { kind: 'Deployment', name: 'db', image: platform.image, replicas: 0 }
   expect((await api.post('/api/v1/deployments', { ...parts, volumes: [mount] })).status).toBe(201)
   expect((await api.get(`${path}/${id}`)).body['consumers']).toEqual(['db'])
