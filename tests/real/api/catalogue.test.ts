@@ -7,6 +7,7 @@ import { exampleOf } from '@holdfast/contract/examples'
 import { CROSS_RULES, FIELD_RULES } from '@holdfast/core'
 import { sharedSecretsStore, startEtcd, startRegistry, startSecretsStore } from '@holdfast/testkit'
 import { NODE_PROVOCATIONS } from '@holdfast/testkit/nodes/node-provocations'
+import { storeReadyVolume } from '@holdfast/testkit/nodes/ready-volume'
 import type { ApiAnswer } from '@holdfast/testkit/platform/api-client'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
 import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
@@ -137,6 +138,7 @@ test('anchored_secret_dropped and anchored_secret_repointed are returned when vo
   const platform = await startPlatform({ settings: { volumes: { enabled: true } } })
   const api = platform.api(platform.acme.token)
   const volume = 'vol_01JD0000000000000000000000'
+  await storeReadyVolume(platform, platform.acme.id, volume)
   const secret = {
     name: 'DB',
     vault_path: 'resources/db',

@@ -44,7 +44,7 @@ afterAll(() => platform.stop())
 let serial = 0
 const unique = (prefix: string) => `${prefix}-${++serial}`
 
-/** Creates a volume; unless told otherwise it is Ready, with its primary on the first node and a copy on the second. */
+/** Creates a volume; by default it is Ready, with its primary on the first node and a copy on the second. */
 async function volume(
   parts: JsonObject = {},
   copies: { primary?: string; replicas?: string[] } | 'as created' = {},

@@ -2,6 +2,7 @@
 // etcd and a real secrets store.
 
 import { consumerName, consumerOf } from '@holdfast/contract'
+import { storeReadyVolume } from '@holdfast/testkit/nodes/ready-volume'
 import type { ApiAnswer } from '@holdfast/testkit/platform/api-client'
 import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
 import {
@@ -14,11 +15,14 @@ import {
 } from '@holdfast/testkit/secrets/deployed-secrets'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
+const VOLUME = 'vol_01JD0000000000000000000000'
+
 let platform: Platform
 let deployed: DeployedSecrets
 
 beforeAll(async () => {
   platform = await startPlatform({ settings: { volumes: { enabled: true } } })
+  await storeReadyVolume(platform, platform.acme.id, VOLUME)
   deployed = await deployedSecrets(platform)
 })
 afterAll(() => platform.stop())
@@ -113,8 +117,8 @@ describe('references', () => {
 })
 
 describe('anchors', () => {
-  const volume = 'vol_01JD0000000000000000000000'
-  const mount = { volume, target: '/data', type: 'volume', readOnly: false }
+  const volume = VOLUME
+  const mount = { volume, target: '/data', type: 'volume', readOnly: true }
 
   test('keep an entry from being dropped or repointed while its volume is mounted, and release it with the volume', async () => {
     const name = named()

@@ -23,7 +23,7 @@ export {
   type FactsVerdict,
 } from './facts/check-facts.ts'
 export { explainResidency } from './facts/check-residency.ts'
-export { followVolumes, type VolumeFact, type VolumesFact } from './facts/check-volumes.ts'
+export { followVolumes } from './facts/check-volumes.ts'
 export type {
   DependencyFact,
   DistanceFact,
@@ -33,6 +33,8 @@ export type {
   NodeFact,
   QuotaFact,
   ResidencyFact,
+  VolumeFact,
+  VolumesFact,
 } from './facts/facts.ts'
 export { routeIdentity } from './facts/route-identity.ts'
 export { canonicalSpec } from './normalize/canonical-spec.ts'

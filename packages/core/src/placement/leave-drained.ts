@@ -6,8 +6,7 @@ import type { Assignment, NodeId } from '@holdfast/contract'
 import type { NodeDisposition } from '../rollout/desired-replicas.ts'
 import type { MountedVolume, Placing } from '../scheduling/index.ts'
 import { placeWithout } from './keep-serving.ts'
-import type { PlacementSnapshot } from './snapshot.ts'
-import type { VolumeAt } from './writer-claims.ts'
+import type { PlacementSnapshot, VolumeAt } from './snapshot.ts'
 
 export interface DrainedNode {
   readonly nodeId: NodeId

@@ -21,8 +21,14 @@ import {
 import { aNode, nodeIdOf } from '../scheduling/scheduling.fixture.ts'
 import type { PlacementPlan } from './placement-plan.ts'
 import { planPlacement } from './plan-placement.ts'
-import type { DeploymentRecord, PlacementRecord, PlacementSnapshot, SeenReplica } from './snapshot.ts'
-import type { OwnClaim, VolumeAt } from './writer-claims.ts'
+import type {
+  DeploymentRecord,
+  OwnClaim,
+  PlacementRecord,
+  PlacementSnapshot,
+  SeenReplica,
+  VolumeAt,
+} from './snapshot.ts'
 
 export const NOW = Date.parse('2026-01-01T00:10:00.000Z')
 export const OLD: RevisionTarget = { revision: 1, templateHash: 'old' }

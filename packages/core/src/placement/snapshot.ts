@@ -19,7 +19,6 @@ import type { FailureFacts } from '../node/container-cause.ts'
 import type { Dependency } from '../rollout/dependency-gate.ts'
 import type { NodeDisposition } from '../rollout/desired-replicas.ts'
 import type { NodeFacts, SchedulingView, Workload } from '../scheduling/index.ts'
-import type { OwnClaim, VolumeAt } from './writer-claims.ts'
 
 export interface DeploymentRecord {
   readonly uid: DeploymentUid
@@ -75,6 +74,24 @@ export interface CountedReplicas {
 }
 
 export type SeenReplica = FailureFacts & Pick<Observation, 'about' | 'restarts' | 'gone'>
+
+/** A claim of the planned deployment. */
+export interface OwnClaim {
+  readonly volume: string
+  readonly state: 'bound' | 'releasing'
+}
+
+/** A volume, as far as the placement of its consumers depends on it. */
+export interface VolumeAt {
+  readonly class: string
+  readonly phase: string
+  readonly sizeBytes: number
+  readonly primary: { readonly nodeId: NodeId; readonly epoch: number } | null
+  /** The nodes that hold another copy, with the state of the copy. */
+  readonly replicas: readonly { readonly nodeId: NodeId; readonly state: string }[]
+  /** Whether a credential of a deployment depends on the data of the volume. */
+  isAnchored(): boolean
+}
 
 export interface PlacementSnapshot {
   readonly workload: Workload

@@ -16,8 +16,7 @@ import {
   READY,
   shown,
 } from './placement.fixture.ts'
-import type { PlacementRecord, SeenReplica } from './snapshot.ts'
-import type { VolumeAt } from './writer-claims.ts'
+import type { PlacementRecord, SeenReplica, VolumeAt } from './snapshot.ts'
 
 const VOLUME = 'vol_01JCPZ0000000000000000000A'
 const pool = { poolBytes: 100, claimedBytes: 0 }
@@ -213,7 +212,7 @@ const ROWS: { readonly [about: string]: Row } = {
     kept: [],
     added: ['1 on node-1 running'],
   },
-  'a dropped mount gives up its claim when the update has ended': {
+  'a dropped mount releases its claim when the update has ended': {
     tenant: {
       ...dropping,
       claims: releasing,
@@ -227,7 +226,7 @@ const ROWS: { readonly [about: string]: Row } = {
     kept: ['1 on node-1 running'],
     released: [VOLUME],
   },
-  'a stopped deployment gives up a dropped mount': {
+  'a stopped deployment releases a dropped mount': {
     tenant: {
       ...dropping,
       spec: { ...dropping.spec, replicas: 0 },

@@ -1,29 +1,11 @@
 // Which claims on volumes a placement plan changes. A container that writes to a volume is created only under the claim of
-// its deployment, and the claim is given up only once no such container can exist or return by a rollback. See
+// its deployment, and the claim is released only once no such container can exist or return by a rollback. See
 // docs/design/volumes.md#mounts-and-writers
 
-import type { Assignment, AssignmentId, ContainerTemplate, DeploymentSpec, NodeId } from '@holdfast/contract'
+import type { Assignment, AssignmentId, ContainerTemplate, DeploymentSpec } from '@holdfast/contract'
 import type { RolloutPlan } from '../rollout/plan-rollout.ts'
 import { isStateful } from '../rollout/plan-rollout-rules.ts'
-import type { DeploymentRecord, PlacementRecord, PlacementSnapshot } from './snapshot.ts'
-
-/** A claim of the planned deployment. */
-export interface OwnClaim {
-  readonly volume: string
-  readonly state: 'bound' | 'releasing'
-}
-
-/** A volume, as far as the placement of its consumers depends on it. */
-export interface VolumeAt {
-  readonly class: string
-  readonly phase: string
-  readonly sizeBytes: number
-  readonly primary: { readonly nodeId: NodeId; readonly epoch: number } | null
-  /** The nodes that hold another copy, with the state of the copy. */
-  readonly replicas: readonly { readonly nodeId: NodeId; readonly state: string }[]
-  /** Whether a credential of a deployment depends on the data of the volume. */
-  isAnchored(): boolean
-}
+import type { DeploymentRecord, OwnClaim, PlacementRecord, PlacementSnapshot, VolumeAt } from './snapshot.ts'
 
 /** The volumes and claims that the commit of a plan compares and changes. */
 export interface ClaimChanges {

@@ -1,7 +1,7 @@
 // Makes a volume Ready, with copies that are current, as the reports of its agents would.
 
 import { asNodeId, asVolumeId, isTenantId } from '@holdfast/contract'
-import { volumes } from '@holdfast/server/store/records'
+import { type StoredVolume, volumes } from '@holdfast/server/store/records'
 import { inTenant } from '@holdfast/server/store/transaction'
 import { changeRecord } from '../platform/change-record.ts'
 import type { Platform } from '../platform/start-platform.ts'
@@ -15,6 +15,7 @@ export async function makeVolumeReady(
 ): Promise<void> {
   if (!isTenantId(tenant)) throw new TypeError(`no tenant ${tenant}`)
   await changeRecord(platform, inTenant(tenant, volumes, asVolumeId(id)), (volume) => {
+    if (volume === undefined) throw new Error(`no volume ${id}`)
     const nodeId = primary ?? volume.primary?.nodeId
     if (nodeId === undefined) throw new Error(`the volume ${id} has no node`)
     const before = volume.copies.filter(({ role }) => role === 'replica').map((copy) => copy.nodeId)
@@ -37,4 +38,31 @@ export async function makeVolumeReady(
       copies,
     }
   })
+}
+
+/** Stores a Ready volume under an id that the test chooses, on a node that does not exist. */
+export async function storeReadyVolume(
+  platform: Pick<Platform, 'config'>,
+  tenant: string,
+  id: string,
+): Promise<void> {
+  if (!isTenantId(tenant)) throw new TypeError(`no tenant ${tenant}`)
+  const nodeId = asNodeId('node_01JD0000000000000000000000')
+  const since = new Date().toISOString()
+  await changeRecord(
+    platform,
+    inTenant(tenant, volumes, asVolumeId(id)),
+    (): StoredVolume => ({
+      v: 1,
+      id: asVolumeId(id),
+      spec: { name: 'data', class: 'replicated', sizeBytes: 2 ** 30, replicas: 0 },
+      phase: 'Ready',
+      reason: null,
+      primary: { nodeId, epoch: 1, since },
+      copies: [{ nodeId, role: 'primary', state: 'current' }],
+      revision: 1,
+      createdAt: since,
+      slot: 0,
+    }),
+  )
 }

@@ -1,4 +1,4 @@
-// Changes one record of a running platform in its store, as a part of the platform that a test leaves out would.
+// Creates or changes one record of a running platform in its store, as a part of the platform that a test leaves out would.
 
 import { connectEtcd } from '@holdfast/server/connect-engines'
 import { openStore } from '@holdfast/server/store/store'
@@ -10,15 +10,13 @@ import type { Platform } from './start-platform.ts'
 export async function changeRecord<T>(
   { config }: Pick<Platform, 'config'>,
   address: Address<T>,
-  change: (record: T) => T,
+  change: (record: T | undefined) => T,
 ): Promise<void> {
   const engine = connectEtcd(config, pino({ level: 'silent' }))
   const store = await openStore({ engine, clock, ids, root: config.etcd.root, onUnreadable: () => {} })
   try {
     await store.transact<void>((transaction) => {
-      const record = transaction.get(address)
-      if (record === undefined) throw new Error('the record does not exist')
-      transaction.put(address, change(record))
+      transaction.put(address, change(transaction.get(address)))
       return { kind: 'commit', result: undefined }
     })
   } finally {

@@ -4,7 +4,8 @@ import { aBody, aRecord, forCreate, summary } from '../admission.fixture.ts'
 import { checkBody } from '../admit-body.ts'
 import { normalise } from '../normalize/normalise.ts'
 import { checkFacts } from './check-facts.ts'
-import { followVolumes, type VolumeFact } from './check-volumes.ts'
+import { followVolumes } from './check-volumes.ts'
+import type { VolumeFact } from './facts.ts'
 
 const [A, B] = ['vol_01JCPZ0000000000000000000A', 'vol_01JCPZ0000000000000000000B']
 const [P, Q, R] = ['node_P', 'node_Q', 'node_R']

@@ -6,33 +6,12 @@ import {
   type DeploymentSpec,
   elementPath,
   type Rejection,
-  type VolumeClass,
   type Warning,
 } from '@holdfast/contract'
 import { reject } from '../../reject.ts'
-import type { ExistingFact } from './facts.ts'
+import type { ExistingFact, VolumeFact, VolumesFact } from './facts.ts'
 
 type VolumeMount = NonNullable<DeploymentSpec['volumes']>[number]
-
-/** A volume of the tenant, as far as mounts depend on it. */
-export interface VolumeFact {
-  readonly name: string
-  readonly class: VolumeClass
-  readonly phase: string
-  /** The node of the primary; null until a node fits. */
-  readonly primary: string | null
-  /** The nodes that hold a copy, apart from the primary. */
-  readonly copies: readonly string[]
-  /** Another workload that writes to the volume, or whose last container is not confirmed gone. */
-  readonly writer?: { readonly name: string; readonly state: 'bound' | 'releasing' } | undefined
-}
-
-export interface VolumesFact {
-  /** Volumes by id. A mounted id that is not in the map does not exist. */
-  readonly byId: ReadonlyMap<string, VolumeFact>
-  /** Whether the request sends `nodeId` or `volumes`, so that the primaries are checked against the merged spec. */
-  readonly sendsPlace: boolean
-}
 
 /** Rejections of each mount in the order of the list, and only the first one of each; then that of `nodeId`. */
 export function checkVolumes(

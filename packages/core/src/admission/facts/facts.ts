@@ -1,10 +1,9 @@
 // Facts from the store and the registry that admission needs, read at one store revision. A fact that was not read is
 // absent, and its check is skipped.
 
-import type { DeploymentRecord, ResidencyRules } from '@holdfast/contract'
+import type { DeploymentRecord, ResidencyRules, VolumeClass } from '@holdfast/contract'
 import type { Stand } from '../../scheduling/residency.ts'
 import type { CredentialFact } from '../../secrets/plan-pins.ts'
-import type { VolumesFact } from './check-volumes.ts'
 
 export interface ExistingFact {
   readonly record: DeploymentRecord
@@ -47,6 +46,26 @@ export interface DistanceFact {
   readonly schedulableNodes: number
   /** The node that a dependency names by `nodeId`, by the dependency's name. */
   readonly nodeIds: ReadonlyMap<string, string>
+}
+
+/** A volume of the tenant, as far as mounts depend on it. */
+export interface VolumeFact {
+  readonly name: string
+  readonly class: VolumeClass
+  readonly phase: string
+  /** The node of the primary; null until a node fits. */
+  readonly primary: string | null
+  /** The nodes that hold a copy, apart from the primary. */
+  readonly copies: readonly string[]
+  /** Another workload that writes to the volume, or whose last container is not confirmed gone. */
+  readonly writer?: { readonly name: string; readonly state: 'bound' | 'releasing' } | undefined
+}
+
+export interface VolumesFact {
+  /** Volumes by id. A mounted id that is not in the map does not exist. */
+  readonly byId: ReadonlyMap<string, VolumeFact>
+  /** Whether the request sends `nodeId` or `volumes`, so that the primaries are checked against the merged spec. */
+  readonly sendsPlace: boolean
 }
 
 export interface QuotaFact {
