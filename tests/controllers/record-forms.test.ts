@@ -1,12 +1,13 @@
 // Which form of records is written while servers of two versions run: the older form until every live server replica reads
 // the newer one. An older server that cannot read the store ends.
 
+import { VERSION } from '@holdfast/contract'
 import { sleep } from '@holdfast/server/lib/sleep'
 import { startLeadership } from '@holdfast/server/loops/leadership/lead-shards'
 import type { LeadershipTimings } from '@holdfast/server/loops/leadership/leadership-state'
-import { formatAddress, NewerFormatError } from '@holdfast/server/store/format'
+import { demandForm, formatAddress, NewerFormatError } from '@holdfast/server/store/format'
 import { cancels, serverReplicas } from '@holdfast/server/store/records'
-import { FORMS, type RecordForm } from '@holdfast/server/store/records/collection'
+import type { RecordForm } from '@holdfast/server/store/records/collection'
 import type { Store } from '@holdfast/server/store/store'
 import { globally } from '@holdfast/server/store/transaction'
 import { realClock as clock } from '@holdfast/server/system-clock'
@@ -17,6 +18,7 @@ import { inRun } from '@holdfast/testkit/long-run'
 import { openTestStore } from '@holdfast/testkit/store/open-test-store'
 import { expect, onTestFinished, test } from 'vitest'
 
+const FORMS: readonly RecordForm[] = [{ v: 1, since: '0.1.0' }]
 const NEWER: readonly RecordForm[] = [...FORMS, { v: 2, since: '9.9.0' }]
 const ADDRESS = globally(cancels, 'any')
 /** Time within which the new form must be written after the last older server has ended, with the default timings. */
@@ -175,4 +177,19 @@ test('a server that starts while the form is raised either delays the form or en
     expect(isAlive && writesNewForm(newer.store)).toBe(false)
     await Promise.all([second?.stop(), newer.stop()])
   }
+})
+
+test('a form on demand is raised by the first request that needs it, and only if every server reads it', async () => {
+  const root = `/${uniqueName('forms')}`
+  const onDemand: readonly RecordForm[] = [...FORMS, { v: 2, since: '9.9.0', onDemand: true }]
+  const older = await startServer(root, { forms: FORMS })
+  const newer = await startServer(root, { forms: onDemand })
+  expect(await demandForm(newer.store, 2)).toEqual([`${older.replica} (${VERSION})`])
+  await older.stop()
+  await sleep(2 * TENTH.silentMs)
+  expect(formatOf(newer.store)).toMatchObject({ writes: 1 })
+  expect(await demandForm(newer.store, 2)).toEqual([])
+  await putRecord(newer.store, 2)
+  expect(formatOf(newer.store)).toEqual({ v: 1, reads: 2, writes: 2, by: '9.9.0' })
+  await expect(openTestStore({ root, forms: FORMS })).rejects.toThrow(NewerFormatError)
 })

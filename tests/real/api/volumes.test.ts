@@ -121,7 +121,7 @@ test('a volume that fits on no node waits, and why lists every node with its ref
   const { body } = await tenant.api.get(`${tenant.path}/${volume.id}/why`)
   const candidates: { nodeName: string; refusals: { code: string }[] }[] = Object(body['candidates'])
   expect(candidates.map(({ refusals }) => refusals.map(({ code }) => code))).toEqual([
-    ['node_not_ready', 'storage_pool_missing'],
+    ['node_not_ready', 'agent_lacks_capability', 'storage_pool_missing'],
     ['insufficient_storage'],
   ])
   expect(body['summary']).toContain('0 of 2 nodes')
@@ -221,7 +221,7 @@ test('an object volume is ready at once, is resized and has no copies', async ()
 })
 
 test('a mounted volume cannot be deleted; another one frees its name and its quota', async () => {
-  const tenant = await tenantWith(2)
+  const tenant = await tenantWith(0)
   const { api, path } = tenant
   const { id } = await create(tenant)
   await makeVolumeReady(platform, tenant.id, id)

@@ -1,6 +1,6 @@
 export { isDeploymentName, isLabelKey, isLabelValue } from '../grammar.ts'
 export { DEFAULT_LIMITS, type Limits, RESERVED_NAMES } from '../limits.ts'
-export { reject } from '../reject.ts'
+export { reject, storeUnavailable } from '../reject.ts'
 export { checkBody, judgeBody, type ValidPart } from './admit-body.ts'
 export { admitDeployment, type BodyVerdict } from './admit-deployment.ts'
 export { checkSecretWrite, type SecretWriteRules, type SecretWriteVerdict } from './check-secret-write.ts'

@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Json, Rejection } from '@holdfast/contract'
-import { reject } from '@holdfast/core'
+import { reject, storeUnavailable } from '@holdfast/core'
 import Fastify, {
   type FastifyError,
   type FastifyInstance,
@@ -305,7 +305,7 @@ function handleError(
 }
 
 function rejectionFor(error: FastifyError, maxBytes: number): Rejection | undefined {
-  if (error instanceof StoreUnavailableError) return reject('store_unavailable', 'store', undefined)
+  if (error instanceof StoreUnavailableError) return storeUnavailable()
   if (error instanceof UnstorableRecordError) return error.material
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE')
     return reject('body_too_large', 'body', undefined, { max: maxBytes })

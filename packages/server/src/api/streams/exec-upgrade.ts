@@ -4,7 +4,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { defined, EXEC_SUBPROTOCOL, entryOf, STREAM_PAYLOAD_BYTES } from '@holdfast/contract'
-import { reject } from '@holdfast/core'
+import { reject, storeUnavailable } from '@holdfast/core'
 import { WebSocketServer } from 'ws'
 import { answerUpgrade, type HandleUpgrade } from '../../net/upgrade.ts'
 import { isTokenValid, type OpenedExec, openExec } from '../../operations/deployments/exec/open-exec.ts'
@@ -68,7 +68,7 @@ export function createExecUpgrades(deps: ExecUpgradeDeps): ExecUpgrades {
       socket.on('error', () => {})
       upgrade(context, id, { request, socket, head }).catch((error: unknown) => {
         if (error instanceof StoreUnavailableError)
-          sendRejected(context, socket, '', { rejections: [reject('store_unavailable', 'store', undefined)] })
+          sendRejected(context, socket, '', { rejections: [storeUnavailable()] })
         else answerUpgrade(socket, 500, {}, JSON.stringify({ error: 'internal' }))
       })
       return true

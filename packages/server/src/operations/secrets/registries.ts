@@ -10,7 +10,7 @@ import {
   type Rejection,
   registryCredentialShape,
 } from '@holdfast/contract'
-import { parseRegistryHost, reject } from '@holdfast/core'
+import { parseRegistryHost, reject, storeUnavailable } from '@holdfast/core'
 import { type Clock, timestamp } from '../../ports/clock.ts'
 import { secret } from '../../ports/secret.ts'
 import type { SecretsWriter } from '../../ports/secrets-store.ts'
@@ -77,8 +77,7 @@ async function pinCredential(
     const gone = requireLiveCaller(transaction, caller)
     if (gone !== undefined) return { kind: 'abort', result: refused(gone) }
     const intent = globally(intents, staged.intent)
-    if (transaction.get(intent) === undefined)
-      return { kind: 'abort', result: refused(reject('store_unavailable', 'store', undefined)) }
+    if (transaction.get(intent) === undefined) return { kind: 'abort', result: refused(storeUnavailable()) }
     const updatedAt = timestamp(clock)
     const address = inTenant(caller.tenant, registryCredentials, host)
     // If a later version was pinned first, this version is never used, and its intent is left to the sweep of intents.

@@ -1,7 +1,14 @@
 // POST /tenants/{tenant}/volumes: one transaction claims the name, a quota slot and the bytes, chooses the nodes and stores
 // the volume. If no node fits, the volume is stored without a primary.
 
-import { asVolumeId, type Json, type TenantId, type VolumeSpec, type WrittenVolume } from '@holdfast/contract'
+import {
+  asVolumeId,
+  type Json,
+  type Rejection,
+  type TenantId,
+  type VolumeSpec,
+  type WrittenVolume,
+} from '@holdfast/contract'
 import {
   checkQuotas,
   checkVolume,
@@ -10,11 +17,14 @@ import {
   placedPhase,
   type QuotaFact,
   quotaBytes,
+  reject,
   type SentVolume,
 } from '@holdfast/core'
 import { timestamp } from '../../ports/clock.ts'
 import { claimSlot, type HeldSlot, holdSlot } from '../../quotas/hold-slot.ts'
 import type { SlotChoice } from '../../quotas/slots.ts'
+import { demandForm } from '../../store/format.ts'
+import { VOLUME_FORM } from '../../store/records/collection.ts'
 import { nodes, type StoredVolume, volumeNames, volumes } from '../../store/records.ts'
 import type { TransactionDecision } from '../../store/store.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
@@ -40,6 +50,8 @@ export async function createVolume(
   const regions = new Set(Object.keys(deps.residency.regions))
   const checked = checkVolume(body, { limits: deps.limits, regions })
   if (!checked.ok) return refused(...checked.rejections)
+  const older = await demandForm(deps.store, VOLUME_FORM)
+  if (older.length > 0) return refused(tooOld(older))
   const held = holdSlot(deps, caller.tenant, KIND)
   try {
     return await deps.store.transact((transaction) =>
@@ -49,6 +61,11 @@ export async function createVolume(
     held.release()
   }
 }
+
+const tooOld = (servers: readonly string[]): Rejection =>
+  reject('store_unavailable', 'store', undefined, {
+    cause: `volumes need servers that can read them; too old: ${servers.join(', ')}`,
+  })
 
 interface CreateRequest {
   readonly caller: Caller
@@ -113,7 +130,7 @@ function newVolume(
   const now = timestamp(clock)
   const [primary] = copies
   return {
-    v: 1,
+    v: VOLUME_FORM,
     id: asVolumeId(`vol_${ids.ulid()}`),
     spec,
     ...placedPhase(spec, copies),

@@ -15,10 +15,21 @@ export interface Collection<T> {
 export interface RecordForm {
   readonly v: number
   readonly since: string
+  /**
+   * The form is not raised by itself, but by the first request that needs it: until then an operator can go back to an
+   * older version.
+   */
+  readonly onDemand?: true
 }
 
 /** The forms that this server reads, in ascending order. */
-export const FORMS: readonly RecordForm[] = [{ v: 1, since: '0.1.0' }]
+export const FORMS: readonly RecordForm[] = [
+  { v: 1, since: '0.1.0' },
+  { v: 2, since: '0.2.0', onDemand: true },
+]
+
+/** The form of volumes, which an older server would delete with their tenant although nodes still have the data. */
+export const VOLUME_FORM = 2
 
 /** The highest form in a list of forms. */
 export const newestForm = (forms: readonly RecordForm[]): number => Math.max(...forms.map((form) => form.v))
