@@ -130,7 +130,7 @@ test.each([
   else expect(waits).toContain(expected)
 })
 
-test('a node that loses its copy is told to delete it, and gets no peers', () => {
+test('a node that loses its copy must delete it, and gets no peers', () => {
   const desired = desiredCopies(aVolume({ leaving: [{ nodeId: nodeIdOf(3), since: SINCE }] }))
   expect(desired.get(nodeIdOf(3))).toMatchObject({ desired: 'removed', mayCreate: false, peers: [] })
   expect(desired.get(nodeIdOf(2))).toMatchObject({ role: 'replica', mayCreate: false, peers: [nodeIdOf(1)] })

@@ -87,6 +87,10 @@ export const RECORD_CHANGES: { readonly [folder: string]: RecordChange } = {
   vol: { kind: 'changed', by: 'platform' },
   voluse: { kind: 'changed', by: 'platform' },
   volw: { kind: 'changed', by: 'platform' },
+  volobs: {
+    kind: 'replaced',
+    reason: 'It is the newest report of an agent; a member of an older report is outdated.',
+  },
   volname: { kind: 'written once', reason: 'A name is claimed and released.' },
   removal: { kind: 'written once', reason: 'A repeated deletion leaves it unchanged.' },
   obs: {

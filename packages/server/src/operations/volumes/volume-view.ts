@@ -37,7 +37,7 @@ export function volumeView(
   }
 }
 
-/** What a replica has acknowledged to the primary. */
+/** The checkpoint that a replica has acknowledged to the primary. */
 function progressOf(
   measured: Measurement | undefined,
   { nodeId, role, state }: VolumeCopy,

@@ -16,7 +16,7 @@ export interface RecordForm {
   readonly v: number
   readonly since: string
   /**
-   * The form is not raised by itself, but by the first request that needs it: until then an operator can go back to an
+   * The form is not raised automatically, but by the first request that needs it: until then an operator can go back to an
    * older version.
    */
   readonly onDemand?: true
