@@ -4,8 +4,7 @@
 
 import { type Infer, VERSION } from '@holdfast/contract'
 import { newestForm, type RecordForm } from './records/collection.ts'
-import { FORMAT_ID, formats, serverReplicas } from './records.ts'
-import type { Store } from './store.ts'
+import { FORMAT_ID, formats } from './records.ts'
 import { globally, type Transaction } from './transaction.ts'
 
 export type Format = Infer<typeof formats.shape>
@@ -34,31 +33,6 @@ export function raisedFormat(
   const form = forms.find(({ v, onDemand }) => v === common && onDemand !== true)
   if (form === undefined || common <= format.writes) return undefined
   return { ...format, reads: common, writes: common, by: form.since }
-}
-
-/**
- * Raises the format to a form that is raised on demand. Returns the servers that cannot read it, in which case nothing
- * changes. A server that registers at the same time conflicts, because both write the format record.
- */
-export async function demandForm(
-  store: Pick<Store, 'transact' | 'listWithIds' | 'fresh' | 'forms'>,
-  v: number,
-): Promise<readonly string[]> {
-  const older = await store.transact<readonly string[]>((transaction) => {
-    const format = transaction.get(formatAddress) ?? FIRST_FORMAT
-    const form = store.forms.find((known) => known.v === v)
-    if (form === undefined || format.writes >= v) return { kind: 'abort', result: [] }
-    const replicas = store.listWithIds(serverReplicas)
-    const behind = replicas.filter(
-      ({ id }) => (transaction.get(globally(serverReplicas, id))?.reads ?? 1) < v,
-    )
-    if (behind.length > 0)
-      return { kind: 'abort', result: behind.map(({ id, record }) => `${id} (${record.version ?? '0.1.0'})`) }
-    transaction.put(formatAddress, { ...format, reads: v, writes: v, by: form.since })
-    return { kind: 'commit', result: [] }
-  })
-  if (older.length === 0) await store.fresh()
-  return older
 }
 
 /** The store contains records that only a newer version reads. The server must end, with exit code 78. */

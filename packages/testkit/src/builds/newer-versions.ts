@@ -6,7 +6,7 @@ import type { Edit } from './copy-packages.ts'
 export const ADDED_MEMBER = 'addedByTest'
 
 /** The form of records that only the build with a new form reads, and the version that it claims to come with. */
-export const NEW_FORM = { v: 2, since: '9.9.0' }
+export const NEW_FORM = { v: 3, since: '9.9.0' }
 
 const SHAPES = 'packages/contract/src/shapes'
 
@@ -88,8 +88,8 @@ const TRANSACTION = 'packages/server/src/store/transaction.ts'
 export const NEW_RECORD_FORM: readonly Edit[] = [
   {
     file: 'packages/server/src/store/records/collection.ts',
-    find: "[{ v: 1, since: '0.1.0' }]",
-    replace: `[{ v: 1, since: '0.1.0' }, ${JSON.stringify(NEW_FORM)}]`,
+    find: "{ v: 2, since: '0.2.0', onDemand: true },",
+    replace: `{ v: 2, since: '0.2.0', onDemand: true }, ${JSON.stringify(NEW_FORM)},`,
   },
   {
     file: TRANSACTION,

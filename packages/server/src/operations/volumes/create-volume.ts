@@ -23,7 +23,7 @@ import {
 import { timestamp } from '../../ports/clock.ts'
 import { claimSlot, type HeldSlot, holdSlot } from '../../quotas/hold-slot.ts'
 import type { SlotChoice } from '../../quotas/slots.ts'
-import { demandForm } from '../../store/format.ts'
+import { demandForm } from '../../store/demand-form.ts'
 import { VOLUME_FORM } from '../../store/records/collection.ts'
 import { nodes, type StoredVolume, volumeNames, volumes } from '../../store/records.ts'
 import type { TransactionDecision } from '../../store/store.ts'
