@@ -38,7 +38,7 @@ export interface MachineFacts {
   /** The address for the same requests by mutual TLS, and the certificate of this node's router in base64 of DER. */
   readonly securePeerAddress?: string
   readonly peerCertificate?: string
-  /** The size of the node's pool; absent: it has none, or the pool has a fault. */
+  /** The node's pool, or its fault; absent: the node has none. */
   readonly storage?: Storage
 }
 

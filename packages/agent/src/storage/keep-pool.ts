@@ -10,7 +10,7 @@ const CHECK_MS = 20_000
 /** The start of the agent waits this long for its pool, so that the first session can report it. */
 const START_MS = 10_000
 
-export type ReportedFault = 'pool_missing' | 'pool_changed' | 'pool_unreadable'
+type ReportedFault = 'pool_missing' | 'pool_changed' | 'pool_unreadable'
 
 /** The state of the pool at its last check: its size, or why it cannot be used. */
 export interface PoolState {
@@ -24,8 +24,8 @@ export interface PoolKeeper {
   pool(): VolumePool | undefined
   /** Calls the listener after each check. */
   onChecked(listener: () => void): void
-  /** The size of the pool at its last check; undefined if it cannot be used. */
-  storage(): Storage | undefined
+  /** The pool as the server hears of it: its size and id at the last check, or its fault. */
+  storage(): Storage
   /** Checks the pool now, and opens it if it is not open. Never rejects. */
   check(): Promise<void>
   close(): void
@@ -69,7 +69,7 @@ export function createPoolKeeper({ open, log }: KeeperDeps): PoolKeeper {
     state: () => state,
     pool: () => pool,
     onChecked: (listener) => void listeners.push(listener),
-    storage: () => sizeOf(state),
+    storage: () => storageOf(state),
     check,
     close: () => clearInterval(timer),
   }
@@ -82,8 +82,11 @@ export async function startPoolKeeper(deps: KeeperDeps): Promise<PoolKeeper> {
   return keeper
 }
 
-function sizeOf({ storage }: PoolState): Storage | undefined {
-  return storage && { poolBytes: storage.poolBytes, usedBytes: storage.usedBytes }
+/** A pool with a fault has no bytes, so that a server which does not know faults places no volume on it. */
+function storageOf({ storage, poolFault }: PoolState): Storage {
+  if (storage === undefined) return { poolBytes: 0, usedBytes: 0, fault: poolFault ?? 'pool_unreadable' }
+  const { poolBytes, usedBytes, fileSystemId } = storage
+  return { poolBytes, usedBytes, poolId: fileSystemId }
 }
 
 export function reportedFault(error: unknown): ReportedFault {

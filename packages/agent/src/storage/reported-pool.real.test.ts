@@ -8,7 +8,7 @@ import { createTestNode } from '../fixtures/agent.fixture.ts'
 let home: TestPool
 afterEach(() => home.remove())
 
-test('reports the size of its pool in each session, and nothing without a pool or while the pool is missing', async () => {
+test('reports the size and id of its pool in each session, its fault while it is missing, and nothing without a pool', async () => {
   home = await startPool(128 * MIB)
   const node = createTestNode('/nonexistent/docker.sock')
   const reported = async () => {
@@ -20,9 +20,14 @@ test('reports the size of its pool in each session, and nothing without a pool o
   expect(await reported()).toBeUndefined()
 
   node.openPool = home.open
-  expect(await reported()).toEqual({ poolBytes: 128 * MIB, usedBytes: expect.any(Number) })
+  const { fileSystemId } = await home.pool.inspect()
+  expect(await reported()).toEqual({
+    poolBytes: 128 * MIB,
+    usedBytes: expect.any(Number),
+    poolId: fileSystemId,
+  })
 
   renameSync(home.file, `${home.file}.away`)
-  expect(await reported()).toBeUndefined()
+  expect(await reported()).toEqual({ poolBytes: 0, usedBytes: 0, fault: 'pool_missing' })
   expect(node.logged.join()).toContain('pool_missing')
 })

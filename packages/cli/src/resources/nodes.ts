@@ -42,6 +42,7 @@ export function workOf({ schedulable, draining, controlPlane, claims }: Node): s
 
 /** The used and total bytes of the node's pool; empty if the node has no pool. */
 export function storageText({ storage }: Pick<Node, 'storage'>): string {
+  if (storage?.fault !== undefined) return storage.fault
   return storage === undefined ? '' : `${memory(storage.usedBytes)} of ${memory(storage.poolBytes)}`
 }
 

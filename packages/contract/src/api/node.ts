@@ -35,8 +35,15 @@ export const capacityShape = object({
 })
 export type Capacity = Infer<typeof capacityShape>
 
-/** The storage pool of a node: its size, and the bytes that its file system uses. */
-export const storageShape = object({ poolBytes: integer(), usedBytes: integer() })
+/** The storage pool of a node: its size, and the bytes that its file system uses. Both are 0 if the pool has a fault. */
+export const storageShape = object({
+  poolBytes: integer(),
+  usedBytes: integer(),
+  /** The id of the pool's file system; absent if it is unknown. */
+  poolId: optional(string()),
+  /** Why the pool cannot be used: pool_missing, pool_changed or pool_unreadable; newer agents may know others. */
+  fault: optional(string()),
+})
 
 export const engineShape = object({
   version: field(engineTexts.version, string()),

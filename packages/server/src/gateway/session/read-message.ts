@@ -52,7 +52,15 @@ const MAX_TEXT = 256
 
 function isValidHello(hello: Hello): boolean {
   const { generation, bootId, version, capabilities = [], labels, engine, capacity, storage } = hello
-  const texts = [bootId, version, engine.version, engine.apiVersion, ...capabilities]
+  const texts = [
+    bootId,
+    version,
+    engine.version,
+    engine.apiVersion,
+    ...capabilities,
+    storage?.poolId ?? '',
+    storage?.fault ?? '',
+  ]
   const pool = storage === undefined ? [] : [storage.poolBytes, storage.usedBytes]
   const numbers = [generation, capacity.cpuMillis, capacity.memoryBytes, ...pool]
   return (

@@ -17,7 +17,7 @@ export function gatherVolumeFacts(store: ReadStore, tenant: TenantId): TenantFac
   const all = store.list(nodes, tenant).map(({ record }): NodeFacts => {
     const facts = nodeFacts(store, tenant, record, [])
     const { storage } = record
-    if (storage === undefined) return facts
+    if (storage === undefined || storage.fault !== undefined) return facts
     return {
       ...facts,
       pool: { poolBytes: storage.poolBytes, claimedBytes: claimed.get(record.id) ?? 0 },
