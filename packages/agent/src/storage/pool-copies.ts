@@ -1,4 +1,4 @@
-// What the pool holds of each volume: its data, its checkpoints and the agent's note about it. Notes are files in the pool,
+// Reads the data, checkpoints and notes of each volume from the pool. Notes are files in the pool,
 // because a new installation of the agent must know the epochs of the volumes that it finds.
 
 import {
@@ -26,7 +26,7 @@ const noteShape = object({
 
 /** The content of the pool by volume. */
 export interface PoolCopies {
-  /** What the pool holds of the volume; undefined if its note cannot be read, so nothing may be done with it. */
+  /** The data, checkpoints and note of the volume; undefined if its note cannot be read, so nothing may be done with it. */
   find(volume: string): (FoundCopy & { readonly usedBytes: number | undefined }) | undefined
   /** The volumes of which the pool has data or checkpoints. */
   readonly volumes: ReadonlySet<string>

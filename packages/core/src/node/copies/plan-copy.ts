@@ -18,7 +18,7 @@ export interface CopyNote {
   readonly isRemoved?: boolean
 }
 
-/** What the pool holds of one volume. */
+/** The part of the pool that belongs to one volume. */
 export interface FoundCopy {
   readonly live:
     | { readonly limitBytes: number | undefined; readonly mountPoint: string | undefined }
@@ -58,7 +58,7 @@ export function planCopy(desired: DesiredCopy, found: FoundCopy, facts: CopyFact
   return desired.role === 'primary' ? planPrimary(desired, found, facts) : planReplica(desired, found)
 }
 
-/** A copy about which nothing was observed but the fault. What was known of its size and checkpoint stays valid. */
+/** A copy about which nothing was observed but the fault. Its last known size and checkpoint stay valid. */
 export const copyWithFault = (
   { volume, epoch }: DesiredCopy,
   reason: string,
