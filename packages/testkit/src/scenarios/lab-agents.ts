@@ -1,13 +1,16 @@
 // The agents of a lab. Each agent is enrolled by its own command with a join token that a tenant administrator requested,
 // and runs as a process of its node, so that it ends when the node loses power.
 
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
 import { type LabNode, type ManagedProcess, waitUntil } from '@holdfast/testkit'
 import { programIn, ROOT } from '../builds/build.ts'
 import type { ApiClient } from '../platform/api-client.ts'
 
 const NODE = join(ROOT, 'node_modules/.bin/node')
+/** The size of each node's pool. The file is allocated, so it is small. */
+const POOL_SIZE = '1Gi'
 /** Stands in for the agent process of a node that is not enrolled yet. */
 const NO_AGENT: ManagedProcess = {
   pid: 0,
@@ -117,10 +120,21 @@ function runAgent(node: LabNode, build: string, labels: Labels | undefined): Man
   const { main, env } = programIn(build, 'agent')
   return node.startProcess({
     binary: NODE,
-    args: [main, 'run', '--state', stateOf(node), ...configuredWords(labels), ...routingWords(node)],
+    args: [
+      ...[main, 'run', '--state', stateOf(node)],
+      ...configuredWords(labels),
+      ...routingWords(node),
+      ...poolWords(node, main),
+    ],
     env,
     logFile: agentLog(node),
   })
+}
+
+/** Command-line arguments for the storage pool, a file on the node's disk. An older build has no pools. */
+function poolWords(node: LabNode, main: string): string[] {
+  const hasPools = existsSync(join(dirname(main), 'command/pool-line.ts'))
+  return hasPools ? ['--pool', `${join(node.folder, 'pool.img')}:${POOL_SIZE}`] : []
 }
 
 /** Command-line arguments for the router: plain HTTP on port 80 for clients and 8081 for the tenant's other nodes. */
