@@ -10,6 +10,7 @@ import { expect, test } from 'vitest'
 import { desiredItem, newTenant } from '../fixtures/agent.fixture.ts'
 import { openSealed } from '../session/open-sealed.ts'
 import { sealFor } from '../session/sealed.fixture.ts'
+import { desiredCopy } from '../storage/copies.fixture.ts'
 import { openDesiredFile } from './desired-file.ts'
 import {
   countStart,
@@ -186,4 +187,19 @@ test('keeps members of a newer agent when an older agent rewrites its files', as
     ...newer,
     items: [{ ...newer, template: newer }, {}],
   })
+})
+
+test('a saved set keeps copies of volumes and their peers, and what a newer agent added to a copy', async () => {
+  const folder = makeTempFolder('agent').path
+  const copy = { ...desiredCopy(), later: 'kept' }
+  const peer = { nodeId: NODE_ID, address: '10.0.0.2:7844', publicKeys: ['key'] }
+  const file = openDesiredFile(folder, OWNER, unexpected)
+  file.save({ revision: 7, items: [], copies: [copy], peers: [peer] })
+  await file.settled()
+  const again = openDesiredFile(folder, OWNER, unexpected)
+  const saved = await again.read()
+  expect(saved).toMatchObject({ copies: [{ volume: copy.volume, epoch: 1 }], peers: [peer] })
+  again.save({ revision: 8, items: [], copies: saved?.copies ?? [] })
+  await again.settled()
+  expect(JSON.parse(readFileSync(join(folder, 'desired.json'), 'utf8')).copies).toEqual([copy])
 })

@@ -6,13 +6,13 @@ import type { DesiredCopy, ObservedCopy, VolumeCheckpoint } from '@holdfast/cont
 import { claimedBytes, sizeOfClaim } from '../../volumes/claimed-bytes.ts'
 import { findCheckpoint, newestCheckpoint } from './checkpoint-order.ts'
 
-/** What the agent knows about a volume besides its data. The pool holds it, so a new agent on the same pool knows it too. */
+/** The knowledge of the agent about a volume besides its data. The pool holds it, so a new agent on the same pool knows it too. */
 export interface CopyNote {
   /** The highest epoch of the volume that this node knows. */
   readonly epoch: number
   /** The epoch to which the live data belongs; `isMade` once it was complete. Written before the live data is created. */
   readonly content?: { readonly epoch: number; readonly isMade: boolean }
-  /** The handover after which this node writes no more. The live data is equal to the checkpoint. */
+  /** The handover after which this node no longer writes. The live data is equal to the checkpoint. */
   readonly released?: NonNullable<ObservedCopy['released']>
   /** Whether the pool has confirmed that nothing of the volume is left. */
   readonly isRemoved?: boolean
