@@ -14,7 +14,7 @@ import { createFailedLogs } from './observe/keep-failed-logs.ts'
 import { createObserver } from './observe/observe.ts'
 import { createReadiness } from './observe/readiness.ts'
 import { createReplicaStatusTable, type ReplicaStatusTable } from './observe/replica-status-table.ts'
-import type { Engine } from './ports/engine.ts'
+import type { Engine, EngineVersion } from './ports/engine.ts'
 import type { HostVolumes } from './ports/host-volumes.ts'
 import type { OomKills } from './ports/oom-kills.ts'
 import type { RouterAdmin } from './ports/router.ts'
@@ -84,23 +84,10 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   )
   const starts = await countStart(folder)
   const saved = await file.read()
-  const engineVersion = await engine.version().catch((error: unknown) => {
-    log.warn({ message: String(error) }, 'engine did not answer, using its last known version')
-    return state.engineVersion
-  })
-  for (const warning of engineWarnings(engineVersion.version)) log.warn(warning, 'engine version warning')
-
-  const pool = options.openPool && (await startPoolKeeper({ open: options.openPool, log }))
+  const engineVersion = await readEngineVersion(options)
   const keys = options.securePeerAddress ? await openRouterKeys(folder, state, log) : undefined
   const server = createServerLink()
-  const copies = startCopyKeeper({
-    pool,
-    report: server.reportCopies,
-    monotonicMs,
-    now: () => new Date(),
-    random: Math.random,
-    log,
-  })
+  const { pool, copies } = await startStorage(options, server, monotonicMs)
   const desiredSet = createDesiredSet()
   const role = createNodeRole(folder, state, log)
   const statuses = createReplicaStatusTable(starts)
@@ -115,9 +102,9 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     log,
   })
   statuses.reportTo(routing.report)
-  const { mayCreate } = role
   const kept = await openKept(options)
-  const node = startNode(options, { server, desiredSet, statuses, routing, ...kept, monotonicMs, mayCreate })
+  const parts = { server, desiredSet, statuses, routing, ...kept, monotonicMs }
+  const node = startNode(options, { ...parts, mayCreate: role.mayCreate })
   const { converger } = node
 
   const onDesired = (change: DesiredChange): void => {
@@ -171,6 +158,24 @@ function configuredFacts(
 ) {
   const router = { peerAddress, securePeerAddress, peerCertificate: keys?.announced() }
   return { ...state, ...defined({ ...router, storage }) }
+}
+
+async function readEngineVersion({ engine, state, log }: AgentOptions): Promise<EngineVersion> {
+  const found = await engine.version().catch((error: unknown) => {
+    log.warn({ message: String(error) }, 'engine did not answer, using its last known version')
+    return state.engineVersion
+  })
+  for (const warning of engineWarnings(found.version)) log.warn(warning, 'engine version warning')
+  return found
+}
+
+/** Starts the parts that hold copies of volumes. Without a pool they only report that it is absent. */
+async function startStorage({ openPool, log }: AgentOptions, server: ServerLink, monotonicMs: () => number) {
+  const pool = openPool && (await startPoolKeeper({ open: openPool, log }))
+  const random = Math.random
+  const report = server.reportCopies
+  const copies = startCopyKeeper({ pool, report, monotonicMs, now: () => new Date(), random, log })
+  return { pool, copies }
 }
 
 interface NodeParts extends Pick<ConvergeDeps, 'desiredSet' | 'statuses' | 'mayCreate' | 'monotonicMs'> {

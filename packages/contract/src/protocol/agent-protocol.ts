@@ -126,7 +126,7 @@ export const deltaShape = object({
   routers: optional(routersShape),
   /** Copies of volumes that are new or have changed. */
   copies: optional(list(desiredCopyShape)),
-  /** Ids of volumes of which this node holds no copy any more and whose removal it has confirmed. */
+  /** Ids of volumes of which this node no longer holds a copy and whose removal it has confirmed. */
   goneCopies: optional(list(string())),
   /** All peers of the node, if one has changed. */
   peers: optional(list(peerShape)),

@@ -36,7 +36,7 @@ export const desiredCopyShape = object({
   from: optional(checkpointShape),
   /** For a primary, the nodes of the replicas; for a replica, the node of the primary. */
   peers: list(branded<NodeId>()),
-  /** For a primary: the node that takes over. The agent sends it a last checkpoint and writes no more. */
+  /** For a primary: the node that takes over. The agent sends it a last checkpoint and no longer writes. */
   handOverTo: optional(branded<NodeId>()),
 })
 export type DesiredCopy = Infer<typeof desiredCopyShape>
@@ -72,7 +72,7 @@ export const observedCopyShape = object({
   checkpoint: optional(checkpointShape),
   /** Only in reports about a primary. */
   replicas: optional(list(observedReplicaShape)),
-  /** Only after a handover: the last checkpoint, which the next primary has acknowledged. This node writes no more. */
+  /** Only after a handover: the last checkpoint, which the next primary has acknowledged. This node no longer writes. */
   released: optional(object({ to: branded<NodeId>(), checkpoint: checkpointShape })),
 })
 export type ObservedCopy = Infer<typeof observedCopyShape>
