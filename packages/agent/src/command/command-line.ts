@@ -2,6 +2,7 @@
 
 import { nearestName } from '@holdfast/contract'
 import type { PoolSource } from '../ports/pool-source.ts'
+import { PEER_OPTIONS, type PeerLine, readPeerLine } from './peer-line.ts'
 import { readPool } from './pool-line.ts'
 import { ROUTING_OPTIONS, type RoutingLine, readRouting } from './routing-line.ts'
 import { UsageError } from './usage-error.ts'
@@ -29,6 +30,10 @@ export const USAGE = `holdfast-agent: the node agent of Holdfast
          [--pool PATH | --pool FILE:SIZE]                   storage for volumes: a mounted btrfs file system, or a
                                                             file that the agent creates, such as /srv/pool.img:100Gi
          [--cgroup NAME]                                    cgroup of the containers that write volumes (default holdfast)
+         [--agent-peer-address HOST[:PORT]]                 where other nodes exchange copies of volumes with this
+                                                            one (default port 7844)
+         [--agent-peer-listen [HOST]:PORT]                  default: that port on all addresses
+         [--replication-rate BYTES]                         most bytes per second to other nodes (default 100Mi)
 
 The state folder is ${DEFAULT_STATE} by default. The join token can also be set in HOLDFAST_JOIN_TOKEN.
 
@@ -59,6 +64,8 @@ export interface RunLine {
   readonly pool: PoolSource | undefined
   /** The cgroup of all containers that write volumes; undefined: the default one. */
   readonly cgroup: string | undefined
+  /** The port for other nodes; undefined: this node exchanges no copies. */
+  readonly peers: PeerLine | undefined
 }
 
 export type CommandLine = EnrollLine | RunLine
@@ -67,7 +74,7 @@ const CA_PIN = /^sha256:[0-9a-f]{64}$/i
 const ENROLL_OPTIONS = ['server', 'token', 'name', 'ca', 'ca-pin', 'cpu-millis', 'memory-bytes', 'engine']
 const OPTIONS = {
   enroll: ['state', 'label', ...ENROLL_OPTIONS],
-  run: ['state', 'label', 'labels', 'pool', 'cgroup', ...ROUTING_OPTIONS],
+  run: ['state', 'label', 'labels', 'pool', 'cgroup', ...PEER_OPTIONS, ...ROUTING_OPTIONS],
 }
 
 export function readCommandLine(
@@ -90,6 +97,7 @@ function readRun({ once, labels }: Options): RunLine {
     routing: readRouting(once),
     pool: readPool(once.get('pool')),
     cgroup: readCgroup(once.get('cgroup')),
+    peers: readPeerLine(once),
   }
 }
 

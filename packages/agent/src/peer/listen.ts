@@ -80,7 +80,7 @@ export async function listenForPeers(options: ListenOptions): Promise<PeerPort> 
   }
 }
 
-/** A resumed session proves no key anew, so it is refused. */
+/** A resumed session does not prove the key again, so it is refused. */
 function identify(socket: TLSSocket, peers: readonly Peer[]): NodeId | undefined {
   if (socket.isSessionReused() || socket.alpnProtocol !== PEER_PROTOCOL) return undefined
   return peerOfKey(peers, keyOfCertificate(socket.getPeerX509Certificate()))

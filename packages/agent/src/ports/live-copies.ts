@@ -10,8 +10,8 @@ export interface LiveCopies {
    * never become a checkpoint of this one.
    */
   liveEpoch(volume: VolumeId): number | undefined
-  /** Whether this node has given up the volume in the epoch of its live data. */
+  /** Whether this node has released the volume in the epoch of its live data. */
   isReleased(volume: VolumeId): boolean
-  /** Notes on disk that this node writes the volume no more in this epoch. It holds when the call resolves. */
+  /** Notes on disk that this node no longer writes the volume in this epoch. It holds when the call resolves. */
   release(volume: VolumeId, released: Released): Promise<void>
 }

@@ -43,7 +43,7 @@ export function handoverStep(
   return planHandover({ ...facts, held, isWritten: !unwritten.has(volume) })
 }
 
-/** Gives up the volume if its successor has acknowledged the last checkpoint. */
+/** Releases the volume if its successor has acknowledged the last checkpoint. */
 export async function releaseIfDone(
   deps: HandoverDeps,
   one: PrimaryVolume,

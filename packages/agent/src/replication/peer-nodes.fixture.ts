@@ -50,7 +50,7 @@ export interface PeerNode {
   /** Volumes that a container may write. */
   readonly written: Set<VolumeId>
   readonly groups: VolumeId[][]
-  /** What happened to the writers, in order. */
+  /** Freezes and thaws of writers, in order. */
   readonly frozen: string[]
   readonly changes: VolumeId[]
   /** Every stream that was opened to send a checkpoint. */

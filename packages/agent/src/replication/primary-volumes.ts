@@ -1,5 +1,5 @@
 // The volumes that this node replicates: those of which it is the primary, with complete data of the current epoch that
-// it has not given up.
+// it has not released.
 
 import type { DesiredCopy, NodeId, VolumeId } from '@holdfast/contract'
 import type { PrimaryFacts } from '@holdfast/core/node'

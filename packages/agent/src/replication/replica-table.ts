@@ -1,4 +1,4 @@
-// What a primary knows about each of its replicas, from their answers. Nothing of it is on disk: after a restart the
+// The knowledge of a primary about each of its replicas, from their answers. Nothing of it is on disk: after a restart the
 // replicas are asked again.
 
 import type { NodeId, VolumeCheckpoint, VolumeId } from '@holdfast/contract'

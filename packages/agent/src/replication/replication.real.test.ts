@@ -1,5 +1,5 @@
 // Replication between nodes with real pools and real connections: copies equal their source, idle volumes send no bytes,
-// and a handover gives up the volume only after the last checkpoint has arrived.
+// and a handover releases the volume only after the last checkpoint has arrived.
 
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'

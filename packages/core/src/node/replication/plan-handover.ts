@@ -1,5 +1,5 @@
-// The next step of a planned handover. The last checkpoint is taken after the last writer is gone, and the primary gives
-// up its role only when its successor has acknowledged exactly that checkpoint.
+// The next step of a planned handover. The last checkpoint is taken after the last writer is gone, and the primary
+// releases its role only when its successor has acknowledged exactly that checkpoint.
 
 import type { VolumeCheckpoint } from '@holdfast/contract'
 import { includesCheckpoint } from './checkpoints.ts'
@@ -12,7 +12,7 @@ export interface HandoverFacts extends PrimaryFacts {
   readonly held: readonly VolumeCheckpoint[] | undefined
 }
 
-/** `replicate`: continue as usual. `abdicate`: write down that this node writes no more, then report it. */
+/** `replicate`: continue as usual. `abdicate`: note that this node no longer writes, then report it. */
 export type HandoverStep =
   | { readonly kind: 'replicate' }
   | { readonly kind: 'take' }
