@@ -26,8 +26,11 @@ export function readPeerLine(once: ReadonlyMap<string, string>): PeerLine | unde
   if (text === undefined && (listen ?? rate) === undefined) return undefined
   const address = readEndpoint('agent-peer-address', text ?? '')
   if (address.host === '')
-    throw new UsageError('--agent-peer-address: accepted is a host that other nodes reach, perhaps with a port.')
-  const at = listen === undefined ? { host: '', port: address.port } : readEndpoint('agent-peer-listen', listen)
+    throw new UsageError(
+      '--agent-peer-address: accepted is a host that other nodes reach, perhaps with a port.',
+    )
+  const at =
+    listen === undefined ? { host: '', port: address.port } : readEndpoint('agent-peer-listen', listen)
   return {
     address: `${address.host}:${address.port}`,
     host: at.host === '' ? undefined : at.host.replace(/^\[|\]$/g, ''),
@@ -47,6 +50,7 @@ function readEndpoint(option: string, text: string): { readonly host: string; re
 function readRate(text: string): number {
   const [, digits, unit = ''] = /^(\d{1,12})(Ki|Mi|Gi)?$/.exec(text) ?? []
   const rate = Number(digits) * 1024 ** (UNITS[unit] ?? 0)
-  if (!(rate >= 1024)) throw new UsageError(`--replication-rate ${text}: accepted are bytes per second, such as 50Mi.`)
+  if (!(rate >= 1024))
+    throw new UsageError(`--replication-rate ${text}: accepted are bytes per second, such as 50Mi.`)
   return rate
 }

@@ -38,6 +38,8 @@ export interface MachineFacts {
   /** The address for the same requests by mutual TLS, and the certificate of this node's router in base64 of DER. */
   readonly securePeerAddress?: string
   readonly peerCertificate?: string
+  /** The address at which other nodes exchange copies of volumes; absent: this node exchanges none. */
+  readonly agentPeerAddress?: string
   /** The node's pool, or its fault; absent: the node has none. */
   readonly storage?: Storage
 }

@@ -25,6 +25,7 @@ interface ConfiguredFacts {
   readonly peerAddress?: string
   readonly securePeerAddress?: string
   readonly peerCertificate?: string
+  readonly agentPeerAddress?: string
   readonly storage?: Storage
 }
 
@@ -33,7 +34,8 @@ export function machineFacts(
   engine: EngineVersion,
   { version, capabilities }: AgentBuild,
 ): MachineFacts {
-  const { labels, capacity, peerAddress, securePeerAddress, peerCertificate, storage } = configured
+  const { labels, capacity, storage, ...peers } = configured
+  const { peerAddress, securePeerAddress, peerCertificate, agentPeerAddress } = peers
   return {
     bootId: readFileSync(BOOT_ID, 'utf8').trim(),
     version,
@@ -41,6 +43,6 @@ export function machineFacts(
     labels,
     engine,
     capacity: capacity ?? wholeMachine(),
-    ...defined({ peerAddress, securePeerAddress, peerCertificate, storage }),
+    ...defined({ peerAddress, securePeerAddress, peerCertificate, agentPeerAddress, storage }),
   }
 }

@@ -5,6 +5,7 @@
 import { asVolumeId, type Measurement, type ObservedCopy, type VolumeId } from '@holdfast/contract'
 import { hasRoom } from '@holdfast/core/node'
 import type { Logger } from 'pino'
+import type { LiveCopies } from '../ports/live-copies.ts'
 import type { DesiredChange } from '../ports/session.ts'
 import type { MountableCopies } from '../ports/volume-copies.ts'
 import type { VolumePool } from '../ports/volume-pool.ts'
@@ -14,6 +15,7 @@ import { createCopyBackoff } from './copy-backoff.ts'
 import { createCopyStatus } from './copy-status.ts'
 import { createDesiredCopies, type DesiredCopies } from './desired-copies.ts'
 import type { PoolKeeper } from './keep-pool.ts'
+import { createLiveView } from './live-copies.ts'
 import { type PoolCopies, readPoolCopies } from './pool-copies.ts'
 import { createUsageLog } from './usage-log.ts'
 
@@ -31,7 +33,7 @@ interface CopyKeeperDeps {
   readonly log: Logger
 }
 
-export interface CopyKeeper extends MountableCopies, Pick<DesiredCopies, 'saved'> {
+export interface CopyKeeper extends MountableCopies, LiveCopies, Pick<DesiredCopies, 'saved' | 'copies'> {
   apply(change: DesiredChange, source: 'server' | 'disk'): void
   /** All copies as last observed. */
   observed(): ObservedCopy[]
@@ -72,8 +74,9 @@ export function startCopyKeeper(deps: CopyKeeperDeps): CopyKeeper {
     const isMeasured = isMeasureDue
     isMeasureDue = false
     if (isMeasured) await pool.flush()
-    let held = await readPoolCopies(pool)
+    let held = await live.writeReleases(pool, await readPoolCopies(pool))
     for (const copy of copies) if (!isClosed) held = await converge(pool, copy, held)
+    live.update(held)
     await tidy(pool, held)
     if (isMeasured) await usage.record(pool, usedBytes(desired, held), deps.now().toISOString())
   }
@@ -86,6 +89,7 @@ export function startCopyKeeper(deps: CopyKeeperDeps): CopyKeeper {
     const waitMs = backoff.soonestMs()
     if (Number.isFinite(waitMs) && !isClosed) retry = setTimeout(() => void check(), waitMs).unref()
   })
+  const live = createLiveView(() => check())
   keeper?.onChecked(() => {
     isMeasureDue = true
     void check()
@@ -96,6 +100,10 @@ export function startCopyKeeper(deps: CopyKeeperDeps): CopyKeeper {
     observed: status.observed,
     measurements: usage.measurements,
     saved: desired.saved,
+    copies: desired.copies,
+    liveEpoch: live.liveEpoch,
+    isReleased: live.isReleased,
+    release: live.release,
     check,
     apply(change, source) {
       desired.apply(change, source)
