@@ -20,17 +20,16 @@ import type { OomKills } from './ports/oom-kills.ts'
 import type { RouterAdmin } from './ports/router.ts'
 import type { DesiredChange, StartSession, Storage } from './ports/session.ts'
 import type { MountableCopies } from './ports/volume-copies.ts'
-import { MOUNT_POINTS, type VolumePool } from './ports/volume-pool.ts'
+import { MOUNT_POINTS } from './ports/volume-pool.ts'
 import { openRouterKeys, type RouterKeys } from './routing/router-keys.ts'
 import { type Routing, startRouting } from './routing/start-routing.ts'
 import { createServerLink, type ServerLink } from './session/server-link.ts'
+import { startVolumes, type VolumeOptions } from './start-volumes.ts'
 import { openDesiredFile } from './state/desired-file.ts'
 import { type ExitCounts, openExitCounts } from './state/exit-counts.ts'
 import { type AgentBuild, machineFacts, THIS_BUILD } from './state/machine.ts'
 import { createNodeRole } from './state/node-role.ts'
 import { countStart, type NodeState } from './state/node-state.ts'
-import { startCopyKeeper } from './storage/keep-copies.ts'
-import { startPoolKeeper } from './storage/keep-pool.ts'
 import { createKeptLogs, type KeptLogs } from './streams/kept-logs.ts'
 import { createSessionStreams } from './streams/node-streams.ts'
 
@@ -39,7 +38,7 @@ const WORK_PER_CORE = 2
 /** The cgroup of all containers that write volumes, unless another is given. */
 export const WRITERS_CGROUP = 'holdfast'
 
-export interface AgentOptions {
+export interface AgentOptions extends VolumeOptions {
   readonly state: NodeState
   /** The folder that holds the node's state. */
   readonly folder: string
@@ -53,9 +52,7 @@ export interface AgentOptions {
   readonly peerAddress?: string
   /** The address for the same requests by mutual TLS; undefined: plain HTTP only. */
   readonly securePeerAddress?: string
-  /** Opens the node's storage; undefined: this node holds no volumes. */
-  openPool?(): Promise<VolumePool>
-  /** The copies of volumes that containers may mount; undefined: containers with volumes wait. */
+  /** The copies of volumes that containers may mount; undefined: those of the node's own pool. */
   readonly copies?: MountableCopies
   /** The machine, for containers with volumes; undefined: they wait. */
   readonly host?: HostVolumes
@@ -87,8 +84,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const engineVersion = await readEngineVersion(options)
   const keys = options.securePeerAddress ? await openRouterKeys(folder, state, log) : undefined
   const server = createServerLink()
-  const { pool, copies } = await startStorage(options, server, monotonicMs)
   const desiredSet = createDesiredSet()
+  const volumes = await startVolumes(options, { server, desired: desiredSet.desired, monotonicMs })
   const role = createNodeRole(folder, state, log)
   const statuses = createReplicaStatusTable(starts)
   const routing = startRouting({
@@ -103,25 +100,27 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   })
   statuses.reportTo(routing.report)
   const kept = await openKept(options)
-  const parts = { server, desiredSet, statuses, routing, ...kept, monotonicMs }
-  const node = startNode(options, { ...parts, mayCreate: role.mayCreate })
+  const { mayCreate } = role
+  const copies = options.copies ?? volumes
+  const parts = { server, desiredSet, statuses, routing, copies, ...kept, monotonicMs }
+  const node = startNode(options, { ...parts, mayCreate })
   const { converger } = node
 
   const onDesired = (change: DesiredChange): void => {
     converger.setDesired(change, 'server')
     routing.apply(change)
-    copies.apply(change, 'server')
+    volumes.apply(change, 'server')
     const items = [...desiredSet.desired.values()]
-    file.save({ revision: change.revision, items, ...routing.saved(), ...copies.saved() })
+    file.save({ revision: change.revision, items, ...routing.saved(), ...volumes.saved() })
   }
   const session = options.startSession({
     state,
-    machine: () => machineFacts(configuredFacts(options, keys, pool?.storage()), engineVersion, build),
+    machine: () => machineFacts(configuredFacts(options, keys, volumes.storage()), engineVersion, build),
     onWelcome: (reported) => role.apply(reported, desiredSet.desired.keys()),
     onDesired,
     containers: () => listMachine(engine, state, statuses),
-    copies: copies.observed,
-    measure: copies.measurements,
+    copies: volumes.observed,
+    measure: volumes.measurements,
     streams: createSessionStreams({ engine, tenant: state.tenant, keptLogs: kept.keptLogs, log }),
     log,
   })
@@ -129,13 +128,12 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   if (saved !== undefined) {
     converger.setDesired({ ...saved, complete: true, gone: [] }, 'disk')
     routing.apply({ ...saved, complete: true })
-    copies.apply({ ...saved, complete: true, gone: [] }, 'disk')
+    volumes.apply({ ...saved, complete: true, gone: [] }, 'disk')
   }
   return {
     async close() {
       session.close()
-      pool?.close()
-      await copies.close()
+      await volumes.close()
       keys?.close()
       await node.close()
       routing.close()
@@ -152,12 +150,12 @@ const openKept = async ({ engine, folder, log }: AgentOptions) => ({
 })
 
 function configuredFacts(
-  { state, peerAddress, securePeerAddress }: AgentOptions,
+  { state, peerAddress, securePeerAddress, peers }: AgentOptions,
   keys: RouterKeys | undefined,
   storage: Storage | undefined,
 ) {
   const router = { peerAddress, securePeerAddress, peerCertificate: keys?.announced() }
-  return { ...state, ...defined({ ...router, storage }) }
+  return { ...state, ...defined({ ...router, agentPeerAddress: peers?.address, storage }) }
 }
 
 async function readEngineVersion({ engine, state, log }: AgentOptions): Promise<EngineVersion> {
@@ -169,16 +167,8 @@ async function readEngineVersion({ engine, state, log }: AgentOptions): Promise<
   return found
 }
 
-/** Starts the parts that hold copies of volumes. Without a pool they only report that it is absent. */
-async function startStorage({ openPool, log }: AgentOptions, server: ServerLink, monotonicMs: () => number) {
-  const pool = openPool && (await startPoolKeeper({ open: openPool, log }))
-  const random = Math.random
-  const report = server.reportCopies
-  const copies = startCopyKeeper({ pool, report, monotonicMs, now: () => new Date(), random, log })
-  return { pool, copies }
-}
-
-interface NodeParts extends Pick<ConvergeDeps, 'desiredSet' | 'statuses' | 'mayCreate' | 'monotonicMs'> {
+interface NodeParts
+  extends Pick<ConvergeDeps, 'desiredSet' | 'statuses' | 'mayCreate' | 'monotonicMs' | 'copies'> {
   readonly server: ServerLink
   readonly routing: Routing
   readonly keptLogs: KeptLogs
@@ -187,7 +177,7 @@ interface NodeParts extends Pick<ConvergeDeps, 'desiredSet' | 'statuses' | 'mayC
 
 /** Starts the parts that work on the engine. The observer starts last, because it notifies the converger. */
 function startNode(
-  { state, folder, log, concurrency, oomKills, copies, host, build = THIS_BUILD, ...options }: AgentOptions,
+  { state, folder, log, concurrency, oomKills, host, build = THIS_BUILD, ...options }: AgentOptions,
   { server, routing, keptLogs, exitCounts, ...parts }: NodeParts,
 ) {
   const { engine, addresses, drain } = routing
@@ -205,7 +195,6 @@ function startNode(
     tenant,
     observer,
     places,
-    copies,
     host,
     requisites: createRequisites({
       engine,

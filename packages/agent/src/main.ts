@@ -8,6 +8,7 @@ import { openBtrfsPool } from './adapters/btrfs/open-pool.ts'
 import { createCaddyAdmin } from './adapters/caddy/caddy-admin.ts'
 import { createDockerEngine } from './adapters/docker/docker-engine.ts'
 import { createHostVolumes } from './adapters/host-volumes.ts'
+import { createWriterFreezer } from './adapters/kernel/freeze-writers.ts'
 import { openOomKills } from './adapters/kernel/oom-kills.ts'
 import { startAgent, WRITERS_CGROUP } from './agent.ts'
 import { type EnrollLine, type RunLine, readCommandLine, USAGE } from './command/command-line.ts'
@@ -46,6 +47,7 @@ async function run({
   labels,
   routing,
   pool,
+  peers,
   cgroup = WRITERS_CGROUP,
 }: RunLine): Promise<number> {
   const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime })
@@ -64,9 +66,9 @@ async function run({
   if (peerAddress === undefined && existsSync(caddy.adminSocket))
     log.warn({ socket: caddy.adminSocket }, 'router found, but without --peer-address no routes are served')
   const openPool = pool && (() => openBtrfsPool(pool, folder))
-  const given = defined({ peerAddress, securePeerAddress, openPool, oomKills: openOomKills(log) })
-  const host = createHostVolumes(cgroup)
-  const agent = await startAgent({ state, folder, engine, startSession, router, host, cgroup, ...given, log })
+  const given = defined({ peerAddress, securePeerAddress, peers, openPool, oomKills: openOomKills(log) })
+  const machine = { host: createHostVolumes(cgroup), freezer: createWriterFreezer(cgroup), cgroup }
+  const agent = await startAgent({ state, folder, engine, startSession, router, ...machine, ...given, log })
   log.info({ node: state.nodeName, id: state.nodeId, server: state.server }, 'agent started')
   await new Promise<void>((resolve) => {
     process.once('SIGTERM', resolve)

@@ -131,6 +131,23 @@ test.each([
   [['run', '--pool', '/srv/pool'], { pool: { path: '/srv/pool', sizeBytes: undefined } }],
   [['run', '--pool', '/srv/a:b'], { pool: { path: '/srv/a:b', sizeBytes: undefined } }],
   [['run', '--pool', '/p.img:200Mi'], { pool: { path: '/p.img', sizeBytes: 200 * 1024 ** 2 } }],
+  [['run'], { peers: undefined }],
+  [
+    ['run', '--agent-peer-address', 'n1.example'],
+    { peers: { address: 'n1.example:7844', host: undefined, port: 7844, bytesPerSecond: 100 * 1024 ** 2 } },
+  ],
+  [
+    [
+      'run',
+      '--agent-peer-address',
+      '[fd00::1]:99',
+      '--agent-peer-listen',
+      '10.0.0.1:98',
+      '--replication-rate',
+      '1Mi',
+    ],
+    { peers: { address: '[fd00::1]:99', host: '10.0.0.1', port: 98, bytesPerSecond: 1024 ** 2 } },
+  ],
   [['run', '--pool', '/p.img:200000000'], { pool: { path: '/p.img', sizeBytes: 200_000_000 } }],
 ])('accepts %j', (words, expected) => {
   expect(readCommandLine(words, {})).toMatchObject(expected)
@@ -138,6 +155,10 @@ test.each([
 
 test.each([
   [[], 'Unknown command ""'],
+  [['run', '--agent-peer-address', ':7844'], '--agent-peer-address'],
+  [['run', '--agent-peer-address', 'n1:0'], '--agent-peer-address n1:0'],
+  [['run', '--agent-peer-listen', ':7844'], '--agent-peer-address'],
+  [['run', '--agent-peer-address', 'n1', '--replication-rate', 'fast'], '--replication-rate fast'],
   [['runs'], 'Unknown command "runs"'],
   [['run', '--token', 't'], 'run has no option --token'],
   [['run', '--state'], '--state has no value'],

@@ -32,7 +32,9 @@ export interface PeerDeps {
   peers(): readonly Peer[]
   readonly live: LiveCopies
   readonly writers: VolumeWriters
-  /** Called when the replicas of a primary, or the checkpoint of a replica, have changed. */
+  /** Called when this node has stored a checkpoint of another one. */
+  onStored(volume: VolumeId): void
+  /** Called when the replicas of a primary have changed. */
   onChange(volume: VolumeId): void
   monotonicMs(): number
   readonly log: Logger
@@ -45,7 +47,7 @@ export async function startPeers(deps: PeerDeps): Promise<Replication> {
   const serve = createIncoming({
     pool,
     desired: (volume) => copies().get(volume),
-    onStored: deps.onChange,
+    onStored: deps.onStored,
     log,
   })
   const listening = await listenForPeers({ ...(host && { host }), port, identity, peers, serve, log })

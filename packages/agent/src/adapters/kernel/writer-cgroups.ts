@@ -26,8 +26,14 @@ function hierarchies(root: string): string[] {
   return foldersIn(root).map((name) => join(root, name))
 }
 
+/** The hierarchy that freezes processes; undefined if the kernel has none. */
+export function freezerRoot(root = ROOT): string | undefined {
+  const freezer = existsSync(join(root, 'cgroup.controllers')) ? root : join(root, 'freezer')
+  return existsSync(freezer) ? freezer : undefined
+}
+
 /** Both forms of a writer's cgroup: `holdfast/<volume>`, and with systemd `holdfast.slice/holdfast-<volume>.slice`. */
-function cgroupsOf(
+export function cgroupsOf(
   hierarchy: string,
   cgroup: string,
 ): { readonly path: string; readonly volume: VolumeId }[] {
