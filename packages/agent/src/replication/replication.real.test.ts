@@ -84,7 +84,7 @@ test('sends no bytes of an idle volume, and its replica stays current', async ()
   await settle('1.1')
   const sent = primary.streams.length
   for (let minute = 0; minute < 3; minute += 1) {
-    primary.aheadMs += 60_000
+    primary.clockMs += 60_000
     expect(stateOf()).toBe('lagging')
     await primary.replication.check()
     await expect.poll(() => stateOf()).toBe('current')
@@ -104,7 +104,7 @@ test('reports a replica when its state changes, and not otherwise', async () => 
   await primary.replication.check()
   expect(primary.changes.length).toBe(before)
   replica.copies.delete(volume)
-  primary.aheadMs += 20_000
+  primary.clockMs += 20_000
   await primary.replication.check()
   expect(primary.changes.slice(before)).toEqual([volume])
   expect(stateOf()).toBe('lagging')
@@ -115,7 +115,7 @@ test('takes no more checkpoints for a replica that is silent, and continues with
   replica.copies.delete(volume)
   for (let round = 0; round < 4; round += 1) {
     writeFileSync(join(data, 'small'), `round ${round}`)
-    primary.aheadMs += 41_000
+    primary.clockMs += 41_000
     await primary.replication.check()
   }
   const taken = (await heldBy(primary)).length
@@ -130,7 +130,7 @@ let rounds = 0
 async function catchUp(): Promise<{ [path: string]: string }> {
   // The rounds between two jumps of the clock hear from the replica.
   rounds += 1
-  if (rounds % 5 === 0) primary.aheadMs += 301_000
+  if (rounds % 5 === 0) primary.clockMs += 301_000
   await primary.replication.check()
   const newest = (await heldBy(replica)).at(-1)
   return newest === undefined ? {} : contentOf(replica, newest)
