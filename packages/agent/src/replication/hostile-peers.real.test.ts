@@ -95,7 +95,7 @@ function attack(
     const socket = connect({ ...options, host: '127.0.0.1', port: portOf(replica) })
     socket.on('data', (chunk) => {
       answered += chunk.toString('latin1')
-      if (/refused|held|confirmed/.test(answered)) socket.destroy()
+      if (/refused|held|confirmed|ready/.test(answered)) socket.destroy()
     })
     socket.on('error', () => {})
     socket.on('close', () => resolve(answered))
