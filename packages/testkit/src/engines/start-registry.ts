@@ -7,6 +7,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../free-port.ts'
 import { type BusyboxImage, makeBusyboxImage } from '../images/busybox-image.ts'
+import { makePostgresImage } from '../images/postgres-image.ts'
 import { makeRedisImage } from '../images/redis-image.ts'
 import { deleteManifest, pushImage, type RegistryAccess } from '../images/registry-push.ts'
 import { makeSampleImage, type SampleImage } from '../images/sample-image.ts'
@@ -40,6 +41,8 @@ export interface Registry {
   pushSampleImage(repository: string, tag: string): Promise<PushedImage>
   /** Pushes a runnable busybox image, by default with a web server that is healthy at once. */
   pushBusyboxImage(repository: string, tag: string, image?: BusyboxImage): Promise<PushedImage>
+  /** Pushes an image with a real PostgreSQL, its clients and a shell. */
+  pushPostgresImage(repository: string, tag: string): Promise<PushedImage>
   /** Pushes an image with a real Redis, its client and a shell. */
   pushRedisImage(repository: string, tag: string): Promise<PushedImage>
   /** Pushes a new image and points the tag at it. */
@@ -82,6 +85,7 @@ function operations(access: RegistryAccess, host: string, engine: EngineProcess)
       push(repository, tag, makeSampleImage(`${repository}:${tag}\n`)),
     pushBusyboxImage: (repository: string, tag: string, image: BusyboxImage = {}) =>
       push(repository, tag, makeBusyboxImage({ page: `${repository}:${tag}\n`, ...image })),
+    pushPostgresImage: (repository: string, tag: string) => push(repository, tag, makePostgresImage()),
     pushRedisImage: (repository: string, tag: string) => push(repository, tag, makeRedisImage()),
     moveTag: (repository: string, tag: string) => push(repository, tag, makeSampleImage(`${randomUUID()}\n`)),
     deleteManifest: (repository: string, digest: string) => deleteManifest(access, repository, digest),

@@ -53,6 +53,8 @@ const APPLETS = [
   'ip',
   'wc',
   'grep',
+  'tail',
+  'sync',
 ]
 /**
  * Shell command of the image, which exits at SIGTERM. The first process of a container ignores SIGTERM by default, so

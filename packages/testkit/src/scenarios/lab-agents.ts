@@ -124,17 +124,24 @@ function runAgent(node: LabNode, build: string, labels: Labels | undefined): Man
       ...[main, 'run', '--state', stateOf(node)],
       ...configuredWords(labels),
       ...routingWords(node),
-      ...poolWords(node, main),
+      ...volumeWords(node, main),
     ],
     env,
     logFile: agentLog(node),
   })
 }
 
-/** Command-line arguments for the storage pool, a file on the node's disk. An older build has no pools. */
-function poolWords(node: LabNode, main: string): string[] {
-  const hasPools = existsSync(join(dirname(main), 'command/pool-line.ts'))
-  return hasPools ? ['--pool', `${join(node.folder, 'pool.img')}:${POOL_SIZE}`] : []
+/** Command-line arguments for volumes: a pool on the node's disk, the peer port and the cgroup. An older build has none. */
+function volumeWords(node: LabNode, main: string): string[] {
+  if (!existsSync(join(dirname(main), 'command/peer-line.ts'))) return []
+  return [
+    '--pool',
+    `${join(node.folder, 'pool.img')}:${POOL_SIZE}`,
+    '--agent-peer-address',
+    node.address,
+    '--cgroup',
+    `${node.engine.cgroup.replace(/^\//, '')}/writers`,
+  ]
 }
 
 /** Command-line arguments for the router: plain HTTP on port 80 for clients and 8081 for the tenant's other nodes. */
