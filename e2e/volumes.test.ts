@@ -13,7 +13,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 const MIB = 1024 ** 2
 const ROUNDS = inRun(1, 10)
 /** How many inserts the client must get confirmed between two disturbances. */
-const INSERTS = inRun(20, 500)
+const INSERTS = inRun(20, 100)
 
 let cluster: LabPlatform
 let ledger: Ledger
