@@ -30,6 +30,7 @@ secretsStore:
 registries:
   - { host: ${quoted(registryHost)}, plainHttp: true, allowAddress: true }
 metrics: { open: true }
+volumes: { enabled: true }
 # Shorter timeouts than the defaults, so that you can watch a node fail without a long wait.
 liveness: { heartbeatSeconds: 2, unreachableSeconds: 10, failedSeconds: 20 }
 `

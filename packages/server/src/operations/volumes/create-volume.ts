@@ -37,7 +37,7 @@ import type { VolumeDeps } from './deps.ts'
 import { volumeCreatedEvent } from './volume-events.ts'
 import { demandOf, gatherVolumeFacts } from './volume-facts.ts'
 import { bytesQuota, countBytes } from './volume-use.ts'
-import { volumeView } from './volume-view.ts'
+import { namesOfNodes, volumeView } from './volume-view.ts'
 
 const KIND = 'volumes'
 
@@ -103,7 +103,7 @@ function decideCreate(
   countBytes(transaction, tenant, quotaBytes(spec))
   transaction.put(name, { v: 1, id: volume.id })
   transaction.put(inTenant(tenant, volumes, volume.id), volume)
-  recordEvent(transaction, clock, tenant, volumeCreatedEvent(volume))
+  recordEvent(transaction, clock, tenant, volumeCreatedEvent(volume, namesOfNodes(store, tenant)))
   const subject = { kind: 'Volume', name: spec.name }
   recordAudit(transaction, clock, caller, { action: 'volumes:create', subject, revision: 1 })
   const shown = volumeView(store, tenant, volume)

@@ -18,6 +18,7 @@ import { changeVolume } from './change-volume.ts'
 import type { VolumeDeps } from './deps.ts'
 import { replicaAddedEvent, replicaRemovedEvent } from './volume-events.ts'
 import { demandOf, gatherVolumeFacts, withoutLeaving } from './volume-facts.ts'
+import { namesOfNodes } from './volume-view.ts'
 
 export async function scaleVolume(
   deps: VolumeDeps,
@@ -43,7 +44,7 @@ export async function scaleVolume(
       const facts = withoutLeaving(gatherVolumeFacts(store, caller.tenant), volume)
       return done({ spec, copies: placeCopies(demand, copies, facts) })
     },
-    events: eventsOfCopies,
+    events: eventsOfCopies(deps, caller),
   })
 }
 
@@ -73,7 +74,7 @@ export async function addReplica(
       const next = { ...spec, replicas: spec.replicas + 1 }
       return done({ spec: next, copies: [...copies, { nodeId, role: 'replica', state: 'seeding' }] })
     },
-    events: eventsOfCopies,
+    events: eventsOfCopies(deps, caller),
   })
 }
 
@@ -92,16 +93,19 @@ export async function removeReplica(
       if (rest.length === copies.length) return refused(reject('node_not_found', 'nodeId', nodeId))
       return done({ spec: { ...spec, replicas: spec.replicas - 1 }, copies: rest })
     },
-    events: eventsOfCopies,
+    events: eventsOfCopies(deps, caller),
   })
 }
 
-function eventsOfCopies(next: StoredVolume, before: StoredVolume): NewEvent[] {
-  const [had, has] = [before, next].map(({ copies }) => new Set(copies.map(({ nodeId }) => nodeId)))
-  const added = next.copies.filter(({ role, nodeId }) => role === 'replica' && had?.has(nodeId) !== true)
-  const removed = before.copies.filter(({ nodeId }) => has?.has(nodeId) !== true)
-  return [
-    ...added.map(({ nodeId }) => replicaAddedEvent(next, nodeId)),
-    ...removed.map(({ nodeId }) => replicaRemovedEvent(next, nodeId)),
-  ]
+function eventsOfCopies({ store }: Pick<VolumeDeps, 'store'>, { tenant }: Pick<Caller, 'tenant'>) {
+  const nameOf = namesOfNodes(store, tenant)
+  return (next: StoredVolume, before: StoredVolume): NewEvent[] => {
+    const [had, has] = [before, next].map(({ copies }) => new Set(copies.map(({ nodeId }) => nodeId)))
+    const added = next.copies.filter(({ role, nodeId }) => role === 'replica' && had?.has(nodeId) !== true)
+    const removed = before.copies.filter(({ nodeId }) => has?.has(nodeId) !== true)
+    return [
+      ...added.map(({ nodeId }) => replicaAddedEvent(next, nodeId, nameOf)),
+      ...removed.map(({ nodeId }) => replicaRemovedEvent(next, nodeId, nameOf)),
+    ]
+  }
 }

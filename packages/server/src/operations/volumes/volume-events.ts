@@ -1,15 +1,18 @@
-// The events about a volume.
+// The events about a volume. Messages name nodes as people do; the data has their ids.
 
 import type { NodeId } from '@holdfast/contract'
 import type { VolumeOccurrence } from '@holdfast/core'
 import type { StoredVolume } from '../../store/records.ts'
 import type { NewEvent } from '../record-write.ts'
 
+/** The name of a node of the tenant. */
+export type NodeName = (nodeId: NodeId) => string
+
 const subjectOf = ({ id, spec }: StoredVolume) => ({ kind: 'Volume', name: spec.name, uid: id })
 
-export function volumeCreatedEvent(volume: StoredVolume): NewEvent {
+export function volumeCreatedEvent(volume: StoredVolume, nameOf: NodeName): NewEvent {
   const { spec, phase, primary } = volume
-  const where = primary === null ? 'no node fits yet' : `its primary is ${primary.nodeId}`
+  const where = primary === null ? 'no node fits yet' : `its primary is on ${nameOf(primary.nodeId)}`
   return {
     type: 'volume.created',
     severity: 'info',
@@ -21,7 +24,7 @@ export function volumeCreatedEvent(volume: StoredVolume): NewEvent {
   }
 }
 
-export function replicaAddedEvent(volume: StoredVolume, nodeId: string): NewEvent {
+export function replicaAddedEvent(volume: StoredVolume, nodeId: NodeId, nameOf: NodeName): NewEvent {
   const { spec, revision } = volume
   return {
     type: 'volume.replica_added',
@@ -29,12 +32,12 @@ export function replicaAddedEvent(volume: StoredVolume, nodeId: string): NewEven
     subject: subjectOf(volume),
     cause: `${revision}/${nodeId}`,
     reason: 'replica_added',
-    message: `Node ${nodeId} gets a copy of volume ${spec.name}.`,
+    message: `Node ${nameOf(nodeId)} gets a copy of volume ${spec.name}.`,
     data: { nodeId, replicas: spec.replicas },
   }
 }
 
-export function replicaRemovedEvent(volume: StoredVolume, nodeId: string): NewEvent {
+export function replicaRemovedEvent(volume: StoredVolume, nodeId: NodeId, nameOf: NodeName): NewEvent {
   const { spec, revision } = volume
   return {
     type: 'volume.replica_removed',
@@ -42,7 +45,7 @@ export function replicaRemovedEvent(volume: StoredVolume, nodeId: string): NewEv
     subject: subjectOf(volume),
     cause: `${revision}/${nodeId}`,
     reason: 'replica_removed',
-    message: `Node ${nodeId} deletes its copy of volume ${spec.name}.`,
+    message: `Node ${nameOf(nodeId)} deletes its copy of volume ${spec.name}.`,
     data: { nodeId, replicas: spec.replicas },
   }
 }
@@ -73,67 +76,91 @@ export function volumeResizedEvent(volume: StoredVolume, before: number): NewEve
 }
 
 /** The event of a change that the volume controller made at the time `now`. */
-export function occurrenceEvent(volume: StoredVolume, occurrence: VolumeOccurrence, now: string): NewEvent {
+export function occurrenceEvent(
+  volume: StoredVolume,
+  occurrence: VolumeOccurrence,
+  now: string,
+  nameOf: NodeName,
+): NewEvent {
   const { epoch } = volume.primary ?? { epoch: 0 }
   const base = { subject: subjectOf(volume), cause: `${occurrence.kind} ${epoch} ${now}` }
   switch (occurrence.kind) {
     case 'replica_added':
-      return { ...replicaAddedEvent(volume, occurrence.nodeId), cause: `${base.cause} ${occurrence.nodeId}` }
+      return {
+        ...replicaAddedEvent(volume, occurrence.nodeId, nameOf),
+        cause: `${base.cause} ${occurrence.nodeId}`,
+      }
     case 'replica_removed':
       return {
-        ...replicaRemovedEvent(volume, occurrence.nodeId),
+        ...replicaRemovedEvent(volume, occurrence.nodeId, nameOf),
         cause: `${base.cause} ${occurrence.nodeId}`,
       }
     case 'ready':
-      return { ...base, ...readyText(volume) }
+      return { ...base, ...readyText(volume, nameOf) }
     case 'degraded':
-      return { ...base, ...degradedText(volume, occurrence.reason) }
+      return { ...base, ...degradedText(volume, occurrence.reason, nameOf) }
     case 'lost':
-      return { ...base, ...lostText(volume, occurrence.nodeId, occurrence.recreatedOn) }
+      return { ...base, ...lostText(volume, occurrence, nameOf) }
     case 'handed_over':
-      return { ...base, ...handedOverText(volume, occurrence.from, occurrence.to) }
+      return { ...base, ...handedOverText(volume, occurrence, nameOf) }
   }
 }
 
 type EventText = Omit<NewEvent, 'subject' | 'cause'>
 
-function readyText({ spec, primary }: StoredVolume): EventText {
+const nameOfPrimary = ({ primary }: StoredVolume, nameOf: NodeName): string =>
+  primary === null ? 'no node' : nameOf(primary.nodeId)
+
+function readyText(volume: StoredVolume, nameOf: NodeName): EventText {
+  const { spec, primary } = volume
   return {
     type: 'volume.ready',
     severity: 'info',
     reason: 'ready',
-    message: `Volume ${spec.name} is ready on node ${primary?.nodeId ?? ''}.`,
+    message: `Volume ${spec.name} is ready on ${nameOfPrimary(volume, nameOf)}.`,
     data: { nodeId: primary?.nodeId ?? null, epoch: primary?.epoch ?? 0 },
   }
 }
 
-function degradedText({ spec, primary }: StoredVolume, reason: string): EventText {
+function degradedText(volume: StoredVolume, reason: string, nameOf: NodeName): EventText {
+  const { spec, primary } = volume
   return {
     type: 'volume.degraded',
     severity: 'error',
     reason,
-    message: `Volume ${spec.name} has no live primary: ${reason} (node ${primary?.nodeId ?? ''}).`,
+    message: `Volume ${spec.name} has no live primary: ${reason} (${nameOfPrimary(volume, nameOf)}).`,
     data: { nodeId: primary?.nodeId ?? null },
   }
 }
 
-function lostText({ spec }: StoredVolume, nodeId: NodeId, recreatedOn: NodeId | null): EventText {
-  const outcome = recreatedOn === null ? 'no copy is left' : `an empty one was created on node ${recreatedOn}`
+type Occurred<Kind extends VolumeOccurrence['kind']> = Extract<VolumeOccurrence, { kind: Kind }>
+
+function lostText(
+  { spec }: StoredVolume,
+  { nodeId, recreatedOn }: Occurred<'lost'>,
+  nameOf: NodeName,
+): EventText {
+  const outcome =
+    recreatedOn === null ? 'no copy is left' : `an empty one was created on ${nameOf(recreatedOn)}`
   return {
     type: 'volume.lost',
     severity: 'error',
     reason: recreatedOn === null ? 'no_copy_left' : 'recreated_empty',
-    message: `The data of volume ${spec.name} on node ${nodeId} is lost; ${outcome}.`,
+    message: `The data of volume ${spec.name} on ${nameOf(nodeId)} is lost; ${outcome}.`,
     data: { nodeId, recreatedOn },
   }
 }
 
-function handedOverText({ spec, primary }: StoredVolume, from: NodeId, to: NodeId): EventText {
+function handedOverText(
+  { spec, primary }: StoredVolume,
+  { from, to }: Occurred<'handed_over'>,
+  nameOf: NodeName,
+): EventText {
   return {
     type: 'volume.handed_over',
     severity: 'info',
     reason: 'handed_over',
-    message: `The primary of volume ${spec.name} moved from node ${from} to node ${to}; nothing was lost.`,
+    message: `The primary of volume ${spec.name} moved from ${nameOf(from)} to ${nameOf(to)}; nothing was lost.`,
     data: { from, to, epoch: primary?.epoch ?? 0 },
   }
 }

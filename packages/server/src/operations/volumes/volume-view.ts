@@ -7,6 +7,12 @@ import { inTenant } from '../../store/transaction.ts'
 
 type ReadStore = Pick<Store, 'get' | 'list'>
 
+/** Reads the names of nodes; the id stands for a node that is gone. */
+export const namesOfNodes =
+  (store: Pick<Store, 'get'>, tenant: TenantId) =>
+  (nodeId: NodeId): string =>
+    store.get(inTenant(tenant, nodes, nodeId))?.record.name ?? nodeId
+
 /** Without a measurement, the bytes in use and the ages of the copies are null. */
 export function volumeView(
   store: ReadStore,
@@ -15,7 +21,7 @@ export function volumeView(
   measured?: Measurement,
 ): Volume {
   const { id, spec, phase, reason, primary, copies, revision, createdAt } = stored
-  const nameOf = (nodeId: NodeId) => store.get(inTenant(tenant, nodes, nodeId))?.record.name ?? nodeId
+  const nameOf = namesOfNodes(store, tenant)
   return {
     id,
     ...spec,

@@ -9,6 +9,7 @@ import { stageRemoval } from '../../../operations/volumes/delete-volume.ts'
 import { occurrenceEvent } from '../../../operations/volumes/volume-events.ts'
 import type { ReadRecord } from '../../../operations/volumes/volume-situation.ts'
 import { countBytes } from '../../../operations/volumes/volume-use.ts'
+import { namesOfNodes } from '../../../operations/volumes/volume-view.ts'
 import { type Clock, timestamp } from '../../../ports/clock.ts'
 import { copyReportId, copyReports, nodes, type StoredVolume, volumes } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
@@ -54,7 +55,7 @@ const holdersOf = ({ copies, leaving = [] }: StoredVolume): NodeId[] =>
   [...copies, ...leaving].map(({ nodeId }) => nodeId)
 
 function stage(
-  { clock }: VolumeLoopDeps,
+  { clock, store }: VolumeLoopDeps,
   transaction: Transaction,
   tenant: TenantId,
   { before, after, occurrences }: VolumeWrite,
@@ -70,8 +71,9 @@ function stage(
   for (const nodeId of had)
     if (!has.has(nodeId)) transaction.delete(inTenant(tenant, copyReports, copyReportId(before.id, nodeId)))
   transaction.put(inTenant(tenant, volumes, after.id), after)
+  const nameOf = namesOfNodes(store, tenant)
   for (const occurrence of occurrences)
-    recordEvent(transaction, clock, tenant, occurrenceEvent(after, occurrence, timestamp(clock)))
+    recordEvent(transaction, clock, tenant, occurrenceEvent(after, occurrence, timestamp(clock), nameOf))
 }
 
 /** Ends the drain or the release of a node that the change of a volume may have freed. */
