@@ -50,10 +50,7 @@ export function startCopyKeeper(deps: CopyKeeperDeps): CopyKeeper {
   const status = createCopyStatus(deps.report)
   const backoff = createCopyBackoff(deps.monotonicMs, deps.random)
   const usage = createUsageLog()
-  const roomNow = (): boolean => {
-    const storage = keeper?.state().storage
-    return storage !== undefined && hasRoom(storage)
-  }
+  const roomNow = (): boolean => poolHasRoom(keeper)
   const { converge, recordFault } = createCopyConverger({ desired, status, backoff, hasRoom: roomNow, log })
   const tidy = createTidying(desired, log)
   let isClosed = false
@@ -66,8 +63,7 @@ export function startCopyKeeper(deps: CopyKeeperDeps): CopyKeeper {
     backoff.keepOnly(desired.copies)
     const pool = keeper?.pool()
     if (pool === undefined) {
-      const reason = keeper === undefined ? 'no_pool' : (keeper.state().poolFault ?? 'pool_unreadable')
-      for (const copy of copies) recordFault(copy, reason)
+      for (const copy of copies) recordFault(copy, faultOf(keeper))
       return
     }
     if (copies.length === 0 && !desired.isComplete()) return
@@ -114,6 +110,15 @@ export function startCopyKeeper(deps: CopyKeeperDeps): CopyKeeper {
       await check()
     },
   }
+}
+
+function poolHasRoom(keeper: PoolKeeper | undefined): boolean {
+  const storage = keeper?.state().storage
+  return storage !== undefined && hasRoom(storage)
+}
+
+function faultOf(keeper: PoolKeeper | undefined): string {
+  return keeper === undefined ? 'no_pool' : (keeper.state().poolFault ?? 'pool_unreadable')
 }
 
 /**
