@@ -12,6 +12,9 @@ export interface LiveCopies {
   liveEpoch(volume: VolumeId): number | undefined
   /** Whether this node has released the volume in the epoch of its live data. */
   isReleased(volume: VolumeId): boolean
-  /** Notes on disk that this node no longer writes the volume in this epoch. It holds when the call resolves. */
+  /**
+   * Notes on disk that this node no longer writes the volume in this epoch. It holds when the call resolves. Rejects after a
+   * deadline; then `isReleased` shows after the next pass whether the note was written.
+   */
   release(volume: VolumeId, released: Released): Promise<void>
 }

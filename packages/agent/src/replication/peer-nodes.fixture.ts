@@ -19,7 +19,7 @@ import { selfSignedIdentity, type TlsIdentity } from '../peer/certificate.ts'
 import { dialPeer } from '../peer/dial.ts'
 import { listenForPeers } from '../peer/listen.ts'
 import { createPace, createPeerRequests, type PeerRequests } from '../peer/requests.ts'
-import type { Released } from '../ports/live-copies.ts'
+import type { LiveCopies, Released } from '../ports/live-copies.ts'
 import { generateNodeKeys, publicKeyText } from '../state/node-state.ts'
 import { createIncoming } from './incoming.ts'
 import { type Replication, startReplication } from './replication.ts'
@@ -62,7 +62,12 @@ export interface PeerNode {
   close(): Promise<void>
 }
 
-export async function startPeerNode(home?: TestPool, bytesPerSecond = FAST): Promise<PeerNode> {
+/** `live`: undefined for a node whose releases stay in memory. */
+export async function startPeerNode(
+  home?: TestPool,
+  bytesPerSecond = FAST,
+  live?: LiveCopies,
+): Promise<PeerNode> {
   const key = generateNodeKeys().identityKey
   const identity = selfSignedIdentity(key)
   const pool = home ?? (await startPool())
@@ -97,7 +102,7 @@ export async function startPeerNode(home?: TestPool, bytesPerSecond = FAST): Pro
     pool: () => pool.pool,
     copies: () => shared.copies,
     peers: () => shared.peers,
-    live: {
+    live: live ?? {
       liveEpoch: (volume) => shared.copies.get(volume)?.epoch,
       isReleased: (volume) => shared.released.has(volume),
       release: async (volume, released) => void shared.released.set(volume, released),

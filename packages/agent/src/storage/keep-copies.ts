@@ -85,7 +85,7 @@ export function startCopyKeeper(deps: CopyKeeperDeps): CopyKeeper {
     const waitMs = backoff.soonestMs()
     if (Number.isFinite(waitMs) && !isClosed) retry = setTimeout(() => void check(), waitMs).unref()
   })
-  const live = createLiveView(() => check())
+  const live = createLiveView(() => check(), desired.copies)
   keeper?.onChecked(() => {
     isMeasureDue = true
     void check()
