@@ -1,5 +1,5 @@
 // A self-signed certificate over the node's Ed25519 key, which TLS needs as an envelope. Peers compare the key and nothing
-// else, so name and validity carry no meaning. See docs/design/volumes.md#copies-on-other-nodes
+// else, so name and validity carry no meaning. See docs/design/storage.md#copies-on-other-nodes
 
 import { createPublicKey, type KeyObject, sign, type X509Certificate } from 'node:crypto'
 

@@ -1,5 +1,5 @@
 // The storage of a node: a pool that holds the node's copies of volumes. Every call has a deadline. A call that cannot
-// observe the pool rejects; it never reports an empty pool. See docs/design/volumes.md#pools
+// observe the pool rejects; it never reports an empty pool. See docs/design/storage.md#pools
 
 import type { Readable } from 'node:stream'
 

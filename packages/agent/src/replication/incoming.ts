@@ -1,6 +1,6 @@
 // The side of a replica: answers which checkpoints it has, and stores those that its primary sends. Each request is judged
 // against the desired copies at that moment, and a checkpoint is acknowledged only after the pool has verified and synced
-// it. See docs/design/volumes.md#copies-on-other-nodes
+// it. See docs/design/storage.md#copies-on-other-nodes
 
 import type { DesiredCopy, NodeId, VolumeCheckpoint, VolumeId } from '@holdfast/contract'
 import {

@@ -1,6 +1,6 @@
 // Replicates the volumes of which this node is the primary. Each round flushes and lists the pool once, takes checkpoints
 // of changed volumes, and confirms the idle ones, whose state then counts as newer without any bytes being sent.
-// See docs/design/volumes.md#copies-on-other-nodes
+// See docs/design/storage.md#copies-on-other-nodes
 
 import type { DesiredCopy, Measurement, ObservedCopy, Peer, VolumeId } from '@holdfast/contract'
 import { replicaState } from '@holdfast/core/node'

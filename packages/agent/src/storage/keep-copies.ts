@@ -1,6 +1,6 @@
 // Keeps the node's copies of volumes as desired, one copy at a time. A pass runs after each check of the pool and after
 // each change of the desired copies. A copy that fails waits with growing delays; the others continue.
-// See docs/design/volumes.md#copies-of-a-node
+// See docs/design/storage.md#copies-of-a-node
 
 import { asVolumeId, type Measurement, type ObservedCopy, type VolumeId } from '@holdfast/contract'
 import { hasRoom } from '@holdfast/core/node'

@@ -1,5 +1,5 @@
 // Volumes in the agent protocol: the copies that a node must hold, the nodes with which it exchanges them, and what the
-// agent reports about its copies. See docs/design/volumes.md#copies-of-a-node
+// agent reports about its copies. See docs/design/storage.md#copies-of-a-node
 
 import { COPY_ROLES } from '../api/volume.ts'
 import type { NodeId, VolumeId } from '../ids.ts'

@@ -1,6 +1,6 @@
 // Plans the steps that bring one copy of a volume to its desired state, from what the pool holds. Every step can be
 // repeated, so an agent that died between two steps plans again and continues. Data is deleted only if the server desires
-// it, or if it was handed over. See docs/design/volumes.md#copies-of-a-node
+// it, or if it was handed over. See docs/design/storage.md#copies-of-a-node
 
 import type { DesiredCopy, ObservedCopy, VolumeCheckpoint } from '@holdfast/contract'
 import { claimedBytes, sizeOfClaim } from '../../volumes/claimed-bytes.ts'

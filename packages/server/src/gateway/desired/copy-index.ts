@@ -1,5 +1,5 @@
 // Indexes the copies of volumes that each node must hold or delete, from the volume records. Updated with each change of
-// a record. See docs/design/volumes.md#copies-of-a-node
+// a record. See docs/design/volumes.md#copies-that-agents-are-sent
 
 import { isDeepStrictEqual } from 'node:util'
 import {

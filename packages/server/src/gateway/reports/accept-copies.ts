@@ -1,6 +1,6 @@
 // Accepts a node's reports about its copies of volumes: only of copies that the node must hold or delete, only from the
 // node's current session, and only if they changed. Checkpoints change all the time and are not stored.
-// See docs/design/volumes.md#copies-of-a-node
+// See docs/design/volumes.md#copies-that-agents-are-sent
 
 import { isDeepStrictEqual } from 'node:util'
 import type { DesiredCopy, ObservedCopy, VolumeId } from '@holdfast/contract'
