@@ -148,8 +148,8 @@ const treeLines = (area: PrintArea): string[] => [
 ]
 
 function treeRows(field: DescribedField, depth = 0): string[][] {
-  const { path, type, required, meaning } = field
-  const notes = [type, ...(required ? ['required'] : []), ...(meaning.includes(NOT_YET) ? [NOT_YET] : [])]
+  const { path, type, required } = field
+  const notes = [type, ...(required ? ['required'] : [])]
   const name = `${'  '.repeat(depth)}${path.split('.').at(-1)}`
   return [
     [name, notes.join(', ')],
@@ -160,9 +160,6 @@ function treeRows(field: DescribedField, depth = 0): string[][] {
     ]),
   ]
 }
-
-/** The words with which the texts of the contract mark fields that are not usable yet. */
-const NOT_YET = 'not available on this platform yet'
 
 const quantitiesIn = (path: string) =>
   QUANTITY_BLOCKS.some((block) => block === path) ? QUANTITY_FIELDS : []

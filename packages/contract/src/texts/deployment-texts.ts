@@ -91,7 +91,7 @@ export const routeTexts = {
 
 export const volumeMountTexts = {
   volume: {
-    meaning: 'The id of the volume to mount. Volumes are not available on this platform yet.',
+    meaning: 'The id of the volume to mount.',
     range: 'the typed id of a volume: vol_ and 26 characters',
     example: 'vol_01JCPZ0000000000000000000A',
   },
@@ -184,7 +184,7 @@ export const deploymentTexts = {
   },
   volumes: {
     meaning:
-      'Volumes to mount into each container. Volumes are not available on this platform yet, so a list with entries is rejected.',
+      'Volumes to mount into each container. A list with entries is rejected while volume management is disabled on the platform.',
     absent: 'nothing is mounted',
     range: 'at most {volumes} entries',
     example: [

@@ -75,7 +75,7 @@ export const secretEntryTexts = {
   },
   anchor: {
     meaning:
-      'States who else depends on the value, which decides when a new version may be used. process: nothing outside the container. external: a system outside the platform knows the value, such as a database or a partner. volume(vol_...): data on that volume is unreadable without it, so only a rotation changes the version. Volumes are not available yet.',
+      'States who else depends on the value, which decides when a new version may be used. process: nothing outside the container. external: a system outside the platform knows the value, such as a database or a partner. volume(vol_...): data on that volume is unreadable without it, so only a rotation changes the version.',
     default: 'external',
     range: 'process, external or volume() around the id of a mounted volume',
     example: 'process',

@@ -176,7 +176,7 @@ export const configShape = object({
   volumes: object({
     enabled: flag(
       false,
-      'Whether volumes and their mounts are accepted. Off by default, because the loss of a node is not yet answered by a promotion of a copy',
+      'Whether volumes and their mounts are accepted. No copy replaces a primary whose machine is lost yet, so this is for trials only',
     ),
   }),
   metrics: object({ open: flag(false, 'Whether `/metrics` answers without a token') }),
