@@ -4,6 +4,7 @@ import { randomOf } from '@holdfast/testkit/newer-members/random-record'
 import { expect, test } from 'vitest'
 import { underTaint } from '../ports/taint.ts'
 import { decodeRecord, encodeRecord, UnstorableRecordError } from './encode.ts'
+import { FORMS, newestForm } from './records/collection.ts'
 import { aDeployment, aSpec } from './records.fixture.ts'
 import { COLLECTIONS, deployments, idempotentAnswers } from './records.ts'
 
@@ -81,9 +82,10 @@ test('keeps random members of a newer version at any depth, in records of every 
 })
 
 test('refuses to decode a record of a newer form, which may look like a known one', () => {
-  const bytes = Buffer.from(JSON.stringify({ ...aDeployment('web'), v: 2 }))
-  expect(() => decodeRecord(deployments, bytes)).toThrow('form 2')
-  expect(decodeRecord(deployments, bytes, 2)).toMatchObject({ v: 2 })
+  const newer = newestForm(FORMS) + 1
+  const bytes = Buffer.from(JSON.stringify({ ...aDeployment('web'), v: newer }))
+  expect(() => decodeRecord(deployments, bytes)).toThrow(`form ${newer}`)
+  expect(decodeRecord(deployments, bytes, newer)).toMatchObject({ v: newer })
 })
 
 test('refuses to encode a record with a missing or mistyped member', () => {
