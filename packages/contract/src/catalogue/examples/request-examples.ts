@@ -91,7 +91,7 @@ const requests = {
     field: 'store',
     fails: create,
     given: 'The server cannot reach etcd.',
-    params: {},
+    params: { cause: 'the key-value store of the control plane does not respond' },
   },
 } satisfies { [code: string]: CodeExample }
 
