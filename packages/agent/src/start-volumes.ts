@@ -45,6 +45,8 @@ interface VolumeParts {
 export async function startVolumes(options: VolumeOptions, parts: VolumeParts): Promise<NodeVolumes> {
   const { openPool, log } = options
   const { server, monotonicMs } = parts
+  // The agent before this one may have died while writers were frozen, and its settings may have been other ones.
+  options.freezer?.thawAll()
   const pool = openPool && (await startPoolKeeper({ open: openPool, log }))
   let exchange: Replication | undefined
   const withReplicas = (copy: ObservedCopy): ObservedCopy => ({
@@ -102,7 +104,6 @@ async function startExchange(
 
 /** The writers as the engine lists them. Without access to the machine's cgroups no writer can be frozen. */
 function volumeWriters({ engine, freezer }: VolumeOptions, desired: DesiredSet['desired']): VolumeWriters {
-  freezer?.thawAll()
   return {
     groups: () =>
       [...desired.values()]

@@ -1,12 +1,13 @@
 // An agent with copies of volumes across restarts, without an engine: storage does not depend on it.
 
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { waitUntil } from '@holdfast/testkit'
+import { makeTempFolder, waitUntil } from '@holdfast/testkit'
 import { afterEach, expect, test } from 'vitest'
 import { startPool, type TestPool, unmountBelow } from '../adapters/btrfs/pool.fixture.ts'
+import { createWriterFreezer } from '../adapters/kernel/freeze-writers.ts'
 import { createTestNode } from '../fixtures/agent.fixture.ts'
-import { desiredCopy } from './copies.fixture.ts'
+import { desiredCopy, newVolume } from './copies.fixture.ts'
 
 let home: TestPool | undefined
 afterEach(() => {
@@ -52,5 +53,17 @@ test('reports copies as failed on a node without a pool', async () => {
   node.send([], { copies: [copy] })
   await waitUntil(() => node.copyReports.length > 0, { what: 'the copy is reported' })
   expect(node.copyReports).toMatchObject([{ volume: copy.volume, state: 'failed', reason: 'no_pool' }])
+  await agent.close()
+})
+
+test('thaws writers at its start that an agent with other settings has left frozen', async () => {
+  const { path: root } = makeTempFolder('cgroups')
+  const writer = join(root, 'freezer', 'holdfast', newVolume())
+  mkdirSync(writer, { recursive: true })
+  writeFileSync(join(writer, 'freezer.state'), 'FROZEN')
+  const node = createTestNode('/nonexistent/docker.sock')
+  node.volumes = { freezer: createWriterFreezer('holdfast', root) }
+  const agent = await node.start()
+  expect(readFileSync(join(writer, 'freezer.state'), 'utf8')).toBe('THAWED')
   await agent.close()
 })
