@@ -1,6 +1,6 @@
 // Releases of volumes in the notes of a real pool: they survive the agent, and a handover between two nodes ends with one.
 
-import { renameSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { asNodeId, type DesiredCopy } from '@holdfast/contract'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
@@ -55,6 +55,23 @@ test('keeps a release across restarts of the agent until another node is the pri
   expect(again.isReleased(copy.volume)).toBe(false)
   expect(observed(again, copy)).toMatchObject({ epoch: 2, state: 'present', checkpoint: LAST })
   expect((await home.pool.list()).volumes.map(({ volume }) => volume)).not.toContain(copy.volume)
+})
+
+test('mounts the same data again in the epoch after a canceled handover', async () => {
+  const keeper = await start()
+  const copy = desiredCopy()
+  await keeper.send([copy])
+  const path = keeper.mountPoint(copy.volume)?.path ?? ''
+  writeFileSync(join(path, 'x'), 'kept')
+  await home.pool.takeCheckpoint(copy.volume, LAST)
+  await keeper.send([{ ...copy, handOverTo: TO }])
+  await keeper.release(copy.volume, RELEASED)
+  await keeper.send([{ ...copy, epoch: 2, mayCreate: false }])
+  expect(observed(keeper, copy)).toMatchObject({ epoch: 2, state: 'present' })
+  expect(observed(keeper, copy)).not.toHaveProperty('released')
+  expect(keeper.mountPoint(copy.volume)).toEqual({ path, epoch: 2 })
+  expect([keeper.isReleased(copy.volume), keeper.liveEpoch(copy.volume)]).toEqual([false, 2])
+  expect(readFileSync(join(path, 'x'), 'utf8')).toBe('kept')
 })
 
 test('drops a release that could not be written or whose handover was canceled', async () => {

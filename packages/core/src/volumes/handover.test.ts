@@ -86,7 +86,6 @@ test.each([
 test('a handover moves the primary, counts the epoch and keeps the old copy', () => {
   const started = handOver(member(), { kind: 'start', to: TO })
   expect(desiredCopies(started).get(nodeIdOf(1))).toMatchObject({ handOverTo: TO, mayCreate: false })
-  expect(handOver(member(started), { kind: 'cancel' })).toEqual({ ...aVolume(), handover: null })
   const moved = handOver(member(started, { reports: { 1: RELEASED } }), { kind: 'complete', to: TO })
   expect(moved).toMatchObject({
     phase: 'Promoting',
@@ -112,6 +111,27 @@ test('a handover moves the primary, counts the epoch and keeps the old copy', ()
   expect(waiting).toMatchObject({ volume: { phase: 'Promoting' } })
   const restored = nextVolume(moved, aSituation({ nodes: DRAINED, reports: { 2: present({ epoch: 2 }) } }))
   expect(restored).toMatchObject({ volume: { phase: 'Ready' }, occurrences: [{ kind: 'ready' }] })
+})
+
+test('a canceled handover leaves the primary its data in a new epoch, in which no release holds', () => {
+  const started = aVolume({ handover: { to: TO, since: SINCE }, from: { epoch: 0, number: 3 } })
+  const canceled = handOver(member(started, { reports: { 1: RELEASED } }), { kind: 'cancel' })
+  expect(canceled).toMatchObject({
+    handover: null,
+    phase: 'Ready',
+    primary: { nodeId: nodeIdOf(1), epoch: 2 },
+  })
+  expect(desiredCopies(canceled).get(nodeIdOf(1))).toEqual({
+    volume: canceled.id,
+    epoch: 2,
+    role: 'primary',
+    sizeBytes: SIZE,
+    desired: 'present',
+    mayCreate: false,
+    peers: [TO],
+  })
+  const again = member({ ...canceled, handover: { to: TO, since: SINCE } }, { reports: { 1: RELEASED } })
+  expect(nextHandover([again])).toBeUndefined()
 })
 
 test.each([

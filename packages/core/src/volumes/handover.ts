@@ -73,7 +73,9 @@ export function handOver<V extends VolumeRecord>(
   if (step.kind === 'start') return { ...volume, handover: { to: step.to, since } }
   const kept = { ...volume, handover: null }
   const from = primaryReport(volume, situation)?.released?.checkpoint
-  if (step.kind === 'cancel' || volume.primary === null || from === undefined) return kept
+  if (volume.primary === null) return kept
+  if (step.kind === 'cancel') return { ...kept, ...inNextEpoch(volume.primary) }
+  if (from === undefined) return kept
   return {
     ...kept,
     phase: 'Promoting',
@@ -86,6 +88,15 @@ export function handOver<V extends VolumeRecord>(
     }),
   }
 }
+
+/**
+ * The primary stays, with the data that it has, in a new epoch: it may have released the volume without the server's
+ * knowledge, and a release holds until the end of its epoch.
+ */
+const inNextEpoch = (primary: NonNullable<VolumeRecord['primary']>) => ({
+  primary: { ...primary, epoch: primary.epoch + 1 },
+  from: undefined,
+})
 
 /** Why a drain waits for the volume, as a part of a sentence; undefined if the handover can start or is under way. */
 export function drainWaits(members: readonly Omit<GroupMember, 'hasWriter'>[]): string | undefined {
