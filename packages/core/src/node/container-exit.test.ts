@@ -40,6 +40,7 @@ test.each([
 test.each([
   ['a short run with the exit code of the runtime', { code: 255 }, true],
   ['a run with another exit code', { code: 42 }, false],
+  ['a run of some seconds on a busy machine', { code: 255, startedAt: '2025-12-31T23:59:56Z' }, true],
   ['a long run', { code: 1, startedAt: '2025-12-31T23:59:00Z' }, false],
   ['a run whose start is unknown', { code: 1, startedAt: null }, true],
   ['a start that the engine recorded after the end', { code: 1, startedAt: '2026-01-01T00:00:01Z' }, true],

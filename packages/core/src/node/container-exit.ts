@@ -68,7 +68,8 @@ export interface RunEnd {
 
 /** The exit codes of a runtime that could not execute the program. */
 const REFUSED_CODES: readonly number[] = [1, 255]
-const REFUSED_WITHIN_MS = 2000
+/** On a busy machine seconds pass between the start of a run and the end of a runtime that executes nothing. */
+const REFUSED_WITHIN_MS = 10_000
 
 /** Whether the runtime may have failed to execute the program of a run, so that its log is worth reading. */
 export const mayBeRefused = ({ code, startedAt, finishedAt }: RunEnd): boolean =>
