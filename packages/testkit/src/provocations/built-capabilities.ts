@@ -11,4 +11,5 @@ export const BUILT: readonly Capability[] = [
   'nodes',
   'routes',
   'secrets',
+  'volumes',
 ]
