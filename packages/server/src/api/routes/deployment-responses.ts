@@ -42,5 +42,10 @@ export const ADMISSION_CODES: readonly Code[] = [
     'secrets_store_unavailable',
     'secret_in_use',
     'route_conflict',
+    'volume_not_found',
+    'volume_class_not_wired',
+    'volume_not_ready',
+    'volume_access_mode_conflict',
+    'volume_primary_mismatch',
   ]),
 ]
