@@ -220,10 +220,10 @@ test('an object volume is ready at once, is resized and has no copies', async ()
   )
 })
 
-test('a mounted volume cannot be deleted; another one frees its name and its quota', async () => {
-  const tenant = await tenantWith(0)
+test('a volume is deleted only after it is unmounted', async () => {
+  const tenant = await tenantWith(1)
   const { api, path } = tenant
-  const { id } = await create(tenant)
+  const { id } = await create(tenant, { replicas: 0 })
   await makeVolumeReady(platform, tenant.id, id)
   const mount = { volume: id, target: '/data', type: 'volume', readOnly: true }
   const parts = { kind: 'Deployment', name: 'db', image: platform.image, replicas: 0 }
@@ -231,6 +231,15 @@ test('a mounted volume cannot be deleted; another one frees its name and its quo
   expect((await api.get(`${path}/${id}`)).body['consumers']).toEqual(['db'])
   await expectRejected(() => api.delete(`${path}/${id}`), 409, 'volume_in_use', 'id')
   expect((await api.put('/api/v1/deployments/db', { volumes: [] })).status).toBe(200)
+  const deleted = await api.delete(`${path}/${id}`)
+  expect([deleted.status, deleted.body['phase']]).toEqual([202, 'Deleting'])
+  expect((await api.get(`${path}/${id}`)).body['phase']).toBe('Deleting')
+})
+
+test('a volume that is on no node is deleted at once, with its name and its quota', async () => {
+  const tenant = await tenantWith(0)
+  const { api, path } = tenant
+  const { id } = await create(tenant)
   const deleted = await api.delete(`${path}/${id}`)
   expect([deleted.status, deleted.body['phase']]).toEqual([202, 'Deleting'])
   expect((await api.get(`${path}/${id}`)).codes).toEqual(['volume_not_found'])
