@@ -1,33 +1,39 @@
 // Volumes with the CLI on a real platform: the commands, manifests of kind Volume, and deployments that mount them by
-// name. No agent runs: the test completes the copies in the store, as reports of agents would.
+// name. The agents are scripted: they report each desired copy as done, or nothing.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type CliOptions, runCli } from '@holdfast/testkit/cli/run-cli'
-import { makeNode } from '@holdfast/testkit/nodes/enroll'
-import { finishVolumes } from '@holdfast/testkit/nodes/finish-volumes'
-import { givePool } from '@holdfast/testkit/nodes/give-pool'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
 import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import {
+  enrollVolumeNode,
+  obey,
+  openVolumeAgent,
+  type VolumeAgent,
+} from '@holdfast/testkit/session/volume-agent'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const POOL = 100 * 1024 ** 3
 
 let platform: Platform
 let folder: string
+const agents: VolumeAgent[] = []
 
 beforeAll(async () => {
-  // Controllers remove the records of deleted deployments.
-  const roles = ['api', 'broker', 'controllers']
+  const roles = ['api', 'broker', 'gateway', 'controllers']
   platform = await startPlatform({ settings: { volumes: { enabled: true }, roles } })
   const api = platform.api(platform.acme.token)
-  for (const name of ['n1', 'n2', 'n3'])
-    await givePool(platform, platform.acme.id, await makeNode(platform.baseUrl, api, name), POOL)
+  for (const name of ['n1', 'n2', 'n3']) {
+    const node = await enrollVolumeNode(platform.baseUrl, api, name)
+    agents.push(await openVolumeAgent(platform.baseUrl, node, { poolBytes: POOL }))
+  }
   folder = mkdtempSync(join(tmpdir(), 'holdfast-volumes-'))
 })
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
+  for (const agent of agents) agent.close()
   await platform.stop()
 })
 
@@ -36,18 +42,11 @@ function cli(words: readonly string[], options: CliOptions = {}) {
   return runCli(words, { ...options, env: { ...env, ...options.env } })
 }
 
-/** Runs a command that waits, and completes the copies of volumes until the command ends. */
-async function cliWithAgents(words: readonly string[]) {
-  let isOver = false
-  const finishing = (async () => {
-    while (!isOver) await finishVolumes(platform, platform.acme.id)
-  })()
-  try {
-    return await cli(words)
-  } finally {
-    isOver = true
-    await finishing
-  }
+/** While `work` runs, agents report nothing about their copies. */
+async function withSilentAgents(work: () => Promise<void>): Promise<void> {
+  for (const agent of agents) agent.behave(() => undefined)
+  await work()
+  for (const agent of agents) agent.behave(obey)
 }
 
 function write(name: string, text: string): string {
@@ -65,19 +64,22 @@ test('a volume is created, listed, described, resized, copied and deleted', asyn
   const planned = await cli(['volume', 'create', 'data', '--size', '1Gi', '--node', 'n2', '--dry-run'])
   expect(planned.stdout).toBe('volume/data would be created\n  primary on n2\n')
   expect((await cli(['volume', 'list'])).stderr).toBe('no volumes\n')
-  const created = await cliWithAgents(['volume', 'create', 'data', '--size', '1Gi', '--node', 'n2', '--wait'])
+  const created = await cli(['volume', 'create', 'data', '--size', '1Gi', '--node', 'n2', '--wait'])
   expect([created.code, created.stdout]).toEqual([0, 'volume/data created\nvolume/data ready\n'])
   expect(created.stderr).toContain('data: Ready, primary on n2, 1 of 1 copies current')
   expect((await cli(['volume', 'list'])).stdout).toMatch(
-    /^data +Ready +replicated +1GiB +unknown +1\/1 +n2 /m,
+    /^data +Ready +replicated +1GiB +4KiB \(1%\) +1\/1 +n2 /m,
   )
-  const resized = await cliWithAgents(['volume', 'resize', 'data', '2Gi', '--wait'])
+  const resized = await cli(['volume', 'resize', 'data', '2Gi', '--wait'])
   expect(resized.stdout).toBe('volume/data resized from 1GiB to 2GiB\nvolume/data ready\n')
-  const added = await cli(['volume', 'replica', 'add', 'data', 'n1'])
-  expect(added.stdout).toBe('volume/data gets a copy on n1; it has 1 replica now\n')
-  const described = await cli(['describe', 'volume', 'data'])
-  expect(described.stdout).toMatch(/^In use: +unknown: the node has not answered$/m)
-  expect(described.stdout).toMatch(/^ {2}n1 +replica +seeding +unknown +unknown +no$/m)
+  await withSilentAgents(async () => {
+    const added = await cli(['volume', 'replica', 'add', 'data', 'n1'])
+    expect(added.stdout).toBe('volume/data gets a copy on n1; it has 1 replica now\n')
+    const described = await cli(['describe', 'volume', 'data'])
+    expect(described.stdout).toMatch(/^In use: +4KiB of 2GiB \(1%\), measured \d+d ago$/m)
+    // Checkpoint and age are known as soon as the last measurement, which is kept for a while, is repeated.
+    expect(described.stdout).toMatch(/^ {2}n1 +replica +seeding +\S+ +\S+ +no$/m)
+  })
   const primary = await cli(['volume', 'replica', 'remove', 'data', 'n2'])
   expect([primary.code, primary.stderr]).toEqual([5, expect.stringContaining('n2 holds the primary of data')])
   const removed = await cli(['volume', 'replica', 'remove', 'data', 'n1', '-o', 'name'])
@@ -112,7 +114,7 @@ test('apply creates a volume, waits for it, and then sends what mounts it; delet
   )
   expect(planned.stderr).toContain('note: the mount of volume pg is left out of this plan')
   expect(await dumpTenants(platform)).toEqual(before)
-  const applied = await cliWithAgents(['apply', '-f', path, '--wait'])
+  const applied = await cli(['apply', '-f', path, '--wait'])
   expect([applied.code, applied.stdout]).toEqual([
     0,
     'volume/pg created\ndeployment/db created\nvolume/pg ready\ndeployment/db stopped\n',
@@ -140,7 +142,7 @@ test('apply creates a volume, waits for it, and then sends what mounts it; delet
 
 test('apply changes size and copies, and rejects changes of class and node at their lines', async () => {
   const path = write('files.yaml', volume('files', 'size: 1Gi\n'))
-  expect((await cliWithAgents(['apply', '-f', path, '--wait'])).code).toBe(0)
+  expect((await cli(['apply', '-f', path, '--wait'])).code).toBe(0)
   write('files.yaml', volume('files', 'size: 2Gi\nreplicas: 1\n'))
   const difference = await cli(['diff', '-f', path, '--exit-code'])
   expect([difference.code, difference.stdout]).toEqual([
@@ -182,10 +184,12 @@ test('a fault in one document stores nothing, and an unknown volume is named at 
 
 test('a deployment is not sent while its volume is not Ready in time', async () => {
   const path = write('slow.yaml', `${volume('slow')}---\n${consumer('late', 'slow')}`)
-  const applied = await cli(['apply', '-f', path, '--wait-timeout', '1s'])
-  expect([applied.code, applied.stdout]).toEqual([4, 'volume/slow created\n'])
-  expect(applied.stderr).toContain('late was not applied, because it mounts slow')
-  expect(applied.stderr).toContain('1 created, 1 not applied')
+  await withSilentAgents(async () => {
+    const applied = await cli(['apply', '-f', path, '--wait-timeout', '1s'])
+    expect([applied.code, applied.stdout]).toEqual([4, 'volume/slow created\n'])
+    expect(applied.stderr).toContain('late was not applied, because it mounts slow')
+    expect(applied.stderr).toContain('1 created, 1 not applied')
+  })
   expect((await cli(['get', 'deployment', 'late'])).code).toBe(5)
 })
 
