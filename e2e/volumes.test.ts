@@ -56,7 +56,7 @@ async function untilItWrites(): Promise<void> {
   const before = ledger.confirmed.size
   await waitUntil(async () => ledger.confirmed.size >= before + INSERTS, {
     what: `${INSERTS} more inserts are confirmed`,
-    timeoutMs: 60_000 + INSERTS * 500,
+    timeoutMs: 60_000 + INSERTS * 2_000,
   })
 }
 

@@ -24,7 +24,7 @@ export const USAGE = `holdfast-agent: the node agent of Holdfast
          [--acme-directory URL] [--acme-email E]
          [--peer-address HOST:PORT]                         where the tenant's other nodes reach this node's Caddy
          [--peer-listen ADDRESS]                            default: that port on all addresses
-         [--secure-peer-address HOST:PORT | off]            the same by mutual TLS (default: that host, port 7843)
+         [--secure-peer-address HOST:PORT]                  the same by mutual TLS (default: plain HTTP only)
          [--secure-peer-listen ADDRESS]                     default: the host of --peer-listen with that port
          [--caddy-socket FILE] [--caddy-config FILE]        default: as in holdfast-caddy.service
          [--pool PATH | --pool FILE:SIZE]                   storage for volumes: a mounted btrfs file system, or a

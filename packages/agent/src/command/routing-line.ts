@@ -8,8 +8,6 @@ import { UsageError } from './usage-error.ts'
 /** Default paths of Caddy's files, the same as in holdfast-caddy.service. */
 const DEFAULT_SOCKET = '/run/holdfast-caddy/admin.sock'
 const DEFAULT_CONFIG = '/var/lib/holdfast-caddy/config.json'
-const SECURE_PEER_PORT = 7843
-const OFF = 'off'
 
 export const ROUTING_OPTIONS = [
   'routes-listen',
@@ -88,19 +86,20 @@ interface SecurePeer {
   readonly listen: string
 }
 
-/** Where other nodes reach this node's Caddy by mutual TLS; undefined without a peer address, or if it is switched off. */
+/** Where other nodes reach this node's Caddy by mutual TLS; undefined unless it is given. */
 function readSecurePeer(
   once: ReadonlyMap<string, string>,
   peerListen: string | undefined,
   listen: readonly string[],
 ): SecurePeer | undefined {
-  const [peerAddress, given] = [once.get('peer-address'), once.get('secure-peer-address')]
-  if (peerAddress === undefined || peerListen === undefined || given === OFF) return undefined
-  const address = given ?? `${hostOf(peerAddress)}:${SECURE_PEER_PORT}`
+  const address = once.get('secure-peer-address')
+  if (address === undefined && !once.has('secure-peer-listen')) return undefined
+  if (address === undefined || peerListen === undefined)
+    throw new UsageError('Mutual TLS needs --peer-address and --secure-peer-address.')
   requireListen('secure-peer-address', address)
   if (address.startsWith(':'))
     throw new UsageError(
-      `--secure-peer-address ${address}: accepted is a host that other nodes reach, with its port, or off.`,
+      `--secure-peer-address ${address}: accepted is a host that other nodes reach, with its port.`,
     )
   const own = once.get('secure-peer-listen') ?? `${hostOf(peerListen)}:${portOf(address)}`
   requireListen('secure-peer-listen', own)
