@@ -17,6 +17,7 @@ import { inRun } from '@holdfast/testkit/long-run'
 import { findLost } from '@holdfast/testkit/newer-members/find-lost'
 import { type NewerServer, startNewerServer } from '@holdfast/testkit/newer-members/newer-server'
 import { createCountSum } from '@holdfast/testkit/newer-members/sum-counts'
+import { storeReadyVolume } from '@holdfast/testkit/nodes/ready-volume'
 import type { ApiAnswer } from '@holdfast/testkit/platform/api-client'
 import { type RotatingWorld, startRotatingWorld } from '@holdfast/testkit/secrets/rotating-world'
 import { at, DEPLOYMENTS } from '@holdfast/testkit/secrets/secrets-world'
@@ -25,6 +26,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 const REQUESTS = inRun(400, 3_000)
 const NAMES = ['web', 'db', 'job'] as const
 const LABELS = ['s1', 's2', 's3'] as const
+/** A volume that is Ready from the start and is only mounted. */
+const MOUNTED = 'vol_01JD0000000000000000000000'
 
 let world: RotatingWorld
 let engine: KeyValueEngine
@@ -37,6 +40,7 @@ beforeAll(async () => {
   const { endpoints } = await sharedEtcd()
   engine = createEtcdClient({ endpoints })
   world = await startRotatingWorld()
+  await storeReadyVolume(world.platform, world.tenant, MOUNTED)
   newer = await startNewerServer(engine, world.platform.root, below)
 })
 afterAll(async () => {
@@ -101,11 +105,21 @@ function createVolume(): Promise<ApiAnswer> {
 
 /** Changes the number of copies of the first volume, or deletes the volume. */
 async function scaleVolume(): Promise<ApiAnswer> {
-  const [first] = Object((await world.api.get(volumesPath())).body['items'])
+  const items: { id: string; replicas: number }[] = Object((await world.api.get(volumesPath())).body['items'])
+  const first = items.find(({ id }) => id !== MOUNTED)
   const path = `${volumesPath()}/${first?.id ?? 'none'}`
   return below(5) === 0
     ? world.api.delete(path)
     : world.api.send('PATCH', path, { replicas: ((first?.replicas ?? 0) + 1) % 5 })
+}
+
+/** Mounts the volume read-write or drops the mount, which binds and releases the claim of its writer. */
+async function mount(): Promise<ApiAnswer> {
+  const path = `${DEPLOYMENTS}/${NAMES[0]}`
+  const { body } = await world.api.get(path)
+  const isMounted = Object(body['volumes'] ?? []).length > 0
+  const entry = { volume: MOUNTED, target: '/data', type: 'volume', readOnly: false }
+  return world.api.put(path, { volumes: isMounted ? [] : [entry] })
 }
 
 async function rollBack(): Promise<ApiAnswer> {
@@ -161,6 +175,8 @@ const REQUEST_KINDS: readonly [
   createVolume,
   scaleVolume,
   scaleVolume,
+  mount,
+  mount,
   () =>
     world.api.put(`/api/v1/registries/${world.platform.registryHost}/credential`, {
       username: 'u',
