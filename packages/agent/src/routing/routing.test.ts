@@ -321,6 +321,12 @@ describe('the configuration of Caddy', () => {
     expect(ids).toEqual(['a'])
   })
 
+  // Each change of the configuration reloads Caddy, which can reset connections while a node is updated.
+  test('knows nothing of TLS between routers if none has a certificate', () => {
+    const { text } = buildConfig({ ...settings, listen: [':80'], tls: { mode: 'off' } }, [backend('a')])
+    expect(text).not.toMatch(/tls|safe|both/)
+  })
+
   describe('with certificates of other routers', () => {
     const { key, certificate } = newKeys()
     const other = newKeys()

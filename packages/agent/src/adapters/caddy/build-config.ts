@@ -47,8 +47,10 @@ const HERE: Transport = { protocol: 'http', dial_timeout: '500ms' }
 export const AWAY: Transport = { protocol: 'http', dial_timeout: '1s', keep_alive: { enabled: false } }
 /** Positions in an upstream line that Caddy tries, in this order, after the chosen upstream was unreachable. */
 const OTHERS = [1, 2, 3]
-/** Errors after which no byte of a request was sent: nothing answered, or not the router that this node knows. */
-const UNREACHED = '^(dial |tls: failed to verify certificate)'
+/** Errors after which no byte of a request was sent: nothing answered. */
+const UNREACHED = '^dial '
+/** The same by TLS: nothing answered, or not the router that this node knows. */
+const UNREACHED_BY_TLS = '^(dial |tls: failed to verify certificate)'
 const HTTP_PORT = 80
 const HTTPS_PORT = 443
 
@@ -199,7 +201,8 @@ function proxyByLine(
     const choices = [...inTurn, ...OTHERS.map((place) => [place + at * room])]
     return choices.map((places) => proxyTo(places, transport))
   })
-  const handle = [...before, tries.reduceRight((then, first) => ifGone(first, then))]
+  const unreached = transports.some(({ tls }) => tls !== undefined) ? UNREACHED_BY_TLS : UNREACHED
+  const handle = [...before, tries.reduceRight((then, first) => ifGone(first, then, unreached))]
   return { match: [{ vars_regexp: { upstream: { name: 'place', pattern } } }], handle }
 }
 
@@ -216,8 +219,8 @@ const proxyTo = (places: readonly number[], { headers = {}, ...transport }: Tran
  * Tries the next upstream only if no connection to the first could be made: a request that was sent is never sent again.
  * Caddy's built-in retries are not used, because they could choose the same dead replica repeatedly.
  */
-function ifGone(first: Json, then: Json): Json {
-  const unreached = { vars_regexp: { '{http.error.message}': { pattern: UNREACHED } } }
+function ifGone(first: Json, then: Json, pattern: string): Json {
+  const unreached = { vars_regexp: { '{http.error.message}': { pattern } } }
   const errors = { routes: [{ match: [unreached], handle: [then] }, { handle: [FAILED] }] }
   return { handler: 'subroute', routes: [{ handle: [first] }], errors }
 }
