@@ -9,6 +9,7 @@ import type { PeerRequests } from '../peer/requests.ts'
 import type { LiveCopies } from '../ports/live-copies.ts'
 import type { VolumePool } from '../ports/volume-pool.ts'
 import type { VolumeWriters } from '../ports/volume-writers.ts'
+import { coalesce } from '../routing/coalesce.ts'
 import { createConfirmer } from './confirm-replicas.ts'
 import { targetsOf } from './primary-volumes.ts'
 import { createReplicaTable, type ReplicaTable } from './replica-table.ts'
@@ -142,31 +143,18 @@ interface Loop {
 
 /** Runs rounds one after another: each interval, and at once after a `check`. */
 function startLoop(round: () => Promise<void>, roundMs: number, log: Logger): Loop {
-  let isDue = false
   let isClosed = false
-  let running: Promise<void> | undefined
-  async function run(): Promise<void> {
-    while (isDue && !isClosed) {
-      isDue = false
-      await round().catch((error: unknown) =>
-        log.warn({ message: String(error) }, 'replication round failed'),
-      )
-    }
-  }
-  const check = (): Promise<void> => {
-    isDue = true
-    running ??= run().finally(() => {
-      running = undefined
-    })
-    return running
-  }
+  const check = coalesce(async () => {
+    if (isClosed) return
+    await round().catch((error: unknown) => log.warn({ message: String(error) }, 'replication round failed'))
+  })
   const timer = setInterval(() => void check(), roundMs).unref()
   return {
     check,
     async close() {
       isClosed = true
       clearInterval(timer)
-      await running
+      await check()
     },
   }
 }
