@@ -2,6 +2,7 @@
 // else, so name and validity carry no meaning. See docs/design/storage.md#copies-on-other-nodes
 
 import { createPublicKey, type KeyObject, sign, type X509Certificate } from 'node:crypto'
+import { certificatePem, commonName, element, oid, sequence, TAG } from './der.ts'
 
 export interface TlsIdentity {
   /** PEM of the node's private key; it stays in memory. */
@@ -9,54 +10,26 @@ export interface TlsIdentity {
   readonly cert: string
 }
 
-const TAG = {
-  integer: 0x02,
-  bits: 0x03,
-  oid: 0x06,
-  text: 0x0c,
-  sequence: 0x30,
-  set: 0x31,
-  time: 0x18,
-  version: 0xa0,
-}
-const ED25519 = Buffer.from('2b6570', 'hex')
-const COMMON_NAME = Buffer.from('550403', 'hex')
-const LINE = /.{1,64}/g
-
-/** One DER element: tag, length and content. */
-function element(tag: number, ...content: readonly Buffer[]): Buffer {
-  const body = Buffer.concat(content)
-  if (body.length >= 0x1_0000) throw new RangeError('The certificate is too long.')
-  const short = body.length < 0x80
-  const length = short ? [body.length] : [0x82, body.length >> 8, body.length & 0xff]
-  return Buffer.concat([Buffer.from([tag, ...length]), body])
-}
+const ED25519 = '2b6570'
+const NAME = 'holdfast-node'
+const ALWAYS = ['19700101000000Z', '99991231235959Z']
 
 export function selfSignedIdentity(identityKey: KeyObject): TlsIdentity {
-  const algorithm = element(TAG.sequence, element(TAG.oid, ED25519))
-  const name = element(
-    TAG.sequence,
-    element(
-      TAG.set,
-      element(TAG.sequence, element(TAG.oid, COMMON_NAME), element(TAG.text, Buffer.from('holdfast-node'))),
-    ),
-  )
-  const validity = ['19700101000000Z', '99991231235959Z'].map((time) => element(TAG.time, Buffer.from(time)))
-  const body = element(
-    TAG.sequence,
+  const algorithm = sequence(oid(ED25519))
+  const name = commonName(NAME)
+  const body = sequence(
     element(TAG.version, element(TAG.integer, Buffer.from([2]))),
     element(TAG.integer, Buffer.from([1])),
     algorithm,
     name,
-    element(TAG.sequence, ...validity),
+    sequence(...ALWAYS.map((time) => element(TAG.time, Buffer.from(time)))),
     name,
     createPublicKey(identityKey).export({ type: 'spki', format: 'der' }),
   )
   const signature = element(TAG.bits, Buffer.from([0]), sign(null, body, identityKey))
-  const lines = element(TAG.sequence, body, algorithm, signature).toString('base64').match(LINE) ?? []
   return {
     key: identityKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-    cert: `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`,
+    cert: certificatePem(sequence(body, algorithm, signature)),
   }
 }
 

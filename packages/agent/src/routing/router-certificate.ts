@@ -3,25 +3,10 @@
 // docs/design/routing.md#peer-forwarding
 
 import { createHash, createPublicKey, type KeyObject, randomBytes, sign, X509Certificate } from 'node:crypto'
+import { certificatePem, commonName, element, oid, sequence, TAG } from '../peer/der.ts'
 
-const TAG = {
-  boolean: 0x01,
-  integer: 0x02,
-  bits: 0x03,
-  bytes: 0x04,
-  oid: 0x06,
-  text: 0x0c,
-  utcTime: 0x17,
-  time: 0x18,
-  sequence: 0x30,
-  set: 0x31,
-  dnsName: 0x82,
-  version: 0xa0,
-  extensions: 0xa3,
-} as const
 const OID = {
   ecdsaWithSha256: '2a8648ce3d040302',
-  commonName: '550403',
   alternativeName: '551d11',
   basicConstraints: '551d13',
 } as const
@@ -30,17 +15,6 @@ const NAME_CHARACTERS = 32
 const LAST_UTC_YEAR = 2049
 /** The start of every certificate. It is early, so that a peer whose clock is behind accepts the certificate. */
 const STARTS_MS = Date.UTC(2020, 0, 1)
-const LINE = /.{1,64}/g
-
-/** One DER element: tag, length and content. */
-function element(tag: number, ...content: readonly Buffer[]): Buffer {
-  const body = Buffer.concat(content)
-  const length = body.length < 0x80 ? [body.length] : [0x82, body.length >> 8, body.length & 0xff]
-  return Buffer.concat([Buffer.from([tag, ...length]), body])
-}
-
-const sequence = (...content: readonly Buffer[]): Buffer => element(TAG.sequence, ...content)
-const oid = (hex: string): Buffer => element(TAG.oid, Buffer.from(hex, 'hex'))
 
 /** A time as RFC 5280 demands: two digits of the year until 2049, four afterwards. */
 function timeElement(ms: number): Buffer {
@@ -58,10 +32,10 @@ function nameOf(publicKey: KeyObject): string {
 /** Creates a certificate over the key, as base64 of DER. */
 export function makeRouterCertificate(key: KeyObject, endsMs: number): string {
   const publicKey = createPublicKey(key)
-  const name = Buffer.from(nameOf(publicKey))
+  const name = nameOf(publicKey)
   const algorithm = sequence(oid(OID.ecdsaWithSha256))
-  const subject = sequence(element(TAG.set, sequence(oid(OID.commonName), element(TAG.text, name))))
-  const alternative = element(TAG.bytes, sequence(element(TAG.dnsName, name)))
+  const subject = commonName(name)
+  const alternative = element(TAG.bytes, sequence(element(TAG.dnsName, Buffer.from(name))))
   const isCritical = element(TAG.boolean, Buffer.from([0xff]))
   const extensions = sequence(
     sequence(oid(OID.basicConstraints), isCritical, element(TAG.bytes, sequence())),
@@ -97,13 +71,8 @@ export function readRouterCertificate(base64: string): RouterCertificate | undef
     const { raw, publicKey, subjectAltName, ca, validTo } = new X509Certificate(bytes)
     const name = nameOf(publicKey)
     if (!raw.equals(bytes) || ca || subjectAltName !== `DNS:${name}`) return undefined
-    return { name, endsMs: Date.parse(validTo), pem: toPem(raw) }
+    return { name, endsMs: Date.parse(validTo), pem: certificatePem(raw) }
   } catch {
     return undefined
   }
-}
-
-function toPem(bytes: Buffer): string {
-  const lines = bytes.toString('base64').match(LINE) ?? []
-  return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`
 }
