@@ -5,6 +5,7 @@
 import type { Assignment, NodeId } from '@holdfast/contract'
 import type { NodeDisposition } from '../rollout/desired-replicas.ts'
 import type { MountedVolume, Placing } from '../scheduling/index.ts'
+import { commonNodes } from '../volumes/common-nodes.ts'
 import { placeWithout } from './keep-serving.ts'
 import type { PlacementSnapshot, VolumeAt } from './snapshot.ts'
 
@@ -51,11 +52,8 @@ function canLeave(
   const copied = known.filter((volume) => volume.class === 'replicated')
   if (known.some((volume) => volume.class !== 'replicated' && volume.isAnchored())) return false
   if (copied.some(({ phase }) => phase !== 'Ready')) return false
-  const [first, ...others] = copied.map(currentOn)
-  if (first === undefined) return true
-  return first.some(
-    (target) => others.every((nodes) => nodes.includes(target)) && accepts(snapshot, target, here),
-  )
+  if (copied.length === 0) return true
+  return commonNodes(copied.map(currentOn)).some((target) => accepts(snapshot, target, here))
 }
 
 const currentOn = ({ replicas }: VolumeAt): NodeId[] =>

@@ -2,6 +2,7 @@
 // deployment writes move together, to one node. See docs/design/volumes.md#handover
 
 import type { NodeId } from '@holdfast/contract'
+import { commonNodes } from './common-nodes.ts'
 import { primaryReport, replicasOf, type VolumeRecord, type VolumeSituation } from './volume-record.ts'
 
 /** A volume of the group that moves together. */
@@ -54,9 +55,7 @@ function mustMove({ volume, situation }: GroupMember): boolean {
 
 /** The node that accepts every volume of the group and has a current replica of each; the first one by its id. */
 function targetOf(members: readonly GroupMember[]): NodeId | undefined {
-  const [first, ...others] = members.map(candidates)
-  const common = (first ?? []).filter((id) => others.every((ids) => ids.includes(id)))
-  return common.sort()[0]
+  return commonNodes(members.map(candidates)).sort()[0]
 }
 
 const candidates = ({ volume, accepts }: GroupMember): NodeId[] =>

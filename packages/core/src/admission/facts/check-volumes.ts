@@ -9,6 +9,7 @@ import {
   type Warning,
 } from '@holdfast/contract'
 import { reject } from '../../reject.ts'
+import { commonNodes } from '../../volumes/common-nodes.ts'
 import type { ExistingFact, VolumeFact, VolumesFact } from './facts.ts'
 
 type VolumeMount = NonNullable<DeploymentSpec['volumes']>[number]
@@ -113,9 +114,8 @@ export function followVolumes(
 export function warnOfSeparateCopies(spec: DeploymentSpec, { byId }: Pick<VolumesFact, 'byId'>): Warning[] {
   const written = writtenVolumes(spec, byId)
   const hasCopies = written.some(({ fact }) => fact.copies.length > 0)
-  const [first, ...others] = written
-  const common = first?.fact.copies.filter((node) => others.every(({ fact }) => fact.copies.includes(node)))
-  if (others.length === 0 || !hasCopies || (common ?? []).length > 0) return []
+  const common = commonNodes(written.map(({ fact }) => fact.copies))
+  if (written.length < 2 || !hasCopies || common.length > 0) return []
   const names = written.map(({ fact }) => fact.name).join(', ')
   const why = `No node holds a copy of each of the volumes ${names}, so their primary cannot move to another node.`
   return [{ code: 'volumes_not_promotable_together', field: 'volumes', why }]
