@@ -41,12 +41,16 @@ export function buildProgram({ commands, groups, out, err, onChosen }: ProgramPa
     .exitOverride()
   for (const spec of GLOBAL_OPTIONS) program.addOption(optionOf(spec))
   const parents = new Map<string, CommanderCommand>()
+  /** Commands of which longer ones begin with the same words: `volume recommendations` and its `apply`. */
+  const added = new Map<string, CommanderCommand>()
   for (const command of commands)
     for (const name of [command.name, ...(command.aliases ?? [])]) {
       const words = name.split(' ')
-      const parent = groupOf(program, parents, words.slice(0, -1), groups)
-      const added = parent.command(words.at(-1) ?? '', { hidden: name !== command.name })
-      defineCommand(added, command, onChosen)
+      const before = words.slice(0, -1)
+      const parent = added.get(before.join(' ')) ?? groupOf(program, parents, before, groups)
+      const one = parent.command(words.at(-1) ?? '', { hidden: name !== command.name })
+      defineCommand(one, command, onChosen)
+      added.set(name, one)
     }
   // Suggestions for options stay those of commander; the ones for commands come from args/suggest.ts.
   for (const parent of [program, ...parents.values()]) parent.showSuggestionAfterError(false)

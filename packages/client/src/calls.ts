@@ -8,6 +8,7 @@ import type { Result } from './result.ts'
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined
+  readonly headers?: { readonly [name: string]: string }
 }
 
 export interface ConditionalOptions extends CallOptions {
@@ -55,8 +56,8 @@ export function createCalls(connection: Connection): Calls {
   const call = <T>(request: ApiCall, shape: Shape<T>): Promise<Result<T>> =>
     callApi(connection, { ...request, signal: request.signal ?? connection.signal }, shape)
   return {
-    get: (path, shape, query = {}, { signal } = {}) =>
-      call({ method: 'GET', path, query, repeat: 'safe', signal }, shape),
+    get: (path, shape, query = {}, { signal, headers = {} } = {}) =>
+      call({ method: 'GET', path, query, repeat: 'safe', signal, headers }, shape),
     post: (path, body, shape, { signal, ifMatch, idempotencyKey = connection.runtime.newKey() } = {}) =>
       call({ method: 'POST', path, body, ifMatch, idempotencyKey, repeat: 'safe', signal }, shape),
     dryRun: (method, path, shape, { body, query = {} } = {}, { signal, ifMatch } = {}) =>

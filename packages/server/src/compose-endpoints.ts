@@ -12,6 +12,7 @@ import { errorEndpoints } from './api/routes/errors.ts'
 import { execEndpoints } from './api/routes/exec.ts'
 import { logEndpoints } from './api/routes/logs.ts'
 import { type NodeEndpointDeps, nodeEndpoints } from './api/routes/nodes.ts'
+import { recommendationEndpoints } from './api/routes/recommendations.ts'
 import { registryEndpoints } from './api/routes/registries.ts'
 import { rotationEndpoints } from './api/routes/rotation.ts'
 import { schedulerEndpoints } from './api/routes/scheduler.ts'
@@ -152,6 +153,7 @@ function writeEndpoints(
   const deployments = deploymentDeps(deps)
   const { answers, archiveRevisions } = deployments
   const common = { store, clock, ids, secrets, slots, quotas, answers }
+  const volumes = { ...common, limits: config.limits, residency: config.residency, measurements }
   const material = { limits: config.limits, namespaces: config.secrets.namespaces }
   return [
     ...deploymentEndpoints(deployments),
@@ -160,9 +162,7 @@ function writeEndpoints(
     ...secretEndpoints({ ...common, ...material }),
     ...rotationEndpoints({ ...common, ...material, archiveRevisions }),
     ...nodeEndpoints({ ...common, ...joining, callNode }),
-    ...(config.volumes.enabled
-      ? volumeEndpoints({ ...common, limits: config.limits, residency: config.residency, measurements })
-      : []),
+    ...(config.volumes.enabled ? [...volumeEndpoints(volumes), ...recommendationEndpoints(volumes)] : []),
   ]
 }
 

@@ -14,6 +14,7 @@ import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-p
 import { BODY_PROVOCATIONS } from '@holdfast/testkit/provocations/body-provocations'
 import { BUILT } from '@holdfast/testkit/provocations/built-capabilities'
 import { type Provocation, prepareWorld, provoke, type World } from '@holdfast/testkit/provocations/provoke'
+import { startRecommendationWorld } from '@holdfast/testkit/provocations/recommendation-world'
 import { gatherRaisedCodes } from '@holdfast/testkit/provocations/raised-codes'
 import { REQUEST_PROVOCATIONS } from '@holdfast/testkit/provocations/request-provocations'
 import {
@@ -32,6 +33,14 @@ const INVARIANTS: readonly Code[] = ['secret_material_would_persist', 'secret_ge
 const PROVOCATIONS = [
   ...[...BODY_PROVOCATIONS, ...REQUEST_PROVOCATIONS],
   ...[...NODE_PROVOCATIONS, ...SECRET_PROVOCATIONS],
+]
+
+/** The first one measures and deletes its volume; the measurement of a list would come too early. */
+const RECOMMENDATION_CODES: readonly Code[] = [
+  'dvm_recommendation_volume_missing',
+  ...CODES.filter(
+    (code) => entryOf(code).capability === 'recommendations' && code !== 'dvm_recommendation_volume_missing',
+  ),
 ]
 
 const received = new Set<string>()
@@ -189,6 +198,33 @@ test('the codes of volumes are returned when volumes are enabled', async () => {
   await platform.stop()
 })
 
+test('the codes of recommendations are returned when volumes are enabled', async () => {
+  const advised = await startRecommendationWorld()
+  const { platform, send, asExample: asShown, onDeleted } = advised
+  let before = await dumpTenants(platform)
+  // This example deletes its volume. The state after the deletion is the one that must not change.
+  onDeleted(async () => {
+    before = await dumpTenants(platform)
+  })
+  for (const code of RECOMMENDATION_CODES) {
+    const { fails, passes, field } = exampleOf(code) ?? {}
+    if (fails === undefined || field === undefined) throw new Error(`no example of ${code}`)
+    const answer = await send(fails)
+    await expectRefusal(answer, code, field)
+    const page = await (await fetch(`${platform.baseUrl}/docs/errors/${code}`)).text()
+    for (const part of ['expected', 'why'])
+      expect(page).toContain(escapeHtml(asShown(String(answer.body[part]))))
+    if (passes !== undefined) {
+      const path = passes.method === 'GET' ? passes.path : `${passes.path}?dryRun=true`
+      const accepted = await send({ ...passes, path })
+      expect(accepted.status, accepted.text).toBe(200)
+    }
+    expect(await dumpTenants(platform), code).toEqual(before)
+    shown.add(code)
+  }
+  await advised.stop()
+})
+
 describe('while a store is unavailable', () => {
   test('store_unavailable is returned when etcd is killed during a write or paused during a read', {
     timeout: 120_000,
@@ -262,6 +298,7 @@ async function sendFailing(platform: Platform, code: Code): Promise<ApiAnswer> {
 describe('the examples of the reference pages', () => {
   const APART: readonly Code[] = [
     ...VOLUME_CODES,
+    ...RECOMMENDATION_CODES,
     'rate_limited',
     'anchored_secret_dropped',
     'anchored_secret_repointed',

@@ -3,6 +3,7 @@
 
 import {
   decodeOpen,
+  defined,
   encodeOpen,
   integer,
   type Measurement,
@@ -10,7 +11,7 @@ import {
   object,
   type VolumeId,
 } from '@holdfast/contract'
-import { addMeasurement, type DailyMaxima } from '@holdfast/core/node'
+import { addMeasurement, type DailyMaxima, highestUse } from '@holdfast/core/node'
 import type { VolumePool } from '../ports/volume-pool.ts'
 
 const NOTE = 'daily-usage'
@@ -33,7 +34,6 @@ export function createUsageLog(): UsageLog {
   return {
     measurements: () => last,
     async record(pool, usedBytes, measuredAt) {
-      last = [...usedBytes].map(([volume, bytes]) => ({ volume, usedBytes: bytes, measuredAt }))
       if (maxima === undefined) written = maxima = await readMaxima(pool)
       const known = maxima
       maxima = new Map(
@@ -42,6 +42,13 @@ export function createUsageLog(): UsageLog {
           addMeasurement(known.get(volume) ?? {}, measuredAt, bytes),
         ]),
       )
+      const highestOf = (volume: string) => highestUse(maxima?.get(volume) ?? {})
+      last = [...usedBytes].map(([volume, bytes]) => ({
+        volume,
+        usedBytes: bytes,
+        measuredAt,
+        ...defined({ highest: highestOf(volume) }),
+      }))
       if (!isWorthWriting(written, maxima)) return
       await pool.writeNote(NOTE, `${encodeOpen({ v: 1, volumes: Object.fromEntries(maxima) })}\n`)
       written = maxima

@@ -55,6 +55,7 @@ import { volumeCreate } from './volume/volume-create.ts'
 import { volumeDelete } from './volume/volume-delete.ts'
 import { volumeDescribe } from './volume/volume-describe.ts'
 import { volumeList } from './volume/volume-list.ts'
+import { volumeRecommendations, volumeRecommendationsApply } from './volume/volume-recommendations.ts'
 import { volumeReplicaAdd, volumeReplicaRemove } from './volume/volume-replica.ts'
 import { volumeResize } from './volume/volume-resize.ts'
 import { whoami } from './whoami.ts'
@@ -118,6 +119,8 @@ export const COMMANDS: readonly Command[] = [
   volumeDelete,
   volumeReplicaAdd,
   volumeReplicaRemove,
+  volumeRecommendations,
+  volumeRecommendationsApply,
   completion,
   version,
 ]

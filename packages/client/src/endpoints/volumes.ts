@@ -5,6 +5,7 @@ import {
   type JsonObject,
   meShape,
   pageShape,
+  recommendationShape,
   type Shape,
   type VolumeId,
   volumeShape,
@@ -20,26 +21,30 @@ import type { Result } from '../result.ts'
 export type SentVolume = JsonObject
 
 export function volumeCalls(calls: Calls, tenant: string | undefined) {
-  const within = pathsOf(calls, tenant)
+  const withTenant = tenantOf(calls, tenant)
+  const within: Within = (path, call) => withTenant((id) => call(`/tenants/${segment(id)}/volumes${path}`))
   return {
     ...volumeReads(calls, within),
     ...volumeWrites(calls, within),
     dryRuns: volumeDryRuns(calls, within),
+    recommendations: recommendationCalls(calls, withTenant),
   }
 }
 
+type WithTenant = <T>(call: (tenant: string) => Promise<Result<T>>) => Promise<Result<T>>
+
 type Within = <T>(path: string, call: (path: string) => Promise<Result<T>>) => Promise<Result<T>>
 
-/** Completes paths with the id of the tenant. The id of the token's tenant is read once. */
-function pathsOf({ get }: Calls, tenant: string | undefined): Within {
+/** Calls with the id of the tenant. The id of the token's tenant is read once. */
+function tenantOf({ get }: Calls, tenant: string | undefined): WithTenant {
   let known = tenant
-  return async (path, call) => {
+  return async (call) => {
     if (known === undefined) {
       const me = await get('/me', meShape)
       if (!me.ok) return me
       known = me.value.tenant.id
     }
-    return call(`/tenants/${segment(known)}/volumes${path}`)
+    return call(known)
   }
 }
 
@@ -98,5 +103,28 @@ function volumeDryRuns({ dryRun }: Calls, within: Within) {
     removeReplica: (id: VolumeId, nodeId: string, options?: CallOptions) =>
       remove(copy(id, nodeId), undefined, options),
     remove: (id: VolumeId, options?: CallOptions) => remove(one(id), undefined, options),
+  }
+}
+
+/** The parameters of a recommendation that the client has not checked; absent: those of the recommendation. */
+export type SentParameters = JsonObject
+
+function recommendationCalls({ get, post, dryRun }: Calls, withTenant: WithTenant) {
+  const apply = (id: string): string => `/dvm/recommendations/${segment(id)}/apply`
+  const bodyOf = (parameters: SentParameters | undefined) => (parameters === undefined ? {} : { parameters })
+  return {
+    list: (page: PageQuery & { readonly type?: string; readonly priority?: string } = {}) =>
+      withTenant((tenant) =>
+        get(
+          '/dvm/recommendations',
+          pageShape(recommendationShape),
+          { ...page },
+          { headers: { 'x-tenant-id': tenant } },
+        ),
+      ),
+    apply: (id: string, parameters?: SentParameters, options?: IntentOptions) =>
+      post(apply(id), bodyOf(parameters), volumeShape, options),
+    planApply: (id: string, parameters?: SentParameters) =>
+      dryRun('POST', apply(id), volumePlan, { body: bodyOf(parameters) }),
   }
 }

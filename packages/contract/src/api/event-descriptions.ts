@@ -360,6 +360,15 @@ export const EVENT_DESCRIPTIONS: { readonly [type in EventType]: EventDescriptio
     subjects: ['Deployment'],
     data: { kind: '`containers`', replicas: 'numbers of the replicas that are stopped first' },
   },
-  'recommendation.applied': null,
+  'recommendation.applied': {
+    when: 'a recommendation for a volume is applied; `reason` is its type',
+    severity: ['info'],
+    subjects: ['Volume'],
+    data: {
+      recommendationId: 'id of the recommendation',
+      replicas: 'number of replicas after the change',
+      sizeBytes: 'size after the change',
+    },
+  },
   'tenant.created': { when: 'a tenant is created', severity: ['info'], subjects: ['Tenant'], data: {} },
 }

@@ -193,7 +193,7 @@ export const volumeCodes = {
     why: 'No current recommendation of this tenant has that id.',
     doc: markdown(
       'Recommendations are computed on every read and are not stored. One disappears as soon as its condition no longer',
-      'holds, and gets another id when its parameters change.',
+      'holds. Its id stays the same while the numbers change.',
       '',
       '**What to do.** Read `GET /api/v1/dvm/recommendations` and apply an id from that response. If the old one is gone,',
       'so is its cause.',

@@ -82,6 +82,8 @@ export const measurementShape = object({
   volume: branded<VolumeId>(),
   usedBytes: integer(),
   measuredAt: string(),
+  /** The highest bytes in use of the last days, and the first of these days (`2026-11-17`). */
+  highest: optional(object({ bytes: integer(), since: string() })),
   /** For a primary, what each replica has acknowledged; absent without replicas. */
   replicas: optional(
     list(

@@ -35,7 +35,17 @@ function observed(volume: VolumeRecord, copy: HeldCopy, situation: VolumeSituati
   const state =
     copy.role === 'primary' ? primaryState(volume, copy, situation) : replicaState(volume, copy, situation)
   const isComplete = state === 'current' || state === 'lagging'
-  return { ...copy, state, ...(isComplete ? { seeded: true } : {}) }
+  return { ...copy, state, ...(isComplete ? { seeded: true } : {}), ...sinceOf(copy, state, situation) }
+}
+
+/** A record of an earlier version lacks the time; it gets one when the copy falls behind or is missing. */
+function sinceOf(
+  copy: HeldCopy,
+  state: HeldCopy['state'],
+  { now }: VolumeSituation,
+): Pick<HeldCopy, 'stateSince'> {
+  const isKnown = copy.stateSince !== undefined || state === 'current' || state === 'seeding'
+  return state === copy.state && isKnown ? {} : { stateSince: new Date(now).toISOString() }
 }
 
 function primaryState(volume: VolumeRecord, copy: HeldCopy, situation: VolumeSituation): HeldCopy['state'] {

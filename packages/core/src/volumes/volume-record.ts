@@ -16,6 +16,8 @@ export interface HeldCopy extends VolumeCopy {
   readonly seeded?: boolean
   /** Whether the node of the copy was drained: the copy stays until as many others are current. */
   readonly evacuating?: boolean
+  /** When the copy got its state; absent in records of earlier versions. */
+  readonly stateSince?: string
 }
 
 export interface VolumeRecord {

@@ -8,8 +8,8 @@ import { hasNameCharacters, isCountry, isLabelValue } from '../grammar.ts'
 
 const MIB = 1024 ** 2
 const TIB = 1024 ** 4
-const LEAST_BYTES = 16 * MIB
-const MOST_BYTES = 16 * TIB
+export const LEAST_BYTES = 16 * MIB
+export const MOST_BYTES = 16 * TIB
 /** The most copies besides the primary. */
 export const MOST_REPLICAS = 4
 

@@ -73,8 +73,11 @@ export interface DescribedEndpoint {
 export interface Endpoint extends DescribedEndpoint {
   /** The action for which the caller's role must have permission. */
   readonly action: Action
-  /** Set if the endpoint requires X-Tenant-ID: the code that rejects a request whose header is missing or not a UUID. */
-  readonly tenantRequired?: Code
+  /**
+   * Set if the endpoint requires X-Tenant-ID: the code that rejects a missing or empty header, and the one for a header
+   * that is not a UUID, if it is not header_invalid.
+   */
+  readonly tenantRequired?: { readonly missing: Code; readonly malformed?: Code }
   /** Set if every request is rejected, after its role and query and before its body is read. */
   readonly refusal?: Rejection
   /** Set if the response is a stream; the number of open streams per token is limited. */

@@ -19,8 +19,10 @@ export interface Row {
   /** An invalid request body, which the server rejects even for an allowed role, so that the tests change nothing. */
   readonly body?: unknown
   readonly headers?: readonly string[]
-  /** The error code if X-Tenant-ID is not a UUID, for endpoints that require this header. */
+  /** The error code without X-Tenant-ID, for endpoints that require this header. */
   readonly tenantRequired?: string
+  /** True if `tenantRequired` also rejects a header that is not a UUID. */
+  readonly rejectsMalformed?: boolean
   /** The error code or success status that a caller with an allowed role gets for the row's request. */
   readonly reached: string
 }
@@ -100,6 +102,16 @@ export const ROWS: { readonly [endpoint: string]: Row } = {
   'GET /api/v1/tenants/{tenant}/tokens': { line: 'reads', reached: '200' },
   'POST /api/v1/tenants/{tenant}/tokens': { line: 'tenant', body: {}, reached: 'name_required' },
   'DELETE /api/v1/tenants/{tenant}/tokens/{id}': { line: 'tenant', reached: 'not_found' },
+  'GET /api/v1/dvm/recommendations': {
+    line: 'reads',
+    tenantRequired: 'dvm_recommendation_tenant_required',
+    reached: '200',
+  },
+  'POST /api/v1/dvm/recommendations/{id}/apply': {
+    line: 'workloads',
+    body: {},
+    reached: 'dvm_recommendation_not_found',
+  },
   'GET /api/v1/dvm/volumes': { line: 'reads', reached: '200' },
   'GET /api/v1/tenants/{tenant}/volumes': { line: 'reads', reached: '200' },
   'POST /api/v1/tenants/{tenant}/volumes': { line: 'workloads', body: {}, reached: 'name_required' },
@@ -147,6 +159,7 @@ export const ROWS: { readonly [endpoint: string]: Row } = {
   'DELETE /api/v1/nodes/{nodeName}/claim': {
     line: 'tenant',
     tenantRequired: 'node_claim_release_no_tenant',
+    rejectsMalformed: true,
     reached: 'node_not_found',
   },
   'GET /api/v1/errors': { line: 'reads', reached: '200' },
@@ -186,8 +199,9 @@ export interface TenantChoice {
 export function expectedOutcome(row: Row, caller: Caller, choices: TenantChoice): string {
   if (row.line === 'open') return row.reached
   if (!caller.known) return 'unauthenticated'
-  const isUuid = choices.header !== undefined && choices.header !== 'invalid'
-  if (row.tenantRequired !== undefined && !isUuid) return row.tenantRequired
+  const isMissing =
+    choices.header === undefined || (choices.header === 'invalid' && row.rejectsMalformed === true)
+  if (row.tenantRequired !== undefined && isMissing) return row.tenantRequired
   const choice =
     caller.role === 'platform-admin' ? platformChoice(choices) : tenantChoice(caller.tenant, choices)
   if (choice !== undefined) return choice

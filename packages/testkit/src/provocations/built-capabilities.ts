@@ -12,4 +12,5 @@ export const BUILT: readonly Capability[] = [
   'routes',
   'secrets',
   'volumes',
+  'recommendations',
 ]

@@ -19,6 +19,6 @@ export function gatherRaisedCodes(): Set<Code> {
 }
 
 function codesIn(file: string, source: string): Code[] {
-  const named = DOCUMENTS.test(file) ? /(?:reject\(|tenantRequired: )'([a-z_]+)'/g : /'([a-z_]+)'/g
+  const named = DOCUMENTS.test(file) ? /(?:reject\(|missing: )'([a-z_]+)'/g : /'([a-z_]+)'/g
   return [...source.matchAll(named)].map((found) => found[1] ?? '').filter(isCode)
 }

@@ -7,7 +7,8 @@ import { type ApiAnswer, createApiClient } from '../platform/api-client.ts'
 import type { Platform } from '../platform/start-platform.ts'
 import type { World } from './provoke.ts'
 
-type Replacement = readonly [example: string, real: string]
+/** A name of the examples, and the name on the platform that it stands for. */
+export type Replacement = readonly [example: string, real: string]
 
 /**
  * Creates what the examples refer to: the deployment `orders` with a secret and a route, `payments` with a secret that is
@@ -63,7 +64,7 @@ export async function sendExample(
 export const sendExampleAsAdmin = (platform: Platform, request: ExampleRequest): Promise<ApiAnswer> =>
   send(platform, platform.acme.token, request, replacementsOn(platform))
 
-const replacementsOn = (platform: Platform): Replacement[] => [
+export const replacementsOn = (platform: Platform): Replacement[] => [
   [EXAMPLE.image, platform.image],
   [EXAMPLE.registry, platform.registryHost],
   [EXAMPLE.tenant, platform.acme.id],

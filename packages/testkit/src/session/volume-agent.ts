@@ -5,6 +5,7 @@ import {
   AGENT_CAPABILITIES,
   asNodeId,
   type DesiredCopy,
+  type Measurement,
   type NodeId,
   type ObservedCopy,
   type Peer,
@@ -30,6 +31,8 @@ export interface VolumeAgentOptions {
   readonly poolBytes: number
   readonly report?: (copy: DesiredCopy) => ObservedCopy | undefined
   readonly agentPeerAddress?: string
+  /** Measures a copy for the call `measure`. */
+  readonly measure?: (copy: DesiredCopy) => Measurement | Promise<Measurement>
 }
 
 /** The report of an agent that does at once what is desired. */
@@ -80,6 +83,10 @@ export async function openVolumeAgent(
     const observed = [...copies.values()].flatMap((copy) => report(copy) ?? [])
     agent.send({ type: 'status', session: agent.session, observations: [], copies: observed })
   }
+  const answerMeasure = async (id: string) => {
+    const measurements = await Promise.all([...copies.values()].map(options.measure ?? measure))
+    agent.send({ type: 'answer', id, measurements })
+  }
   const hear = (message: ServerMessage): void => {
     if (message.type === 'complete' && message.copies !== undefined) copies.clear()
     if (message.type === 'complete' || message.type === 'delta') {
@@ -90,7 +97,7 @@ export async function openVolumeAgent(
       reportAll()
     }
     if (message.type === 'call' && message.method === 'measure')
-      agent.send({ type: 'answer', id: message.id, measurements: [...copies.values()].map(measure) })
+      void answerMeasure(message.id)
   }
   for (const message of agent.heard) hear(message)
   agent.socket.on('message', (data, isBinary) => {

@@ -3,6 +3,7 @@
 import type { Code } from '../catalogue.ts'
 import type { CodeExample } from './example.ts'
 import { manifestExamples } from './manifest-examples.ts'
+import { recommendationExamples } from './recommendation-examples.ts'
 import { requestExamples } from './request-examples.ts'
 import { secretExamples } from './secret-examples.ts'
 import { volumeExamples } from './volume-examples.ts'
@@ -14,6 +15,7 @@ const EXAMPLES: { readonly [code in Code]?: CodeExample } = {
   ...secretExamples,
   ...requestExamples,
   ...volumeExamples,
+  ...recommendationExamples,
 }
 
 /** The example of a code; undefined for codes that no request can cause. */

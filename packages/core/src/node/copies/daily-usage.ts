@@ -8,6 +8,13 @@ export interface DailyMaxima {
 const DAYS = 8
 const DAY_CHARACTERS = 'yyyy-mm-dd'.length
 
+/** The highest bytes in use of all days, and the first of the days; undefined without any. */
+export function highestUse(maxima: DailyMaxima): { bytes: number; since: string } | undefined {
+  const days = Object.keys(maxima).toSorted()
+  const [since] = days
+  return since === undefined ? undefined : { bytes: Math.max(...Object.values(maxima)), since }
+}
+
 /** Adds a measurement and drops all but the last days. Returns the same object if nothing has changed. */
 export function addMeasurement(maxima: DailyMaxima, measuredAt: string, usedBytes: number): DailyMaxima {
   const day = measuredAt.slice(0, DAY_CHARACTERS)

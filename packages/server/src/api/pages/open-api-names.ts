@@ -2,6 +2,7 @@
 
 import {
   alterationShape,
+  applyRecommendationShape,
   archiveEntryShape,
   auditEntryShape,
   candidateShape,
@@ -48,6 +49,7 @@ import {
   plannedReplicaShape,
   planStepShape,
   quotaListShape,
+  recommendationShape,
   refusalShape,
   regionsShape,
   registryCredentialShape,
@@ -166,6 +168,8 @@ const NAMED: { readonly [name: string]: Shape<unknown> } = {
   TenantChange: tenantPatchShape,
   Token: tokenShape,
   UpdatePolicy: updateShape,
+  Recommendation: recommendationShape,
+  RecommendationApply: applyRecommendationShape,
   Volume: volumeShape,
   VolumeChange: volumePatchShape,
   VolumeMount: volumeMountShape,

@@ -2,7 +2,7 @@
 
 import { CODES, type Code, entryOf, type JsonObject, list, object, rejectionShape } from '@holdfast/contract'
 import { type AnyEndpoint, isOpen, type RequestHeader } from '../endpoint.ts'
-import { QUERY_PARAMETERS } from '../request/query-parameters.ts'
+import { QUERY_PARAMETERS, sentName } from '../request/query-parameters.ts'
 import { namedSchemas, OPEN_API_TAGS, PAGES, schemaFor, tagOf } from './open-api-names.ts'
 import type { OpenPage } from './open-page.ts'
 
@@ -154,7 +154,7 @@ function pathParameters(path: string): object[] {
 
 function queryParameter(name: keyof typeof QUERY_PARAMETERS): object {
   const { expected, schema } = QUERY_PARAMETERS[name]
-  return { name, in: 'query', required: false, description: expected, schema }
+  return { name: sentName(name), in: 'query', required: false, description: expected, schema }
 }
 
 export const HEADER_TEXT: { readonly [name in RequestHeader]: string } = {

@@ -103,8 +103,10 @@ async function resolveTenant(
   credential: Credential,
 ): Promise<ChosenTenant> {
   const header = single(head.headers['x-tenant-id'])
-  if (tenantRequired !== undefined && !isTenantId(header ?? ''))
-    return { ok: false, rejection: reject(tenantRequired, 'X-Tenant-ID', header) }
+  const { missing, malformed } = tenantRequired ?? {}
+  const code = header === undefined || header === '' ? missing : malformed
+  if (code !== undefined && !isTenantId(header ?? ''))
+    return { ok: false, rejection: reject(code, 'X-Tenant-ID', header) }
   const choice = {
     credential,
     header,

@@ -1,7 +1,15 @@
 // All query parameters of the API: accepted values and parsing. Unknown, repeated and invalid parameters are rejected,
 // never ignored.
 
-import { durationMs, EVENT_TYPES, type Rejection, SEVERITIES } from '@holdfast/contract'
+import {
+  type Code,
+  durationMs,
+  EVENT_TYPES,
+  RECOMMENDATION_PRIORITIES,
+  RECOMMENDATION_TYPES,
+  type Rejection,
+  SEVERITIES,
+} from '@holdfast/contract'
 import { reject, safeKey } from '@holdfast/core'
 
 export interface ParsedQuery {
@@ -12,6 +20,9 @@ export interface ParsedQuery {
   readonly after?: string
   readonly before?: string
   readonly type?: string
+  /** The query parameter `type` of recommendations. */
+  readonly recommendationType?: string
+  readonly priority?: string
   readonly subject?: string
   readonly severity?: string
   /** The query parameter `at`: an RFC 3339 time. */
@@ -29,6 +40,10 @@ export interface ParsedQuery {
 export type QueryName = keyof ParsedQuery
 
 interface QueryParameter {
+  /** The name in the query, if it differs from the key. */
+  readonly name?: string
+  /** The code that rejects an unknown value, if the parameter has one of its own. */
+  readonly code?: Code
   readonly expected: string
   readonly schema: { readonly [keyword: string]: string | number | string[] }
   /** Parses the text of a query parameter; returns undefined if the text is not accepted. */
@@ -72,6 +87,12 @@ export const QUERY_PARAMETERS: { readonly [name in QueryName]: QueryParameter } 
   after: text('the cursor of an event'),
   before: text('the cursor of an event, or the earlierCursor of an earlier response'),
   type: choice(EVENT_TYPES),
+  recommendationType: {
+    ...choice(RECOMMENDATION_TYPES),
+    name: 'type',
+    code: 'dvm_recommendation_unknown_type',
+  },
+  priority: { ...choice(RECOMMENDATION_PRIORITIES), code: 'dvm_recommendation_unknown_priority' },
   subject: text("the name or uid of the event's subject"),
   severity: choice(SEVERITIES),
   at: {
@@ -105,6 +126,9 @@ export const QUERY_PARAMETERS: { readonly [name in QueryName]: QueryParameter } 
   },
 }
 
+/** The name of a parameter as it is sent. */
+export const sentName = (name: QueryName): string => QUERY_PARAMETERS[name].name ?? name
+
 const DEFAULTS: ParsedQuery = {
   dryRun: false,
   force: false,
@@ -123,28 +147,23 @@ export function readQuery(raw: string, allowed: readonly QueryName[]): QueryOutc
   const sent = new URLSearchParams(raw)
   const query: { [name: string]: string | number | boolean } = {}
   for (const name of new Set(sent.keys())) {
-    const known = allowed.find((each) => each === name)
+    const known = allowed.find((each) => sentName(each) === name)
     if (known === undefined)
       return refuse('query_parameter_unknown', name, sent.get(name), acceptedNames(allowed))
     const values = sent.getAll(name)
-    const value = values.length === 1 ? QUERY_PARAMETERS[known].read(values[0] ?? '') : undefined
-    if (value === undefined)
-      return refuse('query_parameter_invalid', name, values.join(', '), QUERY_PARAMETERS[known].expected)
-    query[name] = value
+    const { read, expected, code = 'query_parameter_invalid' } = QUERY_PARAMETERS[known]
+    const value = values.length === 1 ? read(values[0] ?? '') : undefined
+    if (value === undefined) return refuse(code, name, values.join(', '), expected)
+    query[known] = value
   }
   return { ok: true, query: { ...DEFAULTS, ...query } }
 }
 
 function acceptedNames(allowed: readonly QueryName[]): string {
-  return allowed.length === 0 ? 'no query parameter' : `one of ${allowed.join(', ')}`
+  return allowed.length === 0 ? 'no query parameter' : `one of ${allowed.map(sentName).join(', ')}`
 }
 
-function refuse(
-  code: 'query_parameter_unknown' | 'query_parameter_invalid',
-  name: string,
-  received: string | null,
-  accepted: string,
-): QueryOutcome {
+function refuse(code: Code, name: string, received: string | null, accepted: string): QueryOutcome {
   const field = safeKey(name).slice(0, MAX_FIELD) || 'query'
   return { ok: false, rejections: [reject(code, field, received ?? '', { accepted })] }
 }

@@ -216,7 +216,10 @@ function writeEndpoints(deps: NodeEndpointDeps): Endpoint[] {
     endpoint('DELETE', '/api/v1/nodes/{nodeName}/claim', {
       operation: 'releaseNodeClaim',
       action: 'claims:release',
-      tenantRequired: 'node_claim_release_no_tenant',
+      tenantRequired: {
+        missing: 'node_claim_release_no_tenant',
+        malformed: 'node_claim_release_no_tenant',
+      },
       summary: 'Release a machine, so that another tenant may enroll it',
       status: 202,
       shape: nodeShape,

@@ -171,7 +171,11 @@ function changeEndpoints(deps: VolumeDeps): Endpoint[] {
   ]
 }
 
-const accepted = (volume: Volume): KeptAnswer => ({ status: 202, body: volume, etag: etagOf(volume) })
+export const acceptedVolume = (volume: Volume): KeptAnswer => ({
+  status: 202,
+  body: volume,
+  etag: etagOf(volume),
+})
 
 type Act = (request: ApiRequest, id: string, kept: Kept<Volume>) => Promise<Outcome<Volume>>
 
@@ -184,8 +188,8 @@ function actionEndpoints(deps: VolumeDeps): Endpoint[] {
         deps.answers,
         request,
         named,
-        (once) => run(request, id, kept(once, accepted)),
-        accepted,
+        (once) => run(request, id, kept(once, acceptedVolume)),
+        acceptedVolume,
       )
     }
   }

@@ -15,6 +15,8 @@ export type CallMeasure = (
 export type FindMeasurement = (volume: StoredVolume) => Measurement | undefined
 
 export interface Measurements {
+  /** The last measurement of a volume that its node sent, however old it is; undefined if this server has none. */
+  lastKnown(tenant: TenantId, volume: StoredVolume): Measurement | undefined
   /** Asks the node of each primary once; nodes that do not answer in time leave their volumes unmeasured. */
   measure(tenant: TenantId, volumes: readonly StoredVolume[]): Promise<FindMeasurement>
 }
@@ -31,6 +33,7 @@ interface Asked {
 
 export function createMeasurements(callMeasure: CallMeasure, now: () => number): Measurements {
   const asked = createBoundedMap<string, Asked>(MAX_NODES)
+  const answered = createBoundedMap<string, ReadonlyMap<VolumeId, Measurement>>(MAX_NODES)
   const ask = (tenant: TenantId, nodeId: NodeId): Asked['answer'] => {
     const key = `${tenant}/${nodeId}`
     const before = asked.get(key)
@@ -40,11 +43,14 @@ export function createMeasurements(callMeasure: CallMeasure, now: () => number):
     asked.set(key, entry)
     // A node that did not answer is asked again by the next request.
     void answer.then((found) => {
-      if (found === undefined && asked.get(key) === entry) asked.delete(key)
+      if (found !== undefined) answered.set(key, found)
+      else if (asked.get(key) === entry) asked.delete(key)
     })
     return answer
   }
   return {
+    lastKnown: (tenant, { id, primary }) =>
+      primary === null ? undefined : answered.get(`${tenant}/${primary.nodeId}`)?.get(id),
     async measure(tenant, volumes) {
       const ids = [...new Set(volumes.flatMap(({ primary }) => primary?.nodeId ?? []))]
       const found = new Map<NodeId, ReadonlyMap<VolumeId, Measurement> | undefined>()
@@ -65,12 +71,15 @@ function byVolume(
 }
 
 /** The schema of the protocol checks types only; a wrong number must not reach a client. */
-function isValid({ usedBytes, measuredAt, replicas = [] }: Measurement): boolean {
+function isValid({ usedBytes, measuredAt, highest, replicas = [] }: Measurement): boolean {
   const numbers = [
     usedBytes,
+    highest?.bytes ?? 0,
     ...replicas.flatMap(({ checkpoint, age }) => [checkpoint?.number ?? 0, age ?? 0]),
   ]
-  return numbers.every((number) => Number.isSafeInteger(number) && number >= 0) && TIME.test(measuredAt)
+  const areTimes = TIME.test(measuredAt) && DAY.test(highest?.since ?? measuredAt)
+  return areTimes && numbers.every((number) => Number.isSafeInteger(number) && number >= 0)
 }
 
+const DAY = /^\d{4}-\d\d-\d\d/
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/

@@ -7,7 +7,7 @@ import { volumes } from '../../store/records.ts'
 import { inTenant } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import type { Kept } from '../idempotency.ts'
-import { changeVolume } from './change-volume.ts'
+import { changeVolume, type VolumeChange } from './change-volume.ts'
 import type { VolumeDeps } from './deps.ts'
 import { volumeResizedEvent } from './volume-events.ts'
 import { gatherVolumeFacts } from './volume-facts.ts'
@@ -23,12 +23,20 @@ export async function resizeVolume(
   if (!checked.ok) return refused(...checked.rejections)
   const sizeBytes = checked.value
   const usedBytes = await measuredBytes(deps, caller.tenant, id)
-  return changeVolume(deps, caller, id, {
-    action: 'volumes:resize',
-    kept,
+  const change = setSize(deps, caller, { sizeBytes, usedBytes })
+  return changeVolume(deps, caller, id, { action: 'volumes:resize', kept, ...change })
+}
+
+/** The change of a volume to a size; `usedBytes` is null if the bytes in use are unknown. */
+export function setSize(
+  { store }: Pick<VolumeDeps, 'store'>,
+  { tenant }: Pick<Caller, 'tenant'>,
+  { sizeBytes, usedBytes }: { readonly sizeBytes: number; readonly usedBytes: number | null },
+): Required<Pick<VolumeChange, 'decide' | 'events'>> {
+  return {
     decide({ spec, copies, phase }) {
       const extra = claimedBytes(sizeBytes) - claimedBytes(spec.sizeBytes)
-      const facts = gatherVolumeFacts(deps.store, caller.tenant)
+      const facts = gatherVolumeFacts(store, tenant)
       const withoutRoom = nodesWithoutRoom(copies, extra, facts)
       const state = { phase, sizeBytes: spec.sizeBytes, withoutRoom, usedBytes }
       const rejections = checkResize(sizeBytes, state)
@@ -38,7 +46,7 @@ export async function resizeVolume(
       return done(copies.length === 0 ? { spec: next } : { spec: next, phase: 'Resizing' })
     },
     events: (next, before) => [volumeResizedEvent(next, before.spec.sizeBytes)],
-  })
+  }
 }
 
 /** The bytes in use as the primary measures them now; null if it does not answer. */

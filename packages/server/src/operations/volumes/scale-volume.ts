@@ -14,7 +14,7 @@ import type { StoredVolume } from '../../store/records.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import type { Kept } from '../idempotency.ts'
 import type { NewEvent } from '../record-write.ts'
-import { changeVolume } from './change-volume.ts'
+import { changeVolume, type VolumeChange } from './change-volume.ts'
 import type { VolumeDeps } from './deps.ts'
 import { replicaAddedEvent, replicaRemovedEvent } from './volume-events.ts'
 import { demandOf, gatherVolumeFacts, withoutLeaving } from './volume-facts.ts'
@@ -29,11 +29,21 @@ export async function scaleVolume(
 ): Promise<Outcome<Volume>> {
   const checked = checkVolumePatch(body)
   if (!checked.ok) return refused(...checked.rejections)
-  const replicas = checked.value
-  const { store, residency } = deps
   return changeVolume(deps, caller, id, {
     action: 'volumes:scale',
     ifMatch,
+    ...setReplicas(deps, caller, checked.value),
+  })
+}
+
+/** The change of a volume to a number of copies. */
+export function setReplicas(
+  deps: Pick<VolumeDeps, 'store' | 'residency'>,
+  caller: Pick<Caller, 'tenant'>,
+  replicas: number,
+): Required<Pick<VolumeChange, 'decide' | 'events'>> {
+  const { store, residency } = deps
+  return {
     decide(volume) {
       const { spec: before, copies } = volume
       const rejections = checkReplicas(before, replicas)
@@ -45,7 +55,7 @@ export async function scaleVolume(
       return done({ spec, copies: placeCopies(demand, copies, facts) })
     },
     events: eventsOfCopies(deps, caller),
-  })
+  }
 }
 
 export async function addReplica(

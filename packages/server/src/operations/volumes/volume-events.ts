@@ -1,6 +1,6 @@
 // The events about a volume. Messages name nodes as people do; the data has their ids.
 
-import type { NodeId } from '@holdfast/contract'
+import type { NodeId, Recommendation } from '@holdfast/contract'
 import type { VolumeOccurrence } from '@holdfast/core'
 import type { StoredVolume } from '../../store/records.ts'
 import type { NewEvent } from '../record-write.ts'
@@ -164,3 +164,20 @@ function handedOverText(
     data: { from, to, epoch: primary?.epoch ?? 0 },
   }
 }
+
+export function recommendationAppliedEvent(volume: StoredVolume, applied: Recommendation): NewEvent {
+  const { spec, revision } = volume
+  const change =
+    applied.parameters.action === 'resize' ? `has ${spec.sizeBytes} bytes` : `has ${counted(spec.replicas)}`
+  return {
+    type: 'recommendation.applied',
+    severity: 'info',
+    subject: subjectOf(volume),
+    cause: `${revision}/${applied.type}`,
+    reason: applied.type,
+    message: `The recommendation ${applied.type} was applied: volume ${spec.name} now ${change}.`,
+    data: { recommendationId: applied.id, replicas: spec.replicas, sizeBytes: spec.sizeBytes },
+  }
+}
+
+const counted = (replicas: number): string => (replicas === 1 ? '1 replica' : `${replicas} replicas`)

@@ -38,6 +38,8 @@ export const storedVolumeShape = object({
       seeded: optional(boolean()),
       /** Whether the node of the copy was drained: the copy stays until as many others are current. */
       evacuating: optional(boolean()),
+      /** When the copy got its state. */
+      stateSince: optional(string()),
     }),
   ),
   /** The nodes whose agents must delete a copy and have not confirmed it. */

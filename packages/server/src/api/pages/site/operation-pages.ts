@@ -3,7 +3,7 @@
 import { type Code, entryOf } from '@holdfast/contract'
 import { tokensThatMay } from '@holdfast/core'
 import { type AnyEndpoint, isOpen } from '../../endpoint.ts'
-import { QUERY_PARAMETERS } from '../../request/query-parameters.ts'
+import { QUERY_PARAMETERS, sentName } from '../../request/query-parameters.ts'
 import { codesOf, HEADER_TEXT, headersOf } from '../open-api.ts'
 import { OPEN_API_TAGS, PAGES, schemaNameOf, tagOf } from '../open-api-names.ts'
 import { code, type Html, html, joined, link, list } from './html.ts'
@@ -56,7 +56,7 @@ const capitalized = (text: string): string => `${text[0]?.toUpperCase()}${text.s
 function parameters(endpoint: AnyEndpoint): Html | undefined {
   const rows = [
     ...[...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => row(name, 'path, required', '')),
-    ...endpoint.query.map((name) => row(name, 'query', QUERY_PARAMETERS[name].expected)),
+    ...endpoint.query.map((name) => row(sentName(name), 'query', QUERY_PARAMETERS[name].expected)),
     ...headersOf(endpoint).map((name) => row(name, 'header', HEADER_TEXT[name])),
   ]
   return rows.length === 0 ? undefined : html`<h2>Parameters</h2><dl>${rows}</dl>`
