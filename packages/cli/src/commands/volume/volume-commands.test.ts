@@ -7,6 +7,7 @@ import { describe as describeCommand } from '../describe.ts'
 import { get } from '../get.ts'
 import { volumeCreate } from './volume-create.ts'
 import { volumeDescribe } from './volume-describe.ts'
+import { volumeRecommendations, volumeRecommendationsApply } from './volume-recommendations.ts'
 import { volumeResize } from './volume-resize.ts'
 
 const NO_EVENTS = { items: [], nextCursor: 'x' }
@@ -81,4 +82,40 @@ test.each([
   const terminal = scriptTerminal()
   expect(await command.run(invocation(terminal, args, typed), scriptClient({}))).toBe(2)
   expect(terminal.printed.err).toContain(message)
+})
+
+describe('volume recommendations', () => {
+  const recommendation = {
+    id: 'rec_1',
+    type: 'capacity_low',
+    priority: 'critical',
+    volume_id: aVolume().id,
+    volume_name: 'data',
+    applicable: true,
+    why: '96 % of the volume is in use.',
+    parameters: { action: 'resize', target_size_bytes: 16 * 1024 ** 3 },
+    measured: { sizeBytes: 10 * 1024 ** 3, replicas: 1, enrolledNodes: 3 },
+  }
+
+  test('lists the change, whether it can be applied, and why', async () => {
+    const terminal = scriptTerminal()
+    const client = scriptClient({
+      'GET /me': ME,
+      'GET /dvm/recommendations?limit=500&priority=critical': { items: [recommendation], nextCursor: null },
+    })
+    const typed = invocation(terminal, [], { priority: 'critical' })
+    expect(await volumeRecommendations.run(typed, client)).toBe(0)
+    expect(terminal.printed.out).toMatch(
+      /^rec_1 +critical +data +capacity_low +resize to 16GiB +yes +96 % of the volume is in use\.$/m,
+    )
+  })
+
+  test('applies one by its id', async () => {
+    const terminal = scriptTerminal()
+    const client = scriptClient({
+      'POST /dvm/recommendations/rec_1/apply': aVolume({ sizeBytes: 16 * 1024 ** 3 }),
+    })
+    expect(await volumeRecommendationsApply.run(invocation(terminal, ['rec_1']), client)).toBe(0)
+    expect(terminal.printed.out).toBe('volume/data changed: 16GiB, 1 replica\n')
+  })
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addMeasurement, type DailyMaxima } from './daily-usage.ts'
+import { addMeasurement, type DailyMaxima, highestUse } from './daily-usage.ts'
 import { hasRoom } from './pool-room.ts'
 
 test('keeps the highest usage of each of the last 8 days', () => {
@@ -18,4 +18,12 @@ test.each([
   [1000, false],
 ])('a pool with %i of 1000 bytes in use has room: %s', (usedBytes, expected) => {
   expect(hasRoom({ poolBytes: 1000, usedBytes })).toBe(expected)
+})
+
+test('the highest use is that of all days, since the first of them', () => {
+  expect(highestUse({ '2026-11-12': 5, '2026-11-10': 2, '2026-11-11': 9 })).toEqual({
+    bytes: 9,
+    since: '2026-11-10',
+  })
+  expect(highestUse({})).toBeUndefined()
 })

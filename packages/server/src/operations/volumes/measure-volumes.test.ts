@@ -40,7 +40,8 @@ function setUp(answer: CallMeasure) {
     const find = await measurements.measure(TENANT, volumes)
     return volumes.map((volume) => find(volume)?.usedBytes)
   }
-  return { calls, used, wait: (ms: number) => (now += ms) }
+  const lastKnown = (volume: StoredVolume) => measurements.lastKnown(TENANT, volume)?.usedBytes
+  return { calls, used, lastKnown, wait: (ms: number) => (now += ms) }
 }
 
 test('each node is asked once for all its volumes, and its answer is kept for ten seconds', async () => {
@@ -80,4 +81,17 @@ test('a wrong measurement is unknown', async () => {
   ])
   const volumes = [1, 2, 3].map((number) => volumeOn(number, 'node-a'))
   expect(await used(...volumes)).toEqual([undefined, undefined, 3])
+})
+
+test('the last answer stays known when a node stops answering, and a wrong maximum is not accepted', async () => {
+  let answer: Awaited<ReturnType<CallMeasure>> = [measurement(1)]
+  const { used, lastKnown, wait } = setUp(async () => answer)
+  const one = volumeOn(1, 'node-a')
+  expect(lastKnown(one)).toBeUndefined()
+  await used(one)
+  wait(60_000)
+  answer = 'unreachable'
+  expect([await used(one), lastKnown(one)]).toEqual([[undefined], 1])
+  answer = [measurement(1, { highest: { bytes: -1, since: '2026-01-01' } })]
+  expect(await used(one)).toEqual([undefined])
 })
