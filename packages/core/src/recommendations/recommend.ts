@@ -168,7 +168,7 @@ function advice(
     volume_id: id,
     volume_name: spec.name,
     applicable: obstacle === undefined,
-    why: obstacle === undefined ? condition : `${condition} It cannot be applied now: ${obstacle}`,
+    why: obstacle === undefined ? condition : `${condition} ${obstacle}`,
     parameters,
     measured: {
       sizeBytes: spec.sizeBytes,

@@ -45,7 +45,7 @@ export async function startRecommendationWorld(): Promise<RecommendationWorld> {
       await acted()
     }
     const measuredAt = name === 'old' ? LONG_AGO : new Date().toISOString()
-    return { volume, usedBytes: Math.floor(SIZE * (USED[name] ?? 0)), measuredAt }
+    return { volume, usedBytes: Math.ceil(SIZE * (USED[name] ?? 0)), measuredAt }
   }
   const agents: VolumeAgent[] = []
   // Each volume is on a node of its own, except for `old`: an answer about one volume is kept for all of its node.
