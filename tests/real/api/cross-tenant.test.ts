@@ -66,7 +66,7 @@ function headerForms(): TenantText[] {
     { name: 'the platform', lines: header(platformTenant), means: platformTenant },
     { name: 'unknown', lines: header(unknown), means: unknown },
     { name: 'malformed', lines: header('acme'), means: 'invalid' },
-    { name: 'empty', lines: header(''), means: 'invalid' },
+    { name: 'empty', lines: header(''), means: 'empty' },
     { name: 'upper case', lines: header(acme.id.toUpperCase()), means: 'invalid' },
     { name: 'in braces', lines: header(`{${acme.id}}`), means: 'invalid' },
     { name: 'twice', lines: [...header(acme.id), ...header(acme.id)], means: 'invalid' },

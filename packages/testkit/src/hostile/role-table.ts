@@ -187,8 +187,8 @@ export type Caller =
   | { readonly known: true; readonly role: Role; readonly tenant: string }
 
 export interface TenantChoice {
-  /** The X-Tenant-ID header. Absent if none is sent; `invalid` means repeated, or not a UUID in lower case. */
-  readonly header?: string | 'invalid'
+  /** The X-Tenant-ID header. Absent if none is sent; `invalid`: repeated, or not a UUID in lower case. */
+  readonly header?: string | 'invalid' | 'empty'
   /** The tenant in the path. Absent if the path has no {tenant}. */
   readonly path?: string
   /** Ids of all tenants that exist. */
@@ -199,8 +199,9 @@ export interface TenantChoice {
 export function expectedOutcome(row: Row, caller: Caller, choices: TenantChoice): string {
   if (row.line === 'open') return row.reached
   if (!caller.known) return 'unauthenticated'
+  const { header } = choices
   const isMissing =
-    choices.header === undefined || (choices.header === 'invalid' && row.rejectsMalformed === true)
+    header === undefined || header === 'empty' || (header === 'invalid' && row.rejectsMalformed === true)
   if (row.tenantRequired !== undefined && isMissing) return row.tenantRequired
   const choice =
     caller.role === 'platform-admin' ? platformChoice(choices) : tenantChoice(caller.tenant, choices)
@@ -215,14 +216,14 @@ export function expectedOutcome(row: Row, caller: Caller, choices: TenantChoice)
  */
 function tenantChoice(own: string, { header, path }: TenantChoice): string | undefined {
   if (path !== undefined && path !== own) return 'tenant_not_found'
-  if (header === 'invalid') return 'header_invalid'
+  if (header === 'invalid' || header === 'empty') return 'header_invalid'
   return header !== undefined && header !== own ? 'permission_denied' : undefined
 }
 
 /** Expected result for a platform-admin, who may name a tenant in the header or in the path; both must agree. */
 function platformChoice({ header, path, existing }: TenantChoice): string | undefined {
   if (path !== undefined && !existing.has(path)) return 'tenant_not_found'
-  if (header === 'invalid') return 'header_invalid'
+  if (header === 'invalid' || header === 'empty') return 'header_invalid'
   if (header !== undefined && path !== undefined && header !== path) return 'header_invalid'
   return header !== undefined && !existing.has(header) ? 'tenant_not_found' : undefined
 }
