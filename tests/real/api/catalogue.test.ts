@@ -347,8 +347,13 @@ describe('the catalogue and the rules', () => {
     const wanted = CODES.filter((code) => raised.has(code) && !INVARIANTS.includes(code))
     expect(wanted.filter((code) => !received.has(code))).toEqual([])
     const toCome = CODES.filter((code) => !raised.has(code)).length
+    const manifests = codesIn(
+      ...(['deployment', 'healthCheck', 'secretSources', 'secretEntries', 'placement', 'volumes'] as const),
+    )
+    const known = manifests.filter((code) => received.has(code))
     console.log(
-      `${received.size} codes received, ${toCome} owned by parts to come, ${INVARIANTS.length} invariants`,
+      `${received.size} codes received, ${toCome} owned by parts to come, ${INVARIANTS.length} invariants;`,
+      `${known.length} received of the ${manifests.length} codes of deployments, placement and volumes`,
     )
   })
 

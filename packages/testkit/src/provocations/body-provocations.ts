@@ -1,13 +1,15 @@
 // Requests that raise the error codes whose only cause is the body of a deployment.
 
 import type { Code } from '@holdfast/contract'
-import { bodyWith, type Provocation, TAKEN_ROUTE } from './provoke.ts'
+import { bodyWith, type Provocation, TAKEN_ROUTE, type World } from './provoke.ts'
 import { SECRET_BODY_PROVOCATIONS } from './secret-body-provocations.ts'
 
 type Parts = { readonly [field: string]: unknown }
 
+type BodyProvocation = Provocation<Pick<World, 'platform'>>
+
 /** A request with one fault in an otherwise valid deployment body. */
-const fault = (code: Code, field: string, parts: Parts, codes?: readonly Code[]): Provocation => ({
+const fault = (code: Code, field: string, parts: Parts, codes?: readonly Code[]): BodyProvocation => ({
   code,
   field,
   sent: (world) => ({ body: bodyWith(world, parts) }),
@@ -126,9 +128,13 @@ const shapes: readonly Provocation[] = [
   fault('field_type_invalid', 'replicas', { replicas: '1' }),
   fault('field_type_invalid', 'stopGracePeriod', { stopGracePeriod: '10 seconds' }),
   fault('list_too_long', 'labels', { labels: numbered(65) }),
+  { code: 'body_malformed', field: 'body', sent: () => ({ body: [] }) },
+]
+
+/** Requests that mount volumes on a platform that has volumes disabled. */
+export const DISABLED_MOUNT_PROVOCATIONS: readonly BodyProvocation[] = [
   fault('volume_mount_shape', 'volumes[0].target', mount({ target: 'data' })),
   fault('volume_binding_unavailable', 'volumes', mount({})),
-  { code: 'body_malformed', field: 'body', sent: () => ({ body: [] }) },
 ]
 
 const routed = (parts: Parts, count = 1): Parts => ({
@@ -186,6 +192,7 @@ export const BODY_PROVOCATIONS: readonly Provocation[] = [
   ...placementAndLabels,
   ...namedNodes,
   ...shapes,
+  ...DISABLED_MOUNT_PROVOCATIONS,
   ...routes,
   ...dependencies,
   ...SECRET_BODY_PROVOCATIONS,

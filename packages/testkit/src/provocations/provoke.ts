@@ -19,10 +19,10 @@ export interface Sent {
   readonly headers?: { readonly [name: string]: string }
 }
 
-export interface Provocation {
+export interface Provocation<In = World> {
   readonly code: Code
   readonly field: string
-  readonly sent: (world: World) => Sent
+  readonly sent: (world: In) => Sent
   /** All error codes that the response contains; by default only the row's own code. */
   readonly codes?: readonly Code[]
   /** True if the response has the alternative status, which the catalogue lists for some error codes. */
@@ -43,7 +43,10 @@ export interface World {
 }
 
 /** A valid deployment body with parts replaced; an undefined part is omitted. */
-export const bodyWith = ({ platform }: World, parts: { readonly [field: string]: unknown } = {}): object => ({
+export const bodyWith = (
+  { platform }: Pick<World, 'platform'>,
+  parts: { readonly [field: string]: unknown } = {},
+): object => ({
   kind: 'Deployment',
   name: 'probe',
   image: platform.image,
