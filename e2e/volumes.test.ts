@@ -1,10 +1,20 @@
-// A real PostgreSQL keeps its data on a volume: a client inserts numbers all the time while the database is updated,
-// restarted and moved between two nodes of both engine lines. Afterwards every confirmed number is there. Deleting the
-// volume leaves nothing on any machine.
+// A real PostgreSQL keeps its data on a volume: a client inserts numbers and pgbench runs all the time while the database
+// is updated, restarted and moved between two nodes of both engine lines. Afterwards every confirmed number and every
+// committed transaction is there. Deleting the volume leaves nothing on any machine. Faulty requests store nothing.
 
 import { join } from 'node:path'
 import { waitUntil } from '@holdfast/testkit'
 import { inRun } from '@holdfast/testkit/long-run'
+import { startReplica } from '@holdfast/testkit/platform/start-platform'
+import { DISABLED_MOUNT_PROVOCATIONS } from '@holdfast/testkit/provocations/body-provocations'
+import {
+  ALTERED,
+  createAltered,
+  rejectionFaults,
+  VOLUME_PROVOCATIONS,
+} from '@holdfast/testkit/provocations/volume-provocations'
+import { prepareVolumeWorld } from '@holdfast/testkit/provocations/volume-world'
+import { type BenchLedger, startBench } from '@holdfast/testkit/scenarios/bench-ledger'
 import { type Ledger, startLedger } from '@holdfast/testkit/scenarios/database-ledger'
 import { containersOn, placementsOf, untilPhase } from '@holdfast/testkit/scenarios/lab-reads'
 import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
@@ -12,11 +22,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const MIB = 1024 ** 2
 const ROUNDS = inRun(1, 10)
+/** How long the rounds last at least. */
+const LASTS_MS = inRun(0, 600_000)
 /** How many inserts the client must get confirmed between two disturbances. */
-const INSERTS = inRun(20, 100)
+const INSERTS = inRun(10, 20)
+
+const PATIENCE = { timeout: inRun(300_000, 3_600_000) }
 
 let cluster: LabPlatform
 let ledger: Ledger
+let bench: BenchLedger
 let volume = ''
 
 beforeAll(async () => {
@@ -26,37 +41,37 @@ beforeAll(async () => {
   })
 })
 afterAll(async () => {
-  await ledger?.stop()
+  await Promise.all([ledger?.stop(), bench?.stop()])
   await cluster?.stop()
 })
 
 const api = () => cluster.api('acme')
 const volumes = () => `/api/v1/tenants/${cluster.platform.acme.id}/volumes`
-const readVolume = async () => Object((await api().get(`${volumes()}/${volume}`)).body)
+const readVolume = async (id = volume) => Object((await api().get(`${volumes()}/${id}`)).body)
 const nodeOfDatabase = async (): Promise<string> =>
   (await placementsOf(api(), 'db')).find(({ state }) => state === 'ready')?.nodeName ?? ''
 
 /** Waits until the volume has all its copies and none of them lags. */
-async function untilReplicated(): Promise<void> {
+async function untilReplicated(id = volume): Promise<void> {
   let seen: unknown
   await waitUntil(
     async () => {
-      const { phase, reason, copies } = await readVolume()
+      const { phase, reason, copies, replicas } = await readVolume(id)
       seen = { phase, reason, copies }
-      return phase === 'Ready' && reason === null && copies.length === 2
+      return phase === 'Ready' && reason === null && copies.length === replicas + 1
     },
-    { what: 'the volume has a current replica', timeoutMs: 60_000 },
-  ).catch((error: Error) => {
-    throw new Error(`${error.message} Last seen: ${JSON.stringify(seen)}`)
-  })
+    { what: 'the volume has a current replica', timeoutMs: 60_000, seen: () => JSON.stringify(seen) },
+  )
 }
 
-/** Waits for further confirmed inserts. */
+/** Waits for further confirmed inserts and committed transactions. */
 async function untilItWrites(): Promise<void> {
-  const before = ledger.confirmed.size
-  await waitUntil(async () => ledger.confirmed.size >= before + INSERTS, {
-    what: `${INSERTS} more inserts are confirmed`,
+  const [inserted, committed] = [ledger.confirmed.size, bench.log.committed.size]
+  const hasGrown = () => ledger.confirmed.size >= inserted + INSERTS && bench.log.committed.size > committed
+  await waitUntil(hasGrown, {
+    what: `${INSERTS} more inserts are confirmed and pgbench commits`,
     timeoutMs: 60_000 + INSERTS * 2_000,
+    seen: () => `${ledger.confirmed.size - inserted} inserts; last error of pgbench: ${bench.log.lastError}`,
   })
 }
 
@@ -92,26 +107,45 @@ test('runs the database on the node of the primary', async () => {
   await untilPhase(api(), 'db', 'Running')
   expect(await nodeOfDatabase()).toBe((await readVolume()).primary.nodeName)
   ledger = await startLedger(cluster, 'db')
+  bench = await startBench(cluster, 'db')
   await untilItWrites()
 })
 
-test(`keeps every confirmed insert over ${ROUNDS} rounds of updates, restarts and drains`, async () => {
-  for (let round = 1; round <= ROUNDS; round += 1) {
-    const changed = await api().put('/api/v1/deployments/db', { environment: { ROUND: String(round) } })
-    expect(changed.status, changed.text).toBe(200)
-    await untilPhase(api(), 'db', 'Running')
-    await untilItWrites()
-    expect((await api().post('/api/v1/deployments/db/restart', undefined)).status).toBe(200)
-    await untilItWrites()
-    await cluster.lab.restartAgent(cluster.node(await nodeOfDatabase()))
-    for (const _drain of ['there', 'back']) await drainOnce()
+test('loses no committed transaction in updates, restarts and drains', PATIENCE, async () => {
+  const started = performance.now()
+  let rounds = 0
+  while (rounds < ROUNDS || performance.now() - started < LASTS_MS) {
+    rounds += 1
+    await disturb(rounds)
   }
-  await ledger.stop()
+  await Promise.all([ledger.stop(), bench.stop()])
   const stored = new Set((await ledger.query('select n from ledger')).map(Number))
-  expect([...ledger.confirmed].filter((number) => !stored.has(number))).toEqual([])
-  expect(ledger.confirmed.size).toBeGreaterThanOrEqual(ROUNDS * 4 * INSERTS)
-  console.log(`volumes: ${ledger.confirmed.size} confirmed inserts, 0 missing, ${ROUNDS} rounds`)
+  const lost = [...ledger.confirmed].filter((number) => !stored.has(number))
+  const { stored: transactions, ...checked } = await bench.check()
+  expect({ lost, ...checked }).toEqual({ lost: [], missing: [], balanced: true })
+  expect(bench.log.unexpected).toEqual([])
+  expect(ledger.confirmed.size).toBeGreaterThanOrEqual(rounds * 4 * INSERTS)
+  const served = [...bench.log.byNode].filter(([, count]) => count > 0)
+  expect(served.map(([name]) => name).sort()).toEqual(['acme-1', 'acme-2'])
+  const seconds = Math.round((performance.now() - started) / 1000)
+  console.log(
+    `volumes: ${rounds} rounds in ${seconds} s, ${ledger.confirmed.size} confirmed inserts, 0 missing;`,
+    `pgbench: ${bench.log.committed.size} logged commits, 0 missing, ${transactions} stored,`,
+    `${bench.log.interrupted} interrupted runs, by node ${JSON.stringify(served)}`,
+  )
 })
+
+/** Updates and restarts the database, restarts its agent, and drains each node once. */
+async function disturb(round: number): Promise<void> {
+  const changed = await api().put('/api/v1/deployments/db', { environment: { ROUND: String(round) } })
+  expect(changed.status, changed.text).toBe(200)
+  await untilPhase(api(), 'db', 'Running')
+  await untilItWrites()
+  expect((await api().post('/api/v1/deployments/db/restart', undefined)).status).toBe(200)
+  await untilItWrites()
+  await cluster.lab.restartAgent(cluster.node(await nodeOfDatabase()))
+  for (const _drain of ['there', 'back']) await drainOnce()
+}
 
 async function drainOnce(): Promise<void> {
   await untilReplicated()
@@ -151,3 +185,37 @@ async function leftInPool(name: string): Promise<string[]> {
     ...mounted.filter((line) => line.includes(`${node.folder}/`) && line.includes(volume)),
   ]
 }
+
+/** Sends mounts to a server replica of the same platform that has volumes disabled. */
+async function expectDisabled(): Promise<void> {
+  const { platform } = cluster
+  const settings = { roles: ['api' as const, 'broker' as const], volumes: { enabled: false } }
+  const replica = await startReplica(platform, settings)
+  const world = { platform, api: replica.api(platform.acme.token) }
+  for (const row of DISABLED_MOUNT_PROVOCATIONS) expect(await rejectionFaults(world, row)).toEqual([])
+  await replica.stop()
+}
+
+test('rejects each faulty volume and mount with its code and stores nothing', async () => {
+  const idOf = async (tenant: string, name: string): Promise<string> => {
+    const items: { id: string; name: string }[] = Object(
+      (await cluster.api(tenant).get('/api/v1/nodes')).body['items'],
+    )
+    return items.find((node) => node.name === name)?.id ?? ''
+  }
+  const [primary, other] = [await idOf('acme', 'acme-1'), await idOf('acme', 'acme-2')]
+  const nodes = { primary, other, foreign: await idOf('globex', 'globex-1') }
+  const world = await prepareVolumeWorld({ platform: cluster.platform, nodes, untilReady: untilReplicated })
+  for (const row of VOLUME_PROVOCATIONS) expect(await rejectionFaults(world, row)).toEqual([])
+  const altered = await createAltered(world)
+  const { alterations, warnings } = Object(altered.body)
+  expect([...alterations, ...warnings]).toEqual(
+    expect.arrayContaining(ALTERED.map((each) => expect.objectContaining(each))),
+  )
+  await expectDisabled()
+  const rows = [...VOLUME_PROVOCATIONS, ...DISABLED_MOUNT_PROVOCATIONS]
+  const codes = new Set(rows.map(({ code }) => code))
+  console.log(
+    `volumes: ${rows.length} rejections with ${codes.size} codes and ${ALTERED.length} notices from real agents`,
+  )
+})

@@ -1,6 +1,7 @@
 // A client of a PostgreSQL in a container: it inserts numbers one after another and keeps each number that the database has
 // confirmed. The database moves between nodes, so each failed insert looks for it again.
 
+import type { LabNode } from '@holdfast/testkit'
 import { postgresProgram } from '../images/postgres-image.ts'
 import { placementsOf } from './lab-reads.ts'
 import type { LabPlatform } from './start-lab-platform.ts'
@@ -44,7 +45,14 @@ export async function startLedger(cluster: LabPlatform, deployment: string): Pro
   }
 }
 
-async function queryDatabase(cluster: LabPlatform, deployment: string, sql: string): Promise<string[]> {
+/** A running database: the node of its container, and the container's address on that node. */
+export interface Database {
+  readonly node: LabNode
+  readonly address: string
+}
+
+/** Finds the container of the deployment's ready replica; throws if there is none. */
+export async function findDatabase(cluster: LabPlatform, deployment: string): Promise<Database> {
   const placed = await placementsOf(cluster.api('acme'), deployment)
   const nodeName = placed.find(({ state }) => state === 'ready')?.nodeName
   if (nodeName === undefined) throw new Error(`${deployment} has no ready replica`)
@@ -53,6 +61,16 @@ async function queryDatabase(cluster: LabPlatform, deployment: string, sql: stri
   const id = (await node.exec(running)).trim()
   const format = '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}'
   const address = (await node.exec(['docker', 'inspect', '--format', format, id])).trim()
+  return { node, address }
+}
+
+/** Runs one SQL statement on the database and returns its output, one line per row. */
+export async function queryDatabase(
+  cluster: LabPlatform,
+  deployment: string,
+  sql: string,
+): Promise<string[]> {
+  const { node, address } = await findDatabase(cluster, deployment)
   const output = await node.exec([postgresProgram('psql'), '-h', address, '-U', 'postgres', '-Atqc', sql], {
     env: { PGCONNECT_TIMEOUT: '3' },
   })
