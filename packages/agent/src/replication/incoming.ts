@@ -9,6 +9,7 @@ import {
   judgeIncoming,
   newestFirst,
   refuseSender,
+  surplusCheckpoints,
 } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import type { PeerConnection } from '../peer/connection.ts'
@@ -50,8 +51,15 @@ export function createIncoming(deps: IncomingDeps): ServePeer {
   return async (from, request, connection) => {
     const pool = deps.pool()
     if (pool === undefined) return connection.answer(refused('no_pool'))
-    if (request.request === 'confirm')
-      return connection.answer(confirm(deps, await list(pool), from, request.volumes))
+    if (request.request === 'confirm') {
+      const contents = await list(pool)
+      const { answer, surplus } = confirm(deps, contents, from, request.volumes)
+      await connection.answer(answer)
+      // A stream drops what it makes surplus, and its base must stay until then.
+      if (!receiving.has(from))
+        for (const { volume, old } of surplus) await pool.removeCheckpoint(volume, old)
+      return
+    }
     // One stream of a node at a time.
     if (receiving.has(from)) return connection.answer(refused('busy'))
     const contents = await list(pool)
@@ -65,18 +73,27 @@ export function createIncoming(deps: IncomingDeps): ServePeer {
   }
 }
 
+interface Surplus {
+  readonly volume: VolumeId
+  readonly old: VolumeCheckpoint
+}
+
+/** The answer to a primary, and the checkpoints that its request makes surplus. */
 function confirm(
   { desired }: IncomingDeps,
   contents: PoolContents,
   from: NodeId,
   items: readonly ConfirmItem[],
-): Answer {
-  const volumes = items.map(({ volume, epoch }) => {
+): { readonly answer: Answer; readonly surplus: readonly Surplus[] } {
+  const surplus: Surplus[] = []
+  const volumes = items.map(({ volume, epoch, unchanged }) => {
     const held = heldOf(contents, volume)
     const reason = refuseSender({ from, epoch }, desired(volume), held)
-    return reason === undefined ? { volume, held: newestFirst(held).slice(0, MAX_HELD) } : { volume, reason }
+    if (reason !== undefined) return { volume, reason }
+    surplus.push(...surplusCheckpoints(held, unchanged).map((old) => ({ volume, old })))
+    return { volume, held: newestFirst(held).slice(0, MAX_HELD) }
   })
-  return { answer: 'confirmed', volumes }
+  return { answer: { answer: 'confirmed', volumes }, surplus }
 }
 
 interface Receiving extends Omit<IncomingDeps, 'pool'> {

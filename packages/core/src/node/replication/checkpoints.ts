@@ -38,3 +38,20 @@ export function nextNumber(epoch: number, known: readonly VolumeCheckpoint[]): n
   const used = known.filter((one) => one.epoch === epoch).map(({ number }) => number)
   return Math.max(0, ...used) + 1
 }
+
+/** The number of checkpoints that a replica keeps: the newest one and its base. */
+const KEPT_BY_REPLICA = 2
+
+/**
+ * The checkpoints that a replica may drop once its primary has confirmed that the volume has not changed since a checkpoint.
+ * They are left if the agent died after it had stored a newer one.
+ */
+export function surplusCheckpoints(
+  held: readonly VolumeCheckpoint[],
+  unchanged: VolumeCheckpoint | undefined,
+): VolumeCheckpoint[] {
+  const sorted = newestFirst(held)
+  const isNewest =
+    unchanged !== undefined && sorted[0] !== undefined && isSameCheckpoint(sorted[0], unchanged)
+  return isNewest ? sorted.slice(KEPT_BY_REPLICA) : []
+}

@@ -1,9 +1,9 @@
 // The decisions of replication: what a replica accepts, when a primary takes a checkpoint, which ones it keeps, and when it
 // may hand over.
 
-import { asNodeId, asVolumeId, type DesiredCopy } from '@holdfast/contract'
+import { asNodeId, asVolumeId, type DesiredCopy, type VolumeCheckpoint } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
-import { baseOf, nextNumber } from './checkpoints.ts'
+import { baseOf, nextNumber, surplusCheckpoints } from './checkpoints.ts'
 import { judgeIncoming, maxStreamBytes, type OfferedCheckpoint } from './judge-incoming.ts'
 import {
   needsCheckpoint,
@@ -79,6 +79,17 @@ test.each([
   ['ignores other epochs', [at(1, 40), at(3, 9)], 1],
 ])('the number of the next checkpoint %s', (_what, known, number) =>
   expect(nextNumber(2, known)).toBe(number),
+)
+
+test.each<[string, VolumeCheckpoint[], VolumeCheckpoint | undefined, VolumeCheckpoint[]]>([
+  ['drops all but the newest two', [at(1, 9), at(2, 3), at(2, 1)], at(2, 3), [at(1, 9)]],
+  ['drops nothing of two', [at(2, 3), at(2, 1)], at(2, 3), []],
+  ['drops nothing while the volume changes', [at(1, 9), at(2, 1), at(2, 3)], undefined, []],
+  ['drops nothing if it lacks the newest', [at(1, 8), at(1, 9), at(2, 1)], at(2, 3), []],
+  ['drops nothing below a newer one', [at(1, 8), at(1, 9), at(2, 1)], at(1, 9), []],
+  ['drops nothing if it has none', [], at(2, 3), []],
+])('a replica of an idle volume %s', (_what, held, unchanged, dropped) =>
+  expect(surplusCheckpoints(held, unchanged)).toEqual(dropped),
 )
 
 const own = (epoch: number, number: number, generation: number): OwnCheckpoint => ({
