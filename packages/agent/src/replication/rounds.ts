@@ -44,7 +44,7 @@ export function createRounds(deps: RoundDeps): Rounds {
   const { table, live, monotonicMs } = deps
   const numbers = createCheckpointNumbers()
   const takenAt = new Map<string, number>()
-  const tidied = new WeakSet<VolumePool>()
+  const tidied = new WeakMap<VolumePool, string>()
   let latest: readonly PrimaryVolume[] = []
 
   const list = async (pool: VolumePool): Promise<PrimaryVolume[]> =>
@@ -55,14 +55,15 @@ export function createRounds(deps: RoundDeps): Rounds {
     const known = new Set(latest.flatMap(({ volume, facts }) => facts.own.map((one) => keyOf(volume, one))))
     for (const key of takenAt.keys()) if (!known.has(key)) takenAt.delete(key)
   }
+  /** Removes the numbers of volumes that are gone, once for each set of desired copies. */
   async function tidy(pool: VolumePool): Promise<void> {
-    if (tidied.has(pool)) return
-    const held = new Set((await pool.list()).checkpoints.map(({ volume }) => volume))
-    await removeOldNumbers(
-      pool,
-      (volume) => held.has(volume) || [...deps.copies().keys()].some((one) => one === volume),
-    )
-    tidied.add(pool)
+    const desired = new Set<string>(deps.copies().keys())
+    const key = [...desired].toSorted().join()
+    if (tidied.get(pool) === key) return
+    const { volumes, checkpoints } = await pool.list()
+    const held = new Set([...volumes, ...checkpoints].map(({ volume }) => volume))
+    await removeOldNumbers(pool, (volume) => held.has(volume) || desired.has(volume))
+    tidied.set(pool, key)
   }
   return {
     volumes: () => latest,
@@ -72,7 +73,9 @@ export function createRounds(deps: RoundDeps): Rounds {
       latest = pool === undefined ? [] : latest
       forget()
       const copies = [...deps.copies().values()].filter(({ role }) => role === 'primary')
-      if (pool === undefined || copies.length === 0) return undefined
+      if (pool === undefined) return undefined
+      await tidy(pool)
+      if (copies.length === 0) return undefined
       const unwritten = await unwrittenVolumes(deps, copies)
       const startedMs = monotonicMs()
       await pool.flush()
@@ -92,7 +95,6 @@ export function createRounds(deps: RoundDeps): Rounds {
       )
       if (isTaken) latest = await list(pool)
       await dropOutdated(deps, pool, latest)
-      await tidy(pool)
       return { startedMs, volumes }
     },
   }
