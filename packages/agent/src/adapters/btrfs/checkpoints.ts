@@ -1,6 +1,6 @@
 // Checkpoints of volumes: read-only snapshots that are taken, listed, restored, sent and removed.
 
-import { lstat, mkdir, rmdir } from 'node:fs/promises'
+import { lstat, mkdir, readdir, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Checkpoint, CheckpointFacts, VolumePool } from '../../ports/volume-pool.ts'
 import type { Commands } from './commands.ts'
@@ -47,6 +47,23 @@ export function createCheckpoints(
       const parent = base === undefined ? [] : ['-p', placeOf(volume, base)]
       return sendStream(commands.start('btrfs', ['send', '-q', ...parent, placeOf(volume, checkpoint)]))
     },
+  }
+}
+
+/** Removes the folders without a snapshot that an agent has left which died while it took or removed a checkpoint. */
+export async function removeEmptyFolders(tree: PoolTree): Promise<void> {
+  for (const volume of await readdir(tree.at(FOLDERS.checkpoints))) {
+    const ofVolume = tree.at(FOLDERS.checkpoints, volume)
+    for (const name of await readdir(ofVolume)) await ifEmpty(rmdir(join(ofVolume, name)))
+    await ifEmpty(rmdir(ofVolume))
+  }
+}
+
+async function ifEmpty(removing: Promise<void>): Promise<void> {
+  try {
+    await removing
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOTEMPTY')) throw error
   }
 }
 

@@ -1,11 +1,11 @@
 // Opens the pool of a node: creates and mounts it if it is a file, checks that it is the pool this node had before, enables
-// quotas, and removes the leftovers of interrupted receives.
+// quotas, and removes the leftovers of an agent that died.
 
 import { mkdir, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { PoolSource } from '../../ports/pool-source.ts'
 import { MOUNT_POINTS, PoolError, type PoolFacts, type VolumePool } from '../../ports/volume-pool.ts'
-import { createCheckpoints } from './checkpoints.ts'
+import { createCheckpoints, removeEmptyFolders } from './checkpoints.ts'
 import { type Commands, systemCommands } from './commands.ts'
 import { decodeFileSystemId } from './decode-output.ts'
 import { isMountPoint } from './files.ts'
@@ -44,6 +44,7 @@ export async function openBtrfsPool(
   await quotas.enable()
   const tree = createPoolTree(commands, root)
   await tree.removeAll(FOLDERS.incoming)
+  await removeEmptyFolders(tree)
   const mounts = join(stateFolder, MOUNT_POINTS)
   await mkdir(mounts, { recursive: true, mode: 0o700 })
   return {
