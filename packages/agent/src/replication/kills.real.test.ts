@@ -1,0 +1,265 @@
+// The agent of a primary or of a replica is killed with SIGKILL at commands of its pool, while a checkpoint is taken, sent and
+// received, and during a handover. Its successor converges, every file equals its source, and nothing is left over.
+
+import { randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  asNodeId,
+  type DesiredCopy,
+  type ObservedCopy,
+  type Peer,
+  ulid,
+  type VolumeCheckpoint,
+  type VolumeId,
+} from '@holdfast/contract'
+import { freePort } from '@holdfast/testkit/free-port'
+import { inRun } from '@holdfast/testkit/long-run'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { checksums, MIB, startPool, type TestPool } from '../adapters/btrfs/pool.fixture.ts'
+import { generateNodeKeys, publicKeyText } from '../state/node-state.ts'
+import {
+  type Death,
+  type NodeDesired,
+  type NodePlace,
+  type NodeProcess,
+  type NodeSeen,
+  startNodeProcess,
+} from './node-process.fixture.ts'
+import { newVolumeId } from './peer-nodes.fixture.ts'
+
+/** Commands between two deaths in a short run; a long run has a death at every command. */
+const STEPS = { replicate: inRun(10, 1), handOver: inRun(37, 1) }
+const SIZE = 16 * MIB
+const POOL = 256 * MIB
+const PATIENCE = { timeout: 3_600_000 }
+const STUCK_MS = 60_000
+
+interface TestNode {
+  readonly home: TestPool
+  readonly place: NodePlace
+  readonly peer: Peer
+  process: NodeProcess
+  seen: NodeSeen | undefined
+}
+
+let nodes: readonly [TestNode, TestNode]
+const volume: VolumeId = newVolumeId()
+/** The state that a server keeps: which of the nodes is the primary, and the copies that it desires. */
+const server = {
+  epoch: 1,
+  primaryAt: 0,
+  mayCreate: true,
+  from: undefined as VolumeCheckpoint | undefined,
+  isHandingOver: false,
+  isWritten: true,
+  desired: 'present' as 'present' | 'removed' | 'forgotten',
+}
+const deaths: string[] = []
+
+async function startNode(): Promise<TestNode> {
+  const home = await startPool(POOL)
+  const { identityKey } = generateNodeKeys()
+  const id = asNodeId(`node_${ulid(Date.now(), randomBytes(10))}`)
+  const port = await freePort()
+  const key = identityKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  const place = { id, key, port, folder: home.folder, file: home.file, sizeBytes: POOL }
+  const peer = { nodeId: id, address: `127.0.0.1:${port}`, publicKeys: [publicKeyText(identityKey)] }
+  return { home, place, peer, process: await startNodeProcess(place), seen: undefined }
+}
+
+beforeAll(async () => {
+  nodes = [await startNode(), await startNode()]
+  await until('the volume is present', () => copyOf(primary())?.state === 'present')
+  server.mayCreate = false
+  writeFileSync(join(mountOf(primary()), 'large'), randomBytes(MIB))
+  await untilSettled()
+})
+afterAll(async () => {
+  for (const { process, home } of nodes ?? []) {
+    await process.kill()
+    home.remove()
+  }
+})
+
+const primary = (): TestNode => nodes[server.primaryAt === 0 ? 0 : 1]
+const replica = (): TestNode => nodes[server.primaryAt === 0 ? 1 : 0]
+const mountOf = ({ home }: TestNode): string => join(home.folder, 'volumes', volume)
+const copyOf = ({ seen }: TestNode): ObservedCopy | undefined =>
+  seen?.copies.find((one) => one.volume === volume && one.epoch === server.epoch)
+
+function desiredOf(node: TestNode): NodeDesired {
+  const { epoch, mayCreate, from, isHandingOver, isWritten, desired } = server
+  const other = node === nodes[0] ? nodes[1] : nodes[0]
+  const isPrimary = node === primary()
+  const copy: DesiredCopy = {
+    volume,
+    epoch,
+    role: isPrimary ? 'primary' : 'replica',
+    sizeBytes: SIZE,
+    desired: desired === 'present' ? 'present' : 'removed',
+    mayCreate: isPrimary && mayCreate,
+    peers: [other.place.id],
+    ...(isPrimary && from && { from }),
+    ...(isPrimary && isHandingOver && { handOverTo: other.place.id }),
+  }
+  return { copies: desired === 'forgotten' ? [] : [copy], peers: [other.peer], isWritten }
+}
+
+/** Lets both nodes run a round, and starts a new agent on a node whose agent died. */
+async function step(): Promise<void> {
+  await Promise.all(
+    nodes.map(async (node) => {
+      node.seen = await node.process.send({ desired: desiredOf(node) })
+      if (node.seen !== undefined) return
+      deaths.push(node.process.diedAt() ?? 'alive')
+      node.process = await startNodeProcess(node.place)
+    }),
+  )
+}
+
+async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + STUCK_MS
+  do {
+    if (performance.now() > deadline)
+      throw new Error(`Not true within ${STUCK_MS} ms: ${what}. ${describe()}`)
+    await step()
+  } while (!(await holds()))
+}
+
+const describe = (): string =>
+  JSON.stringify({ death: deaths.at(-1), left: leftovers(), seen: nodes.map(({ seen }) => seen) })
+
+/** The names in a folder of the pool; checkpoints are in the order of their epochs and numbers. */
+const folderOf = ({ home }: TestNode, ...names: string[]): string[] =>
+  listed(join(home.root, ...names)).toSorted((a, b) => orderOf(a) - orderOf(b))
+const orderOf = (name: string): number => {
+  const [epoch = 0, number = 0] = name.split('.').map(Number)
+  return epoch * 1_000_000 + number
+}
+function listed(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+const contentOf = ({ home }: TestNode, name: string) =>
+  checksums(join(home.root, 'checkpoints', volume, name, name))
+
+/** Everything in the pools and among the mounts that a settled volume does not need. */
+function leftovers(): string[] {
+  const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n')
+  return nodes.flatMap((node, at) => {
+    const isPrimary = node === primary() && server.desired === 'present'
+    const [live, most] = isPrimary ? [[volume], 1] : [[], server.desired === 'present' ? 2 : 0]
+    const checkpoints = folderOf(node, 'checkpoints', volume)
+    const notes = server.desired === 'present' ? [volume, `${volume}-checkpoints`] : []
+    const known = ['daily-usage', ...notes].map((name) => `${name}.json`)
+    const found = [
+      ...folderOf(node, 'volumes').filter((name) => !live.includes(name)),
+      ...checkpoints.slice(0, Math.max(0, checkpoints.length - most)),
+      ...checkpoints.filter((name) => folderOf(node, 'checkpoints', volume, name).join() !== name),
+      ...folderOf(node, 'checkpoints').filter(() => server.desired !== 'present'),
+      ...folderOf(node, 'incoming').map((name) => `incoming ${name}`),
+      ...folderOf(node, 'notes').filter((name) => !known.includes(name)),
+      ...listed(join(node.home.folder, 'volumes')).filter((name) => !live.includes(name)),
+      ...(isPrimary ? [] : mounts.filter((line) => line.includes(mountOf(node)))),
+    ]
+    return found.map((what) => `node ${at}: ${what}`)
+  })
+}
+
+/** Waits until the replica has the content of the primary, and expects that nothing else is left. */
+async function untilSettled(): Promise<void> {
+  const data = JSON.stringify(checksums(mountOf(primary())))
+  const newest = (): string | undefined => folderOf(replica(), 'checkpoints', volume).at(-1)
+  const isCopied = (name = newest()): boolean =>
+    name !== undefined && JSON.stringify(contentOf(replica(), name)) === data
+  await until('the replica has the content of the primary', () => isCopied() && leftovers().length === 0)
+  const names = folderOf(primary(), 'checkpoints', volume)
+  for (const name of folderOf(replica(), 'checkpoints', volume))
+    if (names.includes(name)) expect(contentOf(replica(), name), name).toEqual(contentOf(primary(), name))
+}
+
+let writes = 0
+function change(): void {
+  writes += 1
+  writeFileSync(join(mountOf(primary()), `file-${writes % 4}`), randomBytes(100_000))
+  rmSync(join(mountOf(primary()), `file-${(writes + 2) % 4}`), { force: true })
+}
+
+async function replicateOnce(): Promise<void> {
+  change()
+  await untilSettled()
+}
+
+/** Hands the volume over, or cancels the handover after a death. */
+async function handOverOnce(isCanceled: boolean): Promise<void> {
+  const [source, before] = [primary(), deaths.length]
+  server.isHandingOver = true
+  server.isWritten = true
+  change()
+  await step()
+  change()
+  server.isWritten = false
+  const data = checksums(mountOf(source))
+  const released = (): ObservedCopy['released'] => copyOf(source)?.released
+  const isOver = (): boolean => released() !== undefined || (isCanceled && deaths.length > before)
+  await until('the primary has released the volume', isOver)
+  const last = released()
+  server.isHandingOver = false
+  server.isWritten = true
+  if (isCanceled || last === undefined) server.from = undefined
+  else {
+    const { epoch, number } = last.checkpoint
+    expect(contentOf(replica(), `${epoch}.${number}`)).toEqual(data)
+    server.from = last.checkpoint
+    server.primaryAt = 1 - server.primaryAt
+  }
+  server.epoch += 1
+  await until('the primary is present', () => copyOf(primary())?.state === 'present')
+  expect(checksums(mountOf(primary()))).toEqual(data)
+  await replicateOnce()
+}
+
+/** Runs the work with a death every few commands, first of the primary and then of the replica. */
+async function dieDuring(step: number, work: (round: number) => Promise<void>): Promise<number> {
+  let [kills, rounds] = [0, 0]
+  for (const sideOf of [primary, replica]) {
+    await sideOf().process.send({ death: { command: 0, at: 'end' } })
+    const counted = sideOf()
+    await work(1)
+    const commands = counted.seen?.commands ?? 0
+    expect(commands).toBeGreaterThan(10)
+    for (let command = 1; command <= commands; command += step) {
+      const before = deaths.length
+      const at: Death['at'] = rounds % 2 === 0 ? 'end' : 'start'
+      await sideOf().process.send({ death: { command, at } })
+      await work(rounds)
+      kills += deaths.length - before
+      rounds += 1
+    }
+  }
+  return kills
+}
+
+test('replicates a volume after the agent of either node was killed at any command', PATIENCE, async () => {
+  const kills = await dieDuring(STEPS.replicate, replicateOnce)
+  expect(kills).toBeGreaterThan(3)
+  console.log(`kills: ${kills} during checkpoints and receives`)
+})
+
+test('hands a volume over, or cancels it, after the agent of either node was killed', PATIENCE, async () => {
+  const kills = await dieDuring(STEPS.handOver, (round) => handOverOnce(round % 3 === 2))
+  expect(kills).toBeGreaterThan(3)
+  console.log(`kills: ${kills} during handovers`)
+})
+
+test('removes the volume from both nodes without a trace', async () => {
+  server.desired = 'removed'
+  await until('both copies are removed', () => nodes.every((node) => copyOf(node)?.state === 'removed'))
+  server.desired = 'forgotten'
+  await until('nothing is left', () => leftovers().length === 0)
+})
