@@ -16,6 +16,7 @@ export interface PoolFacts {
   /** Changes when the pool's file system is replaced. */
   readonly fileSystemId: string
   readonly poolBytes: number
+  /** The bytes that volumes cannot use any longer, with those that the file system reserves for itself. */
   readonly usedBytes: number
 }
 

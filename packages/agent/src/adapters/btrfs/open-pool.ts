@@ -104,10 +104,11 @@ async function inspect(source: PoolSource, root: string, remembered: RememberedP
     if (found === undefined) throw missing(path)
     requireFileSystem(remembered, found, path)
   }
-  const { bsize, blocks, bfree } = await statfs(root)
+  // Free blocks include those that only metadata may use: a pool can refuse every write while more than half is free.
+  const { bsize, blocks, bavail } = await statfs(root)
   return {
     fileSystemId: remembered.fileSystemId,
     poolBytes: bsize * blocks,
-    usedBytes: bsize * (blocks - bfree),
+    usedBytes: bsize * (blocks - bavail),
   }
 }
