@@ -33,7 +33,7 @@ const STEPS = { replicate: inRun(10, 1), handOver: inRun(37, 1) }
 const SIZE = 16 * MIB
 const POOL = 256 * MIB
 const PATIENCE = { timeout: 3_600_000 }
-const STUCK_MS = 60_000
+const STUCK_MS = 180_000
 
 interface TestNode {
   readonly home: TestPool
@@ -257,7 +257,7 @@ test('hands a volume over, or cancels it, after the agent of either node was kil
   console.log(`kills: ${kills} during handovers`)
 })
 
-test('removes the volume from both nodes without a trace', async () => {
+test('removes the volume from both nodes without a trace', PATIENCE, async () => {
   server.desired = 'removed'
   await until('both copies are removed', () => nodes.every((node) => copyOf(node)?.state === 'removed'))
   server.desired = 'forgotten'

@@ -199,6 +199,16 @@ test(
   },
 )
 
+test('removes the folders of checkpoints that were never taken when the pool is opened again', async () => {
+  await copy(FIRST)
+  for (const folder of [`${volume}/1.9`, 'vol_empty/1.1'])
+    mkdirSync(join(to.root, 'checkpoints', folder), { recursive: true })
+  await to.open()
+  expect(readdirSync(join(to.root, 'checkpoints'))).toEqual([volume])
+  expect(readdirSync(join(to.root, 'checkpoints', volume))).toEqual(['1.1'])
+  expect(contentOf(to, FIRST)).toEqual(contentOf(from, FIRST))
+})
+
 async function isKilledAfter(kills: number, work: (of: VolumePool) => Promise<void>): Promise<boolean> {
   try {
     await work(await to.open(commandsUntil(kills)))
