@@ -153,7 +153,8 @@ function leftovers(): string[] {
   const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n')
   return nodes.flatMap((node, at) => {
     const isPrimary = node === primary() && server.desired === 'present'
-    const [live, most] = isPrimary ? [[volume], 1] : [[], server.desired === 'present' ? 2 : 0]
+    const live: readonly string[] = isPrimary ? [volume] : []
+    const most = isPrimary ? 1 : server.desired === 'present' ? 2 : 0
     const checkpoints = folderOf(node, 'checkpoints', volume)
     const notes = server.desired === 'present' ? [volume, `${volume}-checkpoints`] : []
     const known = ['daily-usage', ...notes].map((name) => `${name}.json`)
