@@ -1,5 +1,6 @@
 # Runs named steps one after another, even if some fail, and ends with one line that counts the tests.
-# Sourced by .ci/run and scripts/long; a caller uses step, test_step, engine_test_step and counted_step, then finish.
+# Sourced by .ci/run and scripts/long; a caller uses step, test_step, engine_test_step and counted_step, each of them
+# alone or beside others (beside, gather), then finish.
 # Every step leaves a line in the ledger: name, wall seconds, CPU seconds, verdict, report. `finish` prints it.
 # shellcheck shell=bash
 
@@ -43,16 +44,6 @@ engine_test_step() {
   count_or_repeat "$name" "$report" "$status" "$seconds" "$project"
 }
 
-# engine_test_step_beside NAME SECONDS PROJECT [FILE...]: starts such a run, one that mostly waits, in the background.
-# gather_beside waits for it, prints its output and counts its tests. One step at a time may run in the background.
-engine_test_step_beside() {
-  local name="$1" seconds="$2" project="$3" report
-  shift 3
-  report="$(new_file report.json)"
-  beside_seconds="$seconds" beside_project="$project"
-  begin_beside "$name" "$report" timeout "$seconds" vitest run --project "$project" "$@" "${reporters[@]}" --outputFile.json="$report"
-}
-
 # run_vitest NAME REPORT COMMAND...
 run_vitest() {
   local name="$1" report="$2"
@@ -71,33 +62,28 @@ count_or_repeat() {
   count_tests "$report" "$status" "$second" "$reports/unstable.txt"
 }
 
-# step_beside NAME COMMAND...: the same for a check without tests of its own.
-step_beside() {
+# beside NAME STEP...: runs a step, or a function of several steps, in the background, beside the steps that follow.
+# `gather NAME` waits for it, prints its output and adds its tests.
+declare -A lanes=()
+beside() {
   local name="$1"
   shift
-  begin_beside "$name" '' "$@"
+  printf '\n=== %s: started beside the next steps\n' "$name"
+  {
+    passed=0 failed=0 skipped=0
+    "$@"
+    printf '%s %s %s\n' "$passed" "$failed" "$skipped" >"$reports/$name.counts"
+  } >"$reports/$name.output" 2>&1 </dev/null &
+  lanes[$name]=$!
 }
 
-# begin_beside NAME REPORT COMMAND...
-begin_beside() {
-  beside_name="$1" beside_report="$2" beside_output="$(new_file output.txt)" beside_cpu="$(new_file cpu)" beside_started=$SECONDS
-  shift 2
-  printf '\n=== %s: started beside the next steps: %s\n' "$beside_name" "$*"
-  measured "$beside_cpu" "$@" >"$beside_output" 2>&1 </dev/null &
-  beside_pid=$!
-}
-
-gather_beside() {
-  local status=0
-  wait "$beside_pid" || status=$?
-  printf '\n=== %s: output\n' "$beside_name"
-  cat "$beside_output"
-  note_end "$beside_name" "$beside_started" "$status" "$beside_cpu" "$beside_report"
-  if [[ -n $beside_report ]]; then
-    count_or_repeat "$beside_name" "$beside_report" "$status" "$beside_seconds" "$beside_project"
-  elif ((status != 0)); then
-    failed=$((failed + 1))
-  fi
+gather() {
+  # If the background process was killed, it left no counts, which is one failure.
+  local name="$1" counts=(0 1 0)
+  wait "${lanes[$name]}"
+  cat "$reports/$name.output"
+  if [[ -s $reports/$name.counts ]]; then read -ra counts <"$reports/$name.counts"; fi
+  passed=$((passed + counts[0])) failed=$((failed + counts[1])) skipped=$((skipped + counts[2]))
 }
 
 # new_file SUFFIX: the path of a file that no other step uses.
@@ -146,11 +132,12 @@ run_timed() {
 }
 
 # measured FILE COMMAND...: writes the CPU seconds of the command and its children, user and system, to FILE.
-measured() {
-  local file="$1" TIMEFORMAT='%U %S'
+# In a subshell, because a background step that ends while the command runs would be added to the command's seconds.
+measured() (
+  file="$1" TIMEFORMAT='%U %S'
   shift
   { time "$@" 2>&3; } 3>&2 2>"$file"
-}
+)
 
 # note_end NAME STARTED STATUS CPU_FILE REPORT
 note_end() {
