@@ -358,7 +358,7 @@ describe('the configuration of Caddy', () => {
     test('listens for plain HTTP of other nodes only while it is accepted', () => {
       expect(config(true).http.servers.edge.listen).toEqual([':80', ':8081'])
       expect(config(false).http.servers.edge.listen).toEqual([':80'])
-      expect(config(false).text).not.toContain('8081')
+      expect(config(false).text).not.toContain(':8081')
       expect(config(false, [peer], { mode: 'internal' }).http.http_port).toBe(80)
     })
 
