@@ -1,5 +1,6 @@
 // Setup of every test file. A test fails if Node prints a warning during it: a timer in the past or a leaked listener is
-// a product bug that users would see on stderr. Also records the CPU seconds of each file for the CI ledger.
+// a product bug that users would see on stderr. A file fails if it leaves replaced timers or clocks to the next file of its
+// process. Also records the CPU seconds of each file for the CI ledger.
 
 import { appendFileSync } from 'node:fs'
 import process from 'node:process'
@@ -9,6 +10,14 @@ const PRODUCT_FAULT = /^(Timeout|MaxListeners)/
 const LEDGER = process.env['CI_FILE_LEDGER']
 const warnings: string[] = []
 const cpuBefore = process.cpuUsage()
+const globalsBefore = shared()
+
+/** The globals that fake timers and simulations replace. */
+function shared() {
+  const { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate } = globalThis
+  const timers = { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate }
+  return { ...timers, Date, dateNow: Date.now, performanceNow: performance.now, random: Math.random }
+}
 
 function record(warning: Error): void {
   if (PRODUCT_FAULT.test(warning.name)) warnings.push(warning.stack ?? warning.message)
@@ -25,4 +34,10 @@ afterAll(() => {
 
 afterEach(() => {
   expect(warnings.splice(0)).toEqual([])
+})
+
+afterAll(() => {
+  const before: { readonly [name: string]: unknown } = globalsBefore
+  const replaced = Object.entries(shared()).flatMap(([name, value]) => (value === before[name] ? [] : [name]))
+  expect(replaced, 'the file left globals replaced').toEqual([])
 })
