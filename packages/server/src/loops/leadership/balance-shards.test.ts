@@ -3,14 +3,13 @@ import { planHandOver } from './balance-shards.ts'
 import { createHeartbeatWatch } from './heartbeat-watch.ts'
 import { SHARDS, shardOf } from './shard-of.ts'
 
-const allOf = (owner: string) => new Map(Array.from({ length: SHARDS }, (_, shard) => [shard, owner]))
+const allOf = (owner: string) => Array.from<string>({ length: SHARDS }).fill(owner)
 
 /** Lets every server replica plan from the same view and hand over shards, until none has a shard to hand over. */
-function settle(owners: Map<number, string>, live: readonly string[]): number[] {
+function settle(owners: string[], live: readonly string[]): number[] {
   for (let round = 0; round < 10; round += 1)
-    for (const { shard, to } of live.flatMap((me) => planHandOver(new Map(owners), live, me)))
-      owners.set(shard, to)
-  return live.map((id) => [...owners.values()].filter((owner) => owner === id).length)
+    for (const { shard, to } of live.flatMap((me) => planHandOver([...owners], live, me))) owners[shard] = to
+  return live.map((id) => owners.filter((owner) => owner === id).length)
 }
 
 test.each([

@@ -9,25 +9,28 @@ export interface HandOver {
   readonly to: string
 }
 
-/** The shards that server replica `me` should hand over, with their receivers. `owners`: the owner of each shard. */
-export function planHandOver(
-  owners: ReadonlyMap<number, string>,
-  live: readonly string[],
-  me: string,
-): HandOver[] {
-  const counts = new Map(live.map((id) => [id, 0]))
-  for (const owner of owners.values()) counts.set(owner, (counts.get(owner) ?? 0) + 1)
-  const surplus = (counts.get(me) ?? 0) - shareOf(live, me)
+/** The owner of each shard, by the shard's number; undefined for a shard without an owner. */
+export type ShardOwners = readonly (string | undefined)[]
+
+/** The shards that server replica `me` should hand over, with their receivers. */
+export function planHandOver(owners: ShardOwners, live: readonly string[], me: string): HandOver[] {
+  const own = shardsOf(owners, me)
+  const surplus = own.length - shareOf(live, me)
   if (surplus <= 0) return []
-  const own = [...owners].filter(([, owner]) => owner === me).map(([shard]) => shard)
   const receivers = live.flatMap((id) =>
-    Array.from<string>({ length: Math.max(0, shareOf(live, id) - (counts.get(id) ?? 0)) }).fill(id),
+    Array.from<string>({ length: Math.max(0, shareOf(live, id) - shardsOf(owners, id).length) }).fill(id),
   )
-  const handedOver = own.sort((left, right) => right - left).slice(0, surplus)
+  const handedOver = own.reverse().slice(0, surplus)
   return handedOver.flatMap((shard, index) => {
     const to = receivers[index]
     return to === undefined ? [] : [{ shard, to }]
   })
+}
+
+function shardsOf(owners: ShardOwners, id: string): number[] {
+  const own: number[] = []
+  for (let shard = 0; shard < owners.length; shard += 1) if (owners[shard] === id) own.push(shard)
+  return own
 }
 
 /** The fair number of shards for one server replica. If 64 is not divisible, the first server replicas get one more. */

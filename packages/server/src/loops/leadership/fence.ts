@@ -6,14 +6,17 @@ import type { TenantId } from '@holdfast/contract'
 import { shards } from '../../store/records.ts'
 import type { Store, TransactionDecision } from '../../store/store.ts'
 import { globally, type Transaction } from '../../store/transaction.ts'
-import { shardOf } from './shard-of.ts'
+import { SHARDS, shardOf } from './shard-of.ts'
 
 /** Thrown if this server replica does not own the tenant's shard or has lost it; the owner must do the work. */
 export class LostLeadershipError extends Error {
   override readonly name = 'LostLeadershipError'
 }
 
-export const shardAddress = (shard: number) => globally(shards, String(shard))
+const addressOf = (shard: number) => globally(shards, String(shard))
+// Kept, because each check of the shards reads all their records.
+const ADDRESSES = Array.from({ length: SHARDS }, (_, shard) => addressOf(shard))
+export const shardAddress = (shard: number) => ADDRESSES[shard] ?? addressOf(shard)
 
 export interface Fence {
   /** The fencing token of each owned shard: the modification revision of its record when this process acquired it. */

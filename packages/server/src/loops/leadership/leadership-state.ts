@@ -71,7 +71,7 @@ export function settleOwnership(state: LeadershipState): void {
   for (let shard = 0; shard < SHARDS; shard += 1) {
     const token = tokenOf(state, shard)
     const before = fence.held.get(shard)
-    if (token !== leaving.get(shard)) leaving.delete(shard)
+    if (leaving.size > 0 && token !== leaving.get(shard)) leaving.delete(shard)
     if (before !== undefined && before !== token) contradicted = true
     else if (before === undefined && token !== undefined && !leaving.has(shard)) gained.set(shard, token)
   }

@@ -2,19 +2,21 @@
 // unchanged, and a server replica with more than its share hands shards over. Each move is one transaction that compares
 // the records on which the move was decided.
 
-import { serverReplicas, shards } from '../../store/records.ts'
+import { serverReplicas } from '../../store/records.ts'
 import { globally } from '../../store/transaction.ts'
-import { type HandOver, planHandOver } from './balance-shards.ts'
+import { type HandOver, planHandOver, type ShardOwners } from './balance-shards.ts'
 import { shardAddress } from './fence.ts'
 import { announceChange, type LeadershipState, releaseAll } from './leadership-state.ts'
 import { SHARDS } from './shard-of.ts'
 
 export async function acquireFreeShards(state: LeadershipState, now: number): Promise<void> {
-  const acquired: Promise<void>[] = []
-  for (let shard = 0; shard < SHARDS; shard += 1)
-    if (isFree(state, state.store.get(shardAddress(shard))?.record.owner, now))
-      acquired.push(acquire(state, shard, now))
-  await Promise.all(acquired)
+  const owners = ownersNow(state)
+  const free = new Set([...new Set(owners)].filter((owner) => isFree(state, owner, now)))
+  await Promise.all(owners.flatMap((owner, shard) => (free.has(owner) ? [acquire(state, shard, now)] : [])))
+}
+
+function ownersNow({ store }: LeadershipState): ShardOwners {
+  return Array.from({ length: SHARDS }, (_, shard) => store.get(shardAddress(shard))?.record.owner)
 }
 
 /** A shard is free if it has no owner, if its owner resigned, or if its owner's heartbeat is stale. */
@@ -41,13 +43,8 @@ async function acquire(state: LeadershipState, shard: number, now: number): Prom
 
 export async function handOver(state: LeadershipState, now: number): Promise<void> {
   const { store, replica, fence, watch, leaving } = state
-  const owners = new Map<number, string>()
-  for (let shard = 0; shard < SHARDS; shard += 1) {
-    const owner = store.get(shardAddress(shard))?.record.owner
-    if (owner !== undefined) owners.set(shard, owner)
-  }
   const leads = (id: string) => store.get(globally(serverReplicas, id))?.record.leads === true
-  const planned = planHandOver(owners, watch.live(now).filter(leads), replica)
+  const planned = planHandOver(ownersNow(state), watch.live(now).filter(leads), replica)
   for (const { shard } of planned) {
     const token = store.get(shardAddress(shard))?.modRevision
     if (token !== undefined) leaving.set(shard, token)
@@ -78,8 +75,9 @@ async function transferShard({ store, replica }: LeadershipState, { shard, to }:
 /** Deletes the heartbeat records of stale server replicas that own no shard. */
 export async function deleteStaleReplicas(state: LeadershipState, now: number): Promise<void> {
   const { store, watch } = state
-  const owners = new Set(store.list(shards).map(({ record }) => record.owner))
   const stale = store.listWithIds(serverReplicas).filter(({ id }) => watch.isStale(id, now))
+  if (stale.length === 0) return
+  const owners = new Set(ownersNow(state))
   for (const { id, modRevision } of stale.filter(({ id }) => !owners.has(id)))
     await store.transact<void>((transaction) => {
       const address = globally(serverReplicas, id)
