@@ -69,7 +69,8 @@ export default defineConfig({
       },
       { test: { ...onEngines, name: 'timed', include: TIMED } },
       { test: { ...onEngines, name: 'machines', include: MACHINES, exclude: TIMED } },
-      { test: { name: 'simulation', include: [SEEDS] } },
+      // The search uses one thread, so the seeds run beside it; by default vitest would run the files one after another.
+      { test: { name: 'simulation', include: [SEEDS], maxWorkers: '100%' } },
       {
         test: {
           name: 'lab',
