@@ -121,6 +121,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     containers: () => listMachine(engine, state, statuses),
     copies: volumes.observed,
     measure: volumes.measurements,
+    checkpoint: volumes.checkpoint,
     streams: createSessionStreams({ engine, tenant: state.tenant, keptLogs: kept.keptLogs, log }),
     log,
   })

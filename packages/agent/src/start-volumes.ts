@@ -32,6 +32,8 @@ export interface NodeVolumes extends Pick<CopyKeeper, 'apply' | 'saved' | 'mount
   storage(): Storage | undefined
   observed(): ObservedCopy[]
   measurements(): Measurement[]
+  /** The same after a round of checkpoints that began with this call. Never rejects. */
+  checkpoint(): Promise<Measurement[]>
   close(): Promise<void>
 }
 
@@ -57,14 +59,17 @@ export async function startVolumes(options: VolumeOptions, parts: VolumeParts): 
   const random = Math.random
   const copies = startCopyKeeper({ pool, report, monotonicMs, now: () => new Date(), random, log })
   exchange = await startExchange(options, parts, { pool, copies, report })
+  const measurements = (): Measurement[] =>
+    copies.measurements().map((one) => ({ ...one, ...defined({ replicas: exchange?.measure(one.volume) }) }))
   return {
     ...copies,
     storage: () => pool?.storage(),
     observed: () => copies.observed().map(withReplicas),
-    measurements: () =>
-      copies
-        .measurements()
-        .map((one) => ({ ...one, ...defined({ replicas: exchange?.measure(one.volume) }) })),
+    measurements,
+    async checkpoint() {
+      const taken = await exchange?.checkpoint()
+      return measurements().map((one) => ({ ...one, ...defined({ checkpoint: taken?.get(one.volume) }) }))
+    },
     async close() {
       await exchange?.close()
       pool?.close()

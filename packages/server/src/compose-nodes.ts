@@ -54,10 +54,11 @@ export function startNodeSide(deps: NodeSideDeps): NodeSide {
   const leads = roles.includes('controllers')
   // A server replica without the role controllers leads no shard. Its heartbeats show where it is and what it reads.
   const leadership = lead(deps, replica, leads)
-  const controllers = leads ? startControllers(deps, leadership, detector) : undefined
+  const callMeasure = askMeasurements(gateway)
+  const controllers = leads ? startControllers(deps, leadership, detector, callMeasure) : undefined
   return {
     callNode: (tenant, nodeId) => askContainers(gateway, tenant, nodeId),
-    callMeasure: (tenant, nodeId) => askMeasurements(gateway, tenant, nodeId),
+    callMeasure,
     internalCall: gateway.internalCallHandler,
     openStream: gateway.openStream,
     handleUpgrade: (...upgrade) => roles.includes('gateway') && gateway.handleUpgrade(...upgrade),
@@ -93,7 +94,12 @@ function openFailureDetector({ config, log, store }: NodeSideDeps, self: string)
   return createFailureDetector({ store, self, times, checkMs: times.sweepMs, onHold: logHolds(log) })
 }
 
-function startControllers(deps: NodeSideDeps, leadership: Leadership, detector: FailureDetector) {
+function startControllers(
+  deps: NodeSideDeps,
+  leadership: Leadership,
+  detector: FailureDetector,
+  callMeasure: CallMeasure,
+) {
   const { config, log, store, quotas, broker } = deps
   const placing = startPlacing({
     store,
@@ -126,6 +132,7 @@ function startControllers(deps: NodeSideDeps, leadership: Leadership, detector: 
     store,
     clock,
     leadership,
+    callMeasure,
     archiveRevisions: config.retention.archiveRevisions,
     onError: (error, credential) =>
       log.warn({ credential, error: String(error) }, 'rotation step failed, retrying'),
@@ -170,7 +177,7 @@ async function askContainers(gateway: Gateway, tenant: TenantId, nodeId: NodeId)
   return answer.kind === 'answered' ? (answer.containers ?? []) : 'unreachable'
 }
 
-async function askMeasurements(gateway: Gateway, tenant: TenantId, nodeId: NodeId): ReturnType<CallMeasure> {
-  const answer = await gateway.callNode(tenant, nodeId, 'measure')
-  return answer.measurements ?? 'unreachable'
-}
+const askMeasurements =
+  (gateway: Gateway): CallMeasure =>
+  async (tenant, nodeId, method) =>
+    (await gateway.callNode(tenant, nodeId, method)).measurements ?? 'unreachable'

@@ -1,7 +1,7 @@
 // Volumes on nodes with scripted agents: the copies that agents are sent, the phases that follow from their reports,
 // measurements, deletion, drain and removal.
 
-import type { NodeId } from '@holdfast/contract'
+import { AGENT_CAPABILITIES, CHECKPOINTS, type NodeId, VERSION } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'
 import { makeTenant, type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
@@ -66,8 +66,8 @@ async function worldWith(count: number): Promise<World> {
   return { api, path: `/api/v1/tenants/${id}/volumes`, nodes, agents }
 }
 
-const connect = (node: EnrolledVolumeNode, poolBytes = POOL) =>
-  openVolumeAgent(platform.baseUrl, node, { poolBytes })
+const connect = (node: EnrolledVolumeNode, poolBytes = POOL, capabilities = AGENT_CAPABILITIES) =>
+  openVolumeAgent(platform.baseUrl, node, { poolBytes, capabilities })
 
 async function create({ api, path }: World, parts: object = {}): Promise<Shown> {
   const body = { name: 'data', class: 'replicated', sizeBytes: GIB, replicas: 1, ...parts }
@@ -143,6 +143,70 @@ test('a volume becomes ready by the reports of its agents, and reads show what t
   const apart = await create(world, { name: 'apart' })
   expect(apart['usedBytes']).toBeNull()
 })
+
+test('a rotation ends after every copy of the anchored volume has a checkpoint from after the cutover', async () => {
+  const world = await worldWith(2)
+  const { api, nodes } = world
+  const [first, second] = [`c${serial}-0`, `c${serial}-1`]
+  const { id } = await create(world)
+  await volumeWhen(world, id, 'the volume is protected', isProtected)
+  await deployAnchored(world, id)
+  agentOf(world, nodes[0]?.nodeId).close()
+  const [node] = nodes
+  if (node === undefined) throw new Error('no node')
+  await connect(
+    node,
+    POOL,
+    AGENT_CAPABILITIES.filter((name) => name !== CHECKPOINTS),
+  )
+  for (const phase of ['stage', 'overlap', 'cutover']) {
+    const values = phase === 'stage' ? { values: { password: 'the second one' } } : {}
+    const answer = await api.post(`${DATABASE}/secrets/rotate`, { phase, ...values })
+    expect(answer.status, answer.text).toBe(200)
+  }
+  const waits = async () =>
+    Object((await api.get(`${DATABASE}/secrets/rotation`)).body['credentials'])[0].blockedBy
+  const waitsFor = (text: string) => expect.poll(waits, { timeout: 20_000 }).toEqual([text])
+  await waitsFor(
+    `volume data needs a checkpoint of its primary on ${first}; its agent ${VERSION} takes no checkpoints on request, so update the agent of ${first}`,
+  )
+
+  const primary = await connect(node)
+  primary.answer(() => ({}))
+  await waitsFor(`volume data needs a checkpoint of its primary on ${first}`)
+  const early = await api.post(`${DATABASE}/secrets/rotate`, { phase: 'retire' })
+  expect([early.status, early.codes]).toEqual([409, ['rotation_transition_invalid']])
+  expect(early.text).toContain(`needs a checkpoint of its primary on ${first}`)
+
+  const holds = (number: number) =>
+    primary.answer(({ epoch, peers }) => ({
+      checkpoint: { epoch, number: 8 },
+      replicas: peers.map((nodeId) => ({ nodeId, checkpoint: { epoch, number } })),
+    }))
+  holds(7)
+  await waitsFor(`volume data needs checkpoint 8 of ${first} on ${second}`)
+  holds(8)
+  await expect.poll(waits, { timeout: 20_000 }).toEqual([])
+  const retired = await api.post(`${DATABASE}/secrets/rotate`, { phase: 'retire' })
+  expect(Object(retired.body['credentials'])).toMatchObject([{ phase: 'idle' }])
+})
+
+const DATABASE = '/api/v1/deployments/db'
+
+/** A deployment without replicas: it has no container that must prove its version. */
+async function deployAnchored({ api }: World, volume: string): Promise<void> {
+  const written = await api.put('/api/v1/secrets/resources/db', { values: { password: 'the first one' } })
+  expect(written.status, written.text).toBeLessThan(300)
+  const made = await api.post('/api/v1/deployments', {
+    kind: 'Deployment',
+    name: 'db',
+    image: platform.image,
+    replicas: 0,
+    volumes: [{ volume, target: '/data', type: 'volume', readOnly: false }],
+    secrets: [{ name: 'DB', vault_path: 'resources/db', anchor: `volume(${volume})` }],
+  })
+  expect(made.status, made.text).toBe(201)
+}
 
 test('a pending volume is placed when a node with a pool appears', async () => {
   const world = await worldWith(0)

@@ -89,6 +89,8 @@ export interface SessionOptions {
   copies?(): readonly ObservedCopy[]
   /** The bytes in use of all copies, as last measured. */
   measure?(): Measurement[]
+  /** The same after a round of checkpoints that began with this call. Never rejects. */
+  checkpoint?(): Promise<Measurement[]>
   /** Opens log and exec streams. Absent: this node offers no logs and no exec. */
   readonly streams?: OpenSessionStreams
   readonly log: Logger

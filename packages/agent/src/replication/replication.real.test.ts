@@ -96,6 +96,26 @@ test('sends no bytes of an idle volume, and its replica stays current', async ()
   expect(await heldBy(replica)).toEqual(['1.1'])
 })
 
+test('returns a checkpoint with everything written before the call, and none that no replica can receive', async () => {
+  await settle('1.1')
+  const acknowledged = () => primary.replication.measure(volume)?.[0]?.checkpoint
+  const sent = primary.streams.length
+  // An idle volume needs no new checkpoint: the replica has everything.
+  expect((await primary.replication.checkpoint()).get(volume)).toEqual({ epoch: 1, number: 1 })
+  expect([acknowledged(), primary.streams.length]).toEqual([{ epoch: 1, number: 1 }, sent])
+
+  writeFileSync(join(data, 'small'), 'the new password')
+  expect((await primary.replication.checkpoint()).get(volume)).toEqual({ epoch: 1, number: 2 })
+  await expect.poll(acknowledged).toEqual({ epoch: 1, number: 2 })
+  expect(contentOf(replica, '1.2')).toEqual(checksums(data))
+
+  replica.copies.delete(volume)
+  primary.clockMs += 41_000
+  await primary.replication.check()
+  writeFileSync(join(data, 'small'), 'newer than every checkpoint')
+  expect((await primary.replication.checkpoint()).get(volume)).toBeUndefined()
+})
+
 test('reports a replica when its state changes, and not otherwise', async () => {
   await settle('1.1')
   await expect.poll(() => stateOf()).toBe('current')

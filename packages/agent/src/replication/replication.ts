@@ -2,7 +2,14 @@
 // of changed volumes, and confirms the idle ones, whose state then counts as newer without any bytes being sent.
 // See docs/design/storage.md#copies-on-other-nodes
 
-import type { DesiredCopy, Measurement, ObservedCopy, Peer, VolumeId } from '@holdfast/contract'
+import type {
+  DesiredCopy,
+  Measurement,
+  ObservedCopy,
+  Peer,
+  VolumeCheckpoint,
+  VolumeId,
+} from '@holdfast/contract'
 import { replicaState } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import type { PeerRequests } from '../peer/requests.ts'
@@ -13,10 +20,11 @@ import { coalesce } from '../routing/coalesce.ts'
 import { createConfirmer } from './confirm-replicas.ts'
 import { targetsOf } from './primary-volumes.ts'
 import { createReplicaTable, type ReplicaTable } from './replica-table.ts'
-import { createRounds } from './rounds.ts'
+import { createRounds, type ObservedRound } from './rounds.ts'
 import { createCopySender } from './send-copies.ts'
 
 const ROUND_MS = 5_000
+const NONE: ReadonlyMap<VolumeId, VolumeCheckpoint> = new Map()
 
 export interface ReplicationDeps {
   /** The node's pool; undefined while it has a fault. */
@@ -38,6 +46,8 @@ export interface Replication {
   /** The replicas that have answered; undefined for a volume of which this node is not the primary. */
   replicas(volume: VolumeId): ObservedCopy['replicas']
   measure(volume: VolumeId): Measurement['replicas']
+  /** Runs a round and returns, for each primary, a checkpoint with everything that was written before the call, if any. */
+  checkpoint(): Promise<ReadonlyMap<VolumeId, VolumeCheckpoint>>
   /** Runs a round, or another one after the round that runs now. Never rejects. */
   check(): Promise<void>
   close(): Promise<void>
@@ -77,18 +87,14 @@ export function startReplication(deps: ReplicationDeps): Replication {
       if (isFirst) void loop.check()
     },
   })
-  const reported = new Map<VolumeId, string>()
-  function reportChanges(): void {
-    for (const volume of reported.keys()) if (primary(volume) === undefined) reported.delete(volume)
-    for (const volume of deps.copies().keys()) {
-      const text = JSON.stringify(replicas(volume) ?? [])
-      if (text === (reported.get(volume) ?? '[]')) continue
-      reported.set(volume, text)
-      deps.onChange(volume)
-    }
-  }
+  const reportChanges = createChangeReports(deps, replicas)
+  let complete: ObservedRound['complete'] = NONE
   async function round(): Promise<void> {
-    const found = await rounds.run()
+    const found = await rounds.run().catch((error: unknown) => {
+      complete = NONE
+      throw error
+    })
+    complete = found?.complete ?? NONE
     for (const peer of found === undefined ? [] : deps.peers()) {
       confirmer.start(peer, found?.volumes ?? [], found?.startedMs ?? 0)
       sender.start(peer)
@@ -102,6 +108,10 @@ export function startReplication(deps: ReplicationDeps): Replication {
       const copy = primary(volume)
       return copy && measureReplicas(table, copy, monotonicMs())
     },
+    async checkpoint() {
+      await loop.check()
+      return complete
+    },
     check: loop.check,
     async close() {
       requests.close()
@@ -109,6 +119,23 @@ export function startReplication(deps: ReplicationDeps): Replication {
       await confirmer.settled()
       await sender.settled()
     },
+  }
+}
+
+/** Calls `onChange` for each volume whose replicas differ from those at the last call. */
+function createChangeReports(
+  { copies, onChange }: Pick<ReplicationDeps, 'copies' | 'onChange'>,
+  replicas: Replication['replicas'],
+): () => void {
+  const reported = new Map<VolumeId, string>()
+  return () => {
+    for (const volume of reported.keys()) if (replicas(volume) === undefined) reported.delete(volume)
+    for (const volume of copies().keys()) {
+      const text = JSON.stringify(replicas(volume) ?? [])
+      if (text === (reported.get(volume) ?? '[]')) continue
+      reported.set(volume, text)
+      onChange(volume)
+    }
   }
 }
 

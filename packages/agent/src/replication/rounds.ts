@@ -2,7 +2,7 @@
 // and drop checkpoints that no replica needs.
 
 import type { DesiredCopy, NodeId, VolumeCheckpoint, VolumeId } from '@holdfast/contract'
-import { outdatedCheckpoints } from '@holdfast/core/node'
+import { completeCheckpoint, outdatedCheckpoints } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import type { LiveCopies } from '../ports/live-copies.ts'
 import type { VolumePool } from '../ports/volume-pool.ts'
@@ -27,6 +27,8 @@ export interface ObservedRound {
   /** When the round began: an unchanged volume has everything that was written before. */
   readonly startedMs: number
   readonly volumes: readonly PrimaryVolume[]
+  /** The checkpoints that have everything that was written before the round. */
+  readonly complete: ReadonlyMap<VolumeId, VolumeCheckpoint>
 }
 
 export interface Rounds {
@@ -95,9 +97,22 @@ export function createRounds(deps: RoundDeps): Rounds {
       )
       if (isTaken) latest = await list(pool)
       await dropOutdated(deps, pool, latest)
-      return { startedMs, volumes }
+      return { startedMs, volumes, complete: completeCheckpoints(volumes, latest) }
     },
   }
+}
+
+function completeCheckpoints(
+  flushed: readonly PrimaryVolume[],
+  after: readonly PrimaryVolume[],
+): ReadonlyMap<VolumeId, VolumeCheckpoint> {
+  const found = new Map<VolumeId, VolumeCheckpoint>()
+  for (const { volume, facts } of after) {
+    const before = flushed.find((one) => one.volume === volume)
+    const complete = before && completeCheckpoint(before.facts, facts)
+    if (complete !== undefined) found.set(volume, complete)
+  }
+  return found
 }
 
 async function dropOutdated(

@@ -223,8 +223,9 @@ function applyDesired(
 }
 
 async function answerCall({ options, state }: Context, { id, method }: Call): Promise<void> {
-  if (method === 'measure') {
-    sendMessage(state.socket, { type: 'answer', id, measurements: options.measure?.() ?? [] })
+  if (method === 'measure' || method === 'checkpoint') {
+    const measurements = method === 'measure' ? options.measure?.() : await options.checkpoint?.()
+    sendMessage(state.socket, { type: 'answer', id, measurements: measurements ?? [] })
     return
   }
   if (method !== 'containers') {

@@ -1,5 +1,5 @@
 // Copies of volumes in a session: all are reported after a complete set with copies, none to a server that sends no copies,
-// and the call `measure` is answered.
+// and the calls `measure` and `checkpoint` are answered.
 
 import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
@@ -15,7 +15,9 @@ import { startSession } from './start-session.ts'
 
 const VOLUME = asVolumeId('vol_01JCPZ0000000000000000000A')
 const COPY: ObservedCopy = { volume: VOLUME, epoch: 1, state: 'present', sizeBytes: 7, reason: '' }
+const CHECKPOINT = { epoch: 1, number: 2 }
 const MEASURED = { volume: VOLUME, usedBytes: 5, measuredAt: '2026-11-17T10:00:00.000Z' }
+const CHECKED = { ...MEASURED, checkpoint: CHECKPOINT }
 const SET = { session: 1, revision: 9, items: [], templates: {} }
 
 const ends: (() => void)[] = []
@@ -54,6 +56,7 @@ async function openSession(): Promise<Opened> {
     containers: async () => [],
     copies: () => [COPY],
     measure: () => [MEASURED],
+    checkpoint: async () => [CHECKED],
     log: pino({ level: 'silent' }),
   })
   const [socket]: WebSocket[] = await once(server, 'connection')
@@ -100,4 +103,9 @@ test('reports no copies to a server that sends none, and answers what it measure
   expect(await reportsOf(opened)).toEqual([])
   expect(opened.changes[0]).not.toHaveProperty('copies')
   expect(opened.received.at(-1)).toMatchObject({ type: 'answer', measurements: [MEASURED] })
+  opened.send({ type: 'call', id: 'last', method: 'checkpoint' })
+  await waitUntil(() => opened.received.some((message) => 'id' in message && message.id === 'last'), {
+    what: 'the agent answers',
+  })
+  expect(opened.received.at(-1)).toMatchObject({ type: 'answer', measurements: [CHECKED] })
 })

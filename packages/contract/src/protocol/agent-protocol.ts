@@ -170,10 +170,11 @@ export const statusShape = object({
 export type Status = Infer<typeof statusShape>
 
 /**
- * Methods of a call between server and agent. The server calls `containers` and `measure`, which asks for the bytes in use
- * of all copies; the agent calls the other methods.
+ * Methods of a call between server and agent. The server calls `containers`, `measure`, which asks for the bytes in use of
+ * all copies, and `checkpoint`, which takes checkpoints of all primaries first and needs the capability `checkpoints`. The
+ * agent calls the other methods.
  */
-export const CALL_METHODS = ['containers', 'measure', 'registry', 'environment'] as const
+export const CALL_METHODS = ['containers', 'measure', 'checkpoint', 'registry', 'environment'] as const
 export const callShape = object({
   type: oneOf(['call']),
   id: string(),

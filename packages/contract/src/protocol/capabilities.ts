@@ -38,11 +38,15 @@ export const KEPT_LOGS = 'kept_logs'
 /** The agent holds copies of volumes and reports about them. Without it, a node gets no copies. */
 export const VOLUMES = 'volumes'
 
+/** The agent takes a checkpoint of its primaries on request. */
+export const CHECKPOINTS = 'checkpoints'
+
 /** The capabilities of an agent of this version. */
 export const AGENT_CAPABILITIES: readonly string[] = [
   ...new Set(Object.values(TEMPLATE_CAPABILITIES)),
   KEPT_LOGS,
   VOLUMES,
+  CHECKPOINTS,
 ]
 
 /** The capabilities of version 0.1.0, which hold for every agent that states none. This list never changes. */

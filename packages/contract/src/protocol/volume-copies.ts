@@ -77,13 +77,18 @@ export const observedCopyShape = object({
 })
 export type ObservedCopy = Infer<typeof observedCopyShape>
 
-/** The answer of an agent to the call `measure` about one copy. */
+/** The answer of an agent to the calls `measure` and `checkpoint` about one copy. */
 export const measurementShape = object({
   volume: branded<VolumeId>(),
   usedBytes: integer(),
   measuredAt: string(),
   /** The highest bytes in use of the last days, and the first of these days (`2026-11-17`). */
   highest: optional(object({ bytes: integer(), since: string() })),
+  /**
+   * For a primary, in the answer to `checkpoint`: a checkpoint with everything that was written before the call. Absent if
+   * none was taken, for example because the replicas still receive an earlier one.
+   */
+  checkpoint: optional(checkpointShape),
   /** For a primary, what each replica has acknowledged; absent without replicas. */
   replicas: optional(
     list(

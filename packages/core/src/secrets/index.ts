@@ -1,4 +1,11 @@
 export { anchorVolume } from './anchor.ts'
+export {
+  type AnchoredVolume,
+  checkpointOf,
+  nextCheckpoint,
+  type RotationCheckpoint,
+  volumesToAsk,
+} from './anchored-volumes.ts'
 export { checkSecretPath } from './check-path.ts'
 export {
   type ComposedEnvironment,
@@ -13,6 +20,7 @@ export { type CredentialFact, type PinPlan, type PinQuestion, planPins } from '.
 export { newestUsable, planPatch, type SentDocument, warnOfDroppedKeys } from './plan-write.ts'
 export {
   blockers,
+  consumerBlockers,
   hasProved,
   nextMove,
   nextSteps,

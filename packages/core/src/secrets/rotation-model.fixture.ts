@@ -39,7 +39,7 @@ export function successors(world: World, rules: Rules): World[] {
 
 function factsOf({ rotation, versions, consumers }: World): RotationFacts {
   const shown = consumers.flatMap((each, index) => (each === undefined ? [] : [consumerFacts(each, index)]))
-  return { rotation, versions, consumers: shown }
+  return { rotation, versions, consumers: shown, volumes: [] }
 }
 
 function consumerFacts({ pin, lastGood, slots, stopped }: ModelConsumer, index: number): RotationConsumer {

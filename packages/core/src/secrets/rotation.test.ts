@@ -28,7 +28,7 @@ const facts = (
   rotation: Rotating | undefined,
   consumers: readonly RotationConsumer[],
   versions: readonly number[] = [1, 2],
-): RotationFacts => ({ rotation, versions, consumers })
+): RotationFacts => ({ rotation, versions, consumers, volumes: [] })
 
 const at = (phase: Rotating['phase'], aborting = false): Rotating => ({
   phase,

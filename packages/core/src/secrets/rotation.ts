@@ -3,6 +3,7 @@
 // functions are pure; rotation-model.test.ts checks them exhaustively (docs/design/secrets.md#rotation).
 
 import type { RotationPhase, RotationStep } from '@holdfast/contract'
+import { type AnchoredVolume, type RotationCheckpoint, volumeBlockers } from './anchored-volumes.ts'
 
 export interface Rotating {
   readonly phase: Exclude<RotationPhase, 'idle'>
@@ -10,6 +11,8 @@ export interface Rotating {
   readonly new: number
   /** True while the cutover is being rolled back. The rollback ends when no container uses the new version. */
   readonly aborting?: boolean
+  /** Checkpoints of anchored volumes, taken after every consumer had the new version. */
+  readonly checkpoints?: readonly RotationCheckpoint[]
 }
 
 /** The state of one deployment that uses the credential. */
@@ -34,6 +37,8 @@ export interface RotationFacts {
   /** Versions of the credential that are not destroyed, ascending. */
   readonly versions: readonly number[]
   readonly consumers: readonly RotationConsumer[]
+  /** The volumes whose data depends on the credential. */
+  readonly volumes: readonly AnchoredVolume[]
 }
 
 export type RotationTurn =
@@ -76,8 +81,15 @@ export function blockers(facts: RotationFacts): string[] {
   const { rotation, consumers } = facts
   if (rotation === undefined) return stageBlockers(facts)
   if (rotation.aborting === true) return abortBlockers(consumers, rotation)
-  return rotation.phase === 'cutover' ? consumers.flatMap((each) => retireBlockers(each, rotation)) : []
+  if (rotation.phase !== 'cutover') return []
+  const ofConsumers = consumerBlockers(facts)
+  if (ofConsumers.length > 0) return ofConsumers
+  return facts.volumes.flatMap((volume) => volumeBlockers(volume, rotation.checkpoints))
 }
+
+/** Why consumers block the end of a rotation. Only when none does may the checkpoints of volumes be taken. */
+export const consumerBlockers = ({ rotation, consumers }: RotationFacts): string[] =>
+  rotation === undefined ? [] : consumers.flatMap((each) => retireBlockers(each, rotation))
 
 /** Why no step is possible during an abort. Never empty, because the abort ends the rotation without a further step. */
 function abortBlockers(consumers: readonly RotationConsumer[], { new: version }: Rotating): string[] {

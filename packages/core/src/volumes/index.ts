@@ -18,6 +18,7 @@ export {
   refusalOfNode,
   type VolumeDemand,
 } from './place-volume.ts'
+export { promotableCopies } from './promotable-copies.ts'
 export {
   type CopyNode,
   type CopyReport,

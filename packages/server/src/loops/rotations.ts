@@ -16,28 +16,38 @@ import {
 import { gatherRotation } from '../operations/secrets/rotation/rotation-guards.ts'
 import { markVersionsForDestruction } from '../operations/secrets/versions/destroy-versions.ts'
 import { pathOf } from '../operations/secrets/versions/version-uses.ts'
+import type { CallMeasure } from '../operations/volumes/measure-volumes.ts'
 import { type Clock, timestamp } from '../ports/clock.ts'
 import { credentials, deployments, type StoredCredential, tenants } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { inTenant, type Transaction } from '../store/transaction.ts'
+import { createConfirmations } from './confirm-checkpoints.ts'
 import { LostLeadershipError } from './leadership/fence.ts'
 import type { Leadership } from './leadership/lead-shards.ts'
 import { repeat } from './repeat.ts'
 
-export interface RotationLoopDeps {
+/** The dependencies of the moves of a cutover. */
+export interface RotationDeps {
   readonly store: Store
   readonly clock: Clock
   readonly leadership: Pick<Leadership, 'owns' | 'fenced'>
   readonly archiveRevisions: number
-  /** The interval at which credentials in cutover are reconciled. */
-  readonly checkMs?: number
   onError(error: unknown, credential: string): void
 }
 
+export interface RotationLoopDeps extends RotationDeps {
+  readonly callMeasure: CallMeasure
+  /** The interval at which credentials in cutover are reconciled. */
+  readonly checkMs?: number
+  /** The interval at which primaries of anchored volumes are asked. */
+  readonly confirmMs?: number
+}
+
 const CHECK_MS = 500
+const CONFIRM_MS = 1_000
 
 export function startRotations(deps: RotationLoopDeps): { stop(): Promise<void> } {
-  const { store, checkMs = CHECK_MS } = deps
+  const { store, checkMs = CHECK_MS, confirmMs = CONFIRM_MS } = deps
   /** The credentials in cutover, read from the store at start and updated with each change of a credential. */
   const inCutover: LabelsInCutover = new Map()
   for (const { record: tenant } of store.list(tenants))
@@ -51,9 +61,16 @@ export function startRotations(deps: RotationLoopDeps): { stop(): Promise<void> 
     () => reconcileAll(deps, inCutover),
     (error) => deps.onError(error, ''),
   )
+  const confirmations = createConfirmations(deps, (error, tenant) => reportError(deps, error, tenant))
+  const confirming = setInterval(() => {
+    for (const [tenant, labels] of inCutover)
+      if (deps.leadership.owns(tenant)) confirmations.start(tenant, [...labels])
+  }, confirmMs)
   return {
     async stop() {
       unwatch()
+      clearInterval(confirming)
+      await confirmations.settled()
       await reconciling.stop()
     },
   }
@@ -70,22 +87,26 @@ function track(store: Pick<Store, 'get'>, inCutover: LabelsInCutover, tenant: Te
 }
 
 /** Reconciles all tenants. A tenant that fails does not block other tenants and is retried at the next run. */
-async function reconcileAll(deps: RotationLoopDeps, inCutover: LabelsInCutover): Promise<void> {
+async function reconcileAll(deps: RotationDeps, inCutover: LabelsInCutover): Promise<void> {
   await Promise.all(
     [...inCutover]
       .filter(([tenant]) => deps.leadership.owns(tenant))
       .map(([tenant, labels]) =>
-        reconcileTenant(deps, tenant, [...labels]).catch((error: unknown) => {
-          // LostLeadershipError is ignored, because the new owner of the shard does the work.
-          if (!(error instanceof LostLeadershipError)) deps.onError(error, `${tenant}: ${[...labels].join()}`)
-        }),
+        reconcileTenant(deps, tenant, [...labels]).catch((error: unknown) =>
+          reportError(deps, error, `${tenant}: ${[...labels].join()}`),
+        ),
       ),
   )
 }
 
+/** LostLeadershipError is ignored, because the new owner of the shard does the work. */
+function reportError({ onError }: RotationDeps, error: unknown, credential: string): void {
+  if (!(error instanceof LostLeadershipError)) onError(error, credential)
+}
+
 /** Ends finished aborts. Moves each due deployment with one new revision, even if several of its credentials rotate. */
 export async function reconcileTenant(
-  deps: RotationLoopDeps,
+  deps: RotationDeps,
   tenant: TenantId,
   labels: readonly string[],
 ): Promise<void> {
@@ -110,7 +131,7 @@ function moveOf(
 
 /** Moves a deployment to another version. Decides again inside the transaction, because records may have changed. */
 async function moveConsumer(
-  deps: RotationLoopDeps,
+  deps: RotationDeps,
   tenant: TenantId,
   name: string,
   labels: readonly string[],
@@ -140,7 +161,7 @@ function callerOf(tenant: TenantId, [first]: readonly Due[]): Caller | undefined
   return askedBy && { tenant, ...askedBy }
 }
 
-async function endAbort(deps: RotationLoopDeps, tenant: TenantId, label: string): Promise<void> {
+async function endAbort(deps: RotationDeps, tenant: TenantId, label: string): Promise<void> {
   const { leadership, store, clock } = deps
   await leadership.fenced<void>(tenant, (transaction) => {
     const address = inTenant(tenant, credentials, label)

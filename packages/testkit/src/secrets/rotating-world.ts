@@ -143,6 +143,7 @@ export function startMoves(
     clock: swift,
     leadership,
     archiveRevisions: 50,
+    callMeasure: async () => 'unreachable',
     checkMs: CHECK_MS,
     onError: (error) => errors.push(error),
   })

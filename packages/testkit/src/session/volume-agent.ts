@@ -1,5 +1,5 @@
 // An agent that holds copies of volumes in memory: it reports each desired copy as present or removed, calls its replicas
-// current, releases a primary that is handed over, and answers the call `measure`.
+// current, releases a primary that is handed over, and answers the calls `measure` and `checkpoint`.
 
 import {
   AGENT_CAPABILITIES,
@@ -24,11 +24,19 @@ export interface VolumeAgent {
   readonly peers: () => readonly Peer[]
   /** Changes what the agent reports about every copy from now on; undefined reports nothing. */
   behave(report: (copy: DesiredCopy) => ObservedCopy | undefined): void
+  /** Changes what the agent answers about every copy from now on. */
+  answer(answer: AnswerAbout): void
   close(): void
 }
 
+type AnswerAbout = (
+  copy: DesiredCopy,
+  method: 'measure' | 'checkpoint',
+) => Pick<Measurement, 'checkpoint' | 'replicas'>
+
 export interface VolumeAgentOptions {
   readonly poolBytes: number
+  readonly capabilities?: readonly string[]
   readonly report?: (copy: DesiredCopy) => ObservedCopy | undefined
   readonly agentPeerAddress?: string
   /** Measures a copy for the call `measure`. */
@@ -70,22 +78,26 @@ export async function openVolumeAgent(
   node: EnrolledVolumeNode,
   options: VolumeAgentOptions,
 ): Promise<VolumeAgent> {
-  const { poolBytes, agentPeerAddress = '10.0.0.1:7844' } = options
+  const { poolBytes, agentPeerAddress = '10.0.0.1:7844', capabilities = AGENT_CAPABILITIES } = options
   const copies = new Map<VolumeId, DesiredCopy>()
   let peers: readonly Peer[] = []
   let report = options.report ?? obey
+  let answer = answerAtOnce
   const agent = await openRaw(
     baseUrl,
     { ...node, generation: 1 },
-    { capabilities: [...AGENT_CAPABILITIES], storage: { poolBytes, usedBytes: 0 }, agentPeerAddress },
+    { capabilities: [...capabilities], storage: { poolBytes, usedBytes: 0 }, agentPeerAddress },
   )
   const reportAll = () => {
     const observed = [...copies.values()].flatMap((copy) => report(copy) ?? [])
     agent.send({ type: 'status', session: agent.session, observations: [], copies: observed })
   }
-  const answerMeasure = async (id: string) => {
-    const measurements = await Promise.all([...copies.values()].map(options.measure ?? measure))
-    agent.send({ type: 'answer', id, measurements })
+  const answerCall = async (id: string, method: 'measure' | 'checkpoint') => {
+    const measured = async (copy: DesiredCopy) => ({
+      ...(await (options.measure ?? measure)(copy)),
+      ...answer(copy, method),
+    })
+    agent.send({ type: 'answer', id, measurements: await Promise.all([...copies.values()].map(measured)) })
   }
   const hear = (message: ServerMessage): void => {
     if (message.type === 'complete' && message.copies !== undefined) copies.clear()
@@ -96,8 +108,8 @@ export async function openVolumeAgent(
       peers = message.peers ?? peers
       reportAll()
     }
-    if (message.type === 'call' && message.method === 'measure')
-      void answerMeasure(message.id)
+    if (message.type === 'call' && (message.method === 'measure' || message.method === 'checkpoint'))
+      void answerCall(message.id, message.method)
   }
   for (const message of agent.heard) hear(message)
   agent.socket.on('message', (data, isBinary) => {
@@ -112,13 +124,21 @@ export async function openVolumeAgent(
       report = next
       reportAll()
     },
+    answer(next) {
+      answer = next
+    },
     close: () => agent.close(),
   }
 }
 
-const measure = ({ volume, peers }: DesiredCopy) => ({
+const measure = ({ volume }: DesiredCopy) => ({
   volume,
   usedBytes: 4096,
   measuredAt: '2026-01-01T00:00:00.000Z',
-  replicas: peers.map((nodeId) => ({ nodeId, checkpoint: { epoch: 1, number: 3 }, age: 2 })),
+})
+
+/** The answer of a primary whose replicas have its newest checkpoint. */
+const answerAtOnce: AnswerAbout = ({ epoch, peers }, method) => ({
+  ...(method === 'checkpoint' ? { checkpoint: { epoch, number: 3 } } : {}),
+  replicas: peers.map((nodeId) => ({ nodeId, checkpoint: { epoch, number: 3 }, age: 2 })),
 })

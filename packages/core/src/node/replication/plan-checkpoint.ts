@@ -2,7 +2,7 @@
 // that of its newest checkpoint has not changed since: creating a snapshot gives both the same generation.
 
 import type { VolumeCheckpoint } from '@holdfast/contract'
-import { includesCheckpoint, newestCommon, newestFirst } from './checkpoints.ts'
+import { includesCheckpoint, isSameCheckpoint, newestCommon, newestFirst } from './checkpoints.ts'
 
 export interface OwnCheckpoint extends VolumeCheckpoint {
   readonly generation: number
@@ -38,6 +38,16 @@ export const newestTaken = ({ epoch, own }: PrimaryFacts): OwnCheckpoint | undef
 export function isClean(facts: PrimaryFacts): boolean {
   const newest = newestTaken(facts)
   return newest !== undefined && facts.generation <= newest.generation
+}
+
+/**
+ * The checkpoint at the end of a round that has everything that was on disk at its flush: the newest one, if the volume was
+ * clean or the round has taken it.
+ */
+export function completeCheckpoint(flushed: PrimaryFacts, after: PrimaryFacts): VolumeCheckpoint | undefined {
+  const [before, newest] = [newestTaken(flushed), newestTaken(after)]
+  const isNew = before === undefined || (newest !== undefined && !isSameCheckpoint(before, newest))
+  return newest && (isClean(flushed) || isNew) ? { epoch: newest.epoch, number: newest.number } : undefined
 }
 
 /** A volume with its replicas. Volumes that one container writes form a group. */

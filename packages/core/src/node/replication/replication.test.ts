@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { baseOf, nextNumber, surplusCheckpoints } from './checkpoints.ts'
 import { judgeIncoming, maxStreamBytes, type OfferedCheckpoint } from './judge-incoming.ts'
 import {
+  completeCheckpoint,
   needsCheckpoint,
   type OwnCheckpoint,
   outdatedCheckpoints,
@@ -137,6 +138,17 @@ describe('a primary', () => {
     ]
     expect([needsCheckpoint(group(ready)), needsCheckpoint(group(busy))]).toEqual([true, false])
   })
+
+  test.each([
+    ['the newest one of a clean volume', facts(10, own(2, 1, 10)), facts(12, own(2, 1, 10)), at(2, 1)],
+    ['the one that the round took', changed, facts(25, own(2, 1, 10), own(2, 2, 20)), at(2, 2)],
+    ['the first one', facts(5), facts(5, own(2, 1, 5)), at(2, 1)],
+    ['none if the round took none of a changed volume', changed, changed, undefined],
+    ['none without any', facts(5), facts(5), undefined],
+    ['no received one', facts(10), facts(10, received), undefined],
+  ])('has everything written before the round in %s', (_what, flushed, after, complete) =>
+    expect(completeCheckpoint(flushed, after)).toEqual(complete),
+  )
 
   const four = facts(50, own(1, 9, 5), own(2, 1, 10), own(2, 2, 20), own(2, 3, 30))
   test.each([

@@ -24,8 +24,12 @@ import { findHolder } from './find-holder.ts'
 import { postJson } from './post-json.ts'
 
 /** The methods that the server calls on agents. All other methods of the protocol are called by agents. */
-export type NodeMethod = 'containers' | 'measure'
-const NODE_METHODS: readonly NodeMethod[] = ['containers', 'measure']
+export type NodeMethod = 'containers' | 'measure' | 'checkpoint'
+const NODE_METHODS: readonly NodeMethod[] = ['containers', 'measure', 'checkpoint']
+
+/** A checkpoint flushes the pool of the node, so its answer may take several times as long as others. */
+const deadlineMs = ({ callMs }: GatewayContext['times'], method: NodeMethod): number =>
+  method === 'checkpoint' ? 3 * callMs : callMs
 
 /** A node's answer. `unreachable` (no socket, or no answer in time) does not mean that the node has no containers. */
 const nodeAnswerShape = object({
@@ -128,7 +132,7 @@ function callSession(
       pending.delete(id)
       resolve(answer)
     }
-    const timer = setTimeout(() => settle(UNREACHABLE), times.callMs)
+    const timer = setTimeout(() => settle(UNREACHABLE), deadlineMs(times, method))
     pending.set(id, { session, resolve: settle })
     if (!send(session.socket, { type: 'call', id, method })) settle(UNREACHABLE)
   })
@@ -146,7 +150,7 @@ async function forward(context: GatewayContext, node: NodeAddress, method: NodeM
       url,
       body,
       authorization,
-      deadlineMs: times.callMs,
+      deadlineMs: deadlineMs(times, method),
       ...defined({ ca: clusterCa }),
     })
     if (answer.status === 200) return decodeOpen(nodeAnswerShape, JSON.parse(answer.body))

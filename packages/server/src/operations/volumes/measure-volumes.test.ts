@@ -30,9 +30,9 @@ function setUp(answer: CallMeasure) {
   const calls: string[] = []
   let now = 0
   const measurements = createMeasurements(
-    async (tenant, nodeId) => {
+    async (tenant, nodeId, method) => {
       calls.push(nodeId)
-      return answer(tenant, nodeId)
+      return answer(tenant, nodeId, method)
     },
     () => now,
   )

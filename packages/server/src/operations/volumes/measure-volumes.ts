@@ -9,6 +9,7 @@ import type { StoredVolume } from '../../store/records.ts'
 export type CallMeasure = (
   tenant: TenantId,
   nodeId: NodeId,
+  method: 'measure' | 'checkpoint',
 ) => Promise<readonly Measurement[] | 'unreachable'>
 
 /** Finds the measurement of a volume in the answers. */
@@ -38,7 +39,7 @@ export function createMeasurements(callMeasure: CallMeasure, now: () => number):
     const key = `${tenant}/${nodeId}`
     const before = asked.get(key)
     if (before !== undefined && now() - before.at < KEPT_MS) return before.answer
-    const answer = callMeasure(tenant, nodeId).then(byVolume, () => undefined)
+    const answer = callMeasure(tenant, nodeId, 'measure').then(byVolume, () => undefined)
     const entry = { at: now(), answer }
     asked.set(key, entry)
     // A node that did not answer is asked again by the next request.
@@ -63,7 +64,8 @@ export function createMeasurements(callMeasure: CallMeasure, now: () => number):
   }
 }
 
-function byVolume(
+/** The valid measurements of an answer; undefined if there was none. */
+export function byVolume(
   answer: readonly Measurement[] | 'unreachable',
 ): ReadonlyMap<VolumeId, Measurement> | undefined {
   if (answer === 'unreachable') return undefined
@@ -71,11 +73,13 @@ function byVolume(
 }
 
 /** The schema of the protocol checks types only; a wrong number must not reach a client. */
-function isValid({ usedBytes, measuredAt, highest, replicas = [] }: Measurement): boolean {
+function isValid({ usedBytes, measuredAt, checkpoint: own, highest, replicas = [] }: Measurement): boolean {
+  const checkpoints = [own, ...replicas.map(({ checkpoint }) => checkpoint)]
   const numbers = [
     usedBytes,
     highest?.bytes ?? 0,
-    ...replicas.flatMap(({ checkpoint, age }) => [checkpoint?.number ?? 0, age ?? 0]),
+    ...checkpoints.flatMap((one) => (one === undefined ? [] : [one.epoch, one.number])),
+    ...replicas.map(({ age }) => age ?? 0),
   ]
   const areTimes = TIME.test(measuredAt) && DAY.test(highest?.since ?? measuredAt)
   return areTimes && numbers.every((number) => Number.isSafeInteger(number) && number >= 0)

@@ -7,6 +7,7 @@ import {
   type Infer,
   integer,
   list,
+  type NodeId,
   nullable,
   object,
   oneOf,
@@ -15,6 +16,7 @@ import {
   string,
   type TenantId,
   type TokenId,
+  type VolumeId,
 } from '@holdfast/contract'
 import { globalCollection, tenantCollection, v } from './collection.ts'
 
@@ -54,6 +56,20 @@ export const storedCredentialShape = object({
       startedBy: branded<Consumer>(),
       /** True while a cutover is being aborted; the abort ends when no container uses the new version. */
       aborting: optional(boolean()),
+      /**
+       * For each anchored volume with copies, a checkpoint that its primary took after every consumer had the new version,
+       * and the nodes that have acknowledged it.
+       */
+      checkpoints: optional(
+        list(
+          object({
+            volume: branded<VolumeId>(),
+            epoch: integer(),
+            number: integer(),
+            acknowledged: list(branded<NodeId>()),
+          }),
+        ),
+      ),
       /** The caller of the last rotation step; the deployment revisions that the rotation creates name this caller. */
       askedBy: optional(
         object({ token: branded<TokenId>(), role: oneOf(ROLES), onBehalf: boolean(), requestId: string() }),

@@ -35,9 +35,11 @@ export function advancedCredential(
   if (rotation === undefined || requester === undefined) return ended
   const { token, role, onBehalf, requestId } = requester.caller
   const askedBy = { token, role, onBehalf, requestId }
+  // Checkpoints are from after the last move of a cutover, so no other phase has any.
+  const { checkpoints: _taken, ...phase } = rotation
   return {
     ...ended,
-    rotation: { ...rotation, since, startedBy: consumerOf('deployment', requester.deployment), askedBy },
+    rotation: { ...phase, since, startedBy: consumerOf('deployment', requester.deployment), askedBy },
   }
 }
 

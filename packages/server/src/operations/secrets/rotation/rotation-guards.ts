@@ -9,7 +9,7 @@ import {
   ownerOf,
   type TenantId,
 } from '@holdfast/contract'
-import { anchorVolume, isReady, pinOf, type RotationConsumer, type RotationFacts } from '@holdfast/core'
+import { isReady, pinOf, type RotationConsumer, type RotationFacts } from '@holdfast/core'
 import { countedName } from '../../../scheduling/scheduling-facts.ts'
 import {
   credentials,
@@ -24,6 +24,7 @@ import {
 import type { Store } from '../../../store/store.ts'
 import { inTenant, placementAt } from '../../../store/transaction.ts'
 import { pathOf } from '../versions/version-uses.ts'
+import { anchoredVolumes, anchorsOf } from './anchored-volumes.ts'
 import { containerProof, containerVersions, knownProofKey } from './proof.ts'
 
 type StoreReader = Pick<Store, 'get' | 'list'>
@@ -55,6 +56,7 @@ export function gatherRotation(
   const recordOf = (name: string) =>
     changed?.spec.name === name ? changed : store.get(inTenant(tenant, deployments, name))?.record
   const former = formerConsumers(store, tenant, credential)
+  const referring = credential.consumers.flatMap((consumer) => recordOf(consumerName(consumer)) ?? [])
   return {
     rotation: credential.rotation,
     versions: credential.versions.map(({ version }) => version),
@@ -64,6 +66,7 @@ export function gatherRotation(
         .map((name) => gatherConsumer(store, tenant, credential, name, recordOf(name))),
       ...former.map((placement) => formerConsumer(credential, placement)),
     ],
+    volumes: anchoredVolumes(store, tenant, pathOf(credential), referring),
   }
 }
 
@@ -86,13 +89,10 @@ function gatherConsumer(
     held: placement === undefined ? [] : heldVersions(credential, placement),
     proved: countReady(proofs),
     leaving: stored.deleting,
-    anchored: isAnchored(stored, pathOf(credential)),
+    anchored: anchorsOf(stored, pathOf(credential)).length > 0,
     running: sumByVersion(proofs),
   }
 }
-
-const isAnchored = ({ spec }: StoredDeployment, path: string): boolean =>
-  spec.secrets.some(({ vault_path, anchor }) => vault_path === path && anchorVolume(anchor) !== undefined)
 
 function unreadable(name: string): RotationConsumer {
   return {
