@@ -2,7 +2,8 @@
 // neither a name nor a faulty server can direct it to its own machine or to a metadata service.
 
 import { lookup } from 'node:dns/promises'
-import { BlockList, isIP, isIPv6 } from 'node:net'
+import { isIP } from 'node:net'
+import { unusablePeerHost } from '@holdfast/core/node'
 import { PeerError } from './peer-error.ts'
 
 export interface PeerEndpoint {
@@ -12,28 +13,9 @@ export interface PeerEndpoint {
 
 const ADDRESS = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]{1,253}):([0-9]{1,5})$/
 
-const REFUSED: readonly (readonly [address: string, prefix: number])[] = [
-  ['0.0.0.0', 8],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['224.0.0.0', 3],
-  ['::', 128],
-  ['::1', 128],
-  ['fe80::', 10],
-  ['ff00::', 8],
-  // Metadata services outside of the link-local networks.
-  ['100.100.100.200', 32],
-  ['168.63.129.16', 32],
-  ['192.0.0.192', 32],
-  ['fd00:ec2::254', 128],
-]
-const refused = new BlockList()
-for (const [address, prefix] of REFUSED) refused.addSubnet(address, prefix, isIPv6(address) ? 'ipv6' : 'ipv4')
-
 /** Whether no peer can be at this IP address: loopback, link-local, multicast, unspecified or metadata. */
 export function isRefusedPeerIp(address: string): boolean {
-  if (isIP(address) === 0 || address.includes('%')) return true
-  return refused.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
+  return isIP(address) === 0 || address.includes('%') || unusablePeerHost(address) !== undefined
 }
 
 export function parsePeerAddress(text: string): PeerEndpoint | undefined {

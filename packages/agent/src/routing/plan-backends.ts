@@ -3,6 +3,7 @@
 // See docs/design/routing.md#upstreams.
 
 import { type Owner, ownerOf, type Route, type RoutedDeployment } from '@holdfast/contract'
+import { hostOfPeer, unusablePeerHost } from '@holdfast/core/node'
 import type { Backend } from '../ports/router.ts'
 
 export interface LocalReplica {
@@ -100,7 +101,8 @@ const PEER = /^([A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]):[0-9]{1,5}$/
 const ADDRESS = /^[0-9]{1,3}(\.[0-9]{1,3}){3}$/
 const MAX_PORT = 65_535
 
-export const isPeerAddress = (text: string): boolean => PEER.test(text)
+export const isPeerAddress = (text: string): boolean =>
+  PEER.test(text) && unusablePeerHost(hostOfPeer(text)) === undefined
 
 const isValid = ({ host, path, port }: Route): boolean =>
   HOST.test(host) && PATH.test(path) && Number.isInteger(port) && port > 0 && port <= MAX_PORT

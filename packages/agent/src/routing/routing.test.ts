@@ -112,7 +112,12 @@ describe('planning the backends of a deployment', () => {
   test('omits names, hosts, paths and peers that admission would reject', () => {
     const bad = ['*.test', 'a{b}.test', 'A.test', ''].map((host) => ({ host, path: '/', port: 80 }))
     const paths = ['/a*', '/{x}', 'a', '/a//b', '/a/'].map((path) => ({ host: 'a.test', path, port: 80 }))
-    const table = [routed(0, { routes: [...bad, ...paths], peers: ['x:1/y', '{x}:1', 'n1:8081'] })]
+    const table = [
+      routed(0, {
+        routes: [...bad, ...paths],
+        peers: ['x:1/y', '{x}:1', '127.0.0.1:80', '[::1]:80', 'n1:8081'],
+      }),
+    ]
     expect(planBackends(facts({ table }))).toMatchObject([{ routes: [], peers: ['n1:8081'] }])
     expect(planBackends(facts({ table: [routed(0, { name: 'a.b' })] }))).toEqual([])
   })

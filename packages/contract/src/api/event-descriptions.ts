@@ -340,6 +340,12 @@ export const EVENT_DESCRIPTIONS: { readonly [type in EventType]: EventDescriptio
     subjects: ['Node'],
     data: { refused: 'the ignored labels' },
   },
+  'node.address_refused': {
+    when: 'a node opens a session with addresses for other nodes at which none can reach it; they are ignored',
+    severity: ['warning'],
+    subjects: ['Node'],
+    data: { refused: 'each address with the option that sets it and the kind of address', fix: 'what to do' },
+  },
   'node.orphans_found': {
     when: 'more than half of the containers on a node belong to no assignment, so the agent removes none of them',
     severity: ['warning'],

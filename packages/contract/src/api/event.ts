@@ -58,6 +58,7 @@ export const EVENT_TYPES = [
   'node.claim_released',
   'node.labels_changed',
   'node.labels_refused',
+  'node.address_refused',
   'node.orphans_found',
   'job.started',
   'job.succeeded',

@@ -12,6 +12,7 @@ import {
   type VolumeId,
 } from '@holdfast/contract'
 import { desiredCopies } from '@holdfast/core'
+import { hostOfPeer, unusablePeerHost } from '@holdfast/core/node'
 import type { Change } from '../../store/cache/record-index.ts'
 import { nodes, tenants, volumes } from '../../store/records.ts'
 import { inTenant } from '../../store/transaction.ts'
@@ -103,7 +104,10 @@ function peersOf(store: IndexStore, tenant: TenantId, copies: readonly DesiredCo
   const ids = new Set(copies.flatMap(({ peers }) => peers))
   return [...ids].flatMap((nodeId) => {
     const node = store.get(inTenant(tenant, nodes, nodeId))?.record
-    if (node?.agentPeerAddress === undefined) return []
-    return [{ nodeId, address: node.agentPeerAddress, publicKeys: [node.publicKey] }]
+    const address = node?.agentPeerAddress
+    // The only node of a tenant may have stated any address, and has kept it when a second one came.
+    if (node === undefined || address === undefined || unusablePeerHost(hostOfPeer(address)) !== undefined)
+      return []
+    return [{ nodeId, address, publicKeys: [node.publicKey] }]
   })
 }

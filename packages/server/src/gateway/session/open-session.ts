@@ -4,14 +4,19 @@
 import { defined, type Hello, type TenantId } from '@holdfast/contract'
 import { isLabelKey, isLabelValue } from '@holdfast/core'
 import { type AttestedLabels, attestLabels, markOf } from '../../operations/nodes/attest-labels.ts'
-import { labelsRefusedEvent, nodeSubject } from '../../operations/nodes/node-events.ts'
+import {
+  addressRefusedEvent,
+  labelsRefusedEvent,
+  nodeSubject,
+  type RefusedAddress,
+} from '../../operations/nodes/node-events.ts'
 import { type NewEvent, recordEvent } from '../../operations/record-write.ts'
 import { timestamp } from '../../ports/clock.ts'
 import { nodes, type StoredNode } from '../../store/records.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 import type { GatewayContext } from '../deps.ts'
 import type { GatewayParts } from '../parts.ts'
-import { validPeerAddress } from './peer-address.ts'
+import { refusedAddresses, withoutAddresses } from './peer-address.ts'
 import { nextSecureRouter, statedRouter } from './secure-router.ts'
 import type { OpenedSession } from './session.ts'
 import { isProven } from './verify-hello.ts'
@@ -28,6 +33,7 @@ export async function openSession(
 ): Promise<OpenedSession | undefined> {
   const { store } = context
   let isAllowed = false
+  let refused: readonly RefusedAddress[] = []
   const opened = await store.transact<OpenedSession | undefined>((transaction) => {
     const tenant = directory.tenantOf(hello.nodeId)
     const node = tenant && transaction.get(inTenant(tenant, nodes, hello.nodeId))
@@ -38,23 +44,24 @@ export async function openSession(
     isAllowed ||= sessionLimit.tryAcquire(node.id, performance.now())
     if (!isAllowed) return { kind: 'abort', result: undefined }
     const labels = checkLabels(hello.labels, node)
-    const next = openedNode(context, node, hello, labels)
+    refused = refusedAddresses(hello, store.keysOf(nodes, tenant).length <= 1)
+    const next = openedNode(context, node, withoutAddresses(hello, refused), labels)
     transaction.put(inTenant(tenant, nodes, node.id), next)
     recordOpening(context, transaction, tenant, node, next, labels)
+    if (refused.length > 0)
+      recordEvent(transaction, context.clock, tenant, addressRefusedEvent(next, refused))
     const { generation, session, status } = next
     const result = { tenant, nodeId: node.id, generation, epoch: session.epoch, reportedStatus: status }
     return { kind: 'commit', result }
   })
   if (opened === undefined) return undefined
-  if (hello.peerAddress !== undefined && validPeerAddress(hello.peerAddress) === undefined)
-    context.log.warn({ nodeId: hello.nodeId }, 'node has an invalid peer address, so it routes nothing')
+  for (const address of refused)
+    context.log.warn({ nodeId: hello.nodeId, ...address }, 'node has an invalid peer address')
   if (hello.peerCertificate !== undefined && statedRouter(hello, context.clock.now()) === undefined)
     context.log.warn(
       { nodeId: hello.nodeId },
       'node has an invalid router certificate, so it forwards plainly',
     )
-  if (hello.agentPeerAddress !== undefined && validPeerAddress(hello.agentPeerAddress) === undefined)
-    context.log.warn({ nodeId: hello.nodeId }, 'agent has an invalid peer address, so it exchanges no copies')
   await store.fresh()
   return opened
 }
@@ -65,13 +72,11 @@ function openedNode(
   hello: Hello,
   { labels, refused }: AttestedLabels,
 ): StoredNode {
-  const { bootId, version, capabilities, engine, capacity, storage } = hello
+  const { bootId, version, capabilities, engine, capacity, storage, peerAddress, agentPeerAddress } = hello
   const { peerAddress: _address, agentPeerAddress: _agent, secureRouter: _router, ...others } = node
   const { refusedMark: _mark, storage: _pool, ...kept } = others
   const { capabilities: _stated, ...agent } = node.agent ?? {}
   const refusedMark = markOf(refused)
-  const peerAddress = validPeerAddress(hello.peerAddress)
-  const agentPeerAddress = validPeerAddress(hello.agentPeerAddress)
   const now = clock.now()
   const secureRouter = nextSecureRouter(node, statedRouter(hello, now), now, times.plainPeersMs)
   return {

@@ -42,6 +42,33 @@ export function labelsRefusedEvent(
   }
 }
 
+/** A peer address that an agent stated and that the tenant's other nodes cannot use. */
+export interface RefusedAddress {
+  /** The option of the agent that sets the address. */
+  readonly option: string
+  readonly received: string
+  /** Why it is refused, as one word. */
+  readonly kind: string
+}
+
+/** The event of refused peer addresses; the same addresses give one event only. */
+export function addressRefusedEvent(node: StoredNode, refused: readonly RefusedAddress[]): NewEvent {
+  const { name, generation } = node
+  const texts = refused.map(({ option, received, kind }) => `${option} ${received} (${kind})`)
+  return {
+    type: 'node.address_refused',
+    severity: 'warning',
+    subject: nodeSubject(node),
+    cause: `${generation} ${texts.join()}`,
+    reason: refused[0]?.kind ?? '',
+    message: `Node ${name} states addresses at which no other node can reach it: ${texts.join(', ')}. They are ignored.`,
+    data: {
+      refused: refused.map((each) => ({ ...each })),
+      fix: `Restart the agent of ${name} with an IP address or name of this machine that the tenant's other nodes reach, for example ${refused[0]?.option} 10.0.0.5:8081. Addresses of the kinds loopback, link-local, multicast, reserved, unspecified and metadata are accepted only while the tenant has one node.`,
+    },
+  }
+}
+
 export function cordonEvent(node: StoredNode, cause: string): NewEvent {
   const { name, schedulable } = node
   return {
