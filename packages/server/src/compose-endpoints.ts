@@ -161,7 +161,7 @@ function writeEndpoints(
     ...registryEndpoints({ store, clock, secrets, allowed }),
     ...secretEndpoints({ ...common, ...material }),
     ...rotationEndpoints({ ...common, ...material, archiveRevisions }),
-    ...nodeEndpoints({ ...common, ...joining, callNode }),
+    ...nodeEndpoints({ ...common, ...joining, callNode, residency: config.residency }),
     ...(config.volumes.enabled ? [...volumeEndpoints(volumes), ...recommendationEndpoints(volumes)] : []),
   ]
 }

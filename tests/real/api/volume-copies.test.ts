@@ -1,7 +1,7 @@
 // Volumes on nodes with scripted agents: the copies that agents are sent, the phases that follow from their reports,
 // measurements, deletion, drain and removal.
 
-import { AGENT_CAPABILITIES, CHECKPOINTS, type NodeId, VERSION } from '@holdfast/contract'
+import { AGENT_CAPABILITIES, CHECKPOINTS, type JsonObject, type NodeId, VERSION } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'
 import { makeTenant, type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
@@ -142,6 +142,19 @@ test('a volume becomes ready by the reports of its agents, and reads show what t
   for (const agent of world.agents.values()) agent.close()
   const apart = await create(world, { name: 'apart' })
   expect(apart['usedBytes']).toBeNull()
+})
+
+test('no peer is sent the loopback address that a node stated while it was the only one', async () => {
+  const world = await worldWith(0)
+  const node = await enrollVolumeNode(platform.baseUrl, world.api, `local-${serial}`)
+  const agentPeerAddress = '127.0.0.1:7844'
+  await openVolumeAgent(platform.baseUrl, node, { poolBytes: 2 * POOL, agentPeerAddress })
+  const second = await connect(await enrollVolumeNode(platform.baseUrl, world.api, `second-${serial}`))
+  const { id } = await create(world)
+  const { primary } = await volumeWhen(world, id, 'the volume is protected', isProtected)
+  expect(primary.nodeId).toBe(node.nodeId)
+  expect([...second.copies.values()]).toMatchObject([{ role: 'replica', peers: [node.nodeId] }])
+  expect(second.peers()).toEqual([])
 })
 
 test('a rotation ends after every copy of the anchored volume has a checkpoint from after the cutover', async () => {
@@ -348,11 +361,18 @@ test('a drain waits for a primary without a current copy', async () => {
   const world = await worldWith(2)
   const { id } = await create(world, { replicas: 0 })
   const { primary } = await volumeWhen(world, id, 'the volume is ready', isProtected)
-  await world.api.send('POST', `/api/v1/nodes/${primary.nodeId}/drain`)
+  const drain = `/api/v1/nodes/${primary.nodeId}`
+  await world.api.send('POST', `${drain}/drain`)
+  const waits = ['volume data has no current copy on a node that accepts its primary: add a copy of data']
+  expect((await world.api.get(drain)).body).toMatchObject({ draining: true, drainBlockedBy: waits })
+  const { items } = (await world.api.get('/api/v1/nodes')).body
+  expect(Object(items).flatMap((node: JsonObject) => node['drainBlockedBy'] ?? [])).toEqual(waits)
   const added = await world.api.send('PATCH', `${world.path}/${id}`, { replicas: 1 })
   expect(added.status, added.text).toBe(200)
   const moved = await volumeWhen(world, id, 'the primary moved', (volume) => volume.primary.epoch === 2)
   expect(moved.primary.nodeId).not.toBe(primary.nodeId)
+  await waitUntil(async () => !('draining' in (await world.api.get(drain)).body), { what: 'the drain ends' })
+  expect((await world.api.get(drain)).body).not.toHaveProperty('drainBlockedBy')
 })
 
 test('a released node leaves only after its agent has deleted every copy', async () => {

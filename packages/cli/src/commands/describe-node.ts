@@ -4,10 +4,11 @@ import type { Client } from '@holdfast/client'
 import type { Node } from '@holdfast/contract'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { cpu, memory } from '../print/amounts.ts'
-import { indented, outArea } from '../print/area.ts'
+import { indented, outArea, type PrintArea } from '../print/area.ts'
 import { printFailure } from '../print/failure.ts'
+import { plain } from '../print/plain.ts'
 import { factLines, section } from '../print/sections.ts'
-import { tableLines } from '../print/table.ts'
+import { hang, tableLines } from '../print/table.ts'
 import { EVENT_COLUMNS } from '../resources/events.ts'
 import { findNode } from '../resources/find-node.ts'
 import { labelText, storageText, workOf } from '../resources/nodes.ts'
@@ -35,6 +36,7 @@ export async function describeNode(
   const options = { nowMs: terminal.now(), ...indented(area, 2) }
   const lines = [
     ...factLines(factsOf(node.value, own.length), area),
+    ...section('Drain waits for', waitLines(node.value, area), area),
     ...section(
       'Replicas',
       own.length === 0 ? [] : tableLines(replicas.columns.filter(isShown), own, options),
@@ -51,6 +53,9 @@ export async function describeNode(
   terminal.out(`${lines.join('\n')}\n`)
   return EXIT.ok
 }
+
+const waitLines = ({ drainBlockedBy = [] }: Node, area: PrintArea): string[] =>
+  drainBlockedBy.flatMap((reason) => hang('', plain(reason), indented(area, 2).columns))
 
 function factsOf(node: Node, running: number): (readonly [name: string, value: string])[] {
   const { name, id, status, capacity, engine, agentVersion = '', labels } = node

@@ -92,6 +92,8 @@ export const nodeShape = object({
   schedulable: boolean(),
   /** Whether the node is draining. */
   draining: optional(boolean()),
+  /** The volumes that keep the node from being drained or released, as sentences with a remedy; absent if none does. */
+  drainBlockedBy: optional(list(string())),
   controlPlane: boolean(),
   labels: map(string()),
   capacity: capacityShape,

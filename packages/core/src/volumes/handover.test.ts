@@ -7,6 +7,7 @@ import { nextVolume } from './next-volume.ts'
 import type { VolumeRecord } from './volume-record.ts'
 import {
   aSituation,
+  aSpec,
   aVolume,
   FAILED,
   LEAVING,
@@ -23,6 +24,7 @@ const TO = nodeIdOf(2)
 const CHECKPOINT = { epoch: 1, number: 7 }
 const RELEASED = present({ released: { to: TO, checkpoint: CHECKPOINT } })
 const DRAINED = { 1: LEAVING, 2: node(), 3: node() }
+const EPHEMERAL = aSpec({ class: 'ephemeral', replicas: 0 })
 const MOVING = aVolume({ handover: { to: TO, since: SINCE } })
 
 interface MemberParts extends SituationParts {
@@ -137,18 +139,33 @@ test('a canceled handover leaves the primary its data in a new epoch, in which n
 test.each([
   ['for nothing if a current replica is elsewhere', [member()], undefined],
   ['for nothing while the handover is under way', [member(MOVING)], undefined],
-  ['for a current copy', [member(aVolume({ copies: [primaryOn(1)] }))], 'volume data has no current copy'],
+  [
+    'for a current copy',
+    [member(aVolume({ copies: [primaryOn(1)] }))],
+    'volume data has no current copy on a node that accepts its primary: wait until copies there are current, or add a copy on another node',
+  ],
+  [
+    'for a copy that the spec does not demand',
+    [member(aVolume({ copies: [primaryOn(1)], spec: aSpec({ replicas: 0 }) }))],
+    'volume data has no current copy on a node that accepts its primary: add a copy of data',
+  ],
   [
     'for one node for all volumes of a writer',
     [member(), member(onThird)],
-    'volumes data, data have no current',
+    'volumes data, data have no current copies on one node that accepts their primaries: wait until copies there are current, or add a copy on another node',
   ],
-  ['for a volume that is not ready', [member(aVolume({ phase: 'Degraded' }))], 'volume data is Degraded'],
-] as const)('a drain waits %s', (_about, members, expected) => {
-  const waits = drainWaits(members)
-  if (expected === undefined) expect(waits).toBeUndefined()
-  else expect(waits).toContain(expected)
-})
+  [
+    'for a volume that is not ready',
+    [member(aVolume({ phase: 'Degraded' }))],
+    'volume data is Degraded and must be Ready first',
+  ],
+  ['for nothing if the volume is created again, empty', [member(aVolume({ spec: EPHEMERAL }))], undefined],
+  [
+    'for a volume without copies that has an anchored secret',
+    [member(aVolume({ spec: EPHEMERAL }), { anchored: true })],
+    'volume data has no copies and an anchored secret, so it is not created again elsewhere: move the data to a replicated volume, or remove the anchor',
+  ],
+] as const)('a drain waits %s', (_about, members, expected) => expect(drainWaits(members)).toBe(expected))
 
 test('a node that loses its copy must delete it, and gets no peers', () => {
   const desired = desiredCopies(aVolume({ leaving: [{ nodeId: nodeIdOf(3), since: SINCE }] }))

@@ -97,17 +97,34 @@ const inNextEpoch = (primary: NonNullable<VolumeRecord['primary']>) => ({
   from: undefined,
 })
 
-/** Why a drain waits for the volume, as a part of a sentence; undefined if the handover can start or is under way. */
+/** Why a drain waits for the volumes, with a remedy; undefined if they can leave the node or are leaving it. */
 export function drainWaits(members: readonly Omit<GroupMember, 'hasWriter'>[]): string | undefined {
   const replicated = members.filter(({ volume }) => volume.spec.class === 'replicated')
+  const anchored = members.find(({ volume, situation }) => isEphemeral(volume) && situation.isAnchored())
+  if (anchored !== undefined) return keptByAnchor(anchored.volume)
   if (replicated.length === 0 || replicated.some(({ volume }) => volume.handover?.to !== undefined))
     return undefined
-  const names = replicated.map(({ volume }) => volume.spec.name).join(', ')
   const blocked = replicated.find(({ volume }) => volume.phase !== 'Ready')?.volume
-  if (blocked !== undefined) return `volume ${blocked.spec.name} is ${blocked.phase}`
+  if (blocked !== undefined) return `volume ${blocked.spec.name} is ${blocked.phase} and must be Ready first`
   const target = targetOf(replicated.map((member) => ({ ...member, hasWriter: () => false })))
-  if (target !== undefined) return undefined
-  return replicated.length === 1
-    ? `volume ${names} has no current copy on a node that accepts its primary`
-    : `volumes ${names} have no current copies on one node that accepts their primaries`
+  return target === undefined ? withoutTarget(replicated.map(({ volume }) => volume)) : undefined
+}
+
+const isEphemeral = ({ spec }: VolumeRecord): boolean => spec.class === 'ephemeral'
+
+const keptByAnchor = ({ spec }: VolumeRecord): string =>
+  `volume ${spec.name} has no copies and an anchored secret, so it is not created again elsewhere: ` +
+  'move the data to a replicated volume, or remove the anchor'
+
+/** A volume that demands no copies gets none by waiting. */
+function withoutTarget(volumes: readonly VolumeRecord[]): string {
+  const names = volumes.map(({ spec }) => spec.name).join(', ')
+  const bare = volumes.filter(({ spec }) => spec.replicas === 0).map(({ spec }) => spec.name)
+  const remedy =
+    bare.length > 0
+      ? `add a copy of ${bare.join(', ')}`
+      : 'wait until copies there are current, or add a copy on another node'
+  return volumes.length === 1
+    ? `volume ${names} has no current copy on a node that accepts its primary: ${remedy}`
+    : `volumes ${names} have no current copies on one node that accepts their primaries: ${remedy}`
 }

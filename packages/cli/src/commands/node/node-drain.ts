@@ -6,7 +6,9 @@ import type { OnlineCommand } from '../../command.ts'
 import { DRY_RUN_OPTION } from '../../dry-run.ts'
 import { EXIT, type ExitCode } from '../../exit-codes.ts'
 import { changeNode, NODE_ARGUMENT } from '../../node-command.ts'
+import { printLabeled } from '../../print/changes.ts'
 import { printError, printFailure } from '../../print/failure.ts'
+import { plain } from '../../print/plain.ts'
 import { pause } from '../../terminal/pause.ts'
 import { print, type Terminal } from '../../terminal/terminal.ts'
 import { waitMs, waitOptions } from '../apply.ts'
@@ -33,10 +35,12 @@ export const nodeDrain: OnlineCommand = {
     if (exitCode !== EXIT.ok || flag('dry-run') || !flag('wait')) return exitCode
     const { findNode } = await import('../../resources/find-node.ts')
     const end = terminal.now() + waitMs(invocation)
+    const printWaits = createWaitPrinter(terminal)
     for (;;) {
       const node = await findNode(client, (args[0] ?? '').replace(/^node\//, ''))
       if (!node.ok) return printFailure(terminal, node.failure)
       if (node.value.draining !== true) return printOutcome(terminal, node.value)
+      printWaits(node.value)
       if (terminal.now() >= end) {
         printError(terminal, await remainingText(client, node.value))
         return EXIT.notReady
@@ -46,8 +50,18 @@ export const nodeDrain: OnlineCommand = {
   },
 }
 
-/** Which deployments keep a node from becoming empty, and the command that explains why. */
-async function remainingText(client: Client, { id, name }: Node): Promise<string> {
+/** Prints what a drain waits for, each reason once. */
+function createWaitPrinter(terminal: Terminal): (node: Node) => void {
+  const printed = new Set<string>()
+  return ({ drainBlockedBy = [] }) => {
+    for (const reason of drainBlockedBy)
+      if (!printed.has(reason)) printLabeled(terminal, 'waits', 'yellow', plain(reason))
+    for (const reason of drainBlockedBy) printed.add(reason)
+  }
+}
+
+/** Which volumes or deployments keep a node from becoming empty, and a remedy or the command that explains why. */
+async function remainingText(client: Client, { id, name, drainBlockedBy = [] }: Node): Promise<string> {
   const { replicas } = await import('../../resources/replicas.ts')
   const listed = await replicas.list(client)
   const names = listed.ok
@@ -57,6 +71,7 @@ async function remainingText(client: Client, { id, name }: Node): Promise<string
     ([deployment, all]) => `${all.length} ${all.length === 1 ? 'replica' : 'replicas'} of ${deployment}`,
   )
   const [first] = names
+  if (drainBlockedBy.length > 0) return `${name} cannot be emptied yet; ${drainBlockedBy.join('; ')}`
   if (first === undefined) return `${name} is not empty yet; see holdfast describe node ${name}`
   return `${name} still runs ${counts.join(', ')}; see holdfast why ${first}`
 }

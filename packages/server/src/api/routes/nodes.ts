@@ -107,7 +107,7 @@ function readEndpoints(deps: NodeEndpointDeps): Endpoint[] {
       action: 'nodes:read',
       summary: 'List the nodes of the tenant',
       item: nodeShape,
-      run: ({ caller, query }) => listNodes(deps.store, caller.tenant, query),
+      run: ({ caller, query }) => listNodes(deps, caller.tenant, query),
     }),
     endpoint('GET', ONE, {
       operation: 'getNode',
@@ -116,9 +116,8 @@ function readEndpoints(deps: NodeEndpointDeps): Endpoint[] {
       shape: nodeShape,
       codes: ['node_not_found'],
       handle: async (request) =>
-        respondWith(
-          await getNode(deps.store, request.caller.tenant, param(request, 'id')),
-          ({ node, etag }) => respond(200, node, etag),
+        respondWith(await getNode(deps, request.caller.tenant, param(request, 'id')), ({ node, etag }) =>
+          respond(200, node, etag),
         ),
     }),
     endpoint('GET', `${ONE}/containers`, {

@@ -10,9 +10,9 @@ import { checkIfMatch, requireLiveCaller } from '../preconditions.ts'
 import { recordAudit, recordEvent } from '../record-write.ts'
 import { readClaims } from './claims.ts'
 import type { NodeDeps } from './deps.ts'
+import { findNode, nodeNotFound } from './find-node.ts'
 import { cordonEvent } from './node-events.ts'
 import { nodeView } from './node-view.ts'
-import { findNode, nodeNotFound } from './read-nodes.ts'
 
 export async function setSchedulable(
   { store, clock, answers }: NodeDeps,

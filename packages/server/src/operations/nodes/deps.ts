@@ -1,6 +1,6 @@
 // The dependencies of the node operations.
 
-import type { MachineContainer, NodeId, TenantId } from '@holdfast/contract'
+import type { MachineContainer, NodeId, ResidencyRules, TenantId } from '@holdfast/contract'
 import type { Clock, IdSource } from '../../ports/clock.ts'
 import type { SlotDeps } from '../../quotas/hold-slot.ts'
 import type { Store } from '../../store/store.ts'
@@ -18,6 +18,7 @@ export interface NodeDeps extends SlotDeps {
   readonly ids: IdSource
   readonly answers: IdempotentAnswers
   readonly callNode: CallNode
+  readonly residency: ResidencyRules
   /** The URL at which agents reach the servers of this platform. */
   readonly publicUrl: string
 }

@@ -1,47 +1,51 @@
-// Reads nodes and their containers. Another tenant's node and a missing one get the same answer.
+// Reads nodes and their containers.
 
-import { isNodeId, type MachineContainer, type Node, type TenantId } from '@holdfast/contract'
+import type { MachineContainer, Node, TenantId } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
-import type { CachedRecord } from '../../store/cache/record-index.ts'
 import { nodes, type StoredNode } from '../../store/records.ts'
-import type { Store } from '../../store/store.ts'
-import { inTenant } from '../../store/transaction.ts'
-import { done, type Outcome, refused, refusedBy } from '../caller.ts'
+import { done, type Outcome, refusedBy } from '../caller.ts'
 import { listPage, mapPage, type Page, type PageRequest } from '../page.ts'
+import { drainBlockers } from '../volumes/volume-group.ts'
 import type { NodeDeps } from './deps.ts'
+import { isDraining } from './drain-node.ts'
+import { findNode, nodeNotFound } from './find-node.ts'
 import { claimsOf, nodeView } from './node-view.ts'
-
-export const nodeNotFound = (id: string) => refused(reject('node_not_found', 'id', id))
-
-export function findNode(
-  store: Pick<Store, 'get'>,
-  tenant: TenantId,
-  id: string,
-): CachedRecord<StoredNode> | undefined {
-  return isNodeId(id) ? store.get(inTenant(tenant, nodes, id)) : undefined
-}
 
 export interface ReadNode {
   readonly node: Node
   readonly etag: string
 }
 
-export async function getNode(store: Store, tenant: TenantId, id: string): Promise<Outcome<ReadNode>> {
+/** The dependencies of reads, which explain a drain that waits. */
+export type ReadNodeDeps = Pick<NodeDeps, 'store' | 'clock' | 'residency'>
+
+export async function getNode(deps: ReadNodeDeps, tenant: TenantId, id: string): Promise<Outcome<ReadNode>> {
+  const { store } = deps
   await store.fresh()
   const found = findNode(store, tenant, id)
   if (found === undefined) return nodeNotFound(id)
   const { record, modRevision } = found
-  return done({ node: nodeView(record, tenant, claimsOf(store, record.name)), etag: String(modRevision) })
+  return done({ node: viewOf(deps, tenant, record), etag: String(modRevision) })
 }
 
 export async function listNodes(
-  store: Store,
+  deps: ReadNodeDeps,
   tenant: TenantId,
   request: PageRequest,
 ): Promise<Outcome<Page<Node>>> {
+  const { store } = deps
   const stored = () => store.list(nodes, tenant).map(({ record }) => record)
   const page = await listPage(store, request, stored, ({ name }) => name)
-  return mapPage(page, (node) => nodeView(node, tenant, claimsOf(store, node.name)))
+  return mapPage(page, (node) => viewOf(deps, tenant, node))
+}
+
+function viewOf({ store, clock, residency }: ReadNodeDeps, tenant: TenantId, node: StoredNode): Node {
+  const claims = claimsOf(store, node.name)
+  const view = nodeView(node, tenant, claims)
+  const isReleasing = claims.some((claim) => claim.tenant === tenant && claim.state === 'releasing')
+  if (!isDraining(node) && !isReleasing) return view
+  const drainBlockedBy = drainBlockers({ store, residency, now: clock.now() }, tenant, node.id)
+  return drainBlockedBy.length === 0 ? view : { ...view, drainBlockedBy }
 }
 
 /** Lists the containers of a node. Rejects the request if the node is unreachable, because its containers are unknown. */

@@ -18,9 +18,9 @@ import { findToChange } from './change-node.ts'
 import { isNodeName } from './check-node-name.ts'
 import { type Claim, claimOf, readClaims, releasing, withoutClaim, writeClaims } from './claims.ts'
 import type { NodeDeps } from './deps.ts'
+import { findNode } from './find-node.ts'
 import { claimReleasedEvent } from './node-events.ts'
 import { nodeView } from './node-view.ts'
-import { findNode } from './read-nodes.ts'
 
 type ReleaseDeps = Pick<NodeDeps, 'store' | 'clock'>
 

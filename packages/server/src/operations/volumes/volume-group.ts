@@ -1,7 +1,7 @@
 // The volumes that move together: the replicated volumes that one deployment writes.
 
-import { isVolumeId, type TenantId, type VolumeId } from '@holdfast/contract'
-import { acceptedPrimaries, type GroupMember, drainWaits as waitsFor } from '@holdfast/core'
+import { isVolumeId, type NodeId, type TenantId, type VolumeId } from '@holdfast/contract'
+import { acceptedPrimaries, drainWaits, type GroupMember } from '@holdfast/core'
 import { type StoredVolume, volumes } from '../../store/records.ts'
 import { inTenant } from '../../store/transaction.ts'
 import { demandOf, gatherVolumeFacts } from './volume-facts.ts'
@@ -45,12 +45,16 @@ function memberOf(deps: SituationDeps, tenant: TenantId, volume: StoredVolume): 
   }
 }
 
-/** Why the drain of the primary's node waits for a volume, as a part of a sentence; undefined if it does not wait. */
-export function drainWaits(
-  deps: Omit<SituationDeps, 'read'>,
-  tenant: TenantId,
-  volume: StoredVolume,
-): string | undefined {
-  const { store } = deps
-  return waitsFor(groupOf({ ...deps, read: (address) => store.get(address)?.record }, tenant, volume))
+/** Why volumes keep a node from being drained or released, once for each group that moves together. */
+export function drainBlockers(deps: Omit<SituationDeps, 'read'>, tenant: TenantId, nodeId: NodeId): string[] {
+  const all: SituationDeps = { ...deps, read: (address) => deps.store.get(address)?.record }
+  const waits = deps.store
+    .list(volumes, tenant)
+    .filter(({ record }) => record.primary?.nodeId === nodeId && record.phase !== 'Deleting')
+    .flatMap(({ record }) => drainWaits(membersOf(all, tenant, record)) ?? [])
+  return [...new Set(waits)]
 }
+
+/** A volume without copies leaves the node alone. */
+const membersOf = (deps: SituationDeps, tenant: TenantId, volume: StoredVolume): GroupMember[] =>
+  volume.spec.class === 'replicated' ? groupOf(deps, tenant, volume) : [memberOf(deps, tenant, volume)]
