@@ -1,9 +1,19 @@
 // Volumes on nodes with scripted agents: the copies that agents are sent, the phases that follow from their reports,
 // measurements, deletion, drain and removal.
 
-import { AGENT_CAPABILITIES, CHECKPOINTS, type JsonObject, type NodeId, VERSION } from '@holdfast/contract'
+import {
+  AGENT_CAPABILITIES,
+  asTenantId,
+  CHECKPOINTS,
+  type JsonObject,
+  type NodeId,
+  VERSION,
+} from '@holdfast/contract'
+import { nodes, type StoredNode } from '@holdfast/server/store/records'
+import { inTenant } from '@holdfast/server/store/transaction'
 import { waitUntil } from '@holdfast/testkit'
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'
+import { changeRecord } from '@holdfast/testkit/platform/change-record'
 import { makeTenant, type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
 import { openRaw } from '@holdfast/testkit/session/raw-agent'
 import {
@@ -66,8 +76,8 @@ async function worldWith(count: number): Promise<World> {
   return { api, path: `/api/v1/tenants/${id}/volumes`, nodes, agents }
 }
 
-const connect = (node: EnrolledVolumeNode, poolBytes = POOL, capabilities = AGENT_CAPABILITIES) =>
-  openVolumeAgent(platform.baseUrl, node, { poolBytes, capabilities })
+const connect = (node: EnrolledVolumeNode, poolBytes = POOL) =>
+  openVolumeAgent(platform.baseUrl, node, { poolBytes })
 
 async function create({ api, path }: World, parts: object = {}): Promise<Shown> {
   const body = { name: 'data', class: 'replicated', sizeBytes: GIB, replicas: 1, ...parts }
@@ -129,6 +139,7 @@ test('a volume becomes ready by the reports of its agents, and reads show what t
     ],
   })
   const [primary, replica] = [agentOf(world, first), agentOf(world, second)]
+  await waitUntil(() => [...primary.copies.values()][0]?.mayCreate === false, { what: 'the change arrives' })
   expect([...primary.copies.values()]).toMatchObject([
     { volume: id, role: 'primary', desired: 'present', mayCreate: false, peers: [second], sizeBytes: GIB },
   ])
@@ -159,17 +170,16 @@ test('no peer is sent the loopback address that a node stated while it was the o
 
 test('a rotation ends after every copy of the anchored volume has a checkpoint from after the cutover', async () => {
   const world = await worldWith(2)
-  const { api, nodes } = world
+  const { api } = world
   const [first, second] = [`c${serial}-0`, `c${serial}-1`]
   const { id } = await create(world)
   await volumeWhen(world, id, 'the volume is protected', isProtected)
   await deployAnchored(world, id)
-  agentOf(world, nodes[0]?.nodeId).close()
-  const [node] = nodes
-  if (node === undefined) throw new Error('no node')
-  await connect(
-    node,
-    POOL,
+  const primary = agentOf(world, world.nodes[0]?.nodeId)
+  primary.answer(() => ({}))
+  await setCapabilities(
+    world,
+    primary.nodeId,
     AGENT_CAPABILITIES.filter((name) => name !== CHECKPOINTS),
   )
   for (const phase of ['stage', 'overlap', 'cutover']) {
@@ -184,8 +194,7 @@ test('a rotation ends after every copy of the anchored volume has a checkpoint f
     `volume data needs a checkpoint of its primary on ${first}; its agent ${VERSION} takes no checkpoints on request, so update the agent of ${first}`,
   )
 
-  const primary = await connect(node)
-  primary.answer(() => ({}))
+  await setCapabilities(world, primary.nodeId, AGENT_CAPABILITIES)
   await waitsFor(`volume data needs a checkpoint of its primary on ${first}`)
   const early = await api.post(`${DATABASE}/secrets/rotate`, { phase: 'retire' })
   expect([early.status, early.codes]).toEqual([409, ['rotation_transition_invalid']])
@@ -205,6 +214,19 @@ test('a rotation ends after every copy of the anchored volume has a checkpoint f
 })
 
 const DATABASE = '/api/v1/deployments/db'
+
+/** Changes the stored capabilities of an agent, as a session of another version would. */
+async function setCapabilities(
+  { path }: World,
+  nodeId: NodeId,
+  capabilities: readonly string[],
+): Promise<void> {
+  const [tenant = ''] = /[0-9a-f-]{36}/.exec(path) ?? []
+  await changeRecord(platform, inTenant(asTenantId(tenant), nodes, nodeId), (node): StoredNode => {
+    if (node === undefined) throw new Error(`no node ${nodeId}`)
+    return { ...node, agent: { version: VERSION, capabilities: [...capabilities] } }
+  })
+}
 
 /** A deployment without replicas: it has no container that must prove its version. */
 async function deployAnchored({ api }: World, volume: string): Promise<void> {

@@ -36,7 +36,6 @@ type AnswerAbout = (
 
 export interface VolumeAgentOptions {
   readonly poolBytes: number
-  readonly capabilities?: readonly string[]
   readonly report?: (copy: DesiredCopy) => ObservedCopy | undefined
   readonly agentPeerAddress?: string
   /** Measures a copy for the call `measure`. */
@@ -78,7 +77,7 @@ export async function openVolumeAgent(
   node: EnrolledVolumeNode,
   options: VolumeAgentOptions,
 ): Promise<VolumeAgent> {
-  const { poolBytes, agentPeerAddress = '10.0.0.1:7844', capabilities = AGENT_CAPABILITIES } = options
+  const { poolBytes, agentPeerAddress = '10.0.0.1:7844' } = options
   const copies = new Map<VolumeId, DesiredCopy>()
   let peers: readonly Peer[] = []
   let report = options.report ?? obey
@@ -86,7 +85,7 @@ export async function openVolumeAgent(
   const agent = await openRaw(
     baseUrl,
     { ...node, generation: 1 },
-    { capabilities: [...capabilities], storage: { poolBytes, usedBytes: 0 }, agentPeerAddress },
+    { capabilities: [...AGENT_CAPABILITIES], storage: { poolBytes, usedBytes: 0 }, agentPeerAddress },
   )
   const reportAll = () => {
     const observed = [...copies.values()].flatMap((copy) => report(copy) ?? [])
