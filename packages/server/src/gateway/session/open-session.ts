@@ -6,6 +6,7 @@ import { isLabelKey, isLabelValue } from '@holdfast/core'
 import { type AttestedLabels, attestLabels, markOf } from '../../operations/nodes/attest-labels.ts'
 import {
   addressRefusedEvent,
+  addressTexts,
   labelsRefusedEvent,
   nodeSubject,
   type RefusedAddress,
@@ -45,10 +46,14 @@ export async function openSession(
     if (!isAllowed) return { kind: 'abort', result: undefined }
     const labels = checkLabels(hello.labels, node)
     refused = refusedAddresses(hello, store.keysOf(nodes, tenant).length <= 1)
-    const next = openedNode(context, node, withoutAddresses(hello, refused), labels)
+    const next = {
+      ...openedNode(context, node, withoutAddresses(hello, refused), labels),
+      ...(refused.length > 0 ? { refusedAddresses: addressTexts(refused).join() } : {}),
+    }
     transaction.put(inTenant(tenant, nodes, node.id), next)
     recordOpening(context, transaction, tenant, node, next, labels)
-    if (refused.length > 0)
+    // A node that states the same refused addresses again causes no further event.
+    if (refused.length > 0 && node.refusedAddresses !== next.refusedAddresses)
       recordEvent(transaction, context.clock, tenant, addressRefusedEvent(next, refused))
     const { generation, session, status } = next
     const result = { tenant, nodeId: node.id, generation, epoch: session.epoch, reportedStatus: status }
@@ -74,7 +79,7 @@ function openedNode(
 ): StoredNode {
   const { bootId, version, capabilities, engine, capacity, storage, peerAddress, agentPeerAddress } = hello
   const { peerAddress: _address, agentPeerAddress: _agent, secureRouter: _router, ...others } = node
-  const { refusedMark: _mark, storage: _pool, ...kept } = others
+  const { refusedMark: _mark, refusedAddresses: _refused, storage: _pool, ...kept } = others
   const { capabilities: _stated, ...agent } = node.agent ?? {}
   const refusedMark = markOf(refused)
   const now = clock.now()

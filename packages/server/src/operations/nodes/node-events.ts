@@ -51,15 +51,21 @@ export interface RefusedAddress {
   readonly kind: string
 }
 
-/** The event of refused peer addresses; the same addresses give one event only. */
-export function addressRefusedEvent(node: StoredNode, refused: readonly RefusedAddress[]): NewEvent {
-  const { name, generation } = node
-  const texts = refused.map(({ option, received, kind }) => `${option} ${received} (${kind})`)
+export const addressTexts = (refused: readonly RefusedAddress[]): string[] =>
+  refused.map(({ option, received, kind }) => `${option} ${received} (${kind})`)
+
+/** The event of refused peer addresses, emitted at a new session if other addresses are refused than the last time. */
+export function addressRefusedEvent(
+  node: Pick<StoredNode, 'id' | 'name' | 'session'>,
+  refused: readonly RefusedAddress[],
+): NewEvent {
+  const { name } = node
+  const texts = addressTexts(refused)
   return {
     type: 'node.address_refused',
     severity: 'warning',
     subject: nodeSubject(node),
-    cause: `${generation} ${texts.join()}`,
+    cause: String(node.session.epoch),
     reason: refused[0]?.kind ?? '',
     message: `Node ${name} states addresses at which no other node can reach it: ${texts.join(', ')}. They are ignored.`,
     data: {

@@ -38,6 +38,8 @@ export const storedNodeShape = object({
    * A hash of the labels that the server refused last, so that the same refusal emits no second event; absent if none.
    */
   refusedMark: optional(string()),
+  /** The peer addresses that the last session stated and the server refused; absent if there are none. */
+  refusedAddresses: optional(string()),
   controlPlane: boolean(),
   schedulable: boolean(),
   /**
