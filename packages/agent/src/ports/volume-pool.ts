@@ -2,15 +2,10 @@
 // observe the pool rejects; it never reports an empty pool. See docs/design/storage.md#pools
 
 import type { Readable } from 'node:stream'
+import type { VolumeCheckpoint } from '@holdfast/contract'
 
 /** The folder in the agent's state folder with the mount points of the volumes, each named by its id. */
 export const MOUNT_POINTS = 'volumes'
-
-/** A state of a volume at one moment. `number` increases within the epoch of one primary. */
-export interface Checkpoint {
-  readonly epoch: number
-  readonly number: number
-}
 
 export interface PoolFacts {
   /** Changes when the pool's file system is replaced. */
@@ -32,7 +27,7 @@ export interface VolumeFacts {
   readonly mountPoint: string | undefined
 }
 
-export interface CheckpointFacts extends Checkpoint {
+export interface CheckpointFacts extends VolumeCheckpoint {
   readonly volume: string
   readonly origin: 'taken' | 'received'
   /** The generation of the volume when the checkpoint was taken; a volume with a higher one has changed since. */
@@ -60,7 +55,7 @@ export interface CheckpointStream {
   readonly digest: Promise<StreamDigest>
 }
 
-export interface ReceiveRequest extends Checkpoint {
+export interface ReceiveRequest extends VolumeCheckpoint {
   readonly volume: string
   /** A longer stream is refused. */
   readonly maxBytes: number
@@ -89,12 +84,12 @@ export interface VolumePool {
   /** The number of file systems that a container created inside the volume: checkpoints and usage leave them out. */
   countNested(volume: string): Promise<number>
   /** Takes a checkpoint of the mounted volume; succeeds if the checkpoint already exists. */
-  takeCheckpoint(volume: string, checkpoint: Checkpoint): Promise<void>
-  removeCheckpoint(volume: string, checkpoint: Checkpoint): Promise<void>
+  takeCheckpoint(volume: string, checkpoint: VolumeCheckpoint): Promise<void>
+  removeCheckpoint(volume: string, checkpoint: VolumeCheckpoint): Promise<void>
   /** Makes a checkpoint the content of a volume that is absent; `provision` then sets its limit and mounts it. */
-  restore(volume: string, checkpoint: Checkpoint): Promise<void>
+  restore(volume: string, checkpoint: VolumeCheckpoint): Promise<void>
   /** Reads a checkpoint, or only the changes since a base that the receiver has. */
-  send(volume: string, checkpoint: Checkpoint, base?: Checkpoint): CheckpointStream
+  send(volume: string, checkpoint: VolumeCheckpoint, base?: VolumeCheckpoint): CheckpointStream
   /** Stores a checkpoint of another node. When it resolves, the checkpoint is verified, listed and on disk. */
   receive(input: Readable, request: ReceiveRequest): Promise<void>
   /** The texts of all notes by name. A note is a small file in the pool, so it shares the fate of the volumes. */

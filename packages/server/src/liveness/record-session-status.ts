@@ -2,11 +2,9 @@
 // server replica that holds the session. See docs/design/liveness.md#node-states.
 
 import type { GatewayContext } from '../gateway/deps.ts'
-import { isHolder } from '../gateway/session/held-sessions.ts'
+import { heldNode } from '../gateway/session/held-sessions.ts'
 import type { Session } from '../gateway/session/session.ts'
 import type { GatewayTimes } from '../gateway/timings.ts'
-import { nodes } from '../store/records.ts'
-import { inTenant } from '../store/transaction.ts'
 import type { FailureDetector } from './failure-detector.ts'
 import { type ReportedStatus, stageStatus, statusAfterSilence } from './node-status.ts'
 
@@ -43,8 +41,8 @@ export async function recordStatus(
   // Before a node is declared failed, the cache must contain the current status of all other nodes.
   if (status === 'failed') await store.fresh()
   return store.transact((transaction) => {
-    const node = transaction.get(inTenant(tenant, nodes, nodeId))
-    if (node === undefined || !isHolder(node, session, replica)) return { kind: 'abort', result: 'elsewhere' }
+    const node = heldNode(transaction, session, replica)
+    if (node === undefined) return { kind: 'abort', result: 'elsewhere' }
     if (status === 'failed' && !detector.mayFail(nodeId, now)) return { kind: 'abort', result: 'held' }
     const { holding } = detector
     if (node.status !== status) stageStatus(transaction, clock, tenant, node, status, { times, holding })

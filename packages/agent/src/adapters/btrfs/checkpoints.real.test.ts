@@ -5,9 +5,10 @@ import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import type { VolumeCheckpoint } from '@holdfast/contract'
 import { inRun } from '@holdfast/testkit/long-run'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Checkpoint, ReceiveRequest, StreamDigest, VolumePool } from '../../ports/volume-pool.ts'
+import type { ReceiveRequest, StreamDigest, VolumePool } from '../../ports/volume-pool.ts'
 import { checksums, commandsUntil, Killed, LONG, MIB, startPool, type TestPool } from './pool.fixture.ts'
 
 const FIRST = { epoch: 1, number: 1 }
@@ -44,20 +45,20 @@ function changeData(): void {
   rmSync(join(data, 'folder/large'))
 }
 
-const request = (checkpoint: Checkpoint, digest: Promise<StreamDigest>): ReceiveRequest => ({
+const request = (checkpoint: VolumeCheckpoint, digest: Promise<StreamDigest>): ReceiveRequest => ({
   volume,
   ...checkpoint,
   maxBytes: MAX_BYTES,
   digest: () => digest,
 })
 
-async function copy(checkpoint: Checkpoint, base?: Checkpoint): Promise<number> {
+async function copy(checkpoint: VolumeCheckpoint, base?: VolumeCheckpoint): Promise<number> {
   const { stream, digest } = from.pool.send(volume, checkpoint, base)
   await to.pool.receive(stream, request(checkpoint, digest))
   return (await digest).bytes
 }
 
-const contentOf = ({ root }: TestPool, { epoch, number }: Checkpoint) =>
+const contentOf = ({ root }: TestPool, { epoch, number }: VolumeCheckpoint) =>
   checksums(join(root, `checkpoints/${volume}/${epoch}.${number}/${epoch}.${number}`))
 
 test('copies a checkpoint in full and then only its changes, with every file equal', async () => {

@@ -2,7 +2,8 @@
 
 import { lstat, mkdir, readdir, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Checkpoint, CheckpointFacts, VolumePool } from '../../ports/volume-pool.ts'
+import type { VolumeCheckpoint } from '@holdfast/contract'
+import type { CheckpointFacts, VolumePool } from '../../ports/volume-pool.ts'
 import type { Commands } from './commands.ts'
 import { ifExists } from './files.ts'
 import { FOLDERS, type ListedSubvolume, type PoolTree, requireName } from './pool-tree.ts'
@@ -10,14 +11,14 @@ import { sendStream } from './transfer.ts'
 
 const PLACE = new RegExp(`^${FOLDERS.checkpoints}/([^/]+)/((\\d{1,15})\\.(\\d{1,15}))/\\2$`)
 
-export const nameOf = ({ epoch, number }: Checkpoint): string => {
+export const nameOf = ({ epoch, number }: VolumeCheckpoint): string => {
   if (!Number.isSafeInteger(epoch) || !Number.isSafeInteger(number) || epoch < 0 || number < 0)
     throw new TypeError('Epoch and number of a checkpoint are whole numbers.')
   return `${epoch}.${number}`
 }
 
 /** The folder of a checkpoint; the snapshot in it has the same name. */
-export const folderOf = (volume: string, checkpoint: Checkpoint): string =>
+export const folderOf = (volume: string, checkpoint: VolumeCheckpoint): string =>
   join(FOLDERS.checkpoints, requireName(volume), nameOf(checkpoint))
 
 export function createCheckpoints(
@@ -25,7 +26,7 @@ export function createCheckpoints(
   tree: PoolTree,
 ): Pick<VolumePool, 'takeCheckpoint' | 'removeCheckpoint' | 'restore' | 'send'> {
   const liveOf = (volume: string): string => tree.at(FOLDERS.volumes, requireName(volume))
-  const placeOf = (volume: string, checkpoint: Checkpoint): string =>
+  const placeOf = (volume: string, checkpoint: VolumeCheckpoint): string =>
     tree.at(folderOf(volume, checkpoint), nameOf(checkpoint))
   const isPresent = async (path: string): Promise<boolean> => (await ifExists(lstat(path))) !== undefined
   return {

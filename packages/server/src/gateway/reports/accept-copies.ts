@@ -5,13 +5,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { DesiredCopy, ObservedCopy, VolumeId } from '@holdfast/contract'
 import { timestamp } from '../../ports/clock.ts'
-import { copyReportId, copyReports, nodes, type StoredCopyReport, volumes } from '../../store/records.ts'
+import { copyReportId, copyReports, type StoredCopyReport, volumes } from '../../store/records.ts'
 import type { TransactionDecision } from '../../store/store.ts'
 import { getOr, inTenant, type Transaction } from '../../store/transaction.ts'
 import type { GatewayContext } from '../deps.ts'
 import type { CopyIndex } from '../desired/copy-index.ts'
 import type { GatewayParts } from '../parts.ts'
-import { isHolder } from '../session/held-sessions.ts'
+import { heldNode } from '../session/held-sessions.ts'
 import type { CopyReports, ReportedCopy, Session } from '../session/session.ts'
 
 /** Reports per transaction. Each needs three operations, and a transaction may have at most 120. */
@@ -138,9 +138,7 @@ function stage(
   transaction: Transaction,
 ): TransactionDecision<Written> {
   const { tenant, nodeId } = session
-  // The node's record is compared at commit, so an older session cannot write once a newer session is recorded.
-  const node = transaction.get(inTenant(tenant, nodes, nodeId))
-  if (!isHolder(node, session, replica)) return { kind: 'abort', result: 'superseded' }
+  if (heldNode(transaction, session, replica) === undefined) return { kind: 'abort', result: 'superseded' }
   const at = timestamp(clock)
   for (const report of batch) {
     // The volume is compared at commit, so no report is stored for a copy that was just forgotten.

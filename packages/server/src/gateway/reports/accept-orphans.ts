@@ -3,11 +3,10 @@
 
 import { orphansFoundEvent } from '../../operations/nodes/node-events.ts'
 import { recordEventOnce } from '../../operations/record-write.ts'
-import { nodes } from '../../store/records.ts'
 import type { TransactionDecision } from '../../store/store.ts'
-import { inTenant, type Transaction } from '../../store/transaction.ts'
+import type { Transaction } from '../../store/transaction.ts'
 import type { GatewayContext } from '../deps.ts'
-import { isHolder } from '../session/held-sessions.ts'
+import { heldNode } from '../session/held-sessions.ts'
 import type { Session } from '../session/session.ts'
 
 const APART_MS = 60_000
@@ -45,10 +44,8 @@ function stage(
   names: readonly string[],
   transaction: Transaction,
 ): TransactionDecision<undefined> {
-  const { tenant, nodeId } = session
-  // The node's record is compared at commit, so an older session cannot write once a newer session is recorded.
-  const node = transaction.get(inTenant(tenant, nodes, nodeId))
-  if (node === undefined || !isHolder(node, session, replica)) return { kind: 'abort', result: undefined }
-  const isNew = recordEventOnce(transaction, clock, tenant, orphansFoundEvent(node, names))
+  const node = heldNode(transaction, session, replica)
+  if (node === undefined) return { kind: 'abort', result: undefined }
+  const isNew = recordEventOnce(transaction, clock, session.tenant, orphansFoundEvent(node, names))
   return { kind: isNew ? 'commit' : 'abort', result: undefined }
 }

@@ -10,12 +10,12 @@ import {
   REPLICA_STATES,
 } from '@holdfast/contract'
 import { timestamp } from '../../ports/clock.ts'
-import { nodes, observations, type StoredObservation } from '../../store/records.ts'
+import { observations, type StoredObservation } from '../../store/records.ts'
 import type { TransactionDecision } from '../../store/store.ts'
 import { getOr, inTenant, placementAt, type Transaction } from '../../store/transaction.ts'
 import type { GatewayContext } from '../deps.ts'
 import { type DesiredIndex, generationOf } from '../desired/desired-index.ts'
-import { isHolder } from '../session/held-sessions.ts'
+import { heldNode } from '../session/held-sessions.ts'
 import type { Reports, Session } from '../session/session.ts'
 
 /** Observations per transaction. Each observation needs two compares, and a transaction may have at most 120. */
@@ -162,9 +162,8 @@ function stageReports(
   held: Set<Observation>,
 ): TransactionDecision<'written' | 'superseded'> {
   const { tenant, nodeId } = session
-  // The node's record is compared at commit, so an older session cannot write once a newer session is recorded.
-  const node = transaction.get(inTenant(tenant, nodes, nodeId))
-  if (!isHolder(node, session, context.replica)) return { kind: 'abort', result: 'superseded' }
+  if (heldNode(transaction, session, context.replica) === undefined)
+    return { kind: 'abort', result: 'superseded' }
   const at = timestamp(context.clock)
   for (const observation of batch) {
     const id = observation.assignmentId

@@ -1,7 +1,7 @@
 // The sessions that this server replica holds, at most one per node. A newer session of a node replaces the older one.
 
 import { nodes, type StoredNode } from '../../store/records.ts'
-import { inTenant } from '../../store/transaction.ts'
+import { inTenant, type Transaction } from '../../store/transaction.ts'
 import type { GatewayContext, NodeAddress } from '../deps.ts'
 import { type CloseReason, closeSession, newSession, type Session } from './session.ts'
 
@@ -61,6 +61,19 @@ export function createHeldSessions(
       all.set(address.nodeId, newSession(opened, undefined, performance.now()))
     },
   }
+}
+
+/**
+ * The record of the session's node; undefined if another session is the current one. The record is compared at commit, so
+ * an older session cannot write once a newer one is recorded.
+ */
+export function heldNode(
+  transaction: Transaction,
+  session: Session,
+  replica: string,
+): StoredNode | undefined {
+  const node = transaction.get(inTenant(session.tenant, nodes, session.nodeId))
+  return isHolder(node, session, replica) ? node : undefined
 }
 
 /** Whether the node's record names `session`, on server replica `replica`, as the node's current session. */
