@@ -120,6 +120,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     onDesired,
     containers: () => listMachine(engine, state, statuses),
     copies: volumes.observed,
+    pool: volumes.poolReport,
     measure: volumes.measurements,
     checkpoint: volumes.checkpoint,
     streams: createSessionStreams({ engine, tenant: state.tenant, keptLogs: kept.keptLogs, log }),

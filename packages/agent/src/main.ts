@@ -2,7 +2,7 @@
 // The holdfast-agent program: parses the command line, then enrolls the node or runs the agent until a signal.
 
 import { existsSync, readFileSync } from 'node:fs'
-import { defined } from '@holdfast/contract'
+import { defined, type PoolWipe } from '@holdfast/contract'
 import pino from 'pino'
 import { openBtrfsPool } from './adapters/btrfs/open-pool.ts'
 import { createCaddyAdmin } from './adapters/caddy/caddy-admin.ts'
@@ -65,7 +65,9 @@ async function run({
   // Warns an operator who has set up a router: without a peer address the server sends no routes to this node.
   if (peerAddress === undefined && existsSync(caddy.adminSocket))
     log.warn({ socket: caddy.adminSocket }, 'router found, but without --peer-address no routes are served')
-  const openPool = pool && (() => openBtrfsPool(pool, folder))
+  const { tenant } = state
+  const openPool =
+    pool && ((order?: PoolWipe) => openBtrfsPool(pool, folder, undefined, { tenant, ...defined({ order }) }))
   const given = defined({ peerAddress, securePeerAddress, peers, openPool, oomKills: openOomKills(log) })
   const machine = { host: createHostVolumes(cgroup), freezer: createWriterFreezer(cgroup), cgroup }
   const agent = await startAgent({ state, folder, engine, startSession, router, ...machine, ...given, log })

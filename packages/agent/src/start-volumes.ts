@@ -1,6 +1,13 @@
 // Starts the parts of the agent that hold volumes: the pool, the node's copies, and their exchange with other nodes.
 
-import { defined, type Measurement, type ObservedCopy, type VolumeId } from '@holdfast/contract'
+import {
+  defined,
+  type Measurement,
+  type ObservedCopy,
+  type PoolReport,
+  type PoolWipe,
+  type VolumeId,
+} from '@holdfast/contract'
 import { writerLabel, writtenVolumes } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import type { DesiredSet } from './converge/desired-set.ts'
@@ -19,7 +26,7 @@ export interface VolumeOptions {
   readonly state: Pick<NodeState, 'identityKey'>
   readonly engine: Pick<Engine, 'listLabelled'>
   /** Opens the node's storage; undefined: this node holds no volumes. */
-  openPool?(): Promise<VolumePool>
+  openPool?(order?: PoolWipe): Promise<VolumePool>
   /** The port at which other nodes exchange copies of volumes; undefined: this node exchanges none. */
   readonly peers?: PeerSettings
   /** Freezes the writers of several volumes for their common checkpoint; undefined: such volumes get no checkpoint. */
@@ -31,6 +38,7 @@ export interface NodeVolumes extends Pick<CopyKeeper, 'apply' | 'saved' | 'mount
   /** The size of the pool, or its fault; undefined without a pool. */
   storage(): Storage | undefined
   observed(): ObservedCopy[]
+  poolReport(): PoolReport | undefined
   measurements(): Measurement[]
   /** The same after a round of checkpoints that began with this call. Never rejects. */
   checkpoint(): Promise<Measurement[]>
@@ -56,8 +64,9 @@ export async function startVolumes(options: VolumeOptions, parts: VolumeParts): 
     ...defined({ replicas: exchange?.replicas(copy.volume) }),
   })
   const report = (changed: readonly ObservedCopy[]): void => server.reportCopies(changed.map(withReplicas))
-  const random = Math.random
-  const copies = startCopyKeeper({ pool, report, monotonicMs, now: () => new Date(), random, log })
+  const { reportPool } = server
+  const own = { random: Math.random, now: () => new Date() }
+  const copies = startCopyKeeper({ pool, report, reportPool, monotonicMs, ...own, log })
   exchange = await startExchange(options, parts, { pool, copies, report })
   const measurements = (): Measurement[] =>
     copies.measurements().map((one) => ({ ...one, ...defined({ replicas: exchange?.measure(one.volume) }) }))

@@ -11,7 +11,10 @@ import type {
   Measurement,
   Observation,
   ObservedCopy,
+  OfferDecision,
   Peer,
+  PoolReport,
+  PoolWipe,
   RoutedDeployment,
   TenantRouters,
 } from '@holdfast/contract'
@@ -64,6 +67,9 @@ export interface DesiredChange {
   readonly goneCopies?: readonly string[]
   /** All peers of the node. Absent: no peer changed. */
   readonly peers?: readonly Peer[]
+  /** All decisions about offered copies. Absent: none changed. */
+  readonly offers?: readonly OfferDecision[]
+  readonly wipePool?: PoolWipe
   /** The other routers of the tenant. Absent in a complete set: the server does not know of certificates. */
   readonly routers?: TenantRouters
 }
@@ -87,6 +93,8 @@ export interface SessionOptions {
   containers(): Promise<MachineContainer[]>
   /** All copies of volumes as last observed; reported after each complete desired set of a server that sends copies. */
   copies?(): readonly ObservedCopy[]
+  /** The node's pool and what it holds; reported like the copies. */
+  pool?(): PoolReport | undefined
   /** The bytes in use of all copies, as last measured. */
   measure?(): Measurement[]
   /** The same after a round of checkpoints that began with this call. Never rejects. */
@@ -106,6 +114,8 @@ export interface Session {
   reportOrphans(names: readonly string[]): void
   /** Reports copies of volumes that have changed. Without an open session nothing is sent: see SessionOptions.copies. */
   reportCopies(copies: readonly ObservedCopy[]): void
+  /** Reports the node's pool. Without an open session nothing is sent: see SessionOptions.pool. */
+  reportPool(pool: PoolReport): void
   /** The tenant's credential for a registry host; undefined if the tenant has none. */
   registryCredential(host: string): Promise<RegistryCredential | undefined>
   /** Requests the environment for one attempt to create a container. Rejects with NoSessionError without a session. */

@@ -2,7 +2,7 @@
 // observe the pool rejects; it never reports an empty pool. See docs/design/storage.md#pools
 
 import type { Readable } from 'node:stream'
-import type { VolumeCheckpoint } from '@holdfast/contract'
+import type { PoolWipe, VolumeCheckpoint } from '@holdfast/contract'
 
 /** The folder in the agent's state folder with the mount points of the volumes, each named by its id. */
 export const MOUNT_POINTS = 'volumes'
@@ -13,6 +13,26 @@ export interface PoolFacts {
   readonly poolBytes: number
   /** The bytes that volumes cannot use any longer, with those that the file system reserves for itself. */
   readonly usedBytes: number
+  /** The last order by which all data of the pool was deleted; absent if there was none. */
+  readonly wiped?: string
+}
+
+/** The tenant that uses a pool. */
+export interface PoolOwner {
+  readonly tenant: string
+  /** The order of a server to delete all data of the pool. */
+  readonly order?: PoolWipe
+}
+
+/** Data that is kept although it must not be used: of an earlier primary, or of a copy that the node should not have. */
+export interface QuarantinedFacts {
+  readonly volume: string
+  /** The epoch of the data, and its name among several of one epoch. */
+  readonly epoch: number
+  readonly name: string
+  readonly since: string
+  /** Undefined while the pool counts its usage again. */
+  readonly usedBytes: number | undefined
 }
 
 export interface VolumeFacts {
@@ -75,12 +95,19 @@ export interface VolumePool {
    */
   provision(volume: string, limitBytes: number): Promise<string>
   /**
-   * Unmounts the volume and deletes it with all its checkpoints; succeeds if it is already gone. Rejects with `busy`
-   * while a process or a container uses it.
+   * Unmounts the volume and deletes it with all its checkpoints and quarantined data; succeeds if it is already gone.
+   * Rejects with `busy` while a process or a container uses it.
    */
   remove(volume: string): Promise<void>
   /** Unmounts the volume and deletes its live data like `remove`, but keeps its checkpoints. */
   retire(volume: string): Promise<void>
+  /**
+   * Unmounts the live data of the volume and puts it into quarantine, read-only; with `all` the checkpoints as well. Rejects
+   * with `busy` like `remove`. Succeeds if there is nothing left to move.
+   */
+  quarantine(volume: string, epoch: number, parts: 'live' | 'all'): Promise<void>
+  listQuarantined(): Promise<QuarantinedFacts[]>
+  removeQuarantined(quarantined: Pick<QuarantinedFacts, 'volume' | 'name'>): Promise<void>
   /** The number of file systems that a container created inside the volume: checkpoints and usage leave them out. */
   countNested(volume: string): Promise<number>
   /** Takes a checkpoint of the mounted volume; succeeds if the checkpoint already exists. */
@@ -102,12 +129,13 @@ export interface VolumePool {
 
 /**
  * Kinds of pool errors. `missing`: the pool that this node had is absent. `changed`: another pool is in its place.
- * `unsupported`: path, kernel or tools cannot hold a pool. `full`: no space. `corrupt`: a stream is not what the sender
+ * `foreign`: it has data of another tenant. `unsupported`: path, kernel or tools cannot hold a pool. `full`: no space. `corrupt`: a stream is not what the sender
  * sent. `interrupted`: a stream ended early. `timeout`: the outcome is unknown.
  */
 export type PoolFault =
   | 'missing'
   | 'changed'
+  | 'foreign'
   | 'unsupported'
   | 'unreadable'
   | 'full'
@@ -125,14 +153,23 @@ export interface FailedCommand {
   readonly lastLine: string
 }
 
+export interface ForeignPool {
+  readonly fileSystemId: string
+  /** The tenant of the data. */
+  readonly tenant: string | undefined
+}
+
 export class PoolError extends Error {
   readonly fault: PoolFault
   readonly failed: FailedCommand | undefined
+  /** The pool, if it has data of another tenant. */
+  readonly foreign: ForeignPool | undefined
 
-  constructor(fault: PoolFault, message: string, failed?: FailedCommand) {
+  constructor(fault: PoolFault, message: string, failed?: FailedCommand, foreign?: ForeignPool) {
     super(message)
     this.name = 'PoolError'
     this.fault = fault
     this.failed = failed
+    this.foreign = foreign
   }
 }

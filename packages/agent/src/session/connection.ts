@@ -12,6 +12,7 @@ import {
   joinTemplates,
   type Observation,
   type ObservedCopy,
+  type PoolReport,
   type ServerMessage,
 } from '@holdfast/contract'
 import { type RawData, WebSocket } from 'ws'
@@ -28,6 +29,8 @@ export interface Connection {
   report(observations: Observation[], orphans?: readonly string[]): void
   /** Sends a report about copies of volumes, if the server has sent copies in this session. */
   reportCopies(copies: ObservedCopy[]): void
+  /** Sends a report about the node's pool under the same condition. */
+  reportPool(pool: PoolReport): void
   close(): void
 }
 
@@ -92,7 +95,8 @@ export function createConnection(options: ConnectionOptions, reports: KeptReport
     return {
       send: (message) => state.session !== undefined && sendMessage(socket, message),
       report: (observations, orphans) => reportNow(state, observations, orphans),
-      reportCopies: (copies) => reportCopies(state, copies),
+      reportCopies: (copies) => reportVolumes(state, { copies }),
+      reportPool: (pool) => reportVolumes(state, { pool }),
       // Terminates a connection that is not open: a server that does not answer must not keep the agent from stopping.
       close: () => (socket.readyState === WebSocket.OPEN ? socket.close(1000) : socket.terminate()),
     }
@@ -122,9 +126,12 @@ function reportNow(
   if (synced && session !== undefined) sendMessage(socket, { type: 'status', session, observations, ...left })
 }
 
-function reportCopies({ socket, session, hasCopies }: ConnectionState, copies: ObservedCopy[]): void {
+function reportVolumes(
+  { socket, session, hasCopies }: ConnectionState,
+  report: { readonly copies: ObservedCopy[] } | { readonly pool: PoolReport },
+): void {
   if (!hasCopies || session === undefined) return
-  sendMessage(socket, { type: 'status', session, observations: [], copies })
+  sendMessage(socket, { type: 'status', session, observations: [], ...report })
 }
 
 function streamSocket(socket: WebSocket): StreamSocket {
@@ -203,7 +210,7 @@ function applyDesired(
   const items = joinTemplates(message)
   const complete = message.type === 'complete'
   const { gone = [], unrouted = [], goneCopies = [] } = message.type === 'delta' ? message : {}
-  const { routes, routers, copies, peers } = message
+  const { routes, routers, copies, peers, offers, wipePool } = message
   state.hasCopies ||= copies !== undefined
   options.onDesired({
     revision,
@@ -212,13 +219,15 @@ function applyDesired(
     gone,
     unrouted,
     goneCopies,
-    ...defined({ routes, routers, copies, peers }),
+    ...defined({ routes, routers, copies, peers, offers, wipePool }),
   })
   if (state.synced && !complete) return
   state.synced = true
   if (complete) reports.forgetGone(new Set<AssignmentId>(items.map(({ assignmentId }) => assignmentId)))
   for (const part of reports.all()) reportNow(state, part)
-  for (const part of inMessages(options.copies?.() ?? [])) reportCopies(state, part)
+  for (const copies of inMessages(options.copies?.() ?? [])) reportVolumes(state, { copies })
+  const pool = options.pool?.()
+  if (pool !== undefined) reportVolumes(state, { pool })
   if (complete && reports.orphans().length > 0) reportNow(state, [], reports.orphans())
 }
 

@@ -20,6 +20,7 @@ export function createServerLink(): ServerLink {
     report: (observations) => session().report(observations),
     reportOrphans: (names) => session().reportOrphans(names),
     reportCopies: (copies) => session().reportCopies(copies),
+    reportPool: (pool) => session().reportPool(pool),
     registryCredential: (host) => session().registryCredential(host),
     containerEnvironment: (id) => session().containerEnvironment(id),
   }

@@ -66,6 +66,7 @@ export function startSession(options: SessionOptions, times: SessionTimes = SHIP
     reportCopies(copies) {
       for (const part of inMessages(copies)) current?.reportCopies(part)
     },
+    reportPool: (pool) => current?.reportPool(pool),
     registryCredential: calls.registryCredential,
     containerEnvironment: calls.containerEnvironment,
     close() {

@@ -1,6 +1,14 @@
 // A keeper of copies on a test pool, and desired copies as a server sends them.
 
-import { asVolumeId, type DesiredCopy, type ObservedCopy, ulid, type VolumeId } from '@holdfast/contract'
+import {
+  asVolumeId,
+  type DesiredCopy,
+  type ObservedCopy,
+  type PoolReport,
+  type PoolWipe,
+  ulid,
+  type VolumeId,
+} from '@holdfast/contract'
 import pino from 'pino'
 import { MIB } from '../adapters/btrfs/pool.fixture.ts'
 import type { DesiredChange } from '../ports/session.ts'
@@ -32,6 +40,8 @@ export interface KeptCopies extends CopyKeeper {
   readonly pool: PoolKeeper
   /** Copies in the order of their reports. */
   readonly reports: ObservedCopy[]
+  /** Reports about the pool in their order. */
+  readonly poolReports: PoolReport[]
   readonly logged: string[]
   /** Sends desired copies, all of them unless `change` says otherwise, and waits for a pass. */
   send(copies: readonly DesiredCopy[], change?: Partial<DesiredChange>): Promise<void>
@@ -39,10 +49,12 @@ export interface KeptCopies extends CopyKeeper {
 }
 
 /** Starts a keeper as an agent with the pool does. Its failed copies are retried at once with the next pass. */
-export async function keepCopies(open: () => Promise<VolumePool>): Promise<KeptCopies> {
+export async function keepCopies(open: (order?: PoolWipe) => Promise<VolumePool>): Promise<KeptCopies> {
   const logged: string[] = []
   const log = pino({ level: 'debug' }, { write: (line: string) => logged.push(line) })
   const reports: ObservedCopy[] = []
+  const poolReports: PoolReport[] = []
+  const reportPool = (one: PoolReport): void => void poolReports.push(one)
   const pool = createPoolKeeper({ open, log })
   await pool.check()
   let elapsedMs = 0
@@ -51,11 +63,13 @@ export async function keepCopies(open: () => Promise<VolumePool>): Promise<KeptC
     return elapsedMs
   }
   const report = (copies: ObservedCopy[]): void => void reports.push(...copies)
-  const keeper = startCopyKeeper({ pool, report, monotonicMs, now: () => new Date(), random: () => 0.5, log })
+  const given = { random: () => 0.5, now: () => new Date(), log }
+  const keeper = startCopyKeeper({ pool, report, reportPool, monotonicMs, ...given })
   return {
     ...keeper,
     pool,
     reports,
+    poolReports,
     logged,
     async send(copies, change = {}) {
       keeper.apply({ revision: 1, complete: true, items: [], gone: [], copies, ...change }, 'server')

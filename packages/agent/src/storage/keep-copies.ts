@@ -2,7 +2,14 @@
 // each change of the desired copies. A copy that fails waits with growing delays; the others continue.
 // See docs/design/storage.md#copies-of-a-node
 
-import { asVolumeId, type Measurement, type ObservedCopy, type VolumeId } from '@holdfast/contract'
+import {
+  asVolumeId,
+  type Measurement,
+  type ObservedCopy,
+  type PoolReport,
+  type PoolWipe,
+  type VolumeId,
+} from '@holdfast/contract'
 import { hasRoom } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import type { LiveCopies } from '../ports/live-copies.ts'
@@ -14,9 +21,11 @@ import { createCopyConverger } from './converge-copy.ts'
 import { createCopyBackoff } from './copy-backoff.ts'
 import { createCopyStatus } from './copy-status.ts'
 import { createDesiredCopies, type DesiredCopies } from './desired-copies.ts'
+import { createOfferKeeper } from './keep-offers.ts'
 import type { PoolKeeper } from './keep-pool.ts'
 import { createLiveView } from './live-copies.ts'
 import { type PoolCopies, readPoolCopies } from './pool-copies.ts'
+import { createPoolReports } from './pool-report.ts'
 import { createUsageLog } from './usage-log.ts'
 
 /** The most volumes that one log line names. */
@@ -26,6 +35,8 @@ interface CopyKeeperDeps {
   /** Undefined if the node has no pool. */
   readonly pool: PoolKeeper | undefined
   report(copies: ObservedCopy[]): void
+  /** Reports the pool and what it holds, after a change. */
+  reportPool?(report: PoolReport): void
   /** A monotonic clock in milliseconds. */
   monotonicMs(): number
   now(): Date
@@ -37,6 +48,8 @@ export interface CopyKeeper extends MountableCopies, LiveCopies, Pick<DesiredCop
   apply(change: DesiredChange, source: 'server' | 'disk'): void
   /** All copies as last observed. */
   observed(): ObservedCopy[]
+  /** The pool and what it holds; undefined without a pool, and until a server has sent the copies of the node. */
+  poolReport(): PoolReport | undefined
   measurements(): Measurement[]
   /** Runs a pass that begins after this call. Never rejects. */
   check(): Promise<void>
@@ -53,6 +66,8 @@ export function startCopyKeeper(deps: CopyKeeperDeps): CopyKeeper {
   const roomNow = (): boolean => poolHasRoom(keeper)
   const { converge, recordFault } = createCopyConverger({ desired, status, backoff, hasRoom: roomNow, log })
   const tidy = createTidying(desired, log)
+  const offers = createOfferKeeper(desired, deps.now, log)
+  const reports = createPoolReports(keeper, deps.reportPool ?? (() => {}))
   let isClosed = false
   let isMeasureDue = true
   let retry: NodeJS.Timeout | undefined
@@ -64,6 +79,7 @@ export function startCopyKeeper(deps: CopyKeeperDeps): CopyKeeper {
     const pool = keeper?.pool()
     if (pool === undefined) {
       for (const copy of copies) recordFault(copy, faultOf(keeper))
+      if (desired.isComplete()) reports.update(undefined)
       return
     }
     if (copies.length === 0 && !desired.isComplete()) return
@@ -73,7 +89,9 @@ export function startCopyKeeper(deps: CopyKeeperDeps): CopyKeeper {
     let held = await live.writeReleases(pool, await readPoolCopies(pool))
     for (const copy of copies) if (!isClosed) held = await converge(pool, copy, held)
     live.update(held)
+    held = await offers.perform(pool, held)
     await tidy(pool, held)
+    if (desired.isComplete()) reports.update(held)
     if (isMeasured) await usage.record(pool, usedBytes(desired, held), deps.now().toISOString())
   }
   const check = coalesce(async () => {
@@ -86,6 +104,13 @@ export function startCopyKeeper(deps: CopyKeeperDeps): CopyKeeper {
     if (Number.isFinite(waitMs) && !isClosed) retry = setTimeout(() => void check(), waitMs).unref()
   })
   const live = createLiveView(() => check(), desired.copies)
+  /** A release ends with the data of all copies. While the server desires one, its order is from another time. */
+  async function wipe(order: PoolWipe): Promise<void> {
+    const isUsed = [...desired.copies.values()].some((copy) => copy.desired === 'present')
+    if (isUsed && order.reason === 'released')
+      log.error({ ...order }, 'order to delete desired copies ignored')
+    else await keeper?.wipe(order)
+  }
   keeper?.onChecked(() => {
     isMeasureDue = true
     void check()
@@ -94,6 +119,7 @@ export function startCopyKeeper(deps: CopyKeeperDeps): CopyKeeper {
     mountPoint: status.mountPoint,
     onChange: status.onChange,
     observed: status.observed,
+    poolReport: reports.current,
     measurements: usage.measurements,
     saved: desired.saved,
     copies: desired.copies,
@@ -103,6 +129,8 @@ export function startCopyKeeper(deps: CopyKeeperDeps): CopyKeeper {
     check,
     apply(change, source) {
       desired.apply(change, source)
+      offers.apply(change)
+      if (source === 'server' && change.wipePool !== undefined) void wipe(change.wipePool)
       void check()
     },
     async close() {

@@ -2,20 +2,23 @@
 // opened again as soon as it is back; containers without volumes are not affected.
 
 import { setTimeout as delay } from 'node:timers/promises'
+import type { PoolWipe } from '@holdfast/contract'
 import type { Logger } from 'pino'
 import type { Storage } from '../ports/session.ts'
-import { PoolError, type PoolFacts, type VolumePool } from '../ports/volume-pool.ts'
+import { type ForeignPool, PoolError, type PoolFacts, type VolumePool } from '../ports/volume-pool.ts'
 
 const CHECK_MS = 20_000
 /** The start of the agent waits this long for its pool, so that the first session can report it. */
 const START_MS = 10_000
 
-type ReportedFault = 'pool_missing' | 'pool_changed' | 'pool_unreadable'
+type ReportedFault = 'pool_missing' | 'pool_changed' | 'pool_foreign' | 'pool_unreadable'
 
 /** The state of the pool at its last check: its size, or why it cannot be used. */
 export interface PoolState {
   readonly storage?: PoolFacts
   readonly poolFault?: ReportedFault
+  /** The pool, if it has data of another tenant. */
+  readonly foreign?: ForeignPool
 }
 
 export interface PoolKeeper {
@@ -28,11 +31,14 @@ export interface PoolKeeper {
   storage(): Storage
   /** Checks the pool now, and opens it if it is not open. Never rejects. */
   check(): Promise<void>
+  /** Deletes all data of the pool; repeated with each check until it succeeds. Never rejects. */
+  wipe(order: PoolWipe): Promise<void>
   close(): void
 }
 
 interface KeeperDeps {
-  open(): Promise<VolumePool>
+  /** `order`: to delete all data of the pool before it is used. */
+  open(order?: PoolWipe): Promise<VolumePool>
   readonly log: Logger
 }
 
@@ -40,18 +46,21 @@ export function createPoolKeeper({ open, log }: KeeperDeps): PoolKeeper {
   let pool: VolumePool | undefined
   let state: PoolState = { poolFault: 'pool_unreadable' }
   let checking: Promise<void> | undefined
+  let order: PoolWipe | undefined
   let lastMessage = ''
   const listeners: (() => void)[] = []
 
   async function measure(): Promise<void> {
     try {
-      pool ??= await open()
+      pool ??= await open(order)
       state = { storage: await pool.inspect() }
+      if (order !== undefined && state.storage?.wiped === order.id) order = undefined
       if (lastMessage !== 'open') log.info({ ...state.storage }, 'pool open')
       lastMessage = 'open'
     } catch (error) {
       pool = undefined
-      state = { poolFault: reportedFault(error) }
+      const foreign = error instanceof PoolError ? error.foreign : undefined
+      state = { poolFault: reportedFault(error), ...(foreign && { foreign }) }
       const message = error instanceof Error ? error.message : String(error)
       if (lastMessage !== message) log.error({ ...state, message }, 'pool unavailable')
       lastMessage = message
@@ -71,6 +80,15 @@ export function createPoolKeeper({ open, log }: KeeperDeps): PoolKeeper {
     onChecked: (listener) => void listeners.push(listener),
     storage: () => storageOf(state),
     check,
+    async wipe(given) {
+      if (state.storage?.wiped === given.id) return
+      // A check that runs may have opened the pool without the order.
+      await checking
+      log.warn({ ...given }, 'deleting all data of the pool')
+      order = given
+      pool = undefined
+      await check()
+    },
     close: () => clearInterval(timer),
   }
 }
@@ -83,13 +101,17 @@ export async function startPoolKeeper(deps: KeeperDeps): Promise<PoolKeeper> {
 }
 
 /** A pool with a fault has no bytes, so that a server which does not know faults places no volume on it. */
-function storageOf({ storage, poolFault }: PoolState): Storage {
-  if (storage === undefined) return { poolBytes: 0, usedBytes: 0, fault: poolFault ?? 'pool_unreadable' }
+function storageOf({ storage, poolFault, foreign }: PoolState): Storage {
+  const poolId = foreign && { poolId: foreign.fileSystemId }
+  if (storage === undefined)
+    return { poolBytes: 0, usedBytes: 0, ...poolId, fault: poolFault ?? 'pool_unreadable' }
   const { poolBytes, usedBytes, fileSystemId } = storage
   return { poolBytes, usedBytes, poolId: fileSystemId }
 }
 
 export function reportedFault(error: unknown): ReportedFault {
   const fault = error instanceof PoolError ? error.fault : 'failed'
-  return fault === 'missing' || fault === 'changed' ? `pool_${fault}` : 'pool_unreadable'
+  return fault === 'missing' || fault === 'changed' || fault === 'foreign'
+    ? `pool_${fault}`
+    : 'pool_unreadable'
 }

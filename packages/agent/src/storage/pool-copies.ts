@@ -2,6 +2,7 @@
 // because a new installation of the agent must know the epochs of the volumes that it finds.
 
 import {
+  asVolumeId,
   boolean,
   branded,
   checkpointShape,
@@ -9,12 +10,19 @@ import {
   encodeOpen,
   integer,
   type NodeId,
+  type OfferedCopy,
   object,
   optional,
   type VolumeId,
 } from '@holdfast/contract'
-import { type CopyAction, type CopyNote, compareCheckpoints, type FoundCopy } from '@holdfast/core/node'
-import type { CheckpointFacts, VolumeFacts, VolumePool } from '../ports/volume-pool.ts'
+import {
+  type CopyAction,
+  type CopyNote,
+  compareCheckpoints,
+  type FoundCopy,
+  offerOf,
+} from '@holdfast/core/node'
+import type { CheckpointFacts, QuarantinedFacts, VolumeFacts, VolumePool } from '../ports/volume-pool.ts'
 
 const noteShape = object({
   v: integer(),
@@ -32,16 +40,19 @@ export interface PoolCopies {
   readonly volumes: ReadonlySet<string>
   /** The volumes of which only a note is left. */
   readonly removed: readonly string[]
+  readonly quarantined: readonly QuarantinedFacts[]
 }
 
 export async function readPoolCopies(pool: VolumePool): Promise<PoolCopies> {
   const { volumes, checkpoints } = await pool.list()
   const notes = await pool.readNotes()
+  const quarantined = await pool.listQuarantined()
   const live = new Map(volumes.map((one) => [one.volume, one]))
   const ofVolume = Map.groupBy(checkpoints, ({ volume }) => volume)
   const held = new Set([...live.keys(), ...ofVolume.keys()])
   return {
     volumes: held,
+    quarantined,
     removed: [...notes]
       .filter(([name, text]) => !held.has(name) && isRemovalNote(text))
       .map(([name]) => name),
@@ -49,9 +60,18 @@ export async function readPoolCopies(pool: VolumePool): Promise<PoolCopies> {
       const note = decodeNote(notes.get(volume))
       if (note === 'unreadable') return undefined
       const found = { live: live.get(volume), checkpoints: ofVolume.get(volume) ?? [] }
-      return { ...found, note, usedBytes: usedBytesOf(found) }
+      const isQuarantined = quarantined.some((one) => one.volume === volume)
+      return { ...found, note, isQuarantined, usedBytes: usedBytesOf(found) }
     },
   }
+}
+
+/** All that the pool offers. A volume whose note cannot be read is left out, so nothing is decided about it. */
+export function offersIn(held: PoolCopies): OfferedCopy[] {
+  return [...held.volumes].toSorted().flatMap((name) => {
+    const found = held.find(name)
+    return (found && offerOf(asVolumeId(name), found)) ?? []
+  })
 }
 
 /** The bytes of the live data, or of the newest checkpoint of a replica. */
@@ -88,6 +108,8 @@ export async function perform(pool: VolumePool, volume: VolumeId, action: CopyAc
       return void (await pool.provision(volume, action.limitBytes))
     case 'restore':
       return pool.restore(volume, action.from)
+    case 'quarantine':
+      return pool.quarantine(volume, action.epoch, 'live')
     case 'retire':
       return pool.retire(volume)
     case 'remove':

@@ -19,7 +19,7 @@ test('reports the size and id of its pool in each session, its fault while it is
   }
   expect(await reported()).toBeUndefined()
 
-  node.openPool = home.open
+  node.openPool = () => home.open()
   const { fileSystemId } = await home.pool.inspect()
   expect(await reported()).toEqual({
     poolBytes: 128 * MIB,

@@ -33,6 +33,7 @@ import {
   type Shape,
   string,
 } from '../shapes/shape.ts'
+import { offerDecisionShape, poolReportShape, poolWipeShape } from './pool-report.ts'
 import { routersShape } from './routers.ts'
 import { desiredCopyShape, measurementShape, observedCopyShape, peerShape } from './volume-copies.ts'
 
@@ -94,6 +95,12 @@ export const closeShape = object({ type: oneOf(['close']), code: string(), messa
 const templatesShape = map(map(containerTemplateShape))
 type Templates = Infer<typeof templatesShape>
 
+const poolDecisions = {
+  /** Decisions about the copies that the agent offered last; only for an agent with the capability `offers`. */
+  offers: optional(list(offerDecisionShape)),
+  wipePool: optional(poolWipeShape),
+}
+
 /** All desired containers of the node at one store revision. The agent treats its other containers as orphans. */
 export const completeShape = object({
   type: oneOf(['complete']),
@@ -108,6 +115,7 @@ export const completeShape = object({
   /** Every copy of a volume on this node; absent for an agent without the capability `volumes`. */
   copies: optional(list(desiredCopyShape)),
   peers: optional(list(peerShape)),
+  ...poolDecisions,
 })
 export type Complete = Infer<typeof completeShape>
 
@@ -130,6 +138,7 @@ export const deltaShape = object({
   goneCopies: optional(list(string())),
   /** All peers of the node, if one has changed. */
   peers: optional(list(peerShape)),
+  ...poolDecisions,
 })
 export type Delta = Infer<typeof deltaShape>
 
@@ -166,6 +175,8 @@ export const statusShape = object({
   orphans: optional(list(string())),
   /** Copies of volumes whose state has changed; all of them after the start of a session. */
   copies: optional(list(observedCopyShape)),
+  /** The node's pool and what it holds, after the start of a session and after a change. */
+  pool: optional(poolReportShape),
 })
 export type Status = Infer<typeof statusShape>
 

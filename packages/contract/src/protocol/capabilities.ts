@@ -41,12 +41,16 @@ export const VOLUMES = 'volumes'
 /** The agent takes a checkpoint of its primaries on request. */
 export const CHECKPOINTS = 'checkpoints'
 
+/** The agent offers what its pool holds, and deletes all of it on the order of the server. */
+export const OFFERS = 'offers'
+
 /** The capabilities of an agent of this version. */
 export const AGENT_CAPABILITIES: readonly string[] = [
   ...new Set(Object.values(TEMPLATE_CAPABILITIES)),
   KEPT_LOGS,
   VOLUMES,
   CHECKPOINTS,
+  OFFERS,
 ]
 
 /** The capabilities of version 0.1.0, which hold for every agent that states none. This list never changes. */

@@ -4,15 +4,22 @@
 import { mkdir, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { PoolSource } from '../../ports/pool-source.ts'
-import { MOUNT_POINTS, PoolError, type PoolFacts, type VolumePool } from '../../ports/volume-pool.ts'
+import {
+  MOUNT_POINTS,
+  PoolError,
+  type PoolFacts,
+  type PoolOwner,
+  type VolumePool,
+} from '../../ports/volume-pool.ts'
 import { createCheckpoints, removeEmptyFolders } from './checkpoints.ts'
 import { type Commands, systemCommands } from './commands.ts'
 import { decodeFileSystemId } from './decode-output.ts'
 import { isMountPoint } from './files.ts'
-import { createLoopFile, mountLoopFile, readLoopFile } from './loop-file.ts'
+import { createLoopFile, growFileSystem, growLoopFile, mountLoopFile, readLoopFile } from './loop-file.ts'
 import { createNotes } from './notes.ts'
 import {
   adoptPool,
+  claimPool,
   type RememberedPool,
   readRemembered,
   requireFileSystem,
@@ -30,6 +37,7 @@ export async function openBtrfsPool(
   source: PoolSource,
   stateFolder: string,
   commands: Commands = systemCommands,
+  owner?: PoolOwner,
 ): Promise<VolumePool> {
   const before = await readRemembered(stateFolder)
   const root = await openRoot(commands, source, stateFolder, before)
@@ -37,6 +45,7 @@ export async function openBtrfsPool(
   requireFileSystem(before, fileSystemId, root)
   if (before !== undefined) await requirePool(before, root)
   const remembered = before ?? (await adoptPool(stateFolder, root, fileSystemId))
+  const mark = await requirePool(remembered, root)
 
   for (const folder of Object.values(FOLDERS))
     await mkdir(join(root, folder), { recursive: true, mode: 0o700 })
@@ -47,10 +56,14 @@ export async function openBtrfsPool(
   await removeEmptyFolders(tree)
   const mounts = join(stateFolder, MOUNT_POINTS)
   await mkdir(mounts, { recursive: true, mode: 0o700 })
+  const { wipe, ...volumes } = createVolumes({ commands, tree, quotas, mounts })
+  const isEmpty = async (): Promise<boolean> => (await tree.list()).length === 0
+  if (owner !== undefined) await claimPool({ root, fileSystemId, isEmpty, wipe }, mark, owner)
+  await volumes.sealQuarantine()
   return {
     inspect: () => inspect(source, root, remembered),
     flush: tree.flush,
-    ...createVolumes({ commands, tree, quotas, mounts }),
+    ...volumes,
     ...createCheckpoints(commands, tree),
     ...createReceiver(commands, tree),
     ...createNotes(tree),
@@ -69,12 +82,15 @@ async function openRoot(
     return path
   }
   const found = await readLoopFile(path)
-  if (found !== undefined) requireFileSystem(remembered, found, path)
-  else if (remembered !== undefined) throw missing(path)
+  if (found !== undefined) {
+    requireFileSystem(remembered, found, path)
+    await growLoopFile(commands, path, sizeBytes)
+  } else if (remembered !== undefined) throw missing(path)
   else await createLoopFile(commands, path, sizeBytes)
   const mountPoint = join(stateFolder, 'pool')
   await mountLoopFile(commands, path, mountPoint)
   await requireMounted(mountPoint, remembered)
+  await growFileSystem(commands, path, mountPoint)
   return mountPoint
 }
 
@@ -97,7 +113,7 @@ async function mountedFileSystem(commands: Commands, root: string): Promise<stri
 async function inspect(source: PoolSource, root: string, remembered: RememberedPool): Promise<PoolFacts> {
   const { path, sizeBytes } = source
   await requireMounted(root, remembered)
-  await requirePool(remembered, root)
+  const { wiped } = await requirePool(remembered, root)
   if (sizeBytes !== undefined) {
     // The mounted pool works without its file's name, but the next boot would not find it.
     const found = await readLoopFile(path)
@@ -110,5 +126,6 @@ async function inspect(source: PoolSource, root: string, remembered: RememberedP
     fileSystemId: remembered.fileSystemId,
     poolBytes: bsize * blocks,
     usedBytes: bsize * (blocks - bavail),
+    ...(wiped !== undefined && { wiped }),
   }
 }

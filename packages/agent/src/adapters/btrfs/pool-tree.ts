@@ -4,6 +4,7 @@
 //   volumes/<volume>                                        the live data, mounted for containers
 //   checkpoints/<volume>/<epoch>.<number>/<epoch>.<number>  read-only states, taken here or received
 //   incoming/<random>/<epoch>.<number>                      a receive that is not complete
+//   quarantine/<volume>/<epoch>/                            data that must not be used and is not deleted
 //   notes/<name>.json                                       small files of the agent, such as the epochs of volumes
 
 import { lstat, readdir, rm } from 'node:fs/promises'
@@ -17,6 +18,7 @@ export const FOLDERS = {
   volumes: 'volumes',
   checkpoints: 'checkpoints',
   incoming: 'incoming',
+  quarantine: 'quarantine',
   notes: 'notes',
 } as const
 const VOLUME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/

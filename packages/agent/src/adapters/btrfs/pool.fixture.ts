@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeTempFolder, type TempFolder } from '@holdfast/testkit'
 import { runCommand } from '@holdfast/testkit/run-command'
-import type { VolumePool } from '../../ports/volume-pool.ts'
+import type { PoolOwner, VolumePool } from '../../ports/volume-pool.ts'
 import { type Commands, systemCommands } from './commands.ts'
 import { openBtrfsPool } from './open-pool.ts'
 
@@ -21,16 +21,16 @@ export interface TestPool {
   /** The mount point of the pool. */
   readonly root: string
   readonly pool: VolumePool
-  /** Opens the pool again, as a restarted agent does. */
-  open(commands?: Commands): Promise<VolumePool>
+  /** Opens the pool again, as a restarted agent does; with an owner, as an agent of this tenant. */
+  open(commands?: Commands, owner?: PoolOwner): Promise<VolumePool>
   remove(): void
 }
 
 export async function startPool(sizeBytes = 256 * MIB): Promise<TestPool> {
   const folder = makeTempFolder('pool')
   const file = join(folder.path, 'pool.img')
-  const open = (commands?: Commands): Promise<VolumePool> =>
-    openBtrfsPool({ path: file, sizeBytes }, folder.path, commands)
+  const open = (commands?: Commands, owner?: PoolOwner): Promise<VolumePool> =>
+    openBtrfsPool({ path: file, sizeBytes }, folder.path, commands, owner)
   const root = join(folder.path, 'pool')
   return { folder: folder.path, file, root, pool: await open(), open, remove: () => removePool(folder) }
 }

@@ -1,13 +1,14 @@
 // The live volumes of a pool: one subvolume, one quota group and one mount point each. Every step can be repeated, so an
 // agent that died between two commands converges by calling the same operation again.
 
-import { lstat, mkdir, rm, rmdir } from 'node:fs/promises'
+import { lstat, mkdir, readdir, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type PoolContents, PoolError, type VolumeFacts, type VolumePool } from '../../ports/volume-pool.ts'
 import { listCheckpoints } from './checkpoints.ts'
 import type { Commands } from './commands.ts'
 import { deviceOf, ifExists, isMountPoint } from './files.ts'
 import { FOLDERS, type ListedSubvolume, type PoolTree, requireName } from './pool-tree.ts'
+import { createQuarantine } from './quarantine.ts'
 import type { Quota, Quotas } from './quotas.ts'
 import { requireUnused } from './volume-users.ts'
 
@@ -22,9 +23,29 @@ interface VolumeDeps {
   readonly mounts: string
 }
 
-export function createVolumes(
-  deps: VolumeDeps,
-): Pick<VolumePool, 'list' | 'provision' | 'remove' | 'retire' | 'countNested'> {
+/** The folders that hold data of volumes. */
+const DATA = [FOLDERS.volumes, FOLDERS.checkpoints, FOLDERS.incoming, FOLDERS.quarantine] as const
+/** Creates a subvolume that every user of a container can enter, whatever the umask of the agent is. */
+const CREATE = 'umask 022 && exec btrfs subvolume create "$1"'
+
+type Volumes = Pick<
+  VolumePool,
+  | 'list'
+  | 'provision'
+  | 'remove'
+  | 'retire'
+  | 'countNested'
+  | 'quarantine'
+  | 'listQuarantined'
+  | 'removeQuarantined'
+> & {
+  /** Deletes the data and notes of all volumes, mounted or not. Rejects with `busy` while a container uses any of it. */
+  wipe(): Promise<void>
+  /** Ends an interrupted quarantine. */
+  sealQuarantine(): Promise<void>
+}
+
+export function createVolumes(deps: VolumeDeps): Volumes {
   const { commands, tree, quotas } = deps
   const placeOf = (volume: string): string => tree.at(FOLDERS.volumes, requireName(volume))
   const mountPointOf = (volume: string): string => join(deps.mounts, requireName(volume))
@@ -34,21 +55,41 @@ export function createVolumes(
     await ifExists(rmdir(mountPoint))
     await requireUnused(tree, join(FOLDERS.volumes, volume))
   }
+  const quarantine = createQuarantine(commands, tree, quotas)
   return {
+    listQuarantined: quarantine.list,
+    removeQuarantined: quarantine.remove,
+    sealQuarantine: quarantine.seal,
+    async quarantine(volume, epoch, parts) {
+      await takeOut(volume)
+      await quarantine.add(requireName(volume), epoch, parts)
+    },
     list: () => listContents(tree, quotas, mountPointOf),
     async provision(volume, limitBytes) {
       const [place, mountPoint] = [placeOf(volume), mountPointOf(volume)]
       const exists = (await ifExists(lstat(place))) !== undefined
-      if (!exists) await commands.run('btrfs', ['subvolume', 'create', place])
+      if (!exists) await commands.run('sh', ['-c', CREATE, 'sh', place])
       await quotas.setLimit(place, limitBytes)
       await mountVolume(commands, place, mountPoint)
       return mountPoint
     },
     async remove(volume) {
       await takeOut(volume)
-      await tree.deleteBelow(join(FOLDERS.volumes, volume), join(FOLDERS.checkpoints, volume))
-      await rm(tree.at(FOLDERS.checkpoints, volume), { recursive: true, force: true })
+      const folders = [FOLDERS.checkpoints, FOLDERS.quarantine].map((folder) => join(folder, volume))
+      await tree.deleteBelow(join(FOLDERS.volumes, volume), ...folders)
+      for (const folder of folders) await rm(tree.at(folder), { recursive: true, force: true })
       await tree.flush()
+    },
+    async wipe() {
+      for (const name of await readdir(deps.mounts)) {
+        await unmount(commands, join(deps.mounts, name))
+        await rmdir(join(deps.mounts, name))
+      }
+      for (const folder of DATA) await requireUnused(tree, folder)
+      await tree.deleteBelow(...DATA)
+      for (const folder of [...DATA, FOLDERS.notes]) await emptyFolder(tree.at(folder))
+      await tree.flush()
+      if ((await tree.list()).length > 0) throw new PoolError('failed', 'The pool still has subvolumes.')
     },
     async retire(volume) {
       await takeOut(volume)
@@ -62,6 +103,10 @@ export function createVolumes(
       return ids.length - own
     },
   }
+}
+
+async function emptyFolder(path: string): Promise<void> {
+  for (const name of await readdir(path)) await rm(join(path, name), { recursive: true, force: true })
 }
 
 async function mountVolume(commands: Commands, place: string, mountPoint: string): Promise<void> {

@@ -43,6 +43,7 @@ const found = (over: Partial<FoundCopy> = {}): FoundCopy => ({
 function describeAction(action: CopyAction): string {
   if (action.kind === 'provision') return `provision ${action.limitBytes}`
   if (action.kind === 'restore') return `restore ${action.from.epoch}.${action.from.number}`
+  if (action.kind === 'quarantine') return `quarantine ${action.epoch}`
   if (action.kind !== 'note') return action.kind
   const { epoch, content, released, isRemoved } = action.note
   const state = content && `${content.isMade ? 'made' : 'making'} ${content.epoch}`
@@ -169,7 +170,19 @@ describe('a primary that was a replica', () => {
       'and primary before that, not handed over',
       desired,
       { checkpoints: [FROM], live: mounted, note: made(1) },
-      ['failed diverged 100'],
+      ['quarantine 1', ...restore.slice(0, -1), 'pending 100'],
+    ],
+    [
+      'and primary before that, not handed over, without the new checkpoint',
+      desired,
+      { live: mounted, note: made(1) },
+      ['failed content_missing 100'],
+    ],
+    [
+      'and primary before that, not handed over, from the disk only',
+      desired,
+      { checkpoints: [FROM], live: mounted, note: made(1), isConfirmed: false },
+      ['pending 100'],
     ],
     ['from the disk only', desired, { checkpoints: [FROM], isConfirmed: false }, ['pending']],
   ]
@@ -194,7 +207,19 @@ describe('a replica', () => {
       'that was the primary and did not hand over',
       desired,
       { note: made(1), live: mounted },
+      ['quarantine 1', 'note 2', 'pending no_checkpoint'],
+    ],
+    [
+      'that was the primary and did not hand over, from the disk only',
+      desired,
+      { note: made(1), live: mounted, isConfirmed: false },
       ['note 2 made 1', 'pending no_checkpoint'],
+    ],
+    [
+      'whose earlier data was put into quarantine, killed before the note',
+      desired,
+      { note: made(1), isQuarantined: true },
+      ['note 2', 'pending no_checkpoint'],
     ],
     ['of an outdated epoch', desired, { note: { epoch: 3 } }, ['ignored']],
   ]
@@ -209,6 +234,12 @@ describe('a copy to remove', () => {
     ['with a checkpoint', {}, { checkpoints: [FROM] }, [...REMOVAL, 'pending']],
     ['of which nothing is listed', {}, { note: made(1) }, [...REMOVAL, 'pending']],
     ['that is gone', {}, { note: { epoch: 1, isRemoved: true } }, ['removed']],
+    [
+      'that is gone but for quarantined data',
+      {},
+      { note: { epoch: 1, isRemoved: true }, isQuarantined: true },
+      [...REMOVAL, 'pending'],
+    ],
     ['that is back', {}, { note: { epoch: 1, isRemoved: true }, live: mounted }, [...REMOVAL, 'pending 100']],
     ['of an outdated epoch', {}, { live: mounted, note: made(2) }, ['ignored']],
     ['from the disk only', {}, { live: mounted, note: made(1), isConfirmed: false }, ['pending 100']],

@@ -1,6 +1,6 @@
 // Plans the steps that bring one copy of a volume to its desired state, from what the pool holds. Every step can be
 // repeated, so an agent that died between two steps plans again and continues. Data is deleted only if the server desires
-// it, or if it was handed over. See docs/design/storage.md#copies-of-a-node
+// it, or if it was handed over; other data of an earlier epoch is put into quarantine. See docs/design/storage.md#copies-of-a-node
 
 import type { DesiredCopy, ObservedCopy, VolumeCheckpoint } from '@holdfast/contract'
 import { claimedBytes, sizeOfClaim } from '../../volumes/claimed-bytes.ts'
@@ -26,6 +26,8 @@ export interface FoundCopy {
   /** Complete checkpoints only. */
   readonly checkpoints: readonly VolumeCheckpoint[]
   readonly note: CopyNote | undefined
+  /** Whether the pool has quarantined data of the volume. */
+  readonly isQuarantined?: boolean
 }
 
 export interface CopyFacts {
@@ -41,6 +43,8 @@ export type CopyAction =
   | { readonly kind: 'restore'; readonly from: VolumeCheckpoint }
   /** Deletes the live data and keeps the checkpoints. */
   | { readonly kind: 'retire' }
+  /** Puts the live data of an epoch into quarantine and keeps the checkpoints. */
+  | { readonly kind: 'quarantine'; readonly epoch: number }
   /** Deletes everything of the volume. */
   | { readonly kind: 'remove' }
 
@@ -55,7 +59,7 @@ export interface CopyPlan {
 export function planCopy(desired: DesiredCopy, found: FoundCopy, facts: CopyFacts): CopyPlan | undefined {
   if (desired.epoch < (found.note?.epoch ?? 0)) return undefined
   if (desired.desired === 'removed') return planRemoval(desired, found, facts)
-  return desired.role === 'primary' ? planPrimary(desired, found, facts) : planReplica(desired, found)
+  return desired.role === 'primary' ? planPrimary(desired, found, facts) : planReplica(desired, found, facts)
 }
 
 /** A copy about which nothing was observed but the fault. Its last known size and checkpoint stay valid. */
@@ -78,29 +82,35 @@ function observe(
 
 function planRemoval(desired: DesiredCopy, found: FoundCopy, { isConfirmed }: CopyFacts): CopyPlan {
   const { live, checkpoints, note } = found
-  const isEmpty = live === undefined && checkpoints.length === 0
+  const isEmpty = live === undefined && checkpoints.length === 0 && found.isQuarantined !== true
   if (isEmpty && note?.isRemoved) return { actions: [], observed: observe(desired, found, 'removed', '') }
   const removed: CopyAction = { kind: 'note', note: { epoch: desired.epoch, isRemoved: true } }
   const actions: readonly CopyAction[] = isConfirmed ? [{ kind: 'remove' }, removed] : []
   return { actions, observed: observe(desired, found, 'pending', '') }
 }
 
-function planReplica(desired: DesiredCopy, found: FoundCopy): CopyPlan {
+function planReplica(desired: DesiredCopy, found: FoundCopy, { isConfirmed }: CopyFacts): CopyPlan {
   const { live, checkpoints, note } = found
-  const isHandedOver = note?.released !== undefined && (note.content?.epoch ?? 0) < desired.epoch
   const { content, released, isRemoved: _removed, ...kept } = note ?? {}
-  // Live data of an earlier epoch that was not handed over may be the only place of the last writes: it stays.
-  const left =
-    live === undefined || isHandedOver ? {} : { ...(content && { content }), ...(released && { released }) }
+  const isEarlier = live !== undefined && (content?.epoch ?? 0) < desired.epoch
+  const cleared = isEarlier && (released !== undefined || isConfirmed) ? [clearLive(note)] : []
+  const isCleared = live === undefined || cleared.length > 0
+  const left = isCleared ? {} : { ...(content && { content }), ...(released && { released }) }
   const next: CopyNote = { ...kept, epoch: desired.epoch, ...left }
-  const retired: readonly CopyAction[] = live && isHandedOver ? [{ kind: 'retire' }] : []
   const noted: readonly CopyAction[] = isSame(note, next) ? [] : [{ kind: 'note', note: next }]
   const isFilled = checkpoints.length > 0
   const state = isFilled ? 'present' : 'pending'
   const sizeBytes = isFilled ? desired.sizeBytes : 0
   const observed = { ...observe(desired, found, state, isFilled ? '' : 'no_checkpoint'), sizeBytes }
-  return { actions: [...retired, ...noted], observed }
+  return { actions: [...cleared, ...noted], observed }
 }
+
+/**
+ * Makes way for the data of a later epoch. Data that was not handed over may be the only place of the last writes: it is
+ * put into quarantine.
+ */
+const clearLive = (note: CopyNote | undefined): CopyAction =>
+  note?.released === undefined ? { kind: 'quarantine', epoch: note?.content?.epoch ?? 0 } : { kind: 'retire' }
 
 function planPrimary(desired: DesiredCopy, found: FoundCopy, facts: CopyFacts): CopyPlan {
   const { live, note } = found
@@ -115,10 +125,9 @@ function planPrimary(desired: DesiredCopy, found: FoundCopy, facts: CopyFacts): 
     return { actions, observed: observe(desired, found, 'pending', '') }
   }
   if (isOfEarlierEpoch(desired, note)) {
-    if (note?.released === undefined) return failed('diverged')
     if (findCheckpoint(found.checkpoints, desired.from) === undefined) return failed('content_missing')
     const actions: readonly CopyAction[] = facts.isConfirmed
-      ? [{ kind: 'retire' }, ...creation(desired, note)]
+      ? [clearLive(note), ...creation(desired, note)]
       : []
     return { actions, observed: observe(desired, found, 'pending', '') }
   }
