@@ -112,42 +112,46 @@ test('a release leaves no byte of the tenant, and is confirmed only then', LONG,
   expect(next.poolReports.at(-1)).toMatchObject({ copies: [], storage: { poolBytes: 192 * MIB } })
 })
 
-test('a pool of another tenant is neither mounted nor offered, and is empty before it is used', LONG, async () => {
-  const home = await newPool()
-  const [former, tenant] = [newTenant(), newTenant()]
-  const before = await agentOf(home, former)
-  const copy = await fillWithMarker(home, before)
-  await before.close()
-  unmountBelow(home.folder)
+test(
+  'a pool of another tenant is neither mounted nor offered, and is empty before it is used',
+  LONG,
+  async () => {
+    const home = await newPool()
+    const [former, tenant] = [newTenant(), newTenant()]
+    const before = await agentOf(home, former)
+    const copy = await fillWithMarker(home, before)
+    await before.close()
+    unmountBelow(home.folder)
 
-  const keeper = await agentOf(home, tenant)
-  await keeper.send([desiredCopy()])
-  expect(keeper.reports.at(-1)).toMatchObject({ state: 'failed', reason: 'pool_foreign' })
-  const foreign = keeper.poolReports.at(-1)
-  expect(foreign).toMatchObject({ foreign: former, storage: { poolBytes: 0, fault: 'pool_foreign' } })
-  expect(foreign).not.toHaveProperty('copies')
-  for (const name of readdirSync(join(home.folder, 'volumes')))
-    expect(readdirSync(join(home.folder, 'volumes', name))).toEqual([])
-  expect(filesWithMarker(home)).toBeGreaterThan(0)
+    const keeper = await agentOf(home, tenant)
+    await keeper.send([desiredCopy()])
+    expect(keeper.reports.at(-1)).toMatchObject({ state: 'failed', reason: 'pool_foreign' })
+    const foreign = keeper.poolReports.at(-1)
+    expect(foreign).toMatchObject({ foreign: former, storage: { poolBytes: 0, fault: 'pool_foreign' } })
+    expect(foreign).not.toHaveProperty('copies')
+    for (const name of readdirSync(join(home.folder, 'volumes')))
+      expect(readdirSync(join(home.folder, 'volumes', name))).toEqual([])
+    expect(filesWithMarker(home)).toBeGreaterThan(0)
 
-  await keeper.send([], { wipePool: await orderFor(home, { poolId: 'another' }) })
-  expect(filesWithMarker(home)).toBeGreaterThan(0)
-  const wipePool = await orderFor(home)
-  await keeper.send([], { wipePool })
-  await expect.poll(() => keeper.poolReports.at(-1)?.wiped).toBe(wipePool.id)
-  expect([filesWithMarker(home), subvolumesOf(home)]).toEqual([0, []])
-  const notes = readdirSync(join(home.root, 'notes')).join()
-  expect(notes).not.toContain(copy.volume)
+    await keeper.send([], { wipePool: await orderFor(home, { poolId: 'another' }) })
+    expect(filesWithMarker(home)).toBeGreaterThan(0)
+    const wipePool = await orderFor(home)
+    await keeper.send([], { wipePool })
+    await expect.poll(() => keeper.poolReports.at(-1)?.wiped).toBe(wipePool.id)
+    expect([filesWithMarker(home), subvolumesOf(home)]).toEqual([0, []])
+    const notes = readdirSync(join(home.root, 'notes')).join()
+    expect(notes).not.toContain(copy.volume)
 
-  // The order comes with each complete set until the server has heard the confirmation.
-  const own = desiredCopy()
-  await keeper.send([own], { wipePool })
-  writeFileSync(join(pathOf(keeper, own), 'x'), 'own data')
-  await keeper.send([own], { wipePool: { ...wipePool, id: 'order-2' } })
-  await expect.poll(() => keeper.poolReports.at(-1)?.wiped).toBe('order-2')
-  await keeper.check()
-  expect(readFileSync(join(pathOf(keeper, own), 'x'), 'utf8')).toBe('own data')
-})
+    // The order comes with each complete set until the server has heard the confirmation.
+    const own = desiredCopy()
+    await keeper.send([own], { wipePool })
+    writeFileSync(join(pathOf(keeper, own), 'x'), 'own data')
+    await keeper.send([own], { wipePool: { ...wipePool, id: 'order-2' } })
+    await expect.poll(() => keeper.poolReports.at(-1)?.wiped).toBe('order-2')
+    await keeper.check()
+    expect(readFileSync(join(pathOf(keeper, own), 'x'), 'utf8')).toBe('own data')
+  },
+)
 
 test('deletes no data of another tenant while a container mounts it', LONG, async () => {
   const home = await newPool()
@@ -215,7 +219,11 @@ test('puts data of an earlier primary into quarantine and counts it, until its v
   expect(subvolumesOf(home)).toEqual([])
 })
 
-const decisionOf = (volume: VolumeId, action: 'quarantine' | 'delete', epoch = 1) => ({ volume, epoch, action })
+const decisionOf = (volume: VolumeId, action: 'quarantine' | 'delete', epoch = 1) => ({
+  volume,
+  epoch,
+  action,
+})
 
 test('carries out decisions about copies that are not desired, and keeps all others', async () => {
   const home = await newPool()
@@ -269,7 +277,8 @@ test('leaves quarantined data read-only after the agent was killed at any comman
     const pool = await home.open()
     const mortal = await home.open(commandsUntil(kills)).catch(() => undefined)
     await mortal?.quarantine(copy.volume, 1, 'all').catch(() => {})
-    isKilled = mortal === undefined || !(await pool.listQuarantined()).some(({ volume }) => volume === copy.volume)
+    isKilled =
+      mortal === undefined || !(await pool.listQuarantined()).some(({ volume }) => volume === copy.volume)
   }
   const live = join(home.root, 'quarantine', copy.volume, '1', 'live')
   await home.open()

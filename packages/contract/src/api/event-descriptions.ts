@@ -310,6 +310,15 @@ export const EVENT_DESCRIPTIONS: { readonly [type in EventType]: EventDescriptio
     subjects: ['Node'],
     data: { was: 'the previous status' },
   },
+  'node.degraded': {
+    when: 'a part of a node is not as it was; `reason` is `pool_changed` if its storage pool is another one than before',
+    severity: ['warning'],
+    subjects: ['Node'],
+    data: {
+      poolId: 'the pool that the node had',
+      found: 'the pool that its agent found; null if it is unknown',
+    },
+  },
   'node.cordoned': {
     when: 'a node is cordoned, uncordoned or starts to drain; `reason` is `cordoned`, `uncordoned` or `draining`',
     severity: ['info'],
@@ -326,7 +335,9 @@ export const EVENT_DESCRIPTIONS: { readonly [type in EventType]: EventDescriptio
     when: 'a node leaves the tenant; `reason` is `released`, `removed` or `forced`',
     severity: ['info', 'warning'],
     subjects: ['Node'],
-    data: {},
+    data: {
+      pool: '`wiped`: the agent has confirmed that no data of volumes is left; `unknown`: it has not; `none`: the node has no storage pool',
+    },
   },
   'node.labels_changed': {
     when: 'a node opens a session with other labels than before',

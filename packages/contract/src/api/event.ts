@@ -53,6 +53,7 @@ export const EVENT_TYPES = [
   'node.ready',
   'node.unreachable',
   'node.failed',
+  'node.degraded',
   'node.cordoned',
   'node.drained',
   'node.claim_released',

@@ -27,6 +27,8 @@ import { type Warning, warningShape } from './rejection.ts'
 
 export const NODE_STATUSES = ['pending', 'ready', 'unreachable', 'failed'] as const
 export type NodeStatus = (typeof NODE_STATUSES)[number]
+/** The statuses of a node as the API shows them: a ready node with a fault is degraded. */
+export const SHOWN_NODE_STATUSES = [...NODE_STATUSES, 'degraded'] as const
 export const CLAIM_STATES = ['active', 'releasing'] as const
 
 export const capacityShape = object({
@@ -41,7 +43,10 @@ export const storageShape = object({
   usedBytes: integer(),
   /** The id of the pool's file system; absent if it is unknown. */
   poolId: optional(string()),
-  /** Why the pool cannot be used: pool_missing, pool_changed or pool_unreadable; newer agents may know others. */
+  /**
+   * Why the pool cannot be used: pool_missing, pool_changed, pool_foreign (it may have data of another tenant, which is
+   * deleted first) or pool_unreadable; newer agents may know others.
+   */
   fault: optional(string()),
 })
 
@@ -88,7 +93,9 @@ export const claimShape = object({ own: boolean(), state: oneOf(CLAIM_STATES) })
 export const nodeShape = object({
   id: branded<NodeId>(),
   name: string(),
-  status: oneOf(NODE_STATUSES),
+  status: oneOf(SHOWN_NODE_STATUSES),
+  /** Why the node is degraded: pool_changed; newer servers may know other words. Absent if it is not. */
+  reason: optional(string()),
   schedulable: boolean(),
   /** Whether the node is draining. */
   draining: optional(boolean()),

@@ -2,7 +2,7 @@
 // replica. Types and tests ensure that no word is missing.
 
 import type { DEPLOYMENT_PHASES } from '../api/deployment.ts'
-import type { NodeStatus } from '../api/node.ts'
+import type { Node } from '../api/node.ts'
 import type { ReplicaState } from '../api/placement.ts'
 
 /** The texts of a word that users read and do not write. */
@@ -186,12 +186,17 @@ export const REPLICA_STATE_TEXTS: { readonly [state in ReplicaState]: WordText }
   lost: { meaning: 'The node has failed. The container may still run there, but it no longer counts.' },
 }
 
-export const NODE_STATUS_TEXTS: { readonly [status in NodeStatus]: WordText } = {
+export const NODE_STATUS_TEXTS: { readonly [status in Node['status']]: WordText } = {
   pending: {
     meaning: 'The node is enrolled, and its agent has not opened a session yet.',
     next: 'Start the agent on the machine.',
   },
   ready: { meaning: 'The agent sends heartbeats. The node accepts replicas unless it is cordoned.' },
+  degraded: {
+    meaning:
+      'The agent sends heartbeats, but a part of the machine is not as it was. With `pool_changed`, the storage pool is another one than before: the node gets no new volume work.',
+    next: 'Restore the former pool and restart the agent. If it is lost, enroll the node again: it then uses the new pool.',
+  },
   unreachable: {
     meaning: 'The agent has sent no heartbeat for a while. Containers of the node are presumed to run.',
     next: 'Check the machine and its network.',
@@ -272,6 +277,11 @@ export const REFUSAL_TEXTS = {
   storage_pool_missing: {
     meaning: 'The node has no storage pool, so it cannot hold a copy of a volume.',
     next: 'Give the machine a pool, or enroll a node that has one.',
+  },
+  storage_pool_unusable: {
+    meaning:
+      'The storage pool of the node is missing, was replaced, has data of another tenant, or cannot be read.',
+    next: '`holdfast describe node NODE` shows the fault. Repair the pool, or use another node.',
   },
   insufficient_storage: {
     meaning: 'The storage pool of the node has less free space than a copy of the volume claims.',

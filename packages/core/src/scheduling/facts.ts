@@ -41,6 +41,8 @@ export interface PoolFacts {
   readonly poolBytes: number
   /** The bytes that the copies of volumes on the node may fill. */
   readonly claimedBytes: number
+  /** Why the pool cannot be used, as one word; absent if it can. */
+  readonly fault?: string | undefined
 }
 
 /** The demands of `placement.residency`, together with the configuration of residency. */

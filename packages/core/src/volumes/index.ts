@@ -8,6 +8,14 @@ export {
 export { claimedBytes } from './claimed-bytes.ts'
 export { desiredCopies } from './desired-copies.ts'
 export { drainWaits, type GroupMember, type HandoverStep, handOver, nextHandover } from './handover.ts'
+export {
+  decideOffers,
+  isLastPrimary,
+  judgeOffer,
+  type OfferFacts,
+  type OfferVerdict,
+} from './judge-offers.ts'
+export { judgePool, releaseOrder, wipeOrder } from './judge-pool.ts'
 export { COPY_GRACE_MS } from './move-copies.ts'
 export { type NextVolume, nextVolume } from './next-volume.ts'
 export {

@@ -349,3 +349,29 @@ test('a copy on a failed node is decided again when its grace ends', () => {
   const next = nextVolume(aVolume(), aSituation({ nodes: { 1: node(), 2: FAILED } }))
   expect(next).toMatchObject({ decideAgainAt: FAILED.statusSince + COPY_GRACE_MS })
 })
+
+test('a lost volume continues on the node that offers its last primary, and on no other', () => {
+  const lost = aVolume({ phase: 'Lost', reason: 'no_copy_left', copies: [] })
+  const nodes = { 3: node(), 4: node() }
+  const next = (epoch: number, role: 'primary' | 'replica') => {
+    const offers = [{ nodeId: nodeIdOf(3), epoch, role }]
+    return nextVolume(lost, aSituation({ nodes, reports: {}, offers }))
+  }
+  for (const stays of [next(2, 'primary'), next(0, 'primary'), next(1, 'replica')])
+    expect(stays).toMatchObject({ kind: 'keep', volume: { phase: 'Lost', copies: [] }, occurrences: [] })
+  const found = next(1, 'primary')
+  expect(found).toMatchObject({
+    volume: {
+      phase: 'Degraded',
+      primary: { nodeId: nodeIdOf(3), epoch: 1 },
+      copies: [{ nodeId: nodeIdOf(3), role: 'primary' }],
+    },
+    occurrences: [],
+  })
+  if (found.kind !== 'keep') throw new Error('deleted')
+  const settled = nextVolume(found.volume, aSituation({ nodes, reports: { 3: present() }, free: [4] }))
+  expect(settled).toMatchObject({
+    volume: { phase: 'Ready', reason: 'under_replicated' },
+    occurrences: [{ kind: 'replica_added' }, { kind: 'ready' }],
+  })
+})

@@ -2,6 +2,7 @@
 // See docs/design/volumes.md#volumes-in-the-server
 
 import { forgetGone, observeCopies } from './copy-states.ts'
+import { isLastPrimary } from './judge-offers.ts'
 import { nextMoveAt, placeReplicas, replacePrimary } from './move-copies.ts'
 import { isLost, phaseOf } from './volume-phase.ts'
 import {
@@ -25,7 +26,8 @@ export type NextVolume<V> =
 
 export function nextVolume<V extends VolumeRecord>(before: V, situation: VolumeSituation): NextVolume<V> {
   const present = forgetGone(before, situation)
-  if (before.phase === 'Deleting' || before.phase === 'Lost') return finalVolume(present)
+  if (before.phase === 'Lost') return foundVolume(present, situation) ?? finalVolume(present)
+  if (before.phase === 'Deleting') return finalVolume(present)
   if (before.spec.class === 'object') return keep(before)
   if (before.spec.class === 'replicated' && isLost(present, situation)) return lostVolume(present, situation)
   const replaced = replacePrimary(present, situation)
@@ -52,6 +54,29 @@ function finalVolume<V extends VolumeRecord>(volume: V): NextVolume<V> {
   const isGone =
     volume.phase === 'Deleting' && (volume.leaving ?? []).length === 0 && volume.copies.length === 0
   return isGone ? { kind: 'delete' } : keep(volume)
+}
+
+/** A lost volume whose last primary is back: it continues there, in the same epoch. */
+function foundVolume<V extends VolumeRecord>(
+  volume: V,
+  situation: VolumeSituation,
+): NextVolume<V> | undefined {
+  const offer = situation.offers().find((one) => isLastPrimary(one, volume))
+  if (offer === undefined || volume.primary === null) return undefined
+  const { nodeId } = offer
+  const since = new Date(situation.now).toISOString()
+  const copy = { nodeId, role: 'primary', state: 'missing', seeded: true } as const
+  const found = {
+    ...withLeaving(
+      volume,
+      (volume.leaving ?? []).filter((one) => one.nodeId !== nodeId),
+    ),
+    primary: { ...volume.primary, nodeId, since },
+    copies: [copy],
+    phase: 'Degraded' as const,
+    reason: 'node_removed',
+  }
+  return keep(found)
 }
 
 function lostVolume<V extends VolumeRecord>(volume: V, { now }: VolumeSituation): NextVolume<V> {

@@ -4,6 +4,7 @@ import type {
   NodeId,
   NodeStatus,
   ObservedCopy,
+  OfferedCopy,
   VOLUME_PHASES,
   VolumeCheckpoint,
   VolumeCopy,
@@ -64,6 +65,8 @@ export interface VolumeSituation {
   reportOf(id: NodeId): CopyReport | undefined
   /** Adds the missing copies to the given ones, as far as nodes fit. Drops copies beyond the desired number. */
   place(copies: readonly HeldCopy[]): readonly HeldCopy[]
+  /** The copies of the volume that nodes of the tenant offer. */
+  offers(): readonly (Pick<OfferedCopy, 'epoch' | 'role'> & { readonly nodeId: NodeId })[]
   /** Whether a container on the node of the primary may use the volume. */
   isMounted(): boolean
   /** Whether a deployment that mounts the volume has an anchored secret. */

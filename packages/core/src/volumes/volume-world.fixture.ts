@@ -69,6 +69,7 @@ export interface SituationParts {
   /** The numbers of nodes that accept new copies, the best first. */
   readonly free?: readonly number[]
   readonly replicas?: number
+  readonly offers?: ReturnType<VolumeSituation['offers']>
   readonly mounted?: boolean
   readonly anchored?: boolean
 }
@@ -98,6 +99,7 @@ export function aSituation(parts: SituationParts = {}): VolumeSituation {
         }),
       ]
     },
+    offers: () => parts.offers ?? [],
     isMounted: () => parts.mounted ?? false,
     isAnchored: () => parts.anchored ?? false,
   }

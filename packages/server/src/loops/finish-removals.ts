@@ -7,10 +7,11 @@ import { asOwner, type NodeId, ownerOf, type TenantId } from '@holdfast/contract
 import { releaseRoutes } from '../operations/deployments/write/claim-routes.ts'
 import { dropClaims, startReleases } from '../operations/deployments/write/claim-volumes.ts'
 import { freeNodeNames } from '../operations/nodes/clean-up-nodes.ts'
+import { isPoolEmpty, markPool, poolAfter } from '../operations/nodes/pools.ts'
 import { recordEvent } from '../operations/record-write.ts'
 import { releaseCredentials } from '../operations/secrets/versions/claim-credentials.ts'
 import { releaseTenantName } from '../operations/tenants/tenant-names.ts'
-import { markDeleting, stageDeleting } from '../operations/volumes/delete-volume.ts'
+import { holdersOf, markDeleting, stageDeleting } from '../operations/volumes/delete-volume.ts'
 import { type Clock, timestamp } from '../ports/clock.ts'
 import { freeSlot } from '../quotas/hold-slot.ts'
 import {
@@ -20,6 +21,7 @@ import {
   deployments,
   nodes,
   placements,
+  pools,
   removals,
   tenants,
   tokens,
@@ -97,7 +99,8 @@ async function removeTenant({ store, clock, removeTenantSecrets }: RemovalDeps, 
   await store.fresh()
   if (isRunningSomewhere(store, id)) return
   await markVolumes({ store, clock }, id)
-  if (isStoredSomewhere(store, id)) return
+  if (isStoredSomewhere(store, id) || isPoolFilled(store, id)) return
+  await markPools({ store, clock }, id)
   if (!(await removeTenantSecrets(id))) throw new Error(`secrets of tenant ${id} could not be removed`)
   await freeNodeNames(store, id)
   const owned = store.list(tokens).filter(({ record }) => record.tenant === id)
@@ -138,7 +141,8 @@ async function markVolumes(
     await store.transact<void>((transaction) => {
       const stored = transaction.get(inTenant(tenant, volumes, record.id))
       if (stored === undefined || stored.phase === 'Deleting') return { kind: 'abort', result: undefined }
-      stageDeleting(transaction, clock, tenant, markDeleting(stored, timestamp(clock)))
+      const holders = holdersOf(store, tenant, stored.id)
+      stageDeleting(transaction, clock, tenant, markDeleting(stored, timestamp(clock), holders))
       return { kind: 'commit', result: undefined }
     })
   }
@@ -151,6 +155,29 @@ function isStoredSomewhere(store: Store, tenant: TenantId): boolean {
     const holders = volume && [...volume.copies, ...(volume.leaving ?? [])]
     return holders?.some(({ nodeId }) => mayStillRun(store, tenant, nodeId)) ?? true
   })
+}
+
+/** Whether an agent has not yet confirmed that its pool is empty. Failed nodes are ignored, because they confirm nothing. */
+function isPoolFilled(store: Store, tenant: TenantId): boolean {
+  return store.keysOf(nodes, tenant).some(({ id }) => {
+    const node = store.get(inTenant(tenant, nodes, id))?.record
+    if (node === undefined) return true
+    return node.status !== 'failed' && !isPoolEmpty(node, store.get(inTenant(tenant, pools, id))?.record)
+  })
+}
+
+/** Marks the pools of nodes that have not confirmed it, so that another tenant's agent deletes the data before it uses them. */
+async function markPools(
+  { store, clock }: Pick<RemovalDeps, 'store' | 'clock'>,
+  tenant: TenantId,
+): Promise<void> {
+  for (const { record: node } of store.list(nodes, tenant))
+    await store.transact<void>((transaction) => {
+      const pool = transaction.get(inTenant(tenant, pools, node.id))
+      if (poolAfter(node, pool) !== 'unknown') return { kind: 'abort', result: undefined }
+      markPool(store, transaction, clock, tenant, node)
+      return { kind: 'commit', result: undefined }
+    })
 }
 
 /** Whether a container of the tenant may still run. Failed nodes are ignored, because they confirm no removal. */

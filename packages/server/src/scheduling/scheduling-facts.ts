@@ -62,7 +62,7 @@ export function nodeFacts(
   const claim = claimOn(store, tenant, node)
   const known = { id, name, status, schedulable, controlPlane, labels, attested, capacity, agent }
   // Consumers of volumes need the pool and claim nothing of it; the claims are facts for placing volumes only.
-  const pool = storage && { poolBytes: storage.poolBytes, claimedBytes: 0 }
+  const pool = storage && { poolBytes: storage.poolBytes, claimedBytes: 0, fault: storage.fault }
   return { ...known, hiddenCountry: hiddenCountry(node), claim, requested, replicas, pool }
 }
 

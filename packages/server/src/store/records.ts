@@ -8,7 +8,15 @@ import { decisionParts, decisions, observations, placements } from './records/pl
 import { credentials, intents, proofKeys, registryCredentials } from './records/secrets.ts'
 import { formats, serverReplicas, shards } from './records/servers.ts'
 import { execTickets, platform, slots, tenantNames, tenants, tokens } from './records/tenants.ts'
-import { copyReports, volumeNames, volumes, volumeUse, volumeWriters } from './records/volumes.ts'
+import {
+  copyReports,
+  poolMarks,
+  pools,
+  volumeNames,
+  volumes,
+  volumeUse,
+  volumeWriters,
+} from './records/volumes.ts'
 
 export * from './records/activity.ts'
 export type { Collection } from './records/collection.ts'
@@ -51,6 +59,8 @@ export const COLLECTIONS: readonly Collection<unknown>[] = [
   formats,
   volumes,
   copyReports,
+  pools,
+  poolMarks,
   volumeNames,
   volumeUse,
   volumeWriters,

@@ -62,7 +62,15 @@ export const RECORD_CHANGES: { readonly [folder: string]: RecordChange } = {
     replaced: {
       capacity: fromHello,
       engine: fromHello,
-      storage: fromHello,
+      storage: identifiedBy(
+        'The agent reports it with each enrollment and session, and after a change.',
+        'generation',
+        'session.epoch',
+        'storage.poolBytes',
+        'storage.poolId',
+        'storage.fault',
+      ),
+      degraded: identifiedBy('Each fault of the node has its own time.', 'degraded.reason', 'degraded.since'),
       session: identifiedBy('Each session has its own epoch.', 'session.epoch'),
       attested: identifiedBy('The join token of each enrollment attests it.', 'generation'),
     },
@@ -90,6 +98,14 @@ export const RECORD_CHANGES: { readonly [folder: string]: RecordChange } = {
   volobs: {
     kind: 'replaced',
     reason: 'It is the newest report of an agent; a member of an older report is outdated.',
+  },
+  pool: {
+    kind: 'replaced',
+    reason: 'It is the newest report of an agent; a member of an older report is outdated.',
+  },
+  poolmark: {
+    kind: 'replaced',
+    reason: 'It describes the last node with the pool that was removed by force.',
   },
   volname: { kind: 'written once', reason: 'A name is claimed and released.' },
   removal: { kind: 'written once', reason: 'A repeated deletion leaves it unchanged.' },

@@ -357,6 +357,12 @@ checkTable(volumePrimary, [
   ],
 ])
 
+const CHANGED = { pool: { poolBytes: 100, claimedBytes: 0, fault: 'pool_changed' } }
+const UNUSABLE = {
+  code: 'storage_pool_unusable',
+  required: { fault: null },
+  reported: { fault: 'pool_changed' },
+}
 checkTable(storage, [
   ['mounts a volume, full pool', mounted(nodeIdOf(1)), { pool: { poolBytes: 100, claimedBytes: 100 } }],
   [
@@ -365,6 +371,9 @@ checkTable(storage, [
     {},
     { code: 'storage_pool_missing', required: { freeBytes: 0 }, reported: null },
   ],
+  ['stores a volume, changed pool', { storageBytes: 1 }, CHANGED, UNUSABLE],
+  ['mounts a volume, changed pool', mounted(nodeIdOf(1)), CHANGED, UNUSABLE],
+  ['stores nothing, changed pool', {}, CHANGED],
   ['stores nothing, no pool', {}, {}],
   ['stores nothing, full pool', {}, { pool: { poolBytes: 100, claimedBytes: 100 } }],
   [

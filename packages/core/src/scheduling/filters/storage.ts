@@ -15,14 +15,17 @@ export const storage: Filter = {
   retryOn: ['node_capacity', 'placements', 'deployment'],
   phrases: {
     storage_pool_missing: 'without a storage pool',
+    storage_pool_unusable: 'with an unusable storage pool',
     insufficient_storage: 'with insufficient storage',
   },
   reportsRecordFact: false,
-  nodeKey: ({ pool }) => pool && `${pool.poolBytes}/${pool.claimedBytes}`,
+  nodeKey: ({ pool }) => pool && `${pool.poolBytes}/${pool.claimedBytes}/${pool.fault ?? ''}`,
   refuse({ storageBytes, volumes = [] }, { pool }) {
     // A consumer needs the pool that holds its volumes and claims nothing more of it.
     if (volumes.length > 0 && pool === undefined)
       return { code: 'storage_pool_missing', required: { freeBytes: 0 }, reported: null }
+    if (pool?.fault !== undefined && (volumes.length > 0 || storageBytes !== undefined))
+      return { code: 'storage_pool_unusable', required: { fault: null }, reported: { fault: pool.fault } }
     if (storageBytes === undefined) return undefined
     if (pool === undefined)
       return { code: 'storage_pool_missing', required: { freeBytes: storageBytes }, reported: null }

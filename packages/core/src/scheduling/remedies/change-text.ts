@@ -53,6 +53,8 @@ const WITHOUT_REMEDY: { readonly [code: string]: (nodeName: string) => string } 
   node_claims_releasing: (nodeName) =>
     `Enroll another node: this tenant is releasing its claim on ${nodeName}.`,
   storage_pool_missing: (nodeName) => `Give ${nodeName} a storage pool, or enroll a node that has one.`,
+  storage_pool_unusable: (nodeName) =>
+    `Repair the storage pool of ${nodeName}, or use another node; \`holdfast describe node ${nodeName}\` shows the fault.`,
   insufficient_storage: (nodeName) =>
     `Delete volumes on ${nodeName}, choose a smaller size, or enroll a node with a larger storage pool.`,
   volume_without_primary: () => 'Wait until the volume has a primary; its `why` explains what it needs.',

@@ -14,13 +14,14 @@ import {
 import { desiredCopies } from '@holdfast/core'
 import { hostOfPeer, unusablePeerHost } from '@holdfast/core/node'
 import type { Change } from '../../store/cache/record-index.ts'
-import { nodes, tenants, volumes } from '../../store/records.ts'
-import { inTenant } from '../../store/transaction.ts'
+import { nodeNames, nodes, pools, tenants, volumes } from '../../store/records.ts'
+import { globally, inTenant } from '../../store/transaction.ts'
 import type { GatewayDeps, NodeAddress } from '../deps.ts'
+import { POOL } from './pool-decisions.ts'
 import { createUnreadable } from './unreadable.ts'
 
 /** Called with a node and a volume whose copy on the node changed, or one of whose peers did. */
-export type OnCopyChange = (node: NodeAddress, changed: VolumeId) => void
+export type OnCopyChange = (node: NodeAddress, changed: VolumeId | typeof POOL) => void
 
 export interface CopyIndex {
   copyOf(node: NodeAddress, volume: VolumeId): DesiredCopy | undefined
@@ -57,7 +58,16 @@ export function createCopyIndex(store: IndexStore): CopyIndex {
       if (isDeepStrictEqual(before.get(nodeId), copy)) continue
       setCopy(byNode, { tenant, nodeId }, id, copy)
       onChange({ tenant, nodeId }, id)
+      // The last copy that leaves a released node makes way for the deletion of all data.
+      if (copy === undefined) onChange({ tenant, nodeId }, POOL)
     }
+  }
+
+  /** Decisions about a pool depend on its report, and on whether the node leaves its tenant. */
+  const updatePools = ({ tenant, folder, id }: Change['key'], onChange: OnCopyChange): void => {
+    if (folder === pools.folder && tenant !== undefined) onChange({ tenant, nodeId: asNodeId(id) }, POOL)
+    if (folder === nodeNames.folder && tenant === undefined)
+      for (const claim of store.get(globally(nodeNames, id))?.record.claims ?? []) onChange(claim, POOL)
   }
 
   /** The peers of a node that accepts peers at another address, or with another key, must learn it. */
@@ -82,6 +92,7 @@ export function createCopyIndex(store: IndexStore): CopyIndex {
     isComplete: unreadable.isComplete,
     apply(changes, onChange) {
       for (const { kind, key } of changes) {
+        updatePools(key, onChange)
         if (key.tenant === undefined) continue
         if (key.folder === volumes.folder) update(key.tenant, asVolumeId(key.id), kind === 'delete', onChange)
         if (key.folder === nodes.folder) updateNode(key.tenant, asNodeId(key.id), onChange)

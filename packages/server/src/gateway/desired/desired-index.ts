@@ -20,6 +20,7 @@ import type { GatewayDeps, NodeAddress } from '../deps.ts'
 import { createRouteTable, type RouteTable } from '../routes/route-table.ts'
 import type { RoutersChange } from '../routes/tenant-routers.ts'
 import { type CopyIndex, createCopyIndex } from './copy-index.ts'
+import type { POOL } from './pool-decisions.ts'
 import { createUnreadable } from './unreadable.ts'
 
 /** An assignment together with the placement record that contains it. */
@@ -31,8 +32,8 @@ export interface DesiredAssignment {
   readonly assignment: Assignment
 }
 
-/** The id of an assignment, routed deployment or volume, or the word for the other routers of the tenant. */
-export type Changed = AssignmentId | DeploymentUid | VolumeId | RoutersChange
+/** The id of an assignment, routed deployment or volume, or the word for the tenant's other routers or the node's pool. */
+export type Changed = AssignmentId | DeploymentUid | VolumeId | RoutersChange | typeof POOL
 
 /** Called with a node and what was added, changed or removed there. */
 export type OnDesiredChange = (node: NodeAddress, changed: Changed) => void

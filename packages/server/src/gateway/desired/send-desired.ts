@@ -23,6 +23,7 @@ import { ROUTERS } from '../routes/tenant-routers.ts'
 import { guardSession } from '../session/guard-session.ts'
 import { type Session, send } from '../session/session.ts'
 import { type Changed, type DesiredAssignment, type DesiredIndex, itemOf } from './desired-index.ts'
+import { POOL, poolDecisions } from './pool-decisions.ts'
 
 /**
  * Sends the complete desired set to a node. If a record needed for the set cannot be read, sends a delta instead: the
@@ -86,9 +87,13 @@ function allCopies(
   store: GatewayContext['store'],
   { copies }: DesiredIndex,
   session: Session,
-): Pick<Complete, 'copies' | 'peers'> {
+): Pick<Complete, 'copies' | 'peers' | 'offers' | 'wipePool'> {
   if (!holdsCopies(store, session)) return {}
-  return { copies: copies.copiesOf(session), peers: copies.peersOf(session) }
+  return {
+    copies: copies.copiesOf(session),
+    peers: copies.peersOf(session),
+    ...poolDecisions(store, session),
+  }
 }
 
 /** Whether the agent of the session stated the capability to hold copies of volumes. */
@@ -135,7 +140,7 @@ function sendDelta(
   const items: DesiredItem[] = []
   const gone: string[] = []
   for (const id of changed) {
-    if (id === ROUTERS || isDeploymentUid(id) || isVolumeId(id)) continue
+    if (id === ROUTERS || id === POOL || isDeploymentUid(id) || isVolumeId(id)) continue
     const assigned: DesiredAssignment | undefined = index.assignmentOf(session, id)
     const item = assigned && itemOf(assigned)
     if (item !== undefined) items.push(item)
@@ -151,6 +156,7 @@ function sendDelta(
     ...set,
     ...changedRoutes(index, session, changed),
     ...changedCopies(store, index, session, changed),
+    ...changedPool(store, session, changed),
     ...routers,
   }
   if (send(session.socket, delta)) counts.deltas += 1
@@ -186,6 +192,16 @@ function changedCopies(
     ...(goneCopies.length === 0 ? {} : { goneCopies }),
     peers: index.peersOf(session),
   }
+}
+
+/** The end of an assignment may be the last step before a released node deletes all data of its pool. */
+function changedPool(
+  store: GatewayContext['store'],
+  session: Session,
+  changed: ReadonlySet<Changed>,
+): Pick<Delta, 'offers' | 'wipePool'> {
+  const isClosed = store.get(inTenant(session.tenant, nodes, session.nodeId))?.record.schedulable === false
+  return changed.has(POOL) || isClosed ? poolDecisions(store, session) : {}
 }
 
 function forgetReport({ copyReports }: Session, id: VolumeId): void {

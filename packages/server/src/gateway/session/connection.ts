@@ -6,6 +6,7 @@ import { sendComplete } from '../desired/send-desired.ts'
 import type { Connection, GatewayParts } from '../parts.ts'
 import { acceptCopies, flushCopies } from '../reports/accept-copies.ts'
 import { acceptOrphans } from '../reports/accept-orphans.ts'
+import { acceptPool } from '../reports/accept-pool.ts'
 import { acceptReports } from '../reports/accept-status.ts'
 import { flushReports } from '../reports/flush-reports.ts'
 import { deliverFrame, endStreams, receiveStreamMessage } from '../streams/session-streams.ts'
@@ -194,4 +195,5 @@ function handle(parts: GatewayParts, session: Session, message: AgentMessage): v
   flushReports(parts, session)
   acceptCopies(context, index.copies, session, message.copies ?? [])
   flushCopies(parts, session)
+  if (message.pool !== undefined) acceptPool(context, session, message.pool)
 }

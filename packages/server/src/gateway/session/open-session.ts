@@ -9,14 +9,17 @@ import {
   addressTexts,
   labelsRefusedEvent,
   nodeSubject,
+  poolChangedEvent,
   type RefusedAddress,
 } from '../../operations/nodes/node-events.ts'
+import { markOf as markOfPool } from '../../operations/nodes/pools.ts'
 import { type NewEvent, recordEvent } from '../../operations/record-write.ts'
 import { timestamp } from '../../ports/clock.ts'
 import { nodes, type StoredNode } from '../../store/records.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 import type { GatewayContext } from '../deps.ts'
 import type { GatewayParts } from '../parts.ts'
+import { isNewlyDegraded, withPool } from '../reports/accept-pool.ts'
 import { refusedAddresses, withoutAddresses } from './peer-address.ts'
 import { nextSecureRouter, statedRouter } from './secure-router.ts'
 import type { OpenedSession } from './session.ts'
@@ -46,10 +49,13 @@ export async function openSession(
     if (!isAllowed) return { kind: 'abort', result: undefined }
     const labels = checkLabels(hello.labels, node)
     refused = refusedAddresses(hello, store.keysOf(nodes, tenant).length <= 1)
-    const next = {
+    const mark = markOfPool(transaction, hello.storage?.poolId)
+    const isMarked = mark !== undefined && mark.tenant !== tenant
+    const stated = {
       ...openedNode(context, node, withoutAddresses(hello, refused), labels),
       ...(refused.length > 0 ? { refusedAddresses: addressTexts(refused).join() } : {}),
     }
+    const next = withPool(stated, hello.storage, isMarked, context.clock)
     transaction.put(inTenant(tenant, nodes, node.id), next)
     recordOpening(context, transaction, tenant, node, next, labels)
     // A node that states the same refused addresses again causes no further event.
@@ -77,16 +83,16 @@ function openedNode(
   hello: Hello,
   { labels, refused }: AttestedLabels,
 ): StoredNode {
-  const { bootId, version, capabilities, engine, capacity, storage, peerAddress, agentPeerAddress } = hello
+  const { bootId, version, capabilities, engine, capacity, peerAddress, agentPeerAddress } = hello
   const { peerAddress: _address, agentPeerAddress: _agent, secureRouter: _router, ...others } = node
-  const { refusedMark: _mark, refusedAddresses: _refused, storage: _pool, ...kept } = others
+  const { refusedMark: _mark, refusedAddresses: _refused, ...kept } = others
   const { capabilities: _stated, ...agent } = node.agent ?? {}
   const refusedMark = markOf(refused)
   const now = clock.now()
   const secureRouter = nextSecureRouter(node, statedRouter(hello, now), now, times.plainPeersMs)
   return {
     ...kept,
-    ...defined({ refusedMark, peerAddress, agentPeerAddress, secureRouter, storage }),
+    ...defined({ refusedMark, peerAddress, agentPeerAddress, secureRouter }),
     labels,
     engine,
     agent: { ...agent, version, ...defined({ capabilities }) },
@@ -128,6 +134,7 @@ function recordOpening(
       message: `Node ${node.name} advertises other labels than before.`,
       data: { before: node.labels, after: next.labels },
     })
+  if (isNewlyDegraded(node, next)) record(poolChangedEvent(next))
   // A node that advertises the same rejected labels again causes no further event.
   if (refused.length > 0 && node.refusedMark !== next.refusedMark) record(labelsRefusedEvent(next, refused))
 }

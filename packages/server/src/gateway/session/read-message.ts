@@ -7,6 +7,9 @@ import {
   CALL_METHODS,
   decodeOpen,
   type Hello,
+  isVolumeId,
+  MAX_OFFERS,
+  type PoolReport,
   unknownLength,
 } from '@holdfast/contract'
 import type { RawData } from 'ws'
@@ -33,6 +36,7 @@ function decodeMessage(value: unknown): AgentMessage | 'unknown' | undefined {
 function isValid(message: AgentMessage): boolean {
   if (message.type === 'hello') return isValidHello(message)
   if (message.type === 'call') return CALL_METHODS.includes(message.method) && isShort(message.id)
+  if (message.type === 'status') return message.pool === undefined || isValidPool(message.pool)
   if (message.type === 'credit') return Number.isSafeInteger(message.bytes) && message.bytes >= 0
   return true
 }
@@ -42,7 +46,12 @@ const MAX_UNKNOWN = 4096
 
 /** Other messages are not stored. A list of containers, with a new member in each, may exceed the limit. */
 function keepsLittle(message: AgentMessage): boolean {
-  const stored = message.type === 'status' ? message.observations : message.type === 'hello' ? [message] : []
+  const stored =
+    message.type === 'status'
+      ? [...message.observations, ...(message.pool === undefined ? [] : [message.pool])]
+      : message.type === 'hello'
+        ? [message]
+        : []
   return stored.every((part) => unknownLength(part) <= MAX_UNKNOWN)
 }
 
@@ -68,6 +77,36 @@ function isValidHello(hello: Hello): boolean {
     numbers.every((number) => Number.isSafeInteger(number) && number >= 0) &&
     Object.keys(labels).length <= MAX_LABELS &&
     capabilities.length <= MAX_CAPABILITIES
+  )
+}
+
+function isValidPool({
+  storage,
+  foreign = '',
+  wiped = '',
+  copies = [],
+  quarantined = [],
+}: PoolReport): boolean {
+  const held = [...copies, ...quarantined]
+  const numbers = [
+    storage.poolBytes,
+    storage.usedBytes,
+    ...held.map(({ epoch }) => epoch),
+    ...quarantined.map(({ usedBytes = 0 }) => usedBytes),
+  ]
+  const texts = [
+    storage.poolId ?? '',
+    storage.fault ?? '',
+    foreign,
+    wiped,
+    ...quarantined.map(({ since }) => since),
+  ]
+  return (
+    copies.length <= MAX_OFFERS &&
+    quarantined.length <= MAX_OFFERS &&
+    held.every(({ volume }) => isVolumeId(volume)) &&
+    texts.every(isShort) &&
+    numbers.every((number) => Number.isSafeInteger(number) && number >= 0)
   )
 }
 

@@ -6,6 +6,7 @@ import type {
   NodeId,
   NodeStatus,
   Observation,
+  PoolReport,
   ServerMessage,
   TenantId,
   VolumeId,
@@ -61,6 +62,8 @@ export interface Session {
   nextStream: number
   reports: Reports | undefined
   copyReports: CopyReports | undefined
+  /** The newest report about the node's pool while one is being stored. */
+  poolReport: PoolReport | undefined
 }
 
 /** The server's end of a stream that is open on the node. */
@@ -91,6 +94,7 @@ export const newSession = (opened: OpenedSession, socket: AgentSocket | undefine
   nextStream: 1,
   reports: undefined,
   copyReports: undefined,
+  poolReport: undefined,
 })
 
 /** Observations that a session has accepted. Created at the first report, because an idle node sends no reports. */

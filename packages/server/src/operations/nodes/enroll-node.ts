@@ -17,7 +17,7 @@ import {
 import { checkQuotas, reject } from '@holdfast/core'
 import { timestamp } from '../../ports/clock.ts'
 import { claimSlot, type HeldSlot, holdSlot } from '../../quotas/hold-slot.ts'
-import { joinTokens, nodes, type StoredNode, tenants } from '../../store/records.ts'
+import { joinTokens, nodes, pools, type StoredNode, tenants } from '../../store/records.ts'
 import type { TransactionDecision } from '../../store/store.ts'
 import { globally, inTenant, type Transaction } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
@@ -147,7 +147,9 @@ function nodeFrom({ clock }: NodeDeps, parts: NodeParts): StoredNode {
     peerAddress: _address,
     secureRouter: _router,
     refusedMark: _mark,
-    storage: _pool,
+    storage: _storage,
+    poolId: _pool,
+    degraded: _degraded,
     draining,
     ...kept
   } = known ?? { v: 1 }
@@ -190,6 +192,8 @@ function storeNode(
 ): void {
   transaction.delete(globally(joinTokens, presented.id))
   transaction.put(inTenant(token.tenant, nodes, node.id), node)
+  // The machine may have another pool now; its agent reports what the pool holds.
+  transaction.delete(inTenant(token.tenant, pools, node.id))
   writeClaims(transaction, node.name, claims)
   recordEvent(transaction, clock, token.tenant, enrolledEvent(node))
   if (unattested.length > 0)

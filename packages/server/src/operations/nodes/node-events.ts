@@ -75,6 +75,21 @@ export function addressRefusedEvent(
   }
 }
 
+/** The event of a node whose pool is another one than before. Each pool that is found gives one event. */
+export function poolChangedEvent(node: StoredNode): NewEvent {
+  const { poolId = '', storage } = node
+  const found = storage?.poolId ?? null
+  return {
+    type: 'node.degraded',
+    severity: 'warning',
+    subject: nodeSubject(node),
+    cause: `${node.generation} ${poolId} ${node.degraded?.since}`,
+    reason: 'pool_changed',
+    message: `The storage pool of node ${node.name} is another one than before. The node gets no new volume work. Restore the former pool, or enroll the node again to use the new one.`,
+    data: { poolId, found },
+  }
+}
+
 export function cordonEvent(node: StoredNode, cause: string): NewEvent {
   const { name, schedulable } = node
   return {
@@ -138,14 +153,25 @@ export function orphansFoundEvent(node: StoredNode, names: readonly string[]): N
   }
 }
 
-export function claimReleasedEvent(node: NodeIdentity, reason: 'released' | 'removed' | 'forced'): NewEvent {
+const POOL_TEXTS = {
+  none: '',
+  wiped: ' Its agent has confirmed that no data of volumes is left on it.',
+  unknown:
+    ' Its storage pool may still have data of volumes, which is deleted before another tenant can use the pool.',
+}
+
+export function claimReleasedEvent(
+  node: NodeIdentity,
+  reason: 'released' | 'removed' | 'forced',
+  pool: keyof typeof POOL_TEXTS,
+): NewEvent {
   return {
     type: 'node.claim_released',
     severity: reason === 'forced' ? 'warning' : 'info',
     subject: nodeSubject(node),
     cause: 'released',
     reason,
-    message: `Node ${node.name} no longer belongs to this tenant.`,
-    data: {},
+    message: `Node ${node.name} no longer belongs to this tenant.${POOL_TEXTS[pool]}`,
+    data: { pool },
   }
 }

@@ -9,16 +9,17 @@ import type { Claim } from './claims.ts'
 export function nodeView(node: StoredNode, tenant: TenantId, claims: readonly Claim[]): Node {
   const { id, name, status, schedulable, draining, controlPlane, labels, capacity, engine, storage, agent } =
     node
+  const degraded = status === 'ready' ? node.degraded : undefined
   return {
     id,
     name,
-    status,
+    status: degraded === undefined ? status : 'degraded',
     schedulable,
     controlPlane,
     labels,
     capacity,
     engine,
-    ...defined({ storage, agentVersion: agent?.version }),
+    ...defined({ reason: degraded?.reason, storage, agentVersion: agent?.version }),
     ...(draining === true ? { draining } : {}),
     claims: claims.map((claim) => ({ own: claim.tenant === tenant, state: claim.state })),
   }

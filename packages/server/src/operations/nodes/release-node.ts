@@ -1,13 +1,13 @@
 // Removes a node from its tenant: DELETE /nodes/{id} and DELETE /nodes/{nodeName}/claim. A node
 // without replicas and without data of volumes is removed at once with its record, name and quota slot. Otherwise the node's claim
 // becomes `releasing`, the node gets no new replicas, and finishRelease removes it after the last
-// assignment ends and its agent has confirmed that the data is deleted. `force` is for a machine that will never answer again.
+// assignment ends and its agent has confirmed that all data of its pool is deleted. `force` is for a machine that will never
+// answer again; its pool is marked.
 
 import { asOwner, type Node, type NodeId, type TenantId } from '@holdfast/contract'
 import { reject, tokensThatMay } from '@holdfast/core'
-import type { Clock } from '../../ports/clock.ts'
 import { freeSlot } from '../../quotas/hold-slot.ts'
-import { nodes, placements, type StoredNode } from '../../store/records.ts'
+import { nodes, placements, pools, type StoredNode } from '../../store/records.ts'
 import type { Store, TransactionDecision } from '../../store/store.ts'
 import { inTenant, placementAt, type Transaction } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
@@ -21,8 +21,13 @@ import type { NodeDeps } from './deps.ts'
 import { findNode } from './find-node.ts'
 import { claimReleasedEvent } from './node-events.ts'
 import { nodeView } from './node-view.ts'
+import { isPoolEmpty, markPool, poolAfter } from './pools.ts'
 
 type ReleaseDeps = Pick<NodeDeps, 'store' | 'clock'>
+
+interface FinishDeps extends Pick<NodeDeps, 'clock'> {
+  readonly store: Pick<Store, 'get' | 'list' | 'keysOf' | 'transact'>
+}
 
 export interface RemoveOptions {
   readonly force: boolean
@@ -86,7 +91,7 @@ interface NodeRelease {
 }
 
 function decideRelease(
-  { clock }: ReleaseDeps,
+  { store, clock }: ReleaseDeps,
   transaction: Transaction,
   caller: Caller,
   { node, force, action }: NodeRelease,
@@ -101,7 +106,7 @@ function decideRelease(
   const isUnderWay = !force && claimOf(before, tenant)?.state === 'releasing'
   // A release that is already in progress succeeds again without a change.
   if (isUnderWay) return { kind: 'abort', result }
-  if (force) dropNode(transaction, clock, tenant, { node, claims: before, reason: 'forced' })
+  if (force) dropNode({ store, clock }, transaction, tenant, { node, claims: before, reason: 'forced' })
   else {
     transaction.put(inTenant(tenant, nodes, node.id), closed)
     writeClaims(transaction, node.name, claims)
@@ -121,7 +126,7 @@ function platformOnly() {
  * in progress. Must be called whenever an assignment of the tenant ends; repeated calls are safe.
  */
 export async function finishRelease(
-  deps: ReleaseDeps,
+  deps: FinishDeps,
   tenant: TenantId,
   nodeName: string,
   reason: 'released' | 'removed' = 'released',
@@ -130,7 +135,7 @@ export async function finishRelease(
 }
 
 export function stageRelease(
-  { store, clock }: ReleaseDeps,
+  { store, clock }: Omit<FinishDeps, 'store'> & { readonly store: Omit<FinishDeps['store'], 'transact'> },
   transaction: Transaction,
   tenant: TenantId,
   nodeName: string,
@@ -142,8 +147,9 @@ export function stageRelease(
   // Without a release in progress there is nothing to commit.
   if (own?.state !== 'releasing' || node === undefined) return { kind: 'abort', result: false }
   const isKept = isInUse(store, tenant, node.id) || hasVolumeData(store, tenant, node.id)
-  if (isKept) return { kind: 'abort', result: false }
-  dropNode(transaction, clock, tenant, { node, claims, reason })
+  const pool = transaction.get(inTenant(tenant, pools, node.id))
+  if (isKept || !isPoolEmpty(node, pool)) return { kind: 'abort', result: false }
+  dropNode({ store, clock }, transaction, tenant, { node, claims, reason })
   return { kind: 'commit', result: true }
 }
 
@@ -154,15 +160,18 @@ interface NodeRemoval {
 }
 
 function dropNode(
+  { store, clock }: Parameters<typeof stageRelease>[0],
   transaction: Transaction,
-  clock: Clock,
   tenant: TenantId,
   { node, claims, reason }: NodeRemoval,
 ): void {
+  const pool = poolAfter(node, transaction.get(inTenant(tenant, pools, node.id)))
+  if (pool === 'unknown') markPool(store, transaction, clock, tenant, node)
+  transaction.delete(inTenant(tenant, pools, node.id))
   transaction.delete(inTenant(tenant, nodes, node.id))
   freeSlot(transaction, tenant, 'nodes', node.slot)
   writeClaims(transaction, node.name, withoutClaim(claims, tenant))
-  recordEvent(transaction, clock, tenant, claimReleasedEvent(node, reason))
+  recordEvent(transaction, clock, tenant, claimReleasedEvent(node, reason, pool))
 }
 
 /**

@@ -1,11 +1,13 @@
 // DELETE .../volumes/{id}: the volume is deleted once no agent has data of it. A volume that a deployment mounts stays.
 
-import type { TenantId, Volume, VolumeId } from '@holdfast/contract'
+import type { NodeId, TenantId, Volume, VolumeId } from '@holdfast/contract'
 import { quotaBytes, reject, withCopies } from '@holdfast/core'
 import { type Clock, timestamp } from '../../ports/clock.ts'
 import { freeSlot } from '../../quotas/hold-slot.ts'
 import {
   copyReports,
+  nodes,
+  pools,
   type StoredVolume,
   VOLUME_USE_ID,
   volumeNames,
@@ -13,6 +15,7 @@ import {
   volumeUse,
   volumeWriters,
 } from '../../store/records.ts'
+import type { Store } from '../../store/store.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import { recordAudit, recordEvent } from '../record-write.ts'
@@ -33,7 +36,7 @@ export async function deleteVolume(
     const found = findToChange(transaction, caller, id, ifMatch)
     if (!found.ok) return { kind: 'abort', result: found }
     const stored = found.value
-    const deleting = markDeleting(stored, timestamp(clock))
+    const deleting = markDeleting(stored, timestamp(clock), holdersOf(store, tenant, stored.id))
     const view = volumeView(store, tenant, deleting)
     if (stored.phase === 'Deleting') return { kind: 'abort', result: done(view) }
     const consumers = namesOfUsers(transaction, tenant, stored.id, view.consumers).join(', ')
@@ -46,12 +49,25 @@ export async function deleteVolume(
   })
 }
 
-/** The record of a volume whose copies must be deleted. */
-export function markDeleting(stored: StoredVolume, now: string): StoredVolume {
+/** The nodes whose pools have data of the volume, quarantined data included, as their agents reported. */
+export function holdersOf(store: Pick<Store, 'get' | 'list'>, tenant: TenantId, id: VolumeId): NodeId[] {
+  const ids = store.list(nodes, tenant).map(({ record }) => record.id)
+  return ids.filter((nodeId) => {
+    const { copies = [], quarantined = [] } = store.get(inTenant(tenant, pools, nodeId))?.record ?? {}
+    return [...copies, ...quarantined].some(({ volume }) => volume === id)
+  })
+}
+
+/** The record of a volume whose copies must be deleted, and all other data of it that nodes hold. */
+export function markDeleting(stored: StoredVolume, now: string, holders: readonly NodeId[]): StoredVolume {
   if (stored.phase === 'Deleting') return stored
   const { revision } = stored
+  const without = withCopies(stored, [], now)
+  const known = new Set(without.leaving?.map(({ nodeId }) => nodeId))
+  const others = holders.filter((nodeId) => !known.has(nodeId)).map((nodeId) => ({ nodeId, since: now }))
   return {
-    ...withCopies(stored, [], now),
+    ...without,
+    ...(others.length > 0 && { leaving: [...(without.leaving ?? []), ...others] }),
     phase: 'Deleting',
     reason: null,
     handover: null,

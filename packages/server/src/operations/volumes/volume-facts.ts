@@ -3,9 +3,9 @@
 import type { NodeId, ResidencyRules, TenantId, VolumeSpec } from '@holdfast/contract'
 import { claimedBytes, type NodeFacts, type TenantFacts, type VolumeDemand } from '@holdfast/core'
 import { nodeFacts } from '../../scheduling/scheduling-facts.ts'
-import { nodes, platform, type StoredVolume, volumes } from '../../store/records.ts'
+import { nodes, platform, pools, type StoredVolume, volumes } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
-import { globally } from '../../store/transaction.ts'
+import { globally, inTenant } from '../../store/transaction.ts'
 
 type ReadStore = Pick<Store, 'get' | 'list'>
 
@@ -18,9 +18,10 @@ export function gatherVolumeFacts(store: ReadStore, tenant: TenantId): TenantFac
     const facts = nodeFacts(store, tenant, record, [])
     const { storage } = record
     if (storage === undefined || storage.fault !== undefined) return facts
+    const quarantined = quarantinedBytes(store, tenant, record.id)
     return {
       ...facts,
-      pool: { poolBytes: storage.poolBytes, claimedBytes: claimed.get(record.id) ?? 0 },
+      pool: { poolBytes: storage.poolBytes, claimedBytes: (claimed.get(record.id) ?? 0) + quarantined },
     }
   })
   return { nodes: all, containers: UNLIMITED }
@@ -33,6 +34,12 @@ function claimsByNode(store: ReadStore, tenant: TenantId): Map<NodeId, number> {
     for (const { nodeId } of [...record.copies, ...(record.leaving ?? [])])
       claimed.set(nodeId, (claimed.get(nodeId) ?? 0) + claimedBytes(record.spec.sizeBytes))
   return claimed
+}
+
+/** The bytes of quarantined data in the pool of a node, as its agent reported them. */
+function quarantinedBytes(store: Pick<Store, 'get'>, tenant: TenantId, nodeId: NodeId): number {
+  const { quarantined = [] } = store.get(inTenant(tenant, pools, nodeId))?.record ?? {}
+  return quarantined.reduce((sum, { usedBytes = 0 }) => sum + usedBytes, 0)
 }
 
 /** The facts without the nodes that still delete an older copy of the volume. */

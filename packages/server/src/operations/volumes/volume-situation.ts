@@ -1,7 +1,7 @@
 // Gathers the facts from which the next state of a volume is decided: its nodes, the reports of their agents, and the
 // containers that may use it.
 
-import type { NodeId, ResidencyRules, TenantId } from '@holdfast/contract'
+import type { NodeId, ResidencyRules, TenantId, VolumeId } from '@holdfast/contract'
 import { anchorVolume, type CopyNode, placeCopies, type VolumeSituation } from '@holdfast/core'
 import {
   copyReportId,
@@ -9,6 +9,7 @@ import {
   deployments,
   nodeNames,
   nodes,
+  pools,
   type StoredVolume,
 } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
@@ -42,6 +43,7 @@ export function situationOf(deps: SituationDeps, tenant: TenantId, volume: Store
       const facts = isComplete ? NO_NODES : withoutLeaving(gatherVolumeFacts(store, tenant), volume)
       return placeCopies(demandOf(store, tenant, spec, residency), copies, facts)
     },
+    offers: () => offersOf(deps, tenant, id),
     isMounted: () => nodeId !== undefined && isUsedOn(store, tenant, id, nodeId, 'any'),
     isAnchored: () => isAnchored(store, tenant, id),
   }
@@ -61,6 +63,14 @@ export function copyNode(read: ReadRecord, tenant: TenantId, id: NodeId): CopyNo
     isLeaving: isDraining(node) || claimOf(claims, tenant)?.state === 'releasing',
     hasPool: node.storage !== undefined,
   }
+}
+
+/** What the pools of the tenant's nodes offer of a volume. */
+function offersOf({ store, read }: SituationDeps, tenant: TenantId, id: VolumeId) {
+  return store.list(nodes, tenant).flatMap(({ record: { id: nodeId } }) => {
+    const { copies = [] } = read(inTenant(tenant, pools, nodeId)) ?? {}
+    return copies.filter(({ volume }) => volume === id).map(({ epoch, role }) => ({ nodeId, epoch, role }))
+  })
 }
 
 const isAnchored = (store: Pick<Store, 'list'>, tenant: TenantId, id: string): boolean =>

@@ -72,8 +72,12 @@ export const storedNodeShape = object({
   engine: engineShape,
   /** Stated by the agent in its last session; absent before the first one. Without `capabilities`: those of 0.1.0. */
   agent: optional(object({ version: string(), capabilities: optional(list(string())) })),
-  /** The storage pool that the agent stated in its last session; absent if the node has none. */
+  /** The storage pool that the agent stated last; absent if the node has none. */
   storage: optional(storageShape),
+  /** The pool that the node has since its enrollment. Another one in its place must not be used. */
+  poolId: optional(string()),
+  /** Why a ready node is degraded; absent if it is not. */
+  degraded: optional(object({ reason: string(), since: string() })),
   status: oneOf(NODE_STATUSES),
   statusSince: string(),
   /** The node's session: the server replica that holds it, and its epoch, which each new session increases. */

@@ -13,15 +13,18 @@ import {
   type Owner,
   object,
   observedCopyShape,
+  offeredCopyShape,
   oneOf,
   optional,
+  quarantinedCopyShape,
   string,
+  type TenantId,
   VOLUME_PHASES,
   type VolumeId,
   volumeCopyShape,
   volumeSpecShape,
 } from '@holdfast/contract'
-import { tenantCollection, v } from './collection.ts'
+import { globalCollection, tenantCollection, v } from './collection.ts'
 
 export const storedVolumeShape = object({
   v,
@@ -74,6 +77,39 @@ export const copyReportShape = object({
 })
 export type StoredCopyReport = Infer<typeof copyReportShape>
 
+const { volume: offered, epoch: offeredEpoch, role } = offeredCopyShape.fields
+
+/** The last report of an agent about its pool; the key is the node. At most `MAX_OFFERS` copies of each kind. */
+export const poolShape = object({
+  v,
+  nodeId: branded<NodeId>(),
+  poolId: optional(string()),
+  /** The tenant of the data in the pool, if it is another one. */
+  foreign: optional(string()),
+  /** The last order by which all data was deleted. */
+  wiped: optional(string()),
+  /** Absent if the pool could not be read. */
+  copies: optional(list(object({ volume: offered, epoch: offeredEpoch, role }))),
+  quarantined: optional(list(quarantinedCopyShape)),
+  at: string(),
+})
+export type StoredPool = Infer<typeof poolShape>
+
+/**
+ * A pool whose node was removed although its agent has not confirmed that the data is deleted; the key is the id of the
+ * pool's file system. Deleted when an agent confirms it. There is at most one for each node that was removed by force.
+ */
+export const poolMarkShape = object({
+  v,
+  tenant: branded<TenantId>(),
+  nodeName: string(),
+  /** The order by which another tenant's agent deletes the data. */
+  order: string(),
+  /** The volumes of which the pool may have data. One of them that has no record later was deleted. */
+  volumes: list(branded<VolumeId>()),
+  at: string(),
+})
+
 /** The volume that has a name; the key is the name. */
 export const volumeNameShape = object({ v, id: branded<VolumeId>() })
 
@@ -102,6 +138,8 @@ export type StoredVolumeWriter = Infer<typeof volumeWriterShape>
 export const volumes = tenantCollection('vol', storedVolumeShape, true)
 export const copyReports = tenantCollection('volobs', copyReportShape, true)
 export const copyReportId = (volume: VolumeId, nodeId: NodeId): string => `${volume}/${nodeId}`
+export const pools = tenantCollection('pool', poolShape, true)
+export const poolMarks = globalCollection('poolmark', poolMarkShape)
 export const volumeNames = tenantCollection('volname', volumeNameShape, true)
 export const volumeUse = tenantCollection('voluse', volumeUseShape, true)
 export const volumeWriters = tenantCollection('volw', volumeWriterShape, true)

@@ -10,6 +10,7 @@ import {
   nodeNames,
   nodes,
   placements,
+  pools,
   type StoredVolume,
   tenants,
   volumes,
@@ -110,6 +111,7 @@ function noticeChange(deps: VolumeLoopDeps, enqueue: Enqueue, { key }: Change): 
     for (const claim of claims ?? []) enqueueTenant(deps, enqueue, claim.tenant)
   } else if (!deps.leadership.owns(tenant)) return
   else if (folder === copyReports.folder) enqueue(tenant, id.split('/')[0] ?? '')
+  else if (folder === pools.folder) enqueueWhere(deps, enqueue, tenant, ({ phase }) => phase === 'Lost')
   else if (folder === nodes.folder) enqueueTenant(deps, enqueue, tenant)
   else if (folder === placements.folder) enqueueWhere(deps, enqueue, tenant, isOnLeavingNode(deps, tenant))
   else if (folder === volumes.folder) {
