@@ -146,6 +146,41 @@ onBothEngines('mounts', (world) => {
     await agent.close()
   })
 
+  it('lets another user than root write an empty volume with the owner of the folder in its image', async () => {
+    const [owned, bound, plain] = [await volumes.add(), await volumes.add(), await volumes.add()]
+    const files = [{ name: 'data/', owner: 1000 }]
+    const { digest } = await world().registry.pushBusyboxImage('test/user', '1', { files, user: '1000' })
+    const { node, agent } = await newNode()
+    const item = itemWith({
+      image: `${world().registry.host}/test/user@${digest}`,
+      mounts: [
+        mountOf(owned),
+        mountOf(bound, { target: '/bound', type: 'bind' }),
+        mountOf(plain, { target: '/plain' }),
+      ],
+    })
+    node.send([item])
+    const { containerId } = await node.until(item, 'running', isUp)
+    const tried = await run(
+      node,
+      containerId,
+      'id -u; for at in /data /bound /plain; do ls $at && touch $at/new 2>/dev/null && echo written $at; done',
+    )
+    // Everyone can enter a volume; root's stays root's where the image has no folder, and for bind.
+    expect(tried.output.split('\n')).toEqual(['1000', 'written /data'])
+    const of = (volume: VolumeId) => [
+      statSync(volumes.at(volume)).uid,
+      statSync(volumes.at(volume)).mode & 0o777,
+    ]
+    expect([of(owned), of(bound), of(plain)]).toEqual([
+      [1000, 0o700],
+      [0, 0o755],
+      [0, 0o755],
+    ])
+    await remove(node, item)
+    await agent.close()
+  })
+
   it('stops a writer at the limit of its volume', async () => {
     const volume = await volumes.add(4 * MIB)
     const { node, agent } = await newNode()

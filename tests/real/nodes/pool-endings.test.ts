@@ -277,17 +277,21 @@ test(
     serial += 1
     const node = await enrollVolumeNode(platform.baseUrl, tenant.api, `r${serial}`)
     const [first, second] = [randomUUID(), randomUUID()]
-    const connect = (poolId: string, generation = 1, keys = node) =>
-      openRaw(
-        platform.baseUrl,
-        { ...keys, generation },
-        { capabilities: [...AGENT_CAPABILITIES], storage: { poolBytes: 2 ** 40, usedBytes: 0, poolId } },
-      )
+    const storageOf = (poolId: string) => ({ poolBytes: 2 ** 40, usedBytes: 0, poolId })
+    const agent = await openRaw(
+      platform.baseUrl,
+      { ...node, generation: 1 },
+      { capabilities: [...AGENT_CAPABILITIES], storage: storageOf(first) },
+    )
     const shown = async () => (await tenant.api.get(`/api/v1/nodes/${node.nodeId}`)).body
-    const before = await connect(first)
+    const becomes = async (poolId: string, status: string) => {
+      const { session } = agent
+      const pool = { storage: storageOf(poolId), copies: [], quarantined: [] }
+      agent.send({ type: 'status', session, observations: [], pool })
+      await until(`the node is ${status}`, async () => (await shown())['status'] === status)
+    }
     expect(await shown()).toMatchObject({ status: 'ready', storage: { poolId: first } })
-    before.close()
-    const after = await connect(second)
+    await becomes(second, 'degraded')
     expect(await shown()).toMatchObject({
       status: 'degraded',
       reason: 'pool_changed',
@@ -305,9 +309,8 @@ test(
     expect(why.text).toContain('Repair the storage pool of')
 
     // The pool is back.
-    after.close()
-    const again = await connect(first)
-    expect(await shown()).toMatchObject({ status: 'ready', storage: { poolId: first } })
-    again.close()
+    await becomes(first, 'ready')
+    await volumeIs(tenant, String(volume.id), 'Materializing')
+    agent.close()
   },
 )

@@ -64,7 +64,7 @@ async function fillWithMarker(home: TestPool, keeper: KeptCopies): Promise<Desir
   return copy
 }
 
-/** The number of files with the marker in the whole tree of the pool, mounted anew so that no subvolume is left out. */
+/** The number of files with the marker in the whole tree of the pool, in a second mount that leaves no subvolume out. */
 function filesWithMarker({ folder, file }: TestPool): number {
   const top = join(folder, 'all')
   mkdirSync(top, { recursive: true })
@@ -259,7 +259,7 @@ test('carries out decisions about copies that are not desired, and keeps all oth
   const live = join(home.root, 'quarantine', moved.volume, '1', 'live', 'x')
   expect(readFileSync(live, 'utf8')).toBe(moved.volume)
 
-  // The node gets the volume again: it is filled anew beside the quarantined data.
+  // The node gets the volume again: it is seeded beside the quarantined data.
   await again.send([{ ...moved, epoch: 2, role: 'replica', mayCreate: false }])
   expect(again.stateOf(moved)).toBe('pending no_checkpoint')
   expect(existsSync(live)).toBe(true)

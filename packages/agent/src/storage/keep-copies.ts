@@ -7,7 +7,6 @@ import {
   type Measurement,
   type ObservedCopy,
   type PoolReport,
-  type PoolWipe,
   type VolumeId,
 } from '@holdfast/contract'
 import { hasRoom } from '@holdfast/core/node'
@@ -66,11 +65,9 @@ export function startCopyKeeper(deps: CopyKeeperDeps): CopyKeeper {
   const roomNow = (): boolean => poolHasRoom(keeper)
   const { converge, recordFault } = createCopyConverger({ desired, status, backoff, hasRoom: roomNow, log })
   const tidy = createTidying(desired, log)
-  const offers = createOfferKeeper(desired, deps.now, log)
+  const offers = createOfferKeeper({ desired, keeper, now: deps.now, log })
   const reports = createPoolReports(keeper, deps.reportPool ?? (() => {}))
-  let isClosed = false
   let isMeasureDue = true
-  let retry: NodeJS.Timeout | undefined
 
   async function pass(): Promise<void> {
     const copies = [...desired.copies.values()]
@@ -87,30 +84,16 @@ export function startCopyKeeper(deps: CopyKeeperDeps): CopyKeeper {
     isMeasureDue = false
     if (isMeasured) await pool.flush()
     let held = await live.writeReleases(pool, await readPoolCopies(pool))
-    for (const copy of copies) if (!isClosed) held = await converge(pool, copy, held)
+    for (const copy of copies) if (!passes.isClosed()) held = await converge(pool, copy, held)
     live.update(held)
     held = await offers.perform(pool, held)
     await tidy(pool, held)
     if (desired.isComplete()) reports.update(held)
     if (isMeasured) await usage.record(pool, usedBytes(desired, held), deps.now().toISOString())
   }
-  const check = coalesce(async () => {
-    clearTimeout(retry)
-    if (isClosed) return
-    // If the pool could not be read, nothing was observed and nothing is reported: the next check of the pool repeats the
-    // pass or reports the fault.
-    await pass().catch((error: unknown) => log.warn({ message: String(error) }, 'copies not checked'))
-    const waitMs = backoff.soonestMs()
-    if (Number.isFinite(waitMs) && !isClosed) retry = setTimeout(() => void check(), waitMs).unref()
-  })
+  const passes = createPasses(pass, backoff.soonestMs, log)
+  const { check } = passes
   const live = createLiveView(() => check(), desired.copies)
-  /** A release ends with the data of all copies. While the server desires one, its order is from another time. */
-  async function wipe(order: PoolWipe): Promise<void> {
-    const isUsed = [...desired.copies.values()].some((copy) => copy.desired === 'present')
-    if (isUsed && order.reason === 'released')
-      log.error({ ...order }, 'order to delete desired copies ignored')
-    else await keeper?.wipe(order)
-  }
   keeper?.onChecked(() => {
     isMeasureDue = true
     void check()
@@ -130,9 +113,31 @@ export function startCopyKeeper(deps: CopyKeeperDeps): CopyKeeper {
     apply(change, source) {
       desired.apply(change, source)
       offers.apply(change)
-      if (source === 'server' && change.wipePool !== undefined) void wipe(change.wipePool)
-      void check()
+      const passed = check()
+      // A pass that runs must not write into a pool that is being emptied.
+      if (source === 'server' && change.wipePool !== undefined)
+        void passed.then(() => offers.wipe(change.wipePool))
     },
+    close: passes.close,
+  }
+}
+
+/** Runs passes one after another. Copies that wait after a failure are tried again by a timer. */
+function createPasses(pass: () => Promise<void>, soonestMs: () => number, log: Logger) {
+  let isClosed = false
+  let retry: NodeJS.Timeout | undefined
+  const check = coalesce(async () => {
+    clearTimeout(retry)
+    if (isClosed) return
+    // If the pool could not be read, nothing was observed and nothing is reported: the next check of the pool repeats the
+    // pass or reports the fault.
+    await pass().catch((error: unknown) => log.warn({ message: String(error) }, 'copies not checked'))
+    const waitMs = soonestMs()
+    if (Number.isFinite(waitMs) && !isClosed) retry = setTimeout(() => void check(), waitMs).unref()
+  })
+  return {
+    check,
+    isClosed: () => isClosed,
     async close() {
       isClosed = true
       await check()

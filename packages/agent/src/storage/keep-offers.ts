@@ -1,25 +1,36 @@
 // Carries out what the server decided about copies that the pool holds and that are not desired: they are put into
-// quarantine or deleted. Without a decision a copy stays. See docs/design/storage.md#offers
+// quarantine or deleted. Without a decision a copy stays. See docs/design/endings.md#offers
 
-import { asVolumeId, type OfferDecision } from '@holdfast/contract'
+import { asVolumeId, type OfferDecision, type PoolWipe } from '@holdfast/contract'
 import { applicableDecisions, expiredQuarantine } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import type { DesiredChange } from '../ports/session.ts'
 import type { VolumePool } from '../ports/volume-pool.ts'
 import type { DesiredCopies } from './desired-copies.ts'
+import type { PoolKeeper } from './keep-pool.ts'
 import { offersIn, type PoolCopies, perform, readPoolCopies } from './pool-copies.ts'
 
 export interface OfferKeeper {
   apply(change: DesiredChange): void
+  /** Deletes all data of the pool on the order of the server. Never rejects. */
+  wipe(order: PoolWipe | undefined): Promise<void>
   /** Returns what the pool holds afterwards. */
   perform(pool: VolumePool, held: PoolCopies): Promise<PoolCopies>
 }
 
-export function createOfferKeeper(
-  { copies: desired }: Pick<DesiredCopies, 'copies'>,
-  now: () => Date,
-  log: Logger,
-): OfferKeeper {
+interface OfferDeps {
+  readonly desired: Pick<DesiredCopies, 'copies'>
+  readonly keeper: PoolKeeper | undefined
+  now(): Date
+  readonly log: Logger
+}
+
+export function createOfferKeeper({
+  desired: { copies: desired },
+  keeper,
+  now,
+  log,
+}: OfferDeps): OfferKeeper {
   let decisions: readonly OfferDecision[] = []
   let newestRevision = 0
   let wentBack = false
@@ -50,6 +61,14 @@ export function createOfferKeeper(
     return expired.length > 0
   }
   return {
+    async wipe(order) {
+      if (order === undefined) return
+      // A release ends with the data of all copies. While the server desires one, its order is from another time.
+      const isUsed = [...desired.values()].some((copy) => copy.desired === 'present')
+      if (isUsed && order.reason === 'released')
+        log.error({ ...order }, 'order to delete desired copies ignored')
+      else await keeper?.wipe(order)
+    },
     apply({ revision, complete, offers }) {
       if (complete && revision < newestRevision) wentBack = true
       newestRevision = Math.max(newestRevision, revision)

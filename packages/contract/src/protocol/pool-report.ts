@@ -1,5 +1,5 @@
 // The pool of a node in the agent protocol: what the agent offers of it, and what the server decides about it.
-// See docs/design/storage.md#offers
+// See docs/design/endings.md#offers
 
 import { storageShape } from '../api/node.ts'
 import { COPY_ROLES } from '../api/volume.ts'
@@ -45,7 +45,7 @@ export const poolReportShape = object({
 })
 export type PoolReport = Infer<typeof poolReportShape>
 
-/** What the node must do with an offered copy that is not among its desired copies. Offers without a decision are kept. */
+/** The server's decision about an offered copy that is not among the desired copies. Offers without a decision are kept. */
 export const offerDecisionShape = object({
   volume: branded<VolumeId>(),
   /** The epoch of the offer. A copy that has another one now is kept. */

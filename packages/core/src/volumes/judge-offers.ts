@@ -1,5 +1,5 @@
 // Decides what a node does with the copies that its pool holds. Data is deleted only if the volume is known to be deleted;
-// what cannot be read, or is newer than the record, stays as it is. See docs/design/storage.md#offers
+// what cannot be read, or is newer than the record, stays as it is. See docs/design/endings.md#offers
 
 import type { NodeId, OfferDecision, OfferedCopy, VolumeId } from '@holdfast/contract'
 import type { VolumeRecord } from './volume-record.ts'

@@ -1,5 +1,5 @@
 // Judges the pool that a node states: whether it is the node's pool, and whether its data must be deleted first.
-// See docs/design/storage.md#pools-that-change-their-node
+// See docs/design/endings.md#pools-that-change-their-node
 
 import type { Node, PoolWipe } from '@holdfast/contract'
 

@@ -13,6 +13,8 @@ export interface BusyboxImage {
   readonly slow?: boolean
   readonly environment?: { readonly [name: string]: string }
   readonly files?: readonly TarEntry[]
+  /** The user of the image's processes; root by default. */
+  readonly user?: string
   /** The architecture that the image states; its busybox is always for this machine. */
   readonly architecture?: 'amd64' | 'arm64'
 }
@@ -75,6 +77,7 @@ export function makeBusyboxImage(image: BusyboxImage): SampleImage {
     Cmd: image.command ?? ['/bin/sh', '-c', SERVE],
     Env: Object.entries({ PATH: '/bin', ...image.environment }).map(([name, value]) => `${name}=${value}`),
     ExposedPorts: { '8080/tcp': {} },
+    ...(image.user !== undefined && { User: image.user }),
   }
   return makeImage([busyboxLayer(), page], settings, image.architecture)
 }

@@ -12,10 +12,11 @@ export interface SampleImage {
   readonly config: Blob
   readonly manifest: Blob
 }
-/** An entry of a tar archive: a file with its content, or a symbolic link. */
+/** An entry of a tar archive: a file with its content, a symbolic link, or a folder that only one user can enter. */
 export type TarEntry = { readonly name: string } & (
   | { readonly content: Buffer; readonly executable?: boolean }
   | { readonly linkTo: string }
+  | { readonly owner: number }
 )
 export interface Layer {
   readonly blob: Blob
@@ -75,18 +76,24 @@ function tarEntry(entry: TarEntry): Buffer[] {
 function tarHeader(entry: TarEntry, size: number): Buffer {
   const header = Buffer.alloc(512)
   const octal = (value: number, length: number) => `${value.toString(8).padStart(length - 1, '0')}\0`
-  const isLink = 'linkTo' in entry
+  const { kind, mode, owner } = kindOf(entry)
   header.write(entry.name, 0)
-  header.write(octal(isLink || entry.executable === true ? 0o755 : 0o644, 8), 100)
-  header.write(octal(0, 8), 108)
-  header.write(octal(0, 8), 116)
+  header.write(octal(mode, 8), 100)
+  header.write(octal(owner, 8), 108)
+  header.write(octal(owner, 8), 116)
   header.write(octal(size, 12), 124)
   header.write(octal(0, 12), 136)
-  header.write(`        ${isLink ? '2' : '0'}`, 148)
-  if (isLink) header.write(entry.linkTo, 157)
+  header.write(`        ${kind}`, 148)
+  if ('linkTo' in entry) header.write(entry.linkTo, 157)
   header.write('ustar\x0000', 257)
   // The checksum covers the tar header with spaces in the checksum field.
   const sum = header.reduce((total, byte) => total + byte, 0)
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
   return header
+}
+
+function kindOf(entry: TarEntry): { readonly kind: string; readonly mode: number; readonly owner: number } {
+  if ('linkTo' in entry) return { kind: '2', mode: 0o755, owner: 0 }
+  if ('owner' in entry) return { kind: '5', mode: 0o700, owner: entry.owner }
+  return { kind: '0', mode: entry.executable === true ? 0o755 : 0o644, owner: 0 }
 }

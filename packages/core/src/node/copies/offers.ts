@@ -1,4 +1,4 @@
-// What a node offers of its pool, and what it does with offers that the server decided about.
+// The offers of a node: the copies that its pool holds, and the decisions about them that the node carries out.
 
 import type { DesiredCopy, OfferDecision, OfferedCopy, VolumeId } from '@holdfast/contract'
 import { newestCheckpoint } from './checkpoint-order.ts'
@@ -29,10 +29,10 @@ export function applicableDecisions(
 
 /** The most quarantined copies of one volume that are kept, apart from young ones. */
 const KEPT = 3
-/** Quarantined data is never deleted to make way for other data before this age. */
+/** Newer quarantined data replaces older data only after this age. */
 const YOUNG_MS = 7 * 24 * 60 * 60 * 1000
 
-/** The quarantined copies that make way for newer ones of their volume: all but the newest three, if they are a week old. */
+/** The quarantined copies that newer ones of their volume replace: all but the newest three, if they are a week old. */
 export function expiredQuarantine<Q extends { readonly volume: string; readonly since: string }>(
   quarantined: readonly Q[],
   nowMs: number,

@@ -106,8 +106,8 @@ function planReplica(desired: DesiredCopy, found: FoundCopy, { isConfirmed }: Co
 }
 
 /**
- * Makes way for the data of a later epoch. Data that was not handed over may be the only place of the last writes: it is
- * put into quarantine.
+ * Removes the live data from its place before data of a later epoch is created. Data that was not handed over may be the
+ * only place of the last writes: it is put into quarantine.
  */
 const clearLive = (note: CopyNote | undefined): CopyAction =>
   note?.released === undefined ? { kind: 'quarantine', epoch: note?.content?.epoch ?? 0 } : { kind: 'retire' }

@@ -58,7 +58,7 @@ export function createCopyIndex(store: IndexStore): CopyIndex {
       if (isDeepStrictEqual(before.get(nodeId), copy)) continue
       setCopy(byNode, { tenant, nodeId }, id, copy)
       onChange({ tenant, nodeId }, id)
-      // The last copy that leaves a released node makes way for the deletion of all data.
+      // After the last copy has left a released node, all data of its pool is deleted.
       if (copy === undefined) onChange({ tenant, nodeId }, POOL)
     }
   }

@@ -1,5 +1,5 @@
-// What an agent is sent about its pool: decisions about the copies that it offered, and the order to delete all data.
-// See docs/design/storage.md#offers
+// The decisions that an agent is sent about its pool: about the copies that it offered, and the order to delete all data.
+// See docs/design/endings.md#offers
 
 import { asVolumeId, type Complete, capabilitiesOf, defined, OFFERS, type VolumeId } from '@holdfast/contract'
 import { decideOffers } from '@holdfast/core'

@@ -1,5 +1,5 @@
 // Accepts a node's report about its pool and all that it holds, and stores it if it changed. A confirmed deletion of all data
-// ends the mark of the pool and may end the release of the node. See docs/design/storage.md#offers
+// ends the mark of the pool and may end the release of the node. See docs/design/endings.md#offers
 
 import { isDeepStrictEqual } from 'node:util'
 import { defined, type PoolReport, type TenantId } from '@holdfast/contract'

@@ -1,5 +1,5 @@
 // The pools of nodes: which one a node may use, when its agent must delete all data of it, and the mark of a pool whose node
-// left without that. See docs/design/storage.md#pools-that-change-their-node
+// left without that. See docs/design/endings.md#pools-that-change-their-node
 
 import {
   capabilitiesOf,
@@ -44,7 +44,7 @@ export function isPoolEmpty(node: StoredNode, pool: StoredPool | undefined): boo
   return pool?.wiped === releaseOrder(node) && pool.copies?.length === 0 && pool.quarantined?.length === 0
 }
 
-/** What became of the data in the pool of a node that left its tenant. */
+/** The state of the data in the pool of a node that leaves its tenant. */
 export const poolAfter = (node: StoredNode, pool: StoredPool | undefined): 'none' | 'wiped' | 'unknown' => {
   if (node.storage === undefined && node.poolId === undefined) return 'none'
   return confirmsWipe(node) && isPoolEmpty(node, pool) ? 'wiped' : 'unknown'

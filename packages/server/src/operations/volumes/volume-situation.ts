@@ -65,7 +65,7 @@ export function copyNode(read: ReadRecord, tenant: TenantId, id: NodeId): CopyNo
   }
 }
 
-/** What the pools of the tenant's nodes offer of a volume. */
+/** The copies of a volume that the pools of the tenant's nodes offer. */
 function offersOf({ store, read }: SituationDeps, tenant: TenantId, id: VolumeId) {
   return store.list(nodes, tenant).flatMap(({ record: { id: nodeId } }) => {
     const { copies = [] } = read(inTenant(tenant, pools, nodeId)) ?? {}
