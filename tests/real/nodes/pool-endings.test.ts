@@ -270,7 +270,7 @@ test('a deleted tenant ends after its agents have deleted every byte', LONG, asy
 })
 
 test(
-  'a node with another pool is degraded, and gets no volume work until it is enrolled again',
+  'a node with another pool is degraded, and gets no volume work until its pool is back',
   LONG,
   async () => {
     const tenant = await newTenant()

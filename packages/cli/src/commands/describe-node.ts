@@ -11,7 +11,7 @@ import { factLines, section } from '../print/sections.ts'
 import { hang, tableLines } from '../print/table.ts'
 import { EVENT_COLUMNS } from '../resources/events.ts'
 import { findNode } from '../resources/find-node.ts'
-import { labelText, storageText, workOf } from '../resources/nodes.ts'
+import { labelText, statusText, storageText, workOf } from '../resources/nodes.ts'
 import { replicas } from '../resources/replicas.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
@@ -58,10 +58,10 @@ const waitLines = ({ drainBlockedBy = [] }: Node, area: PrintArea): string[] =>
   drainBlockedBy.flatMap((reason) => hang('', plain(reason), indented(area, 2).columns))
 
 function factsOf(node: Node, running: number): (readonly [name: string, value: string])[] {
-  const { name, id, status, capacity, engine, agentVersion = '', labels } = node
+  const { name, id, capacity, engine, agentVersion = '', labels } = node
   return [
     ['Name', name],
-    ['Status', status],
+    ['Status', statusText(node)],
     ['New replicas', workOf(node)],
     ['Replicas', String(running)],
     ['Capacity', `cpu ${cpu(capacity.cpuMillis)}, memory ${memory(capacity.memoryBytes)}`],

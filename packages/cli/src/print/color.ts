@@ -29,6 +29,7 @@ const BY_STATE: { readonly [state: string]: Color } = {
   configured: 'yellow',
   warning: 'yellow',
   Degraded: 'red',
+  degraded: 'yellow',
   Lost: 'red',
   missing: 'red',
   restarting: 'red',

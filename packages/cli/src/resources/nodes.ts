@@ -14,7 +14,7 @@ export const nodes: Resource<Node> = {
   read: findNode,
   columns: [
     { header: 'NAME', value: ({ name }) => name },
-    { header: 'STATUS', value: ({ status }) => status, tint: ({ status }) => colorOf(status) },
+    { header: 'STATUS', value: statusText, tint: ({ status }) => colorOf(status) },
     {
       header: 'WORK',
       value: workOf,
@@ -38,6 +38,11 @@ export function workOf({ schedulable, draining, controlPlane, claims }: Node): s
     ...(claims.some(({ state }) => state === 'releasing') ? ['releasing'] : []),
   ]
   return notes.join(', ') || 'accepted'
+}
+
+/** The status of the node, and why it is degraded. */
+export function statusText({ status, reason }: Pick<Node, 'status' | 'reason'>): string {
+  return reason === undefined ? status : `${status} (${reason})`
 }
 
 /** The used and total bytes of the node's pool; empty if the node has no pool. */

@@ -99,12 +99,14 @@ export function markPool(
 ): void {
   const poolId = node.poolId ?? node.storage?.poolId
   if (poolId === undefined || !POOL_ID.test(poolId)) return
+  const before = transaction.get(globally(poolMarks, poolId))
+  const earlier = before?.tenant === tenant ? before.volumes : []
   transaction.put(globally(poolMarks, poolId), {
     v: 1,
     tenant,
     nodeName: node.name,
     order: `forced.${node.id}.${node.generation}`,
-    volumes: volumesOn(store, tenant, node).slice(0, MAX_OFFERS),
+    volumes: [...new Set([...volumesOn(store, tenant, node), ...earlier])].slice(0, MAX_OFFERS),
     at: timestamp(clock),
   })
 }
