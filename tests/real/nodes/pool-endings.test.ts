@@ -163,8 +163,7 @@ const releasedEvent = async (api: ApiClient): Promise<unknown> => {
   return items.at(-1)
 }
 
-const subvolumesOf = ({ root }: Machine): string =>
-  spawnSync('btrfs', ['subvolume', 'list', root], { encoding: 'utf8' }).stdout
+const subvolumesOf = ({ root }: Machine): string => runCommand('btrfs', ['subvolume', 'list', root])
 
 test('a release ends after the agent has deleted every byte of the tenant', LONG, async () => {
   const [former, next] = [await newTenant(), await newTenant()]

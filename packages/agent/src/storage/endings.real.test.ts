@@ -68,8 +68,8 @@ async function fillWithMarker(home: TestPool, keeper: KeptCopies): Promise<Desir
 function filesWithMarker({ folder, file }: TestPool): number {
   const top = join(folder, 'all')
   mkdirSync(top, { recursive: true })
-  const { stdout: device } = spawnSync('losetup', ['-n', '-O', 'NAME', '-j', file], { encoding: 'utf8' })
-  runCommand('mount', ['-o', 'ro,subvolid=5', device.trim().split('\n')[0] ?? '', top])
+  const [device = ''] = runCommand('losetup', ['-n', '-O', 'NAME', '-j', file]).trim().split('\n')
+  runCommand('mount', ['-o', 'ro,subvolid=5', device, top])
   try {
     const { status, stdout } = spawnSync('grep', ['-r', '-l', '-a', MARKER, top], { encoding: 'utf8' })
     if (status === null || status > 1) throw new Error('The pool could not be searched.')
@@ -80,7 +80,7 @@ function filesWithMarker({ folder, file }: TestPool): number {
 }
 
 const subvolumesOf = ({ root }: TestPool): string[] =>
-  spawnSync('btrfs', ['subvolume', 'list', root], { encoding: 'utf8' }).stdout.split('\n').filter(Boolean)
+  runCommand('btrfs', ['subvolume', 'list', root]).split('\n').filter(Boolean)
 
 const orderFor = async ({ pool }: TestPool, over: Partial<PoolWipe> = {}): Promise<PoolWipe> => ({
   poolId: (await pool.inspect()).fileSystemId,
