@@ -2,8 +2,8 @@
 
 import type { NodeId, TenantId } from '@holdfast/contract'
 import type { StoredDeployment, StoredNode } from '@holdfast/server/store/records'
-import { isOfPlatform, type Moment } from './moment.ts'
-import { createRecentLimits } from './recent-limit.ts'
+import { isOfPlatform, type Moment } from '../moment.ts'
+import { createRecentLimits } from '../records/recent-limit.ts'
 import { type Cluster, constraintsForbid, residencyForbids } from './where-allowed.ts'
 
 /** Names of the nodes that would accept one more replica of the deployment. */

@@ -3,8 +3,8 @@
 
 import { type AssignmentId, asDeploymentUid, ownerOf } from '@holdfast/contract'
 import type { StoredObservation } from '@holdfast/server/store/records'
-import type { Broken, Invariant } from './invariant.ts'
-import type { Changed, Moment } from './moment.ts'
+import type { Broken, Invariant } from '../invariant.ts'
+import type { Changed, Moment } from '../moment.ts'
 
 export const observations: Invariant = {
   name: 'observations',

@@ -2,9 +2,9 @@
 // template on a node that keeps it gets no second assignment, and no replica number has more than one successor.
 
 import type { Assignment } from '@holdfast/contract'
+import type { Invariant } from '../invariant.ts'
+import type { Moment } from '../moment.ts'
 import { deploymentOf, newAssignments, type Placed, showPlaced } from './assigned.ts'
-import type { Invariant } from './invariant.ts'
-import type { Moment } from './moment.ts'
 import { type Cluster, constraintsForbid, residencyForbids } from './where-allowed.ts'
 
 export const noMoreThanDesired: Invariant = {

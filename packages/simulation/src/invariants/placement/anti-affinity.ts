@@ -3,9 +3,9 @@
 
 import type { Assignment } from '@holdfast/contract'
 import type { StoredPlacement } from '@holdfast/server/store/records'
+import type { Invariant } from '../invariant.ts'
+import type { Moment } from '../moment.ts'
 import { deploymentOf, newAssignments, type Placed, showPlaced } from './assigned.ts'
-import type { Invariant } from './invariant.ts'
-import type { Moment } from './moment.ts'
 
 export const antiAffinity: Invariant = {
   name: 'anti-affinity',

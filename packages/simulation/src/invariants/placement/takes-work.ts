@@ -2,9 +2,9 @@
 // with the requested node id and labels, and with an agent that can create the container. Checked against the node's record at the time of the placement.
 
 import type { StoredNode } from '@holdfast/server/store/records'
+import type { Invariant } from '../invariant.ts'
+import { isOfPlatform, type Moment } from '../moment.ts'
 import { deploymentOf, newAssignments, type Placed, showPlaced } from './assigned.ts'
-import type { Invariant } from './invariant.ts'
-import { isOfPlatform, type Moment } from './moment.ts'
 import { constraintsForbid } from './where-allowed.ts'
 
 export const takesWork: Invariant = {

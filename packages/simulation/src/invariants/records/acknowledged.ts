@@ -2,8 +2,8 @@
 // disappears only after its deletion and the removal of its replicas, and every acknowledged revision was in the store.
 
 import { ownerOf } from '@holdfast/contract'
-import type { Broken, Invariant } from './invariant.ts'
-import type { Moment } from './moment.ts'
+import type { Broken, Invariant } from '../invariant.ts'
+import type { Moment } from '../moment.ts'
 
 export const acknowledged: Invariant = {
   name: 'acknowledged',

@@ -1,6 +1,6 @@
 // Invariant: a node name has one owner. A second claim of the name exists only while the first is being released.
 
-import type { Invariant } from './invariant.ts'
+import type { Invariant } from '../invariant.ts'
 
 export const nodeNames: Invariant = {
   name: 'node-names',

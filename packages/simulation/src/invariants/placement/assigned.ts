@@ -2,7 +2,7 @@
 
 import { type Assignment, type AssignmentId, deploymentUidOf, type TenantId } from '@holdfast/contract'
 import type { StoredDeployment, StoredPlacement } from '@holdfast/server/store/records'
-import type { Moment } from './moment.ts'
+import type { Moment } from '../moment.ts'
 
 export interface Placed {
   readonly tenant: TenantId

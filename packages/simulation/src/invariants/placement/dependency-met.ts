@@ -3,7 +3,7 @@
 
 import { type DeploymentSpec, ownerOf, type TenantId } from '@holdfast/contract'
 import type { StoredObservation } from '@holdfast/server/store/records'
-import type { Moment } from './moment.ts'
+import type { Moment } from '../moment.ts'
 
 export type Condition = NonNullable<DeploymentSpec['dependsOn']>[string]
 

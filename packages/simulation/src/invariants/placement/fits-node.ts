@@ -2,9 +2,9 @@
 // controller may not know yet that another deployment on the node has just raised its request.
 
 import { type Capacity, type Owner, ownerOf, type TenantId } from '@holdfast/contract'
+import type { Invariant } from '../invariant.ts'
+import type { Moment } from '../moment.ts'
 import { newAssignments, showPlaced } from './assigned.ts'
-import type { Invariant } from './invariant.ts'
-import type { Moment } from './moment.ts'
 
 const ON_ITS_WAY_MS = 15_000
 const KINDS = ['cpuMillis', 'memoryBytes'] as const

@@ -1,9 +1,9 @@
 // Invariant: no container is placed above the quota, even if several server replicas place at the same time. That a
 // lowered quota stops no container is checked by `serves-until-replaced`.
 
+import type { Invariant } from '../invariant.ts'
+import { createRecentLimits } from '../records/recent-limit.ts'
 import { newAssignments } from './assigned.ts'
-import type { Invariant } from './invariant.ts'
-import { createRecentLimits } from './recent-limit.ts'
 
 export const containerQuota: Invariant = {
   name: 'container-quota',

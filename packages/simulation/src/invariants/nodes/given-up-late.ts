@@ -3,9 +3,9 @@
 // impaired, because nodes then have more time.
 
 import type { NodeId } from '@holdfast/contract'
-import type { Script } from '../script/script.ts'
-import type { Invariant } from './invariant.ts'
-import type { Moment } from './moment.ts'
+import type { Script } from '../../script/script.ts'
+import type { Invariant } from '../invariant.ts'
+import type { Moment } from '../moment.ts'
 
 const LEAST_MS = { unreachable: 40_000, failed: 120_000 } as const
 /** Tolerance: a heartbeat may have been under way when the machine failed, and heartbeat intervals are coarse. */

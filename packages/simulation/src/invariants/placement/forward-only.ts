@@ -1,8 +1,8 @@
 // Invariant: in an assignment only `desired` changes, and only forward; no assignment id is used twice.
 
 import { type AssignmentId, DESIRED_STATES } from '@holdfast/contract'
+import type { Invariant } from '../invariant.ts'
 import { goneAssignments, keptAssignments, newAssignments, showPlaced } from './assigned.ts'
-import type { Invariant } from './invariant.ts'
 
 const FIXED = ['replica', 'nodeId', 'revision', 'templateHash', 'assignedAt'] as const
 

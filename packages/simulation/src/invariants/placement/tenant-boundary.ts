@@ -1,9 +1,9 @@
 // Invariant: placement never crosses the tenant boundary, neither in a record nor on a machine.
 
 import { type Owner, ownerOf, type TenantId } from '@holdfast/contract'
+import type { Broken, Invariant } from '../invariant.ts'
+import type { Moment } from '../moment.ts'
 import { newAssignments, showPlaced } from './assigned.ts'
-import type { Broken, Invariant } from './invariant.ts'
-import type { Moment } from './moment.ts'
 
 export const tenantBoundary: Invariant = {
   name: 'tenant-boundary',

@@ -3,11 +3,11 @@
 
 import { type AssignmentId, ownerOf, type TenantId } from '@holdfast/contract'
 import type { StoredDeployment, StoredPlacement } from '@holdfast/server/store/records'
-import type { SimulatedContainer } from '../cluster/snapshot.ts'
-import type { Script } from '../script/script.ts'
+import type { SimulatedContainer } from '../../cluster/snapshot.ts'
+import type { Script } from '../../script/script.ts'
+import type { Broken, Invariant } from '../invariant.ts'
+import type { Moment } from '../moment.ts'
 import { isMet } from './dependency-met.ts'
-import type { Broken, Invariant } from './invariant.ts'
-import type { Moment } from './moment.ts'
 import { placesFor } from './places-for.ts'
 
 export const settled: Invariant = {

@@ -2,7 +2,7 @@
 // with equal reasons are stored as one event.
 
 import type { Event } from '@holdfast/contract'
-import type { Broken, Invariant } from './invariant.ts'
+import type { Broken, Invariant } from '../invariant.ts'
 
 const REFUSALS: ReadonlySet<Event['type']> = new Set(['deployment.unschedulable', 'deployment.stalled'])
 

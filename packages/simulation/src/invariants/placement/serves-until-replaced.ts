@@ -4,10 +4,10 @@
 
 import { type Assignment, deploymentUidOf, type TenantId } from '@holdfast/contract'
 import type { StoredDeployment, StoredObservation, StoredPlacement } from '@holdfast/server/store/records'
+import type { Invariant } from '../invariant.ts'
+import type { Moment } from '../moment.ts'
+import { createRecentLimits } from '../records/recent-limit.ts'
 import { deploymentOf, keptAssignments, showPlaced } from './assigned.ts'
-import type { Invariant } from './invariant.ts'
-import type { Moment } from './moment.ts'
-import { createRecentLimits } from './recent-limit.ts'
 import { type Cluster, constraintsForbid, residencyForbids } from './where-allowed.ts'
 
 export const servesUntilReplaced: Invariant = {

@@ -3,7 +3,7 @@
 
 import { type DeploymentSpec, NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
 import type { StoredNode } from '@holdfast/server/store/records'
-import type { Script } from '../script/script.ts'
+import type { Script } from '../../script/script.ts'
 
 type Labels = StoredNode['labels']
 type Constraint = NonNullable<NonNullable<DeploymentSpec['placement']>['constraints']>[number]

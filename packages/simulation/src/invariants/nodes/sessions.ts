@@ -2,7 +2,7 @@
 // location is the one that its join token attests.
 
 import type { StoredNode } from '@holdfast/server/store/records'
-import type { Broken, Invariant } from './invariant.ts'
+import type { Broken, Invariant } from '../invariant.ts'
 
 const RESERVED = 'holdfast.io/'
 const COUNTRY = 'holdfast.io/country'

@@ -2,8 +2,8 @@
 // record, and no slot number is above the limit.
 
 import type { QuotaKind, TenantId } from '@holdfast/contract'
-import type { Broken, Invariant } from './invariant.ts'
-import type { Moment } from './moment.ts'
+import type { Broken, Invariant } from '../invariant.ts'
+import type { Moment } from '../moment.ts'
 import { createRecentLimits } from './recent-limit.ts'
 
 const KINDS = ['deployments', 'nodes'] as const

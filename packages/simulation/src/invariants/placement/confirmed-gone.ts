@@ -1,7 +1,7 @@
 // Invariant: an assignment is deleted only when it has no container left, or when its machine is no longer enrolled.
 
+import type { Invariant } from '../invariant.ts'
 import { goneAssignments, showPlaced } from './assigned.ts'
-import type { Invariant } from './invariant.ts'
 
 export const confirmedGone: Invariant = {
   name: 'confirmed-gone',

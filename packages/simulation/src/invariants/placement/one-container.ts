@@ -1,8 +1,8 @@
 // Invariant: an assignment has at most one container on all machines, and only on the node that the assignment names.
 
 import type { AssignmentId, NodeId } from '@holdfast/contract'
+import type { Invariant } from '../invariant.ts'
 import { newAssignments } from './assigned.ts'
-import type { Invariant } from './invariant.ts'
 
 export const oneContainer: Invariant = {
   name: 'one-container',

@@ -1,8 +1,8 @@
 // A tenant's quota as a controller may see it: a limit that was lowered a moment ago may not have reached the cache.
 
 import type { QuotaKind, TenantId } from '@holdfast/contract'
-import type { Snapshot } from '../cluster/snapshot.ts'
-import type { Moment } from './moment.ts'
+import type { Snapshot } from '../../cluster/snapshot.ts'
+import type { Moment } from '../moment.ts'
 
 /** Time for which a controller may still use a replaced quota: longer than the cache lag of any server replica. */
 const ON_ITS_WAY_MS = 15_000

@@ -3,8 +3,8 @@
 
 import type { TenantId } from '@holdfast/contract'
 import { shardOf } from '@holdfast/server/loops/leadership/shard-of'
-import type { Broken, Invariant } from './invariant.ts'
-import type { Moment } from './moment.ts'
+import type { Broken, Invariant } from '../invariant.ts'
+import type { Moment } from '../moment.ts'
 
 /** Time after a server's death in which the store may still receive writes that the server sent before. */
 const ON_ITS_WAY_MS = 10_000

@@ -1,7 +1,7 @@
 // Invariant: a node that runs the control plane has no node.unreachable and no node.failed event.
 // docs/design/liveness.md#control-plane-nodes
 
-import type { Invariant } from './invariant.ts'
+import type { Invariant } from '../invariant.ts'
 
 const FAULTS: ReadonlySet<string> = new Set(['node.unreachable', 'node.failed'])
 

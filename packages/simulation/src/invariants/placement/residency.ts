@@ -1,8 +1,8 @@
 // Invariant: residency is a hard filter. No replica is placed on a node that the residency demand forbids, and a replica
 // leaves a node that no longer qualifies. Attested labels at the time of the write decide.
 
+import type { Invariant } from '../invariant.ts'
 import { deploymentOf, newAssignments, showPlaced } from './assigned.ts'
-import type { Invariant } from './invariant.ts'
 import { residencyForbids } from './where-allowed.ts'
 
 export const residency: Invariant = {

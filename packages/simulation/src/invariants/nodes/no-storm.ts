@@ -1,7 +1,7 @@
 // Invariant: no controller writes the same placement without end, for example because it rejects its own record each
 // time. Requests, observations and timers cause a few writes of a placement within seconds, not hundreds.
 
-import type { Invariant } from './invariant.ts'
+import type { Invariant } from '../invariant.ts'
 
 const WINDOW_MS = 10_000
 /** Allowed writes of one placement per window: more than the start, failure and stop of four replicas can cause. */

@@ -3,10 +3,10 @@
 // the placement that it replaces.
 
 import { type Owner, ownerOf } from '@holdfast/contract'
+import type { Broken, Invariant } from '../invariant.ts'
+import type { Moment } from '../moment.ts'
 import { newAssignments, type Placed, showPlaced } from './assigned.ts'
 import { type Condition, isMet } from './dependency-met.ts'
-import type { Broken, Invariant } from './invariant.ts'
-import type { Moment } from './moment.ts'
 
 /** Time for which a controller may still act on an outdated dependency state: longer than any server's cache lag. */
 const ON_ITS_WAY_MS = 15_000
