@@ -3,16 +3,19 @@
 
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
 import {
+  AGENT_CAPABILITIES,
   type AgentMessage,
   decodeOpen,
   helloText,
   joinTemplates,
   type NodeId,
   type Observation,
+  type ObservedCopy,
   type ServerMessage,
   serverMessageShapes,
 } from '@holdfast/contract'
 import type { Random } from '../time/random.ts'
+import { usedBytes } from '../volumes/pool.ts'
 import type { Agent } from './agent.ts'
 import type { AgentSideSocket } from './link.ts'
 import type { Machine } from './machine.ts'
@@ -49,6 +52,7 @@ export interface SessionDeps {
 
 export interface AgentSession {
   report(observations: readonly Observation[]): void
+  reportCopies(copies: readonly ObservedCopy[]): void
 }
 
 interface Talking extends SessionDeps {
@@ -81,7 +85,10 @@ export function startAgentSession(deps: SessionDeps): AgentSession {
     heartbeats: undefined,
   }
   connect(talking)
-  return { report: (observations) => report(talking, observations) }
+  return {
+    report: (observations) => report(talking, observations, []),
+    reportCopies: (copies) => report(talking, [], copies),
+  }
 }
 
 function connect(talking: Talking): void {
@@ -134,10 +141,15 @@ function say({ socket }: Talking, message: AgentMessage): void {
   if (socket?.isOpen === true) socket.send(JSON.stringify(message))
 }
 
-function report(talking: Talking, observations: readonly Observation[]): void {
+function report(
+  talking: Talking,
+  observations: readonly Observation[],
+  observed: readonly ObservedCopy[],
+): void {
   const { session, hasDesired } = talking
-  if (hasDesired && session !== undefined && observations.length > 0)
-    say(talking, { type: 'status', session, observations: [...observations] })
+  if (!hasDesired || session === undefined || observations.length + observed.length === 0) return
+  const copies = observed.length === 0 ? {} : { copies: [...observed] }
+  say(talking, { type: 'status', session, observations: [...observations], ...copies })
 }
 
 function answer(talking: Talking, message: ServerMessage): void {
@@ -149,10 +161,13 @@ function answer(talking: Talking, message: ServerMessage): void {
   if ((message.type === 'complete' || message.type === 'delta') && message.session === talking.session) {
     const complete = message.type === 'complete'
     const gone = message.type === 'delta' ? message.gone : []
-    talking.agent().take({ revision: message.revision, items: joinTemplates(message), complete, gone })
+    const { revision, copies, peers } = message
+    const goneCopies = message.type === 'delta' ? message.goneCopies : undefined
+    const items = joinTemplates(message)
+    talking.agent().take({ revision, items, complete, gone, copies, goneCopies, peers })
     if (talking.hasDesired && !complete) return
     talking.hasDesired = true
-    report(talking, talking.agent().reports())
+    report(talking, talking.agent().reports(), talking.agent().copies())
   }
   if (message.type === 'call') answerCall(talking, message.id)
 }
@@ -167,10 +182,15 @@ function hello({ identity, machine, bootId }: Talking, nonce: string): AgentMess
   const { nodeId, generation, key } = identity
   const text = helloText(nonce, nodeId, generation, bootId)
   const signature = sign(null, Buffer.from(text), key).toString('base64url')
-  const { capacity, labels, capabilities } = machine
+  const { capacity, labels, pool } = machine
+  const capabilities = machine.capabilities ?? (pool === undefined ? undefined : AGENT_CAPABILITIES)
   const facts = { bootId, version: 'simulated', labels: { ...labels }, engine: ENGINE, capacity }
   const stated = capabilities === undefined ? {} : { capabilities: [...capabilities] }
-  return { type: 'hello', nodeId, generation, signature, ...facts, ...stated }
+  const storage = pool && {
+    storage: { poolBytes: pool.poolBytes, usedBytes: usedBytes(pool), poolId: pool.address },
+    agentPeerAddress: pool.address,
+  }
+  return { type: 'hello', nodeId, generation, signature, ...facts, ...stated, ...storage }
 }
 
 function startHeartbeats(talking: Talking, everyMs: number): void {

@@ -1,26 +1,39 @@
 // A simulated agent. It plans with the same functions as the real agent, acts on a simulated machine and reports the
 // containers that it observes there. The agent may die at any moment; the containers keep running.
 
-import { type AssignmentId, type DesiredItem, lackedCapabilities, type Observation } from '@holdfast/contract'
+import {
+  type AssignmentId,
+  type DesiredItem,
+  lackedCapabilities,
+  type Measurement,
+  type NodeId,
+  type Observation,
+  type ObservedCopy,
+} from '@holdfast/contract'
 import {
   AGENT_VERSION,
   classifyOrphans,
   hasChanged,
+  isStartedByAgent,
   type MissingMarks,
   markMissing,
   type NodeAction,
   observeReplica,
   planNode,
   type ReplicaView,
+  restartDelay,
+  VOLUME_NOT_MOUNTED,
 } from '@holdfast/core/node'
 import type { Random } from '../time/random.ts'
 import type { VirtualTime } from '../time/virtual-time.ts'
+import type { CopiesChange } from '../volumes/keep-copies.ts'
+import type { PeerSide, ReachPeer } from '../volumes/peers.ts'
+import { startVolumeAgent, type VolumeAgent } from '../volumes/volume-agent.ts'
 import { type Engine, inspected, listed, type Machine } from './machine.ts'
 
-export interface DesiredSet {
+export interface DesiredSet extends CopiesChange {
   readonly revision: number
   readonly items: readonly DesiredItem[]
-  readonly complete: boolean
   readonly gone: readonly string[]
 }
 
@@ -29,6 +42,10 @@ export interface Agent {
   /** The agent's newest report of each assignment. */
   reports(): Observation[]
   containers(): { readonly id: string; readonly name: string; readonly state: string }[]
+  copies(): ObservedCopy[]
+  measurements(): Measurement[]
+  /** The agent as the node reaches it that the server named as a peer; undefined if this agent does not know that node. */
+  peerSide(from: NodeId, key: string): PeerSide | undefined
 }
 
 export interface AgentDeps {
@@ -38,6 +55,10 @@ export interface AgentDeps {
   readonly engine: Engine
   /** Number of agent starts on the machine. A later agent's reports have higher numbers than an earlier agent's. */
   readonly starts: number
+  readonly self: NodeId
+  readonly reach: ReachPeer
+  reportCopies(copies: readonly ObservedCopy[]): void
+  onTouched(): void
   report(observations: readonly Observation[]): void
 }
 
@@ -46,6 +67,10 @@ interface Running extends AgentDeps {
   readonly workedOn: Map<AssignmentId, ReplicaView['activity']>
   readonly reported: Map<AssignmentId, Observation>
   readonly unsent: Map<AssignmentId, Observation>
+  /** Assignments whose container waits for a volume. */
+  readonly waiting: Set<AssignmentId>
+  readonly delays: Map<string, number>
+  volumes: VolumeAgent | undefined
   marks: MissingMarks
   sets: { revision: number; assignments: ReadonlySet<AssignmentId>; receivedMs: number }[]
   listedOnce: boolean
@@ -65,6 +90,9 @@ export function startAgent(deps: AgentDeps): Agent {
     workedOn: new Map(),
     reported: new Map(),
     unsent: new Map(),
+    waiting: new Set(),
+    delays: new Map(),
+    volumes: undefined,
     marks: new Map(),
     sets: [],
     listedOnce: false,
@@ -72,13 +100,29 @@ export function startAgent(deps: AgentDeps): Agent {
     sending: false,
     seq: deps.starts * NUMBERS_PER_START,
   }
+  const { pool } = deps.machine
+  if (pool !== undefined)
+    running.volumes = startVolumeAgent({
+      ...deps,
+      pool,
+      report: deps.reportCopies,
+      onMounts: () => planPass(running),
+    })
   deps.machine.onChange = () => planPass(running)
   return {
     take(set) {
       takeSet(running, set)
+      running.volumes?.apply(set)
       planPass(running)
     },
     reports: () => [...running.reported.values()],
+    copies: () => running.volumes?.observed() ?? [],
+    measurements: () => running.volumes?.measurements() ?? [],
+    peerSide(from, key) {
+      const peers = running.volumes?.peers() ?? []
+      const isKnown = peers.some(({ nodeId, publicKeys }) => nodeId === from && publicKeys.includes(key))
+      return isKnown ? running.volumes?.peerSide : undefined
+    },
     containers: () =>
       [...deps.machine.containers.values()].map(({ id, name, state }) => ({ id, name, state })),
   }
@@ -142,12 +186,14 @@ async function act(running: Running, action: NodeAction): Promise<void> {
     await pause(20 + random.below(400))
     begin('starting')
     const isDesired = running.desired.get(id)?.desired === 'running'
+    if (isDesired && !mayStart(running, action.item)) return wait(running, id)
     if (isDesired) engine.start(engine.create(action.item, action.name))
   }
   if (action.kind === 'start') {
     begin('starting')
-    await pause(10 + random.below(50))
+    await pause(10 + random.below(50) + delayOf(running, action))
     const container = held(action.container.id)
+    if (!mayStart(running, action.item)) return wait(running, id)
     if (container?.state !== 'running' && container !== undefined) engine.start(container)
   }
   if (action.kind === 'stop' || action.kind === 'remove') {
@@ -159,7 +205,33 @@ async function act(running: Running, action: NodeAction): Promise<void> {
     }
   }
   workedOn.delete(id)
+  running.waiting.delete(id)
   planPass(running)
+}
+
+/** A machine without a pool cannot start a container with volumes. */
+function mayStart({ volumes }: Running, { assignmentId, template }: DesiredItem): boolean {
+  return !isStartedByAgent(template) || volumes?.mayStart(assignmentId, template) === true
+}
+
+/** Leaves a container that cannot mount its volumes. It is planned again when copies or containers change. */
+function wait(running: Running, id: AssignmentId): void {
+  running.workedOn.delete(id)
+  running.waiting.add(id)
+  const item = running.desired.get(id)
+  if (item !== undefined) look(running, item)
+}
+
+/** The delay before a container that only the agent starts is started again. */
+function delayOf({ delays, machine }: Running, { item, container }: NodeAction & { kind: 'start' }): number {
+  const seen = machine.containers.get(container.id)
+  if (!isStartedByAgent(item.template) || seen?.startedAt === undefined) return 0
+  const startedAt = new Date(seen.startedAt).toISOString()
+  const finishedAt = new Date(Date.now()).toISOString()
+  const delayMs = restartDelay(delays.get(container.id), { startedAt, finishedAt })
+  delays.set(container.id, delayMs)
+  seen.restarts += 1
+  return delayMs
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
@@ -186,7 +258,7 @@ function viewOf(running: Running, item: DesiredItem): ReplicaView {
       item,
       activity: workedOn.get(item.assignmentId),
       creating,
-      trouble: container === undefined && isLacking(running, item) ? AGENT_VERSION : '',
+      trouble: container === undefined && isLacking(running, item) ? AGENT_VERSION : waitOf(running, item),
       about: '',
       cause: '',
       unverified: false,
@@ -195,6 +267,9 @@ function viewOf(running: Running, item: DesiredItem): ReplicaView {
     readySince: container?.ready === true ? (seen?.startedAt ?? undefined) : undefined,
   }
 }
+
+const waitOf = ({ waiting }: Running, { assignmentId }: DesiredItem): string =>
+  waiting.has(assignmentId) ? VOLUME_NOT_MOUNTED : ''
 
 const isStep = ({ state, reason, gone }: Observation): boolean =>
   ['pulling', 'starting', 'running'].includes(state) && reason === '' && !gone

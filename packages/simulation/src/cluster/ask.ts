@@ -6,8 +6,10 @@ import {
   isJsonObject,
   isTokenId,
   type Json,
+  type NodeId,
   type TenantId,
   type TokenId,
+  type VolumeId,
 } from '@holdfast/contract'
 import type { Caller, Outcome } from '@holdfast/server/operations/caller'
 import { getDeployment } from '@holdfast/server/operations/deployments/read/read-deployments'
@@ -25,6 +27,12 @@ import { issueJoinToken } from '@holdfast/server/operations/nodes/issue-join-tok
 import { removeNode } from '@holdfast/server/operations/nodes/release-node'
 import { initialize } from '@holdfast/server/operations/tenants/initialize'
 import { changeTenant, createTenant, removeTenant } from '@holdfast/server/operations/tenants/tenants'
+import { createVolume } from '@holdfast/server/operations/volumes/create-volume'
+import { deleteVolume } from '@holdfast/server/operations/volumes/delete-volume'
+import { resizeVolume } from '@holdfast/server/operations/volumes/resize-volume'
+import { addReplica, removeReplica, scaleVolume } from '@holdfast/server/operations/volumes/scale-volume'
+import { volumeNames } from '@holdfast/server/store/records'
+import { inTenant } from '@holdfast/server/store/transaction'
 import type { ScriptTenant } from '../script/script.ts'
 import { ENGINE, type Identity } from './agent-session.ts'
 import { DEFAULT_IMAGE } from './given-world.ts'
@@ -113,13 +121,33 @@ export async function enroll(
 }
 
 /** Creates or updates a deployment, like a client that first reads whether it exists. Returns the new revision. */
+/** The spec with the ids of the volumes that its mounts name, as the CLI resolves them before it sends a manifest. */
+function withVolumeIds(
+  store: Server['store'],
+  tenant: TenantId,
+  spec: { readonly [field: string]: unknown },
+): Json {
+  const sent: Json = JSON.parse(JSON.stringify(spec))
+  if (!isJsonObject(sent) || !Array.isArray(sent['volumes'])) return sent
+  const resolved = sent['volumes'].map((mount) =>
+    isJsonObject(mount) ? { ...mount, volume: volumeIdOf(store, tenant, String(mount['volume'])) } : mount,
+  )
+  return { ...sent, volumes: resolved }
+}
+
+function volumeIdOf(store: Server['store'], tenant: TenantId, name: string): VolumeId {
+  const id = store.get(inTenant(tenant, volumeNames, name))?.record.id
+  if (id === undefined) throw new RefusedError(`the tenant has no volume ${name}`)
+  return id
+}
+
 export async function apply(
   { operations, store }: Pick<Server, 'operations' | 'store'>,
   caller: Caller,
   name: string,
   spec: { readonly [field: string]: unknown },
 ): Promise<number> {
-  const sent: Json = JSON.parse(JSON.stringify(spec))
+  const sent = withVolumeIds(store, caller.tenant, spec)
   const known = await getDeployment(store, caller.tenant, name)
   if (known.ok && isJsonObject(sent)) {
     const updated = await updateDeployment(operations, caller, name, sent, { ifMatch: undefined })
@@ -181,4 +209,43 @@ export async function release(
   force: boolean,
 ): Promise<void> {
   required(await removeNode(operations, caller, id, { force, ifMatch: undefined }))
+}
+
+/** A change of a volume that a script requests, by the volume's name. */
+export type VolumeChange =
+  | { readonly kind: 'create'; readonly spec: { readonly [field: string]: unknown } }
+  | { readonly kind: 'resize'; readonly sizeBytes: number }
+  | { readonly kind: 'scale'; readonly replicas: number }
+  | { readonly kind: 'add-replica' | 'remove-replica'; readonly nodeId: NodeId }
+  | { readonly kind: 'delete' }
+
+export async function changeVolume(
+  { operations, store }: Pick<Server, 'operations' | 'store'>,
+  caller: Caller,
+  name: string,
+  change: VolumeChange,
+): Promise<void> {
+  if (change.kind === 'create') {
+    const sent: Json = JSON.parse(JSON.stringify({ name, ...change.spec }))
+    required(await createVolume(operations, caller, sent, once()))
+    return
+  }
+  const id = volumeIdOf(store, caller.tenant, name)
+  switch (change.kind) {
+    case 'resize':
+      required(await resizeVolume(operations, caller, id, { sizeBytes: change.sizeBytes }, once()))
+      break
+    case 'scale':
+      required(await scaleVolume(operations, caller, id, { replicas: change.replicas }, undefined))
+      break
+    case 'add-replica':
+      required(await addReplica(operations, caller, id, { node_id: change.nodeId }, once()))
+      break
+    case 'remove-replica':
+      required(await removeReplica(operations, caller, id, change.nodeId, undefined))
+      break
+    case 'delete':
+      required(await deleteVolume(operations, caller, id, undefined))
+      break
+  }
 }

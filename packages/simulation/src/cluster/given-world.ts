@@ -22,6 +22,10 @@ export function residencyOf({ cluster }: Script): ResidencyRules {
   }
 }
 
+/** Volumes are enabled if a node of the script has a storage pool. */
+export const hasVolumes = ({ cluster }: Pick<Script, 'cluster'>): boolean =>
+  cluster.nodes.some(({ poolBytes }) => poolBytes !== undefined)
+
 /** Image registries that the script names. All of them are allowed and reachable in the simulation. */
 export function registriesOf({ steps }: Script): ReadonlySet<string> {
   const images = steps.flatMap((step) => (step.do === 'apply' ? [step.spec?.['image'] ?? DEFAULT_IMAGE] : []))

@@ -1,16 +1,18 @@
 // A simulated machine with its container engine. Containers survive the agent and the servers and stop when the machine
 // loses power. The script decides how long a container takes to start, whether it is healthy and when it exits.
 
-import type { DesiredItem, Owner } from '@holdfast/contract'
-import type { OwnContainer, SeenContainer } from '@holdfast/core/node'
+import type { ContainerTemplate, DesiredItem, Owner } from '@holdfast/contract'
+import { isStartedByAgent, type OwnContainer, type SeenContainer, writtenVolumes } from '@holdfast/core/node'
 import type { Behaviour } from '../script/script.ts'
 import type { Random } from '../time/random.ts'
 import { newProcess, type SimulatedProcess, type VirtualTime } from '../time/virtual-time.ts'
+import { type Pool, unmountAll, writeInto } from '../volumes/pool.ts'
 import type { ContainerState, SimulatedContainer } from './snapshot.ts'
 
 interface Container extends Pick<OwnContainer, 'id' | 'name' | 'createdAt' | 'assignmentId' | 'generation'> {
   readonly owner: Owner
   readonly templateHash: string
+  readonly template: ContainerTemplate
   readonly hasCheck: boolean
   state: 'created' | 'running' | 'exited'
   stopping: boolean
@@ -32,6 +34,8 @@ export interface Machine {
   capabilities: readonly string[] | undefined
   readonly capacity: { readonly cpuMillis: number; readonly memoryBytes: number }
   readonly containers: Map<string, Container>
+  /** The machine's storage pool; undefined if it has none. */
+  readonly pool: Pool | undefined
   /** Called after each change of a container; set by the agent that currently runs on the machine. */
   onChange: () => void
   made: number
@@ -56,8 +60,9 @@ export function newMachine(given: {
   readonly name: string
   readonly labels: Machine['labels']
   readonly capacity: Machine['capacity'] | undefined
+  readonly pool: Pool | undefined
 }): Machine {
-  const { name, labels, capacity = DEFAULT_CAPACITY } = given
+  const { name, labels, pool, capacity = DEFAULT_CAPACITY } = given
   return {
     name,
     labels,
@@ -67,6 +72,7 @@ export function newMachine(given: {
     powered: true,
     connected: true,
     containers: new Map(),
+    pool,
     onChange: () => {},
     made: 0,
   }
@@ -97,6 +103,7 @@ export function engineOf(deps: MachineDeps, machine: Machine): Engine {
       changed()
       return new Promise((resolve) => {
         time.plan(100 + random.below(900), machine.process, () => {
+          writeLast(machine, container)
           Object.assign(container, { state: 'exited', exitCode: 0, ready: false })
           changed()
           resolve()
@@ -111,17 +118,20 @@ export function engineOf(deps: MachineDeps, machine: Machine): Engine {
       machine.powered = false
       machine.process.alive = false
       for (const container of machine.containers.values()) {
+        writeLast(machine, container)
         container.ready = false
         if (container.state === 'running') container.state = 'exited'
       }
+      if (machine.pool !== undefined) unmountAll(machine.pool)
       deps.onTouched()
     },
     powerOn() {
       machine.powered = true
       machine.process = newProcess(`engine ${machine.name}`)
-      // The engine restarts every container that was not stopped on purpose.
+      // The engine restarts every container that was not stopped on purpose, except those that only the agent starts.
       for (const container of machine.containers.values())
-        if (container.state === 'exited' && !container.stopping) start(container)
+        if (container.state === 'exited' && !container.stopping && !isStartedByAgent(container.template))
+          start(container)
       deps.onTouched()
     },
   }
@@ -136,6 +146,7 @@ function startContainer(
   const { time } = deps
   const startedAt = time.now
   Object.assign(container, { state: 'running', stopping: false, startedAt, exitCode: null, ready: false })
+  writeLast(machine, container)
   /** Runs `work` after a delay, unless the container was stopped or restarted by then. */
   const during = (delayMs: number, work: () => void): void =>
     time.plan(delayMs, machine.process, () => {
@@ -153,10 +164,17 @@ function startContainer(
     })
   if (crashAfterMs !== undefined)
     during(crashAfterMs, () => {
+      writeLast(machine, container)
       Object.assign(container, { state: 'exited', exitCode: 1, ready: false })
-      startAgain(deps, machine, container, changed)
+      if (!isStartedByAgent(container.template)) startAgain(deps, machine, container, changed)
     })
   changed()
+}
+
+/** A running container writes each of its volumes at its start and up to its last moment. */
+function writeLast({ pool }: Machine, { state, template, assignmentId }: Container): void {
+  if (pool === undefined || state !== 'running') return
+  for (const volume of writtenVolumes(template)) writeInto(pool, volume, assignmentId)
 }
 
 /** Restarts a container as the engine does if the container was not stopped on purpose. */
@@ -185,6 +203,7 @@ function create(
     generation,
     owner,
     templateHash,
+    template: item.template,
     state: 'created',
     stopping: false,
     hasCheck: item.template.healthCheck !== undefined,
@@ -233,8 +252,9 @@ export function inspected(container: Container): SeenContainer {
 
 export function containersOf({ containers }: Machine): SimulatedContainer[] {
   return [...containers.values()].map((container) => {
-    const { assignmentId, owner, templateHash, startedAt } = container
-    return { assignmentId, owner, templateHash, startedAt, state: stateOf(container) }
+    const { assignmentId, owner, templateHash, startedAt, template } = container
+    const writes = writtenVolumes(template)
+    return { assignmentId, owner, templateHash, startedAt, writes, state: stateOf(container) }
   })
 }
 

@@ -14,6 +14,8 @@ import {
   shards,
   slots,
   tenants,
+  volumes,
+  volumeWriters,
 } from '@holdfast/server/store/records'
 import type { KeyWrite } from '../memory/keyspace.ts'
 import type { Kept, Snapshot } from './snapshot.ts'
@@ -57,6 +59,8 @@ export type Records = Pick<
   | 'nodeNames'
   | 'slots'
   | 'shards'
+  | 'volumes'
+  | 'volumeWriters'
   | 'events'
 >
 
@@ -79,6 +83,8 @@ export function createMirror(onEvent: (event: Snapshot['events'][number]) => voi
     nodeNames: createFolder(nodeNames),
     slots: createFolder(slots),
     shards: createFolder(shards),
+    volumes: createFolder(volumes),
+    volumeWriters: createFolder(volumeWriters),
     events: eventFolder,
   }
   const byName = new Map(Object.values(folders).map((folder) => [folder.name, folder]))
@@ -101,6 +107,8 @@ export function createMirror(onEvent: (event: Snapshot['events'][number]) => voi
       nodeNames: folders.nodeNames.list(),
       slots: folders.slots.list(),
       shards: folders.shards.list(),
+      volumes: folders.volumes.list(),
+      volumeWriters: folders.volumeWriters.list(),
       events: folders.events.list(),
     }),
   }

@@ -1,6 +1,7 @@
 // A request that a script step sends to the platform. One live server answers the request, and the story records the
 // answer. A request is never repeated; a script that needs a retry has two steps.
 
+import type { NodeId } from '@holdfast/contract'
 import { StoreUnavailableError } from '@holdfast/server/store/store'
 import type { Step } from '../script/script.ts'
 import type { StoryLine } from '../time/trace.ts'
@@ -8,6 +9,7 @@ import { newKeys } from './agent-session.ts'
 import {
   apply,
   callerIn,
+  changeVolume,
   cordon,
   drain,
   enroll,
@@ -16,6 +18,7 @@ import {
   remove,
   setQuotas,
   setRole,
+  type VolumeChange,
 } from './ask.ts'
 import type { Server } from './server.ts'
 import type { Acknowledged } from './snapshot.ts'
@@ -41,6 +44,12 @@ export type RequestStep = Extract<
       | 'node-role'
       | 'node-removed'
       | 're-enroll'
+      | 'volume'
+      | 'volume-resized'
+      | 'volume-replicas'
+      | 'replica-added'
+      | 'replica-removed'
+      | 'volume-deleted'
   }
 >
 
@@ -99,6 +108,7 @@ function say(
 
 function askingOf(world: World, step: RequestStep): Asking {
   if ('deployment' in step) return askingOfDeployment(step)
+  if ('volume' in step) return askingOfVolume(world, step)
   if ('node' in step) return askingOfNode(world, step)
   const { tenant: tenantName, kind, limit } = step
   return {
@@ -130,9 +140,58 @@ function askingOfDeployment(step: Extract<RequestStep, { deployment: string }>):
   }
 }
 
-function askingOfNode(world: World, step: Extract<RequestStep, { node: string }>): Asking {
-  const node = world.nodes.get(step.node)
-  if (node === undefined) throw new Error(`the script has no node ${step.node}`)
+const VOLUME_ACTIONS: { readonly [kind in VolumeChange['kind']]: Acknowledged['action'] } = {
+  create: 'volume',
+  resize: 'volume-changed',
+  scale: 'volume-changed',
+  'add-replica': 'volume-changed',
+  'remove-replica': 'volume-changed',
+  delete: 'volume-deleted',
+}
+
+type VolumeStep = Extract<RequestStep, { volume: string }>
+
+function askingOfVolume(world: World, step: VolumeStep): Asking {
+  const { tenant: tenantName, volume: name } = step
+  const change = volumeChange(world, step)
+  const { kind, ...values } = change
+  return {
+    ...{ tenantName, subject: `volume ${name}`, name, action: VOLUME_ACTIONS[kind] },
+    description: `${kind}: ${JSON.stringify(values)}`,
+    ask: (server, caller) => changeVolume(server, caller, name, change).then(() => undefined),
+  }
+}
+
+function volumeChange(world: World, step: VolumeStep): VolumeChange {
+  switch (step.do) {
+    case 'volume':
+      return { kind: 'create', spec: { ...step.spec, ...placeOf(world, step.on) } }
+    case 'volume-resized':
+      return { kind: 'resize', sizeBytes: step.sizeBytes }
+    case 'volume-replicas':
+      return { kind: 'scale', replicas: step.replicas }
+    case 'volume-deleted':
+      return { kind: 'delete' }
+    default: {
+      const { nodeId } = nodeOf(world, step.node).identity
+      return { kind: step.do === 'replica-added' ? 'add-replica' : 'remove-replica', nodeId }
+    }
+  }
+}
+
+const placeOf = (world: World, on: string | undefined): { nodeId?: NodeId } =>
+  on === undefined ? {} : { nodeId: nodeOf(world, on).identity.nodeId }
+
+function nodeOf(world: World, name: string): SimulatedNode {
+  const node = world.nodes.get(name)
+  if (node === undefined) throw new Error(`the script has no node ${name}`)
+  return node
+}
+
+type NodeStep = Exclude<Extract<RequestStep, { node: string }>, VolumeStep>
+
+function askingOfNode(world: World, step: NodeStep): Asking {
+  const node = nodeOf(world, step.node)
   const [tenantName = ''] = [...world.tenants].find(([, id]) => id === node.tenant) ?? []
   const common = { tenantName, subject: `node ${step.node}`, name: step.node }
   const { nodeId } = node.identity

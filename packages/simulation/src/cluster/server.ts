@@ -2,7 +2,7 @@
 // controllers, gateway and operations. All of this is product code; only the store's engine is simulated.
 
 import { hash } from 'node:crypto'
-import type { ResidencyRules } from '@holdfast/contract'
+import type { Measurement, NodeId, ResidencyRules } from '@holdfast/contract'
 import { DEFAULT_LIMITS, RESERVED_NAMES } from '@holdfast/core'
 import { createGateway, type Gateway } from '@holdfast/server/gateway/gateway'
 import { DEFAULT_TIMES } from '@holdfast/server/gateway/timings'
@@ -11,6 +11,7 @@ import { startLivenessWatch } from '@holdfast/server/liveness/watch-silent-nodes
 import { startPlacing } from '@holdfast/server/loops/controllers/place-deployments'
 import { createReaderViews } from '@holdfast/server/loops/controllers/placement/reader-views'
 import { createRunDry } from '@holdfast/server/loops/controllers/planning/run-dry'
+import { driveVolumes } from '@holdfast/server/loops/controllers/volumes/drive-volumes'
 import { finishRemovals } from '@holdfast/server/loops/finish-removals'
 import { type Leadership, startLeadership } from '@holdfast/server/loops/leadership/lead-shards'
 import { repeat } from '@holdfast/server/loops/repeat'
@@ -19,11 +20,13 @@ import type { RunDry } from '@holdfast/server/operations/dry-runs'
 import { createIdempotentAnswers } from '@holdfast/server/operations/idempotency'
 import type { NodeDeps } from '@holdfast/server/operations/nodes/deps'
 import type { TenantDeps } from '@holdfast/server/operations/tenants/tenants'
+import type { VolumeDeps } from '@holdfast/server/operations/volumes/deps'
+import { createMeasurements } from '@holdfast/server/operations/volumes/measure-volumes'
 import type { Clock, IdSource } from '@holdfast/server/ports/clock'
 import { secret } from '@holdfast/server/ports/secret'
 import { createQuotas, type QuotaDefaults } from '@holdfast/server/quotas/quotas'
 import { createSlotAllocator } from '@holdfast/server/quotas/slots'
-import { placements, removals } from '@holdfast/server/store/records'
+import { placements, removals, volumes } from '@holdfast/server/store/records'
 import { openStore, type Store } from '@holdfast/server/store/store'
 import { connectMemory } from '../memory/connect-memory.ts'
 import type { MemoryKeyspace } from '../memory/keyspace.ts'
@@ -43,11 +46,15 @@ export interface ServerDeps {
   /** Registry hosts that images may come from. */
   readonly registries: ReadonlySet<string>
   readonly pace: Pace
+  /** The setting `volumes.enabled`. */
+  readonly volumesEnabled: boolean
+  /** Asks the agent of a node what its copies of volumes use. */
+  measure(nodeId: NodeId): readonly Measurement[] | 'unreachable'
   /** Receives each warning that a server logs. */
   onWarning(server: string, text: string): void
 }
 
-export type Operations = DeploymentDeps & NodeDeps & TenantDeps
+export type Operations = DeploymentDeps & NodeDeps & TenantDeps & VolumeDeps
 
 export interface Server {
   readonly name: string
@@ -88,6 +95,8 @@ const QUOTAS: QuotaDefaults = {
   secrets: 1000,
   stored_bytes: 16 * 1024 ** 2,
 }
+/** The records that keep a deployment or a tenant from being removed. */
+const MOVED: readonly string[] = [placements.folder, volumes.folder]
 const REMOVALS_MS = 30_000
 const ARCHIVED = 50
 
@@ -150,7 +159,7 @@ const away = async () => ({
 })
 
 function operationsOf(deps: ServerDeps, store: Store): Operations {
-  const { clock, ids, residency, registries } = deps
+  const { clock, ids, residency, registries, volumesEnabled } = deps
   const slots = createSlotAllocator(store, (limit) => Math.floor(Math.random() * limit))
   const quotas = createQuotas(store, slots, QUOTAS, () => 0)
   return {
@@ -171,10 +180,12 @@ function operationsOf(deps: ServerDeps, store: Store): Operations {
       limits: DEFAULT_LIMITS,
       reservedNames: new Set(RESERVED_NAMES),
       registries,
-      volumesEnabled: false,
+      volumesEnabled,
       namespaces: [],
       regions: new Set(Object.keys(residency.regions)),
     },
+    limits: DEFAULT_LIMITS,
+    measurements: createMeasurements(async (_tenant, nodeId) => deps.measure(nodeId), clock.now),
     callNode: async () => 'unreachable',
     publicUrl: 'http://simulated',
   }
@@ -233,6 +244,11 @@ function startControllers(
     random: Math.random,
     onError: (error, deployment) => deps.onWarning(name, `${deployment}: ${String(error)}`),
   })
+  if (deps.volumesEnabled)
+    driveVolumes({
+      ...{ store, clock, leadership, residency, random: Math.random },
+      onError: (error, volume) => deps.onWarning(name, `${volume}: ${String(error)}`),
+    })
   const liveness = { detector, times: DEFAULT_TIMES, checkMs: deps.pace.silenceLookMs }
   startLivenessWatch({ store, clock, leadership, onError, ...liveness })
   const removing = repeat(
@@ -242,7 +258,7 @@ function startControllers(
   )
   store.subscribe((changes) => {
     const asked = changes.some(({ kind, key }) => kind === 'put' && key.folder === removals.folder)
-    const moved = changes.some(({ key }) => key.folder === placements.folder)
+    const moved = changes.some(({ key }) => MOVED.includes(key.folder))
     if (asked || (moved && store.listWithIds(removals).length > 0)) removing.nudge()
   })
   return leadership

@@ -3,6 +3,7 @@
 
 import { NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
 import type { Script, ScriptNode } from '../script/script.ts'
+import { newPool } from '../volumes/pool.ts'
 import { newKeys } from './agent-session.ts'
 import { callerIn, enroll, type Founded, found, makeTenant } from './ask.ts'
 import { serversOf } from './given-world.ts'
@@ -45,10 +46,16 @@ async function enrollNode(
   const tenant = world.tenants.get(given.tenant)
   if (tenant === undefined)
     throw new Error(`node ${name} belongs to tenant ${given.tenant}, which does not exist`)
-  const machine = newMachine({ name, labels, capacity })
+  const pool = poolOf(world, given)
+  const machine = newMachine({ name, labels, capacity, pool })
   const keys = newKeys(world.random)
   const enrolled = await enroll(server, callerIn(tenant, token), { machine, keys, attested })
   addNode(world, tenant, machine, { ...keys, nodeId: enrolled.nodeId, generation: enrolled.generation })
+}
+
+/** The storage pool of a node; the machines have addresses of a private network. */
+function poolOf({ nodes, writes }: World, { poolBytes }: ScriptNode) {
+  return poolBytes === undefined ? undefined : newPool(poolBytes, `10.0.0.${nodes.size + 1}:7844`, writes)
 }
 
 /** Location that a node's join token attests if the script names none: the location in the node's first labels. */

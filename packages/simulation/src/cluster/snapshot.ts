@@ -1,7 +1,16 @@
 // The state of the simulation at one moment, as the invariants see it: the records of the key-value store itself, not of
 // a server's cache, and the machines with the containers that really run on them.
 
-import type { AssignmentId, Event, Infer, NodeId, Owner, TenantId } from '@holdfast/contract'
+import type {
+  AssignmentId,
+  Event,
+  Infer,
+  NodeId,
+  Owner,
+  TenantId,
+  VolumeCheckpoint,
+  VolumeId,
+} from '@holdfast/contract'
 import type {
   nodeNameShape,
   StoredDeployment,
@@ -9,9 +18,12 @@ import type {
   StoredObservation,
   StoredPlacement,
   StoredTenant,
+  StoredVolume,
+  StoredVolumeWriter,
   shardShape,
   slotShape,
 } from '@holdfast/server/store/records'
+import type { WriteLog, Written } from '../volumes/written.ts'
 
 /** A stored record with its key. If no record of a kind changed, the next snapshot has the same array object. */
 export interface Kept<T> {
@@ -32,6 +44,16 @@ export interface SimulatedContainer {
   readonly state: ContainerState
   /** Start time of the container in virtual milliseconds since 1970; undefined if the container has never run. */
   readonly startedAt: number | undefined
+  /** The volumes that the container has mounted from the pool and writes. */
+  readonly writes: readonly VolumeId[]
+}
+
+/** What the pool of a machine holds of one volume. */
+export interface SimulatedCopy {
+  readonly volume: VolumeId
+  /** The content of the live data, the epoch to which it belongs, and its limit; undefined without live data. */
+  readonly live: { readonly content: Written; readonly epoch: number; readonly isMade: boolean } | undefined
+  readonly checkpoints: readonly (VolumeCheckpoint & { readonly content: Written })[]
 }
 
 export interface SimulatedMachine {
@@ -47,6 +69,9 @@ export interface SimulatedMachine {
   /** Labels in the machine's own configuration, whether the control plane accepts them or not. */
   readonly labels: { readonly [key: string]: string }
   readonly containers: readonly SimulatedContainer[]
+  readonly copies: readonly SimulatedCopy[]
+  /** Size of the storage pool; undefined for a machine without one. */
+  readonly poolBytes: number | undefined
 }
 
 export interface SimulatedServer {
@@ -73,7 +98,10 @@ export interface Acknowledged {
     | 'role'
     | 'enroll'
     | 'remove'
-  /** Name of the deployment, node or quota that the acknowledged write changed. */
+    | 'volume'
+    | 'volume-changed'
+    | 'volume-deleted'
+  /** Name of the deployment, node, volume or quota that the acknowledged write changed. */
   readonly name: string
   /** Deployment revision in the acknowledgement; undefined for other writes. */
   readonly revision: number | undefined
@@ -92,11 +120,15 @@ export interface Snapshot {
   readonly nodeNames: readonly Kept<Infer<typeof nodeNameShape>>[]
   readonly slots: readonly Kept<Infer<typeof slotShape>>[]
   readonly shards: readonly Kept<Infer<typeof shardShape>>[]
+  readonly volumes: readonly Kept<StoredVolume>[]
+  readonly volumeWriters: readonly Kept<StoredVolumeWriter>[]
   /** Stored events in the order of their storage. */
   readonly events: readonly Kept<Event>[]
   readonly machines: readonly SimulatedMachine[]
   readonly servers: readonly SimulatedServer[]
   readonly acknowledged: readonly Acknowledged[]
+  /** The writes of containers into volumes. */
+  readonly writes: Pick<WriteLog, 'newest' | 'forks'>
 }
 
 export interface Violation {

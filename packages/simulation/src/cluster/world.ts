@@ -1,12 +1,21 @@
 // The whole simulation: the store, the servers, the machines with their agents, and the connections between them.
 
-import { deploymentUidOf, type Owner, type ResidencyRules, type TenantId } from '@holdfast/contract'
+import {
+  deploymentUidOf,
+  type NodeId,
+  type Owner,
+  type Peer,
+  type ResidencyRules,
+  type TenantId,
+} from '@holdfast/contract'
 import type { Clock, IdSource } from '@holdfast/server/ports/clock'
 import type { MemoryKeyspace } from '../memory/keyspace.ts'
 import type { Behaviour } from '../script/script.ts'
 import { createIds, createRandom, type Random } from '../time/random.ts'
 import { createTrace, eventLine, type StoryLine, type Trace } from '../time/trace.ts'
 import { newProcess, type SimulatedProcess, type VirtualTime } from '../time/virtual-time.ts'
+import { createWriteLog, type WriteLog } from '../volumes/written.ts'
+import type { Agent } from './agent.ts'
 import { startAgent } from './agent.ts'
 import { type Identity, startAgentSession } from './agent-session.ts'
 import type { Founded } from './ask.ts'
@@ -15,7 +24,7 @@ import { type AgentSideSocket, type Link, openLink } from './link.ts'
 import { containersOf, type Engine, engineOf, type Machine } from './machine.ts'
 import { createMirror, type Mirror } from './mirror.ts'
 import { type Server, type ServerDeps, startServer } from './server.ts'
-import type { Acknowledged, Snapshot } from './snapshot.ts'
+import type { Acknowledged, SimulatedCopy, Snapshot } from './snapshot.ts'
 
 export interface SimulatedNode {
   readonly tenant: TenantId
@@ -23,6 +32,8 @@ export interface SimulatedNode {
   readonly engine: Engine
   identity: Identity
   agent: SimulatedProcess
+  /** The running agent; undefined before the first start. A dead process answers no call. */
+  running: Agent | undefined
   starts: number
   link: Link | undefined
 }
@@ -43,6 +54,7 @@ export interface World {
   /** Container behavior by deployment uid, or by `tenant/name` while the deployment has no uid. */
   readonly behaviours: Map<string, Behaviour>
   readonly acknowledged: Acknowledged[]
+  readonly writes: WriteLog
   /** Virtual milliseconds from the start of virtual time to the start of the script; infinite until the script starts. */
   startedMs: number
   /** The installed platform; undefined until the installation is complete. */
@@ -58,12 +70,13 @@ export interface WorldOptions {
   readonly residency: ResidencyRules
   readonly registries: ReadonlySet<string>
   readonly pace: Pace
+  readonly volumesEnabled: boolean
   /** True if machines and connections have no random delays, so that equal work takes equal time everywhere. */
   readonly steady?: boolean
 }
 
 export function createWorld(options: WorldOptions): World {
-  const { seed, time, keyspace, residency, registries, pace, steady = false } = options
+  const { seed, time, keyspace, residency, registries, pace, volumesEnabled, steady = false } = options
   const trace = createTrace()
   const clock: Clock = { now: () => Math.floor(time.now) }
   const ids = createIds(createRandom(seed, 'ids'), clock.now)
@@ -84,11 +97,15 @@ export function createWorld(options: WorldOptions): World {
     mirror,
     trace,
     tenants,
-    serverDeps: { time, keyspace, clock, ids, random, residency, registries, pace, onWarning },
+    serverDeps: {
+      ...{ time, keyspace, clock, ids, random, residency, registries, pace, onWarning, volumesEnabled },
+      measure: (nodeId) => measure(world, nodeId),
+    },
     servers: new Map(),
     nodes: new Map(),
     behaviours: new Map(),
     acknowledged: [],
+    writes: createWriteLog(),
     startedMs: Number.POSITIVE_INFINITY,
     founded: undefined,
     touched: false,
@@ -140,7 +157,16 @@ export function addNode(world: World, tenant: TenantId, machine: Machine, identi
     machine,
   )
   const agent = newProcess(`agent ${machine.name}`)
-  const node: SimulatedNode = { tenant, machine, engine, identity, agent, starts: 0, link: undefined }
+  const node: SimulatedNode = {
+    tenant,
+    machine,
+    engine,
+    identity,
+    agent,
+    running: undefined,
+    starts: 0,
+    link: undefined,
+  }
   world.nodes.set(machine.name, node)
   return node
 }
@@ -160,8 +186,34 @@ export function startNodeAgent(world: World, node: SimulatedNode): void {
     const bootId = ids.ulid()
     const dial = () => dialFrom(world, node)
     const session = startAgentSession({ random, machine, identity, bootId, dial, agent: () => agent })
-    const agent = startAgent({ time, random, machine, engine, starts: node.starts, report: session.report })
+    const agent = startAgent({
+      ...{ time, random, machine, engine, starts: node.starts, self: identity.nodeId },
+      report: session.report,
+      reportCopies: session.reportCopies,
+      reach: (peer) => reachPeer(world, node, peer),
+      onTouched: () => {
+        world.touched = true
+      },
+    })
+    node.running = agent
   })
+}
+
+const isOnline = ({ machine, agent }: SimulatedNode): boolean =>
+  machine.powered && machine.connected && agent.alive
+
+/** The agent of a peer, if both machines are online and each agent was sent the other's address and key by a server. */
+function reachPeer({ nodes }: World, from: SimulatedNode, { address, nodeId, publicKeys }: Peer) {
+  const peer = [...nodes.values()].find(({ machine }) => machine.pool?.address === address)
+  if (peer === undefined || !isOnline(from) || !isOnline(peer)) return undefined
+  if (peer.identity.nodeId !== nodeId || !publicKeys.includes(peer.identity.publicKey)) return undefined
+  return peer.running?.peerSide(from.identity.nodeId, from.identity.publicKey)
+}
+
+/** The answer of a node's agent to the call `measure`. */
+function measure({ nodes }: World, nodeId: NodeId) {
+  const node = [...nodes.values()].find(({ identity }) => identity.nodeId === nodeId)
+  return node === undefined || !isOnline(node) ? 'unreachable' : (node.running?.measurements() ?? [])
 }
 
 /** Ends the agent process of a node. A machine with power and network also closes the agent's connections. */
@@ -185,7 +237,7 @@ function dialFrom(world: World, node: SimulatedNode): AgentSideSocket | undefine
 }
 
 export function snapshotOf(world: World): Snapshot {
-  const { time, keyspace, mirror, nodes, servers, tenants, acknowledged } = world
+  const { time, keyspace, mirror, nodes, servers, tenants, acknowledged, writes } = world
   return {
     now: time.now,
     revision: keyspace.revision,
@@ -201,6 +253,8 @@ export function snapshotOf(world: World): Snapshot {
         connected,
         labels,
         containers: containersOf(machine),
+        copies: copiesOf(machine),
+        poolBytes: machine.pool?.poolBytes,
       }
     }),
     servers: [...servers].map(([name, server]) => ({
@@ -210,5 +264,18 @@ export function snapshotOf(world: World): Snapshot {
       holds: server === undefined ? [] : [...tenants.values()].filter(server.leadership.owns),
     })),
     acknowledged,
+    writes,
   }
+}
+
+function copiesOf({ pool }: Machine): SimulatedCopy[] {
+  return [...(pool?.volumes ?? [])].map(([volume, { live, note, checkpoints }]) => ({
+    volume,
+    live: live && {
+      content: live.content,
+      epoch: note?.content?.epoch ?? 0,
+      isMade: note?.content?.isMade === true,
+    },
+    checkpoints,
+  }))
 }

@@ -64,6 +64,7 @@ export async function runChanges(seed: number): Promise<ChangesResult> {
     residency: residencyOf(script),
     registries: registriesOf(script),
     steady: true,
+    volumesEnabled: false,
   })
   try {
     await pump(time, setUp(world, script))

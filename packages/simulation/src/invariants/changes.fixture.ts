@@ -73,6 +73,7 @@ export const containers =
         templateHash: 'hash',
         state: 'ready',
         startedAt: 0,
+        writes: [],
       })),
     }))
 export const quotaOf =

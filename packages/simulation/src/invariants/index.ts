@@ -27,6 +27,11 @@ import { waitsForOthers } from './placement/waits-for-others.ts'
 import { acknowledged } from './records/acknowledged.ts'
 import { eventsStand } from './records/events-stand.ts'
 import { slotsInLimits } from './records/slots-in-limits.ts'
+import { atPrimary } from './volumes/consumers.ts'
+import { dataKept, volumeContent } from './volumes/content.ts'
+import { copiesAllowed, poolBytes, volumeEpochs } from './volumes/copies.ts'
+import { volumesSettled } from './volumes/volumes-settled.ts'
+import { oneWriter, writerClaims } from './volumes/writers.ts'
 
 export const INVARIANTS: readonly Invariant[] = [
   tenantBoundary,
@@ -52,8 +57,17 @@ export const INVARIANTS: readonly Invariant[] = [
   controlPlaneQuiet,
   eventsStand,
   noStorm,
+  writerClaims,
+  oneWriter,
+  atPrimary,
+  copiesAllowed,
+  volumeEpochs,
+  poolBytes,
+  volumeContent,
+  dataKept,
   residencySettled,
   settled,
+  volumesSettled,
 ]
 
 interface Invariants {

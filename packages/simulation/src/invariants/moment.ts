@@ -8,6 +8,8 @@ import type {
   StoredNode,
   StoredObservation,
   StoredPlacement,
+  StoredVolume,
+  StoredVolumeWriter,
   shardShape,
   slotShape,
 } from '@holdfast/server/store/records'
@@ -38,6 +40,8 @@ export interface Moment {
   readonly nodeNames: Watched<Infer<typeof nodeNameShape>>
   readonly slots: Watched<Infer<typeof slotShape>>
   readonly shards: Watched<Infer<typeof shardShape>>
+  readonly volumes: Watched<StoredVolume>
+  readonly volumeWriters: Watched<StoredVolumeWriter>
   readonly events: Watched<Event>
   readonly world: Snapshot
   readonly machinesChanged: boolean
@@ -45,6 +49,14 @@ export interface Moment {
 
 export const isOfPlatform = ({ world: { tenants } }: Moment, tenant: TenantId): boolean =>
   tenants.some(({ record }) => record.id === tenant && record.platform)
+
+/** Whether the node is being removed: it stays until nothing of its tenant is left on it. */
+export const isReleased = ({ nodeNames }: Moment, tenant: TenantId, { id, name }: StoredNode): boolean =>
+  nodeNames
+    .is(undefined, name)
+    ?.claims.some(
+      (claim) => claim.tenant === tenant && claim.nodeId === id && claim.state === 'releasing',
+    ) === true
 
 /** Returns a function that turns snapshots into moments. Call the function with each snapshot in order. */
 export function createMoments(): (world: Snapshot) => Moment {
@@ -55,6 +67,7 @@ export function createMoments(): (world: Snapshot) => Moment {
   ]
   const [nodes, nodeNames] = [watch<StoredNode>(), watch<Infer<typeof nodeNameShape>>()]
   const [slots, shards] = [watch<Infer<typeof slotShape>>(), watch<Infer<typeof shardShape>>()]
+  const [volumes, volumeWriters] = [watch<StoredVolume>(), watch<StoredVolumeWriter>()]
   const events = watch<Event>()
   let machines: Snapshot['machines'] | undefined
   return (world) => {
@@ -71,6 +84,8 @@ export function createMoments(): (world: Snapshot) => Moment {
       nodeNames: nodeNames(world.nodeNames),
       slots: slots(world.slots),
       shards: shards(world.shards),
+      volumes: volumes(world.volumes),
+      volumeWriters: volumeWriters(world.volumeWriters),
       events: events(world.events),
     }
   }

@@ -19,6 +19,7 @@ import type {
 import { aDeployment, aSpec } from '@holdfast/server/store/records.fixture'
 import type { Records } from '../cluster/mirror.ts'
 import type { Kept, SimulatedMachine, Snapshot } from '../cluster/snapshot.ts'
+import { createWriteLog } from '../volumes/written.ts'
 
 export const OWN = '11111111-1111-4111-8111-111111111111' as TenantId
 export const OTHER = '22222222-2222-4222-8222-222222222222' as TenantId
@@ -155,6 +156,8 @@ const aMachine = (nodeId: NodeId, tenant: TenantId): SimulatedMachine => ({
   labels: {},
   generation: 1,
   containers: [],
+  copies: [],
+  poolBytes: undefined,
 })
 
 const aClaim = (tenant: TenantId, nodeId: NodeId) =>
@@ -172,6 +175,7 @@ export function aWorld(): Snapshot {
     templateHash: 'hash',
     state: 'ready' as const,
     startedAt: 0,
+    writes: [],
   }
   return {
     now: 0,
@@ -187,6 +191,8 @@ export function aWorld(): Snapshot {
       ...owners.map(([id, tenant]) => kept(tenant, `nodes/${id.slice(-1)}`, { v: 1, holder: id })),
     ],
     shards: [kept(undefined, String(shardOf(OWN)), { v: 1, owner: 'srv_a' })],
+    volumes: [],
+    volumeWriters: [],
     events: [],
     machines: owners.map(([id, tenant]) => ({
       ...aMachine(id, tenant),
@@ -199,6 +205,7 @@ export function aWorld(): Snapshot {
       holds: name === 'a' ? [OWN] : [],
     })),
     acknowledged: [],
+    writes: createWriteLog(),
   }
 }
 

@@ -1,6 +1,6 @@
 // Runs a script through the real controllers. An equal script and seed give an identical story and trace.
 
-import { paceOf, registriesOf, residencyOf } from '../cluster/given-world.ts'
+import { hasVolumes, paceOf, registriesOf, residencyOf } from '../cluster/given-world.ts'
 import { setUp } from '../cluster/set-up.ts'
 import type { Snapshot, Violation } from '../cluster/snapshot.ts'
 import { createWorld, snapshotOf, type World } from '../cluster/world.ts'
@@ -44,7 +44,9 @@ export async function runScript(script: Script, options: RunOptions): Promise<Ru
   const residency = residencyOf(script)
   const registries = registriesOf(script)
   const keyspace = (options.wrapStore ?? ((unchanged) => unchanged))(createMemoryKeyspace())
-  const world = createWorld({ seed, time, keyspace, residency, registries, pace: paceOf(script) })
+  const pace = paceOf(script)
+  const volumesEnabled = hasVolumes(script)
+  const world = createWorld({ seed, time, keyspace, residency, registries, pace, volumesEnabled })
   const checking = createChecking(world, options.check)
   const { stackTraceLimit } = Error
   // Product code creates an error for each deadline, even if the deadline is met; short stack traces make this cheaper.

@@ -36,6 +36,7 @@ export const clusterShape = object({
       labels: optional(map(string())),
       attested: optional(residencyShape),
       capacity: optional(object({ cpuMillis: integer(), memoryBytes: integer() })),
+      poolBytes: optional(integer({ minimum: 1 })),
     }),
   ),
 })
@@ -50,6 +51,8 @@ export const scriptShape = object({
 })
 
 const ofDeployment = { at: ms, do: string(), tenant: string(), deployment: string() }
+const ofVolume = { at: ms, do: string(), tenant: string(), volume: string() }
+const ofCopy = object({ ...ofVolume, node: string() })
 const ofNode = { at: ms, do: string(), node: string() }
 const ofServer = { at: ms, do: string(), server: string() }
 const forAWhile = object({ ...ofServer, forMs: ms })
@@ -76,6 +79,12 @@ export const stepShapes: { readonly [D in Step['do']]: ObjectNode } = {
   'node-role': object({ ...ofNode, controlPlane: boolean() }),
   'node-removed': object({ ...ofNode, force: optional(boolean()) }),
   're-enroll': object({ ...ofNode, attested: optional(residencyShape) }),
+  volume: object({ ...ofVolume, on: optional(string()), spec: map(json<unknown>()) }),
+  'volume-resized': object({ ...ofVolume, sizeBytes: integer() }),
+  'volume-replicas': object({ ...ofVolume, replicas: integer() }),
+  'replica-added': ofCopy,
+  'replica-removed': ofCopy,
+  'volume-deleted': object(ofVolume),
   'server-killed': object(ofServer),
   'server-started': object(ofServer),
   'server-paused': forAWhile,

@@ -9,6 +9,8 @@ export interface ScriptNode {
   /** Residency that enrollment attested for the node. Default: the location in the node's labels. */
   readonly attested?: { readonly country?: string; readonly region?: string }
   readonly capacity?: { readonly cpuMillis: number; readonly memoryBytes: number }
+  /** Size of the node's storage pool; default: no pool. Volumes are enabled if a node has one. */
+  readonly poolBytes?: number
 }
 
 export interface ScriptTenant {
@@ -42,7 +44,10 @@ export interface Behaviour {
 export type Step = { readonly at: number } & StepAction
 
 export type StepAction =
-  /** Creates or updates a deployment. `spec` is a request body without the name and without the simulation's defaults. */
+  /**
+   * Creates or updates a deployment. `spec` is a request body without the name and without the simulation's defaults. Its
+   * mounts refer to volumes by name.
+   */
   | {
       readonly do: 'apply'
       readonly tenant: string
@@ -75,6 +80,33 @@ export type StepAction =
       readonly node: string
       readonly attested?: { readonly country?: string; readonly region?: string }
     }
+  /** Creates a volume. `spec` is a request body without the name. `on` names the node of the primary. */
+  | {
+      readonly do: 'volume'
+      readonly tenant: string
+      readonly volume: string
+      readonly on?: string
+      readonly spec: { readonly [field: string]: unknown }
+    }
+  | {
+      readonly do: 'volume-resized'
+      readonly tenant: string
+      readonly volume: string
+      readonly sizeBytes: number
+    }
+  | {
+      readonly do: 'volume-replicas'
+      readonly tenant: string
+      readonly volume: string
+      readonly replicas: number
+    }
+  | {
+      readonly do: 'replica-added' | 'replica-removed'
+      readonly tenant: string
+      readonly volume: string
+      readonly node: string
+    }
+  | { readonly do: 'volume-deleted'; readonly tenant: string; readonly volume: string }
   | { readonly do: 'server-killed'; readonly server: string }
   | { readonly do: 'server-started'; readonly server: string }
   /** The server process is paused and resumes with its outdated cache. */

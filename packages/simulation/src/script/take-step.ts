@@ -76,7 +76,17 @@ function changeMachine(
   world: World,
   step: Exclude<
     MachineStep,
-    { do: 'cordon' | 'uncordon' | 'drain' | 'node-role' | 'node-removed' | 're-enroll' }
+    {
+      do:
+        | 'cordon'
+        | 'uncordon'
+        | 'drain'
+        | 'node-role'
+        | 'node-removed'
+        | 're-enroll'
+        | 'replica-added'
+        | 'replica-removed'
+    }
   >,
 ): void {
   const node = world.nodes.get(step.node)

@@ -34,6 +34,27 @@ function randomTenant(random: Random, name: string): ScriptTenant {
   return { name, quotas: { ...containers, ...deployments } }
 }
 
+/** A cluster whose nodes have small storage pools, so that volumes compete for them. */
+export function randomVolumeCluster(random: Random): ScriptCluster {
+  const tenants = Array.from({ length: chance(random, 75) ? 1 : 2 }, (_, index) => ({
+    name: `t${index + 1}`,
+    quotas: {},
+  }))
+  return {
+    regions: REGIONS,
+    servers: ['a', 'b'],
+    tenants,
+    nodes: tenants.flatMap(({ name }) =>
+      Array.from({ length: chance(random, 15) ? 2 : between(random, 3, 4) }, (_, index) => ({
+        ...randomNode(random, name, `${name}n${index + 1}`),
+        ...(chance(random, 92) ? { poolBytes: between(random, 5, 24) * POOL_STEP_BYTES } : {}),
+      })),
+    ),
+  }
+}
+
+const POOL_STEP_BYTES = 32 * 1024 ** 2
+
 function randomNode(random: Random, tenant: string, name: string): ScriptNode {
   const country = oneOf(random, COUNTRIES)
   return {

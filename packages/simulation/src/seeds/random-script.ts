@@ -2,14 +2,20 @@
 
 import type { Script } from '../script/script.ts'
 import { createRandom } from '../time/random.ts'
-import { randomCluster } from './random-cluster.ts'
+import { randomCluster, randomVolumeCluster } from './random-cluster.ts'
 import { randomSteps } from './random-steps.ts'
+import { randomVolumeSteps } from './random-volume-steps.ts'
 
 /** Time to settle: longer than the longest server fault, a missed grace period and a rollout together. */
 const SETTLE_MS = 130_000
 
+/** One seed in so many has volumes. */
+export const VOLUME_EVERY = 4
+
 export function randomScript(seed: number): Script {
   const random = createRandom(seed, 'script')
-  const cluster = randomCluster(random)
-  return { seed, cluster, steps: randomSteps(random, cluster), settleMs: SETTLE_MS }
+  const hasVolumes = seed % VOLUME_EVERY === 0
+  const cluster = hasVolumes ? randomVolumeCluster(random) : randomCluster(random)
+  const steps = hasVolumes ? randomVolumeSteps(random, cluster) : randomSteps(random, cluster)
+  return { seed, cluster, steps, settleMs: SETTLE_MS }
 }

@@ -47,7 +47,7 @@ function randomPlacement(random: Random, names: readonly string[], own: string):
   }
 }
 
-function randomResidency(random: Random): Fields {
+export function randomResidency(random: Random): Fields {
   const kind = random.below(3)
   if (kind === 0) return { country: oneOf(random, COUNTRIES) }
   if (kind === 1) return { region: oneOf(random, REGION_NAMES) }

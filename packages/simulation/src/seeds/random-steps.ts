@@ -1,6 +1,8 @@
 // Generates the random steps of a script, often several within one second, so that faults overlap. Every fault is over at
 // the end, so that the cluster must settle.
 
+import { AGENT_CAPABILITIES } from '@holdfast/contract'
+import { hasVolumes } from '../cluster/given-world.ts'
 import type { ScriptCluster, Step, StepAction } from '../script/script.ts'
 import type { Random } from '../time/random.ts'
 import { between, chance, oneOf, weighted } from './choose.ts'
@@ -8,12 +10,12 @@ import { COUNTRIES, randomLabels } from './random-cluster.ts'
 import { type Asked, randomDependencies } from './random-dependencies.ts'
 import { randomSpec } from './random-spec.ts'
 
-const NAMES = ['web', 'db', 'job'] as const
+export const NAMES = ['web', 'db', 'job'] as const
 const LEAST_TURNS = 6
 const MOST_TURNS = 16
 const HEALED_AFTER_MS = 5_000
 
-interface ScriptBuilder {
+export interface ScriptBuilder {
   readonly random: Random
   readonly cluster: ScriptCluster
   readonly off: Set<string>
@@ -26,17 +28,19 @@ interface ScriptBuilder {
   marks: number
 }
 
+export const newBuilder = (random: Random, cluster: ScriptCluster): ScriptBuilder => ({
+  random,
+  cluster,
+  off: new Set(),
+  cut: new Set(),
+  downgraded: new Set(),
+  dead: new Set(),
+  asked: new Map(cluster.tenants.map(({ name }) => [name, new Map()])),
+  marks: 0,
+})
+
 export function randomSteps(random: Random, cluster: ScriptCluster): Step[] {
-  const builder: ScriptBuilder = {
-    random,
-    cluster,
-    off: new Set(),
-    cut: new Set(),
-    downgraded: new Set(),
-    dead: new Set(),
-    asked: new Map(cluster.tenants.map(({ name }) => [name, new Map()])),
-    marks: 0,
-  }
+  const builder = newBuilder(random, cluster)
   const steps: Step[] = []
   let at = 2_000
   for (let left = between(random, LEAST_TURNS, MOST_TURNS); left > 0; left -= 1) {
@@ -46,8 +50,12 @@ export function randomSteps(random: Random, cluster: ScriptCluster): Step[] {
     }
     at += pauseMs(random)
   }
-  return [...steps, ...heal(builder).map((action): Step => ({ at: at + HEALED_AFTER_MS, ...action }))]
+  return [...steps, ...healedAt(builder, at)]
 }
+
+/** The steps that end every fault, some time after the last other step. */
+export const healedAt = (builder: ScriptBuilder, at: number): Step[] =>
+  heal(builder).map((action): Step => ({ at: at + HEALED_AFTER_MS, ...action }))
 
 const pauseMs = (random: Random): number =>
   weighted(random, [
@@ -77,7 +85,7 @@ function nextActions(builder: ScriptBuilder): StepAction[] {
 }
 
 /** Delays every server's cache while one tenant sends many requests, so that controllers decide on outdated records. */
-function decideBlindly(builder: ScriptBuilder): StepAction[] {
+export function decideBlindly(builder: ScriptBuilder): StepAction[] {
   const { random } = builder
   const ofOne: ScriptBuilder = {
     ...builder,
@@ -103,7 +111,7 @@ const partOf = (cluster: ScriptCluster, tenant: string): ScriptCluster => ({
 })
 
 /** Stops a server until its shards have moved to another, and restarts it while there is work. */
-function takeOver(builder: ScriptBuilder): StepAction[] {
+export function takeOver(builder: ScriptBuilder): StepAction[] {
   const { random } = builder
   const server = oneOf(random, serversOf(builder))
   const forMs = between(random, 11_500, 14_500)
@@ -114,7 +122,7 @@ function takeOver(builder: ScriptBuilder): StepAction[] {
 }
 
 /** Cuts a server off from the store until the history that it missed is compacted, so that it must list all records. */
-function missHistory(builder: ScriptBuilder): StepAction[] {
+export function missHistory(builder: ScriptBuilder): StepAction[] {
   const { random } = builder
   const server = oneOf(random, serversOf(builder))
   const away: StepAction = { do: 'store-cut', server, forMs: between(random, 1_000, 10_000) }
@@ -122,7 +130,7 @@ function missHistory(builder: ScriptBuilder): StepAction[] {
   return [away, apply(builder), change, { do: 'store-compacted' }]
 }
 
-function apply(builder: ScriptBuilder): StepAction {
+export function apply(builder: ScriptBuilder): StepAction {
   const { random, cluster } = builder
   const deployment = oneOf(random, NAMES)
   const { name: tenant } = oneOf(random, cluster.tenants)
@@ -135,14 +143,14 @@ function apply(builder: ScriptBuilder): StepAction {
   return { do: 'apply', tenant, deployment, spec: { ...spec, ...gates } }
 }
 
-function remove({ random, cluster, asked }: ScriptBuilder): StepAction {
+export function remove({ random, cluster, asked }: ScriptBuilder): StepAction {
   const { name: tenant } = oneOf(random, cluster.tenants)
   const deployment = oneOf(random, NAMES)
   asked.get(tenant)?.delete(deployment)
   return { do: 'delete', tenant, deployment }
 }
 
-function behave({ random, cluster }: ScriptBuilder): StepAction {
+export function behave({ random, cluster }: ScriptBuilder): StepAction {
   const of = { tenant: oneOf(random, cluster.tenants).name, deployment: oneOf(random, NAMES) }
   const kind = random.below(3)
   if (kind === 0) return { do: 'behave', ...of, unhealthy: true }
@@ -151,7 +159,7 @@ function behave({ random, cluster }: ScriptBuilder): StepAction {
 }
 
 /** Ends the current fault of a random node, or starts a fault. */
-function troubleNode({ random, cluster, off, cut }: ScriptBuilder): StepAction {
+export function troubleNode({ random, cluster, off, cut }: ScriptBuilder): StepAction {
   const node = oneOf(random, cluster.nodes).name
   if (off.delete(node)) return { do: 'node-back', node }
   if (cut.delete(node)) return { do: 'node-healed', node }
@@ -169,12 +177,13 @@ function troubleNode({ random, cluster, off, cut }: ScriptBuilder): StepAction {
 function changeAgent({ random, cluster, off, downgraded }: ScriptBuilder): StepAction | undefined {
   const node = oneOf(random, cluster.nodes).name
   if (off.has(node)) return undefined
-  if (downgraded.delete(node)) return { do: 'agent-version', node, capabilities: ['health_check', 'limits'] }
+  const all = hasVolumes({ cluster }) ? AGENT_CAPABILITIES : ['health_check', 'limits']
+  if (downgraded.delete(node)) return { do: 'agent-version', node, capabilities: all }
   downgraded.add(node)
-  return { do: 'agent-version', node, capabilities: ['limits'] }
+  return { do: 'agent-version', node, capabilities: all.filter((one) => one !== 'health_check') }
 }
 
-function changeNode(builder: ScriptBuilder): StepAction | undefined {
+export function changeNode(builder: ScriptBuilder): StepAction | undefined {
   const { random, cluster, off, cut } = builder
   if (chance(random, 12)) return changeAgent(builder)
   const { name: node } = oneOf(random, cluster.nodes)
@@ -190,7 +199,7 @@ function changeNode(builder: ScriptBuilder): StepAction | undefined {
   ])
 }
 
-function troubleServer(builder: ScriptBuilder): StepAction {
+export function troubleServer(builder: ScriptBuilder): StepAction {
   const { random, dead } = builder
   const server = oneOf(random, serversOf(builder))
   if (dead.delete(server)) return { do: 'server-started', server }

@@ -3,7 +3,8 @@
 
 import type { Assignment } from '@holdfast/contract'
 import type { Invariant } from '../invariant.ts'
-import type { Moment } from '../moment.ts'
+import { isReleased, type Moment } from '../moment.ts'
+import { volumesForbid } from '../volumes/consumers.ts'
 import { deploymentOf, newAssignments, type Placed, showPlaced } from './assigned.ts'
 import { type Cluster, constraintsForbid, residencyForbids } from './where-allowed.ts'
 
@@ -39,6 +40,7 @@ function isKept(moment: Moment, placed: Placed, { id, nodeId }: Assignment, clus
   const spec = deploymentOf(moment, placed)?.spec
   const seen = moment.observations.was(tenant, id)
   if (node === undefined || spec === undefined || seen?.state !== 'ready' || seen.reason !== '') return false
-  if (node.status === 'failed' || node.draining === true) return false
+  if (node.status === 'failed' || node.draining === true || isReleased(moment, tenant, node)) return false
+  if (volumesForbid(spec, nodeId, (volume) => moment.volumes.was(tenant, volume)) !== undefined) return false
   return residencyForbids(spec, node, cluster) === undefined && constraintsForbid(spec, node) === undefined
 }

@@ -2,8 +2,9 @@
 
 import type { NodeId, TenantId } from '@holdfast/contract'
 import type { StoredDeployment, StoredNode } from '@holdfast/server/store/records'
-import { isOfPlatform, type Moment } from '../moment.ts'
+import { isOfPlatform, isReleased, type Moment } from '../moment.ts'
 import { createRecentLimits } from '../records/recent-limit.ts'
+import { volumesForbid } from '../volumes/consumers.ts'
 import { type Cluster, constraintsForbid, residencyForbids } from './where-allowed.ts'
 
 /** Names of the nodes that would accept one more replica of the deployment. */
@@ -22,9 +23,14 @@ export function placesFor(
     .filter((kept) => kept.tenant === tenant)
     .map(({ record }) => record)
     .filter((node) => !node.controlPlane || isOfPlatform(moment, tenant))
+    .filter((node) => !isReleased(moment, tenant, node))
     .filter((node) => isOpen(node, stored) && isRoomy(moment, tenant, stored, node))
     .filter((node) => residencyForbids(stored.spec, node, cluster) === undefined)
     .filter((node) => constraintsForbid(stored.spec, node) === undefined)
+    .filter(
+      ({ id }) => volumesForbid(stored.spec, id, (volume) => moment.volumes.is(tenant, volume)) === undefined,
+    )
+    .filter((node) => hasAgentFor(node, stored))
     .filter((node) =>
       isWelcome(
         stored,
@@ -34,6 +40,10 @@ export function placesFor(
     )
     .map(({ name }) => name)
 }
+
+/** Only an agent with this capability creates a container with mounts. */
+const hasAgentFor = ({ agent }: StoredNode, { spec }: StoredDeployment): boolean =>
+  (spec.volumes ?? []).length === 0 || agent?.capabilities?.includes('mounts') === true
 
 function isOpen({ status, schedulable, draining, id }: StoredNode, { spec }: StoredDeployment): boolean {
   const isNamed = spec.nodeId === undefined || spec.nodeId === id

@@ -7,7 +7,8 @@ import type { StoredDeployment, StoredObservation, StoredPlacement } from '@hold
 import type { Invariant } from '../invariant.ts'
 import type { Moment } from '../moment.ts'
 import { createRecentLimits } from '../records/recent-limit.ts'
-import { deploymentOf, keptAssignments, showPlaced } from './assigned.ts'
+import { volumesForbid, writes } from '../volumes/consumers.ts'
+import { deploymentOf, keptAssignments, type Placed, showPlaced } from './assigned.ts'
 import { type Cluster, constraintsForbid, residencyForbids } from './where-allowed.ts'
 
 export const servesUntilReplaced: Invariant = {
@@ -22,7 +23,7 @@ export const servesUntilReplaced: Invariant = {
         if (was.desired !== 'running' || assignment.desired === 'running' || stored === undefined) continue
         // If the quota leaves no room for a successor, the old replica may stop first; an event announces this.
         const isFull = containersOf(moment, tenant) >= limits.lowest(tenant, moment.now)
-        if (mayStopFirst(stored, assignment) || isFull || isAnnouncedFull(moment, placement)) continue
+        if (mayStopFirst(stored, moved) || isFull || isAnnouncedFull(moment, placement)) continue
         if (!serves(moment, tenant, was) || mayNotStay(moment, tenant, stored, was, cluster)) continue
         const others = placement.assignments.filter(
           (each) => each.replica === was.replica && each.id !== was.id,
@@ -51,10 +52,15 @@ const containersOf = ({ placements }: Moment, tenant: TenantId): number =>
       return sum + Math.max(before, record.assignments.length)
     }, 0)
 
-function mayStopFirst({ spec, deleting }: StoredDeployment, { replica }: Assignment): boolean {
-  const writes = spec.volumes?.some(({ type, readOnly }) => type !== 'tmpfs' && !readOnly) === true
+function mayStopFirst(
+  { spec, deleting }: StoredDeployment,
+  { placement, assignment }: Pick<Placed, 'placement' | 'assignment'>,
+): boolean {
+  // Also the update that drops the mount stops the writer first, because a rollback would return to it.
+  const mounts = Object.values(placement.templates).map((template) => ({ volumes: template.mounts ?? [] }))
   const alone = spec.placement?.antiAffinity?.includes(spec.name) === true
-  return deleting || replica > spec.replicas || writes || alone || spec.update.order === 'stop-first'
+  const isSurplus = assignment.replica > spec.replicas
+  return deleting || isSurplus || writes(spec, ...mounts) || alone || spec.update.order === 'stop-first'
 }
 
 /** True if the newest report says that the replica is ready, including a report stored at this same moment. */
@@ -85,8 +91,15 @@ function mayNotStay(
   cluster: Cluster,
 ): boolean {
   const node = moment.nodes.is(tenant, nodeId)
+  const volumeOf = (id: string) => moment.volumes.is(tenant, id)
+  const mounts = spec.volumes?.map(({ volume }) => volumeOf(volume)) ?? []
+  // A reader of a volume that is created again elsewhere ends with the copy that it reads.
+  const isEphemeral = mounts.some((volume) => volume?.spec.class === 'ephemeral')
+  if (isEphemeral && node?.schedulable === false) return true
   return (
     node !== undefined &&
-    (residencyForbids(spec, node, cluster) ?? constraintsForbid(spec, node)) !== undefined
+    (volumesForbid(spec, nodeId, volumeOf) ??
+      residencyForbids(spec, node, cluster) ??
+      constraintsForbid(spec, node)) !== undefined
   )
 }

@@ -34,8 +34,9 @@ function* strayContainers(moment: Moment): Generator<Broken> {
   const desiredIds = new Set(
     moment.placements.all.flatMap(({ record }) => record.assignments).map(({ id }) => id),
   )
-  for (const { name, containers } of moment.world.machines)
-    for (const { assignmentId, state } of containers)
+  // No server manages a machine that was removed by force.
+  for (const { name, containers, tenant, nodeId } of moment.world.machines)
+    for (const { assignmentId, state } of moment.nodes.is(tenant, nodeId) === undefined ? [] : containers)
       if (!desiredIds.has(assignmentId))
         yield { subject: name, message: `still has ${assignmentId}, ${state}, which no deployment desires` }
 }

@@ -21,7 +21,10 @@ export const takesWork: Invariant = {
           isForeign(moment, placed, node) ? 'is the control plane’s' : undefined,
           spec.nodeId === undefined || spec.nodeId === node.id ? undefined : `is not ${spec.nodeId}`,
           constraintsForbid(spec, node),
-          lacksHealthChecks(placed, node) ? 'has an agent without health checks' : undefined,
+          lacks(placed, node, 'healthCheck', 'health_check')
+            ? 'has an agent without health checks'
+            : undefined,
+          lacks(placed, node, 'mounts', 'mounts') ? 'has an agent without mounts' : undefined,
         ].find((each) => each !== undefined)
         if (why !== undefined)
           yield { subject: showPlaced(placed), message: `is placed on ${node.name}, which ${why}` }
@@ -36,13 +39,13 @@ function isForeign(moment: Moment, { tenant, placement, assignment }: Placed, no
   return !before.some(({ replica, nodeId }) => replica === assignment.replica && nodeId === node.id)
 }
 
-/** Health checks are the only part of a template that agents of a simulation may lack. */
-function lacksHealthChecks({ placement, assignment }: Placed, { agent }: StoredNode): boolean {
-  const template = placement.templates[assignment.templateHash]
-  const capabilities = agent?.capabilities
-  return (
-    template?.healthCheck !== undefined &&
-    capabilities !== undefined &&
-    !capabilities.includes('health_check')
-  )
+/** Whether the template has a part that the node's agent lacks. An agent that states nothing has health checks only. */
+function lacks(
+  { placement, assignment }: Placed,
+  { agent }: StoredNode,
+  part: 'healthCheck' | 'mounts',
+  capability: string,
+): boolean {
+  if (placement.templates[assignment.templateHash]?.[part] === undefined) return false
+  return !(agent?.capabilities ?? ['health_check']).includes(capability)
 }

@@ -12,7 +12,7 @@ export type Cluster = Pick<Script['cluster'], 'regions' | 'residencyEnforced'>
 
 /** The reason why residency forbids the node, from the node's record; undefined if the data may be on the node. */
 export function residencyForbids(
-  { placement }: DeploymentSpec,
+  { placement }: Pick<DeploymentSpec, 'placement'>,
   node: StoredNode,
   cluster: Cluster,
 ): string | undefined {

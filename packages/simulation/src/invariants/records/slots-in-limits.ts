@@ -6,7 +6,7 @@ import type { Broken, Invariant } from '../invariant.ts'
 import type { Moment } from '../moment.ts'
 import { createRecentLimits } from './recent-limit.ts'
 
-const KINDS = ['deployments', 'nodes'] as const
+const KINDS = ['deployments', 'nodes', 'volumes'] as const
 
 export const slotsInLimits: Invariant = {
   name: 'slots-in-limits',
@@ -14,8 +14,8 @@ export const slotsInLimits: Invariant = {
     const limits = KINDS.map((kind) => ({ kind, limits: createRecentLimits(kind) }))
     return function* (moment) {
       for (const each of limits) each.limits.note(moment)
-      const { slots, deployments, nodes } = moment
-      if (slots.changed.length + deployments.changed.length + nodes.changed.length === 0) return
+      const isChanged = (['slots', ...KINDS] as const).some((kind) => moment[kind].changed.length > 0)
+      if (!isChanged) return
       for (const { record } of moment.world.tenants) {
         yield* unlikeRecords(moment, record.id)
         for (const { kind, limits: of } of limits)

@@ -1,0 +1,203 @@
+// For tests of the invariants: changes of a small simulated cluster that break an invariant of volumes.
+
+import type { NodeId, VolumeId } from '@holdfast/contract'
+import type { StoredVolume, StoredVolumeWriter } from '@holdfast/server/store/records'
+import type { SimulatedCopy } from '../../cluster/snapshot.ts'
+import { createWriteLog, emptyContent } from '../../volumes/written.ts'
+import { asked, type Change, first, node, placed, second } from '../changes.fixture.ts'
+import { aStoredNode, FOREIGN, N1, N2, OWN, OWNER, R1, R2, withMachine, written } from '../world.fixture.ts'
+
+const V = 'vol_1' as VolumeId
+const TIME = '1970-01-01T00:00:00.000Z'
+const SIZE = 1000
+
+const copyOn = (nodeId: NodeId, role: 'primary' | 'replica' = 'primary') => ({
+  ...{ nodeId, role, state: 'current' as const, seeded: true },
+})
+
+const aVolume = (changes: Partial<StoredVolume> = {}): StoredVolume => ({
+  v: 1,
+  id: V,
+  spec: { name: 'data', class: 'replicated', sizeBytes: SIZE, replicas: 0 },
+  phase: 'Ready',
+  reason: null,
+  primary: { nodeId: N1, epoch: 1, since: TIME },
+  copies: [copyOn(N1)],
+  provisioned: true,
+  revision: 1,
+  createdAt: TIME,
+  slot: 0,
+  ...changes,
+})
+
+const volume =
+  (changes: Partial<StoredVolume> = {}): Change =>
+  (world) =>
+    written(world, 'volumes', OWN, V, aVolume(changes))
+
+/** The first two nodes with pools, so that copies may be on them. */
+const pools: Change = (world) =>
+  [N1, N2].reduce(
+    (next, id) =>
+      withMachine(
+        written(
+          next,
+          'nodes',
+          OWN,
+          id,
+          aStoredNode(id, { storage: { poolBytes: 9_000, usedBytes: 0 }, agent }),
+        ),
+        id,
+        () => ({ poolBytes: 9_000 }),
+      ),
+    world,
+  )
+const agent = { version: '1', capabilities: ['volumes', 'mounts'] }
+
+const primaryIn = (epoch: number, nodeId: NodeId = N1) => ({ primary: { nodeId, epoch, since: TIME } })
+const ephemeral = { spec: { name: 'data', class: 'ephemeral' as const, sizeBytes: SIZE, replicas: 0 } }
+
+const writer =
+  (nodeId: NodeId, ...ids: (typeof R1)[]): Change =>
+  (world) =>
+    withMachine(world, nodeId, () => ({
+      containers: ids.map((assignmentId) => ({
+        ...{ assignmentId, owner: OWNER, templateHash: 'hash', state: 'ready', startedAt: 0, writes: [V] },
+      })),
+    }))
+
+const claim =
+  (changes: Partial<StoredVolumeWriter> = {}): Change =>
+  (world) =>
+    written(world, 'volumeWriters', OWN, V, {
+      ...{ v: 1, volume: V, owner: OWNER, name: 'web', assignmentId: R1, epoch: 1, state: 'bound' },
+      ...changes,
+    })
+
+const held = (nodeId: NodeId, copy: Partial<SimulatedCopy>): Change => {
+  return (world) =>
+    withMachine(world, nodeId, () => ({ copies: [{ volume: V, live: undefined, checkpoints: [], ...copy }] }))
+}
+
+const created = emptyContent(1)
+const log = createWriteLog()
+const firstWrite = log.write(V, R1, 1, created)
+const live = (content = firstWrite) => ({ live: { content, epoch: 1, isMade: true } })
+const wrote: Change = (world) => ({ ...world, writes: log })
+const mixed: Change = (world) => {
+  const other = createWriteLog()
+  other.write(V, R1, 1, created)
+  other.write(V, R2, 1, created)
+  return { ...world, writes: other }
+}
+const handedOver = {
+  ...{ ...primaryIn(2, N2), from: { epoch: 1, number: 4 }, handover: null },
+  copies: [copyOn(N2), copyOn(N1, 'replica')],
+}
+const handingOver = { handover: { to: N2, since: TIME }, copies: [copyOn(N1), copyOn(N2, 'replica')] }
+const mounted = asked({
+  replicas: 2,
+  volumes: [{ volume: V, target: '/data', type: 'volume', readOnly: true }],
+})
+
+export const VOLUME_TABLE: readonly (readonly [string, string, readonly Change[]])[] = [
+  ['writer-claims', 'a writer without a claim', [volume(), writer(N1, R1)]],
+  [
+    'writer-claims',
+    'a writer that the claim does not name',
+    [volume(), claim({ assignmentId: R2 }), writer(N1, R1)],
+  ],
+  [
+    'writer-claims',
+    'a claim that changes its owner',
+    [claim(), claim({ owner: 'deployment/dep_2' as typeof OWNER })],
+  ],
+  ['one-writer', 'two writers of a replicated volume', [volume(), writer(N1, R1), writer(N2, R2)]],
+  ['one-writer', 'two writers of an ephemeral volume on one node', [volume(ephemeral), writer(N1, R1, R2)]],
+  [
+    'one-writer',
+    'an ephemeral volume created again beside its writer',
+    [volume(ephemeral), writer(N1, R1), volume({ ...ephemeral, ...primaryIn(2, N2), copies: [copyOn(N2)] })],
+  ],
+  ['at-primary', 'a reader beside another node’s primary', [mounted, volume(), placed(first, second)]],
+  [
+    'copies-allowed',
+    'a copy on a node of another tenant',
+    [volume({ copies: [copyOn(N1), copyOn(FOREIGN, 'replica')] })],
+  ],
+  [
+    'copies-allowed',
+    'two copies on one node',
+    [pools, volume({ copies: [copyOn(N1), copyOn(N1, 'replica')] })],
+  ],
+  [
+    'copies-allowed',
+    'a copy on a node that still deletes one',
+    [pools, volume({ leaving: [{ nodeId: N1, since: TIME }] })],
+  ],
+  ['copies-allowed', 'a copy on a drained node', [pools, node({ schedulable: false }), volume(handingOver)]],
+  [
+    'copies-allowed',
+    'a copy in a forbidden country',
+    [pools, volume({ spec: { ...aVolume().spec, residency: { country: 'FR' } } })],
+  ],
+  [
+    'copies-allowed',
+    'a handover to a lagging copy',
+    [
+      pools,
+      volume({ copies: [copyOn(N1), { ...copyOn(N2, 'replica'), state: 'lagging' }] }),
+      volume({ ...handingOver, copies: [copyOn(N1), { ...copyOn(N2, 'replica'), state: 'lagging' }] }),
+    ],
+  ],
+  ['volume-epochs', 'an epoch that falls', [volume(primaryIn(2)), volume(primaryIn(1))]],
+  [
+    'volume-epochs',
+    'another primary in the same epoch',
+    [volume(), volume({ ...primaryIn(1, N2), copies: [copyOn(N2)] })],
+  ],
+  ['volume-epochs', 'a canceled handover in the same epoch', [volume(handingOver), volume()]],
+  ['volume-epochs', 'data that moves without a handover', [volume(), volume(handedOver)]],
+  [
+    'pool-bytes',
+    'more copies than the pool has room for',
+    [pools, volume({ spec: { ...aVolume().spec, sizeBytes: 4_500 } })],
+  ],
+  [
+    'pool-bytes',
+    'a copy beside one that is being deleted',
+    [
+      pools,
+      volume({ spec: { ...aVolume().spec, sizeBytes: 4_000 } }),
+      volume({ copies: [], leaving: [{ nodeId: N1, since: TIME }] }),
+      (world) => written(world, 'volumes', OWN, 'vol_2', aVolume({ id: 'vol_2' as VolumeId })),
+    ],
+  ],
+  ['volume-content', 'a primary without the last write', [volume(), held(N1, live(created)), wrote]],
+  ['volume-content', 'a write where another one is missing', [volume(), held(N1, live()), mixed]],
+  [
+    'volume-content',
+    'a handover to a copy without the last checkpoint',
+    [held(N1, live()), volume(handingOver), wrote, volume(handedOver)],
+  ],
+  ['data-kept', 'a deleted copy that the record lists', [volume(), held(N1, live()), held(N1, {})]],
+  [
+    'data-kept',
+    'a record that goes before its data',
+    [volume(), held(N1, live()), (world) => written(world, 'volumes', OWN, V)],
+  ],
+  ['volumes-settled', 'a volume that is not ready', [volume({ phase: 'Materializing' })]],
+  ['volumes-settled', 'a volume that fits', [pools, volume({ phase: 'Pending', primary: null, copies: [] })]],
+  [
+    'volumes-settled',
+    'a replica that stays behind',
+    [volume({ copies: [{ ...copyOn(N1), state: 'seeding' }] })],
+  ],
+  [
+    'volumes-settled',
+    'too few replicas, with a place',
+    [pools, volume({ spec: { ...aVolume().spec, replicas: 1 } })],
+  ],
+  ['volumes-settled', 'a copy that is not deleted', [volume({ leaving: [{ nodeId: N2, since: TIME }] })]],
+  ['volumes-settled', 'a handover without an end', [volume(handingOver)]],
+]
