@@ -10,10 +10,12 @@ import { join } from 'node:path'
 import { argv, exit, stdout } from 'node:process'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
+import { VOLUME_EVERY } from '@holdfast/simulation/seeds/random-script'
 import type { SeedResult } from '@holdfast/simulation/seeds/run-seed'
 import { runSeeds } from '@holdfast/simulation/seeds/run-seeds'
 import { applyEdit, copyPackages } from '@holdfast/testkit/builds/copy-packages'
-import { BUGS, type Bug } from './seeded-bugs/bugs.ts'
+import type { Bug } from './seeded-bugs/bug.ts'
+import { BUGS } from './seeded-bugs/bugs.ts'
 import { isRecorded, recordInputs } from './seeded-bugs/recorded-inputs.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -80,7 +82,7 @@ async function hunt(bug: Bug, worker: URL): Promise<Found | undefined> {
   let ran = 0
   await runSeeds({
     worker,
-    seeds: seedsUpTo(most),
+    seeds: seedsUpTo(most, bug.inVolumes === true ? VOLUME_EVERY : 1),
     onResult(result) {
       ran += 1
       const broken = brokenIn(result, bug)
@@ -92,8 +94,8 @@ async function hunt(bug: Bug, worker: URL): Promise<Found | undefined> {
   return undefined
 }
 
-function* seedsUpTo(last: number): Generator<number> {
-  for (let seed = 1; seed <= last; seed += 1) yield seed
+function* seedsUpTo(last: number, step: number): Generator<number> {
+  for (let seed = step; seed <= last; seed += step) yield seed
 }
 
 /** Finds a broken invariant that is listed for the seeded bug. Other broken invariants do not prove that it was found. */

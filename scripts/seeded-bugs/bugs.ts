@@ -1,23 +1,7 @@
 // The seeded bugs: each removes a guard from the product, and lists the invariants that should break.
 
-import type { Edit } from '@holdfast/testkit/builds/copy-packages'
-
-export interface Bug {
-  readonly name: string
-  readonly edits: readonly Edit[]
-  readonly seenBy: readonly string[]
-}
-
-const core = (file: string, find: string, replace: string): Edit => ({
-  file: `packages/core/src/${file}`,
-  find,
-  replace,
-})
-const server = (file: string, find: string, replace: string): Edit => ({
-  file: `packages/server/src/${file}`,
-  find,
-  replace,
-})
+import { type Bug, core, server } from './bug.ts'
+import { VOLUME_BUGS } from './volume-bugs.ts'
 
 export const BUGS: readonly Bug[] = [
   {
@@ -257,4 +241,5 @@ export const BUGS: readonly Bug[] = [
     edits: [server('store/cache/cache.ts', 'onCompacted: relist', 'onCompacted: () => {}')],
     seenBy: ['settled', 'one-owner', 'given-up-late'],
   },
+  ...VOLUME_BUGS,
 ]

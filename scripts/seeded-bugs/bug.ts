@@ -1,0 +1,22 @@
+// A seeded bug: the edits that remove a guard from the product, and the invariants that should break.
+
+import type { Edit } from '@holdfast/testkit/builds/copy-packages'
+
+export interface Bug {
+  readonly name: string
+  readonly edits: readonly Edit[]
+  readonly seenBy: readonly string[]
+  /** Whether only seeds with volumes can find the bug. */
+  readonly inVolumes?: boolean
+}
+
+export const core = (file: string, find: string, replace: string): Edit => ({
+  file: `packages/core/src/${file}`,
+  find,
+  replace,
+})
+export const server = (file: string, find: string, replace: string): Edit => ({
+  file: `packages/server/src/${file}`,
+  find,
+  replace,
+})

@@ -1,0 +1,128 @@
+// Seeded bugs of volumes. Only seeds with volumes can find them, so only those run.
+
+import { type Bug, core, server } from './bug.ts'
+
+const bugs: readonly Omit<Bug, 'inVolumes'>[] = [
+  {
+    name: 'writer claim deleted before its agent confirmed the removal',
+    edits: [
+      core(
+        'placement/writer-claims.ts',
+        'return [...assignments, ...back].some(',
+        `return [...assignments.filter((each) => each.desired === 'running'), ...back].some(`,
+      ),
+    ],
+    seenBy: ['writer-claims', 'one-writer'],
+  },
+  {
+    name: 'volume released before its successor has the last checkpoint',
+    edits: [
+      core(
+        'node/replication/plan-handover.ts',
+        'if (facts.held === undefined || !includesCheckpoint(facts.held, newest))',
+        'if (!includesCheckpoint(facts.held ?? [], newest) && newest.number < 0)',
+      ),
+    ],
+    seenBy: ['volume-content'],
+  },
+  {
+    name: 'handover completed before the release',
+    edits: [
+      core(
+        'volumes/handover.ts',
+        'return primaryReport(volume, situation)?.released?.to === to',
+        `return situation.reportOf(to)?.state === 'present'`,
+      ),
+      core(
+        'volumes/handover.ts',
+        'const from = primaryReport(volume, situation)?.released?.checkpoint',
+        'const from = primaryReport(volume, situation)?.released?.checkpoint ?? { epoch: volume.primary?.epoch ?? 1, number: 1 }',
+      ),
+    ],
+    seenBy: ['volume-content'],
+  },
+  {
+    name: 'volume handed over while it is written',
+    edits: [
+      core('volumes/handover.ts', 'members.some(({ hasWriter }) => hasWriter())', 'members.length === 0'),
+      core('node/replication/plan-handover.ts', `if (facts.isWritten) return { kind: 'replicate' }`, ''),
+    ],
+    seenBy: ['volume-content', 'one-writer'],
+  },
+  {
+    name: 'handover to a lagging copy',
+    edits: [
+      core(
+        'volumes/handover.ts',
+        `.filter(({ state, nodeId }) => state === 'current' && accepts(nodeId))`,
+        '.filter(({ nodeId }) => accepts(nodeId))',
+      ),
+    ],
+    seenBy: ['copies-allowed'],
+  },
+  {
+    name: 'handover canceled without a new epoch',
+    edits: [
+      core(
+        'volumes/handover.ts',
+        `if (step.kind === 'cancel') return { ...kept, ...inNextEpoch(volume.primary) }`,
+        `if (step.kind === 'cancel' && inNextEpoch(volume.primary)) return kept`,
+      ),
+    ],
+    seenBy: ['volume-epochs'],
+  },
+  {
+    name: 'replica on the node of the primary',
+    edits: [
+      core('volumes/place-volume.ts', '.length === 0 && !taken.has(nodeId))', '.length === taken.size * 0)'),
+    ],
+    seenBy: ['copies-allowed'],
+  },
+  {
+    name: 'residency of copies ignored',
+    edits: [
+      core(
+        'volumes/place-volume.ts',
+        'residency: desiredResidency(spec.residency, rules),',
+        'residency: desiredResidency(undefined, rules),',
+      ),
+    ],
+    seenBy: ['copies-allowed'],
+  },
+  {
+    name: 'bytes of copies that are being deleted not counted',
+    edits: [
+      server(
+        'operations/volumes/volume-facts.ts',
+        'of [...record.copies, ...(record.leaving ?? [])])',
+        'of record.copies)',
+      ),
+    ],
+    seenBy: ['pool-bytes'],
+  },
+  {
+    name: 'copy forgotten before its agent confirmed the deletion',
+    edits: [
+      core('volumes/copy-states.ts', `reportOf(id)?.state === 'removed'`, 'reportOf(id) !== undefined'),
+    ],
+    seenBy: ['data-kept', 'volumes-settled'],
+  },
+  {
+    name: 'container placed while its volume is handed over',
+    edits: [
+      core(
+        'scheduling/filters/volume-primary.ts',
+        'primary !== node.id || isMoving)',
+        'primary !== node.id)',
+      ),
+    ],
+    seenBy: ['at-primary'],
+  },
+  {
+    name: 'ephemeral volume created again while it is written',
+    edits: [core('volumes/move-copies.ts', 'return isGone || !situation.isMounted()', 'return true')],
+    seenBy: ['one-writer'],
+  },
+]
+
+export const VOLUME_BUGS: readonly Bug[] = bugs.map((bug) => ({ ...bug, inVolumes: true }))
