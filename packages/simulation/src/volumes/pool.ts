@@ -32,7 +32,7 @@ export interface Pool {
   readonly log: WriteLog
 }
 
-/** A checkpoint includes little, so a simulated pool never fills up by itself. */
+/** The bytes that each volume uses: so few that a simulated pool never fills up. */
 export const USED_BYTES = 1024 ** 2
 
 export const newPool = (poolBytes: number, address: string, log: WriteLog): Pool => ({

@@ -46,7 +46,7 @@ function* lostWrites(moment: Moment, tenant: TenantId, record: StoredVolume): Ge
     }
 }
 
-/** What a container reads on the primary: the live data, or the checkpoint that becomes it. */
+/** The content that a container on the primary reads: the live data, or the checkpoint that becomes it. */
 function contentOf({ primary, from }: StoredVolume, copy: SimulatedCopy | undefined): Written | undefined {
   const isRestored = from === undefined || (copy?.live?.isMade && copy.live.epoch >= (primary?.epoch ?? 0))
   if (isRestored) return copy?.live?.content
