@@ -73,6 +73,21 @@ test.each([
     undefined,
   ],
   ['a target that failed', [member(MOVING, { nodes: { 1: LEAVING, 2: FAILED } })], { kind: 'cancel' }],
+  [
+    'a target that is drained too',
+    [member(MOVING, { nodes: { 1: LEAVING, 2: LEAVING } })],
+    { kind: 'cancel' },
+  ],
+  [
+    'a released volume whose target is drained too',
+    [member(MOVING, { nodes: { 1: LEAVING, 2: LEAVING }, reports: { 1: RELEASED } })],
+    { kind: 'complete', to: TO },
+  ],
+  [
+    'a replica that leaves its node',
+    [member(aVolume({ copies: [primaryOn(1), replicaOn(2, { evacuating: true })] }))],
+    undefined,
+  ],
   ['a target that was removed', [member(MOVING, { nodes: { 1: LEAVING } })], { kind: 'cancel' }],
   [
     'a target that is silent',

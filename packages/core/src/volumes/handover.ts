@@ -33,11 +33,12 @@ function isReleased({ volume, situation }: GroupMember, to: NodeId): boolean {
   return primaryReport(volume, situation)?.released?.to === to
 }
 
-/** A handover continues while the primary's node still leaves and the target lives and has a copy. */
+/** A handover continues while the primary's node still leaves, and the target lives, stays and has a copy. */
 function mayContinue({ volume, situation }: GroupMember, to: NodeId): boolean {
   const [source, target] = [volume.primary?.nodeId, to].map((id) => id && situation.nodeOf(id))
   const holds = replicasOf(volume).some(({ nodeId }) => nodeId === to)
-  return source?.isLeaving === true && target !== undefined && target?.status !== 'failed' && holds
+  const isTarget = target !== undefined && target?.status !== 'failed' && target?.isLeaving !== true
+  return source?.isLeaving === true && isTarget && holds
 }
 
 function startOf(members: readonly GroupMember[]): HandoverStep | undefined {
@@ -58,8 +59,10 @@ function targetOf(members: readonly GroupMember[]): NodeId | undefined {
   return commonNodes(members.map(candidates)).sort()[0]
 }
 
+/** A replica that leaves its node is none: the end of that node's drain may be announced already. */
 const candidates = ({ volume, accepts }: GroupMember): NodeId[] =>
   replicasOf(volume)
+    .filter(({ evacuating }) => evacuating !== true)
     .filter(({ state, nodeId }) => state === 'current' && accepts(nodeId))
     .map(({ nodeId }) => nodeId)
 
