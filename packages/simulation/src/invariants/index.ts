@@ -29,7 +29,7 @@ import { eventsStand } from './records/events-stand.ts'
 import { slotsInLimits } from './records/slots-in-limits.ts'
 import { atPrimary } from './volumes/consumers.ts'
 import { dataKept, volumeContent } from './volumes/content.ts'
-import { copiesAllowed, poolBytes, volumeEpochs } from './volumes/copies.ts'
+import { copiesAllowed, drainedStays, poolBytes, volumeEpochs } from './volumes/copies.ts'
 import { volumesSettled } from './volumes/volumes-settled.ts'
 import { oneWriter, writerClaims } from './volumes/writers.ts'
 
@@ -61,6 +61,7 @@ export const INVARIANTS: readonly Invariant[] = [
   oneWriter,
   atPrimary,
   copiesAllowed,
+  drainedStays,
   volumeEpochs,
   poolBytes,
   volumeContent,

@@ -101,3 +101,11 @@ test('a write into content that lacks an earlier write is a fork', () => {
   expect(log.forks(volume)).toEqual([{ write: apart, lacked: second }])
   expect([includesWrite(second, first), includesWrite(apart, second)]).toEqual([true, false])
 })
+
+test('a volume is handed over to a node that stays, if its first target is drained too', async () => {
+  const drained = ['n1', 'n2'].map((node, index): Step => ({ at: 25_000 + 400 * index, do: 'drain', node }))
+  const raised: Step = { at: 6_000, do: 'volume-replicas', ...of, replicas: 2 }
+  const { violations, messages } = await run([raised, ...drained])
+  expect(violations).toEqual([])
+  expect(messages.join('\n')).toContain('The primary of volume data moved from n1 to n3; nothing was lost.')
+})

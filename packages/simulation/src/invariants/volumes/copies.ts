@@ -77,6 +77,31 @@ export function acceptsCopies(moment: Moment, tenant: TenantId, node: StoredNode
   return agent?.capabilities?.includes('volumes') === true ? undefined : 'has an agent without volumes'
 }
 
+/** Invariant: a node whose drain has ended gets no primary until it is uncordoned. */
+export const drainedStays: Invariant = {
+  name: 'drained-stays',
+  start() {
+    const drained = new Set<string>()
+    return function* (moment) {
+      for (const { tenant, is } of moment.volumes.changed) {
+        const { name } = is?.spec ?? {}
+        const to = is?.primary?.nodeId
+        if (
+          name === undefined ||
+          to === undefined ||
+          moment.volumes.was(tenant, is?.id ?? '')?.primary?.nodeId === to
+        )
+          continue
+        if (drained.has(to)) yield { subject: name, message: `has its primary on ${to}, which was drained` }
+      }
+      for (const { id, was, is } of moment.nodes.changed) {
+        if (is === undefined || is.schedulable) drained.delete(id)
+        else if (was?.draining === true && is.draining !== true) drained.add(id)
+      }
+    }
+  },
+}
+
 /** Invariant: the primary changes with a higher epoch only, a handover too, and data moves by handovers only. */
 export const volumeEpochs: Invariant = {
   name: 'volume-epochs',

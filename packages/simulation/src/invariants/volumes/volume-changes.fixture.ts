@@ -150,6 +150,14 @@ export const VOLUME_TABLE: readonly (readonly [string, string, readonly Change[]
       volume({ ...handingOver, copies: [copyOn(N1), { ...copyOn(N2, 'replica'), state: 'lagging' }] }),
     ],
   ],
+  [
+    'drained-stays',
+    'a primary that moves to a drained node',
+    [
+      ...[volume(handingOver), node({ schedulable: false, draining: true }), node({ schedulable: false })],
+      volume(handedOver),
+    ],
+  ],
   ['volume-epochs', 'an epoch that falls', [volume(primaryIn(2)), volume(primaryIn(1))]],
   [
     'volume-epochs',
