@@ -15,17 +15,6 @@ const bugs: readonly Omit<Bug, 'inVolumes'>[] = [
     seenBy: ['writer-claims', 'one-writer'],
   },
   {
-    name: 'volume released before its successor has the last checkpoint',
-    edits: [
-      core(
-        'node/replication/plan-handover.ts',
-        'if (facts.held === undefined || !includesCheckpoint(facts.held, newest))',
-        'if (!includesCheckpoint(facts.held ?? [], newest) && newest.number < 0)',
-      ),
-    ],
-    seenBy: ['volume-content'],
-  },
-  {
     name: 'handover completed before the release',
     edits: [
       core(
@@ -40,14 +29,6 @@ const bugs: readonly Omit<Bug, 'inVolumes'>[] = [
       ),
     ],
     seenBy: ['volume-content'],
-  },
-  {
-    name: 'volume handed over while it is written',
-    edits: [
-      core('volumes/handover.ts', 'members.some(({ hasWriter }) => hasWriter())', 'members.length === 0'),
-      core('node/replication/plan-handover.ts', `if (facts.isWritten) return { kind: 'replicate' }`, ''),
-    ],
-    seenBy: ['volume-content', 'one-writer'],
   },
   {
     name: 'handover to a lagging copy',
@@ -99,13 +80,6 @@ const bugs: readonly Omit<Bug, 'inVolumes'>[] = [
       ),
     ],
     seenBy: ['pool-bytes'],
-  },
-  {
-    name: 'copy forgotten before its agent confirmed the deletion',
-    edits: [
-      core('volumes/copy-states.ts', `reportOf(id)?.state === 'removed'`, 'reportOf(id) !== undefined'),
-    ],
-    seenBy: ['data-kept', 'volumes-settled'],
   },
   {
     name: 'container placed while its volume is handed over',

@@ -48,7 +48,7 @@ export interface SimulatedContainer {
   readonly writes: readonly VolumeId[]
 }
 
-/** What the pool of a machine holds of one volume. */
+/** The data of one volume in the pool of a machine. */
 export interface SimulatedCopy {
   readonly volume: VolumeId
   /** The content of the live data, the epoch to which it belongs, and its limit; undefined without live data. */
