@@ -1,15 +1,17 @@
 // Checkpoints between two pools on a real btrfs: full and incremental streams, streams that are cut, and leftovers.
 
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import type { VolumeCheckpoint } from '@holdfast/contract'
 import { inRun } from '@holdfast/testkit/long-run'
+import { runCommand } from '@holdfast/testkit/run-command'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { ReceiveRequest, StreamDigest, VolumePool } from '../../ports/volume-pool.ts'
 import { checksums, commandsUntil, Killed, LONG, MIB, startPool, type TestPool } from './pool.fixture.ts'
+import { checkpointStream, cloneFrom, command, streamOf } from './send-stream.fixture.ts'
 
 const FIRST = { epoch: 1, number: 1 }
 const SECOND = { epoch: 1, number: 2 }
@@ -124,7 +126,7 @@ test('lists no checkpoint of a stream that was cut at any byte, and leaves nothi
   // The last command has 10 bytes: without it the stream ends between two commands.
   for (const at of [...even, bytes.length - 10, bytes.length - 1]) {
     await expect(receiveUntil(at), `cut at ${at} of ${bytes.length}`).rejects.toMatchObject({
-      fault: 'failed',
+      fault: 'interrupted',
     })
     expect((await to.pool.list()).checkpoints).toEqual([])
   }
@@ -163,12 +165,48 @@ test('rejects a stream beyond its limit, one that breaks, and one that is no str
     Readable.from([Buffer.from('nonsense'.repeat(9))]),
     request(FIRST, long.digest),
   )
-  await expect(nonsense).rejects.toMatchObject({
-    fault: 'failed',
-    failed: { exitCode: 1, lastLine: 'ERROR: unexpected header' },
-  })
+  await expect(nonsense).rejects.toMatchObject({ fault: 'corrupt' })
   expect(readdirSync(join(to.root, 'incoming'))).toEqual([])
 })
+
+test('rejects a stream that copies data of another volume, or has its UUID', async () => {
+  await copy(FIRST)
+  const target = volume
+  const other = `other_${count}`
+  const secret = await to.pool.provision(other, 64 * MIB)
+  writeFileSync(join(secret, 'small'), 'x'.repeat(4096))
+  await to.pool.takeCheckpoint(other, FIRST)
+  const taken = uuidAt(to, `checkpoints/${other}/1.1/1.1`)
+  const received = uuidAt(to, `checkpoints/${target}/1.1/1.1`, 'Received UUID')
+  const uuid = randomBytes(16)
+  const snapshot = (cloneUuid: Buffer): Buffer =>
+    streamOf(
+      command('snapshot', { path: '1.2', uuid, ctransid: 9, cloneUuid, cloneCtransid: 9 }),
+      command('end'),
+    )
+  const receive = (bytes: Buffer, into = target): Promise<void> => {
+    const sha256 = createHash('sha256').update(bytes).digest('hex')
+    const digest = Promise.resolve({ bytes: bytes.length, sha256 })
+    return to.pool.receive(Readable.from([bytes]), { ...request(SECOND, digest), volume: into })
+  }
+  const corrupt = { fault: 'corrupt' }
+  await expect(receive(snapshot(taken))).rejects.toMatchObject(corrupt)
+  await expect(receive(snapshot(received), other)).rejects.toMatchObject(corrupt)
+  const cloned = checkpointStream('1.2', uuid, cloneFrom(received, 'small'))
+  await expect(receive(cloned, other)).rejects.toMatchObject(corrupt)
+  await expect(receive(checkpointStream('1.2', received), other)).rejects.toMatchObject(corrupt)
+  expect(readdirSync(join(to.root, 'incoming'))).toEqual([])
+  // The same commands are accepted for the volume whose data they name.
+  await receive(snapshot(received))
+  expect(contentOf(to, SECOND)).toEqual(contentOf(to, FIRST))
+  await to.pool.remove(other)
+})
+
+function uuidAt({ root }: TestPool, path: string, name = '\tUUID'): Buffer {
+  const shown = runCommand('btrfs', ['subvolume', 'show', join(root, path)])
+  const [, uuid = ''] = new RegExp(`${name}: \\s*(\\S+)`).exec(shown) ?? []
+  return Buffer.from(uuid.replaceAll('-', ''), 'hex')
+}
 
 test('reports the failure of a sender whose checkpoint does not exist', async () => {
   const { stream, digest } = from.pool.send(volume, SECOND)

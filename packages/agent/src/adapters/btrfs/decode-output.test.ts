@@ -11,20 +11,17 @@ import {
 
 // Output of btrfs-progs 6.2 on Linux 6.18.
 const NONE = '-                                   '
-const LIVE = `ID 256 gen 19 top level 5 received_uuid ${NONE} path volumes/vol-a`
-const RECEIVED =
-  'ID 263 gen 21 top level 5 received_uuid 89caab92-cac6-3947-95e7-3f3604e4547c path checkpoints/vol-a/1.2/1.2'
+const UUID = '24215bb2-9e4c-324c-9caa-f11a0c70899d'
+const OTHER = '6916a138-6df8-fd4f-b155-a2413e4034ee'
+const SENT = '89caab92-cac6-3947-95e7-3f3604e4547c'
+const LIVE = `ID 256 gen 19 top level 5 received_uuid ${NONE} uuid ${UUID} path volumes/vol-a`
+const RECEIVED = `ID 263 gen 21 top level 5 received_uuid ${SENT} uuid ${OTHER} path checkpoints/vol-a/1.2/1.2`
 
 test('decodes the subvolumes that btrfs lists', () => {
   expect(decodeSubvolumes('')).toEqual([])
   expect(decodeSubvolumes(`${LIVE}\n${RECEIVED}\n`)).toEqual([
-    { id: 256, generation: 19, receivedUuid: undefined, path: 'volumes/vol-a' },
-    {
-      id: 263,
-      generation: 21,
-      receivedUuid: '89caab92-cac6-3947-95e7-3f3604e4547c',
-      path: 'checkpoints/vol-a/1.2/1.2',
-    },
+    { id: 256, generation: 19, uuid: UUID, receivedUuid: undefined, path: 'volumes/vol-a' },
+    { id: 263, generation: 21, uuid: OTHER, receivedUuid: SENT, path: 'checkpoints/vol-a/1.2/1.2' },
   ])
 })
 

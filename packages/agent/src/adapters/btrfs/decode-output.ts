@@ -6,6 +6,7 @@ import { PoolError } from '../../ports/volume-pool.ts'
 export interface Subvolume {
   readonly id: number
   readonly generation: number
+  readonly uuid: string
   /** Undefined if the subvolume was not received. */
   readonly receivedUuid: string | undefined
   /** From the root of the file system. */
@@ -13,7 +14,9 @@ export interface Subvolume {
 }
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
-const SUBVOLUME = new RegExp(`^ID (\\d+) gen (\\d+) top level \\d+ received_uuid (${UUID}|-) +path (.+)$`)
+const SUBVOLUME = new RegExp(
+  `^ID (\\d+) gen (\\d+) top level \\d+ received_uuid (${UUID}|-) +uuid (${UUID}) path (.+)$`,
+)
 const FILE_SYSTEM = new RegExp(`^Label: .* uuid: (${UUID})$`, 'm')
 
 const unreadable = (what: string, line: string): PoolError =>
@@ -22,7 +25,7 @@ const unreadable = (what: string, line: string): PoolError =>
 const linesOf = (output: string): string[] => output.split('\n').filter((line) => line !== '')
 
 /**
- * Decodes `btrfs subvolume list -o -R`. The name of a received subvolume comes from another node and may contain line
+ * Decodes `btrfs subvolume list -o -R -u`. The name of a received subvolume comes from another node and may contain line
  * feeds, so two lines with one id or path are an error: one of them is forged.
  */
 export function decodeSubvolumes(output: string): Subvolume[] {
@@ -34,10 +37,11 @@ export function decodeSubvolumes(output: string): Subvolume[] {
 }
 
 function decodeSubvolume(line: string): Subvolume {
-  const [, id, generation, received, path] = SUBVOLUME.exec(line) ?? []
-  if (id === undefined || path === undefined) throw unreadable('A line of btrfs subvolume list', line)
+  const [, id, generation, received, uuid, path] = SUBVOLUME.exec(line) ?? []
+  if (id === undefined || uuid === undefined || path === undefined)
+    throw unreadable('A line of btrfs subvolume list', line)
   const receivedUuid = received === '-' ? undefined : received
-  return { id: Number(id), generation: Number(generation), receivedUuid, path }
+  return { id: Number(id), generation: Number(generation), uuid, receivedUuid, path }
 }
 
 /** Decodes only the ids of `btrfs subvolume list`. Names with line feeds can add false ids: resolve each before use. */

@@ -67,7 +67,7 @@ export function createPoolTree(commands: Commands, root: string): PoolTree {
 
   async function listDirect(...options: readonly string[]): Promise<Subvolume[]> {
     const start = await prefixed('')
-    const listed = decodeSubvolumes(await btrfs('subvolume', 'list', '-o', '-R', ...options, root))
+    const listed = decodeSubvolumes(await btrfs('subvolume', 'list', '-o', '-R', '-u', ...options, root))
     return listed.map((one) => ({ ...one, path: one.path.slice(start.length) }))
   }
 

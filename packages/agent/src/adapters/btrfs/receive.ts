@@ -11,9 +11,10 @@ import {
   type StreamDigest,
   type VolumePool,
 } from '../../ports/volume-pool.ts'
+import { checkStream, type StreamRules } from './check-stream.ts'
 import { folderOf, nameOf } from './checkpoints.ts'
 import type { Commands } from './commands.ts'
-import { FOLDERS, type PoolTree } from './pool-tree.ts'
+import { FOLDERS, type ListedSubvolume, type PoolTree } from './pool-tree.ts'
 import { receiveStream } from './transfer.ts'
 
 export function createReceiver(commands: Commands, tree: PoolTree): Pick<VolumePool, 'receive'> {
@@ -40,13 +41,28 @@ async function receiveInto(
   request: ReceiveRequest,
 ): Promise<void> {
   const place = tree.at(folderOf(request.volume, request))
+  const check = checkStream(await rulesFor(tree, request))
   const receiver = commands.start('btrfs', ['receive', '-q', '--chroot', tree.at(incoming)])
-  const received = await receiveStream(receiver, input, request.maxBytes)
+  const received = await receiveStream(receiver, input, request.maxBytes, check)
   requireSame(received, await request.digest())
   await requireComplete(tree, incoming, nameOf(request))
   await mkdir(dirname(place), { recursive: true, mode: 0o700 })
   await rename(tree.at(incoming), place)
   await tree.flush()
+}
+
+async function rulesFor(tree: PoolTree, request: ReceiveRequest): Promise<StreamRules> {
+  const isBelow = (folder: string) => (one: ListedSubvolume) => one.path.startsWith(`${folder}/`)
+  // A receive of the same checkpoint that failed a moment ago may not be removed yet.
+  const settled = (await tree.list()).filter((one) => !isBelow(FOLDERS.incoming)(one))
+  const isOwn = isBelow(join(FOLDERS.checkpoints, request.volume))
+  const others = settled.filter((one) => !isOwn(one))
+  return { name: nameOf(request), own: uuidsOf(settled.filter(isOwn)), others: uuidsOf(others) }
+}
+
+function uuidsOf(subvolumes: readonly ListedSubvolume[]): Set<string> {
+  const all = subvolumes.flatMap(({ uuid, receivedUuid }) => [uuid, receivedUuid ?? uuid])
+  return new Set(all.map((uuid) => uuid.replaceAll('-', '')))
 }
 
 /** btrfs checks its own checksums of 32 bits, which an attacker can compute; only the digest proves the sender's bytes. */

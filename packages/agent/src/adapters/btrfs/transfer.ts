@@ -62,11 +62,12 @@ export function sendStream(sender: StreamingProcess): CheckpointStream {
   return { stream: meter.transform, digest }
 }
 
-/** Writes all input to a receiving process and waits for its end. */
+/** Writes all input through a check to a receiving process and waits for its end. */
 export async function receiveStream(
   receiver: StreamingProcess,
   input: Readable,
   maxBytes: number,
+  check: Transform,
 ): Promise<StreamDigest> {
   const meter = createMeter(maxBytes, () => {
     input.destroy(idle())
@@ -74,7 +75,7 @@ export async function receiveStream(
   })
   try {
     receiver.stdout.resume()
-    await pipeline(input, meter.transform, receiver.stdin)
+    await pipeline(input, meter.transform, check, receiver.stdin)
     await receiver.ended
     return meter.digest()
   } catch (error) {

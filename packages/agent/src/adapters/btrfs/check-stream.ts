@@ -1,0 +1,118 @@
+// Checks a received stream of `btrfs send` before btrfs reads it. btrfs receive copies data of any subvolume of the pool
+// whose UUID a stream names, so a node could copy a volume that it may not read into one of its own. Only checkpoints of
+// the same volume are allowed. See docs/design/storage.md#checkpoints
+
+import { Transform } from 'node:stream'
+import { PoolError } from '../../ports/volume-pool.ts'
+
+export interface StreamRules {
+  /** Name of the checkpoint that the stream must contain. */
+  readonly name: string
+  /** UUIDs of the volume's checkpoints in this pool, in hexadecimal digits without hyphens. */
+  readonly own: ReadonlySet<string>
+  /** UUIDs of every other subvolume of the pool, in the same form. */
+  readonly others: ReadonlySet<string>
+}
+
+const MAGIC = Buffer.from('btrfs-stream\0\x01\0\0\0', 'latin1')
+const HEAD_BYTES = 10
+/** Longest command of version 1 of the format. */
+const MAX_COMMAND_BYTES = 64 * 1024
+const COMMANDS = { subvolume: 1, snapshot: 2, symlink: 8, clone: 16, end: 21, last: 22 } as const
+const ATTRIBUTES = { uuid: 1, path: 15, pathTo: 16, pathLink: 17, cloneUuid: 20, clonePath: 22 } as const
+const { path, pathTo, pathLink, clonePath } = ATTRIBUTES
+
+type Attributes = ReadonlyMap<number, Buffer>
+
+/** Passes on whole commands that were checked. Fails with `corrupt` at the first one that the rules do not allow. */
+export function checkStream(rules: StreamRules): Transform {
+  const accept = createCommandCheck(rules)
+  let pending = Buffer.alloc(0)
+  let isBegun = false
+  let isEnded = false
+  function checkWhole(): number {
+    let at = 0
+    if (!isBegun && pending.length >= MAGIC.length) {
+      if (!pending.subarray(0, MAGIC.length).equals(MAGIC)) throw corrupt('it has another format')
+      isBegun = true
+      at = MAGIC.length
+    }
+    while (isBegun && pending.length - at >= HEAD_BYTES) {
+      const length = pending.readUInt32LE(at)
+      const code = pending.readUInt16LE(at + 4)
+      if (isEnded || length > MAX_COMMAND_BYTES) throw corrupt('a command is too long or follows its end')
+      if (pending.length - at - HEAD_BYTES < length) break
+      at += HEAD_BYTES + length
+      isEnded = accept(code, readAttributes(pending.subarray(at - length, at)))
+    }
+    return at
+  }
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      try {
+        pending = Buffer.concat([pending, chunk])
+        const checked = checkWhole()
+        if (checked > 0) this.push(pending.subarray(0, checked))
+        pending = pending.subarray(checked)
+        done()
+      } catch (error) {
+        done(error instanceof Error ? error : corrupt(String(error)))
+      }
+    },
+    flush: (done) => done(isEnded ? null : new PoolError('interrupted', 'The stream ended early.')),
+  })
+}
+
+const corrupt = (what: string): PoolError =>
+  new PoolError('corrupt', `The stream is not one of the expected checkpoint: ${what}.`)
+
+/** Returns a check of the commands in their order. It returns whether the command is the last one. */
+function createCommandCheck({ name, own, others }: StreamRules) {
+  let uuid: string | undefined
+  return (code: number, attributes: Attributes): boolean => {
+    const begins = code === COMMANDS.subvolume || code === COMMANDS.snapshot
+    if (begins !== (uuid === undefined)) throw corrupt('it does not hold exactly one checkpoint')
+    if (code < 1 || code > COMMANDS.last) throw corrupt(`it has the unknown command ${code}`)
+    requirePaths(code, attributes)
+    if (begins) {
+      uuid = uuidOf(attributes, ATTRIBUTES.uuid)
+      if (attributes.get(path)?.toString('latin1') !== name) throw corrupt('it has another name')
+      if (others.has(uuid)) throw corrupt('it has the UUID of another volume')
+    }
+    const copies = code === COMMANDS.snapshot || code === COMMANDS.clone
+    const source = copies ? uuidOf(attributes, ATTRIBUTES.cloneUuid) : undefined
+    // A file may be cloned within the checkpoint itself.
+    const isOwn = source === undefined || own.has(source) || (!begins && source === uuid)
+    if (!isOwn) throw corrupt('it copies data that is in no checkpoint of the volume')
+    return code === COMMANDS.end
+  }
+}
+
+function uuidOf(attributes: Attributes, type: number): string {
+  const bytes = attributes.get(type)
+  if (bytes?.length !== 16) throw corrupt('a command has no valid UUID')
+  return bytes.toString('hex')
+}
+
+function requirePaths(code: number, attributes: Attributes): void {
+  // The target of a symbolic link is data.
+  const types = code === COMMANDS.symlink ? [path, pathTo, clonePath] : [path, pathTo, pathLink, clonePath]
+  for (const type of types) {
+    const text = attributes.get(type)?.toString('latin1') ?? ''
+    if (text.startsWith('/') || text.includes('\0') || text.split('/').includes('..'))
+      throw corrupt('a path leaves the checkpoint')
+  }
+}
+
+function readAttributes(body: Buffer): Attributes {
+  const attributes = new Map<number, Buffer>()
+  for (let at = 0; at < body.length; ) {
+    if (body.length - at < 4) throw corrupt('an attribute is cut')
+    const type = body.readUInt16LE(at)
+    const end = at + 4 + body.readUInt16LE(at + 2)
+    if (end > body.length || attributes.has(type)) throw corrupt('an attribute is cut or repeated')
+    attributes.set(type, body.subarray(at + 4, end))
+    at = end
+  }
+  return attributes
+}
