@@ -55,8 +55,8 @@ export async function listenForPeers(options: ListenOptions): Promise<PeerPort> 
     })
     if (ofAddress.count(remoteAddress) > MAX_PER_ADDRESS) socket.destroy()
   })
-  // Strangers and port scans are no events of interest; the socket is already destroyed.
-  server.on('tlsClientError', () => {})
+  // Strangers and port scans are no events of interest. Node leaves a socket open whose handshake is late.
+  server.on('tlsClientError', (_error, socket) => socket.destroy())
   server.on('secureConnection', (socket: TLSSocket) => {
     socket.on('error', () => {})
     const from = identify(socket, options.peers())

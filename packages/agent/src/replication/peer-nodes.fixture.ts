@@ -29,7 +29,7 @@ const NEVER_MS = 3_600_000
 const FAST = 1024 ** 3
 
 export const newVolumeId = (): VolumeId => asVolumeId(`vol_${ulid(Date.now(), randomBytes(10))}`)
-const newNodeId = (): NodeId => asNodeId(`node_${ulid(Date.now(), randomBytes(10))}`)
+export const newNodeId = (): NodeId => asNodeId(`node_${ulid(Date.now(), randomBytes(10))}`)
 
 export interface SentStream {
   readonly volume: VolumeId
