@@ -12,6 +12,8 @@ export interface Attempt {
   readonly speech: Speech
   /** Whether the server allows the sender to send this checkpoint, so that btrfs may read the stream. */
   readonly isAuthorised: boolean
+  /** Whether the sender is no peer, so that it gets no answer at all. */
+  readonly isStranger?: boolean
 }
 
 export type MakeAttempt = (random: Random) => Attempt
@@ -19,7 +21,11 @@ export type MakeAttempt = (random: Random) => Attempt
 /** The hostile node may send this checkpoint of its own volume. */
 const NEXT = { epoch: 1, number: 2 }
 const STREAM = streamed(randomBytes(4096))
-const NUMBERS = [0, 1, 2, 3, 7, 999_999_999_999_999, -1, 1.5, 1e300, '1', '../1', null, [1]] as const
+const NUMBERS: readonly [unknown, ...unknown[]] = [
+  0,
+  ...[1, 2, 3, 7, 999_999_999_999_999, -1, 1.5, 1e300],
+  ...['1', '../1', null, [1]],
+]
 const IDS = ['../../etc', 'vol_../../x', '/etc/passwd', '', '.', '..', 'vol_01JCPZ0000000000000000000A/..']
 const PEERS: readonly [Attacker, ...Attacker[]] = ['hostile', 'idle']
 const OUTSIDERS: readonly [Attacker, ...Attacker[]] = ['foreign', 'stranger']
@@ -31,6 +37,7 @@ export function attemptsOn(world: HostileWorld, captured: Buffer): readonly Make
   const by = (who: Attacker, bytes: Buffer, isEnded = false) => ({
     speech: { port, bytes, tls: asPeer(attackers[who]), isEnded },
     isAuthorised: false,
+    isStranger: OUTSIDERS.includes(who),
   })
   const copy = (volume: unknown, checkpoint: object, rest: object = {}): Buffer =>
     Buffer.concat([header({ request: 'copy', volume, checkpoint, ...rest }), STREAM])

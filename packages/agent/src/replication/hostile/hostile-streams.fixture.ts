@@ -23,7 +23,7 @@ export interface StreamGoods {
 type MakeStream = (random: Random, goods: StreamGoods) => Buffer
 
 const END = command('end')
-const begin = ({ name }: StreamGoods, uuid = randomBytes(16)): Buffer =>
+const begin = ({ name }: StreamGoods, uuid: Buffer = randomBytes(16)): Buffer =>
   command('subvolume', { path: name, uuid, ctransid: 9 })
 const complete = ({ name }: StreamGoods, ...commands: readonly Buffer[]): Buffer =>
   checkpointStream(name, randomBytes(16), ...commands)

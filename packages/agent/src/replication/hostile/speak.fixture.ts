@@ -25,6 +25,7 @@ export function streamed(bytes: Buffer, digest: object = {}): Buffer {
 }
 
 export interface Speech {
+  readonly host?: string
   readonly port: number
   readonly bytes: Buffer
   /** Undefined for plain TCP. */
@@ -43,8 +44,16 @@ export const asPeer = peerTls
 const PATIENCE_MS = 30_000
 
 /** Sends bytes and returns everything that was received up to an answer, or until the listener closed the connection. */
-export function speak({ port, bytes, tls, bytesPerSecond, isEnded, from }: Speech): Promise<Buffer> {
-  const at = { host: '127.0.0.1', port, ...(from !== undefined && { localAddress: from }) }
+export function speak({
+  host = '127.0.0.1',
+  port,
+  bytes,
+  tls,
+  bytesPerSecond,
+  isEnded,
+  from,
+}: Speech): Promise<Buffer> {
+  const at = { host, port, ...(from !== undefined && { localAddress: from }) }
   return new Promise((resolve, reject) => {
     const received: Buffer[] = []
     const socket: Socket = tls === undefined ? connectTcp(at) : connect({ ...tls, ...at })
