@@ -144,6 +144,12 @@ const ROWS: readonly Row[] = [
     ['Degraded pool_unreadable', '1 primary current', '2 replica current', 'epoch 1', 'degraded'],
   ],
   [
+    'an agent that went back to a version without volumes degrades them, and every copy stays',
+    aVolume(),
+    { nodes: { 1: node({ hasPool: false, isTooOld: true }), 2: node() } },
+    ['Degraded agent_version', '1 primary current', '2 replica current', 'epoch 1', 'degraded'],
+  ],
+  [
     'missing content degrades the volume and is never created again',
     aVolume(),
     { reports: { 1: present({ state: 'failed', reason: 'content_missing' }) } },

@@ -29,6 +29,8 @@ function primaryFault(volume: VolumeRecord, situation: VolumeSituation): string 
   const node = volume.primary === null ? undefined : situation.nodeOf(volume.primary.nodeId)
   if (node === undefined) return 'node_removed'
   if (node.status === 'failed') return 'node_failed'
+  // The last report is of the newer agent, so it says nothing about now.
+  if (node.isTooOld === true) return 'agent_version'
   const report = primaryReport(volume, situation)
   if (report?.state === 'failed') return report.reason || 'copy_failed'
   return node.hasPool ? undefined : 'pool_unreadable'

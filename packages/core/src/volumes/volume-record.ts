@@ -48,6 +48,8 @@ export interface CopyNode {
   readonly isLeaving: boolean
   /** Whether the agent stated a usable storage pool when its session began. */
   readonly hasPool: boolean
+  /** Whether the agent is of a version without volumes: it keeps the data, but nothing can use it. Absent: it is not. */
+  readonly isTooOld?: boolean
 }
 
 /** The last report of an agent about its copy. */

@@ -1,7 +1,14 @@
 // Gathers the facts from which the next state of a volume is decided: its nodes, the reports of their agents, and the
 // containers that may use it.
 
-import type { NodeId, ResidencyRules, TenantId, VolumeId } from '@holdfast/contract'
+import {
+  capabilitiesOf,
+  type NodeId,
+  type ResidencyRules,
+  type TenantId,
+  VOLUMES,
+  type VolumeId,
+} from '@holdfast/contract'
 import { anchorVolume, type CopyNode, placeCopies, type VolumeSituation } from '@holdfast/core'
 import {
   copyReportId,
@@ -62,6 +69,7 @@ export function copyNode(read: ReadRecord, tenant: TenantId, id: NodeId): CopyNo
     schedulable: node.schedulable,
     isLeaving: isDraining(node) || claimOf(claims, tenant)?.state === 'releasing',
     hasPool: node.storage !== undefined,
+    isTooOld: !capabilitiesOf(node.agent).includes(VOLUMES),
   }
 }
 
