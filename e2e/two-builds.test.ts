@@ -1,6 +1,7 @@
 // Two builds side by side: the base version, and the current tree with one more member in every object that it stores or
 // sends. Two servers and three agents change between them, one process at a time, forward and back, under traffic. No
-// record becomes unreadable, no container is recreated, no request fails. See docs/design/packages.md#two-builds
+// record becomes unreadable, no container is recreated, no request fails. The base version is older than volumes: it is
+// refused work with them by name, and no container is started without its mount. See docs/design/packages.md#two-builds
 
 import { type Load, startLoad, waitUntil } from '@holdfast/testkit'
 import { type ApiTraffic, type Request, startApiTraffic } from '@holdfast/testkit/builds/api-traffic'
@@ -22,9 +23,30 @@ import {
   NEW_RECORD_FORM,
 } from '@holdfast/testkit/builds/newer-versions'
 import { type BuildsPlatform, startBuildsPlatform } from '@holdfast/testkit/builds/start-builds-platform'
+import {
+  readVolume,
+  readWritten,
+  type Starts,
+  untilVolume,
+  untilWriting,
+  volumesPath,
+  WRITER,
+  watchStarts,
+  writerOf,
+} from '@holdfast/testkit/builds/volume-writer'
+import {
+  ALL,
+  DEPLOYMENTS,
+  deployWorkloads,
+  HOSTS,
+  routed,
+  UNTOUCHED,
+  untilServed,
+  type Workloads,
+} from '@holdfast/testkit/builds/workloads'
 import { LONG } from '@holdfast/testkit/long-run'
 import { makeTenant } from '@holdfast/testkit/platform/start-platform'
-import { containerIds } from '@holdfast/testkit/scenarios/lab-reads'
+import { containerIds, containersOn } from '@holdfast/testkit/scenarios/lab-reads'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const ROUNDS = LONG ? 2 : 1
@@ -34,12 +56,6 @@ const FORWARD: readonly Mixture[] = LONG ? everyMixture(5) : rollingMixtures([0,
 const BACK: readonly Mixture[] = (LONG ? FORWARD : rollingMixtures([2, 4, 1, 0, 3])).toReversed()
 const PATH = [...FORWARD, ...BACK.slice(1)]
 const PATIENCE = { timeout: LONG ? 3_600_000 : 240_000 }
-const CHECK = { type: 'exec', command: ['nc', '-w', '1', '127.0.0.1', '8080'], interval: '5s' }
-const GENERATE = { keys: ['password'], length: 32, charset: 'alphanumeric' }
-const DEPLOYMENTS = '/api/v1/deployments'
-/** Deployments whose containers no request of this test replaces. */
-const UNTOUCHED = ['web', 'worker']
-const ALL = [...UNTOUCHED, 'shop', 'elastic']
 /** Kinds of records that the newer build must have written. Others are short-lived, or written once, by the base. */
 const KINDS =
   'arc aud cred dep evt exec format idem join node obs place reg route shard slot tenant token why'.split(' ')
@@ -48,7 +64,7 @@ const PER_SECOND = 30
 let base: Build
 let tip: Build
 let platform: BuildsPlatform
-let image: string
+let workloads: Workloads
 let loads: readonly Load[] = []
 let traffic: ApiTraffic
 /** Kinds of records that had a member of the newer build at some step. */
@@ -58,92 +74,22 @@ beforeAll(async () => {
   base = baseBuild()
   tip = editedBuild('the current tree', ADDED_MEMBERS)
   platform = await startBuildsPlatform(base)
-  await deployAll()
+  workloads = await deployWorkloads(platform)
   await untilAtRest(platform)
-  const targets = platform.lab.nodes.map(({ address }) => `http://${address}:80`)
-  const hosts = ['web.example', 'shop.example']
-  for (const host of hosts) for (const target of targets) await untilServed(target, host)
-  loads = hosts.map((host) => startLoad({ targets, host, perSecond: PER_SECOND }))
-  traffic = startApiTraffic(platform.api, requestsOf)
+  for (const host of HOSTS) {
+    const targets = await untilServed(platform, host)
+    loads = [...loads, startLoad({ targets, host, perSecond: PER_SECOND })]
+  }
+  traffic = startApiTraffic(platform.api, workloads.requestsOf)
 }, 240_000)
 afterAll(async () => {
   await traffic?.stop()
   await Promise.all(loads.map((load) => load.stop()))
+  await Promise.all(starts.map((each) => each.stop()))
   await platform?.stop()
   base?.remove()
   tip?.remove()
 })
-
-async function deployAll(): Promise<void> {
-  ;({ reference: image } = await platform.lab.registry.pushBusyboxImage('acme/web', '1.0', { page: 'web' }))
-  const secrets = [{ name: 'DB', vault_path: 'resources/db', anchor: 'process', generate: GENERATE }]
-  const routed = (name: string) => ({
-    healthCheck: CHECK,
-    routes: [{ host: `${name}.example`, path: '/', port: 8080 }],
-  })
-  const environment = { A: '1' }
-  await deploy({ name: 'web', replicas: 3, secrets, ...routed('web') })
-  await deploy({
-    name: 'worker',
-    replicas: 2,
-    environment,
-    labels: { team: 'a' },
-    dependsOn: { web: 'healthy' },
-  })
-  await deploy({ name: 'shop', replicas: 2, ...routed('shop') })
-  await deploy({ name: 'elastic', replicas: 1, limits: { memoryBytes: 64 * 1024 ** 2 } })
-}
-
-async function deploy(spec: object): Promise<void> {
-  const { status, text } = await platform.api.post(DEPLOYMENTS, { kind: 'Deployment', image, ...spec })
-  expect(status, text).toBe(201)
-}
-
-async function untilServed(target: string, host: string): Promise<void> {
-  const isServed = async () => {
-    const probe = startLoad({ targets: [target], host, perSecond: 20 })
-    await waitUntil(() => probe.result().answered + probe.result().failures.length > 0, { what: 'an answer' })
-    return (await probe.stop()).failures.length === 0
-  }
-  await waitUntil(isServed, { what: `${target} serves ${host}` })
-}
-
-/** A round of API traffic: reads of every kind, and writes that replace no container of an untouched deployment. */
-function requestsOf(round: number): Request[] {
-  const get = (path: string): Request => ({ method: 'GET', path: `/api/v1${path}` })
-  const name = `brief-${round}`
-  return [
-    get('/deployments'),
-    get('/deployments/web/status'),
-    get('/deployments/web/why'),
-    get('/deployments/web/placements'),
-    get('/deployments/web/logs?tail=2'),
-    { method: 'PUT', path: `${DEPLOYMENTS}/worker`, body: { stopGracePeriod: `${10 + (round % 20)}s` } },
-    { method: 'POST', path: DEPLOYMENTS, body: { kind: 'Deployment', name, image, replicas: 0 } },
-    get('/nodes'),
-    ...platform.nodeIds.map((id) => get(`/nodes/${id}/containers`)),
-    get('/events?limit=20'),
-    get('/archives/deployments/worker'),
-    { method: 'POST', path: `${DEPLOYMENTS}/web/exec`, body: { command: ['true'], tty: false } },
-    { method: 'PUT', path: `${DEPLOYMENTS}/web?dryRun=true`, body: { replicas: 2 } },
-    { method: 'PUT', path: '/api/v1/secrets/resources/other', body: { values: { password: name } } },
-    get('/secrets'),
-    get('/quotas'),
-    { method: 'DELETE', path: `${DEPLOYMENTS}/${name}` },
-  ]
-}
-
-/** Changes a deployment while a process is replaced; the kinds of changes alternate. */
-async function changeSomething(step: number): Promise<void> {
-  const { api } = platform
-  const kinds = [
-    () => api.put(`${DEPLOYMENTS}/shop`, { environment: { STEP: String(step) } }),
-    () => api.put(`${DEPLOYMENTS}/elastic`, { replicas: 1 + (step % 3) }),
-    () => api.post(`${DEPLOYMENTS}/shop/restart`, undefined),
-  ]
-  const answer = await kinds[step % kinds.length]?.()
-  expect(answer?.status, answer?.text).toBe(200)
-}
 
 /** Node, container and start time of each replica of the deployments. */
 async function containersIn(names: readonly string[]): Promise<string[]> {
@@ -161,7 +107,7 @@ async function writeMoreKinds(): Promise<void> {
   const { admin, api, lab, servers } = platform
   const { token } = await makeTenant(admin, 'globex')
   const routes = [{ host: 'late.example', path: '/', port: 8080 }]
-  const late = { kind: 'Deployment', name: 'late', image, replicas: 0, routes }
+  const late = { kind: 'Deployment', name: 'late', image: workloads.image, replicas: 0, routes }
   const credential = { username: 'any', password: 'not used by an open registry' }
   const answers = [
     await servers[0]?.api(token).post(DEPLOYMENTS, late),
@@ -177,10 +123,14 @@ async function noteKinds(): Promise<void> {
     if (value.includes(ADDED_MEMBER)) newerKinds.add(kindOf(key))
 }
 
+/** Faults in the log of a process, without the refusal of a base server to start. */
+const faultsOf = (process: number): string[] =>
+  findLogFaults(platform.output(process)).filter((line) => !line.includes('Start version'))
+
 function expectNoFault(mixture: Mixture): void {
   for (const [process, name] of platform.processes.entries())
-    expect(findLogFaults(platform.output(process)), `${name} at ${nameOf(mixture)}`).toEqual([])
-  expect(loads.flatMap((load) => load.result().failures)).toEqual([])
+    expect(faultsOf(process), `${name} at ${nameOf(mixture)}`).toEqual([])
+  expectNoFailure()
   expect(traffic.result().failures).toEqual([])
 }
 
@@ -196,7 +146,7 @@ test(
     for (let round = 1; round <= ROUNDS; round += 1)
       for (const [at, mixture] of PATH.slice(1).entries()) {
         const process = changedProcess(PATH[at] ?? [], mixture)
-        await changeSomething(steps)
+        await workloads.changeSomething(steps)
         await platform.change(process, mixture[process] === true ? tip : base)
         await untilAtRest(platform)
         expect(await containersIn(UNTOUCHED), nameOf(mixture)).toEqual(before)
@@ -252,7 +202,152 @@ test('members of the newer build survive writes of the base version', async () =
   )
 })
 
-test('a new form is written once the last base server has ended, and a base server then ends with 78', async () => {
+const MIB = 1024 ** 2
+let volume = ''
+let starts: readonly Starts[] = []
+const primaryNode = async () => platform.node((await readVolume(platform, volume)).primary?.nodeName ?? '')
+const processOf = (name: string): number => platform.processes.indexOf(name)
+
+/** Requests of a round with reads of volumes. */
+const requestsWithVolumes = (round: number): Request[] => {
+  const path = volumesPath(platform)
+  const reads = [path, `${path}/${volume}`, `${path}/${volume}/why`]
+  return [...workloads.requestsOf(round), ...reads.map((each) => ({ method: 'GET', path: each }))]
+}
+
+async function createAndDeleteVolume(step: number): Promise<void> {
+  const body = { name: `brief-${step}`, class: 'ephemeral', sizeBytes: 16 * MIB }
+  const created = await platform.api.post(volumesPath(platform), body)
+  expect(created.status, created.text).toBe(201)
+  const deleted = await platform.api.delete(`${volumesPath(platform)}/${Object(created.body['volume']).id}`)
+  expect(deleted.status, deleted.text).toBeLessThan(300)
+}
+
+test('refuses volumes while a server of the base version runs, and names it', async () => {
+  const { servers, token } = platform
+  await platform.change(0, tip)
+  const body = { name: 'data', class: 'replicated', sizeBytes: 64 * MIB, replicas: 1 }
+  const [byNew, byBase] = await Promise.all(
+    servers.map((server) => server.api(token).post(volumesPath(platform), body)),
+  )
+  expect(byNew?.codes).toEqual(['store_unavailable'])
+  expect(byNew?.text).toMatch(/too old: \S+ \(0\.1\.0\)/)
+  expect(byBase?.status, byBase?.text).toBe(404)
+  await platform.change(1, tip)
+  const created = await platform.api.post(volumesPath(platform), body)
+  expect(created.status, created.text).toBe(201)
+  volume = Object(created.body['volume']).id
+  // No agent can hold a copy yet; the explanation names the version and what helps.
+  expect((await readVolume(platform, volume)).phase).toBe('Pending')
+  const why = await platform.api.get(`${volumesPath(platform)}/${volume}/why`)
+  expect(why.text).toContain('agent_lacks_capability')
+  expectNoFailure()
+})
+
+test('a base server ends with 78 once a volume exists, and the others continue', async () => {
+  const [, second] = platform.servers
+  await second?.terminate()
+  expect(await second?.exitCodeOf(base.folder)).toBe(78)
+  expect(second?.output()).toContain('Start version 0.2.0 or later')
+  await second?.start(tip.folder)
+  expectNoFailure()
+})
+
+test('places copies and writers only on nodes with a newer agent', async () => {
+  starts = platform.lab.nodes.map(watchStarts)
+  await platform.change(2, tip)
+  const { primary } = await untilVolume(
+    platform,
+    volume,
+    'the volume is ready',
+    ({ phase }) => phase === 'Ready',
+  )
+  expect(primary?.nodeName).toBe(platform.processes[2])
+  await platform.change(3, tip)
+  await untilReplicated()
+  await workloads.deploy({ ...writerOf(volume), ...routed(WRITER) })
+  await untilAtRest(platform)
+  await untilWriting(await primaryNode(), volume)
+  const { copies } = await readVolume(platform, volume)
+  expect(copies.map(({ nodeName }) => nodeName).sort()).toEqual(platform.processes.slice(2, 4))
+  expectNoFailure()
+})
+
+async function untilReplicated(): Promise<void> {
+  await untilVolume(
+    platform,
+    volume,
+    'the volume has a current replica',
+    ({ phase, reason, copies }) => phase === 'Ready' && reason === null && copies.length === 2,
+  )
+}
+
+test('an agent that goes back to the base version keeps the data and creates no container without it', async () => {
+  const node = await primaryNode()
+  const process = processOf(node.name)
+  await platform.change(process, base)
+  const reasons = async () => (await platform.api.get(`${DEPLOYMENTS}/${WRITER}/placements`)).text
+  await waitUntil(async () => (await reasons()).includes('agent_version'), {
+    what: 'the replica waits for a newer agent',
+    timeoutMs: 60_000,
+  })
+  await untilVolume(platform, volume, 'the volume waits too', ({ reason }) => reason === 'agent_version')
+  const listed = await Promise.all(platform.lab.nodes.map(({ name }) => containersOn(platform, name)))
+  expect(listed.flat().filter((line) => line.startsWith(WRITER))).toEqual([])
+  const before = await readWritten(node, volume)
+  await platform.change(process, tip)
+  await untilReplicated()
+  await untilAtRest(platform)
+  await untilWriting(node, volume)
+  const { numbers } = await readWritten(node, volume)
+  expect(numbers.slice(0, before.numbers.length)).toEqual(before.numbers)
+  expectNoFailure()
+})
+
+test('a writer keeps its container and its volume while processes change to another build', async () => {
+  const targets = await untilServed(platform, 'writer.example')
+  const load = startLoad({ targets, host: 'writer.example', perSecond: PER_SECOND })
+  loads = [...loads, load]
+  traffic = startApiTraffic(platform.api, requestsWithVolumes)
+  const head = editedBuild('the current tree, unedited', [])
+  const before = await containersIn([...UNTOUCHED, WRITER])
+  const path = LONG ? everyMixture(5) : rollingMixtures([0, 2, 3, 1, 4]).slice(0, 5)
+  for (const [at, mixture] of path.slice(1).entries()) {
+    const process = changedProcess(path[at] ?? [], mixture)
+    await workloads.changeSomething(at)
+    await createAndDeleteVolume(at)
+    await platform.change(process, mixture[process] === true ? head : tip)
+    await untilAtRest(platform)
+    expect(await containersIn([...UNTOUCHED, WRITER]), nameOf(mixture)).toEqual(before)
+    expectNoFault(mixture)
+  }
+  await traffic.stop()
+  await load.stop()
+  loads = loads.filter((each) => each !== load)
+  const { starts: noted, numbers } = await readWritten(await primaryNode(), volume)
+  const started = starts.flatMap((each) => each.ids())
+  expect(started.length).toBeGreaterThanOrEqual(2)
+  expect(started.filter((id) => !noted.includes(id))).toEqual([])
+  expect(numbers).toEqual(numbers.map((_, index) => index + 1))
+  console.log(
+    `volumes in two builds: ${path.length - 1} changes of a process, ${load.result().sent} requests to the writer, 0 failed; ${started.length} starts of its container, all with its mount; ${numbers.length} numbers in order`,
+  )
+  head.remove()
+})
+
+/** How many failures of each load were checked before. */
+const checked = new Map<Load, number>()
+function expectNoFailure(): void {
+  const recent = loads.flatMap((load) => {
+    const { failures } = load.result()
+    const before = checked.get(load) ?? 0
+    checked.set(load, failures.length)
+    return failures.slice(before)
+  })
+  expect(recent).toEqual([])
+}
+
+test('a new form is written once the last older server has ended, and an older server then ends with 78', async () => {
   const newer = editedBuild('a new form of records', NEW_RECORD_FORM)
   const [first, second] = platform.servers
   await platform.change(0, newer)
@@ -269,10 +364,10 @@ test('a new form is written once the last base server has ended, and a base serv
   await waitUntil(isWritten, { what: 'a record of the new form is written', intervalMs: 200 })
   const seconds = (performance.now() - began) / 1000
   console.log(
-    `the new form was written ${seconds.toFixed(1)} s after the last base server ${LONG ? 'was killed' : 'had ended'}`,
+    `the new form was written ${seconds.toFixed(1)} s after the last older server ${LONG ? 'was killed' : 'had ended'}`,
   )
   expect(seconds).toBeLessThan(10)
-  expect(await second?.exitCodeOf(base.folder)).toBe(78)
+  expect(await second?.exitCodeOf(tip.folder)).toBe(78)
   expect(second?.output()).toContain(`Start version ${NEW_FORM.since} or later`)
   expect(findLogFaults(first?.output() ?? '')).toEqual([])
   newer.remove()

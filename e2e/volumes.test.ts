@@ -21,6 +21,7 @@ import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const MIB = 1024 ** 2
+const ATTACK = join(import.meta.dirname, '../packages/agent/src/replication/hostile/attack-port.fixture.ts')
 const ROUNDS = inRun(1, 10)
 /** How long the rounds last at least. */
 const LASTS_MS = inRun(0, 600_000)
@@ -108,6 +109,30 @@ test('runs the database on the node of the primary', async () => {
   expect(await nodeOfDatabase()).toBe((await readVolume()).primary.nodeName)
   ledger = await startLedger(cluster, 'db')
   bench = await startBench(cluster, 'db')
+  await untilItWrites()
+})
+
+test('processes on other machines read and write nothing through the peer port', async () => {
+  const { primary, copies } = await readVolume()
+  const holders: string[] = copies.map(({ nodeName }: { nodeName: string }) => nodeName)
+  expect(holders).toContain(primary.nodeName)
+  for (const name of holders) {
+    const { address } = cluster.node(name)
+    const hostile = cluster.node('globex-1')
+    const output = await hostile.exec([
+      process.execPath,
+      ATTACK,
+      address,
+      volume,
+      join(hostile.folder, 'agent'),
+    ])
+    // A raw connection may receive the alert with which TLS refuses it; it has 7 bytes.
+    const { attempts, received } = JSON.parse(output)
+    expect(received).toBeLessThanOrEqual(attempts * 7)
+    console.log(
+      `peer port of ${name}: ${attempts} attempts of another tenant's node, ${received} bytes of alerts`,
+    )
+  }
   await untilItWrites()
 })
 

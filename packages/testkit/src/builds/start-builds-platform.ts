@@ -1,7 +1,7 @@
 // A platform whose two servers and three agents are processes that each run a build of their own, and change to another
 // build with the same data: the same etcd, configuration, agent state, Docker Engine and containers.
 
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeCertificates } from '../engines/certificates.ts'
 import { sharedEtcd, sharedSecretsStore } from '../engines/shared-engines.ts'
@@ -30,6 +30,8 @@ const RATES = { requestsPerMinute: 1_000_000, burst: 1_000_000, failedJoinsPerMi
 export interface BuildsPlatform {
   readonly lab: Lab
   readonly servers: readonly ServerProcess[]
+  /** Id of the tenant that owns the nodes. */
+  readonly tenant: string
   /** Token of the tenant's administrator. */
   readonly token: string
   /** A client of the platform's administrator that fails over between the servers. */
@@ -60,7 +62,7 @@ export async function startBuildsPlatform(first: Build): Promise<BuildsPlatform>
   const platformToken = await initialize(first, servers[0]?.config ?? '')
   await Promise.all(servers.map((server) => server.start(first.folder)))
   const urls = ports.map(urlAt)
-  const { token } = await makeTenant(createApiClient(urls[0] ?? '', platformToken), TENANT)
+  const { id: tenant, token } = await makeTenant(createApiClient(urls[0] ?? '', platformToken), TENANT)
   const api = createFailoverClient(urls, token)
   const certificates = await makeCertificates([`IP:${lab.hostAddress}`])
   const tls = { cert: certificates.pem('server.crt'), key: certificates.pem('server.key') }
@@ -74,6 +76,7 @@ export async function startBuildsPlatform(first: Build): Promise<BuildsPlatform>
   return {
     lab,
     servers,
+    tenant,
     token,
     admin: createFailoverClient(urls, platformToken),
     api,
@@ -118,9 +121,15 @@ async function prepareServers(lab: Lab) {
     registries: [{ host: lab.registry.host, plainHttp: true, allowAddress: true }],
     rates: RATES,
   })
-  const servers = ports.map((port) => prepareServer(port, settingsAt(port)))
+  const servers = ports.map((port) => prepareServer(port, settingsAt(port), volumesIn))
   return { servers, ports, root, endpoint: etcd.endpoints[0] ?? '' }
 }
+
+/** Turns volumes on in a build that knows them; an older server rejects the setting. */
+const volumesIn = (build: string): { [name: string]: string } =>
+  existsSync(join(build, 'packages/server/src/operations/volumes'))
+    ? { HOLDFAST_VOLUMES_ENABLED: 'true' }
+    : {}
 
 async function readDump(dump: KeyDump, root: string, build: Build): Promise<StoreReading> {
   const folder = makeTempFolder('dump')

@@ -43,8 +43,15 @@ export async function startServerProcess(
 
 export const urlAt = (port: number): string => `http://127.0.0.1:${port}`
 
-/** Writes the configuration of a server at a port of this machine, without starting the server. */
-export function prepareServer(port: number, settings: object): ServerProcess & { readonly config: string } {
+/**
+ * Writes the configuration of a server at a port of this machine, without starting the server. `variablesOf` returns the
+ * environment variables for the folder of a build, for settings that an older build does not know.
+ */
+export function prepareServer(
+  port: number,
+  settings: object,
+  variablesOf: (build: string) => { readonly [name: string]: string } = () => ({}),
+): ServerProcess & { readonly config: string } {
   const folder = makeTempFolder('server')
   const url = urlAt(port)
   const config = join(folder.path, 'config.json')
@@ -53,7 +60,12 @@ export function prepareServer(port: number, settings: object): ServerProcess & {
   const run = (build: string) => {
     const { main, env } = programIn(build, 'server')
     const args = [main, 'serve', '--config', config]
-    return startEngineProcess({ binary: process.execPath, args, env, logFile })
+    return startEngineProcess({
+      binary: process.execPath,
+      args,
+      env: { ...env, ...variablesOf(build) },
+      logFile,
+    })
   }
   let running: EngineProcess | undefined
   return {
