@@ -1,7 +1,6 @@
 // A connection between two agents after both have proved their keys. It carries one request: a header, perhaps bytes with
 // a trailer, and answers. Every wait has a deadline, after which the connection is destroyed.
 
-import { Readable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import type { StreamDigest } from '../ports/volume-pool.ts'
 import { createFrameReader, writeFrame } from './frames.ts'
@@ -25,8 +24,11 @@ export interface PeerConnection {
   allowSilence(ms: number): void
   sendBytes(chunk: Buffer): Promise<void>
   sendTrailer(digest: StreamDigest): Promise<void>
-  /** The bytes up to the trailer, and the trailer, which is there after the last byte. */
-  readBytes(): { readonly stream: Readable; digest(): Promise<StreamDigest> }
+  /**
+   * The bytes up to the trailer, and the trailer, which is there after the last byte. Each chunk is valid until the next one
+   * is requested.
+   */
+  readBytes(): { readonly chunks: AsyncIterable<Buffer>; digest(): Promise<StreamDigest> }
   /** Sends what was written and waits until the other side has closed, so that it can read the last answer. */
   finish(): Promise<void>
   close(): void
@@ -76,7 +78,7 @@ export function createPeerConnection(socket: TLSSocket): PeerConnection {
           throw error
         }
       }
-      return { stream: Readable.from(bytes(), { objectMode: false }), digest: () => trailer.promise }
+      return { chunks: bytes(), digest: () => trailer.promise }
     },
     async finish() {
       const timer = setTimeout(() => socket.destroy(), FINISH_MS)

@@ -2,6 +2,7 @@
 // limit, which is checked before the payload is read.
 
 import type { Readable, Writable } from 'node:stream'
+import { createChunkQueue } from './chunk-queue.ts'
 import { PeerError } from './peer-error.ts'
 
 const KIB = 1024
@@ -21,79 +22,52 @@ export interface Frame {
 const HEAD_BYTES = 5
 
 export interface FrameReader {
-  /** Reads the next frame, which must be of one of the kinds. Rejects at the end of the stream. */
+  /**
+   * Reads the next frame, which must be of one of the kinds. Rejects at the end of the stream. The payload of a `data` frame
+   * is valid until the next call.
+   */
   next(...kinds: readonly FrameKind[]): Promise<Frame>
   /** Discards everything up to the end of the stream. */
   drain(): Promise<void>
 }
 
 export function createFrameReader(input: Readable): FrameReader {
-  const chunks: AsyncIterator<Buffer> = input[Symbol.asyncIterator]()
-  let buffered: Buffer[] = []
-  let available = 0
-
-  async function read(bytes: number): Promise<Buffer> {
-    while (available < bytes) {
-      const { value, done } = await nextChunk(chunks)
-      if (done === true) throw new PeerError('cut', 'The connection ended early.')
-      buffered.push(value)
-      available += value.length
-    }
-    const whole = buffered.length === 1 ? (buffered[0] ?? Buffer.alloc(0)) : Buffer.concat(buffered)
-    buffered = [whole.subarray(bytes)]
-    available = whole.length - bytes
-    return whole.subarray(0, bytes)
+  const queue = createChunkQueue(input)
+  const head = Buffer.alloc(HEAD_BYTES)
+  let data = Buffer.alloc(0)
+  function payloadOf(kind: FrameKind, length: number): Buffer {
+    if (kind !== 'data') return Buffer.alloc(length)
+    if (data.length < length) data = Buffer.allocUnsafeSlow(length)
+    return data.subarray(0, length)
   }
   return {
     async next(...kinds) {
-      const head = await read(HEAD_BYTES)
+      await queue.fill(head)
       const kind = kinds.find((each) => KINDS[each].code === head.readUInt8(0))
       const length = head.readUInt32BE(1)
       if (kind === undefined || length > KINDS[kind].maxBytes)
         throw new PeerError('malformed', `Unexpected frame ${head.toString('hex')}.`)
-      return { kind, payload: await read(length) }
+      const payload = payloadOf(kind, length)
+      await queue.fill(payload)
+      return { kind, payload }
     },
-    async drain() {
-      buffered = []
-      available = 0
-      while ((await nextChunk(chunks)).done !== true);
-    },
+    drain: queue.drain,
   }
 }
 
-async function nextChunk(chunks: AsyncIterator<Buffer>): Promise<IteratorResult<Buffer>> {
-  try {
-    return await chunks.next()
-  } catch (error) {
-    throw error instanceof PeerError ? error : new PeerError('cut', `The connection broke: ${error}`)
-  }
-}
-
-/** Writes one frame and waits until the connection accepts more. */
+/** Writes one frame. When it resolves, nothing refers to the payload. */
 export async function writeFrame(output: Writable, kind: FrameKind, payload: Buffer): Promise<void> {
   const { code, maxBytes } = KINDS[kind]
   if (payload.length > maxBytes) throw new RangeError(`A frame of ${payload.length} bytes is too long.`)
-  if (output.destroyed) throw new PeerError('cut', 'The connection is closed.')
   const head = Buffer.alloc(HEAD_BYTES)
   head.writeUInt8(code, 0)
   head.writeUInt32BE(payload.length, 1)
-  output.cork()
-  output.write(head)
-  const acceptsMore = output.write(payload)
-  output.uncork()
-  if (!acceptsMore) await drained(output)
-}
-
-function drained(output: Writable): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const settle = (act: () => void) => (): void => {
-      output.off('drain', onDrain)
-      output.off('close', onClose)
-      act()
-    }
-    const onDrain = settle(resolve)
-    const onClose = settle(() => reject(new PeerError('cut', 'The connection was closed.')))
-    output.on('drain', onDrain)
-    output.on('close', onClose)
+  const error = await new Promise<Error | null | undefined>((resolve) => {
+    output.cork()
+    output.write(head)
+    output.write(payload, resolve)
+    output.uncork()
   })
+  if (error || output.destroyed)
+    throw new PeerError('cut', `The connection was closed: ${error?.message ?? ''}`)
 }

@@ -4,6 +4,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Peer } from '@holdfast/contract'
 import type { CheckpointStream } from '../ports/volume-pool.ts'
+import { releaseMemory } from './chunk-queue.ts'
 import type { PeerConnection } from './connection.ts'
 import type { Answer, ConfirmItem, CopyRequest } from './messages.ts'
 import { PeerError } from './peer-error.ts'
@@ -93,6 +94,7 @@ async function sendStream(
       if (early !== undefined) return early
       await pace(chunk.length)
       await connection.sendBytes(chunk)
+      releaseMemory(chunk)
     }
     await connection.sendTrailer(await digest)
     connection.allowSilence(STORED_MS)

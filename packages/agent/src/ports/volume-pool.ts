@@ -117,8 +117,11 @@ export interface VolumePool {
   restore(volume: string, checkpoint: VolumeCheckpoint): Promise<void>
   /** Reads a checkpoint, or only the changes since a base that the receiver has. */
   send(volume: string, checkpoint: VolumeCheckpoint, base?: VolumeCheckpoint): CheckpointStream
-  /** Stores a checkpoint of another node. When it resolves, the checkpoint is verified, listed and on disk. */
-  receive(input: Readable, request: ReceiveRequest): Promise<void>
+  /**
+   * Stores a checkpoint of another node. When it resolves, the checkpoint is verified, listed and on disk. A chunk of the
+   * input is not used after the next one is requested.
+   */
+  receive(input: AsyncIterable<Buffer>, request: ReceiveRequest): Promise<void>
   /** The texts of all notes by name. A note is a small file in the pool, so it shares the fate of the volumes. */
   readNotes(): Promise<ReadonlyMap<string, string>>
   /** Replaces a note; it is on disk when this resolves. */

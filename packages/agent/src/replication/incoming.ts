@@ -112,9 +112,9 @@ async function receive(
   if (verdict.kind === 'refuse') return connection.answer(refused(verdict.reason))
   if (verdict.kind === 'held') return connection.answer({ answer: 'held' })
   await connection.answer({ answer: 'ready' })
-  const { stream, digest } = connection.readBytes()
+  const { chunks, digest } = connection.readBytes()
   try {
-    await pool.receive(stream, { volume, ...checkpoint, maxBytes: verdict.maxBytes, digest })
+    await pool.receive(chunks, { volume, ...checkpoint, maxBytes: verdict.maxBytes, digest })
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     log.warn({ volume, ...checkpoint, peer: from, message }, 'checkpoint not stored')

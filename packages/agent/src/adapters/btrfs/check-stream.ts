@@ -2,7 +2,6 @@
 // whose UUID a stream names, so a node could copy a volume that it may not read into one of its own. Only checkpoints of
 // the same volume are allowed. See docs/design/storage.md#checkpoints
 
-import { Transform } from 'node:stream'
 import { PoolError } from '../../ports/volume-pool.ts'
 
 export interface StreamRules {
@@ -24,43 +23,48 @@ const { path, pathTo, pathLink, clonePath } = ATTRIBUTES
 
 type Attributes = ReadonlyMap<number, Buffer>
 
-/** Passes on whole commands that were checked. Fails with `corrupt` at the first one that the rules do not allow. */
-export function checkStream(rules: StreamRules): Transform {
+export interface StreamCheck {
+  /** Checks the next bytes and returns those that btrfs may read: whole commands only. Throws at the first wrong one. */
+  add(chunk: Buffer): Buffer
+  /** Throws if the stream is not complete. */
+  end(): void
+}
+
+export function createStreamCheck(rules: StreamRules): StreamCheck {
   const accept = createCommandCheck(rules)
-  let pending = Buffer.alloc(0)
+  let rest = Buffer.alloc(0)
   let isBegun = false
   let isEnded = false
-  function checkWhole(): number {
+  /** Checks the whole commands of some bytes and returns their length. */
+  function checkWhole(bytes: Buffer): number {
     let at = 0
-    if (!isBegun && pending.length >= MAGIC.length) {
-      if (!pending.subarray(0, MAGIC.length).equals(MAGIC)) throw corrupt('it has another format')
+    if (!isBegun && bytes.length >= MAGIC.length) {
+      if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) throw corrupt('it has another format')
       isBegun = true
       at = MAGIC.length
     }
-    while (isBegun && pending.length - at >= HEAD_BYTES) {
-      const length = pending.readUInt32LE(at)
-      const code = pending.readUInt16LE(at + 4)
+    while (isBegun && bytes.length - at >= HEAD_BYTES) {
+      const length = bytes.readUInt32LE(at)
+      const code = bytes.readUInt16LE(at + 4)
       if (isEnded || length > MAX_COMMAND_BYTES) throw corrupt('a command is too long or follows its end')
-      if (pending.length - at - HEAD_BYTES < length) break
+      if (bytes.length - at - HEAD_BYTES < length) break
       at += HEAD_BYTES + length
-      isEnded = accept(code, readAttributes(pending.subarray(at - length, at)))
+      isEnded = accept(code, readAttributes(bytes.subarray(at - length, at)))
     }
     return at
   }
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      try {
-        pending = Buffer.concat([pending, chunk])
-        const checked = checkWhole()
-        if (checked > 0) this.push(pending.subarray(0, checked))
-        pending = pending.subarray(checked)
-        done()
-      } catch (error) {
-        done(error instanceof Error ? error : corrupt(String(error)))
-      }
+  return {
+    add(chunk) {
+      const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+      const checked = checkWhole(bytes)
+      // A copy, because the memory of a chunk is used again.
+      rest = Buffer.from(bytes.subarray(checked))
+      return bytes.subarray(0, checked)
     },
-    flush: (done) => done(isEnded ? null : new PoolError('interrupted', 'The stream ended early.')),
-  })
+    end() {
+      if (!isEnded) throw new PoolError('interrupted', 'The stream ended early.')
+    },
+  }
 }
 
 const corrupt = (what: string): PoolError =>

@@ -4,14 +4,13 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { Readable } from 'node:stream'
 import {
   PoolError,
   type ReceiveRequest,
   type StreamDigest,
   type VolumePool,
 } from '../../ports/volume-pool.ts'
-import { checkStream, type StreamRules } from './check-stream.ts'
+import { createStreamCheck, type StreamRules } from './check-stream.ts'
 import { folderOf, nameOf } from './checkpoints.ts'
 import type { Commands } from './commands.ts'
 import { FOLDERS, type ListedSubvolume, type PoolTree } from './pool-tree.ts'
@@ -37,11 +36,11 @@ async function receiveInto(
   commands: Commands,
   tree: PoolTree,
   incoming: string,
-  input: Readable,
+  input: AsyncIterable<Buffer>,
   request: ReceiveRequest,
 ): Promise<void> {
   const place = tree.at(folderOf(request.volume, request))
-  const check = checkStream(await rulesFor(tree, request))
+  const check = createStreamCheck(await rulesFor(tree, request))
   const receiver = commands.start('btrfs', ['receive', '-q', '--chroot', tree.at(incoming)])
   const received = await receiveStream(receiver, input, request.maxBytes, check)
   requireSame(received, await request.digest())

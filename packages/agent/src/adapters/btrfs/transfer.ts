@@ -2,18 +2,22 @@
 // do not move is killed: a full seed may take days, but it always moves.
 
 import { createHash } from 'node:crypto'
-import { type Readable, Transform } from 'node:stream'
+import { Transform, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type CheckpointStream, PoolError, type StreamDigest } from '../../ports/volume-pool.ts'
+import type { StreamCheck } from './check-stream.ts'
 import type { StreamingProcess } from './commands.ts'
 
 const IDLE_MS = 60_000
 /** A killed process can still wait for the disk. */
 const KILL_MS = 10_000
+/** Chunks of a sending process that are read ahead. */
+const MAX_CHUNKS = 4
 
 interface Meter {
-  readonly transform: Transform
+  /** Counts a chunk. Throws if the stream is longer than allowed. */
+  add(chunk: Buffer): void
   digest(): StreamDigest
   /** Ends the watch of idle time. */
   close(): void
@@ -23,17 +27,13 @@ function createMeter(maxBytes: number, onIdle: () => void): Meter {
   const hash = createHash('sha256')
   let bytes = 0
   const timer = setTimeout(onIdle, IDLE_MS)
-  const transform = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
+  return {
+    add(chunk) {
       timer.refresh()
       bytes += chunk.length
-      if (bytes > maxBytes) return done(new PoolError('full', `The stream is longer than ${maxBytes} bytes.`))
+      if (bytes > maxBytes) throw new PoolError('full', `The stream is longer than ${maxBytes} bytes.`)
       hash.update(chunk)
-      done(null, chunk)
     },
-  })
-  return {
-    transform,
     digest: () => ({ bytes, sha256: hash.digest('hex') }),
     close: () => clearTimeout(timer),
   }
@@ -43,12 +43,21 @@ const idle = (): PoolError => new PoolError('timeout', `No bytes moved for ${IDL
 
 /** Reads the stdout of a sending process. */
 export function sendStream(sender: StreamingProcess): CheckpointStream {
-  const meter = createMeter(Number.POSITIVE_INFINITY, () => meter.transform.destroy(idle()))
+  const meter = createMeter(Number.POSITIVE_INFINITY, () => stream.destroy(idle()))
+  const stream = new Transform({
+    // One read then returns one chunk, instead of a copy of several.
+    readableObjectMode: true,
+    readableHighWaterMark: MAX_CHUNKS,
+    transform(chunk: Buffer, _encoding, done) {
+      meter.add(chunk)
+      done(null, chunk)
+    },
+  })
   // The digest reports every error; a reader that went away must not end the agent.
-  meter.transform.on('error', () => {})
+  stream.on('error', () => {})
   const digest = (async (): Promise<StreamDigest> => {
     try {
-      await pipeline(sender.stdout, meter.transform)
+      await pipeline(sender.stdout, stream)
       await sender.ended
       return meter.digest()
     } catch (error) {
@@ -58,24 +67,23 @@ export function sendStream(sender: StreamingProcess): CheckpointStream {
       meter.close()
     }
   })()
-  digest.catch((error: Error) => meter.transform.destroy(error))
-  return { stream: meter.transform, digest }
+  digest.catch((error: Error) => stream.destroy(error))
+  return { stream, digest }
 }
 
 /** Writes all input through a check to a receiving process and waits for its end. */
 export async function receiveStream(
   receiver: StreamingProcess,
-  input: Readable,
+  input: AsyncIterable<Buffer>,
   maxBytes: number,
-  check: Transform,
+  check: StreamCheck,
 ): Promise<StreamDigest> {
-  const meter = createMeter(maxBytes, () => {
-    input.destroy(idle())
-    receiver.kill()
-  })
+  const { promise: stopped, reject: stop } = Promise.withResolvers<never>()
+  const meter = createMeter(maxBytes, () => stop(idle()))
+  receiver.ended.catch(stop)
   try {
     receiver.stdout.resume()
-    await pipeline(input, meter.transform, check, receiver.stdin)
+    await Promise.race([writeAll(receiver.stdin, input, meter, check), stopped])
     await receiver.ended
     return meter.digest()
   } catch (error) {
@@ -84,6 +92,27 @@ export async function receiveStream(
   } finally {
     meter.close()
   }
+}
+
+/** Writes each chunk before it requests the next one, so that the memory of a chunk can be used again. */
+async function writeAll(
+  output: Writable,
+  input: AsyncIterable<Buffer>,
+  meter: Meter,
+  check: StreamCheck,
+): Promise<void> {
+  // Each write reports its own error.
+  output.on('error', () => {})
+  for await (const chunk of input) {
+    meter.add(chunk)
+    const checked = check.add(chunk)
+    if (checked.length === 0) continue
+    await new Promise<void>((resolve, reject) => {
+      output.write(checked, (error) => (error ? reject(error) : resolve()))
+    })
+  }
+  check.end()
+  output.end()
 }
 
 /** The error of the process if it ended first: writing to it then fails with EPIPE. */
