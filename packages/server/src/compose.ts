@@ -22,6 +22,7 @@ import { connectEtcd, connectSecretsWriter, readServerTls } from './connect-engi
 import { createStorePressure } from './loops/store-pressure.ts'
 import { serveUpgrades } from './net/upgrade.ts'
 import { findTenant } from './operations/tenants/tenant-names.ts'
+import { countVolumes } from './operations/volumes/count-volumes.ts'
 import { secret } from './ports/secret.ts'
 import { createQuotas } from './quotas/quotas.ts'
 import { createSlotAllocator } from './quotas/slots.ts'
@@ -76,6 +77,7 @@ export async function composeServer(
     cacheRevision: () => store.revision,
     holdsSilentNodes: nodeSide.holdsSilentNodes,
     environmentAnswers: () => brokerSide.answers,
+    countVolumes: () => countVolumes(store),
   })
   const allowed = new Set(config.registries.flatMap(({ host }) => parseRegistryHost(host) ?? []))
   const { openStream } = nodeSide

@@ -125,6 +125,9 @@ describe('metrics', () => {
     expect(text).toMatch(
       /^holdfast_api_request_duration_seconds_count\{route="\/api\/v1\/deployments",method="GET",status="200"\} 1$/m,
     )
+    expect(text).toMatch(/^holdfast_volumes\{phase="Lost"\} 0$/m)
+    expect(text).toMatch(/^holdfast_volume_replicas\{state="lagging"\} 0$/m)
+    expect(text).toMatch(/^holdfast_pool_bytes\{kind="used"\} \d+$/m)
     expect(text).not.toContain(platform.acme.id)
   })
 })

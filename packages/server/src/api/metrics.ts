@@ -1,6 +1,7 @@
 // The Prometheus metrics of the server. No metric has a tenant label, because the number of series would be unbounded.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { VolumeCounts } from '../operations/volumes/count-volumes.ts'
 import type { RequestMetrics } from './request-observer.ts'
 
 export interface Metrics extends RequestMetrics {
@@ -15,6 +16,8 @@ export interface MetricSources {
   holdsSilentNodes(): boolean
   /** Number of the broker's answers to nodes that requested the environment of a container, by outcome. */
   environmentAnswers(): ReadonlyMap<string, number>
+  /** Volumes, copies and pools of all tenants, as stored. */
+  countVolumes(): VolumeCounts
 }
 
 /** Gauges of the Prometheus client library that are removed, because promtool rejects gauges named `_total`. */
@@ -69,6 +72,24 @@ export const METRICS = {
     help: 'Broker responses to environment requests of nodes, by outcome; already_answered must stay 0',
     labelNames: ['outcome'],
   },
+  volumes: {
+    name: 'holdfast_volumes',
+    type: 'gauge',
+    help: 'Volumes of all tenants, by phase',
+    labelNames: ['phase'],
+  },
+  volumeReplicas: {
+    name: 'holdfast_volume_replicas',
+    type: 'gauge',
+    help: 'Replicas of volumes, by state; lagging ones are more than 15 s behind their primary',
+    labelNames: ['state'],
+  },
+  poolBytes: {
+    name: 'holdfast_pool_bytes',
+    type: 'gauge',
+    help: 'Bytes of the storage pools of all nodes, as last reported: in total and in use',
+    labelNames: ['kind'],
+  },
 } as const satisfies { readonly [metric: string]: MetricRow }
 
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -84,6 +105,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   addGauge(METRICS.cacheRevision, sources.cacheRevision, registers)
   addGauge(METRICS.massFailure, () => (sources.holdsSilentNodes() ? 1 : 0), registers)
   countAnswers(sources.environmentAnswers, registers)
+  addVolumeGauges(sources.countVolumes, registers)
   // Finding a series by its labels costs more than observing a value, so series are cached by method, route and status.
   const seriesByName = new Map<string, ReturnType<typeof durations.labels>>()
   return {
@@ -118,4 +140,24 @@ function countAnswers(read: () => ReadonlyMap<string, number>, registers: Regist
       for (const [outcome, count] of read()) this.inc({ outcome }, count)
     },
   })
+}
+
+function addVolumeGauges(count: () => VolumeCounts, registers: Registry[]): void {
+  const add = <Label extends string>(
+    row: MetricRow & { readonly labelNames: readonly [Label] },
+    read: (counts: VolumeCounts) => Iterable<readonly [string, number]>,
+  ): void => {
+    const [label] = row.labelNames
+    new Gauge<string>({
+      ...row,
+      registers,
+      collect() {
+        this.reset()
+        for (const [value, number] of read(count())) this.set({ [label]: value }, number)
+      },
+    })
+  }
+  add(METRICS.volumes, ({ byPhase }) => byPhase)
+  add(METRICS.volumeReplicas, ({ replicasByState }) => replicasByState)
+  add(METRICS.poolBytes, ({ poolBytes }) => Object.entries(poolBytes))
 }
