@@ -9,7 +9,7 @@ import { programIn, ROOT } from '../builds/build.ts'
 import type { ApiClient } from '../platform/api-client.ts'
 
 const NODE = join(ROOT, 'node_modules/.bin/node')
-/** The size of each node's pool. The file is allocated, so it is small. */
+/** The default size of each node's pool. The file is allocated, so it is small. */
 const POOL_SIZE = '1Gi'
 /** Stands in for the agent process of a node that is not enrolled yet. */
 const NO_AGENT: ManagedProcess = {
@@ -46,12 +46,15 @@ export interface LabAgents {
 }
 
 /** `buildOf` returns the folder of the build that a node's agent runs from its next start; by default it is this tree. */
-export function createLabAgents(buildOf: (node: LabNode) => string = () => ROOT): LabAgents {
+export function createLabAgents(
+  buildOf: (node: LabNode) => string = () => ROOT,
+  poolSize = POOL_SIZE,
+): LabAgents {
   const enrolled = new Set<LabNode>()
   const configured = new Map<LabNode, Labels>()
   return {
     startAgent: async (node) =>
-      enrolled.has(node) ? runAgent(node, buildOf(node), configured.get(node)) : NO_AGENT,
+      enrolled.has(node) ? runAgent(node, buildOf(node), poolSize, configured.get(node)) : NO_AGENT,
     configure: (node, labels) => void configured.set(node, labels),
     async enroll(node, api, place, offer = {}) {
       const { residency } = offer
@@ -116,7 +119,12 @@ const labelWords = (labels: Labels): string[] =>
 const configuredWords = (labels: Labels | undefined): string[] =>
   labels !== undefined && Object.keys(labels).length === 0 ? ['--labels', 'none'] : labelWords(labels ?? {})
 
-function runAgent(node: LabNode, build: string, labels: Labels | undefined): ManagedProcess {
+function runAgent(
+  node: LabNode,
+  build: string,
+  poolSize: string,
+  labels: Labels | undefined,
+): ManagedProcess {
   const { main, env } = programIn(build, 'agent')
   return node.startProcess({
     binary: NODE,
@@ -124,7 +132,7 @@ function runAgent(node: LabNode, build: string, labels: Labels | undefined): Man
       ...[main, 'run', '--state', stateOf(node)],
       ...configuredWords(labels),
       ...routingWords(node),
-      ...volumeWords(node, main),
+      ...volumeWords(node, main, poolSize),
     ],
     env,
     logFile: agentLog(node),
@@ -132,11 +140,11 @@ function runAgent(node: LabNode, build: string, labels: Labels | undefined): Man
 }
 
 /** Command-line arguments for volumes: a pool on the node's disk, the peer port and the cgroup. An older build has none. */
-function volumeWords(node: LabNode, main: string): string[] {
+function volumeWords(node: LabNode, main: string, poolSize: string): string[] {
   if (!existsSync(join(dirname(main), 'command/peer-line.ts'))) return []
   return [
     '--pool',
-    `${join(node.folder, 'pool.img')}:${POOL_SIZE}`,
+    `${join(node.folder, 'pool.img')}:${poolSize}`,
     '--agent-peer-address',
     node.address,
     '--cgroup',

@@ -45,6 +45,8 @@ export interface LabPlatform {
 export interface LabPlatformOptions extends Pick<LabOptions, 'nodesPerTenant' | 'engine' | 'registry'> {
   /** Labels and location at enrollment, by node name. */
   readonly offers?: { readonly [node: string]: Offer }
+  /** The size of each node's storage pool, such as `4Gi`. */
+  readonly poolSize?: string
   /** Server settings that override those of the test platform. */
   readonly settings?: { readonly [name: string]: unknown }
   /** Number of members of an etcd for this platform only. If absent, the shared etcd is used. */
@@ -57,7 +59,7 @@ const CLUSTER_KEY = 'known to the replicas of this test alone'
 const TENANTS = ['acme', 'globex'] as const
 
 export async function startLabPlatform(options: LabPlatformOptions): Promise<LabPlatform> {
-  const agents = createLabAgents()
+  const agents = createLabAgents(undefined, options.poolSize)
   const { etcd, lab, certificates, platform } = await prepareLab(options, agents)
   let history = checkHistory(platform.server.store, lab)
   const tls = { cert: certificates.path('server.crt'), key: certificates.path('server.key') }
