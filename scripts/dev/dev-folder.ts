@@ -14,6 +14,8 @@ export interface DevFolder {
   readonly serverConfig: string
   /** Path of the sample manifest. */
   readonly manifest: string
+  /** Path of the sample manifest of a database with a volume. */
+  readonly databaseManifest: string
   readonly serverLog: string
   /** Path of the file with the root token and the unseal key of the secrets store. */
   readonly storeKeys: string
@@ -33,6 +35,7 @@ function devFolder(path: string): DevFolder {
     processes: inside('processes.json'),
     serverConfig: inside('server.yaml'),
     manifest: inside('hello.yaml'),
+    databaseManifest: inside('database.yaml'),
     serverLog: inside('server.log'),
     storeKeys: inside('secrets-store.json'),
     keeperLog: inside('keeper.log'),

@@ -13,7 +13,7 @@ import { startEngines } from './start-engines.ts'
 import { type DevMachines, enrollNodes, startMachines } from './start-nodes.ts'
 import { type RunningServer, startServer } from './start-server.ts'
 import { createStep, type Report } from './step.ts'
-import { writeManifest } from './write-manifest.ts'
+import { writeManifests } from './write-manifest.ts'
 
 const DRAIN_MS = 5_000
 const FOR_EVER_MS = 2 ** 31 - 1
@@ -35,18 +35,18 @@ async function start(folder: DevFolder, contextsFile: string): Promise<StartedPl
   const server = await startServer(folder, engines, step)
   const tenants = await step('tenants acme and globex', () => createTenants(server))
   const nodes = await step('nodes enrolled', () => enrollNodes(machines, server, tenants))
-  writeManifest(folder, engines.sampleImage)
+  writeManifests(folder, engines.images)
   // CLI contexts are created last, so that a failed start leaves none behind.
   const cli = await step('contexts of the command line', () =>
     addContexts(contextsFile, server.baseUrl, tenants),
   )
   const { baseUrl, platformToken } = server
-  const { registry, sampleImage } = engines
+  const { registry, images } = engines
   writeEnvironment(folder, {
     baseUrl,
     platformToken,
     registry: registry.host,
-    sampleImage,
+    sampleImage: images.hello,
     tenants,
     nodes,
     cli,

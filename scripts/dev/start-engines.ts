@@ -1,5 +1,6 @@
-// Starts the engines of the development platform: three etcd members, the secrets store, and a registry with a sample
-// image, whose versions 1.0 and 2.0 serve a page and whose version 3.0 fails. All are children of the calling process.
+// Starts the engines of the development platform: three etcd members, the secrets store, and a registry with sample images:
+// a page, whose versions 1.0 and 2.0 work and whose version 3.0 fails, and a PostgreSQL. All are children of the calling
+// process.
 
 import {
   type EtcdCluster,
@@ -13,6 +14,7 @@ import {
 import { type DevFolder, writePrivate } from './dev-folder.ts'
 import { addProcess } from './process-list.ts'
 import type { Step } from './step.ts'
+import type { SampleImages } from './write-manifest.ts'
 
 /** Size limit of etcd's database; must equal the quota in the server configuration. */
 export const ETCD_QUOTA_BYTES = 2 * 1024 ** 3
@@ -27,19 +29,19 @@ export interface Engines {
   readonly etcd: EtcdCluster
   readonly secretsStore: SecretsStore
   readonly registry: Registry
-  /** Reference of the sample image in the registry, with its digest. */
-  readonly sampleImage: string
+  /** References of the sample images in the registry, with their digests. */
+  readonly images: SampleImages
   /** Address of this machine at which the server listens and which the nodes can reach. */
   readonly address: string
 }
 
 export async function startEngines(folder: DevFolder, step: Step, lab: Lab | undefined): Promise<Engines> {
-  const [etcd, secretsStore, { registry, sampleImage }] = await Promise.all([
+  const [etcd, secretsStore, { registry, images }] = await Promise.all([
     step('etcd, three members', () => startState(folder)),
     step('secrets store, initialized and unsealed', () => startSecrets(folder)),
-    step('registry with a sample image', () => startImages(folder, lab?.registry)),
+    step('registry with sample images', () => startImages(folder, lab?.registry)),
   ])
-  return { etcd, secretsStore, registry, sampleImage, address: lab?.hostAddress ?? '127.0.0.1' }
+  return { etcd, secretsStore, registry, images, address: lab?.hostAddress ?? '127.0.0.1' }
 }
 
 async function startState(folder: DevFolder): Promise<EtcdCluster> {
@@ -71,5 +73,6 @@ async function startImages(folder: DevFolder, given: Registry | undefined) {
   const { reference } = await push('1.0', SERVE)
   await push('2.0', SERVE)
   await push('3.0', BROKEN)
-  return { registry, sampleImage: reference }
+  const database = await registry.pushPostgresImage('samples/postgres', '15')
+  return { registry, images: { hello: reference, database: database.reference } }
 }

@@ -11,7 +11,7 @@ import { type Layer, makeImage, makeLayer, type SampleImage, type TarEntry } fro
 const VERSION = '15'
 const PROGRAMS = `/usr/lib/postgresql/${VERSION}`
 const SHARED = `/usr/share/postgresql/${VERSION}`
-const BINARIES = ['postgres', 'initdb', 'psql', 'pgbench'] as const
+const BINARIES = ['postgres', 'initdb', 'psql', 'pgbench', 'pg_isready'] as const
 /** Server modules that the first database needs. */
 const MODULES = ['dict_snowball.so', 'plpgsql.so']
 
