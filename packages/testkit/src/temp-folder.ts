@@ -30,12 +30,14 @@ export function ownFolder(path: string): TempFolder {
   return { path, remove: () => {} }
 }
 
-/** Removes the temporary folders of processes that no longer exist. */
+/** Removes the temporary folders of processes that no longer exist. One with a file system that is still mounted stays. */
 export function sweepTempFolders(): void {
   for (const name of readdirSync(tmpdir())) {
     const owner = Number(NAME.exec(name)?.[1] ?? Number.NaN)
     if (Number.isNaN(owner) || isAlive(owner)) continue
-    rmSync(join(tmpdir(), name), { recursive: true, force: true })
+    try {
+      rmSync(join(tmpdir(), name), { recursive: true, force: true })
+    } catch {}
   }
 }
 
