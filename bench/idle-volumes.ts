@@ -3,7 +3,8 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import type { LabNode } from '@holdfast/testkit'
+import { type LabNode, waitUntil } from '@holdfast/testkit'
+import { untilPhase } from '@holdfast/testkit/scenarios/lab-reads'
 import { startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 import { busyMicros } from './lib/cpu.ts'
 import { connectEtcdForBench } from './lib/etcd.ts'
@@ -43,6 +44,7 @@ const primary = cluster.node('acme-1')
 const replica = cluster.node('acme-2')
 const etcd = connectEtcdForBench(cluster.etcd?.endpoints ?? [])
 await countPeerBytes(primary)
+await runContainer()
 
 const before = await measure('no volume')
 const nodeId = (await nodeIds(cluster)).get('acme-1') ?? ''
@@ -52,13 +54,21 @@ for (let index = 1; index <= VOLUMES; index += 1)
   ids.push(await createVolume(cluster, { name: `idle-${index}`, sizeBytes: SIZE, replicas: 1, nodeId }))
 await untilReplicated(cluster, ids)
 console.log(`${VOLUMES} volumes replicated after ${((performance.now() - began) / 1000).toFixed(0)} s`)
-const checkpoints = await newestCheckpoints()
+const checkpoints = await knownCheckpoints()
 const after = await measure(`${VOLUMES} volumes`)
-const sent = (await newestCheckpoints()) === checkpoints ? 0 : 1
-await cluster.stop()
+const sent = (await knownCheckpoints()) === checkpoints ? 0 : 1
 report()
+await cluster.stop()
 // Exits explicitly, because the shared engines would keep the process alive.
 process.exit()
+
+/** The lab checks the history of placements at its end, and fails without any. */
+async function runContainer(): Promise<void> {
+  const body = { kind: 'Deployment', name: 'quiet', image: cluster.image, replicas: 1 }
+  const created = await cluster.api('acme').post('/api/v1/deployments', body)
+  if (created.status !== 201) throw new Error(`no deployment: ${created.text}`)
+  await untilPhase(cluster.api('acme'), 'quiet', 'Running')
+}
 
 /** Counts the bytes of connections to the peer port of another node. */
 async function countPeerBytes(node: LabNode): Promise<void> {
@@ -73,13 +83,19 @@ async function peerBytes(node: LabNode): Promise<number> {
   return lines.reduce((sum, line) => sum + Number(line.trim().split(/\s+/)[1]), 0)
 }
 
-/** The newest checkpoint of each replica, as one text. */
-async function newestCheckpoints(): Promise<string> {
-  const volumes = []
-  for (const id of ids) volumes.push((await readVolume(cluster, id)).copies)
-  return JSON.stringify(
-    volumes.map((copies) => copies.map(({ checkpoint }: { checkpoint: unknown }) => checkpoint)),
-  )
+/** The newest checkpoint of each replica, as one text. Waits until all are known: agents measure now and then. */
+async function knownCheckpoints(): Promise<string> {
+  const numbers = new Map<string, unknown>()
+  for (const id of ids)
+    await waitUntil(
+      async () => {
+        const { copies } = await readVolume(cluster, id)
+        numbers.set(id, copies.find(({ role }: { role: string }) => role === 'replica')?.checkpoint ?? null)
+        return numbers.get(id) !== null
+      },
+      { what: `the checkpoint of ${id} is known`, timeoutMs: 60_000 },
+    )
+  return JSON.stringify([...numbers])
 }
 
 interface Idle {

@@ -12,7 +12,7 @@ import { agentPid, nodeIds } from './lib/volumes/lab-volumes.ts'
 
 const { values } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '4' },
+    rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '10' },
     check: { type: 'boolean', default: false },
   },
