@@ -10,7 +10,7 @@ import type { PeerRequest } from './peer-process.ts'
 
 const PROGRAM = join(import.meta.dirname, 'peer-process.ts')
 
-export interface PeerProcess {
+interface PeerProcess {
   readonly peer: Peer
   /** The mount point of its pool. */
   readonly root: string

@@ -107,7 +107,7 @@ function volumeDryRuns({ dryRun }: Calls, within: Within) {
 }
 
 /** The parameters of a recommendation that the client has not checked; absent: those of the recommendation. */
-export type SentParameters = JsonObject
+type SentParameters = JsonObject
 
 function recommendationCalls({ get, post, dryRun }: Calls, withTenant: WithTenant) {
   const apply = (id: string): string => `/dvm/recommendations/${segment(id)}/apply`
