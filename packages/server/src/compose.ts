@@ -80,7 +80,6 @@ export async function composeServer(
     countVolumes: () => countVolumes(store),
   })
   const allowed = new Set(config.registries.flatMap(({ host }) => parseRegistryHost(host) ?? []))
-  const { openStream } = nodeSide
   const failedTickets = createFailedAttempts(config.rates.failedJoinsPerMinute, clock)
   const given = { config, store, broker, slots, quotas, pressure, allowed, ...nodeSide, failedTickets }
   const endpoints = [
@@ -92,7 +91,7 @@ export async function composeServer(
   const execs = createExecUpgrades({
     store,
     clock,
-    openStream,
+    openStream: nodeSide.openStream,
     failedTickets,
     publicUrl: config.publicUrl,
     log,
