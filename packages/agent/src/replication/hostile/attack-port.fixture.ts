@@ -3,6 +3,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { argv, stdout } from 'node:process'
+import { type ConnectionOptions, connect } from 'node:tls'
 import { selfSignedIdentity } from '../../peer/certificate.ts'
 import { generateNodeKeys, loadNodeState } from '../../state/node-state.ts'
 import { asPeer, header, type Speech, speak, streamed } from './speak.fixture.ts'
@@ -30,7 +31,18 @@ async function attack(host: string, volume: string, state: string): Promise<obje
   const attempts = Array.from({ length: ROUNDS }, () => requests.flatMap(over)).flat()
   let received = 0
   for (const attempt of attempts) received += (await speak({ ...attempt, host, port: PORT })).length
-  return { attempts: attempts.length, received }
+  const isReached = await completesHandshake(host, asPeer(selfSignedIdentity(node.identityKey)))
+  return { attempts: attempts.length, received, isReached }
+}
+
+/** Whether TLS at the port answers, without which no attempt would mean anything. */
+function completesHandshake(host: string, tls: ConnectionOptions): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ ...tls, host, port: PORT })
+    socket.on('secureConnect', () => resolve(true))
+    socket.on('error', () => resolve(false))
+    socket.on('close', () => resolve(false))
+  })
 }
 
 const [, , host = '', volume = '', state = ''] = argv
