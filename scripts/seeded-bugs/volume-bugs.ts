@@ -81,22 +81,6 @@ const bugs: readonly Omit<Bug, 'inVolumes'>[] = [
     ],
     seenBy: ['pool-bytes'],
   },
-  {
-    name: 'container placed while its volume is handed over',
-    edits: [
-      core(
-        'scheduling/filters/volume-primary.ts',
-        'primary !== node.id || isMoving)',
-        'primary !== node.id)',
-      ),
-    ],
-    seenBy: ['at-primary'],
-  },
-  {
-    name: 'ephemeral volume created again while it is written',
-    edits: [core('volumes/move-copies.ts', 'return isGone || !situation.isMounted()', 'return true')],
-    seenBy: ['one-writer'],
-  },
 ]
 
 export const VOLUME_BUGS: readonly Bug[] = bugs.map((bug) => ({ ...bug, inVolumes: true }))
