@@ -31,14 +31,21 @@ function someVolume(
   })
 }
 
-/** Makes the commit fail if a node with a new copy has changed, for example if its drain has begun. */
+type Placed = Pick<StoredVolume, 'copies' | 'handover'>
+
+/**
+ * Makes the commit fail if a node with a new copy, or the node to which a handover begins, has changed, for example if its
+ * drain has begun.
+ */
 export function compareNewNodes(
   transaction: Transaction,
   tenant: TenantId,
-  before: Pick<StoredVolume, 'copies'> | undefined,
-  after: Pick<StoredVolume, 'copies'>,
+  before: Placed | undefined,
+  after: Placed,
 ): void {
   const had = new Set(before?.copies.map(({ nodeId }) => nodeId))
-  for (const { nodeId } of after.copies)
-    if (!had.has(nodeId)) transaction.get(inTenant(tenant, nodes, nodeId))
+  const added = after.copies.map(({ nodeId }) => nodeId).filter((nodeId) => !had.has(nodeId))
+  const target = after.handover?.to
+  const begins = target === undefined || target === before?.handover?.to ? [] : [target]
+  for (const nodeId of [...added, ...begins]) transaction.get(inTenant(tenant, nodes, nodeId))
 }
