@@ -176,7 +176,7 @@ export const volumeCodes = {
     status: 409,
     field: 'id',
     expected: 'a recommendation whose applicable is true',
-    why: 'The recommendation cannot be applied at the moment: {reason}',
+    why: 'The recommendation cannot be applied at the moment: {reason}.',
     doc: markdown(
       'A recommendation has `"applicable": false` while its measurement is too old or the tenant has too few nodes for',
       'it.',

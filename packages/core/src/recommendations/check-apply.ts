@@ -73,7 +73,9 @@ function checkState(
   action: Action,
   target: number,
 ): Rejection | undefined {
-  if (!applicable) return reject('dvm_recommendation_not_applicable', 'id', id, { reason: why })
+  // The text of the code ends with a full stop of its own.
+  if (!applicable)
+    return reject('dvm_recommendation_not_applicable', 'id', id, { reason: why.replace(/\.$/, '') })
   const { enrolledNodes: enrolled, usedBytes: used = 0 } = measured
   if (action === 'set_replicas' && enrolled < target + 1)
     return reject('dvm_recommendation_insufficient_nodes', 'parameters.target_replicas', target, {

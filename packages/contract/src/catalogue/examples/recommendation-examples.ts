@@ -48,7 +48,7 @@ export const recommendationExamples = {
     fails: apply(EXAMPLE.oldRecommendation),
     params: {
       reason:
-        '96 % of the volume is in use. The node of the primary has not measured the volume since 2026-01-01T00:00:00.000Z.',
+        '96 % of the volume is in use. The node of the primary has not measured the volume since 2026-01-01T00:00:00.000Z',
     },
   },
   dvm_recommendation_not_found: {
