@@ -100,10 +100,9 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   })
   statuses.reportTo(routing.report)
   const kept = await openKept(options)
-  const { mayCreate } = role
   const copies = options.copies ?? volumes
   const parts = { server, desiredSet, statuses, routing, copies, ...kept, monotonicMs }
-  const node = startNode(options, { ...parts, mayCreate })
+  const node = startNode(options, { ...parts, mayCreate: role.mayCreate })
   const { converger } = node
 
   const onDesired = (change: DesiredChange): void => {

@@ -28,7 +28,7 @@ import { createQuotas } from './quotas/quotas.ts'
 import { createSlotAllocator } from './quotas/slots.ts'
 import type { NewerFormatError } from './store/format.ts'
 import { createStoreProbe, type StoreProbe } from './store/probe-store.ts'
-import { openStore, type Store } from './store/store.ts'
+import { openStore, type Store, type StoreOptions } from './store/store.ts'
 import { realClock as clock, realIds as ids } from './system-clock.ts'
 
 export interface Server {
@@ -46,19 +46,8 @@ export async function composeServer(
   onNewerFormat: (error: NewerFormatError) => void = () => {},
 ): Promise<Server> {
   const engine = connectEtcd(config, log)
-  const store = await openStore({
-    engine,
-    clock,
-    ids,
-    root: config.etcd.root,
-    onNewerFormat,
-    onUnreadable: (key, error) => log.error({ key, error: String(error) }, 'stored record cannot be decoded'),
-    onWentBack: (seen, found) =>
-      log.error(
-        { seen, found },
-        'etcd has an older revision than before, restored from a backup? restart this server',
-      ),
-  })
+  const events = { onNewerFormat, ...logStoreFaults(log) }
+  const store = await openStore({ engine, clock, ids, root: config.etcd.root, ...events })
   const secrets = writes(config) ? connectSecretsWriter(config) : undefined
   const pressure = createStorePressure(engine, config.etcd.quotaBytes, (alarms) =>
     alarms.length === 0
@@ -114,6 +103,15 @@ export async function composeServer(
     },
   }
 }
+
+const logStoreFaults = (log: Logger): Pick<StoreOptions, 'onUnreadable' | 'onWentBack'> => ({
+  onUnreadable: (key, error) => log.error({ key, error: String(error) }, 'stored record cannot be decoded'),
+  onWentBack: (seen, found) =>
+    log.error(
+      { seen, found },
+      'etcd has an older revision than before, restored from a backup? restart this server',
+    ),
+})
 
 interface HttpDeps {
   readonly config: Config
