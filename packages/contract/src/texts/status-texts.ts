@@ -194,7 +194,7 @@ export const NODE_STATUS_TEXTS: { readonly [status in Node['status']]: WordText 
   ready: { meaning: 'The agent sends heartbeats. The node accepts replicas unless it is cordoned.' },
   degraded: {
     meaning:
-      'The agent sends heartbeats, but a part of the machine is not as it was. With `pool_changed`, the storage pool is another one than before: the node gets no new volume work.',
+      'The agent sends heartbeats, but a part of the machine is not as it was. With the reason pool_changed, the storage pool is another one than before: the node gets no new volume work.',
     next: 'Restore the former pool and restart the agent. If it is lost, enroll the node again: it then uses the new pool.',
   },
   unreachable: {
