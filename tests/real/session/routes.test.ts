@@ -305,7 +305,7 @@ describe('the peer address of a router', () => {
     expect(logged.filter((line) => line.includes('invalid peer address'))).toHaveLength(1)
   })
 
-  test.each([
+  const unusable = [
     ['127.0.0.1:80', 'loopback'],
     ['localhost:80', 'loopback'],
     ['[::1]:80', 'loopback'],
@@ -313,35 +313,39 @@ describe('the peer address of a router', () => {
     ['224.0.0.1:80', 'multicast'],
     ['0.0.0.0:80', 'unspecified'],
     ['169.254.169.254:80', 'metadata'],
-  ])('is rejected for %s in a tenant with other nodes, with one event', async (address, kind) => {
-    const { url, store, logged } = await gatewayForTest()
-    const tenant = await addTenant(store)
-    const node = await enroll(store, tenant)
-    const stated = { peerAddress: address, securePeerAddress: address, agentPeerAddress: address }
-    // The only node of a tenant has no peers that could use the address.
-    await openRaw(url, node, stated)
-    expect(await nodeRecord(store, node)).toMatchObject({ peerAddress: address, agentPeerAddress: address })
-    await enroll(store, tenant)
-    for (const session of [2, 3]) {
-      const agent = await openRaw(url, node, stated)
-      expect(agent.session).toBe(session)
-    }
-    const record = await nodeRecord(store, node)
-    expect([record.peerAddress, record.agentPeerAddress, record.secureRouter]).toEqual(Array(3))
-    const events = (await storedEvents(store, tenant)).filter(({ type }) => type === 'node.address_refused')
-    expect(events).toMatchObject([
-      {
-        severity: 'warning',
-        reason: kind,
-        message: expect.stringContaining(`--peer-address ${address} (${kind})`),
-        data: {
-          refused: Array(3).fill({ received: address, kind }),
-          fix: expect.stringContaining('10.0.0.5'),
+  ] as const
+  test.each(unusable)(
+    'is rejected for %s in a tenant with other nodes, with one event',
+    async (address, kind) => {
+      const { url, store, logged } = await gatewayForTest()
+      const tenant = await addTenant(store)
+      const node = await enroll(store, tenant)
+      const stated = { peerAddress: address, securePeerAddress: address, agentPeerAddress: address }
+      // The only node of a tenant has no peers that could use the address.
+      await openRaw(url, node, stated)
+      expect(await nodeRecord(store, node)).toMatchObject({ peerAddress: address, agentPeerAddress: address })
+      await enroll(store, tenant)
+      for (const session of [2, 3]) {
+        const agent = await openRaw(url, node, stated)
+        expect(agent.session).toBe(session)
+      }
+      const record = await nodeRecord(store, node)
+      expect([record.peerAddress, record.agentPeerAddress, record.secureRouter]).toEqual(Array(3))
+      const events = (await storedEvents(store, tenant)).filter(({ type }) => type === 'node.address_refused')
+      expect(events).toMatchObject([
+        {
+          severity: 'warning',
+          reason: kind,
+          message: expect.stringContaining(`--peer-address ${address} (${kind})`),
+          data: {
+            refused: Array(3).fill({ received: address, kind }),
+            fix: expect.stringContaining('10.0.0.5'),
+          },
         },
-      },
-    ])
-    expect(logged.filter((line) => line.includes('invalid peer address'))).toHaveLength(6)
-  })
+      ])
+      expect(logged.filter((line) => line.includes('invalid peer address'))).toHaveLength(6)
+    },
+  )
 
   test('is removed by a session without one, and the node then receives no routes', async () => {
     const { url, store, gateway } = await gatewayForTest()
