@@ -1,6 +1,6 @@
 // A volume that is 80 % full is overwritten again and again in blocks of 8 KiB, as databases do, while checkpoints are taken
 // and sent. The extents of overwritten blocks stay in use for a while, but the writer never meets its quota, and
-// the agent goes on measuring the volume beside it.
+// the agent continues to measure the volume beside it.
 
 import { randomBytes } from 'node:crypto'
 import { writeSync } from 'node:fs'
