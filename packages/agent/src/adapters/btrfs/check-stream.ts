@@ -11,6 +11,8 @@ export interface StreamRules {
   readonly own: ReadonlySet<string>
   /** UUIDs of every other subvolume of the pool, in the same form. */
   readonly others: ReadonlySet<string>
+  /** Whether the path leads through no symbolic link in the volume's checkpoints with the UUID. */
+  isPlainPath(uuid: string, path: Buffer): Promise<boolean>
 }
 
 const MAGIC = Buffer.from('btrfs-stream\0\x01\0\0\0', 'latin1')
@@ -23,15 +25,25 @@ const { path, pathTo, pathLink, clonePath } = ATTRIBUTES
 
 type Attributes = ReadonlyMap<number, Buffer>
 
+/** A file in an earlier checkpoint whose data the stream copies. */
+interface CloneSource {
+  readonly uuid: string
+  /** Names of files need not be UTF-8. */
+  readonly path: Buffer
+}
+
 export interface StreamCheck {
   /** Checks the next bytes and returns those that btrfs may read: whole commands only. Throws at the first wrong one. */
-  add(chunk: Buffer): Buffer
+  add(chunk: Buffer): Promise<Buffer>
   /** Throws if the stream is not complete. */
   end(): void
 }
 
 export function createStreamCheck(rules: StreamRules): StreamCheck {
-  const accept = createCommandCheck(rules)
+  const sources = new Map<string, CloneSource>()
+  const accept = createCommandCheck(rules, (source) =>
+    sources.set(`${source.uuid} ${source.path.toString('latin1')}`, source),
+  )
   let rest = Buffer.alloc(0)
   let isBegun = false
   let isEnded = false
@@ -54,15 +66,19 @@ export function createStreamCheck(rules: StreamRules): StreamCheck {
     return at
   }
   return {
-    add(chunk) {
+    async add(chunk) {
       const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
       const checked = checkWhole(bytes)
+      for (const { uuid, path } of sources.values())
+        if (!(await rules.isPlainPath(uuid, path))) throw corrupt('a path leaves an earlier checkpoint')
+      sources.clear()
       // A copy, because the memory of a chunk is used again.
       rest = Buffer.from(bytes.subarray(checked))
       return bytes.subarray(0, checked)
     },
     end() {
       if (!isEnded) throw new PoolError('interrupted', 'The stream ended early.')
+      if (rest.length > 0) throw corrupt('bytes follow its end')
     },
   }
 }
@@ -71,7 +87,7 @@ const corrupt = (what: string): PoolError =>
   new PoolError('corrupt', `The stream is not one of the expected checkpoint: ${what}.`)
 
 /** Returns a check of the commands in their order. It returns whether the command is the last one. */
-function createCommandCheck({ name, own, others }: StreamRules) {
+function createCommandCheck({ name, own, others }: StreamRules, onClone: (source: CloneSource) => void) {
   let uuid: string | undefined
   return (code: number, attributes: Attributes): boolean => {
     const begins = code === COMMANDS.subvolume || code === COMMANDS.snapshot
@@ -88,6 +104,8 @@ function createCommandCheck({ name, own, others }: StreamRules) {
     // A file may be cloned within the checkpoint itself.
     const isOwn = source === undefined || own.has(source) || (!begins && source === uuid)
     if (!isOwn) throw corrupt('it copies data that is in no checkpoint of the volume')
+    if (code === COMMANDS.clone && source !== undefined && source !== uuid)
+      onClone({ uuid: source, path: Buffer.from(attributes.get(clonePath) ?? []) })
     return code === COMMANDS.end
   }
 }

@@ -202,6 +202,41 @@ test('rejects a stream that copies data of another volume, or has its UUID', asy
   await to.pool.remove(other)
 })
 
+test('rejects a stream that reaches another volume through a symbolic link in an earlier checkpoint', async () => {
+  const other = `other_${count}`
+  const secret = await to.pool.provision(other, 64 * MIB)
+  writeFileSync(join(secret, 'small'), 'x'.repeat(4096))
+  await to.pool.takeCheckpoint(other, FIRST)
+  symlinkSync(`../../../${other}/1.1/1.1`, join(data, 'way'))
+  symlinkSync('../way/small', join(data, 'folder/file'))
+  const odd = Buffer.from([0xff, 0x61])
+  writeFileSync(Buffer.concat([Buffer.from(`${data}/`), odd]), 'x'.repeat(4096))
+  await from.pool.takeCheckpoint(volume, SECOND)
+  await copy(SECOND)
+  const base = uuidAt(to, `checkpoints/${volume}/1.2/1.2`, 'Received UUID')
+  const third = { epoch: 1, number: 3 }
+  const receive = (uuid: Buffer, ...commands: Buffer[]): Promise<void> => {
+    const bytes = checkpointStream('1.3', uuid, ...commands)
+    const sha256 = createHash('sha256').update(bytes).digest('hex')
+    const digest = Promise.resolve({ bytes: bytes.length, sha256 })
+    return to.pool.receive(Readable.from([bytes]), request(third, digest))
+  }
+  for (const path of ['way/small', 'folder/file', 'folder/../way/small'])
+    await expect(receive(randomBytes(16), cloneFrom(base, path)), path).rejects.toMatchObject({
+      fault: 'corrupt',
+    })
+  // btrfs opens files of the checkpoint that it receives in the folder to which it is confined.
+  const uuid = randomBytes(16)
+  for (const up of ['..', '../../..', '../../../..']) {
+    const link = command('symlink', { path: 'way', ino: 301, pathLink: `${up}/checkpoints/${other}/1.1/1.1` })
+    await expect(receive(uuid, link, cloneFrom(uuid, 'way/small')), up).rejects.toMatchObject({
+      fault: 'failed',
+    })
+  }
+  await receive(uuid, cloneFrom(base, 'folder/large'), cloneFrom(base, odd))
+  await to.pool.remove(other)
+})
+
 function uuidAt({ root }: TestPool, path: string, name = '\tUUID'): Buffer {
   const shown = runCommand('btrfs', ['subvolume', 'show', join(root, path)])
   const [, uuid = ''] = new RegExp(`${name}: \\s*(\\S+)`).exec(shown) ?? []

@@ -2,7 +2,7 @@
 // an interrupted or wrong receive is never listed as a checkpoint.
 
 import { randomUUID } from 'node:crypto'
-import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { mkdir, readdir, realpath, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import {
   PoolError,
@@ -55,8 +55,28 @@ async function rulesFor(tree: PoolTree, request: ReceiveRequest): Promise<Stream
   // A receive of the same checkpoint that failed a moment ago may not be removed yet.
   const settled = (await tree.list()).filter((one) => !isBelow(FOLDERS.incoming)(one))
   const isOwn = isBelow(join(FOLDERS.checkpoints, request.volume))
+  const own = settled.filter(isOwn)
   const others = settled.filter((one) => !isOwn(one))
-  return { name: nameOf(request), own: uuidsOf(settled.filter(isOwn)), others: uuidsOf(others) }
+  return {
+    name: nameOf(request),
+    own: uuidsOf(own),
+    others: uuidsOf(others),
+    async isPlainPath(uuid, path) {
+      const sources = own.filter((one) => uuidsOf([one]).has(uuid))
+      const plain = await Promise.all(sources.map((one) => isPlain(tree.at(one.path), path)))
+      return plain.every(Boolean)
+    },
+  }
+}
+
+/**
+ * btrfs opens the source of a clone from the root of the pool and not from the folder to which it is confined, so a
+ * symbolic link in a checkpoint could lead to another volume. Checkpoints are read-only: the answer remains valid.
+ */
+async function isPlain(folder: string, path: Buffer): Promise<boolean> {
+  const below = (parent: string): Buffer => Buffer.concat([Buffer.from(`${parent}/`), path])
+  const real = await realpath(below(folder), 'buffer')
+  return real.equals(below(await realpath(folder)))
 }
 
 function uuidsOf(subvolumes: readonly ListedSubvolume[]): Set<string> {

@@ -58,7 +58,7 @@ export const checkpointStream = (name: string, uuid: Buffer, ...commands: readon
   )
 
 /** The command that copies the first page of a file of the subvolume with the UUID. */
-export const cloneFrom = (uuid: Buffer, clonePath: string): Buffer =>
+export const cloneFrom = (uuid: Buffer, clonePath: string | Buffer): Buffer =>
   command('clone', {
     path: 'file',
     fileOffset: 0,

@@ -105,7 +105,7 @@ async function writeAll(
   output.on('error', () => {})
   for await (const chunk of input) {
     meter.add(chunk)
-    const checked = check.add(chunk)
+    const checked = await check.add(chunk)
     if (checked.length === 0) continue
     await new Promise<void>((resolve, reject) => {
       output.write(checked, (error) => (error ? reject(error) : resolve()))
