@@ -2,6 +2,8 @@
 // node attack-port.fixture.ts HOST VOLUME STATE. STATE is the state folder of an agent, whose key it uses beside others.
 
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createConnection } from 'node:net'
 import { argv, stdout } from 'node:process'
 import { type ConnectionOptions, connect } from 'node:tls'
 import { selfSignedIdentity } from '../../peer/certificate.ts'
@@ -29,6 +31,10 @@ async function attack(host: string, volume: string, state: string): Promise<obje
     ...keys.map((key) => ({ bytes, tls: { ...asPeer(selfSignedIdentity(key)), ALPNProtocols: ['h2'] } })),
   ]
   const attempts = Array.from({ length: ROUNDS }, () => requests.flatMap(over)).flat()
+  // Attempts ignore errors; without this, a port that nobody can reach would pass.
+  const probe = createConnection({ host, port: PORT })
+  await once(probe, 'connect')
+  probe.destroy()
   let received = 0
   for (const attempt of attempts) received += (await speak({ ...attempt, host, port: PORT })).length
   const isReached = await completesHandshake(host, asPeer(selfSignedIdentity(node.identityKey)))
