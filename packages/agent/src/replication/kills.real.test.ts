@@ -226,14 +226,18 @@ async function handOverOnce(isCanceled: boolean): Promise<void> {
 }
 
 /** Runs the work with a death every few commands, first of the primary and then of the replica. */
-async function dieDuring(step: number, work: (round: number) => Promise<void>): Promise<number> {
-  let [kills, rounds] = [0, 0]
+async function dieDuring(
+  step: number,
+  work: (round: number) => Promise<void>,
+): Promise<{ kills: number; size: string }> {
+  let [kills, rounds, all] = [0, 0, 0]
   for (const sideOf of [primary, replica]) {
     await sideOf().process.send({ death: { command: 0, at: 'end' } })
     const counted = sideOf()
     await work(1)
     const commands = counted.seen?.commands ?? 0
     expect(commands).toBeGreaterThan(10)
+    all += commands
     for (let command = 1; command <= commands; command += step) {
       const before = deaths.length
       const at: Death['at'] = rounds % 2 === 0 ? 'end' : 'start'
@@ -243,19 +247,19 @@ async function dieDuring(step: number, work: (round: number) => Promise<void>): 
       rounds += 1
     }
   }
-  return kills
+  return { kills, size: `${kills} kills at every ${step}. of ${all} commands` }
 }
 
 test('replicates a volume after the agent of either node was killed at any command', PATIENCE, async () => {
-  const kills = await dieDuring(STEPS.replicate, replicateOnce)
+  const { kills, size } = await dieDuring(STEPS.replicate, replicateOnce)
   expect(kills).toBeGreaterThan(3)
-  console.log(`kills: ${kills} during checkpoints and receives`)
+  console.log(`checkpoints and receives: ${size}`)
 })
 
 test('hands a volume over, or cancels it, after the agent of either node was killed', PATIENCE, async () => {
-  const kills = await dieDuring(STEPS.handOver, (round) => handOverOnce(round % 3 === 2))
+  const { kills, size } = await dieDuring(STEPS.handOver, (round) => handOverOnce(round % 3 === 2))
   expect(kills).toBeGreaterThan(3)
-  console.log(`kills: ${kills} during handovers`)
+  console.log(`handovers: ${size}`)
 })
 
 test('removes the volume from both nodes without a trace', PATIENCE, async () => {
