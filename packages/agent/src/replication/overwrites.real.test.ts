@@ -16,7 +16,7 @@ import { checksums, MIB, startPool } from '../adapters/btrfs/pool.fixture.ts'
 import { desiredCopy, type KeptCopies, keepCopies } from '../storage/copies.fixture.ts'
 import { type PeerNode, startPeerNode } from './peer-nodes.fixture.ts'
 
-const SIZE = inRun(64, 256) * MIB
+const SIZE = inRun(40, 256) * MIB
 const PASSES = inRun(2, 10)
 const BLOCK = 8 * 1024
 const BLOCKS = Math.floor((SIZE * 0.8) / BLOCK)
