@@ -28,8 +28,11 @@ import {
 } from './node-process.fixture.ts'
 import { newVolumeId } from './peer-nodes.fixture.ts'
 
-/** Commands between two deaths in a short run; a long run has a death at every command. */
-const STEPS = { replicate: inRun(18, 1), handOver: inRun(60, 1) }
+/** Deaths of each node in a short run; a long run has a death at every command. */
+const DEATHS = {
+  replicate: inRun(3, Number.POSITIVE_INFINITY),
+  handOver: inRun(2, Number.POSITIVE_INFINITY),
+}
 /** One of so many handovers is canceled, so that a short run cancels one for each side. */
 const CANCEL_EVERY = inRun(2, 3)
 const SIZE = 16 * MIB
@@ -227,19 +230,20 @@ async function handOverOnce(isCanceled: boolean): Promise<void> {
   await replicateOnce()
 }
 
-/** Runs the work with a death every few commands, first of the primary and then of the replica. */
+/** Runs the work with deaths at equal distances, first of the primary and then of the replica. */
 async function dieDuring(
-  step: number,
+  most: number,
   work: (round: number) => Promise<void>,
 ): Promise<{ kills: number; size: string }> {
   let [kills, rounds, all] = [0, 0, 0]
   for (const sideOf of [primary, replica]) {
     await sideOf().process.send({ death: { command: 0, at: 'end' } })
     const counted = sideOf()
-    await work(1)
+    await work(0)
     const commands = counted.seen?.commands ?? 0
     expect(commands).toBeGreaterThan(10)
     all += commands
+    const step = Math.ceil(commands / Math.min(most, commands))
     for (let command = 1; command <= commands; command += step) {
       const before = deaths.length
       const at: Death['at'] = rounds % 2 === 0 ? 'end' : 'start'
@@ -249,17 +253,19 @@ async function dieDuring(
       rounds += 1
     }
   }
-  return { kills, size: `${kills} kills at every ${step}. of ${all} commands` }
+  return { kills, size: `${kills} kills at ${rounds} of ${all} commands` }
 }
 
 test('replicates a volume after the agent of either node was killed at any command', PATIENCE, async () => {
-  const { kills, size } = await dieDuring(STEPS.replicate, replicateOnce)
+  const { kills, size } = await dieDuring(DEATHS.replicate, replicateOnce)
   expect(kills).toBeGreaterThan(inRun(1, 3))
   console.log(`checkpoints and receives: ${size}`)
 })
 
 test('hands a volume over, or cancels it, after the agent of either node was killed', PATIENCE, async () => {
-  const { kills, size } = await dieDuring(STEPS.handOver, (round) => handOverOnce(round % CANCEL_EVERY === 1))
+  const { kills, size } = await dieDuring(DEATHS.handOver, (round) =>
+    handOverOnce(round % CANCEL_EVERY === 1),
+  )
   expect(kills).toBeGreaterThan(inRun(1, 3))
   console.log(`handovers: ${size}`)
 })
