@@ -24,7 +24,7 @@ export const PACKAGES: { readonly [name: string]: PackageRow } = {
   contract: { ours: [], builtins: false, npm: false },
   core: { ours: ['contract'], builtins: false, npm: false },
   server: { ours: ['contract', 'core'], builtins: true, npm: true },
-  agent: { ours: ['contract', 'core/node'], builtins: true, npm: true },
+  agent: { ours: ['contract', 'core/node', 'core/promotion'], builtins: true, npm: true },
   client: { ours: ['contract'], builtins: false, npm: false },
   manifest: {
     ours: ['contract', 'core/admission', 'core/volumes/check-volume'],
@@ -71,7 +71,7 @@ export const FOLDERS: { readonly [name: string]: readonly FolderRow[] } = {
 }
 
 /** Folders and files that may construct adapters. Adapters may also use one another. */
-export const MAY_CONSTRUCT_ADAPTERS = [...ROOTS, 'adapters']
+export const MAY_CONSTRUCT_ADAPTERS = [...ROOTS, 'fencer-main.ts', 'adapters']
 
 /** Globals that pure code may not use, because they give access to I/O without an import. */
 const NODE_GLOBALS = ['process', 'Buffer', 'require', '__dirname', 'globalThis', 'fetch', 'console']
