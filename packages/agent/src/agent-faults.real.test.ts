@@ -1,11 +1,17 @@
 // The agent, its engine or its machine fails and recovers: an assignment never has more than one container, and
 // containers that need no change are kept. See docs/design/agent.md#static-stability
 
+import { existsSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import type { DesiredItem } from '@holdfast/contract'
+import type { FencerReport } from '@holdfast/core/promotion/fencer-groups'
 import { waitUntil } from '@holdfast/testkit'
+import { watchMachineStalls } from '@holdfast/testkit/load/machine-stalls'
 import { inRun } from '@holdfast/testkit/long-run'
 import { expect, it } from 'vitest'
+import { MIB } from './adapters/btrfs/pool.fixture.ts'
+import { startFencedWriter } from './fencer/fenced-writers.fixture.ts'
+import { writesIn } from './fencer/fencer.fixture.ts'
 import { desiredItem, isUp } from './fixtures/agent.fixture.ts'
 import { dyingAfter } from './fixtures/dying.fixture.ts'
 import { onBothOwnEngines } from './fixtures/real-engine.fixture.ts'
@@ -135,6 +141,53 @@ onBothOwnEngines('faults', (world, line) => {
     for (const item of items) expect((await node.containersOf(item)).length).toBe(1)
     await agent.close()
     await node.clear()
+  })
+
+  it('a fencer ends the writers without agent and engine, also one that the engine starts later', {
+    timeout: 120_000,
+  }, async () => {
+    const { docker, image } = world()
+    const writer = await startFencedWriter(docker, image)
+    const { name, fencer, node, item, volumes, mountPoint } = writer
+    const isMounted = () => readFileSync('/proc/self/mountinfo', 'utf8').includes(` ${mountPoint} `)
+    const late = await writer.createLate()
+    expect([await fencer.link.guards(name), isMounted()]).toEqual([true, true])
+    const stalls = await watchMachineStalls()
+    docker.pause()
+    const starting = late.container.start().catch(() => {})
+    const leaseEndMs = await writer.renew(3_000)
+    try {
+      const isGone = (one: FencerReport) => one.fences.get(name)?.emptyMs !== undefined
+      const { fences } = await fencer.until('the writer is gone', isGone)
+      expect(fences.get(name)?.emptyMs).toBeLessThan(leaseEndMs)
+      await waitUntil(() => !isMounted(), { what: 'the volume is unmounted' })
+    } finally {
+      docker.resume()
+    }
+    const { lastMs } = writesIn(writer.file)
+    expect(lastMs).toBeLessThan(leaseEndMs)
+    await starting
+    await waitUntil(async () => !(await late.container.inspect()).State.Running, { what: 'it has ended' })
+    const stalledMs = await stalls()
+    // A container that was killed before its first write has no file.
+    const wroteMs = existsSync(late.file) ? writesIn(late.file).lastMs - writesIn(late.file).firstMs : 0
+    process.stdout.write(
+      `fencer, ${line} engine: last write ${Math.round(leaseEndMs - lastMs)} ms before the end of the lease; a late writer wrote for ${Math.round(wroteMs)} ms\n`,
+    )
+    expect(wroteMs).toBeLessThanOrEqual(100 + stalledMs)
+    expect((await late.container.inspect()).State.ExitCode).not.toBe(0)
+    await late.container.remove()
+
+    // A renewed lease lifts the fence: the volume is mounted and its container started again.
+    await writer.renew(60_000)
+    await fencer.until('the fence is lifted', (one) => !one.fences.has(name))
+    await volumes.home.pool.provision(name, 32 * MIB)
+    const agent = await node.start()
+    node.send([item])
+    await waitUntil(() => writesIn(writer.file).lastMs > leaseEndMs, { what: 'the writer writes again' })
+    expect(await fencer.link.guards(name)).toBe(true)
+    await agent.close()
+    await writer.remove()
   })
 
   it('starts existing containers of the saved set while no server answers, and creates none', async () => {

@@ -1,1 +1,3 @@
 export { startAgent } from './agent.ts'
+export { bootClockMs } from './fencer/boot-clock.ts'
+export { createFencerLink, type FencerLink } from './fencer/fencer-link.ts'

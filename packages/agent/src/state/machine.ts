@@ -1,12 +1,10 @@
 // The facts about the node's machine that the agent reports: boot id, capacity and engine.
 
-import { readFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { AGENT_CAPABILITIES, type Capacity, defined, VERSION } from '@holdfast/contract'
+import { readBootId } from '../fencer/boot-clock.ts'
 import type { EngineVersion } from '../ports/engine.ts'
 import type { MachineFacts, Storage } from '../ports/session.ts'
-
-const BOOT_ID = '/proc/sys/kernel/random/boot_id'
 
 /** The version and capabilities that the agent states. Tests run agents that state others. */
 export interface AgentBuild {
@@ -37,7 +35,7 @@ export function machineFacts(
   const { labels, capacity, storage, ...peers } = configured
   const { peerAddress, securePeerAddress, peerCertificate, agentPeerAddress } = peers
   return {
-    bootId: readFileSync(BOOT_ID, 'utf8').trim(),
+    bootId: readBootId(),
     version,
     capabilities,
     labels,

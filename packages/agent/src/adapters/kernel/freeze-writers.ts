@@ -1,11 +1,10 @@
 // Freezes the containers that write a group of volumes, by the cgroup that the group has (docs/design/mounts.md). An agent
 // that dies while writers are frozen would leave them so: the next agent thaws all of them at its start.
 
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { VolumeId } from '@holdfast/contract'
 import type { VolumeWriters } from '../../ports/volume-writers.ts'
+import { isFrozen, setFrozen } from './cgroup-state.ts'
 import { cgroupsOf, freezerRoot } from './writer-cgroups.ts'
 
 const FREEZE_MS = 2_000
@@ -48,19 +47,4 @@ async function freezeFolder(path: string, volume: VolumeId | undefined): Promise
       throw new Error(`The writer of ${volume} was not frozen within ${FREEZE_MS} ms.`)
     await delay(POLL_MS)
   }
-}
-
-const isUnified = (path: string): boolean => existsSync(join(path, 'cgroup.freeze'))
-
-/** A cgroup that is gone has no processes to freeze. */
-function setFrozen(path: string, frozen: boolean): void {
-  if (!existsSync(path)) return
-  if (isUnified(path)) writeFileSync(join(path, 'cgroup.freeze'), frozen ? '1' : '0')
-  else writeFileSync(join(path, 'freezer.state'), frozen ? 'FROZEN' : 'THAWED')
-}
-
-function isFrozen(path: string): boolean {
-  if (!existsSync(path)) return true
-  if (!isUnified(path)) return readFileSync(join(path, 'freezer.state'), 'utf8').trim() === 'FROZEN'
-  return /^frozen 1$/m.test(readFileSync(join(path, 'cgroup.events'), 'utf8'))
 }
