@@ -60,6 +60,8 @@ const PATIENCE = { timeout: LONG ? 3_600_000 : 240_000 }
 const KINDS =
   'arc aud cred dep evt exec format idem join node obs place reg route shard slot tenant token why'.split(' ')
 const PER_SECOND = 30
+/** The writer is a single container, and the other loads continue beside it. */
+const WRITER_PER_SECOND = 10
 
 let base: Build
 let tip: Build
@@ -307,7 +309,7 @@ test('an agent that goes back to the base version keeps the data and creates no 
 
 test('a writer keeps its container and its volume while processes change to another build', async () => {
   const targets = await untilServed(platform, 'writer.example')
-  const load = startLoad({ targets, host: 'writer.example', perSecond: PER_SECOND })
+  const load = startLoad({ targets, host: 'writer.example', perSecond: WRITER_PER_SECOND })
   loads = [...loads, load]
   traffic = startApiTraffic(platform.api, requestsWithVolumes)
   const head = editedBuild('the current tree, unedited', [])
