@@ -36,11 +36,13 @@ export interface Engines {
 }
 
 export async function startEngines(folder: DevFolder, step: Step, lab: Lab | undefined): Promise<Engines> {
-  const [etcd, secretsStore, { registry, images }] = await Promise.all([
+  const [etcd, secretsStore, registry] = await Promise.all([
     step('etcd, three members', () => startState(folder)),
     step('secrets store, initialized and unsealed', () => startSecrets(folder)),
-    step('registry with sample images', () => startImages(folder, lab?.registry)),
+    openRegistry(folder, lab?.registry),
   ])
+  // Compressing images blocks this process for seconds, in which calls to the other engines would reach their deadlines.
+  const images = await step('registry with sample images', () => pushImages(registry))
   return { etcd, secretsStore, registry, images, address: lab?.hostAddress ?? '127.0.0.1' }
 }
 
@@ -62,17 +64,19 @@ async function startSecrets(folder: DevFolder): Promise<SecretsStore> {
   return store
 }
 
-/**
- * Starts a registry and fills it. Uses the registry of the lab (simulated machines) if there is one: nodes can reach it.
- */
-async function startImages(folder: DevFolder, given: Registry | undefined) {
+/** Starts a registry. Uses the registry of the lab (simulated machines) if there is one: nodes can reach it. */
+async function openRegistry(folder: DevFolder, given: Registry | undefined): Promise<Registry> {
   const registry = given ?? (await startRegistry({ folder: folder.engine('registry') }))
   addProcess(folder, 'registry', registry.pid)
+  return registry
+}
+
+async function pushImages(registry: Registry): Promise<SampleImages> {
   const push = (tag: string, script: string) =>
     registry.pushBusyboxImage(SAMPLE, tag, { command: ['/bin/sh', '-c', script] })
   const { reference } = await push('1.0', SERVE)
   await push('2.0', SERVE)
   await push('3.0', BROKEN)
   const database = await registry.pushPostgresImage('samples/postgres', '15')
-  return { registry, images: { hello: reference, database: database.reference } }
+  return { hello: reference, database: database.reference }
 }
