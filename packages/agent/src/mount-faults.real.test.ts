@@ -114,56 +114,54 @@ onBothEngines('faults of mounts', (world, line) => {
   })
 
   // A full pool is the same for both engines: a short run fills it once.
-  it.runIf(LONG || line === 'new')(
-    'containers and agent continue on a pool that one writer has filled',
-    async () => {
-      const { docker } = world()
-      const home = await startPool(128 * MIB)
-      const node = createTestNode(docker.socketPath, undefined, { tenant: newTenant(), folder: home.folder })
-      const cgroup = `${docker.cgroup}/writers`
-      node.volumes = { host: createHostVolumes(cgroup), cgroup }
-      node.openPool = () => home.open()
-      const [large, small, late] = [desiredCopy({ sizeBytes: 64 * MIB }), desiredCopy(), desiredCopy()]
-      const [filler, other] = [itemWith(large.volume), itemWith(small.volume)]
-      const run = async (id: string | null, script: string) =>
-        node.engine.runProbe(id ?? '', ['/bin/sh', '-c', script], 30_000)
-      try {
-        const first = await node.start()
-        node.send([filler, other], { copies: [large, small] })
-        const { containerId } = await node.until(filler, 'running', isUp)
-        const { containerId: otherId } = await node.until(other, 'running', isUp)
-        await run(otherId, 'echo kept > /data/mine; sync')
-        const sizes = ['1M', '4k'].map((size) => `dd if=/dev/urandom of=/data/${size} bs=${size}`)
-        expect((await run(containerId, `${sizes.join('; ')}; sync`)).output.text).toMatch(/space left|quota/)
-        const { poolBytes, usedBytes } = await home.pool.inspect()
-        expect(usedBytes / poolBytes).toBeGreaterThan(0.95)
-        await first.close()
+  const itOnce = it.runIf(LONG || line === 'new')
+  itOnce('containers and agent continue on a pool that one writer has filled', async () => {
+    const { docker } = world()
+    const home = await startPool(128 * MIB)
+    const node = createTestNode(docker.socketPath, undefined, { tenant: newTenant(), folder: home.folder })
+    const cgroup = `${docker.cgroup}/writers`
+    node.volumes = { host: createHostVolumes(cgroup), cgroup }
+    node.openPool = () => home.open()
+    const [large, small, late] = [desiredCopy({ sizeBytes: 64 * MIB }), desiredCopy(), desiredCopy()]
+    const [filler, other] = [itemWith(large.volume), itemWith(small.volume)]
+    const run = async (id: string | null, script: string) =>
+      node.engine.runProbe(id ?? '', ['/bin/sh', '-c', script], 30_000)
+    try {
+      const first = await node.start()
+      node.send([filler, other], { copies: [large, small] })
+      const { containerId } = await node.until(filler, 'running', isUp)
+      const { containerId: otherId } = await node.until(other, 'running', isUp)
+      await run(otherId, 'echo kept > /data/mine; sync')
+      const sizes = ['1M', '4k'].map((size) => `dd if=/dev/urandom of=/data/${size} bs=${size}`)
+      expect((await run(containerId, `${sizes.join('; ')}; sync`)).output.text).toMatch(/space left|quota/)
+      const { poolBytes, usedBytes } = await home.pool.inspect()
+      expect(usedBytes / poolBytes).toBeGreaterThan(0.95)
+      await first.close()
 
-        // An agent that starts on the full pool keeps the containers, starts another one, and creates no copy.
-        const second = await node.start()
-        const next = itemWith(small.volume)
-        node.send([filler, { ...other, desired: 'removed' }, next], { copies: [large, small, late] })
-        await node.until(other, 'gone', ({ gone }) => gone)
-        const { containerId: nextId } = await node.until(next, 'running', isUp)
-        expect((await run(nextId, 'cat /data/mine')).output.text.trim()).toBe('kept')
-        expect(node.newest(filler)).toMatchObject({
-          containerId,
-          state: expect.stringMatching(/running|ready/),
-        })
-        const reportOf = (copy: DesiredCopy) =>
-          node.copyReports.findLast(({ volume }) => volume === copy.volume)
-        await waitUntil(() => reportOf(late) !== undefined, { what: 'the new copy is reported' })
-        expect(reportOf(late)).toMatchObject({ state: 'failed', reason: 'no_room' })
-        expect([large, small].map((copy) => reportOf(copy)?.state)).toEqual(['present', 'present'])
-        await run(containerId, 'rm /data/1M /data/4k; sync')
-        expect((await run(nextId, 'echo again > /data/mine && sync')).exitCode).toBe(0)
-        node.send([filler, next].map((item) => ({ ...item, desired: 'removed' as const })))
-        for (const item of [filler, next]) await node.until(item, 'gone', ({ gone }) => gone)
-        await second.close()
-      } finally {
-        await node.clear()
-        home.remove()
-      }
-    },
-  )
+      // An agent that starts on the full pool keeps the containers, starts another one, and creates no copy.
+      const second = await node.start()
+      const next = itemWith(small.volume)
+      node.send([filler, { ...other, desired: 'removed' }, next], { copies: [large, small, late] })
+      await node.until(other, 'gone', ({ gone }) => gone)
+      const { containerId: nextId } = await node.until(next, 'running', isUp)
+      expect((await run(nextId, 'cat /data/mine')).output.text.trim()).toBe('kept')
+      expect(node.newest(filler)).toMatchObject({
+        containerId,
+        state: expect.stringMatching(/running|ready/),
+      })
+      const reportOf = (copy: DesiredCopy) =>
+        node.copyReports.findLast(({ volume }) => volume === copy.volume)
+      await waitUntil(() => reportOf(late) !== undefined, { what: 'the new copy is reported' })
+      expect(reportOf(late)).toMatchObject({ state: 'failed', reason: 'no_room' })
+      expect([large, small].map((copy) => reportOf(copy)?.state)).toEqual(['present', 'present'])
+      await run(containerId, 'rm /data/1M /data/4k; sync')
+      expect((await run(nextId, 'echo again > /data/mine && sync')).exitCode).toBe(0)
+      node.send([filler, next].map((item) => ({ ...item, desired: 'removed' as const })))
+      for (const item of [filler, next]) await node.until(item, 'gone', ({ gone }) => gone)
+      await second.close()
+    } finally {
+      await node.clear()
+      home.remove()
+    }
+  })
 })

@@ -31,7 +31,7 @@ async function attack(host: string, volume: string, state: string): Promise<obje
     ...keys.map((key) => ({ bytes, tls: { ...asPeer(selfSignedIdentity(key)), ALPNProtocols: ['h2'] } })),
   ]
   const attempts = Array.from({ length: ROUNDS }, () => requests.flatMap(over)).flat()
-  // Attempts ignore errors; without this, a port that nobody can reach would pass.
+  // Attempts ignore errors; without this, a port that cannot be reached would pass.
   const probe = createConnection({ host, port: PORT })
   await once(probe, 'connect')
   probe.destroy()
