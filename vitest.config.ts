@@ -6,16 +6,12 @@ const long = env.HOLDFAST_LONG === '1'
 const HOUR_MS = 3_600_000
 
 // unit: pure, no engine.
-// real: with engines that the testkit starts, which all files of a worker share.
-// machines: like real, for code that runs on a node; separate, because it mostly waits for Docker and runs beside the lab.
-// The test of labs whose owner was killed is in real, because a new lab of another process removes what it examines.
+// real: with engines that the testkit starts; on small machines one file at a time in one worker, so that all share them.
+// machines: like real, for code that runs on a node; separate, because it mostly waits for Docker and may run in parallel.
 // timed: tests of real and machines with time limits, or whose requests fail on a starved machine; nothing else runs then.
 // lab: full nodes with their own Docker Engines, as root. simulation: thousands of seeds on all cores, and the search.
 const SEEDS = 'packages/simulation/src/{seeds/seeds,effects/effects,promotion/search}.test.ts'
-const MACHINES = [
-  'packages/agent/src/**/*.real.test.ts',
-  'packages/testkit/src/**/!(lab-lifetime).real.test.ts',
-]
+const MACHINES = ['packages/agent/src/**/*.real.test.ts', 'packages/testkit/src/**/*.real.test.ts']
 const TIMED = [
   'tests/real/{cli/delivery,placement/leadership,store/faults,faults/one-way}.test.ts',
   'tests/real/api/{hostile,races}.test.ts',
@@ -51,9 +47,9 @@ export default defineConfig({
         test: {
           ...onEngines,
           name: 'real',
-          // Each worker starts its own engines; tests use unique names and ports. A worker waits half of its time.
+          // Each worker starts its own engines; tests use unique names and ports.
           fileParallelism: true,
-          maxWorkers: 3,
+          maxWorkers: 2,
           include: ['packages/*/src/**/*.real.test.ts', 'tests/real/**/*.test.ts'],
           exclude: [...MACHINES, ...TIMED],
         },
