@@ -33,7 +33,10 @@ interface CloneSource {
 }
 
 export interface StreamCheck {
-  /** Checks the next bytes and returns those that btrfs may read: whole commands only. Throws at the first wrong one. */
+  /**
+   * Checks the next bytes and returns those that btrfs may read: whole commands only, in memory that the next call uses
+   * again. Throws at the first wrong one.
+   */
   add(chunk: Buffer): Promise<Buffer>
   /** Throws if the stream is not complete. */
   end(): void
@@ -44,7 +47,7 @@ export function createStreamCheck(rules: StreamRules): StreamCheck {
   const accept = createCommandCheck(rules, (source) =>
     sources.set(`${source.uuid} ${source.path.toString('latin1')}`, source),
   )
-  let rest = Buffer.alloc(0)
+  const pending = createPending()
   let isBegun = false
   let isEnded = false
   /** Checks the whole commands of some bytes and returns their length. */
@@ -67,18 +70,39 @@ export function createStreamCheck(rules: StreamRules): StreamCheck {
   }
   return {
     async add(chunk) {
-      const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+      const bytes = pending.append(chunk)
       const checked = checkWhole(bytes)
       for (const { uuid, path } of sources.values())
         if (!(await rules.isPlainPath(uuid, path))) throw corrupt('a path leaves an earlier checkpoint')
       sources.clear()
-      // A copy, because the memory of a chunk is used again.
-      rest = Buffer.from(bytes.subarray(checked))
-      return bytes.subarray(0, checked)
+      return pending.take(checked)
     },
     end() {
       if (!isEnded) throw new PoolError('interrupted', 'The stream ended early.')
-      if (rest.length > 0) throw corrupt('bytes follow its end')
+      if (pending.length() > 0) throw corrupt('bytes follow its end')
+    },
+  }
+}
+
+const FIRST_BYTES = 256 * 1024
+
+/** Bytes that wait for the rest of their command, in one piece of memory: new memory for each chunk costs more than a copy. */
+function createPending() {
+  let memory = Buffer.allocUnsafe(FIRST_BYTES)
+  let [start, end] = [0, 0]
+  return {
+    length: () => end - start,
+    append(chunk: Buffer): Buffer {
+      memory.copyWithin(0, start, end)
+      end -= start
+      start = 0
+      if (end + chunk.length > memory.length) memory = Buffer.concat([memory], 2 * (end + chunk.length))
+      end += chunk.copy(memory, end)
+      return memory.subarray(0, end)
+    },
+    take(bytes: number): Buffer {
+      start = bytes
+      return memory.subarray(0, bytes)
     },
   }
 }
