@@ -1,4 +1,5 @@
-// What do idle replicated volumes cost? Agents, peer port and store of a lab with many volumes that nothing writes.
+// Measures the cost of idle replicated volumes: CPU of the agents, bytes on the peer port and writes to the store, in a
+// lab with many volumes that no container writes.
 // bench/README.md explains how to run and read it.
 
 import { setTimeout as pause } from 'node:timers/promises'

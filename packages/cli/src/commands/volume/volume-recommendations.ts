@@ -1,7 +1,12 @@
 // `holdfast volume recommendations`: lists what should be changed at the volumes of the tenant, and applies one of them.
 
 import { readAll } from '@holdfast/client'
-import { RECOMMENDATION_PRIORITIES, RECOMMENDATION_TYPES, type Recommendation } from '@holdfast/contract'
+import {
+  defined,
+  RECOMMENDATION_PRIORITIES,
+  RECOMMENDATION_TYPES,
+  type Recommendation,
+} from '@holdfast/contract'
 import type { OnlineCommand, OptionSpec } from '../../command.ts'
 import { DRY_RUN_OPTION, printPlanned } from '../../dry-run.ts'
 import { EXIT } from '../../exit-codes.ts'
@@ -52,10 +57,7 @@ export const volumeRecommendations: OnlineCommand = {
   online: true,
   async run({ terminal, text }, client) {
     const [type, priority] = [text('type'), text('priority')]
-    const filter = {
-      ...(type === undefined ? {} : { type }),
-      ...(priority === undefined ? {} : { priority }),
-    }
+    const filter = defined({ type, priority })
     const found = await readAll((page) => client.volumes.recommendations.list({ ...page, ...filter }))
     if (!found.ok) return printFailure(terminal, found.failure)
     await printItems(terminal, text('output'), recommendations, found.value)
