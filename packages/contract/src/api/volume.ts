@@ -78,6 +78,22 @@ export const volumeCopyShape = object({
 })
 export type VolumeCopy = Infer<typeof volumeCopyShape>
 
+/** A change of the primary after which a copy continues with its own data. */
+export const promotionShape = object({
+  at: string(),
+  fromEpoch: integer(),
+  toEpoch: integer(),
+  from: branded<NodeId>(),
+  to: branded<NodeId>(),
+  /** `forced`: an operator waived the limit on the loss, or said that the primary is dead. */
+  cause: oneOf(['primary_silent', 'forced']),
+  /** The number of the checkpoint with which the copy continues. */
+  checkpoint: integer(),
+  /** Upper bound of the time whose writes are lost, in milliseconds; null if the copy could not bound it. */
+  lossMs: nullable(integer()),
+})
+export type Promotion = Infer<typeof promotionShape>
+
 export const volumeShape = object({
   id: branded<VolumeId>(),
   ...volumeSpecShape.fields,

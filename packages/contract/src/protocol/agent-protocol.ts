@@ -34,6 +34,7 @@ import {
   string,
 } from '../shapes/shape.ts'
 import { offerDecisionShape, poolReportShape, poolWipeShape } from './pool-report.ts'
+import { askedVolumeShape, configurationShape, configureRequestShape, promiseShape } from './promotion.ts'
 import { routersShape } from './routers.ts'
 import { desiredCopyShape, measurementShape, observedCopyShape, peerShape } from './volume-copies.ts'
 
@@ -182,10 +183,20 @@ export type Status = Infer<typeof statusShape>
 
 /**
  * Methods of a call between server and agent. The server calls `containers`, `measure`, which asks for the bytes in use of
- * all copies, and `checkpoint`, which takes checkpoints of all primaries first and needs the capability `checkpoints`. The
- * agent calls the other methods.
+ * all copies, and `checkpoint`, which takes checkpoints of all primaries first and needs the capability `checkpoints`. It
+ * calls `promises`, which asks about the promises of copies, and `prepare`, which asks for their votes; both need the
+ * capability `promises`. The agent calls the other methods.
  */
-export const CALL_METHODS = ['containers', 'measure', 'checkpoint', 'registry', 'environment'] as const
+export const CALL_METHODS = [
+  'containers',
+  'measure',
+  'checkpoint',
+  'promises',
+  'prepare',
+  'registry',
+  'environment',
+  'configure',
+] as const
 export const callShape = object({
   type: oneOf(['call']),
   id: string(),
@@ -195,6 +206,10 @@ export const callShape = object({
   /** For the method `environment`: the container and the attempt to create it. Each attempt is answered once. */
   assignmentId: optional(branded<AssignmentId>()),
   attempt: optional(string()),
+  /** For the method `configure`. */
+  requests: optional(list(configureRequestShape)),
+  /** For the methods `promises` and `prepare`. */
+  volumes: optional(list(askedVolumeShape)),
 })
 export type Call = Infer<typeof callShape>
 
@@ -203,6 +218,10 @@ export const answerShape = object({
   id: string(),
   containers: optional(list(machineContainerShape)),
   measurements: optional(list(measurementShape)),
+  /** For the method `configure`: the committed configurations; a volume that does not exist is left out. */
+  configurations: optional(list(configurationShape)),
+  /** For the methods `promises` and `prepare`: a volume of which the node has no copy is left out. */
+  promises: optional(list(promiseShape)),
   /** A credential or environment, encrypted to the node's key; absent if the tenant has no credential for the host. */
   sealed: optional(string()),
   error: optional(string()),

@@ -44,6 +44,9 @@ export const CHECKPOINTS = 'checkpoints'
 /** The agent offers what its pool holds, and deletes all of it on the order of the server. */
 export const OFFERS = 'offers'
 
+/** The agent exchanges promises with the agents of other copies, and votes for promotions. */
+export const PROMISES = 'promises'
+
 /** The capabilities of an agent of this version. */
 export const AGENT_CAPABILITIES: readonly string[] = [
   ...new Set(Object.values(TEMPLATE_CAPABILITIES)),

@@ -38,6 +38,11 @@ export const desiredCopyShape = object({
   peers: list(branded<NodeId>()),
   /** For a primary: the node that takes over. The agent sends it a last checkpoint and no longer writes. */
   handOverTo: optional(branded<NodeId>()),
+  /** The configuration version and the promotable nodes; absent for an agent without the capability `promises`. */
+  cv: optional(integer()),
+  promotable: optional(list(branded<NodeId>())),
+  /** For a promotable replica: the images of the volume's writers, which the agent keeps pulled. */
+  images: optional(list(string())),
 })
 export type DesiredCopy = Infer<typeof desiredCopyShape>
 
@@ -74,6 +79,10 @@ export const observedCopyShape = object({
   replicas: optional(list(observedReplicaShape)),
   /** Only after a handover: the last checkpoint, which the next primary has acknowledged. This node no longer writes. */
   released: optional(object({ to: branded<NodeId>(), checkpoint: checkpointShape })),
+  /** Only for a promotable replica whose promise to the primary has expired: it would vote. */
+  isPromiseExpired: optional(boolean()),
+  /** Only for a primary: since when a fence keeps its writers from running. */
+  fencedSince: optional(string()),
 })
 export type ObservedCopy = Infer<typeof observedCopyShape>
 

@@ -5,6 +5,7 @@ import type {
   NodeStatus,
   ObservedCopy,
   OfferedCopy,
+  Promotion,
   VOLUME_PHASES,
   VolumeCheckpoint,
   VolumeCopy,
@@ -36,6 +37,12 @@ export interface VolumeRecord {
   readonly from?: VolumeCheckpoint
   /** Whether the primary was reported once. Afterwards a primary that its pool lacks is never created empty. */
   readonly provisioned?: boolean
+  /** Nodes whose promises the primary needs, and which may be promoted; absent: none. */
+  readonly promotable?: readonly NodeId[]
+  /** Configuration version: increases with every change of primary, `promotable` and handover; absent: 0. */
+  readonly cv?: number
+  /** The last promotions, the newest first. */
+  readonly promotions?: readonly Promotion[]
 }
 
 /** A node with a copy, as far as volumes depend on it. */
@@ -55,7 +62,7 @@ export interface CopyNode {
 /** The last report of an agent about its copy. */
 export type CopyReport = Pick<
   ObservedCopy,
-  'epoch' | 'state' | 'sizeBytes' | 'reason' | 'replicas' | 'released'
+  'epoch' | 'state' | 'sizeBytes' | 'reason' | 'replicas' | 'released' | 'isPromiseExpired' | 'fencedSince'
 >
 
 /** The facts from which the next state of a volume is decided. */

@@ -16,6 +16,7 @@ import {
   offeredCopyShape,
   oneOf,
   optional,
+  promotionShape,
   quarantinedCopyShape,
   string,
   type TenantId,
@@ -53,6 +54,12 @@ export const storedVolumeShape = object({
   from: optional(checkpointShape),
   /** Whether the primary was reported once. Afterwards a primary that its pool lacks is never created empty. */
   provisioned: optional(boolean()),
+  /** Nodes whose promises the primary needs, and which may be promoted; absent: none. */
+  promotable: optional(list(branded<NodeId>())),
+  /** Configuration version: increases with every change of primary, `promotable` and handover; absent: 0. */
+  cv: optional(integer()),
+  /** The last promotions, the newest first. */
+  promotions: optional(list(promotionShape)),
   revision: integer(),
   createdAt: string(),
   /** The number of the quota slot that the volume occupies. */
@@ -60,7 +67,8 @@ export const storedVolumeShape = object({
 })
 export type StoredVolume = Infer<typeof storedVolumeShape>
 
-const { epoch, state, sizeBytes, reason, replicas, released } = observedCopyShape.fields
+const { epoch, state, sizeBytes, reason, replicas, released, isPromiseExpired, fencedSince } =
+  observedCopyShape.fields
 
 /** The last report of an agent about its copy of a volume; the key is the volume and the node. */
 export const copyReportShape = object({
@@ -73,6 +81,8 @@ export const copyReportShape = object({
   reason,
   replicas,
   released,
+  isPromiseExpired,
+  fencedSince,
   at: string(),
 })
 export type StoredCopyReport = Infer<typeof copyReportShape>

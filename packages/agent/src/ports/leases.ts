@@ -1,0 +1,27 @@
+// The leases of the volumes that this node writes, and the fencer that ends their writers in time.
+// See docs/design/promotion.md#primary
+
+import type { VolumeId } from '@holdfast/contract'
+
+export interface Leases {
+  /**
+   * End of the volume's lease on CLOCK_BOOTTIME. Infinite if no promise is needed; negative infinity if promises are
+   * needed and none is known, or if the volume was handed over.
+   */
+  endMs(volume: VolumeId): number
+  /** Calls the function after any change of an end. */
+  onChange(listener: () => void): void
+}
+
+export interface Fences {
+  /**
+   * Whether a living fencer watches the writers of the volume and knows a finite end of their lease. A primary asks for a
+   * promotable node only afterwards: an agent that dies then still leaves a fencer that acts.
+   */
+  isWatched(volume: VolumeId): Promise<boolean>
+  /** Since when a fence keeps the writers of the volume from running; undefined: none does. */
+  fencedSince(volume: VolumeId): string | undefined
+}
+
+/** Throws if a container that writes the volumes must not be started now. To be called right before each start. */
+export type RequireLease = (volumes: readonly VolumeId[]) => Promise<void>
