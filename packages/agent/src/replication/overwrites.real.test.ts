@@ -28,14 +28,19 @@ const ROUND_MS = inRun(500, 5_000)
 const copy = desiredCopy({ sizeBytes: SIZE })
 const { volume } = copy
 const neighbor = desiredCopy()
+/**
+ * The live data and two checkpoints of it, each with blocks of its own, need up to four times the size of the data, and a
+ * small file system loses part of its room to the size of its chunks.
+ */
+const POOL = 8 * SIZE
 let keeper: KeptCopies
 let primary: PeerNode
 let replica: PeerNode
 beforeAll(async () => {
-  const home = await startPool(5 * SIZE)
+  const home = await startPool(POOL)
   keeper = await keepCopies(() => home.open())
   primary = await startPeerNode(home, undefined, keeper)
-  replica = await startPeerNode(await startPool(5 * SIZE))
+  replica = await startPeerNode(await startPool(POOL))
   primary.peers.push(replica.peer)
   replica.peers.push(primary.peer)
   const desired = { ...copy, peers: [replica.id] }
