@@ -4,10 +4,13 @@ import type { DesiredCopy, NodeId } from '@holdfast/contract'
 import type { HeldCopy, VolumeRecord } from './volume-record.ts'
 
 type Volume = Pick<VolumeRecord, 'id' | 'spec' | 'primary' | 'copies'> &
-  Partial<Pick<VolumeRecord, 'leaving' | 'handover' | 'from' | 'provisioned'>>
+  Partial<Pick<VolumeRecord, 'leaving' | 'handover' | 'from' | 'provisioned' | 'promotable' | 'cv'>>
 
-/** The desired copy of each node, and the copies that nodes must delete. */
-export function desiredCopies(volume: Volume): Map<NodeId, DesiredCopy> {
+/**
+ * The desired copy of each node, and the copies that nodes must delete. `images` are those of the containers that write the
+ * volume.
+ */
+export function desiredCopies(volume: Volume, images: readonly string[] = []): Map<NodeId, DesiredCopy> {
   const desired = new Map<NodeId, DesiredCopy>()
   const { id, spec, primary, copies, leaving = [] } = volume
   const same = { volume: id, epoch: primary?.epoch ?? 1, sizeBytes: spec.sizeBytes }
@@ -20,6 +23,7 @@ export function desiredCopies(volume: Volume): Map<NodeId, DesiredCopy> {
       desired: 'present',
       peers: peersOf(volume, copy),
       ...(copy.role === 'primary' ? primaryMembers(volume) : { mayCreate: false }),
+      ...promiseMembers(volume, copy, images),
     })
   return desired
 }
@@ -27,6 +31,23 @@ export function desiredCopies(volume: Volume): Map<NodeId, DesiredCopy> {
 /** The primary sends to every replica; a replica receives from the primary only. */
 const peersOf = ({ copies }: Volume, { role }: HeldCopy): NodeId[] =>
   copies.filter((other) => other.role !== role).map(({ nodeId }) => nodeId)
+
+type PromiseMembers = Pick<DesiredCopy, 'cv' | 'promotable' | 'images'>
+
+function promiseMembers(
+  { cv = 0, promotable = [] }: Volume,
+  { role, nodeId }: HeldCopy,
+  images: readonly string[],
+): PromiseMembers {
+  const isPromotable = role === 'replica' && promotable.includes(nodeId)
+  return { cv, promotable: [...promotable], ...(isPromotable && { images: [...images] }) }
+}
+
+/** The copy for an agent without the capability `promises`. */
+export function withoutPromises(copy: DesiredCopy): DesiredCopy {
+  const { cv: _version, promotable: _nodes, images: _images, ...others } = copy
+  return others
+}
 
 function primaryMembers({
   provisioned,

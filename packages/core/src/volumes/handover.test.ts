@@ -94,6 +94,11 @@ test.each([
     [member(MOVING, { nodes: { 1: LEAVING, 2: node({ status: 'unreachable' }) } })],
     undefined,
   ],
+  [
+    'a group of which one volume stays behind',
+    [member(MOVING, { reports: { 1: RELEASED } }), member(other({}))],
+    { kind: 'cancel' },
+  ],
   ['a target that lost its copy', [member({ ...MOVING, copies: [primaryOn(1)] })], { kind: 'cancel' }],
   ['a node that no longer leaves', [member(MOVING, { nodes: { 1: node(), 2: node() } })], { kind: 'cancel' }],
 ] as const)('the handover of %s', (_about, members, expected) => {
@@ -123,6 +128,8 @@ test('a handover moves the primary, counts the epoch and keeps the old copy', ()
     mayCreate: false,
     from: CHECKPOINT,
     peers: [nodeIdOf(1)],
+    cv: 2,
+    promotable: [],
   })
   const waiting = nextVolume(moved, aSituation({ nodes: DRAINED, reports: { 1: RELEASED } }))
   expect(waiting).toMatchObject({ volume: { phase: 'Promoting' } })
@@ -146,6 +153,8 @@ test('a canceled handover leaves the primary its data in a new epoch, in which n
     desired: 'present',
     mayCreate: false,
     peers: [TO],
+    cv: 1,
+    promotable: [],
   })
   const again = member({ ...canceled, handover: { to: TO, since: SINCE } }, { reports: { 1: RELEASED } })
   expect(nextHandover([again])).toBeUndefined()

@@ -3,6 +3,7 @@
 
 import type { NodeId } from '@holdfast/contract'
 import { commonNodes } from './common-nodes.ts'
+import { keepPromotable, withoutHandover } from './configuration/keep-promotable.ts'
 import { primaryReport, replicasOf, type VolumeRecord, type VolumeSituation } from './volume-record.ts'
 
 /** A volume of the group that moves together. */
@@ -25,8 +26,15 @@ export function nextHandover(members: readonly GroupMember[]): HandoverStep | un
   const to = members.flatMap(({ volume }) => volume.handover?.to ?? [])[0]
   if (to === undefined) return startOf(members)
   const moving = members.filter(({ volume }) => volume.handover?.to === to)
+  if (isSplit(members, moving)) return { kind: 'cancel' }
   if (moving.every((member) => isReleased(member, to))) return { kind: 'complete', to }
   return moving.every((member) => mayContinue(member, to)) ? undefined : { kind: 'cancel' }
+}
+
+/** Whether a volume on the same node stays behind, because its handover ended or its writer was changed. */
+function isSplit(members: readonly GroupMember[], moving: readonly GroupMember[]): boolean {
+  const source = moving[0]?.volume.primary?.nodeId
+  return members.some((member) => !moving.includes(member) && member.volume.primary?.nodeId === source)
 }
 
 function isReleased({ volume, situation }: GroupMember, to: NodeId): boolean {
@@ -67,17 +75,16 @@ const candidates = ({ volume, accepts }: GroupMember): NodeId[] =>
     .map(({ nodeId }) => nodeId)
 
 /** The volume after a step of its handover. */
-export function handOver<V extends VolumeRecord>(
-  { volume, situation }: GroupMember<V>,
-  step: HandoverStep,
-): V {
+export const handOver = <V extends VolumeRecord>(member: GroupMember<V>, step: HandoverStep): V =>
+  keepPromotable(member.volume, afterStep(member, step))
+
+function afterStep<V extends VolumeRecord>({ volume, situation }: GroupMember<V>, step: HandoverStep): V {
   const since = new Date(situation.now).toISOString()
   if (step.kind === 'start') return { ...volume, handover: { to: step.to, since } }
+  if (step.kind === 'cancel') return { ...volume, ...withoutHandover(volume) }
   const kept = { ...volume, handover: null }
   const from = primaryReport(volume, situation)?.released?.checkpoint
-  if (volume.primary === null) return kept
-  if (step.kind === 'cancel') return { ...kept, ...inNextEpoch(volume.primary) }
-  if (from === undefined) return kept
+  if (volume.primary === null || from === undefined) return kept
   return {
     ...kept,
     phase: 'Promoting',
@@ -90,15 +97,6 @@ export function handOver<V extends VolumeRecord>(
     }),
   }
 }
-
-/**
- * The primary stays, with the data that it has, in a new epoch: it may have released the volume without the server's
- * knowledge, and a release holds until the end of its epoch.
- */
-const inNextEpoch = (primary: NonNullable<VolumeRecord['primary']>) => ({
-  primary: { ...primary, epoch: primary.epoch + 1 },
-  from: undefined,
-})
 
 /** Why a drain waits for the volumes, with a remedy; undefined if they can leave the node or are leaving it. */
 export function drainWaits(members: readonly Omit<GroupMember, 'hasWriter'>[]): string | undefined {

@@ -6,7 +6,10 @@ export {
   type SentVolume,
 } from './check-volume.ts'
 export { claimedBytes } from './claimed-bytes.ts'
-export { desiredCopies } from './desired-copies.ts'
+export { configureVolume } from './configuration/configure-volume.ts'
+export { keepPromotable } from './configuration/keep-promotable.ts'
+export { desiredCopies, withoutPromises } from './desired-copies.ts'
+export { configurationOf } from './group-configuration.ts'
 export { drainWaits, type GroupMember, type HandoverStep, handOver, nextHandover } from './handover.ts'
 export {
   decideOffers,
@@ -21,6 +24,7 @@ export { type NextVolume, nextVolume } from './next-volume.ts'
 export {
   acceptedPrimaries,
   explainVolume,
+  isResident,
   nodesWithoutRoom,
   placeCopies,
   refusalOfNode,

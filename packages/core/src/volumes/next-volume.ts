@@ -1,6 +1,7 @@
 // Decides the next state of a volume from the reports of its agents and the state of its nodes.
 // See docs/design/volumes.md#volumes-in-the-server
 
+import { keepPromotable } from './configuration/keep-promotable.ts'
 import { forgetGone, observeCopies } from './copy-states.ts'
 import { isLastPrimary } from './judge-offers.ts'
 import { nextMoveAt, placeReplicas, replacePrimary } from './move-copies.ts'
@@ -25,6 +26,18 @@ export type NextVolume<V> =
     }
 
 export function nextVolume<V extends VolumeRecord>(before: V, situation: VolumeSituation): NextVolume<V> {
+  const next = decideNext(before, situation)
+  if (next.kind === 'delete') return next
+  return { ...next, volume: keepPromotable(before, withoutStrangers(next.volume, situation)) }
+}
+
+/** A copy whose node no longer satisfies the residency of the volume must not become its primary. */
+function withoutStrangers<V extends VolumeRecord>(volume: V, { isResident }: VolumeSituation): V {
+  const kept = volume.promotable?.filter(isResident)
+  return kept === undefined ? volume : { ...volume, promotable: kept }
+}
+
+function decideNext<V extends VolumeRecord>(before: V, situation: VolumeSituation): NextVolume<V> {
   const present = forgetGone(before, situation)
   if (before.phase === 'Lost') return foundVolume(present, situation) ?? finalVolume(present)
   if (before.phase === 'Deleting') return finalVolume(present)

@@ -8,10 +8,11 @@ import {
   type VolumeCopy,
   type VolumeSpec,
 } from '@holdfast/contract'
-import { checkCandidates } from '../scheduling/check-candidates.ts'
+import { checkCandidates, firstRefusal } from '../scheduling/check-candidates.ts'
 import { type Explanation, explainCandidates } from '../scheduling/explain.ts'
 import { explainNodes } from '../scheduling/explain-nodes.ts'
 import type { NodeFacts, TenantFacts, Workload } from '../scheduling/facts.ts'
+import { RESIDENCY_FILTERS } from '../scheduling/filters/index.ts'
 import { freePoolBytes } from '../scheduling/filters/storage.ts'
 import { desiredResidency } from '../scheduling/residency.ts'
 import { claimedBytes } from './claimed-bytes.ts'
@@ -91,6 +92,12 @@ export function acceptedPrimaries(
   return checkCandidates({ ...workload, nodeId: undefined, storageBytes: 0 }, { ...facts, nodes })
     .filter(({ refusals }) => refusals.length === 0)
     .map(({ nodeId }) => nodeId)
+}
+
+/** Whether the location of the node satisfies the residency of the volume, whatever else speaks against the node. */
+export function isResident(demand: VolumeDemand, node: NodeFacts): boolean {
+  const facts = { nodes: [node], containers: { used: 0, limit: 0 } }
+  return firstRefusal(RESIDENCY_FILTERS, copyWorkload(demand, 'replica'), node, facts) === undefined
 }
 
 /** Why one node cannot hold a further copy, in words; undefined if it can. */

@@ -72,6 +72,8 @@ export interface VolumeSituation {
   /** A node of the tenant; undefined if it was removed. */
   nodeOf(id: NodeId): CopyNode | undefined
   reportOf(id: NodeId): CopyReport | undefined
+  /** Whether the node satisfies the residency of the volume. */
+  isResident(id: NodeId): boolean
   /** Adds the missing copies to the given ones, as far as nodes fit. Drops copies beyond the desired number. */
   place(copies: readonly HeldCopy[]): readonly HeldCopy[]
   /** The copies of the volume that nodes of the tenant offer. */

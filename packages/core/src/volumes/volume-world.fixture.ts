@@ -72,6 +72,8 @@ export interface SituationParts {
   readonly offers?: ReturnType<VolumeSituation['offers']>
   readonly mounted?: boolean
   readonly anchored?: boolean
+  /** The numbers of nodes that break the residency of the volume. */
+  readonly strangers?: readonly number[]
 }
 
 const TWO_NODES = { 1: node(), 2: node() }
@@ -86,6 +88,7 @@ export function aSituation(parts: SituationParts = {}): VolumeSituation {
     now: NOW,
     nodeOf: (id) => nodesById.get(id),
     reportOf: (id) => reportsById.get(id),
+    isResident: (id) => !(parts.strangers ?? []).some((number) => nodeIdOf(number) === id),
     place(copies) {
       const kept = copies.slice(0, 1 + replicas)
       const taken = kept.map(({ nodeId }) => nodeId)

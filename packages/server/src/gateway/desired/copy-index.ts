@@ -1,9 +1,10 @@
-// Indexes the copies of volumes that each node must hold or delete, from the volume records. Updated with each change of
-// a record. See docs/design/volumes.md#copies-that-agents-are-sent
+// Indexes the copies of volumes that each node must hold or delete, from the volume records, with the images of their
+// writers. Updated with each change of a record. See docs/design/volumes.md#copies-that-agents-are-sent
 
 import { isDeepStrictEqual } from 'node:util'
 import {
   asNodeId,
+  asOwner,
   asVolumeId,
   type DesiredCopy,
   type NodeId,
@@ -14,11 +15,12 @@ import {
 import { desiredCopies } from '@holdfast/core'
 import { hostOfPeer, unusablePeerHost } from '@holdfast/core/node'
 import type { Change } from '../../store/cache/record-index.ts'
-import { nodeNames, nodes, pools, tenants, volumes } from '../../store/records.ts'
-import { globally, inTenant } from '../../store/transaction.ts'
+import { nodeNames, nodes, placements, pools, tenants, volumes } from '../../store/records.ts'
+import { globally, inTenant, placementAt } from '../../store/transaction.ts'
 import type { GatewayDeps, NodeAddress } from '../deps.ts'
 import { POOL } from './pool-decisions.ts'
 import { createUnreadable } from './unreadable.ts'
+import { createWriterImages } from './writer-images.ts'
 
 /** Called with a node and a volume whose copy on the node changed, or one of whose peers did. */
 export type OnCopyChange = (node: NodeAddress, changed: VolumeId | typeof POOL) => void
@@ -44,13 +46,14 @@ export function createCopyIndex(store: IndexStore): CopyIndex {
   const known = new Map<string, ByNode>()
   const reachable = new Map<string, string>()
   const unreadable = createUnreadable()
+  const images = createWriterImages()
 
   const update = (tenant: TenantId, id: VolumeId, gone: boolean, onChange: OnCopyChange): void => {
     const volume = gone ? undefined : store.get(inTenant(tenant, volumes, id))?.record
     unreadable.note(tenant, id, gone || volume !== undefined)
     if (!gone && volume === undefined) return
     const before = known.get(`${tenant}/${id}`) ?? NONE
-    const after = volume === undefined ? NONE : desiredCopies(volume)
+    const after = volume === undefined ? NONE : desiredCopies(volume, images.imagesOf(tenant, id))
     if (volume === undefined) known.delete(`${tenant}/${id}`)
     else known.set(`${tenant}/${id}`, after)
     for (const nodeId of new Set([...before.keys(), ...after.keys()])) {
@@ -82,8 +85,16 @@ export function createCopyIndex(store: IndexStore): CopyIndex {
       for (const peer of peers) onChange({ tenant, nodeId: peer }, volume)
   }
 
-  for (const { record } of store.list(tenants))
+  /** A placement that cannot be read leaves the images as they are known. */
+  const updateImages = (tenant: TenantId, id: string, gone: boolean): VolumeId[] => {
+    const placement = gone ? undefined : store.get(placementAt(tenant, asOwner(id)))?.record
+    return gone || placement !== undefined ? images.update(tenant, asOwner(id), placement) : []
+  }
+
+  for (const { record } of store.list(tenants)) {
+    for (const { id } of store.keysOf(placements, record.id)) updateImages(record.id, id, false)
     for (const { id } of store.keysOf(volumes, record.id)) update(record.id, asVolumeId(id), false, () => {})
+  }
   const copiesOf = (node: NodeAddress) => [...(byNode.get(keyOf(node))?.values() ?? [])]
   return {
     copyOf: (node, volume) => byNode.get(keyOf(node))?.get(volume),
@@ -96,6 +107,9 @@ export function createCopyIndex(store: IndexStore): CopyIndex {
         if (key.tenant === undefined) continue
         if (key.folder === volumes.folder) update(key.tenant, asVolumeId(key.id), kind === 'delete', onChange)
         if (key.folder === nodes.folder) updateNode(key.tenant, asNodeId(key.id), onChange)
+        if (key.folder !== placements.folder) continue
+        for (const id of updateImages(key.tenant, key.id, kind === 'delete'))
+          if (known.has(`${key.tenant}/${id}`)) update(key.tenant, id, false, onChange)
       }
     },
   }

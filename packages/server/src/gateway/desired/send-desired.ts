@@ -6,15 +6,18 @@ import {
   type Complete,
   capabilitiesOf,
   type Delta,
+  type DesiredCopy,
   type DesiredItem,
   defined,
   isDeploymentUid,
   isVolumeId,
   type NodeId,
+  PROMISES,
   splitTemplates,
   VOLUMES,
   type VolumeId,
 } from '@holdfast/contract'
+import { withoutPromises } from '@holdfast/core'
 import { nodes } from '../../store/records.ts'
 import { inTenant } from '../../store/transaction.ts'
 import type { GatewayContext, NodeAddress } from '../deps.ts'
@@ -88,17 +91,23 @@ function allCopies(
   { copies }: DesiredIndex,
   session: Session,
 ): Pick<Complete, 'copies' | 'peers' | 'offers' | 'wipePool'> {
-  if (!holdsCopies(store, session)) return {}
+  const forAgent = copiesFor(store, session)
+  if (forAgent === undefined) return {}
   return {
-    copies: copies.copiesOf(session),
+    copies: copies.copiesOf(session).map(forAgent),
     peers: copies.peersOf(session),
     ...poolDecisions(store, session),
   }
 }
 
-/** Whether the agent of the session stated the capability to hold copies of volumes. */
-function holdsCopies(store: GatewayContext['store'], { tenant, nodeId }: Session): boolean {
-  return capabilitiesOf(store.get(inTenant(tenant, nodes, nodeId))?.record.agent).includes(VOLUMES)
+/** Adapts a copy to the capabilities of the session's agent; undefined if that holds no copies of volumes. */
+function copiesFor(
+  store: GatewayContext['store'],
+  { tenant, nodeId }: Session,
+): ((copy: DesiredCopy) => DesiredCopy) | undefined {
+  const capabilities = capabilitiesOf(store.get(inTenant(tenant, nodes, nodeId))?.record.agent)
+  if (!capabilities.includes(VOLUMES)) return undefined
+  return capabilities.includes(PROMISES) ? (copy) => copy : withoutPromises
 }
 
 export interface Deltas {
@@ -184,8 +193,9 @@ function changedCopies(
 ): Pick<Delta, 'copies' | 'goneCopies' | 'peers'> {
   const ids = [...changed].filter((id) => isVolumeId(id))
   for (const id of ids) if (index.copyOf(session, id) === undefined) forgetReport(session, id)
-  if (ids.length === 0 || !holdsCopies(store, session)) return {}
-  const copies = ids.flatMap((id) => index.copyOf(session, id) ?? [])
+  const forAgent = ids.length === 0 ? undefined : copiesFor(store, session)
+  if (forAgent === undefined) return {}
+  const copies = ids.flatMap((id) => index.copyOf(session, id) ?? []).map(forAgent)
   const goneCopies = ids.filter((id) => index.copyOf(session, id) === undefined)
   return {
     ...(copies.length === 0 ? {} : { copies }),

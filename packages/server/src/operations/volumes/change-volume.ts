@@ -2,7 +2,7 @@
 // every change compares the counter, concurrent changes cannot claim the same room of a storage pool.
 
 import { isVolumeId, type Volume } from '@holdfast/contract'
-import { checkQuotas, placedPhase, quotaBytes, reject, withCopies } from '@holdfast/core'
+import { checkQuotas, keepPromotable, placedPhase, quotaBytes, reject, withCopies } from '@holdfast/core'
 import { timestamp } from '../../ports/clock.ts'
 import { type StoredVolume, volumes } from '../../store/records.ts'
 import type { TransactionDecision } from '../../store/store.ts'
@@ -101,5 +101,5 @@ function withChanges(stored: StoredVolume, changes: NonNullable<NextVolume>, now
   const primary =
     next.primary ?? (first === undefined ? null : { nodeId: first.nodeId, epoch: 1, since: now })
   const placed = PLACED.includes(next.phase) ? placedPhase(next.spec, next.copies) : {}
-  return { ...next, primary, ...placed }
+  return keepPromotable(stored, { ...next, primary, ...placed })
 }

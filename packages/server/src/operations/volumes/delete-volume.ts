@@ -1,7 +1,7 @@
 // DELETE .../volumes/{id}: the volume is deleted once no agent has data of it. A volume that a deployment mounts stays.
 
 import type { NodeId, TenantId, Volume, VolumeId } from '@holdfast/contract'
-import { quotaBytes, reject, withCopies } from '@holdfast/core'
+import { keepPromotable, quotaBytes, reject, withCopies } from '@holdfast/core'
 import { type Clock, timestamp } from '../../ports/clock.ts'
 import { freeSlot } from '../../quotas/hold-slot.ts'
 import {
@@ -65,14 +65,14 @@ export function markDeleting(stored: StoredVolume, now: string, holders: readonl
   const without = withCopies(stored, [], now)
   const known = new Set(without.leaving?.map(({ nodeId }) => nodeId))
   const others = holders.filter((nodeId) => !known.has(nodeId)).map((nodeId) => ({ nodeId, since: now }))
-  return {
+  return keepPromotable(stored, {
     ...without,
     ...(others.length > 0 && { leaving: [...(without.leaving ?? []), ...others] }),
     phase: 'Deleting',
     reason: null,
     handover: null,
     revision: revision + 1,
-  }
+  })
 }
 
 /** Stores a volume in phase Deleting, or removes it if no agent has data of it. */

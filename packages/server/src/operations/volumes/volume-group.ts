@@ -1,8 +1,15 @@
 // The volumes that move together: the replicated volumes that one deployment writes.
 
-import { isVolumeId, type NodeId, type TenantId, type VolumeId } from '@holdfast/contract'
+import {
+  isVolumeId,
+  type NodeId,
+  type ResidencyRules,
+  type TenantId,
+  type VolumeId,
+} from '@holdfast/contract'
 import { acceptedPrimaries, drainWaits, type GroupMember } from '@holdfast/core'
 import { type StoredVolume, volumes } from '../../store/records.ts'
+import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
 import { demandOf, gatherVolumeFacts } from './volume-facts.ts'
 import { type SituationDeps, situationOf } from './volume-situation.ts'
@@ -26,22 +33,30 @@ export function groupOf(
 }
 
 function memberOf(deps: SituationDeps, tenant: TenantId, volume: StoredVolume): GroupMember<StoredVolume> {
-  const { store, residency } = deps
-  const { id, spec, copies, primary } = volume
-  const holders = copies.map(({ nodeId }) => nodeId)
-  let accepted: readonly string[] | undefined
+  const { id, primary } = volume
   return {
     volume,
     situation: situationOf(deps, tenant, volume),
-    hasWriter: () => primary !== null && isUsedOn(store, tenant, id, primary.nodeId, 'write'),
-    accepts(nodeId) {
-      accepted ??= acceptedPrimaries(
-        demandOf(store, tenant, spec, residency),
-        holders,
-        gatherVolumeFacts(store, tenant),
-      )
-      return accepted.includes(nodeId)
-    },
+    hasWriter: () => primary !== null && isUsedOn(deps.store, tenant, id, primary.nodeId, 'write'),
+    accepts: acceptsPrimary(deps, tenant, volume),
+  }
+}
+
+/** Whether the scheduler's filters accept a node that holds a copy of the volume as that of its primary. */
+export function acceptsPrimary(
+  { store, residency }: { readonly store: Pick<Store, 'get' | 'list'>; readonly residency: ResidencyRules },
+  tenant: TenantId,
+  { spec, copies }: StoredVolume,
+): (nodeId: NodeId) => boolean {
+  const holders = copies.map(({ nodeId }) => nodeId)
+  let accepted: readonly NodeId[] | undefined
+  return (nodeId) => {
+    accepted ??= acceptedPrimaries(
+      demandOf(store, tenant, spec, residency),
+      holders,
+      gatherVolumeFacts(store, tenant),
+    )
+    return accepted.includes(nodeId)
   }
 }
 

@@ -9,7 +9,8 @@ import {
   VOLUMES,
   type VolumeId,
 } from '@holdfast/contract'
-import { anchorVolume, type CopyNode, placeCopies, type VolumeSituation } from '@holdfast/core'
+import { anchorVolume, type CopyNode, isResident, placeCopies, type VolumeSituation } from '@holdfast/core'
+import { nodeFacts } from '../../scheduling/scheduling-facts.ts'
 import {
   copyReportId,
   copyReports,
@@ -45,6 +46,11 @@ export function situationOf(deps: SituationDeps, tenant: TenantId, volume: Store
     now,
     nodeOf: (node) => copyNode(read, tenant, node),
     reportOf: (node) => read(inTenant(tenant, copyReports, copyReportId(id, node))),
+    isResident(node) {
+      const found = read(inTenant(tenant, nodes, node))
+      const demand = demandOf(store, tenant, spec, residency)
+      return found !== undefined && isResident(demand, nodeFacts(store, tenant, found, []))
+    },
     place(copies) {
       const isComplete = copies.length > spec.replicas
       const facts = isComplete ? NO_NODES : withoutLeaving(gatherVolumeFacts(store, tenant), volume)
