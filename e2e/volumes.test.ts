@@ -214,7 +214,8 @@ async function leftInPool(name: string): Promise<string[]> {
 /** Sends mounts to a server replica of the same platform that has volumes disabled. */
 async function expectDisabled(): Promise<void> {
   const { platform } = cluster
-  const settings = { roles: ['api' as const, 'broker' as const], volumes: { enabled: false } }
+  const volumes = { ...platform.config.volumes, enabled: false }
+  const settings = { roles: ['api' as const, 'broker' as const], volumes }
   const replica = await startReplica(platform, settings)
   const world = { platform, api: replica.api(platform.acme.token) }
   for (const row of DISABLED_MOUNT_PROVOCATIONS) expect(await rejectionFaults(world, row)).toEqual([])

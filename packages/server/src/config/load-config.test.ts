@@ -28,7 +28,10 @@ describe('a valid configuration', () => {
       registries: [],
       rates: { requestsPerMinute: 1200, burst: 300, failedJoinsPerMinute: 5 },
       reservedNames: ['etcd', 'holdfast-etcd'],
-      volumes: { enabled: false },
+      volumes: {
+        enabled: false,
+        promotion: { silentSeconds: 12, apartSeconds: 60, maxLagSeconds: 60 },
+      },
       metrics: { open: false },
       log: { level: 'info' },
       liveness: {

@@ -110,6 +110,17 @@ export const livenessShape = object({
   massHoldSeconds: count(600, 1, 86_400, 'How long replicas on the nodes of a mass failure are not replaced'),
 })
 
+export const promotionShape = object({
+  silentSeconds: count(
+    12,
+    2,
+    3600,
+    'A copy may replace a primary that was not heard for this time, or for 1.2 heartbeat intervals if that is longer',
+  ),
+  apartSeconds: count(60, 1, 86_400, 'Shortest time between two promotions of a volume'),
+  maxLagSeconds: count(60, 1, 86_400, 'A copy that is further behind its primary is promoted only by force'),
+})
+
 const retained = (days: number, most: number, what: string) => ({
   days: count(days, 1, 3650, `Days that ${what} are kept`),
   max: count(most, 1, 1_000_000, `Most ${what} kept for a tenant`),

@@ -18,6 +18,7 @@ import {
   etcdQuotaBytes,
   limitsShape,
   livenessShape,
+  promotionShape,
   quotasShape,
   ratesShape,
   retentionShape,
@@ -178,6 +179,7 @@ export const configShape = object({
       false,
       'Whether volumes and their mounts are accepted. No copy replaces a primary whose machine is lost yet, so this is for trials only',
     ),
+    promotion: promotionShape,
   }),
   metrics: object({ open: flag(false, 'Whether `/metrics` answers without a token') }),
   log: object({
