@@ -167,6 +167,7 @@ function openGateway(
     log,
     broker,
     detector,
+    residency: config.residency,
     times: gatewayTimes(config),
     ...defined({ clusterCa: readClusterCa(config) }),
   })

@@ -1,6 +1,6 @@
 // The dependencies of the gateway, and the context that the parts of the gateway share.
 
-import type { NodeId, TenantId } from '@holdfast/contract'
+import type { NodeId, ResidencyRules, TenantId } from '@holdfast/contract'
 import type { FailureDetector } from '../liveness/failure-detector.ts'
 import type { Broker } from '../ports/broker.ts'
 import type { Clock, IdSource } from '../ports/clock.ts'
@@ -29,6 +29,7 @@ export interface GatewayDeps {
   readonly detector: FailureDetector
   /** The broker, in this process or another one. The gateway relays sealed values, which it cannot read. */
   readonly broker: Pick<Broker, 'sealEnvironment' | 'sealCredential'>
+  readonly residency: ResidencyRules
 }
 
 /** Counters of the gateway since the start of the process, for metrics. */

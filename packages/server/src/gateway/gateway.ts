@@ -7,6 +7,7 @@ import { AGENT_PATH, AGENT_SUBPROTOCOL } from '@holdfast/contract'
 import { WebSocketServer } from 'ws'
 import { answerUpgrade, type HandleUpgrade } from '../net/upgrade.ts'
 import type { OpenNodeStream } from '../ports/node-streams.ts'
+import type { PromiseCalls } from '../ports/promise-calls.ts'
 import { nodes, tenants } from '../store/records.ts'
 import { type GatewayContext, type GatewayCounts, type GatewayDeps, newCounts } from './deps.ts'
 import { createDesiredIndex } from './desired/desired-index.ts'
@@ -14,6 +15,7 @@ import { createDeltas } from './desired/send-desired.ts'
 import type { GatewayParts } from './parts.ts'
 import { createNodeCalls, type NodeCalls } from './peers/call-node.ts'
 import { createNodeDirectory } from './peers/node-directory.ts'
+import { createPromiseCalls } from './peers/promise-calls.ts'
 import { acceptConnection } from './session/connection.ts'
 import { createHeldSessions } from './session/held-sessions.ts'
 import { type AgentSocket, closeSession, type Session } from './session/session.ts'
@@ -23,7 +25,7 @@ import { endStreams } from './streams/session-streams.ts'
 import { startSweeps } from './sweep.ts'
 import { DEFAULT_TIMES } from './timings.ts'
 
-export interface Gateway extends Pick<NodeCalls, 'callNode' | 'internalCallHandler'> {
+export interface Gateway extends Pick<NodeCalls, 'callNode' | 'internalCallHandler'>, PromiseCalls {
   readonly openStream: OpenNodeStream
   /** Handles a WebSocket upgrade from an agent or another server replica. Returns false for any other upgrade. */
   handleUpgrade: HandleUpgrade
@@ -71,6 +73,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     accept: (socket) => acceptConnection(parts, socket),
     callNode: parts.calls.callNode,
     internalCallHandler: parts.calls.internalCallHandler,
+    ...createPromiseCalls(context, parts.calls),
     counts: context.counts,
     get sessions() {
       return [...held.all.values()].filter(({ socket }) => socket !== undefined).length
@@ -95,11 +98,15 @@ function createParts(context: GatewayContext): GatewayParts {
     calls.abandon(session)
     endStreams(session)
   })
-  const here = (tenant: string, nodeId: string): Session | undefined => {
+  const find = (tenant: string, nodeId: string): Session | undefined => {
     const session = held.all.get(nodeId)
-    return session?.tenant === tenant && session.socket !== undefined ? session : undefined
+    return session?.tenant === tenant ? session : undefined
   }
-  const calls = createNodeCalls(context, here)
+  const here = (tenant: string, nodeId: string): Session | undefined => {
+    const session = find(tenant, nodeId)
+    return session?.socket === undefined ? undefined : session
+  }
+  const calls = createNodeCalls(context, find)
   return {
     context,
     held,

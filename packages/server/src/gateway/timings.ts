@@ -14,6 +14,10 @@ export interface GatewayTimes extends FailureTimes {
   readonly sweepMs: number
   /** The timeout of a call to a node or to another server replica. */
   readonly callMs: number
+  /** The timeout of a call about promises. A controller asks again, so a late answer is of no use. */
+  readonly promiseCallMs: number
+  /** A primary that was not heard for this time may be replaced by a copy. */
+  readonly silentMs: number
   /**
    * How long the routers of a tenant accept plain HTTP after the last of them has changed to mutual TLS, so that an update
    * of agents can be reverted without a failed request.
@@ -33,11 +37,16 @@ export const DEFAULT_TIMES: GatewayTimes = {
   resyncMs: 60_000,
   sweepMs: 250,
   callMs: 5_000,
+  promiseCallMs: 3_000,
+  silentMs: 12_000,
   plainPeersMs: 3_600_000,
 }
 
+/** A node whose last heartbeat is this many intervals old is silent. */
+const LATE_HEARTBEATS = 1.2
+
 /** The times from the configuration. The store counts as unavailable after 1.5 heartbeat intervals without an answer. */
-export function gatewayTimes({ liveness }: Pick<Config, 'liveness'>): GatewayTimes {
+export function gatewayTimes({ liveness, volumes }: Pick<Config, 'liveness' | 'volumes'>): GatewayTimes {
   const { heartbeatSeconds, unreachableSeconds, failedSeconds, massWindowSeconds, massHoldSeconds } = liveness
   return {
     ...DEFAULT_TIMES,
@@ -47,5 +56,6 @@ export function gatewayTimes({ liveness }: Pick<Config, 'liveness'>): GatewayTim
     massWindowMs: massWindowSeconds * 1000,
     massHoldMs: massHoldSeconds * 1000,
     awayMs: heartbeatSeconds * 1500,
+    silentMs: 1000 * Math.max(volumes.promotion.silentSeconds, LATE_HEARTBEATS * heartbeatSeconds),
   }
 }

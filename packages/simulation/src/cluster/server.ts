@@ -199,7 +199,7 @@ function dryRunsOf(deps: ServerDeps): DryRuns {
 }
 
 function openGateway(
-  { clock, ids, pace, onWarning }: ServerDeps,
+  { clock, ids, pace, residency, onWarning }: ServerDeps,
   name: string,
   replica: string,
   store: Store,
@@ -215,6 +215,7 @@ function openGateway(
     detector,
     log: { info: () => {}, warn: (facts, text) => onWarning(name, `${text} ${JSON.stringify(facts)}`) },
     broker: { sealEnvironment: unsealed, sealCredential: unsealed },
+    residency,
     times: { sweepMs: pace.sweepMs },
   })
 }

@@ -80,6 +80,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
       sealEnvironment: async () => ({ error: 'broker_unavailable' }),
       sealCredential: async () => ({}),
     },
+    residency: { enforcement: true, regions: {} },
     ...overrides,
     times,
     replica,

@@ -3,10 +3,13 @@
 
 import {
   type Answer,
+  type AskedVolume,
+  askedVolumeShape,
   decodeOpen,
   defined,
   encodeOpen,
   type Infer,
+  integer,
   list,
   machineContainerShape,
   measurementShape,
@@ -14,9 +17,11 @@ import {
   object,
   oneOf,
   optional,
+  promiseShape,
   string,
   type TenantId,
 } from '@holdfast/contract'
+import { silentMs } from '../../liveness/record-session-status.ts'
 import type { GatewayContext, NodeAddress } from '../deps.ts'
 import { type Session, send } from '../session/session.ts'
 import { createProofCheck, proveRequest } from './cluster-proof.ts'
@@ -24,24 +29,42 @@ import { findHolder } from './find-holder.ts'
 import { postJson } from './post-json.ts'
 
 /** The methods that the server calls on agents. All other methods of the protocol are called by agents. */
-export type NodeMethod = 'containers' | 'measure' | 'checkpoint'
-const NODE_METHODS: readonly NodeMethod[] = ['containers', 'measure', 'checkpoint']
+export type NodeMethod = 'containers' | 'measure' | 'checkpoint' | 'promises' | 'prepare'
+const NODE_METHODS: readonly NodeMethod[] = ['containers', 'measure', 'checkpoint', 'promises', 'prepare']
+
+/** A question to the server replica that holds the session, which no agent receives: how long the node has been silent. */
+const SILENCE = 'silence'
+
+interface NodeRequest {
+  readonly method: NodeMethod | typeof SILENCE
+  /** For the methods `promises` and `prepare`. */
+  readonly volumes?: readonly AskedVolume[]
+}
 
 /** A checkpoint flushes the pool of the node, so its answer may take several times as long as others. */
-const deadlineMs = ({ callMs }: GatewayContext['times'], method: NodeMethod): number =>
-  method === 'checkpoint' ? 3 * callMs : callMs
+function deadlineMs({ callMs, promiseCallMs }: GatewayContext['times'], { method }: NodeRequest): number {
+  if (method === 'checkpoint') return 3 * callMs
+  return method === 'containers' || method === 'measure' ? callMs : promiseCallMs
+}
 
 /** A node's answer. `unreachable` (no socket, or no answer in time) does not mean that the node has no containers. */
 const nodeAnswerShape = object({
   kind: oneOf(['answered', 'unreachable', 'failed']),
   containers: optional(list(machineContainerShape)),
   measurements: optional(list(measurementShape)),
+  promises: optional(list(promiseShape)),
+  /** For the question after the silence of a node, in milliseconds. */
+  silentMs: optional(integer()),
   reason: optional(string()),
 })
 export type NodeAnswer = Infer<typeof nodeAnswerShape>
 
 const UNREACHABLE: NodeAnswer = { kind: 'unreachable' }
-const callBodyShape = object({ tenant: string(), method: string() })
+const callBodyShape = object({
+  tenant: string(),
+  method: string(),
+  volumes: optional(list(askedVolumeShape)),
+})
 
 export interface InternalRequest {
   readonly headers: { readonly authorization?: string | undefined }
@@ -55,7 +78,14 @@ export interface InternalAnswer {
 }
 
 export interface NodeCalls {
-  callNode(tenant: TenantId, nodeId: NodeId, method: NodeMethod): Promise<NodeAnswer>
+  callNode(
+    tenant: TenantId,
+    nodeId: NodeId,
+    method: NodeMethod,
+    volumes?: readonly AskedVolume[],
+  ): Promise<NodeAnswer>
+  /** How long the node has been silent, in milliseconds; undefined if no server replica can tell. */
+  silenceOf(tenant: TenantId, nodeId: NodeId): Promise<number | undefined>
   /** Serves POST /internal/nodes/{id}/call: another server replica calls a node whose socket this server replica has. */
   internalCallHandler(request: InternalRequest): Promise<InternalAnswer>
   /** Resolves the call to which an agent's answer belongs. Answers without a pending call are dropped. */
@@ -72,18 +102,33 @@ interface PendingCall {
 const PATH = /^\/internal\/nodes\/([A-Za-z0-9_]{1,64})\/call$/
 const pathOf = (nodeId: NodeId): string => `/internal/nodes/${nodeId}/call`
 
-/** `held` returns the session of the tenant's node if this server replica has the node's socket. */
-export function createNodeCalls(
-  context: GatewayContext,
-  held: (tenant: string, nodeId: string) => Session | undefined,
-): NodeCalls {
+/** Finds the session of the tenant's node that this server replica holds, with or without a socket. */
+type FindSession = (tenant: string, nodeId: string) => Session | undefined
+
+export function createNodeCalls(context: GatewayContext, find: FindSession): NodeCalls {
   const pending = new Map<string, PendingCall>()
   const isProven = createProofCheck(context.clusterKey, context.clock)
-  const callHere = (session: Session, method: NodeMethod) => callSession(context, pending, session, method)
+  const held: FindSession = (tenant, nodeId) => {
+    const session = find(tenant, nodeId)
+    return session?.socket === undefined ? undefined : session
+  }
+  const answerHere = async (tenant: string, nodeId: string, { method, volumes }: NodeRequest) => {
+    if (method === SILENCE) return silenceAnswer(context, find(tenant, nodeId))
+    const session = held(tenant, nodeId)
+    if (session === undefined) return UNREACHABLE
+    return callSession(context, pending, session, { method, ...defined({ volumes }) })
+  }
   return {
-    async callNode(tenant, nodeId, method) {
-      const session = held(tenant, nodeId)
-      return session === undefined ? forward(context, { tenant, nodeId }, method) : callHere(session, method)
+    async callNode(tenant, nodeId, method, volumes) {
+      const request: NodeRequest = { method, ...defined({ volumes }) }
+      if (held(tenant, nodeId) === undefined) return forward(context, { tenant, nodeId }, request)
+      return answerHere(tenant, nodeId, request)
+    },
+    async silenceOf(tenant, nodeId) {
+      const request: NodeRequest = { method: SILENCE }
+      if (find(tenant, nodeId) === undefined)
+        return (await forward(context, { tenant, nodeId }, request)).silentMs
+      return (await answerHere(tenant, nodeId, request)).silentMs
     },
     async internalCallHandler({ headers, path, body }) {
       const [, nodeId = ''] = PATH.exec(path) ?? []
@@ -91,16 +136,14 @@ export function createNodeCalls(
       const call = readCall(body)
       if (nodeId === '' || call === undefined) return { status: 400, body: '{}' }
       // A forwarded call is not forwarded again, because outdated records could send the call in circles.
-      const session = held(call.tenant, nodeId)
-      const answer = session === undefined ? UNREACHABLE : await callHere(session, call.method)
-      return { status: 200, body: encodeOpen(answer) }
+      return { status: 200, body: encodeOpen(await answerHere(call.tenant, nodeId, call)) }
     },
-    settle(session, { id, containers, measurements, error }) {
+    settle(session, { id, containers, measurements, promises, error }) {
       const call = pending.get(id)
       if (call === undefined || call.session !== session) return
       if (error !== undefined) call.resolve({ kind: 'failed', reason: error.slice(0, 256) })
-      else if (containers !== undefined || measurements !== undefined)
-        call.resolve({ kind: 'answered', ...defined({ containers, measurements }) })
+      else if (containers !== undefined || measurements !== undefined || promises !== undefined)
+        call.resolve({ kind: 'answered', ...defined({ containers, measurements, promises }) })
       else call.resolve({ kind: 'failed', reason: 'the answer is empty' })
     },
     abandon(session) {
@@ -109,22 +152,34 @@ export function createNodeCalls(
   }
 }
 
-function readCall(body: string): { tenant: string; method: NodeMethod } | undefined {
+function readCall(body: string): (NodeRequest & { readonly tenant: string }) | undefined {
   try {
-    const { tenant, method: called } = decodeOpen(callBodyShape, JSON.parse(body))
-    const method = NODE_METHODS.find((known) => known === called)
-    return method && { tenant, method }
+    const { tenant, method: called, volumes } = decodeOpen(callBodyShape, JSON.parse(body))
+    const method = called === SILENCE ? called : NODE_METHODS.find((known) => known === called)
+    return method && { tenant, method, ...defined({ volumes }) }
   } catch {
     return undefined
   }
+}
+
+/** The session outlives its socket, so the silence after a lost connection counts from the last frame. */
+function silenceAnswer({ detector }: GatewayContext, session: Session | undefined): NodeAnswer {
+  if (session === undefined) return UNREACHABLE
+  const silence = silentMs(session, performance.now(), detector)
+  return { kind: 'answered', silentMs: Math.max(0, Math.round(silence)) }
+}
+
+interface AgentCall extends NodeRequest {
+  readonly method: NodeMethod
 }
 
 function callSession(
   { ids, times }: GatewayContext,
   pending: Map<string, PendingCall>,
   session: Session,
-  method: NodeMethod,
+  call: AgentCall,
 ): Promise<NodeAnswer> {
+  const { method, volumes } = call
   const id = ids.ulid()
   return new Promise((resolve) => {
     const settle = (answer: NodeAnswer): void => {
@@ -132,29 +187,36 @@ function callSession(
       pending.delete(id)
       resolve(answer)
     }
-    const timer = setTimeout(() => settle(UNREACHABLE), deadlineMs(times, method))
+    const timer = setTimeout(() => settle(UNREACHABLE), deadlineMs(times, call))
     pending.set(id, { session, resolve: settle })
-    if (!send(session.socket, { type: 'call', id, method })) settle(UNREACHABLE)
+    const asked = volumes && { volumes: [...volumes] }
+    if (!send(session.socket, { type: 'call', id, method, ...asked })) settle(UNREACHABLE)
   })
 }
 
-async function forward(context: GatewayContext, node: NodeAddress, method: NodeMethod): Promise<NodeAnswer> {
+async function forward(
+  context: GatewayContext,
+  node: NodeAddress,
+  request: NodeRequest,
+): Promise<NodeAnswer> {
   const { clusterKey, clusterCa, clock, times, log } = context
   const base = findHolder(context, node)
   if (base === undefined) return UNREACHABLE
   const url = new URL(pathOf(node.nodeId), base)
-  const body = encodeOpen({ tenant: node.tenant, method })
+  const body = encodeOpen({ tenant: node.tenant, ...request })
   const authorization = proveRequest(clusterKey, clock, { method: 'POST', path: url.pathname, body })
   try {
     const answer = await postJson({
       url,
       body,
       authorization,
-      deadlineMs: deadlineMs(times, method),
+      deadlineMs: deadlineMs(times, request),
       ...defined({ ca: clusterCa }),
     })
     if (answer.status === 200) return decodeOpen(nodeAnswerShape, JSON.parse(answer.body))
     log.warn({ base, status: answer.status }, 'peer replica rejected a call to a node')
+    // A server replica of an older version does not know the question, but it may hear the node.
+    if (request.method === SILENCE) return { kind: 'answered', silentMs: 0 }
   } catch (error) {
     log.warn({ base, error: String(error) }, 'peer replica did not answer a call to a node')
   }

@@ -3,7 +3,7 @@
 // See docs/design/volumes.md#copies-that-agents-are-sent
 
 import { isDeepStrictEqual } from 'node:util'
-import type { DesiredCopy, ObservedCopy, VolumeId } from '@holdfast/contract'
+import type { DesiredCopy, NodeId, ObservedCopy, VolumeId } from '@holdfast/contract'
 import { timestamp } from '../../ports/clock.ts'
 import { copyReportId, copyReports, type StoredCopyReport, volumes } from '../../store/records.ts'
 import type { TransactionDecision } from '../../store/store.ts'
@@ -33,7 +33,7 @@ export function acceptCopies(
     const desired = index.copyOf(session, received.volume)
     if (desired === undefined || !isValid(received, desired)) continue
     const { volume } = received
-    const report = reportOf(received, desired)
+    const report = reportOf(received, desired, session.nodeId)
     const before = newest.get(volume) ?? storedReport(store, session, volume)
     newest.set(volume, report)
     if (isDeepStrictEqual(before, report)) continue
@@ -54,11 +54,12 @@ function storedReport(
 
 const STATES: readonly string[] = ['pending', 'present', 'removed', 'failed']
 const REPLICA_STATES: readonly string[] = ['seeding', 'current', 'lagging']
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/
 /** One word of the protocol, never text of the machine. */
 const REASON = /^[a-z0-9_]{0,64}$/
 
 function isValid(observed: ObservedCopy, desired: DesiredCopy): boolean {
-  const { epoch, state, sizeBytes, reason, replicas = [], released } = observed
+  const { epoch, state, sizeBytes, reason, replicas = [], released, fencedSince } = observed
   const numbers = [epoch, sizeBytes, ...(released === undefined ? [] : Object.values(released.checkpoint))]
   return (
     STATES.includes(state) &&
@@ -67,15 +68,21 @@ function isValid(observed: ObservedCopy, desired: DesiredCopy): boolean {
     epoch <= desired.epoch &&
     numbers.every((number) => Number.isSafeInteger(number) && number >= 0) &&
     REASON.test(reason) &&
+    (fencedSince === undefined || TIME.test(fencedSince)) &&
     replicas.every((replica) => REPLICA_STATES.includes(replica.state))
   )
 }
 
-/** The parts of a report that are stored. Only a primary reports replicas, and only its own. */
-function reportOf(observed: ObservedCopy, { role, peers, handOverTo }: DesiredCopy): ReportedCopy {
-  const { volume, epoch, state, sizeBytes, reason, released } = observed
+/**
+ * The parts of a report that are stored. Only a primary reports replicas, and only its own, and a fence; only a promotable
+ * replica reports the end of its promise.
+ */
+function reportOf(observed: ObservedCopy, desired: DesiredCopy, nodeId: NodeId): ReportedCopy {
+  const { role, peers, handOverTo, promotable = [] } = desired
+  const { volume, epoch, state, sizeBytes, reason, released, fencedSince } = observed
+  const isPromiseExpired = role === 'replica' && promotable.includes(nodeId) && observed.isPromiseExpired
   const replicas = peers
-    .flatMap((nodeId) => observed.replicas?.find((replica) => replica.nodeId === nodeId) ?? [])
+    .flatMap((peer) => observed.replicas?.find((replica) => replica.nodeId === peer) ?? [])
     .map((replica) => ({ nodeId: replica.nodeId, state: replica.state }))
     .sort((left, right) => (left.nodeId < right.nodeId ? -1 : 1))
   const isReleased = released !== undefined && released.to === handOverTo
@@ -90,6 +97,8 @@ function reportOf(observed: ObservedCopy, { role, peers, handOverTo }: DesiredCo
     ...(role === 'primary' && isReleased
       ? { released: { to: released.to, checkpoint: { epoch: from, number } } }
       : {}),
+    ...(isPromiseExpired === true ? { isPromiseExpired } : {}),
+    ...(role === 'primary' && fencedSince !== undefined ? { fencedSince } : {}),
   }
 }
 

@@ -1,11 +1,12 @@
-// Answers the calls of an agent: for the environment of a container assigned to the node, and for the tenant's credential
-// for the registry of such a container's image. The broker seals each answer to the node's key; the gateway only relays
-// it. See docs/design/secrets.md#dispatch
+// Answers the calls of an agent: for the environment of a container assigned to the node, for the tenant's credential for
+// the registry of such a container's image, and for the configuration of volumes. The broker seals environments and
+// credentials to the node's key; the gateway only relays them. See docs/design/secrets.md#dispatch
 
 import type { Answer, AssignmentId, Call } from '@holdfast/contract'
 import type { Assigned } from '../../ports/broker.ts'
 import type { GatewayContext } from '../deps.ts'
 import type { DesiredAssignment, DesiredIndex } from '../desired/desired-index.ts'
+import { configureVolumes } from './configure-volumes.ts'
 import { type Session, send } from './session.ts'
 
 /** Limit of calls per node and rate-limit window; more calls than a node needs for the containers that it can create. */
@@ -29,11 +30,12 @@ async function relay(
   context: GatewayContext,
   index: DesiredIndex,
   session: Session,
-  { method, host, assignmentId, attempt }: Call,
+  { method, host, assignmentId, attempt, requests }: Call,
 ): Promise<Partial<Answer>> {
   if (method === 'registry' && host !== undefined) return credentialAnswer(context, index, session, host)
   if (method === 'environment' && assignmentId !== undefined && attempt !== undefined)
     return environmentAnswer(context, index, session, { assignmentId, attempt })
+  if (method === 'configure' && requests !== undefined) return configureVolumes(context, session, requests)
   return { error: 'not_answered_here' }
 }
 
