@@ -1,17 +1,24 @@
 // An agent that holds copies of volumes in memory: it reports each desired copy as present or removed, calls its replicas
-// current, releases a primary that is handed over, and answers the calls `measure` and `checkpoint`.
+// current, releases a primary that is handed over, and answers the calls `measure` and `checkpoint`. Its promises and
+// votes, and its requests as a primary, are what the test scripts.
 
 import {
   AGENT_CAPABILITIES,
+  type Answer,
+  type AskedVolume,
   asNodeId,
+  type ConfigureRequest,
   type DesiredCopy,
   type Measurement,
   type NodeId,
   type ObservedCopy,
   type Peer,
+  PROMISES,
+  type PromiseAnswer,
   type ServerMessage,
   type VolumeId,
 } from '@holdfast/contract'
+import { waitUntil } from '@holdfast/testkit'
 import { makeSimulatedKeys, type SimulatedKeys } from '../load/simulated-agents.ts'
 import { makeNode } from '../nodes/enroll.ts'
 import type { ApiClient } from '../platform/api-client.ts'
@@ -26,8 +33,28 @@ export interface VolumeAgent {
   behave(report: (copy: DesiredCopy) => ObservedCopy | undefined): void
   /** Changes what the agent answers about every copy from now on. */
   answer(answer: AnswerAbout): void
+  /** Changes what the agent answers to `promises` and `prepare` from now on; undefined: it does not answer. */
+  promise(answer: AnswerPromises | undefined): void
+  /** The calls `promises` and `prepare` that the agent received, oldest first. */
+  readonly asked: readonly AskedCall[]
+  /** Sends the call `configure` and returns the server's answer. */
+  configure(requests: readonly ConfigureRequest[]): Promise<Answer>
   close(): void
 }
+
+type PromiseMethod = 'promises' | 'prepare'
+
+interface AskedCall {
+  readonly method: PromiseMethod
+  readonly volumes: readonly AskedVolume[]
+}
+
+/** The answer about one volume; undefined leaves it out. */
+type AnswerPromises = (
+  asked: AskedVolume,
+  copy: DesiredCopy,
+  method: PromiseMethod,
+) => PromiseAnswer | undefined
 
 type AnswerAbout = (
   copy: DesiredCopy,
@@ -36,6 +63,8 @@ type AnswerAbout = (
 
 export interface VolumeAgentOptions {
   readonly poolBytes: number
+  /** By default those of an agent of this version, and promises. */
+  readonly capabilities?: readonly string[]
   readonly report?: (copy: DesiredCopy) => ObservedCopy | undefined
   readonly agentPeerAddress?: string
   /** Measures a copy for the call `measure`. */
@@ -54,6 +83,30 @@ export function obey(copy: DesiredCopy): ObservedCopy {
     ...(handOverTo === undefined ? {} : { released: { to: handOverTo, checkpoint: { epoch, number: 9 } } }),
   }
 }
+
+/** The answer of an agent whose primary renews its promises: it does not vote. */
+const keepPromise: AnswerPromises = ({ volume, epoch, cv }, { role }) => ({
+  volume,
+  epoch,
+  cv,
+  state: role === 'primary' ? 'primary' : 'promised',
+  held: [],
+})
+
+/**
+ * The answers of a copy whose promise has expired and which votes when it is asked to. It holds the checkpoint `number`,
+ * taken `lagMs` before the last moment at which the primary can have written.
+ */
+export const vote =
+  (number: number, lagMs = 1_000): AnswerPromises =>
+  ({ volume, epoch, cv }, _copy, method) => ({
+    volume,
+    epoch,
+    cv,
+    state: method === 'prepare' ? 'voted' : 'expired',
+    held: [{ epoch, number, takenAt: { boot: 1, ms: 10_000 } }],
+    lastWriteBy: { boot: 1, ms: 10_000 + lagMs },
+  })
 
 export interface EnrolledVolumeNode extends SimulatedKeys {
   readonly nodeId: NodeId
@@ -78,14 +131,19 @@ export async function openVolumeAgent(
   options: VolumeAgentOptions,
 ): Promise<VolumeAgent> {
   const { poolBytes, agentPeerAddress = '10.0.0.1:7844' } = options
+  const { capabilities = [...new Set([...AGENT_CAPABILITIES, PROMISES])] } = options
   const copies = new Map<VolumeId, DesiredCopy>()
   let peers: readonly Peer[] = []
   let report = options.report ?? obey
   let answer = answerAtOnce
+  let promise: AnswerPromises | undefined = keepPromise
+  const asked: AskedCall[] = []
+  const answers = new Map<string, Answer>()
+  let calls = 0
   const agent = await openRaw(
     baseUrl,
     { ...node, generation: 1 },
-    { capabilities: [...AGENT_CAPABILITIES], storage: { poolBytes, usedBytes: 0 }, agentPeerAddress },
+    { capabilities: [...capabilities], storage: { poolBytes, usedBytes: 0 }, agentPeerAddress },
   )
   const reportAll = () => {
     const observed = [...copies.values()].flatMap((copy) => report(copy) ?? [])
@@ -98,6 +156,16 @@ export async function openVolumeAgent(
     })
     agent.send({ type: 'answer', id, measurements: await Promise.all([...copies.values()].map(measured)) })
   }
+  const answerPromises = (id: string, call: AskedCall) => {
+    asked.push(call)
+    const script = promise
+    if (script === undefined) return
+    const promises = call.volumes.flatMap((volume) => {
+      const copy = copies.get(volume.volume)
+      return (copy && script(volume, copy, call.method)) ?? []
+    })
+    agent.send({ type: 'answer', id, promises })
+  }
   const hear = (message: ServerMessage): void => {
     if (message.type === 'complete' && message.copies !== undefined) copies.clear()
     if (message.type === 'complete' || message.type === 'delta') {
@@ -109,6 +177,9 @@ export async function openVolumeAgent(
     }
     if (message.type === 'call' && (message.method === 'measure' || message.method === 'checkpoint'))
       void answerCall(message.id, message.method)
+    if (message.type === 'call' && (message.method === 'promises' || message.method === 'prepare'))
+      answerPromises(message.id, { method: message.method, volumes: message.volumes ?? [] })
+    if (message.type === 'answer') answers.set(message.id, message)
   }
   for (const message of agent.heard) hear(message)
   agent.socket.on('message', (data, isBinary) => {
@@ -125,6 +196,16 @@ export async function openVolumeAgent(
     },
     answer(next) {
       answer = next
+    },
+    promise(next) {
+      promise = next
+    },
+    asked,
+    async configure(requests) {
+      calls += 1
+      const id = `configure-${calls}`
+      agent.send({ type: 'call', id, method: 'configure', requests: [...requests] })
+      return waitUntil(() => answers.get(id), { what: 'the server answers the call configure' })
     },
     close: () => agent.close(),
   }
