@@ -3,9 +3,13 @@
 
 import {
   AGENT_CAPABILITIES,
+  asNodeId,
   asTenantId,
+  asVolumeId,
   CHECKPOINTS,
+  type ConfigureRequest,
   type JsonObject,
+  NODE_COUNTRY,
   type NodeId,
   VERSION,
 } from '@holdfast/contract'
@@ -378,6 +382,53 @@ test('a drained primary is handed over to its current replica, and the drained n
   )
   expect(await eventTypes(world)).toContain('volume.handed_over')
 })
+
+test('a node is promotable only while it holds a copy and satisfies the residency, and only in its epoch', async () => {
+  const world = await worldWith(4)
+  const { nodes: enrolled } = world
+  for (const { nodeId } of enrolled) await setCountry(world, nodeId, 'DE')
+  const { id } = await create(world, { replicas: 3, residency: { country: 'DE' } })
+  const { copies } = await volumeWhen(world, id, 'the volume is protected', isProtected)
+  const ids = copies.map(({ nodeId }) => asNodeId(nodeId))
+  const [first, second, third = asNodeId(''), fourth] = ids
+  const configured = async (
+    agent: VolumeAgent,
+    ...requests: Omit<ConfigureRequest, 'volume' | 'epoch'>[]
+  ) => {
+    const sent = requests.map((request) => ({ volume: asVolumeId(id), epoch: 1, ...request }))
+    return Object((await agent.configure(sent)).configurations?.[0])
+  }
+  const primary = agentOf(world, first)
+  const grown = ids.slice(1).map((nodeId, cv) => ({ kind: 'grow' as const, cv, nodeId }))
+  const promotable = ids.slice(1).toSorted()
+  expect(await configured(primary, ...grown)).toMatchObject({ promotable, cv: 3 })
+
+  await setCountry(world, third, 'FR')
+  const isRead = async (cv: number) => (await configured(primary, { kind: 'read' })).cv === cv
+  await waitUntil(() => isRead(4), { what: 'the node that breaks the residency is dropped' })
+  const removed = await world.api.delete(`${world.path}/${id}/replicas/${fourth}`)
+  expect(removed.status, removed.text).toBeLessThan(300)
+  expect(await configured(primary, { kind: 'read' })).toMatchObject({ promotable: [second], cv: 5 })
+
+  const drained = await world.api.send('POST', `/api/v1/nodes/${first}/drain`)
+  expect(drained.status, drained.text).toBeLessThan(300)
+  await volumeWhen(world, id, 'the primary moved', (volume) => volume.primary.nodeId === second)
+  expect(await configured(agentOf(world, second), { kind: 'read' })).toMatchObject({
+    epoch: 2,
+    primary: second,
+    promotable: [],
+    cv: 7,
+  })
+})
+
+/** Changes the stored country of a node, as a session with other labels would. */
+async function setCountry({ path }: World, nodeId: NodeId, country: string): Promise<void> {
+  const [tenant = ''] = /[0-9a-f-]{36}/.exec(path) ?? []
+  await changeRecord(platform, inTenant(asTenantId(tenant), nodes, nodeId), (node): StoredNode => {
+    if (node === undefined) throw new Error(`no node ${nodeId}`)
+    return { ...node, labels: { ...node.labels, [NODE_COUNTRY]: country } }
+  })
+}
 
 test('a drain waits for a primary without a current copy', async () => {
   const world = await worldWith(2)

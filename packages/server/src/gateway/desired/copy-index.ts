@@ -16,7 +16,7 @@ import { desiredCopies } from '@holdfast/core'
 import { hostOfPeer, unusablePeerHost } from '@holdfast/core/node'
 import type { Change } from '../../store/cache/record-index.ts'
 import { nodeNames, nodes, placements, pools, tenants, volumes } from '../../store/records.ts'
-import { globally, inTenant, placementAt } from '../../store/transaction.ts'
+import { globally, inTenant } from '../../store/transaction.ts'
 import type { GatewayDeps, NodeAddress } from '../deps.ts'
 import { POOL } from './pool-decisions.ts'
 import { createUnreadable } from './unreadable.ts'
@@ -46,7 +46,7 @@ export function createCopyIndex(store: IndexStore): CopyIndex {
   const known = new Map<string, ByNode>()
   const reachable = new Map<string, string>()
   const unreadable = createUnreadable()
-  const images = createWriterImages()
+  const images = createWriterImages(store)
 
   const update = (tenant: TenantId, id: VolumeId, gone: boolean, onChange: OnCopyChange): void => {
     const volume = gone ? undefined : store.get(inTenant(tenant, volumes, id))?.record
@@ -85,14 +85,8 @@ export function createCopyIndex(store: IndexStore): CopyIndex {
       for (const peer of peers) onChange({ tenant, nodeId: peer }, volume)
   }
 
-  /** A placement that cannot be read leaves the images as they are known. */
-  const updateImages = (tenant: TenantId, id: string, gone: boolean): VolumeId[] => {
-    const placement = gone ? undefined : store.get(placementAt(tenant, asOwner(id)))?.record
-    return gone || placement !== undefined ? images.update(tenant, asOwner(id), placement) : []
-  }
-
   for (const { record } of store.list(tenants)) {
-    for (const { id } of store.keysOf(placements, record.id)) updateImages(record.id, id, false)
+    for (const { id } of store.keysOf(placements, record.id)) images.update(record.id, asOwner(id), false)
     for (const { id } of store.keysOf(volumes, record.id)) update(record.id, asVolumeId(id), false, () => {})
   }
   const copiesOf = (node: NodeAddress) => [...(byNode.get(keyOf(node))?.values() ?? [])]
@@ -108,7 +102,7 @@ export function createCopyIndex(store: IndexStore): CopyIndex {
         if (key.folder === volumes.folder) update(key.tenant, asVolumeId(key.id), kind === 'delete', onChange)
         if (key.folder === nodes.folder) updateNode(key.tenant, asNodeId(key.id), onChange)
         if (key.folder !== placements.folder) continue
-        for (const id of updateImages(key.tenant, key.id, kind === 'delete'))
+        for (const id of images.update(key.tenant, asOwner(key.id), kind === 'delete'))
           if (known.has(`${key.tenant}/${id}`)) update(key.tenant, id, false, onChange)
       }
     },

@@ -3,19 +3,21 @@
 
 import { isVolumeId, type Owner, type TenantId, type VolumeId } from '@holdfast/contract'
 import type { StoredPlacement } from '../../store/records.ts'
+import { placementAt } from '../../store/transaction.ts'
+import type { GatewayDeps } from '../deps.ts'
 
 export interface WriterImages {
   /** The images by digest, sorted. */
   imagesOf(tenant: TenantId, volume: VolumeId): string[]
-  /** Replaces what is known of a placement, and returns the volumes whose images may have changed. */
-  update(tenant: TenantId, owner: Owner, placement: StoredPlacement | undefined): VolumeId[]
+  /** Reads a changed placement again, and returns the volumes whose images may have changed. */
+  update(tenant: TenantId, owner: Owner, gone: boolean): VolumeId[]
 }
 
 type ImagesByVolume = ReadonlyMap<VolumeId, ReadonlySet<string>>
 
 const NONE: ImagesByVolume = new Map()
 
-export function createWriterImages(): WriterImages {
+export function createWriterImages(store: Pick<GatewayDeps['store'], 'get'>): WriterImages {
   const byOwner = new Map<string, ImagesByVolume>()
   const owners = new Map<string, Set<string>>()
   return {
@@ -25,7 +27,10 @@ export function createWriterImages(): WriterImages {
       ])
       return [...new Set(images)].sort()
     },
-    update(tenant, owner, placement) {
+    update(tenant, owner, gone) {
+      const placement = gone ? undefined : store.get(placementAt(tenant, owner))?.record
+      // A placement that cannot be read leaves the images as they are known.
+      if (placement === undefined && !gone) return []
       const key = `${tenant}/${owner}`
       const before = byOwner.get(key) ?? NONE
       const after = placement === undefined ? NONE : writtenBy(placement)
