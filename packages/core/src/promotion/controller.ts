@@ -82,7 +82,10 @@ function mayPromote({ promotable, handover }: GroupRecord, { from, cause, cv, fo
 }
 
 /** A primary without promises from this node can have written at any time, so its loss has no bound. */
-function lossOf({ promotable }: GroupRecord, { from, cause, held, lastWriteBy }: Vote): number | undefined {
+export function lossOf(
+  { promotable }: GroupRecord,
+  { from, cause, held, lastWriteBy }: Vote,
+): number | undefined {
   if (cause === 'released') return 0
   if (held === undefined || lastWriteBy === undefined || !promotable.includes(from)) return undefined
   if (lastWriteBy.boot !== held.takenAt.boot) return undefined

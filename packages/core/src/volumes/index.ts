@@ -32,6 +32,17 @@ export {
 } from './place-volume.ts'
 export { promotableCopies } from './promotable-copies.ts'
 export {
+  type Demand,
+  type GroupFacts,
+  type GroupPlan,
+  type JudgedCopy,
+  nodesToAsk,
+  type PromotionLimits,
+  type PromotionObstacle,
+  planGroup,
+} from './promotion/plan-group.ts'
+export { type GroupVote, promoteVolumes } from './promotion/promote-volumes.ts'
+export {
   type CopyNode,
   type CopyReport,
   type HeldCopy,

@@ -28,6 +28,7 @@ export function phaseOf(volume: VolumeRecord, situation: VolumeSituation): Phase
 function primaryFault(volume: VolumeRecord, situation: VolumeSituation): string | undefined {
   const node = volume.primary === null ? undefined : situation.nodeOf(volume.primary.nodeId)
   if (node === undefined) return 'node_removed'
+  if (volume.unpromoted && node.status !== 'ready') return volume.unpromoted
   if (node.status === 'failed') return 'node_failed'
   // The last report is of the newer agent, so it says nothing about now.
   if (node.isTooOld === true) return 'agent_version'

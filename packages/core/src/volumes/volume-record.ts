@@ -43,6 +43,8 @@ export interface VolumeRecord {
   readonly cv?: number
   /** The last promotions, the newest first. */
   readonly promotions?: readonly Promotion[]
+  /** Why no copy replaces a silent primary, as one word; absent or null: none has to, or one may soon. */
+  readonly unpromoted?: string | null
 }
 
 /** A node with a copy, as far as volumes depend on it. */

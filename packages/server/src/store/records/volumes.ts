@@ -60,6 +60,8 @@ export const storedVolumeShape = object({
   cv: optional(integer()),
   /** The last promotions, the newest first. */
   promotions: optional(list(promotionShape)),
+  /** Why no copy replaces a silent primary, as one word; absent or null: none has to, or one may soon. */
+  unpromoted: optional(nullable(string())),
   revision: integer(),
   createdAt: string(),
   /** The number of the quota slot that the volume occupies. */
