@@ -240,8 +240,29 @@ export const EVENT_DESCRIPTIONS: { readonly [type in EventType]: EventDescriptio
     subjects: ['Volume'],
     data: { nodeId: NODE_ID },
   },
-  'volume.promoted': null,
-  'volume.divergence_preserved': null,
+  'volume.promoted': {
+    when: 'a copy of a volume became its primary, because the primary was silent or an operator forced it; `reason` is `primary_silent` or `forced`',
+    severity: ['warning'],
+    subjects: ['Volume'],
+    data: {
+      fromEpoch: 'the epoch that ended',
+      toEpoch: 'the epoch that began',
+      from: 'id of the node before',
+      to: 'id of the node now',
+      checkpoint: 'the number of the checkpoint with which the copy continues',
+      lossSeconds: 'upper bound of the time whose writes are lost; null if it is unknown',
+    },
+  },
+  'volume.divergence_preserved': {
+    when: 'a node that was the primary before a promotion is back, and keeps the data that it wrote last in quarantine',
+    severity: ['warning'],
+    subjects: ['Volume'],
+    data: {
+      nodeId: NODE_ID,
+      epoch: 'the epoch in which the data was written',
+      usedBytes: 'its bytes; null while they are unknown',
+    },
+  },
   'volume.lost': {
     when: 'the last copy of the data of a volume is gone, or an ephemeral volume was created again, empty, on another node',
     severity: ['error'],
@@ -275,6 +296,12 @@ export const EVENT_DESCRIPTIONS: { readonly [type in EventType]: EventDescriptio
       to: 'id of the node now',
       epoch: 'counts the primaries of the volume',
     },
+  },
+  'volume.fenced': {
+    when: 'the primary of a volume lost the promises of its copies, and its writers were ended before a copy could replace it',
+    severity: ['warning'],
+    subjects: ['Volume'],
+    data: { nodeId: NODE_ID, since: 'when the writers were ended', epoch: 'counts the primaries of the volume' },
   },
   'volume.deleted': {
     when: 'a volume was deleted and every agent has confirmed that its data is gone',

@@ -48,6 +48,7 @@ export const EVENT_TYPES = [
   'volume.resized',
   'volume.replica_removed',
   'volume.handed_over',
+  'volume.fenced',
   'volume.deleted',
   'node.enrolled',
   'node.ready',

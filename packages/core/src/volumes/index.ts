@@ -31,6 +31,7 @@ export {
   type VolumeDemand,
 } from './place-volume.ts'
 export { promotableCopies } from './promotable-copies.ts'
+export { acceptsWriter } from './promotion/accepts-writer.ts'
 export {
   type Demand,
   type GroupFacts,

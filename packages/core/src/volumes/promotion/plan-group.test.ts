@@ -5,7 +5,15 @@ import { nodeIdOf } from '../../scheduling/scheduling.fixture.ts'
 import { NOW, replicaOn } from '../volume-world.fixture.ts'
 import { isInLineage } from './common-checkpoint.ts'
 import { planGroup } from './plan-group.ts'
-import { answer, groupFacts, held, replicated, WAL, type WorldParts } from './promotion-world.fixture.ts'
+import {
+  answer,
+  groupFacts,
+  held,
+  replicated,
+  unbounded,
+  WAL,
+  type WorldParts,
+} from './promotion-world.fixture.ts'
 
 const promotion = (fromEpoch: number, checkpoint: number, at = '2026-01-01T00:00:00.000Z') => ({
   at,
@@ -97,7 +105,7 @@ const ROWS: {
     expected: ['prepare 2', '2 none'],
   },
   'a loss without a bound is accepted for a copy that was current': {
-    parts: { answers: { 2: [answer({ lastWriteBy: undefined })] } },
+    parts: { answers: { 2: [unbounded(answer())] } },
     expected: ['prepare 2', '2 none', '3 node_silent'],
   },
   'a loss without a bound is refused for a copy that lagged': {
@@ -105,7 +113,7 @@ const ROWS: {
       volumes: [
         replicated({ copies: [...replicated().copies.slice(0, 1), replicaOn(2, { state: 'lagging' })] }),
       ],
-      answers: { 2: [answer({ lastWriteBy: undefined })] },
+      answers: { 2: [unbounded(answer())] },
     },
     expected: ['lagging', '2 lagging'],
   },

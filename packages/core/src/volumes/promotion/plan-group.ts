@@ -61,7 +61,10 @@ export interface GroupFacts {
   readonly demand?: Demand
 }
 
-export type GroupPlan = PromotionPlan & { readonly copies: readonly JudgedCopy[] }
+export type GroupPlan = { readonly copies: readonly JudgedCopy[] } & (
+  | { readonly prepare: NodeId }
+  | Extract<PromotionPlan, { readonly wait: string }>
+)
 
 export function planGroup(facts: GroupFacts): GroupPlan {
   const { members, isPrimarySilent, limits, nowMs, demand } = facts
@@ -82,7 +85,9 @@ export function planGroup(facts: GroupFacts): GroupPlan {
     },
     { ...PROMOTION_TIMINGS, maxLagMs: maxLagMs(limits, demand), promotionsApartMs: limits.apartMs },
   )
-  return { ...plan, copies }
+  if ('wait' in plan) return { ...plan, copies }
+  const chosen = copies.find(({ nodeId }) => nodeId === plan.prepare)
+  return chosen === undefined ? { wait: 'no_candidate', copies } : { prepare: chosen.nodeId, copies }
 }
 
 const maxLagMs = (limits: PromotionLimits, demand: Demand | undefined): number =>

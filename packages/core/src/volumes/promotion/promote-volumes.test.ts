@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { nodeIdOf } from '../../scheduling/scheduling.fixture.ts'
 import { SINCE } from '../volume-world.fixture.ts'
 import { type GroupVote, promoteVolumes } from './promote-volumes.ts'
-import { answer, held, replicated, WAL } from './promotion-world.fixture.ts'
+import { answer, held, replicated, unbounded, WAL } from './promotion-world.fixture.ts'
 
 const voteFor = (...answers: readonly ReturnType<typeof answer>[]): GroupVote => ({
   nodeId: nodeIdOf(2),
@@ -39,7 +39,7 @@ test('the largest loss of a group is stated for every volume, and none if one ha
   const losses = (votes: GroupVote) =>
     promoteVolumes(group, votes, SINCE)?.map(({ promotions }) => promotions?.[0]?.lossMs)
   expect(losses(voteFor(answer(), late))).toEqual([21_000, 21_000])
-  expect(losses(voteFor(answer(), { ...late, lastWriteBy: undefined }))).toEqual([null, null])
+  expect(losses(voteFor(answer(), unbounded(late)))).toEqual([null, null])
 })
 
 test('ten promotions are remembered, the newest first', () => {

@@ -37,6 +37,11 @@ export const answer = (parts: Partial<PromiseAnswer> = {}): PromiseAnswer => ({
   ...parts,
 })
 
+/** The same answer without a bound on the last write. */
+export function unbounded({ lastWriteBy: _bound, ...others }: PromiseAnswer): PromiseAnswer {
+  return others
+}
+
 export interface WorldParts extends Partial<Omit<GroupFacts, 'members' | 'answersOf'>> {
   readonly volumes?: readonly VolumeRecord[]
   /** The answers by the number of the node; an absent number is a node that does not answer. */

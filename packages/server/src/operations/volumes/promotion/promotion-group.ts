@@ -1,0 +1,65 @@
+// The volumes that are promoted together, with the filters that a node must pass: those of the volumes, and those of the
+// deployment that writes them.
+
+import type { NodeId, TenantId } from '@holdfast/contract'
+import { acceptsWriter, type GroupMember, type TenantFacts } from '@holdfast/core'
+import { gatherTenantFacts, workloadOf } from '../../../scheduling/scheduling-facts.ts'
+import {
+  deployments,
+  type StoredDeployment,
+  type StoredVolume,
+  volumeWriters,
+} from '../../../store/records.ts'
+import { inTenant, type Transaction } from '../../../store/transaction.ts'
+import { groupOf } from '../volume-group.ts'
+import type { SituationDeps } from '../volume-situation.ts'
+import { usersOf } from '../volume-users.ts'
+
+export type PromotionMember = Pick<GroupMember<StoredVolume>, 'volume' | 'accepts'>
+
+/** The volumes with the same writer and the same primary as the given one, itself included. */
+export function promotionGroup(
+  deps: SituationDeps,
+  tenant: TenantId,
+  volume: StoredVolume,
+): PromotionMember[] {
+  const { store, residency } = deps
+  const writers = usersOf(store, tenant, volume.id, 'write').filter(isStarted)
+  let facts: TenantFacts | undefined
+  const acceptsWriters = (nodeId: NodeId): boolean => {
+    facts ??= gatherTenantFacts(store, NO_QUOTA, tenant)
+    const known = facts
+    return writers.every(({ spec }) =>
+      acceptsWriter(workloadOf(store, tenant, spec, residency), nodeId, known),
+    )
+  }
+  return groupOf(deps, tenant, volume)
+    .filter((member) => member.volume.primary?.nodeId === volume.primary?.nodeId)
+    .map((member) => ({
+      volume: member.volume,
+      accepts: (nodeId) => member.accepts(nodeId) && acceptsWriters(nodeId),
+    }))
+}
+
+/** A writer that is stopped demands nothing of a node. */
+const isStarted = ({ spec, deleting }: StoredDeployment): boolean => !deleting && spec.replicas > 0
+
+/** The writer moves, so it needs no further container of the quota. */
+const NO_QUOTA = { limit: () => Number.POSITIVE_INFINITY }
+
+/**
+ * Makes the commit compare what the group consists of: the writer of each volume, and the deployment with its mounts. A
+ * workload that adds a volume to the group, or leaves it, changes one of them.
+ */
+export function compareGroup(
+  transaction: Transaction,
+  { store }: Pick<SituationDeps, 'store'>,
+  tenant: TenantId,
+  group: readonly StoredVolume[],
+): void {
+  for (const { id } of group) {
+    transaction.get(inTenant(tenant, volumeWriters, id))
+    for (const { spec } of usersOf(store, tenant, id, 'write'))
+      transaction.get(inTenant(tenant, deployments, spec.name))
+  }
+}
