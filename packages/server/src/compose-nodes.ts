@@ -11,12 +11,14 @@ import { createFailureDetector, type FailureDetector, logHolds } from './livenes
 import { LIVENESS_CHECK_MS, startLivenessWatch } from './liveness/watch-silent-nodes.ts'
 import { startPlacing } from './loops/controllers/place-deployments.ts'
 import { driveVolumes } from './loops/controllers/volumes/drive-volumes.ts'
+import { startPromotions } from './loops/controllers/volumes/promote-volumes.ts'
 import { startDigestFixing } from './loops/fix-digests.ts'
 import { type Leadership, startLeadership } from './loops/leadership/lead-shards.ts'
 import { startRotations } from './loops/rotations.ts'
 import type { HandleUpgrade } from './net/upgrade.ts'
 import type { CallNode } from './operations/nodes/deps.ts'
 import type { CallMeasure } from './operations/volumes/measure-volumes.ts'
+import type { PromotionPort } from './operations/volumes/promotion/promotion-port.ts'
 import type { Broker } from './ports/broker.ts'
 import type { OpenNodeStream } from './ports/node-streams.ts'
 import type { Secret } from './ports/secret.ts'
@@ -37,6 +39,7 @@ export interface NodeSideDeps {
 export interface NodeSide {
   readonly callNode: CallNode
   readonly callMeasure: CallMeasure
+  readonly promotions: PromotionPort
   readonly internalCall: InternalCall
   /** Whether this process sees a mass-failure hold; always false in a process without the role controllers. */
   holdsSilentNodes(): boolean
@@ -55,10 +58,14 @@ export function startNodeSide(deps: NodeSideDeps): NodeSide {
   // A server replica without the role controllers leads no shard. Its heartbeats show where it is and what it reads.
   const leadership = lead(deps, replica, leads)
   const callMeasure = askMeasurements(gateway)
-  const controllers = leads ? startControllers(deps, leadership, detector, callMeasure) : undefined
+  const promotions = promotionPort(deps.config, gateway)
+  const controllers = leads
+    ? startControllers(deps, { leadership, detector, callMeasure, promotions })
+    : undefined
   return {
     callNode: (tenant, nodeId) => askContainers(gateway, tenant, nodeId),
     callMeasure,
+    promotions,
     internalCall: gateway.internalCallHandler,
     openStream: gateway.openStream,
     handleUpgrade: (...upgrade) => roles.includes('gateway') && gateway.handleUpgrade(...upgrade),
@@ -94,11 +101,16 @@ function openFailureDetector({ config, log, store }: NodeSideDeps, self: string)
   return createFailureDetector({ store, self, times, checkMs: times.sweepMs, onHold: logHolds(log) })
 }
 
+interface ControllerParts {
+  readonly leadership: Leadership
+  readonly detector: FailureDetector
+  readonly callMeasure: CallMeasure
+  readonly promotions: PromotionPort
+}
+
 function startControllers(
   deps: NodeSideDeps,
-  leadership: Leadership,
-  detector: FailureDetector,
-  callMeasure: CallMeasure,
+  { leadership, detector, callMeasure, promotions }: ControllerParts,
 ) {
   const { config, log, store, quotas, broker } = deps
   const placing = startPlacing({
@@ -146,11 +158,16 @@ function startControllers(
     onError: (error, workKey) =>
       log.warn({ workKey, error: String(error) }, 'reconciliation of a volume failed, retrying'),
   })
-  return {
-    async stop() {
-      await Promise.all([driving.stop(), silence.stop(), digests.stop(), rotations.stop(), placing.stop()])
-    },
-  }
+  const promoting = startPromotions({
+    store,
+    clock,
+    leadership,
+    residency: config.residency,
+    promotions,
+    onError: (error, workKey) => log.warn({ workKey, error: String(error) }, 'promotion failed, retrying'),
+  })
+  const all = [promoting, driving, silence, digests, rotations, placing]
+  return { stop: async () => void (await Promise.all(all.map((controller) => controller.stop()))) }
 }
 
 function openGateway(
@@ -171,6 +188,11 @@ function openGateway(
     times: gatewayTimes(config),
     ...defined({ clusterCa: readClusterCa(config) }),
   })
+}
+
+function promotionPort({ volumes: { promotion } }: Config, gateway: Gateway): PromotionPort {
+  const limits = { maxLagMs: promotion.maxLagSeconds * 1000, apartMs: promotion.apartSeconds * 1000 }
+  return { askPromises: gateway.askPromises, isSilent: gateway.isSilent, limits }
 }
 
 async function askContainers(gateway: Gateway, tenant: TenantId, nodeId: NodeId): ReturnType<CallNode> {

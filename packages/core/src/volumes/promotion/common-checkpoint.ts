@@ -44,7 +44,8 @@ function checkpointsIn(volume: VolumeRecord, answer: PromiseAnswer | undefined):
 
 /**
  * Whether the present primary continued with the bytes of the checkpoint. Later checkpoints of an earlier epoch were left
- * behind by a promotion. A checkpoint older than the remembered promotions counts as left behind.
+ * behind by a promotion. A checkpoint older than the remembered promotions counts as left behind. An epoch that began
+ * without a checkpoint (`from`) continued with all data of the one before.
  */
 export function isInLineage(
   { primary, from, promotions = [] }: Pick<VolumeRecord, 'primary' | 'from' | 'promotions'>,
@@ -54,7 +55,7 @@ export function isInLineage(
   if (epoch === primary.epoch) return true
   const isForgotten = promotions.length >= MOST_PROMOTIONS && epoch < (promotions.at(-1)?.fromEpoch ?? 0)
   const limits = promotions.filter(({ fromEpoch }) => fromEpoch >= epoch).map(({ checkpoint }) => checkpoint)
-  return !isForgotten && number <= Math.min(from?.number ?? 0, ...limits)
+  return !isForgotten && number <= Math.min(from?.number ?? Number.POSITIVE_INFINITY, ...limits)
 }
 
 /** The most promotions that a record remembers. */

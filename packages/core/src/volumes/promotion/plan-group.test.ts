@@ -82,11 +82,11 @@ const ROWS: {
     expected: ['no_candidate', '2 refused_by_filter', '3 node_silent'],
   },
   'a copy that lags too much waits for an operator': {
-    parts: { answers: { 2: [answer({ lastWriteBy: { boot: 1, ms: 70_000 } })] } },
+    parts: { answers: { 2: [answer({ lastWriteBy: { boot: 1, ms: 82_000 } })] } },
     expected: ['lagging', '2 lagging', '3 node_silent'],
   },
   'force accepts a copy that lags': {
-    parts: { answers: { 2: [answer({ lastWriteBy: { boot: 1, ms: 70_000 } })] }, demand: forced },
+    parts: { answers: { 2: [answer({ lastWriteBy: { boot: 1, ms: 82_000 } })] }, demand: forced },
     expected: ['prepare 2', '2 none', '3 node_silent'],
   },
   'force needs the word of the operator for a node that is not promotable': {
@@ -168,6 +168,12 @@ describe('the lineage of a volume', () => {
     ['a checkpoint of a later epoch', 4, 1, false],
   ])('%s', (_about, epoch, number, expected) => {
     expect(isInLineage(volume, { epoch, number })).toBe(expected)
+  })
+
+  test('continues in an epoch that began with a canceled handover', () => {
+    const { from: _checkpoint, ...canceled } = volume
+    expect(isInLineage(canceled, { epoch: 2, number: 12 })).toBe(true)
+    expect(isInLineage(canceled, { epoch: 1, number: 9 })).toBe(false)
   })
 
   test('ends with the promotions that the record remembers', () => {

@@ -141,11 +141,11 @@ function wouldVote({ primary }: VolumeRecord, answer: PromiseAnswer | undefined)
 }
 
 /**
- * The time by which a copy is behind at most. Without a bound, the last report of the primary decides: it called the copy
- * current, or the copy counts as too far behind.
+ * The time by which a copy was behind when it last heard the primary, which could write until its lease ended. Without that
+ * time, the last report of the primary decides: it called the copy current, or the copy counts as too far behind.
  */
 function lagOf(volumes: readonly VolumeRecord[], nodeId: NodeId, { lossMs }: CommonCheckpoint): number {
-  if (lossMs !== undefined) return lossMs
+  if (lossMs !== undefined) return Math.max(0, lossMs - PROMOTION_TIMINGS.leaseMs)
   const isCurrent = volumes.every(({ copies }) =>
     copies.some((copy) => copy.nodeId === nodeId && copy.state === 'current'),
   )

@@ -17,6 +17,7 @@ import {
 import { asked } from '../../../operations/volumes/promotion/promotion-port.ts'
 import {
   type Answers,
+  isPrimarySilent,
   MAY_BE_PROMOTED,
   type PromotionDeps,
   planNow,
@@ -81,9 +82,9 @@ function isOpen(read: ReadRecord, tenant: TenantId, volume: StoredVolume): boole
   return Boolean(volume.unpromoted) || volume.copies.some(({ nodeId }) => isExpired(nodeId))
 }
 
-/** Asks each node at most once in a round, about the volumes of all groups. A silent node is not asked. */
+/** Asks each node at most once in a round, about the volumes of all groups. */
 function createQuestions(deps: PromotionLoopDeps, tenant: TenantId, groups: readonly Group[]): AnswersOf {
-  const { askPromises, isSilent } = deps.promotions
+  const { askPromises } = deps.promotions
   const byNode = new Map<NodeId, StoredVolume[]>()
   for (const group of groups) {
     const members = group.map(({ volume }) => volume)
@@ -99,7 +100,6 @@ function createQuestions(deps: PromotionLoopDeps, tenant: TenantId, groups: read
   }
   const answers = new Map<NodeId, ReturnType<AnswersOf>>()
   return async (nodeId) => {
-    if (isSilent(tenant, nodeId)) return undefined
     const known = answers.get(nodeId) ?? ask(nodeId, asked(byNode.get(nodeId) ?? []))
     answers.set(nodeId, known)
     return known
@@ -133,24 +133,23 @@ async function promoteOne(
   group: Group,
   answersOf: AnswersOf,
 ): Promise<void> {
-  const members = group.map(({ volume }) => volume)
-  const early = planNow(deps, tenant, group, NO_ANSWERS)
+  const state = { members: group, isPrimarySilent: await isPrimarySilent(deps, tenant, group) }
+  const volumesOf = group.map(({ volume }) => volume)
+  const early = planNow(deps, state, NO_ANSWERS)
   if ('wait' in early && early.wait !== 'no_candidate')
-    return noteUnpromoted(deps, tenant, members, reasonOf(early))
+    return noteUnpromoted(deps, tenant, volumesOf, reasonOf(early))
   const answered = await Promise.all(
-    nodesToAsk(members).map(async (nodeId) => {
+    nodesToAsk(volumesOf).map(async (nodeId) => {
       const answers = await answersOf(nodeId)
       return answers === undefined ? [] : [[nodeId, answers] as const]
     }),
   )
-  const plan = planNow(deps, tenant, group, new Map(answered.flat()))
-  if ('wait' in plan) return noteUnpromoted(deps, tenant, members, reasonOf(plan))
+  const plan = planNow(deps, state, new Map(answered.flat()))
+  if ('wait' in plan) return noteUnpromoted(deps, tenant, volumesOf, reasonOf(plan))
   const vote = await voteOfNode(deps, tenant, group, plan.prepare)
-  const [first] = members
-  const primary = first?.primary?.nodeId
-  if (vote === undefined || first === undefined || primary === undefined) return
+  const [first] = volumesOf
   // The vote permits the promotion in any case; a primary that is back makes it needless.
-  if (!deps.promotions.isSilent(tenant, primary)) return
+  if (vote === undefined || first === undefined || !(await isPrimarySilent(deps, tenant, group))) return
   await deps.leadership.fenced(tenant, (transaction) => {
     const promoted = stagePromotion(deps, transaction, tenant, first.id, vote)
     return { kind: promoted === undefined ? 'abort' : 'commit', result: undefined }

@@ -1,24 +1,11 @@
 // The calls to agents that a promotion needs, and the questions to all copies of a group.
 
-import type { AskedVolume, NodeId, PromiseAnswer, TenantId } from '@holdfast/contract'
+import type { AskedVolume } from '@holdfast/contract'
 import type { PromotionLimits } from '@holdfast/core'
+import type { PromiseCalls } from '../../../ports/promise-calls.ts'
 import type { StoredVolume } from '../../../store/records.ts'
 
-/**
- * Asks a node about its promises (`promises`), or for its votes (`prepare`). `unreachable` means that the answer is
- * unknown: the node may have voted.
- */
-export type AskPromises = (
-  tenant: TenantId,
-  nodeId: NodeId,
-  method: 'promises' | 'prepare',
-  volumes: readonly AskedVolume[],
-) => Promise<readonly PromiseAnswer[] | 'unreachable'>
-
-export interface PromotionPort {
-  readonly askPromises: AskPromises
-  /** Whether the server has heard nothing of the node for as long as a primary must be silent. */
-  isSilent(tenant: TenantId, nodeId: NodeId): boolean
+export interface PromotionPort extends PromiseCalls {
   readonly limits: PromotionLimits
 }
 

@@ -21,23 +21,36 @@ export interface PromotionDeps extends Pick<SituationDeps, 'store' | 'residency'
 /** The answers of nodes by their ids; undefined for a node that did not answer. */
 export type Answers = ReadonlyMap<NodeId, readonly PromiseAnswer[]>
 
+export interface GroupState {
+  readonly members: readonly PromotionMember[]
+  readonly isPrimarySilent: boolean
+  readonly demand?: Demand
+}
+
 /** Plans from the answers; without any, the plan states only whether to wait before the copies are asked. */
 export function planNow(
   { promotions, clock }: PromotionDeps,
-  tenant: TenantId,
-  members: readonly PromotionMember[],
+  { members, isPrimarySilent, demand }: GroupState,
   answers: Answers,
-  demand?: Demand,
 ): GroupPlan {
-  const primary = members[0]?.volume.primary?.nodeId
   return planGroup({
     members,
-    isPrimarySilent: primary !== undefined && promotions.isSilent(tenant, primary),
+    isPrimarySilent,
     limits: promotions.limits,
     nowMs: clock.now(),
     answersOf: (nodeId) => answers.get(nodeId),
     ...(demand && { demand }),
   })
+}
+
+/** Whether the primary of a group is silent, so that a copy may replace it. */
+export async function isPrimarySilent(
+  { promotions }: PromotionDeps,
+  tenant: TenantId,
+  members: readonly PromotionMember[],
+): Promise<boolean> {
+  const primary = members[0]?.volume.primary?.nodeId
+  return primary !== undefined && (await promotions.isSilent(tenant, primary))
 }
 
 /** Asks a node for its votes about all volumes of a group; undefined if it did not answer. */
