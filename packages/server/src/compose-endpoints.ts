@@ -34,6 +34,7 @@ import {
   createMeasurements,
   type Measurements,
 } from './operations/volumes/measure-volumes.ts'
+import { dryPort, type PromotionPort } from './operations/volumes/promotion/promotion-port.ts'
 import type { Broker } from './ports/broker.ts'
 import type { OpenNodeStream } from './ports/node-streams.ts'
 import type { SecretsWriter } from './ports/secrets-store.ts'
@@ -55,6 +56,7 @@ export interface EndpointDeps {
   readonly allowed: ReadonlySet<string>
   readonly callNode: CallNode
   readonly callMeasure: CallMeasure
+  readonly promotions: PromotionPort
   readonly openStream: OpenNodeStream
   readonly failedTickets: FailedAttempts
   /** The kept scheduling views that explanations use. */
@@ -105,10 +107,10 @@ export function composeEndpoints(given: Omit<EndpointDeps, 'views' | 'measuremen
 }
 
 /** The dependencies that a dry run replaces, so that it changes nothing outside the overlay. */
-function partsOn({ config, secrets, pressure }: EndpointDeps, store: Store) {
+function partsOn({ config, secrets, pressure, promotions }: EndpointDeps, store: Store) {
   const slots = createSlotAllocator(store, () => 0)
   const quotas = createQuotas(store, slots, config.quotas, () => pressure.ratio)
-  return { store, slots, quotas, secrets: createDrySecrets(secrets) }
+  return { store, slots, quotas, secrets: createDrySecrets(secrets), promotions: dryPort(promotions) }
 }
 
 function deploymentDeps({
@@ -149,11 +151,11 @@ function writeEndpoints(
   deps: EndpointDeps,
   joining: Pick<NodeEndpointDeps, 'publicUrl' | 'caPin' | 'failedJoins'>,
 ): AnyEndpoint[] {
-  const { config, store, secrets, slots, quotas, allowed, callNode, measurements } = deps
+  const { config, store, secrets, slots, quotas, allowed, callNode, measurements, promotions } = deps
   const deployments = deploymentDeps(deps)
   const { answers, archiveRevisions } = deployments
   const common = { store, clock, ids, secrets, slots, quotas, answers }
-  const volumes = { ...common, limits: config.limits, residency: config.residency, measurements }
+  const volumes = { ...common, limits: config.limits, residency: config.residency, measurements, promotions }
   const material = { limits: config.limits, namespaces: config.secrets.namespaces }
   return [
     ...deploymentEndpoints(deployments),

@@ -55,6 +55,7 @@ import { volumeCreate } from './volume/volume-create.ts'
 import { volumeDelete } from './volume/volume-delete.ts'
 import { volumeDescribe } from './volume/volume-describe.ts'
 import { volumeList } from './volume/volume-list.ts'
+import { volumePromote } from './volume/volume-promote.ts'
 import { volumeRecommendations, volumeRecommendationsApply } from './volume/volume-recommendations.ts'
 import { volumeReplicaAdd, volumeReplicaRemove } from './volume/volume-replica.ts'
 import { volumeResize } from './volume/volume-resize.ts'
@@ -116,6 +117,7 @@ export const COMMANDS: readonly Command[] = [
   volumeCreate,
   volumeDescribe,
   volumeResize,
+  volumePromote,
   volumeDelete,
   volumeReplicaAdd,
   volumeReplicaRemove,

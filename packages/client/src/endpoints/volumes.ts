@@ -6,6 +6,7 @@ import {
   meShape,
   pageShape,
   recommendationShape,
+  type SentPromotion,
   type Shape,
   type VolumeId,
   volumeShape,
@@ -72,6 +73,8 @@ function volumeWrites({ post, write }: Calls, within: Within) {
       within(`${one(id)}/resize`, (path) => post(path, { sizeBytes }, volumeShape, options)),
     addReplica: (id: VolumeId, nodeId: string, options?: IntentOptions) =>
       within(`${one(id)}/replicas`, (path) => post(path, { node_id: nodeId }, volumeShape, options)),
+    promote: (id: VolumeId, sent: SentPromotion, options?: IntentOptions) =>
+      within(`${one(id)}/promote`, (path) => post(path, { ...sent }, volumeShape, options)),
     removeReplica: (id: VolumeId, nodeId: string, options?: ConditionalOptions) =>
       within(copy(id, nodeId), (path) => write('DELETE', path, volumeShape, {}, options)),
     remove: (id: string, options?: ConditionalOptions) =>
@@ -100,6 +103,8 @@ function volumeDryRuns({ dryRun }: Calls, within: Within) {
       post(`${one(id)}/resize`, { sizeBytes }, options),
     addReplica: (id: VolumeId, nodeId: string, options?: CallOptions) =>
       post(`${one(id)}/replicas`, { node_id: nodeId }, options),
+    promote: (id: VolumeId, sent: SentPromotion, options?: CallOptions) =>
+      post(`${one(id)}/promote`, { ...sent }, options),
     removeReplica: (id: VolumeId, nodeId: string, options?: CallOptions) =>
       remove(copy(id, nodeId), undefined, options),
     remove: (id: VolumeId, options?: CallOptions) => remove(one(id), undefined, options),

@@ -301,7 +301,11 @@ export const EVENT_DESCRIPTIONS: { readonly [type in EventType]: EventDescriptio
     when: 'the primary of a volume lost the promises of its copies, and its writers were ended before a copy could replace it',
     severity: ['warning'],
     subjects: ['Volume'],
-    data: { nodeId: NODE_ID, since: 'when the writers were ended', epoch: 'counts the primaries of the volume' },
+    data: {
+      nodeId: NODE_ID,
+      since: 'when the writers were ended',
+      epoch: 'counts the primaries of the volume',
+    },
   },
   'volume.deleted': {
     when: 'a volume was deleted and every agent has confirmed that its data is gone',

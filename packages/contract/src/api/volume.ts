@@ -16,6 +16,7 @@ import {
 } from '../shapes/shape.ts'
 import {
   volumePatchTexts,
+  volumePromotionTexts,
   volumeReplicaTexts,
   volumeResizeTexts,
   volumeTexts,
@@ -58,6 +59,14 @@ export const volumeResizeShape = object({ sizeBytes: field(volumeResizeTexts.siz
 
 /** The body of POST /tenants/{tenant}/volumes/{id}/replicas. */
 export const volumeReplicaShape = object({ node_id: field(volumeReplicaTexts.node_id, string()) })
+
+/** The body of POST /tenants/{tenant}/volumes/{id}/promote. */
+export const volumePromotionShape = object({
+  nodeId: field(volumePromotionTexts.nodeId, optional(string())),
+  force: field(volumePromotionTexts.force, optional(boolean())),
+  primaryIsDead: field(volumePromotionTexts.primaryIsDead, optional(boolean())),
+})
+export type SentPromotion = Infer<typeof volumePromotionShape>
 
 /** The spec of a volume, as it is stored. */
 export const volumeSpecShape = object({

@@ -96,10 +96,11 @@ export const volumeCodes = {
     doc: markdown(
       'The deployment mounts a replicated volume read-write and names a node other than the current primary of the',
       'volume. The primary changes when its node is lost or drained. Several replicated volumes that are mounted',
-      'read-write must have one primary; then the field is the volume that differs from the first one.',
+      'read-write must have one primary; then the field is the volume that differs from the first one. A promotion gets',
+      'this code while the primary is alive, or while no copy can replace it; the response lists why for each copy.',
       '',
       '**What to do.** Leave `nodeId` out: the deployment then follows the volume, also after a change of the primary. Or',
-      'name the primary, or mount read-only.',
+      'name the primary, or mount read-only. To move a primary that is alive, drain its node.',
     ),
     capability: 'volumes',
   },

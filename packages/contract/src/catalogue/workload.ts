@@ -262,12 +262,14 @@ export const workloadCodes = {
   },
   replica_node_invalid: {
     status: 422,
-    field: 'node_id',
-    expected: 'the id of an enrolled node of this tenant that holds no copy of this volume',
-    why: 'Every copy of a volume needs a node of its own, and this one cannot be added: {reason}.',
+    field: 'node_id | nodeId',
+    expected:
+      'the id of an enrolled node of this tenant: without a copy of this volume for a new copy, with a copy for a promotion',
+    why: 'The node cannot be used for this: {reason}.',
     doc: markdown(
-      'The node is unknown, belongs to another tenant, does not accept new work, or already holds the primary or a',
-      'replica; or the volume is not of class `replicated`, or has 4 replicas.',
+      'For a new copy: every copy of a volume needs a node of its own. The node is unknown, belongs to another tenant,',
+      'does not accept new work, or already holds the primary or a replica; or the volume is not of class `replicated`,',
+      'or has 4 replicas. For a promotion: the node holds no replica of the volume.',
       '',
       '**What to do.** Choose another node from `GET /api/v1/nodes`. `GET /api/v1/tenants/<tenant>/volumes/<id>` shows',
       'where copies are.',

@@ -64,3 +64,25 @@ export const volumeReplicaTexts = {
     example: 'node_01JCPZ0000000000000000000A',
   },
 } satisfies FieldTexts
+
+export const volumePromotionTexts = {
+  nodeId: {
+    meaning: 'The node whose copy becomes the primary.',
+    absent: 'the copy that loses least',
+    range: 'the id of a node with a copy of the volume',
+    example: 'node_01JCPZ0000000000000000000A',
+  },
+  force: {
+    meaning: 'Accept a copy that is further behind than the platform allows. Its missing writes are lost.',
+    absent: 'false',
+    range: 'true or false',
+    example: true,
+  },
+  primaryIsDead: {
+    meaning:
+      'Your word that the machine of the primary is off and stays off until its agent has read the change. It is needed for a copy that is not promotable. If it is wrong, two machines write at the same time.',
+    absent: 'false',
+    range: 'true or false',
+    example: false,
+  },
+} satisfies FieldTexts

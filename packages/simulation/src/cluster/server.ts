@@ -187,6 +187,12 @@ function operationsOf(deps: ServerDeps, store: Store): Operations {
     limits: DEFAULT_LIMITS,
     measurements: createMeasurements(async (_tenant, nodeId) => deps.measure(nodeId), clock.now),
     callNode: async () => 'unreachable',
+    // No operator forces a promotion in a simulation; the controller has calls of its own.
+    promotions: {
+      askPromises: async () => 'unreachable',
+      isSilent: async () => false,
+      limits: { maxLagMs: 60_000, apartMs: 60_000 },
+    },
     publicUrl: 'http://simulated',
   }
 }

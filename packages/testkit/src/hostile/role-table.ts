@@ -128,6 +128,11 @@ export const ROWS: { readonly [endpoint: string]: Row } = {
     body: { sizeBytes: 2 ** 30 },
     reached: 'volume_not_found',
   },
+  'POST /api/v1/tenants/{tenant}/volumes/{id}/promote': {
+    line: 'workloads',
+    body: {},
+    reached: 'volume_not_found',
+  },
   'POST /api/v1/tenants/{tenant}/volumes/{id}/replicas': {
     line: 'workloads',
     body: { node_id: 'none' },

@@ -16,6 +16,7 @@ import {
   secretWriteShape,
   tenantPatchShape,
   volumePatchShape,
+  volumePromotionShape,
   volumeReplicaShape,
   volumeResizeShape,
 } from '@holdfast/contract'
@@ -137,6 +138,14 @@ const BODIES: readonly Body[] = [
     request: 'POST /api/v1/tenants/{tenant}/volumes/{id}/replicas',
     shape: volumeReplicaShape,
     rules: checkedWith('replica_node_invalid'),
+  },
+  {
+    name: 'volume-promotion',
+    about:
+      'The promotion of a copy of a volume whose primary is silent, as holdfast volume promote sends it.',
+    request: 'POST /api/v1/tenants/{tenant}/volumes/{id}/promote',
+    shape: volumePromotionShape,
+    rules: checkedWith('replica_node_invalid', 'volume_primary_mismatch'),
   },
   {
     name: 'registry-credential',

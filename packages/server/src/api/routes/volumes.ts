@@ -6,6 +6,7 @@ import {
   snapshotShape,
   type Volume,
   volumePatchShape,
+  volumePromotionShape,
   volumeReplicaShape,
   volumeResizeShape,
   volumeShape,
@@ -19,6 +20,7 @@ import type { Kept, KeptAnswer } from '../../operations/idempotency.ts'
 import { createVolume } from '../../operations/volumes/create-volume.ts'
 import { deleteVolume } from '../../operations/volumes/delete-volume.ts'
 import type { VolumeDeps } from '../../operations/volumes/deps.ts'
+import { promoteVolume } from '../../operations/volumes/promotion/promote-volume.ts'
 import {
   explainVolumeNow,
   getSnapshot,
@@ -236,8 +238,33 @@ function actionEndpoints(deps: VolumeDeps): Endpoint[] {
         addReplica(deps, caller, id, body, once),
       ),
     }),
+    promoteEndpoint(
+      act(`${ONE}/promote`, ({ caller, body }, id, once) => promoteVolume(deps, caller, id, body, once)),
+    ),
   ]
 }
+
+const promoteEndpoint = (handle: Endpoint['handle']): Endpoint =>
+  endpoint('POST', `${ONE}/promote`, {
+    operation: 'promoteVolume',
+    action: 'volumes:write',
+    summary: 'Replace the silent primary of a volume by a copy; writes that the copy lacks are lost',
+    headers: ['Idempotency-Key'],
+    body: volumePromotionShape,
+    status: 202,
+    shape: volumeShape,
+    codes: [
+      'tenant_not_found',
+      'volume_not_found',
+      'field_unknown',
+      'field_type_invalid',
+      'replica_node_invalid',
+      'volume_not_ready',
+      'volume_primary_mismatch',
+      'idempotency_key_reused',
+    ],
+    handle,
+  })
 
 function snapshotEndpoints({ store }: VolumeDeps): Endpoint[] {
   const refusal = reject('volume_snapshot_not_implemented', 'snapshots', undefined)

@@ -7,11 +7,12 @@ import { judgePool } from '@holdfast/core'
 import { poolChangedEvent } from '../../operations/nodes/node-events.ts'
 import { markOf } from '../../operations/nodes/pools.ts'
 import { finishRelease } from '../../operations/nodes/release-node.ts'
-import { recordEvent } from '../../operations/record-write.ts'
+import { recordEvent, recordEventOnce } from '../../operations/record-write.ts'
+import { divergenceEvent } from '../../operations/volumes/promotion/promotion-events.ts'
 import { type Clock, timestamp } from '../../ports/clock.ts'
-import { nodes, poolMarks, pools, type StoredNode, type StoredPool } from '../../store/records.ts'
+import { nodes, poolMarks, pools, type StoredNode, type StoredPool, volumes } from '../../store/records.ts'
 import type { TransactionDecision } from '../../store/store.ts'
-import { globally, inTenant, type Transaction } from '../../store/transaction.ts'
+import { getOr, globally, inTenant, type Transaction } from '../../store/transaction.ts'
 import type { GatewayContext } from '../deps.ts'
 import { isHolder } from '../session/held-sessions.ts'
 import type { Session } from '../session/session.ts'
@@ -69,10 +70,42 @@ function stage(
   const before = transaction.get(inTenant(tenant, pools, nodeId))
   const pool = poolOf(report, nodeId, timestamp(clock))
   const isNew = !isDeepStrictEqual({ v: 1, ...pool, at: before?.at }, before)
-  if (isNew) transaction.put(inTenant(tenant, pools, nodeId), { v: 1, ...pool })
+  if (isNew) {
+    transaction.put(inTenant(tenant, pools, nodeId), { v: 1, ...pool })
+    publishDivergences(transaction, clock, tenant, node, { before, pool })
+  }
   const isChanged = !isDeepStrictEqual(sizeOf(node), sizeOf(next))
   if (isChanged) storeNode(transaction, clock, tenant, node, next)
   return { kind: isNew || isChanged || isConfirmed ? 'commit' : 'abort', result: next }
+}
+
+interface PoolChange {
+  readonly before: StoredPool | undefined
+  readonly pool: Omit<StoredPool, 'v'>
+}
+
+/** Publishes the quarantined data that the node did not report before: a copy has replaced the primary that wrote it. */
+function publishDivergences(
+  transaction: Transaction,
+  clock: Clock,
+  tenant: TenantId,
+  { id, name }: StoredNode,
+  { before, pool }: PoolChange,
+): void {
+  const known = new Set(before?.quarantined?.map(({ volume, epoch }) => `${volume} ${epoch}`))
+  for (const copy of (pool.quarantined ?? []).filter((one) => !known.has(`${one.volume} ${one.epoch}`))) {
+    const volume = getOr(transaction, inTenant(tenant, volumes, copy.volume), undefined)
+    const isDeposed = volume?.promotions?.some(
+      ({ from, fromEpoch }) => from === id && fromEpoch === copy.epoch,
+    )
+    if (volume !== undefined && isDeposed === true)
+      recordEventOnce(
+        transaction,
+        clock,
+        tenant,
+        divergenceEvent(volume, id, copy, () => name),
+      )
+  }
 }
 
 /** Whether the report ends the mark: another tenant's agent followed the order, or the own one emptied the pool. */

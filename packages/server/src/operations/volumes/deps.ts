@@ -7,6 +7,7 @@ import type { SlotDeps } from '../../quotas/hold-slot.ts'
 import type { Store } from '../../store/store.ts'
 import type { IdempotentAnswers } from '../idempotency.ts'
 import type { Measurements } from './measure-volumes.ts'
+import type { PromotionPort } from './promotion/promotion-port.ts'
 
 export interface VolumeDeps extends SlotDeps {
   readonly store: Store
@@ -16,4 +17,5 @@ export interface VolumeDeps extends SlotDeps {
   readonly limits: Limits
   readonly residency: ResidencyRules
   readonly measurements: Measurements
+  readonly promotions: PromotionPort
 }

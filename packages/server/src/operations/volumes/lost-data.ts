@@ -1,13 +1,30 @@
-// The volumes whose data a planned write would destroy.
+// The volumes of which a planned write would destroy data.
 
 import type { Effects, TenantId } from '@holdfast/contract'
 import { volumes } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
+import { inTenant } from '../../store/transaction.ts'
+import { lossText } from './promotion/promotion-events.ts'
+import { namesOfNodes } from './volume-view.ts'
 
-type ReadStore = Pick<Store, 'list'>
+type ReadStore = Pick<Store, 'get' | 'list'>
 
-/** The volumes with copies that exist before the write, and that are deleted after it. */
+/** The volumes with data that are deleted by the write, or whose copy without the newest writes becomes the primary. */
 export function lostData(before: ReadStore, after: ReadStore, tenant: TenantId): Effects['lostData'] {
+  return [...deleted(before, after, tenant), ...leftBehind(before, after, tenant)]
+}
+
+function leftBehind(before: ReadStore, after: ReadStore, tenant: TenantId): Effects['lostData'] {
+  const nameOf = namesOfNodes(before, tenant)
+  return after.list(volumes, tenant).flatMap(({ record: { id, spec, promotions } }) => {
+    const [newest] = promotions ?? []
+    const [known] = before.get(inTenant(tenant, volumes, id))?.record.promotions ?? []
+    if (newest === undefined || newest.toEpoch === known?.toEpoch) return []
+    return [{ volume: spec.name, reason: lossText(newest, nameOf) }]
+  })
+}
+
+function deleted(before: ReadStore, after: ReadStore, tenant: TenantId): Effects['lostData'] {
   const kept = new Set(
     after
       .list(volumes, tenant)

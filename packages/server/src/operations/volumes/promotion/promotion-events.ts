@@ -59,7 +59,7 @@ export function fencedEvent(
 export function divergenceEvent(
   volume: StoredVolume,
   nodeId: NodeId,
-  { epoch, usedBytes = null }: Omit<QuarantinedCopy, 'usedBytes'> & { readonly usedBytes?: number | null },
+  { epoch, usedBytes }: QuarantinedCopy,
   nameOf: NodeName,
 ): NewEvent {
   return {
@@ -71,6 +71,6 @@ export function divergenceEvent(
     message:
       `Node ${nameOf(nodeId)} keeps its former data of volume ${volume.spec.name} in quarantine: ` +
       `it was the primary of epoch ${epoch}, and a copy has replaced it since.`,
-    data: { nodeId, epoch, usedBytes },
+    data: { nodeId, epoch, usedBytes: usedBytes ?? null },
   }
 }
