@@ -74,7 +74,8 @@ export const onRenew: Receive<Renew> = (state, renew, nowMs, timings) => {
   }
 }
 
-function laterStamp(one: Stamp | undefined, other: Stamp): Stamp {
+/** The later of two stamps of one machine. */
+export function laterStamp(one: Stamp | undefined, other: Stamp): Stamp {
   if (one === undefined || other.boot > one.boot) return other
   return other.boot === one.boot && other.ms > one.ms ? other : one
 }
@@ -97,11 +98,10 @@ function vote(
   state: CopyState,
   cv: number,
   cause: Vote['cause'],
-  { leaseMs }: PromotionTimings,
+  timings: PromotionTimings,
   force: Vote['force'],
 ): Step<CopyState> {
-  const { node: from, durable, lastAcked, bounded } = state
-  const lastWriteBy = lastAcked && bounded ? { boot: lastAcked.boot, ms: lastAcked.ms + leaseMs } : undefined
+  const { node: from, durable } = state
   const sent: Vote = {
     kind: 'vote',
     from,
@@ -109,11 +109,18 @@ function vote(
     cv,
     cause,
     held: heldCheckpoint(state),
-    lastWriteBy,
+    lastWriteBy: lastWriteOf(state, timings),
     force,
   }
   return { state: { ...state, durable: { ...durable, cv, prepared: true } }, send: [sent] }
 }
+
+/** The last moment at which the primary can have written, on its clock; undefined if the copy cannot bound it. */
+export const lastWriteOf = (
+  { lastAcked, bounded }: CopyState,
+  { leaseMs }: PromotionTimings,
+): Stamp | undefined =>
+  lastAcked && bounded ? { boot: lastAcked.boot, ms: lastAcked.ms + leaseMs } : undefined
 
 /** Stores the bytes of one volume. The checkpoint is acknowledged when the copy holds it for every volume. */
 export const onShip: Receive<Ship> = (state, { from, volume, checkpoint }) => {
@@ -141,7 +148,10 @@ export function heldCheckpoint({ durable }: CopyState): Checkpoint | undefined {
 }
 
 /** Reads the stored record: a vote of an earlier configuration can no longer succeed, so the copy may promise again. */
-export function onCopyConfigured(state: CopyState, { epoch, cv }: GroupRecord): CopyState {
+export function onCopyConfigured(
+  state: CopyState,
+  { epoch, cv }: Pick<GroupRecord, 'epoch' | 'cv'>,
+): CopyState {
   const { durable } = state
   if (epoch < durable.epoch || (epoch === durable.epoch && cv <= durable.cv)) return state
   return withDurable(enterEpoch(state, epoch), { cv, prepared: false })

@@ -1,18 +1,22 @@
 // Requests of a primary: to drop or add a promotable node, to ship a checkpoint, to hand its group over or to cancel that.
 
-import type { Message, Stamp, Step } from './messages.ts'
+import type { Message, Shrink, Stamp, Step } from './messages.ts'
 import { hasAbdicated, ignore, type PrimaryState, requiredNodes } from './primary.ts'
 import type { PromotionTimings } from './timings.ts'
 
-/** Asks to drop the nodes that have not answered for a while. Their promises are needed until the answer arrives. */
+/**
+ * Asks to drop the nodes that have not answered for a while. Their promises are needed until the answer arrives. `sinceMs`:
+ * since when the primary has asked for promises; no node is silent earlier than after that.
+ */
 export function shrinkSilent(
   state: PrimaryState,
   nowMs: number,
   { shrinkAfterMs }: PromotionTimings,
-): readonly Message[] {
+  sinceMs = Number.NEGATIVE_INFINITY,
+): readonly Shrink[] {
   if (state.durable.handover !== undefined) return []
   const isSilent = (node: string) =>
-    nowMs - (state.lease.get(node) ?? Number.NEGATIVE_INFINITY) >= shrinkAfterMs
+    nowMs - Math.max(state.lease.get(node) ?? sinceMs, sinceMs) >= shrinkAfterMs
   return requiredNodes(state)
     .filter(isSilent)
     .map((node) => ({ kind: 'shrink', from: state.node, epoch: state.durable.epoch, node }))

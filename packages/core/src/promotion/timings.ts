@@ -34,6 +34,20 @@ export const PROMOTION_TIMINGS: PromotionTimings = {
   drift: 0.05,
 }
 
+/** The shortest and the longest lease that an agent accepts. */
+export const MIN_LEASE_MS = 1_000
+export const MAX_LEASE_MS = 60_000
+
+/** The times for a lease of another length. All agents of a tenant need the same length. */
+export const timingsFor = (leaseMs: number): PromotionTimings => ({
+  ...PROMOTION_TIMINGS,
+  leaseMs,
+  renewEveryMs: leaseMs / 6,
+  promiseMs: leaseMs * 1.5,
+  fenceMs: leaseMs / 6,
+  shrinkAfterMs: leaseMs / 4,
+})
+
 /** True if a promise on the fastest clock still ends after the lease on the slowest clock, fencing included. */
 export const promiseOutlivesLease = ({ leaseMs, promiseMs, fenceMs, drift }: PromotionTimings): boolean =>
   promiseMs * (1 - drift) >= leaseMs * (1 + drift) + fenceMs
