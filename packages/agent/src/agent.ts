@@ -9,6 +9,7 @@ import { readOwnLabels } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import { type ConvergeDeps, startConverging } from './converge/converge.ts'
 import { createDesiredSet } from './converge/desired-set.ts'
+import { createImageKeeper } from './converge/keep-images.ts'
 import { createRequisites } from './converge/requisites.ts'
 import { createFailedLogs } from './observe/keep-failed-logs.ts'
 import { createObserver } from './observe/observe.ts'
@@ -40,8 +41,6 @@ export const WRITERS_CGROUP = 'holdfast'
 
 export interface AgentOptions extends VolumeOptions {
   readonly state: NodeState
-  /** The folder that holds the node's state. */
-  readonly folder: string
   readonly engine: Engine
   readonly startSession: StartSession
   /** OOM kills by the kernel; undefined: only those that the engine reports are known. */
@@ -85,7 +84,12 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const keys = options.securePeerAddress ? await openRouterKeys(folder, state, log) : undefined
   const server = createServerLink()
   const desiredSet = createDesiredSet()
-  const volumes = await startVolumes(options, { server, desired: desiredSet.desired, monotonicMs })
+  const volumes = await startVolumes(options, {
+    server,
+    desired: desiredSet.desired,
+    start: starts,
+    monotonicMs,
+  })
   const role = createNodeRole(folder, state, log)
   const statuses = createReplicaStatusTable(starts)
   const routing = startRouting({
@@ -109,6 +113,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     converger.setDesired(change, 'server')
     routing.apply(change)
     volumes.apply(change, 'server')
+    node.images.keep(volumes.images())
     const items = [...desiredSet.desired.values()]
     file.save({ revision: change.revision, items, ...routing.saved(), ...volumes.saved() })
   }
@@ -122,6 +127,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     pool: volumes.poolReport,
     measure: volumes.measurements,
     checkpoint: volumes.checkpoint,
+    promises: volumes.promises.answer,
     streams: createSessionStreams({ engine, tenant: state.tenant, keptLogs: kept.keptLogs, log }),
     log,
   })
@@ -130,6 +136,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     converger.setDesired({ ...saved, complete: true, gone: [] }, 'disk')
     routing.apply({ ...saved, complete: true })
     volumes.apply({ ...saved, complete: true, gone: [] }, 'disk')
+    node.images.keep(volumes.images())
   }
   return {
     async close() {
@@ -189,6 +196,14 @@ function startNode(
   const places = { volumes: join(folder, MOUNT_POINTS), cgroup: options.cgroup ?? WRITERS_CGROUP }
   const observer = createObserver({ engine, tenant, statuses, readiness, places, exitCounts, oomKills, log })
   const failedLogs = createFailedLogs(keptLogs, statuses)
+  const requisites = createRequisites({
+    engine,
+    tenant,
+    registryCredential,
+    onNetwork: addresses.setSubnet,
+    log,
+  })
+  const images = createImageKeeper({ requisites, engine, log })
   const converger = startConverging({
     ...parts,
     failedLogs,
@@ -197,13 +212,7 @@ function startNode(
     observer,
     places,
     host,
-    requisites: createRequisites({
-      engine,
-      tenant,
-      registryCredential,
-      onNetwork: addresses.setSubnet,
-      log,
-    }),
+    requisites,
     addresses,
     drain,
     containerEnvironment,
@@ -216,7 +225,9 @@ function startNode(
   observer.start({ onChange: converger.nudge, onUnsafe: converger.markUnsafe, onExit: failedLogs.onExit })
   return {
     converger,
+    images,
     async close() {
+      images.close()
       observer.close()
       readiness.close()
       failedLogs.close()

@@ -48,6 +48,7 @@ async function run({
   routing,
   pool,
   peers,
+  promiseLeaseMs,
   cgroup = WRITERS_CGROUP,
 }: RunLine): Promise<number> {
   const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime })
@@ -68,7 +69,8 @@ async function run({
   const { tenant } = state
   const openPool =
     pool && ((order?: PoolWipe) => openBtrfsPool(pool, folder, undefined, { tenant, ...defined({ order }) }))
-  const given = defined({ peerAddress, securePeerAddress, peers, openPool, oomKills: openOomKills(log) })
+  const exchange = { peers, promiseLeaseMs, openPool }
+  const given = defined({ peerAddress, securePeerAddress, ...exchange, oomKills: openOomKills(log) })
   const machine = { host: createHostVolumes(cgroup), freezer: createWriterFreezer(cgroup), cgroup }
   const agent = await startAgent({ state, folder, engine, startSession, router, ...machine, ...given, log })
   log.info({ node: state.nodeName, id: state.nodeId, server: state.server }, 'agent started')

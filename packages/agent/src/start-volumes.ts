@@ -1,8 +1,10 @@
 // Starts the parts of the agent that hold volumes: the pool, the node's copies, and their exchange with other nodes.
 
 import {
+  type DesiredCopy,
   defined,
   type Measurement,
+  type NodeId,
   type ObservedCopy,
   type PoolReport,
   type PoolWipe,
@@ -12,9 +14,11 @@ import { writerLabel, writtenVolumes } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import type { DesiredSet } from './converge/desired-set.ts'
 import type { Engine } from './ports/engine.ts'
+import type { Fences } from './ports/leases.ts'
 import type { Storage } from './ports/session.ts'
 import type { VolumePool } from './ports/volume-pool.ts'
 import type { VolumeWriters } from './ports/volume-writers.ts'
+import { DEFAULT_LEASE_MS, type Promises, startPromises } from './promises/start-promises.ts'
 import type { Replication } from './replication/replication.ts'
 import { type PeerSettings, startPeers } from './replication/start-peers.ts'
 import type { ServerLink } from './session/server-link.ts'
@@ -23,12 +27,16 @@ import { type CopyKeeper, startCopyKeeper } from './storage/keep-copies.ts'
 import { type PoolKeeper, startPoolKeeper } from './storage/keep-pool.ts'
 
 export interface VolumeOptions {
-  readonly state: Pick<NodeState, 'identityKey'>
+  readonly state: Pick<NodeState, 'identityKey' | 'nodeId'>
+  /** The folder that holds the node's state. */
+  readonly folder: string
   readonly engine: Pick<Engine, 'listLabelled'>
   /** Opens the node's storage; undefined: this node holds no volumes. */
   openPool?(order?: PoolWipe): Promise<VolumePool>
   /** The port at which other nodes exchange copies of volumes; undefined: this node exchanges none. */
   readonly peers?: PeerSettings
+  /** Length of the leases that other nodes grant; the same on all nodes of the tenant. */
+  readonly promiseLeaseMs?: number
   /** Freezes the writers of several volumes for their common checkpoint; undefined: such volumes get no checkpoint. */
   readonly freezer?: Pick<VolumeWriters, 'freeze'> & { thawAll(): void }
   readonly log: Logger
@@ -42,12 +50,20 @@ export interface NodeVolumes extends Pick<CopyKeeper, 'apply' | 'saved' | 'mount
   measurements(): Measurement[]
   /** The same after a round of checkpoints that began with this call. Never rejects. */
   checkpoint(): Promise<Measurement[]>
+  /** The leases of the volumes that this node writes, and the answers about the promises of its copies. */
+  readonly promises: Pick<Promises, 'endMs' | 'onChange' | 'confirmEpoch' | 'answer'>
+  /** The images of the writers that this node may have to start after a promotion. */
+  images(): string[]
   close(): Promise<void>
 }
 
 interface VolumeParts {
   readonly server: ServerLink
   readonly desired: DesiredSet['desired']
+  /** Number of this start of the agent. */
+  readonly start: number
+  /** The fencer; undefined: no node becomes promotable. */
+  readonly fences?: Pick<Fences, 'isWatched'>
   monotonicMs(): number
 }
 
@@ -59,27 +75,40 @@ export async function startVolumes(options: VolumeOptions, parts: VolumeParts): 
   options.freezer?.thawAll()
   const pool = openPool && (await startPoolKeeper({ open: openPool, log }))
   let exchange: Replication | undefined
-  const withReplicas = (copy: ObservedCopy): ObservedCopy => ({
+  let promises: Promises | undefined
+  const extend = (copy: ObservedCopy): ObservedCopy => ({
     ...copy,
     ...defined({ replicas: exchange?.replicas(copy.volume) }),
+    ...(promises?.isPromiseExpired(copy.volume) === true && { isPromiseExpired: true }),
   })
-  const report = (changed: readonly ObservedCopy[]): void => server.reportCopies(changed.map(withReplicas))
+  const report = (changed: readonly ObservedCopy[]): void => server.reportCopies(changed.map(extend))
   const { reportPool } = server
   const own = { random: Math.random, now: () => new Date() }
   const copies = startCopyKeeper({ pool, report, reportPool, monotonicMs, ...own, log })
-  exchange = await startExchange(options, parts, { pool, copies, report })
+  const reportOne = (changed: VolumeId): void =>
+    report(copies.observed().filter(({ volume }) => volume === changed))
+  promises = await startNodePromises(options, parts, copies, reportOne)
+  const { follow, endMs, onChange, confirmEpoch, answer } = promises
+  exchange = await startExchange(options, parts, { pool, copies, promises, reportOne })
   const measurements = (): Measurement[] =>
     copies.measurements().map((one) => ({ ...one, ...defined({ replicas: exchange?.measure(one.volume) }) }))
   return {
     ...copies,
+    apply(change, source) {
+      copies.apply(change, source)
+      follow(source === 'server' && change.complete && change.copies !== undefined)
+    },
+    promises: { endMs, onChange, confirmEpoch, answer },
+    images: () => imagesOf(copies.copies.values(), options.state.nodeId),
     storage: () => pool?.storage(),
-    observed: () => copies.observed().map(withReplicas),
+    observed: () => copies.observed().map(extend),
     measurements,
     async checkpoint() {
       const taken = await exchange?.checkpoint()
       return measurements().map((one) => ({ ...one, ...defined({ checkpoint: taken?.get(one.volume) }) }))
     },
     async close() {
+      await promises?.close()
       await exchange?.close()
       pool?.close()
       await copies.close()
@@ -87,17 +116,44 @@ export async function startVolumes(options: VolumeOptions, parts: VolumeParts): 
   }
 }
 
+const imagesOf = (copies: Iterable<DesiredCopy>, node: NodeId): string[] =>
+  [...copies].flatMap(({ role, promotable = [], images = [] }) =>
+    role === 'replica' && promotable.includes(node) ? images : [],
+  )
+
 interface ExchangeParts {
   readonly pool: PoolKeeper | undefined
   readonly copies: CopyKeeper
-  report(changed: readonly ObservedCopy[]): void
+  readonly promises: Promises
+  reportOne(changed: VolumeId): void
 }
+
+/** Starts the promises, also without peers: a primary that cannot renew needs those that it needed before. */
+const startNodePromises = (
+  { state, folder, promiseLeaseMs = DEFAULT_LEASE_MS, log }: VolumeOptions,
+  { server, start, fences }: VolumeParts,
+  copies: CopyKeeper,
+  onExpiry: (volume: VolumeId) => void,
+): Promise<Promises> =>
+  startPromises({
+    folder,
+    nodeId: state.nodeId,
+    start,
+    leaseMs: promiseLeaseMs,
+    copies: () => copies.copies,
+    peers: () => copies.saved().peers ?? [],
+    live: copies,
+    fences: fences ?? { isWatched: async () => false },
+    configure: server.configure,
+    onExpiry,
+    log,
+  })
 
 /** Starts the exchange of copies with the tenant's other nodes; undefined if this node exchanges none. */
 async function startExchange(
   options: VolumeOptions,
   { desired, monotonicMs }: VolumeParts,
-  { pool, copies, report }: ExchangeParts,
+  { pool, copies, promises, reportOne }: ExchangeParts,
 ): Promise<Replication | undefined> {
   const { state, peers: settings, log } = options
   if (settings === undefined) return undefined
@@ -110,8 +166,9 @@ async function startExchange(
     live: copies,
     writers: volumeWriters(options, desired),
     onStored: () => void copies.check(),
-    onChange: (changed) => report(copies.observed().filter(({ volume }) => volume === changed)),
+    onChange: reportOne,
     monotonicMs,
+    promises,
     log,
   })
 }

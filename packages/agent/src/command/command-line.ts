@@ -2,7 +2,7 @@
 
 import { nearestName } from '@holdfast/contract'
 import type { PoolSource } from '../ports/pool-source.ts'
-import { PEER_OPTIONS, type PeerLine, readPeerLine } from './peer-line.ts'
+import { PEER_OPTIONS, type PeerLine, readPeerLine, readPromiseLease } from './peer-line.ts'
 import { readPool } from './pool-line.ts'
 import { ROUTING_OPTIONS, type RoutingLine, readRouting } from './routing-line.ts'
 import { UsageError } from './usage-error.ts'
@@ -34,6 +34,8 @@ export const USAGE = `holdfast-agent: the node agent of Holdfast
                                                             one (default port 7844)
          [--agent-peer-listen [HOST]:PORT]                  default: that port on all addresses
          [--replication-rate BYTES]                         most bytes per second to other nodes (default 100Mi)
+         [--promise-lease SECONDS]                          how long this node may write a volume without an answer of
+                                                            its copies (default 12); the same on all nodes of a tenant
 
 The state folder is ${DEFAULT_STATE} by default. The join token can also be set in HOLDFAST_JOIN_TOKEN.
 
@@ -66,6 +68,8 @@ export interface RunLine {
   readonly cgroup: string | undefined
   /** The port for other nodes; undefined: this node exchanges no copies. */
   readonly peers: PeerLine | undefined
+  /** The length of leases in milliseconds; undefined: the default. */
+  readonly promiseLeaseMs: number | undefined
 }
 
 export type CommandLine = EnrollLine | RunLine
@@ -98,6 +102,7 @@ function readRun({ once, labels }: Options): RunLine {
     pool: readPool(once.get('pool')),
     cgroup: readCgroup(once.get('cgroup')),
     peers: readPeerLine(once),
+    promiseLeaseMs: readPromiseLease(once.get('promise-lease')),
   }
 }
 

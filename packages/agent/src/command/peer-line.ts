@@ -1,5 +1,6 @@
 // Parses the options of the peer port of `holdfast-agent run`, where other nodes exchange copies of volumes.
 
+import { MAX_LEASE_MS, MIN_LEASE_MS } from '@holdfast/core/promotion/timings'
 import { UsageError } from './usage-error.ts'
 
 const DEFAULT_PORT = 7844
@@ -7,7 +8,7 @@ const DEFAULT_RATE = 100 * 1024 ** 2
 const UNITS: { readonly [unit: string]: number } = { Ki: 1, Mi: 2, Gi: 3 }
 const HOST = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]*)(?::([0-9]{1,5}))?$/
 
-export const PEER_OPTIONS = ['agent-peer-address', 'agent-peer-listen', 'replication-rate']
+export const PEER_OPTIONS = ['agent-peer-address', 'agent-peer-listen', 'replication-rate', 'promise-lease']
 
 export interface PeerLine {
   /** The `host:port` that other nodes use. */
@@ -53,4 +54,14 @@ function readRate(text: string): number {
   if (!(rate >= 1024))
     throw new UsageError(`--replication-rate ${text}: accepted are bytes per second, such as 50Mi.`)
   return rate
+}
+
+/** The length of the leases of this node's primaries; undefined: the shipped one. */
+export function readPromiseLease(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const leaseMs = Math.round(Number(text) * 1000)
+  if (/^\d{1,2}(\.\d{1,3})?$/.test(text) && leaseMs >= MIN_LEASE_MS && leaseMs <= MAX_LEASE_MS) return leaseMs
+  throw new UsageError(
+    `--promise-lease ${text}: accepted are seconds from ${MIN_LEASE_MS / 1000} to ${MAX_LEASE_MS / 1000}, such as 12 or 1.5.`,
+  )
 }

@@ -1,10 +1,18 @@
 // A connection between two agents after both have proved their keys. It carries one request: a header, perhaps bytes with
-// a trailer, and answers. Every wait has a deadline, after which the connection is destroyed.
+// a trailer, and answers; or renewals of promises one after another. Every wait has a deadline, after which the connection is destroyed.
 
 import type { TLSSocket } from 'node:tls'
 import type { StreamDigest } from '../ports/volume-pool.ts'
 import { createFrameReader, writeFrame } from './frames.ts'
-import { type Answer, type PeerRequest, readAnswer, readRequest, readTrailer } from './messages.ts'
+import {
+  type Answer,
+  type PeerRequest,
+  type RenewItem,
+  readAnswer,
+  readRenewSet,
+  readRequest,
+  readTrailer,
+} from './messages.ts'
 import { PeerError } from './peer-error.ts'
 
 /** A connection on which no bytes move for this long is closed. */
@@ -17,6 +25,9 @@ const DATA_BYTES = 256 * 1024
 export interface PeerConnection {
   request(message: PeerRequest): Promise<void>
   readRequest(deadlineMs: number): Promise<PeerRequest>
+  /** The set of volumes after a request `renew`. */
+  sendSet(items: readonly RenewItem[]): Promise<void>
+  readSet(deadlineMs: number): Promise<readonly RenewItem[]>
   answer(message: Answer): Promise<void>
   /** Without a deadline, only a silent connection ends the wait. */
   readAnswer(deadlineMs?: number): Promise<Answer>
@@ -39,7 +50,7 @@ export function createPeerConnection(socket: TLSSocket): PeerConnection {
   // Readers and writers of the socket report its errors.
   socket.on('error', () => {})
   socket.setTimeout(IDLE_MS, () => socket.destroy(new PeerError('timeout', 'No bytes moved in time.')))
-  const send = (kind: 'header' | 'answer' | 'trailer', message: object): Promise<void> =>
+  const send = (kind: 'header' | 'answer' | 'trailer' | 'set', message: object): Promise<void> =>
     writeFrame(socket, kind, Buffer.from(JSON.stringify(message)))
   async function within<T>(deadlineMs: number | undefined, work: Promise<T>): Promise<T> {
     if (deadlineMs === undefined) return work
@@ -51,12 +62,14 @@ export function createPeerConnection(socket: TLSSocket): PeerConnection {
       clearTimeout(timer)
     }
   }
-  async function nextText(kind: 'header' | 'answer'): Promise<string> {
+  async function nextText(kind: 'header' | 'answer' | 'set'): Promise<string> {
     return (await frames.next(kind)).payload.toString('utf8')
   }
   return {
     request: (message) => send('header', message),
     readRequest: async (deadlineMs) => readRequest(await within(deadlineMs, nextText('header'))),
+    sendSet: (items) => send('set', items),
+    readSet: async (deadlineMs) => readRenewSet(await within(deadlineMs, nextText('set'))),
     answer: (message) => send('answer', message),
     readAnswer: async (deadlineMs) => readAnswer(await within(deadlineMs, nextText('answer'))),
     allowSilence: (ms) => void socket.setTimeout(ms),

@@ -27,13 +27,15 @@ export interface DialOptions {
   readonly identity: TlsIdentity
   /** Allows peers on this machine, for tests. */
   readonly allowLocal?: boolean
+  /** The time for connection and handshake. */
+  readonly handshakeMs?: number
 }
 
 export async function dialPeer(
   peer: Peer,
-  { identity, allowLocal = false }: DialOptions,
+  { identity, allowLocal = false, handshakeMs = HANDSHAKE_MS }: DialOptions,
 ): Promise<PeerConnection> {
-  const socket = await handshake(await resolvePeer(peer.address, allowLocal), identity)
+  const socket = await handshake(await resolvePeer(peer.address, allowLocal), identity, handshakeMs)
   const key = keyOfCertificate(socket.getPeerX509Certificate())
   const isKnown = key !== undefined && peer.publicKeys.includes(key)
   if (isKnown && socket.alpnProtocol === PEER_PROTOCOL) return createPeerConnection(socket)
@@ -41,10 +43,14 @@ export async function dialPeer(
   throw new PeerError('wrong_key', `${peer.address} has not proved a key of node ${peer.nodeId}.`)
 }
 
-function handshake({ host, port }: PeerEndpoint, identity: TlsIdentity): Promise<TLSSocket> {
+function handshake(
+  { host, port }: PeerEndpoint,
+  identity: TlsIdentity,
+  handshakeMs: number,
+): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ ...peerTls(identity), host, port })
-    const timer = setTimeout(() => socket.destroy(new Error('no handshake in time')), HANDSHAKE_MS)
+    const timer = setTimeout(() => socket.destroy(new Error('no handshake in time')), handshakeMs)
     const fail = (error?: Error): void => {
       clearTimeout(timer)
       reject(

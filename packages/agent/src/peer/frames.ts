@@ -11,6 +11,7 @@ const KINDS = {
   data: { code: 2, maxBytes: 1024 * KIB },
   trailer: { code: 3, maxBytes: KIB },
   answer: { code: 4, maxBytes: 256 * KIB },
+  set: { code: 5, maxBytes: 1024 * KIB },
 } as const
 export type FrameKind = keyof typeof KINDS
 

@@ -12,6 +12,8 @@ import { PEER_PROTOCOL, type PeerRequest } from './messages.ts'
 
 const HANDSHAKE_MS = 10_000
 const HEADER_MS = 10_000
+/** A connection for renewals is closed after this time without one. */
+const NEXT_MS = 30_000
 const MAX_CONNECTIONS = 128
 /** Connections from one address, handshakes included, so that one host cannot use up all of them. */
 const MAX_PER_ADDRESS = 16
@@ -63,7 +65,8 @@ export async function listenForPeers(options: ListenOptions): Promise<PeerPort> 
     if (from === undefined || ofPeer.count(from) >= MAX_PER_PEER) return void socket.destroy()
     ofPeer.add(from)
     socket.once('close', () => ofPeer.remove(from))
-    void serveOne(options, from, createPeerConnection(socket))
+    const isStill = (): boolean => identify(socket, options.peers()) === from
+    void serveOne(options, from, createPeerConnection(socket), isStill)
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -90,10 +93,13 @@ async function serveOne(
   { serve, log }: ListenOptions,
   from: NodeId,
   connection: PeerConnection,
+  isStill: () => boolean,
 ): Promise<void> {
   try {
-    await serve(from, await connection.readRequest(HEADER_MS), connection)
-    await connection.finish()
+    const first = await connection.readRequest(HEADER_MS)
+    await serve(from, first, connection)
+    if (first.request === 'renew') await serveRenewals(serve, from, connection, isStill)
+    else await connection.finish()
   } catch (error) {
     log.warn(
       { peer: from, message: error instanceof Error ? error.message : String(error) },
@@ -101,6 +107,21 @@ async function serveOne(
     )
   } finally {
     connection.close()
+  }
+}
+
+/** Serves further renewals on the connection until it ends, as long as the server still names the key. */
+async function serveRenewals(
+  serve: ListenOptions['serve'],
+  from: NodeId,
+  connection: PeerConnection,
+  isStill: () => boolean,
+): Promise<void> {
+  for (;;) {
+    // The end of the connection is no fault: the next renewal has its own.
+    const next = await connection.readRequest(NEXT_MS).catch(() => undefined)
+    if (next?.request !== 'renew' || !isStill()) return
+    await serve(from, next, connection)
   }
 }
 

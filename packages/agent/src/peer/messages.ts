@@ -2,9 +2,11 @@
 // text of another node ever becomes part of a path unchecked.
 
 import {
+  boolean,
   branded,
   checkpointShape,
   decodeOpen,
+  defined,
   type Infer,
   integer,
   isVolumeId,
@@ -13,6 +15,7 @@ import {
   oneOf,
   optional,
   type Shape,
+  stampShape,
   string,
   type VolumeCheckpoint,
   type VolumeId,
@@ -27,8 +30,17 @@ export const PEER_PROTOCOL = 'holdfast-peer/1'
 export const CONFIRM_VOLUMES = 200
 /** Most checkpoints of a volume that an answer lists, the newest first. */
 export const MAX_HELD = 8
+/** Most volumes in the set of a `renew`; with the longest numbers they fit into a frame. */
+export const RENEW_VOLUMES = 10_000
 const MAX_NUMBER = 999_999_999_999_999
 const SHA256 = /^[0-9a-f]{64}$/
+const SET_NAME = /^[A-Za-z0-9_-]{22}$/
+
+export type PeerStamp = Infer<typeof stampShape>
+
+const renewedShape = object({ volume: branded<VolumeId>(), epoch: integer(), cv: integer() })
+/** A volume for which the primary asks for a promise. */
+export type RenewItem = Infer<typeof renewedShape>
 
 const confirmedShape = object({
   volume: branded<VolumeId>(),
@@ -40,14 +52,28 @@ export type ConfirmItem = Infer<typeof confirmedShape>
 
 /**
  * A request of the primary. `confirm` asks which checkpoints the replica has and says which volumes have not changed.
- * `copy` offers one checkpoint; its bytes and a trailer follow after the answer `ready`.
+ * `copy` offers one checkpoint; its bytes and a trailer follow after the answer `ready`. `renew` asks for promises, and can be
+ * repeated on one connection.
  */
 const requestShape = object({
-  request: oneOf(['confirm', 'copy']),
+  request: oneOf(['confirm', 'copy', 'renew']),
   volumes: optional(list(confirmedShape)),
+  /** For `confirm`: a replica that has the newest checkpoint of an unchanged volume has everything written before. */
+  at: optional(stampShape),
   volume: optional(branded<VolumeId>()),
   checkpoint: optional(checkpointShape),
   base: optional(checkpointShape),
+  /** For `copy`: when the checkpoint was taken, on the clock of the primary. */
+  takenAt: optional(stampShape),
+  /** For `renew`: the clock of the primary before it was sent. */
+  sent: optional(stampShape),
+  /** The newest start of the receiver that the primary knows. */
+  start: optional(integer()),
+  /** Length of the lease in milliseconds. */
+  lease: optional(integer()),
+  /** The name of the set of volumes, which follows in a frame of its own if `isFull`. */
+  set: optional(string()),
+  isFull: optional(boolean()),
 })
 
 export interface CopyRequest {
@@ -55,13 +81,25 @@ export interface CopyRequest {
   readonly volume: VolumeId
   readonly checkpoint: VolumeCheckpoint
   readonly base?: VolumeCheckpoint
+  readonly takenAt?: PeerStamp
 }
-export type PeerRequest =
-  | CopyRequest
-  | { readonly request: 'confirm'; readonly volumes: readonly ConfirmItem[] }
+export interface ConfirmRequest {
+  readonly request: 'confirm'
+  readonly volumes: readonly ConfirmItem[]
+  readonly at?: PeerStamp
+}
+export interface RenewRequest {
+  readonly request: 'renew'
+  readonly sent: PeerStamp
+  readonly start?: number
+  readonly lease: number
+  readonly set: string
+  readonly isFull?: boolean
+}
+export type PeerRequest = CopyRequest | ConfirmRequest | RenewRequest
 
 const answerShape = object({
-  answer: oneOf(['confirmed', 'ready', 'held', 'stored', 'refused']),
+  answer: oneOf(['confirmed', 'ready', 'held', 'stored', 'refused', 'renewed', 'unknown_set']),
   /** Why the request was refused: one word. */
   reason: optional(string()),
   volumes: optional(
@@ -73,28 +111,65 @@ const answerShape = object({
       }),
     ),
   ),
+  /** For `renewed`: the number of this start of the agent, and the positions in the set that are not acknowledged. */
+  start: optional(integer()),
+  refused: optional(list(integer())),
 })
 export type Answer = Infer<typeof answerShape>
 
 const trailerShape = object({ bytes: integer(), sha256: string() })
 
 export function readRequest(text: string): PeerRequest {
-  const { request, volumes, volume, checkpoint, base } = parse(requestShape, text)
-  if (request === 'confirm') {
-    if (volumes === undefined || volumes.length > CONFIRM_VOLUMES) throw malformed('volumes')
-    for (const item of volumes) requireItem(item)
-    return { request, volumes }
-  }
+  const message = parse(requestShape, text)
+  if (message.request === 'renew') return readRenew(message)
+  return message.request === 'confirm' ? readConfirm(message) : readCopy(message)
+}
+
+type Message = Infer<typeof requestShape>
+
+function readConfirm({ volumes, at }: Message): ConfirmRequest {
+  if (volumes === undefined || volumes.length > CONFIRM_VOLUMES) throw malformed('volumes')
+  for (const item of volumes) requireItem(item)
+  return { request: 'confirm', volumes, ...defined({ at: readStamp(at) }) }
+}
+
+function readCopy({ volume, checkpoint, base, takenAt }: Message): CopyRequest {
   if (volume === undefined || !isVolumeId(volume)) throw malformed('volume')
   if (checkpoint === undefined || !isCheckpoint(checkpoint)) throw malformed('checkpoint')
   if (base !== undefined && !isCheckpoint(base)) throw malformed('base')
-  return { request, volume, checkpoint, ...(base && { base }) }
+  return { request: 'copy', volume, checkpoint, ...defined({ base, takenAt: readStamp(takenAt) }) }
+}
+
+function readRenew({ sent, start, lease, set, isFull }: Message): RenewRequest {
+  const stamp = readStamp(sent)
+  if (stamp === undefined) throw malformed('sent')
+  if (start !== undefined && !isCount(start)) throw malformed('start')
+  if (lease === undefined || !isCount(lease)) throw malformed('lease')
+  if (set === undefined || !SET_NAME.test(set)) throw malformed('set')
+  return { request: 'renew', sent: stamp, lease, set, ...defined({ start, isFull }) }
+}
+
+function readStamp(stamp: PeerStamp | undefined): PeerStamp | undefined {
+  if (stamp !== undefined && !(isCount(stamp.boot) && isCount(stamp.ms))) throw malformed('stamp')
+  return stamp
+}
+
+/** Reads the volumes of a `renew`. */
+export function readRenewSet(text: string): readonly RenewItem[] {
+  const items = parse(list(renewedShape), text)
+  if (items.length > RENEW_VOLUMES) throw malformed('set')
+  for (const { volume, epoch, cv } of items)
+    if (!isVolumeId(volume) || !isCount(epoch) || !isCount(cv)) throw malformed('set')
+  return items
 }
 
 export function readAnswer(text: string): Answer {
   const answer = parse(answerShape, text)
   for (const { volume, held = [] } of answer.volumes ?? [])
     if (!isVolumeId(volume) || held.length > MAX_HELD || !held.every(isCheckpoint)) throw malformed('volumes')
+  const { start = 0, refused = [] } = answer
+  if (!isCount(start) || refused.length > RENEW_VOLUMES || !refused.every(isCount))
+    throw malformed('positions')
   return answer
 }
 

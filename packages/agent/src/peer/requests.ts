@@ -6,7 +6,7 @@ import type { Peer } from '@holdfast/contract'
 import type { CheckpointStream } from '../ports/volume-pool.ts'
 import { releaseMemory } from './chunk-queue.ts'
 import type { PeerConnection } from './connection.ts'
-import type { Answer, ConfirmItem, CopyRequest } from './messages.ts'
+import type { Answer, ConfirmItem, CopyRequest, PeerStamp } from './messages.ts'
 import { PeerError } from './peer-error.ts'
 
 const CONFIRM_MS = 20_000
@@ -20,7 +20,8 @@ export type Copied =
   | { readonly kind: 'refused'; readonly reason: string }
 
 export interface PeerRequests {
-  confirm(peer: Peer, volumes: readonly ConfirmItem[]): Promise<readonly ConfirmedVolume[]>
+  /** `at`: the replicas that have the newest checkpoint of an unchanged volume have everything written before. */
+  confirm(peer: Peer, volumes: readonly ConfirmItem[], at?: PeerStamp): Promise<readonly ConfirmedVolume[]>
   /** Sends a checkpoint; the stream is opened only after the replica has agreed. */
   copy(peer: Peer, request: CopyRequest, open: () => CheckpointStream): Promise<Copied>
   /** Ends all requests. */
@@ -56,9 +57,9 @@ export function createPeerRequests(dial: (peer: Peer) => Promise<PeerConnection>
     }
   }
   return {
-    confirm: (peer, volumes) =>
+    confirm: (peer, volumes, at) =>
       over(peer, async (connection) => {
-        await connection.request({ request: 'confirm', volumes })
+        await connection.request({ request: 'confirm', volumes, ...(at && { at }) })
         return (await connection.readAnswer(CONFIRM_MS)).volumes ?? []
       }),
     copy: (peer, request, open) =>

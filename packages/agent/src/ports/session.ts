@@ -2,8 +2,11 @@
 // reports. Dialing, authentication, reconnects and heartbeats are hidden. See docs/design/agent.md#session.
 
 import type {
+  AskedVolume,
   AssignmentId,
   Capacity,
+  Configuration,
+  ConfigureRequest,
   DesiredCopy,
   DesiredItem,
   Hello,
@@ -15,6 +18,7 @@ import type {
   Peer,
   PoolReport,
   PoolWipe,
+  PromiseAnswer,
   RoutedDeployment,
   TenantRouters,
 } from '@holdfast/contract'
@@ -99,6 +103,8 @@ export interface SessionOptions {
   measure?(): Measurement[]
   /** The same after a round of checkpoints that began with this call. Never rejects. */
   checkpoint?(): Promise<Measurement[]>
+  /** Answers about promises; `prepare` asks for votes. Rejects if the node cannot answer. Absent: this node makes none. */
+  promises?(method: 'promises' | 'prepare', asked: readonly AskedVolume[]): Promise<PromiseAnswer[]>
   /** Opens log and exec streams. Absent: this node offers no logs and no exec. */
   readonly streams?: OpenSessionStreams
   readonly log: Logger
@@ -120,6 +126,11 @@ export interface Session {
   registryCredential(host: string): Promise<RegistryCredential | undefined>
   /** Requests the environment for one attempt to create a container. Rejects with NoSessionError without a session. */
   containerEnvironment(id: AssignmentId): Promise<EnvironmentAnswer>
+  /**
+   * Reads or changes the promotable nodes of at most CALL_VOLUMES volumes, and returns their committed configurations.
+   * Rejects if the outcome is unknown.
+   */
+  configure(requests: readonly ConfigureRequest[]): Promise<readonly Configuration[]>
   close(): void
 }
 

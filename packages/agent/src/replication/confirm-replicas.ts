@@ -8,6 +8,7 @@ import { CONFIRM_VOLUMES, type ConfirmItem } from '../peer/messages.ts'
 import type { ConfirmedVolume, PeerRequests } from '../peer/requests.ts'
 import type { PrimaryVolume } from './primary-volumes.ts'
 import type { ReplicaTable } from './replica-table.ts'
+import type { ObservedRound } from './rounds.ts'
 
 export interface ConfirmDeps {
   readonly requests: Pick<PeerRequests, 'confirm'>
@@ -17,9 +18,12 @@ export interface ConfirmDeps {
   readonly log: Logger
 }
 
+/** The volumes of a round, and when it began: unchanged ones have everything that was written before. */
+export type ConfirmedRound = Pick<ObservedRound, 'volumes' | 'startedMs' | 'stamp'>
+
 export interface Confirmer {
   /** Confirms the volumes of which the node has replicas, unless the last request is still under way. */
-  start(peer: Peer, volumes: readonly PrimaryVolume[], startedMs: number): void
+  start(peer: Peer, round: ConfirmedRound): void
   settled(): Promise<void>
 }
 
@@ -32,10 +36,10 @@ export function createConfirmer(deps: ConfirmDeps): Confirmer {
     messages.set(peer.nodeId, message)
   }
   return {
-    start(peer, volumes, startedMs) {
-      const own = volumes.filter(({ targets }) => targets.includes(peer.nodeId))
+    start(peer, round) {
+      const own = round.volumes.filter(({ targets }) => targets.includes(peer.nodeId))
       if (own.length === 0 || running.has(peer.nodeId)) return
-      const work = confirmAll(deps, peer, own, startedMs)
+      const work = confirmAll(deps, peer, { ...round, volumes: own })
         .then((refusal) => explain(peer, refusal))
         .catch((error: unknown) => explain(peer, error instanceof Error ? error.message : String(error)))
         .finally(() => running.delete(peer.nodeId))
@@ -49,15 +53,14 @@ export function createConfirmer(deps: ConfirmDeps): Confirmer {
 async function confirmAll(
   { requests, table, onAnswer }: ConfirmDeps,
   peer: Peer,
-  volumes: readonly PrimaryVolume[],
-  startedMs: number,
+  { volumes, startedMs, stamp }: ConfirmedRound,
 ): Promise<string> {
   const refusals = new Set<string>()
   let isFirst = false
   for (let at = 0; at < volumes.length; at += CONFIRM_VOLUMES) {
     const part = volumes.slice(at, at + CONFIRM_VOLUMES)
     const items = part.map(itemOf)
-    const answers = await requests.confirm(peer, items)
+    const answers = await requests.confirm(peer, items, stamp)
     for (const item of items) {
       const answer = answers.find(({ volume }) => volume === item.volume)
       if (answer?.held === undefined) refusals.add(`${item.volume}: ${answer?.reason ?? 'no answer'}`)

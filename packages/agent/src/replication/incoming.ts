@@ -15,12 +15,13 @@ import type { Logger } from 'pino'
 import type { PeerConnection } from '../peer/connection.ts'
 import {
   type Answer,
-  type ConfirmItem,
+  type ConfirmRequest,
   type CopyRequest,
   MAX_HELD,
   type PeerRequest,
 } from '../peer/messages.ts'
 import { type CheckpointFacts, type PoolContents, PoolError, type VolumePool } from '../ports/volume-pool.ts'
+import type { CopyPromises } from '../promises/start-promises.ts'
 
 export interface IncomingDeps {
   /** The node's pool; undefined while it has a fault. */
@@ -28,14 +29,22 @@ export interface IncomingDeps {
   desired(volume: VolumeId): DesiredCopy | undefined
   /** Called when a checkpoint was stored. */
   onStored(volume: VolumeId): void
+  /** Promises to primaries; undefined: this node makes none. */
+  readonly promises?: CopyPromises
   readonly log: Logger
 }
 
 export type ServePeer = (from: NodeId, request: PeerRequest, connection: PeerConnection) => Promise<void>
 
+export interface Incoming {
+  readonly serve: ServePeer
+  /** The checkpoints that are on disk. Rejects if the pool cannot be read. */
+  list(): Promise<PoolContents>
+}
+
 const refused = (reason: string): Answer => ({ answer: 'refused', reason })
 
-export function createIncoming(deps: IncomingDeps): ServePeer {
+export function createIncoming(deps: IncomingDeps): Incoming {
   const receiving = new Map<NodeId, CopyRequest>()
   const synced = new WeakSet<VolumePool>()
   /** Lists what is on disk. A checkpoint appears before it is synced, and until then it must not be acknowledged. */
@@ -48,12 +57,16 @@ export function createIncoming(deps: IncomingDeps): ServePeer {
       !unsynced.some(({ volume, checkpoint }) => one.volume === volume && isSameCheckpoint(one, checkpoint))
     return { volumes, checkpoints: checkpoints.filter(isSynced) }
   }
-  return async (from, request, connection) => {
+  const serve: ServePeer = async (from, request, connection) => {
+    if (request.request === 'renew')
+      return deps.promises === undefined
+        ? connection.answer(refused('no_promises'))
+        : deps.promises.answerRenewal(from, request, connection)
     const pool = deps.pool()
     if (pool === undefined) return connection.answer(refused('no_pool'))
     if (request.request === 'confirm') {
       const contents = await list(pool)
-      const { answer, surplus } = confirm(deps, contents, from, request.volumes)
+      const { answer, surplus } = confirm(deps, contents, from, request)
       await connection.answer(answer)
       // A stream drops what it makes surplus, and its base must stay until then.
       if (!receiving.has(from))
@@ -71,6 +84,14 @@ export function createIncoming(deps: IncomingDeps): ServePeer {
       receiving.delete(from)
     }
   }
+  return {
+    serve,
+    async list() {
+      const pool = deps.pool()
+      if (pool === undefined) throw new Error('The pool of this node cannot be used.')
+      return list(pool)
+    },
+  }
 }
 
 interface Surplus {
@@ -80,16 +101,17 @@ interface Surplus {
 
 /** The answer to a primary, and the checkpoints that its request makes surplus. */
 function confirm(
-  { desired }: IncomingDeps,
+  { desired, promises }: IncomingDeps,
   contents: PoolContents,
   from: NodeId,
-  items: readonly ConfirmItem[],
+  { volumes: items, at }: ConfirmRequest,
 ): { readonly answer: Answer; readonly surplus: readonly Surplus[] } {
   const surplus: Surplus[] = []
   const volumes = items.map(({ volume, epoch, unchanged }) => {
     const held = heldOf(contents, volume)
     const reason = refuseSender({ from, epoch }, desired(volume), held)
     if (reason !== undefined) return { volume, reason }
+    if (at && unchanged && includesCheckpoint(held, unchanged)) promises?.noteTime(volume, unchanged, at)
     surplus.push(...surplusCheckpoints(held, unchanged).map((old) => ({ volume, old })))
     return { volume, held: newestFirst(held).slice(0, MAX_HELD) }
   })
@@ -103,14 +125,17 @@ interface Receiving extends Omit<IncomingDeps, 'pool'> {
 }
 
 async function receive(
-  { pool, from, held, desired, onStored, log }: Receiving,
-  { volume, checkpoint, base }: CopyRequest,
+  { pool, from, held, desired, onStored, promises, log }: Receiving,
+  { volume, checkpoint, base, takenAt }: CopyRequest,
   connection: PeerConnection,
 ): Promise<void> {
   const judge = () => judgeIncoming({ from, ...checkpoint, ...(base && { base }) }, desired(volume), held)
+  // A vote lists the checkpoints of this node, so the node stores no others of that epoch.
+  const mayStore = (): boolean => promises?.mayStore(volume, checkpoint) ?? true
   const verdict = judge()
   if (verdict.kind === 'refuse') return connection.answer(refused(verdict.reason))
   if (verdict.kind === 'held') return connection.answer({ answer: 'held' })
+  if (!mayStore()) return connection.answer(refused('voted'))
   await connection.answer({ answer: 'ready' })
   const { chunks, digest } = connection.readBytes()
   try {
@@ -121,13 +146,16 @@ async function receive(
     return connection.answer(refused(error instanceof PoolError ? error.fault : 'failed'))
   }
   // The copy may have another role since the stream began.
-  if (judge().kind !== 'accept') {
+  if (judge().kind !== 'accept' || !mayStore()) {
     await pool.removeCheckpoint(volume, checkpoint)
-    return connection.answer(refused('no_copy'))
+    return connection.answer(refused(mayStore() ? 'no_copy' : 'voted'))
   }
+  if (takenAt !== undefined) promises?.noteTime(volume, checkpoint, takenAt)
   onStored(volume)
   await connection.answer({ answer: 'stored' })
   const kept = base === undefined ? [checkpoint] : [checkpoint, base]
+  // The vote may list the others by now.
+  if (!mayStore()) return
   for (const old of held) if (!includesCheckpoint(kept, old)) await pool.removeCheckpoint(volume, old)
 }
 

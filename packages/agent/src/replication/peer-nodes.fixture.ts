@@ -94,7 +94,7 @@ export async function startPeerNode(
       desired: (volume) => shared.copies.get(volume),
       onStored: () => {},
       log,
-    }),
+    }).serve,
     log,
   })
   const monotonicMs = (): number => node.clockMs

@@ -5,13 +5,15 @@
 import type {
   DesiredCopy,
   Measurement,
+  NodeId,
   ObservedCopy,
   Peer,
   VolumeCheckpoint,
   VolumeId,
 } from '@holdfast/contract'
-import { replicaState } from '@holdfast/core/node'
+import { includesCheckpoint, newestTaken, replicaState } from '@holdfast/core/node'
 import type { Logger } from 'pino'
+import type { PeerStamp } from '../peer/messages.ts'
 import type { PeerRequests } from '../peer/requests.ts'
 import type { LiveCopies } from '../ports/live-copies.ts'
 import type { VolumePool } from '../ports/volume-pool.ts'
@@ -39,6 +41,8 @@ export interface ReplicationDeps {
   /** A monotonic clock in milliseconds. */
   monotonicMs(): number
   readonly roundMs?: number
+  /** The clock for the times of checkpoints on other nodes; undefined: they get none. */
+  stamp?(): PeerStamp
   readonly log: Logger
 }
 
@@ -46,6 +50,8 @@ export interface Replication {
   /** The replicas that have answered; undefined for a volume of which this node is not the primary. */
   replicas(volume: VolumeId): ObservedCopy['replicas']
   measure(volume: VolumeId): Measurement['replicas']
+  /** The newest checkpoint of the volume's epoch and the nodes that have acknowledged it; undefined without one. */
+  current(volume: VolumeId): { readonly number: number; readonly nodes: readonly NodeId[] } | undefined
   /** Runs a round and returns, for each primary, a checkpoint with everything that was written before the call, if any. */
   checkpoint(): Promise<ReadonlyMap<VolumeId, VolumeCheckpoint>>
   /** Runs a round, or another one after the round that runs now. Never rejects. */
@@ -96,7 +102,7 @@ export function startReplication(deps: ReplicationDeps): Replication {
     })
     complete = found?.complete ?? NONE
     for (const peer of found === undefined ? [] : deps.peers()) {
-      confirmer.start(peer, found?.volumes ?? [], found?.startedMs ?? 0)
+      if (found !== undefined) confirmer.start(peer, found)
       sender.start(peer)
     }
     reportChanges()
@@ -107,6 +113,13 @@ export function startReplication(deps: ReplicationDeps): Replication {
     measure: (volume) => {
       const copy = primary(volume)
       return copy && measureReplicas(table, copy, monotonicMs())
+    },
+    current(volume) {
+      const one = rounds.volumes().find((each) => each.volume === volume)
+      const newest = one && newestTaken(one.facts)
+      const hasIt = (node: NodeId): boolean =>
+        newest !== undefined && includesCheckpoint(table.of(volume, node).held ?? [], newest)
+      return one && newest && { number: newest.number, nodes: one.targets.filter(hasIt) }
     },
     async checkpoint() {
       await loop.check()

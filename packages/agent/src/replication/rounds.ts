@@ -4,6 +4,7 @@
 import type { DesiredCopy, NodeId, VolumeCheckpoint, VolumeId } from '@holdfast/contract'
 import { completeCheckpoint, outdatedCheckpoints } from '@holdfast/core/node'
 import type { Logger } from 'pino'
+import type { PeerStamp } from '../peer/messages.ts'
 import type { LiveCopies } from '../ports/live-copies.ts'
 import type { VolumePool } from '../ports/volume-pool.ts'
 import type { VolumeWriters } from '../ports/volume-writers.ts'
@@ -20,15 +21,23 @@ interface RoundDeps {
   readonly writers: VolumeWriters
   readonly table: ReplicaTable
   monotonicMs(): number
+  stamp?(): PeerStamp
   readonly log: Logger
 }
 
 export interface ObservedRound {
   /** When the round began: an unchanged volume has everything that was written before. */
   readonly startedMs: number
+  readonly stamp: PeerStamp | undefined
   readonly volumes: readonly PrimaryVolume[]
   /** The checkpoints that have everything that was written before the round. */
   readonly complete: ReadonlyMap<VolumeId, VolumeCheckpoint>
+}
+
+/** The moment before a checkpoint was taken: on the agent's clock, and as other nodes are sent it. */
+export interface TakenAt {
+  readonly ms: number
+  readonly stamp: PeerStamp | undefined
 }
 
 export interface Rounds {
@@ -36,7 +45,7 @@ export interface Rounds {
   run(): Promise<ObservedRound | undefined>
   /** The volumes at the end of the last round. */
   volumes(): readonly PrimaryVolume[]
-  takenAt(volume: VolumeId, checkpoint: VolumeCheckpoint): number | undefined
+  takenAt(volume: VolumeId, checkpoint: VolumeCheckpoint): TakenAt | undefined
 }
 
 const keyOf = (volume: VolumeId, { epoch, number }: VolumeCheckpoint): string =>
@@ -45,7 +54,8 @@ const keyOf = (volume: VolumeId, { epoch, number }: VolumeCheckpoint): string =>
 export function createRounds(deps: RoundDeps): Rounds {
   const { table, live, monotonicMs } = deps
   const numbers = createCheckpointNumbers()
-  const takenAt = new Map<string, number>()
+  const takenAt = new Map<string, TakenAt>()
+  const moment = (): TakenAt => ({ ms: monotonicMs(), stamp: deps.stamp?.() })
   const tidied = new WeakMap<VolumePool, string>()
   let latest: readonly PrimaryVolume[] = []
 
@@ -79,7 +89,7 @@ export function createRounds(deps: RoundDeps): Rounds {
       await tidy(pool)
       if (copies.length === 0) return undefined
       const unwritten = await unwrittenVolumes(deps, copies)
-      const startedMs = monotonicMs()
+      const { ms: startedMs, stamp } = moment()
       await pool.flush()
       const volumes = await list(pool)
       latest = volumes
@@ -90,14 +100,14 @@ export function createRounds(deps: RoundDeps): Rounds {
           numbers,
           replicasOf: ({ volume, targets }) => table.factsOf(volume, targets),
           isLast: (one) => handoverStep(deps, one, unwritten).kind === 'take',
-          onTaken: (volume, checkpoint) => void takenAt.set(keyOf(volume, checkpoint), monotonicMs()),
+          onTaken: (volume, checkpoint) => void takenAt.set(keyOf(volume, checkpoint), moment()),
         },
         pool,
         volumes.filter(({ volume }) => !live.isReleased(volume)),
       )
       if (isTaken) latest = await list(pool)
       await dropOutdated(deps, pool, latest)
-      return { startedMs, volumes, complete: completeCheckpoints(volumes, latest) }
+      return { startedMs, stamp, volumes, complete: completeCheckpoints(volumes, latest) }
     },
   }
 }

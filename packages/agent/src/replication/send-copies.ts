@@ -1,13 +1,14 @@
 // Sends checkpoints to the replicas: one stream per node at a time, the volume that has waited longest first. A stream that
 // fails is repeated with growing delays; the replica then tells from which checkpoint to continue.
 
-import type { NodeId, Peer, VolumeCheckpoint, VolumeId } from '@holdfast/contract'
+import { defined, type NodeId, type Peer, type VolumeCheckpoint, type VolumeId } from '@holdfast/contract'
 import { baseOf, includesCheckpoint, newestTaken, SILENT_MS } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import type { PeerRequests } from '../peer/requests.ts'
 import type { VolumePool } from '../ports/volume-pool.ts'
 import type { PrimaryVolume } from './primary-volumes.ts'
 import type { ReplicaEntry, ReplicaTable } from './replica-table.ts'
+import type { Rounds } from './rounds.ts'
 
 export interface SendDeps {
   readonly requests: Pick<PeerRequests, 'copy'>
@@ -16,7 +17,7 @@ export interface SendDeps {
   /** The volumes as the last round found them. */
   volumes(): readonly PrimaryVolume[]
   /** When the checkpoint was taken; undefined if that was before the agent's start. */
-  takenAt(volume: VolumeId, checkpoint: VolumeCheckpoint): number | undefined
+  takenAt: Rounds['takenAt']
   onCopied(volume: VolumeId): void
   monotonicMs(): number
   readonly log: Logger
@@ -92,7 +93,9 @@ async function sendOne(
 ): Promise<void> {
   const { volume, facts } = one
   const base = entry.needsFull ? undefined : baseOf(facts.own, held, target)
-  const request = { request: 'copy', volume, checkpoint: target, ...(base && { base }) } as const
+  const taken = takenAt(volume, target)
+  const times = defined({ base, takenAt: taken?.stamp })
+  const request = { request: 'copy', volume, checkpoint: target, ...times } as const
   const copied = await requests.copy(peer, request, () => pool.send(volume, target, base))
   if (copied.kind === 'refused') {
     table.recordFailure(entry)
@@ -100,7 +103,7 @@ async function sendOne(
     log.warn({ volume, ...target, peer: peer.nodeId, reason: copied.reason }, 'checkpoint refused')
     return
   }
-  table.acknowledge(entry, base === undefined ? [target] : [target, base], takenAt(volume, target))
+  table.acknowledge(entry, base === undefined ? [target] : [target, base], taken?.ms)
   entry.failures = 0
   entry.needsFull = false
   onCopied(volume)

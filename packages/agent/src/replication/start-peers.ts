@@ -11,6 +11,7 @@ import { createPace, createPeerRequests } from '../peer/requests.ts'
 import type { LiveCopies } from '../ports/live-copies.ts'
 import type { VolumePool } from '../ports/volume-pool.ts'
 import type { VolumeWriters } from '../ports/volume-writers.ts'
+import type { CopyPromises, Promises } from '../promises/start-promises.ts'
 import { createIncoming } from './incoming.ts'
 import { type Replication, startReplication } from './replication.ts'
 
@@ -37,17 +38,20 @@ export interface PeerDeps {
   /** Called when the replicas of a primary have changed. */
   onChange(volume: VolumeId): void
   monotonicMs(): number
+  /** Promises between the nodes; undefined: this node exchanges none. */
+  readonly promises?: CopyPromises & Pick<Promises, 'connect'>
   readonly log: Logger
 }
 
 export async function startPeers(deps: PeerDeps): Promise<Replication> {
-  const { settings, pool, copies, peers, log, monotonicMs } = deps
+  const { settings, pool, copies, peers, promises, log, monotonicMs } = deps
   const { host, port, bytesPerSecond, allowLocal = false } = settings
   const identity = selfSignedIdentity(deps.identityKey)
-  const serve = createIncoming({
+  const { serve, list } = createIncoming({
     pool,
     desired: (volume) => copies().get(volume),
     onStored: deps.onStored,
+    ...(promises && { promises }),
     log,
   })
   const listening = await listenForPeers({ ...(host && { host }), port, identity, peers, serve, log })
@@ -55,7 +59,12 @@ export async function startPeers(deps: PeerDeps): Promise<Replication> {
     (peer) => dialPeer(peer, { identity, allowLocal }),
     createPace(bytesPerSecond, monotonicMs),
   )
-  const replication = startReplication({ ...deps, requests })
+  const replication = startReplication({ ...deps, requests, ...(promises && { stamp: promises.stamp }) })
+  promises?.connect({
+    dial: (peer, handshakeMs) => dialPeer(peer, { identity, allowLocal, handshakeMs }),
+    current: replication.current,
+    list,
+  })
   return {
     ...replication,
     async close() {

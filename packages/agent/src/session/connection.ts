@@ -5,6 +5,7 @@ import { sign } from 'node:crypto'
 import {
   type AgentMessage,
   type AssignmentId,
+  CALL_VOLUMES,
   type Call,
   defined,
   encodeOpen,
@@ -13,6 +14,7 @@ import {
   type Observation,
   type ObservedCopy,
   type PoolReport,
+  type PromiseAnswer,
   type ServerMessage,
 } from '@holdfast/contract'
 import { type RawData, WebSocket } from 'ws'
@@ -231,10 +233,15 @@ function applyDesired(
   if (complete && reports.orphans().length > 0) reportNow(state, [], reports.orphans())
 }
 
-async function answerCall({ options, state }: Context, { id, method }: Call): Promise<void> {
+async function answerCall({ options, state }: Context, call: Call): Promise<void> {
+  const { id, method } = call
   if (method === 'measure' || method === 'checkpoint') {
     const measurements = method === 'measure' ? options.measure?.() : await options.checkpoint?.()
     sendMessage(state.socket, { type: 'answer', id, measurements: measurements ?? [] })
+    return
+  }
+  if (method === 'promises' || method === 'prepare') {
+    sendMessage(state.socket, { type: 'answer', id, ...(await answerPromises(options, method, call)) })
     return
   }
   if (method !== 'containers') {
@@ -246,6 +253,20 @@ async function answerCall({ options, state }: Context, { id, method }: Call): Pr
   } catch (error) {
     options.log.warn({ message: String(error) }, 'container list for the server failed')
     sendMessage(state.socket, { type: 'answer', id, error: 'the engine does not answer' })
+  }
+}
+
+async function answerPromises(
+  { promises, log }: SessionOptions,
+  method: 'promises' | 'prepare',
+  { volumes = [] }: Call,
+): Promise<{ readonly promises: PromiseAnswer[] } | { readonly error: string }> {
+  if (promises === undefined || volumes.length > CALL_VOLUMES) return { error: 'not_answered_here' }
+  try {
+    return { promises: await promises(method, volumes) }
+  } catch (error) {
+    log.warn({ message: String(error) }, 'promises for the server failed')
+    return { error: 'the promises are unavailable' }
   }
 }
 

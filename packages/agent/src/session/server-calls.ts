@@ -1,11 +1,13 @@
-// Calls from the agent to the server: the tenant's credential for a registry, and the environment of a container about to
-// be created. An answer is encrypted to this node and states which call it is for. See docs/design/secrets.md#dispatch.
+// Calls from the agent to the server: the tenant's credential for a registry, the environment of a container about to be
+// created, and changes of a volume's promotable nodes. An answer with secrets is encrypted to this node and states which call it is for. See docs/design/secrets.md#dispatch.
 
 import { type KeyObject, randomUUID } from 'node:crypto'
 import {
   type Answer,
   type AssignmentId,
   type Call,
+  type Configuration,
+  type ConfigureRequest,
   decodeOpen,
   object,
   type Shape,
@@ -23,11 +25,13 @@ interface PendingCall {
   fail(error: Error): void
 }
 
-type CallBody = Pick<Call, 'method' | 'host' | 'assignmentId' | 'attempt'>
+type CallBody = Pick<Call, 'method' | 'host' | 'assignmentId' | 'attempt' | 'requests'>
 
 export interface ServerCalls {
   registryCredential(host: string): Promise<RegistryCredential | undefined>
   containerEnvironment(id: AssignmentId): Promise<EnvironmentAnswer>
+  /** At most CALL_VOLUMES requests. Rejects if the outcome is unknown. */
+  configure(requests: readonly ConfigureRequest[]): Promise<readonly Configuration[]>
   settle(answer: Answer): void
   /** Rejects all open calls, because the connection is gone. */
   abandon(): void
@@ -56,6 +60,12 @@ export function createServerCalls(
       const attempt = randomUUID()
       const answer = await call({ method: 'environment', assignmentId, attempt })
       return readEnvironment(encryptionKey, answer, assignmentId, attempt)
+    },
+    async configure(requests) {
+      const answer = await call({ method: 'configure', requests: [...requests] })
+      if (answer === 'late') throw new Error('The server did not answer in time.')
+      if (answer.error !== undefined) throw new Error(`The server changed no configuration: ${answer.error}`)
+      return answer.configurations ?? []
     },
     settle: (answer) => pending.get(answer.id)?.settle(answer),
     abandon() {

@@ -23,5 +23,6 @@ export function createServerLink(): ServerLink {
     reportPool: (pool) => session().reportPool(pool),
     registryCredential: (host) => session().registryCredential(host),
     containerEnvironment: (id) => session().containerEnvironment(id),
+    configure: (requests) => session().configure(requests),
   }
 }

@@ -69,6 +69,7 @@ export function startSession(options: SessionOptions, times: SessionTimes = SHIP
     reportPool: (pool) => current?.reportPool(pool),
     registryCredential: calls.registryCredential,
     containerEnvironment: calls.containerEnvironment,
+    configure: calls.configure,
     close() {
       closed = true
       clearTimeout(timer)

@@ -54,6 +54,7 @@ export const AGENT_CAPABILITIES: readonly string[] = [
   VOLUMES,
   CHECKPOINTS,
   OFFERS,
+  PROMISES,
 ]
 
 /** The capabilities of version 0.1.0, which hold for every agent that states none. This list never changes. */

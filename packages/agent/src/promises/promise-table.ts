@@ -1,0 +1,76 @@
+// The role of this node in the promises of each of its volumes. A change is valid at once, because every one of them makes
+// the node more careful until it is on disk; a vote or a request leaves only after `synced`.
+
+import type { DesiredCopy, VolumeId } from '@holdfast/contract'
+import {
+  followVolume,
+  type PromisingNode,
+  restoreRole,
+  savedRole,
+  type VolumeRole,
+} from '@holdfast/core/promotion/node/follow-volume'
+import type { Logger } from 'pino'
+import { coalesce } from '../routing/coalesce.ts'
+import type { PromiseFile } from './promise-file.ts'
+
+export interface PromiseTable {
+  of(volume: VolumeId): VolumeRole | undefined
+  all(): ReadonlyMap<VolumeId, VolumeRole>
+  replace(volume: VolumeId, role: VolumeRole): void
+  /** Adapts the roles to the desired copies. `isComplete`: volumes that are not desired are forgotten. */
+  follow(copies: ReadonlyMap<VolumeId, DesiredCopy>, isComplete: boolean): void
+  /** Resolves when every change before the call is on disk. */
+  synced(): Promise<void>
+}
+
+interface TableDeps {
+  readonly file: PromiseFile
+  self(): PromisingNode
+  readonly log: Logger
+}
+
+export function createPromiseTable({ file, self, log }: TableDeps): PromiseTable {
+  const roles = new Map<VolumeId, VolumeRole>()
+  const saved = new Map(file.saved)
+  let isDirty = false
+  for (const [volume, role] of saved) roles.set(volume, restoreRole(role, volume, self()))
+
+  const write = coalesce(async () => {
+    if (!isDirty) return
+    isDirty = false
+    await file.write(new Map(saved)).catch((error: unknown) => {
+      isDirty = true
+      throw error
+    })
+  })
+  const save = (): void => {
+    isDirty = true
+    write().catch((error: unknown) => log.error({ message: String(error) }, 'promises write failed'))
+  }
+  function replace(volume: VolumeId, role: VolumeRole): void {
+    roles.set(volume, role)
+    const next = savedRole(role)
+    if (JSON.stringify(next) === JSON.stringify(saved.get(volume))) return
+    saved.set(volume, next)
+    save()
+  }
+  return {
+    of: (volume) => roles.get(volume),
+    all: () => roles,
+    replace,
+    follow(copies, isComplete) {
+      for (const [volume, copy] of copies) {
+        // A server without promises sends no version. Promises that were needed before stay needed.
+        if (copy.desired !== 'present' || (copy.cv === undefined && !roles.has(volume))) continue
+        replace(volume, followVolume(roles.get(volume), copy, self()))
+      }
+      if (!isComplete) return
+      for (const volume of roles.keys()) {
+        if (copies.has(volume)) continue
+        roles.delete(volume)
+        if (saved.delete(volume)) save()
+      }
+    },
+    synced: write,
+  }
+}
