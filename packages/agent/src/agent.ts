@@ -16,7 +16,6 @@ import { createObserver } from './observe/observe.ts'
 import { createReadiness } from './observe/readiness.ts'
 import { createReplicaStatusTable, type ReplicaStatusTable } from './observe/replica-status-table.ts'
 import type { Engine, EngineVersion } from './ports/engine.ts'
-import type { HostVolumes } from './ports/host-volumes.ts'
 import type { OomKills } from './ports/oom-kills.ts'
 import type { RouterAdmin } from './ports/router.ts'
 import type { DesiredChange, StartSession, Storage } from './ports/session.ts'
@@ -53,8 +52,6 @@ export interface AgentOptions extends VolumeOptions {
   readonly securePeerAddress?: string
   /** The copies of volumes that containers may mount; undefined: those of the node's own pool. */
   readonly copies?: MountableCopies
-  /** The machine, for containers with volumes; undefined: they wait. */
-  readonly host?: HostVolumes
   /** The cgroup of all containers that write volumes. */
   readonly cgroup?: string
   readonly concurrency?: number
@@ -105,7 +102,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   statuses.reportTo(routing.report)
   const kept = await openKept(options)
   const copies = options.copies ?? volumes
-  const parts = { server, desiredSet, statuses, routing, copies, ...kept, monotonicMs }
+  const parts = { server, desiredSet, statuses, routing, copies, gate: volumes.gate, ...kept, monotonicMs }
   const node = startNode(options, { ...parts, mayCreate: role.mayCreate })
   const { converger } = node
 
@@ -176,7 +173,7 @@ async function readEngineVersion({ engine, state, log }: AgentOptions): Promise<
 }
 
 interface NodeParts
-  extends Pick<ConvergeDeps, 'desiredSet' | 'statuses' | 'mayCreate' | 'monotonicMs' | 'copies'> {
+  extends Pick<ConvergeDeps, 'desiredSet' | 'statuses' | 'mayCreate' | 'monotonicMs' | 'copies' | 'gate'> {
   readonly server: ServerLink
   readonly routing: Routing
   readonly keptLogs: KeptLogs
@@ -194,7 +191,9 @@ function startNode(
   const { registryCredential, containerEnvironment, reportOrphans } = server
   const readiness = createReadiness({ engine, statuses, now: () => Date.now(), log })
   const places = { volumes: join(folder, MOUNT_POINTS), cgroup: options.cgroup ?? WRITERS_CGROUP }
-  const observer = createObserver({ engine, tenant, statuses, readiness, places, exitCounts, oomKills, log })
+  const { explainKill } = parts.gate
+  const seen = { statuses, readiness, exitCounts, oomKills, explainKill }
+  const observer = createObserver({ engine, tenant, places, ...seen, log })
   const failedLogs = createFailedLogs(keptLogs, statuses)
   const requisites = createRequisites({
     engine,

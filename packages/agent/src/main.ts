@@ -11,7 +11,13 @@ import { createHostVolumes } from './adapters/host-volumes.ts'
 import { createWriterFreezer } from './adapters/kernel/freeze-writers.ts'
 import { openOomKills } from './adapters/kernel/oom-kills.ts'
 import { startAgent, WRITERS_CGROUP } from './agent.ts'
-import { type EnrollLine, type RunLine, readCommandLine, USAGE } from './command/command-line.ts'
+import {
+  type EnrollLine,
+  FENCER_FOLDER,
+  type RunLine,
+  readCommandLine,
+  USAGE,
+} from './command/command-line.ts'
 import { UsageError } from './command/usage-error.ts'
 import { EnrollmentFailed, enroll } from './enroll/enroll.ts'
 import { EngineError } from './ports/engine.ts'
@@ -50,6 +56,7 @@ async function run({
   peers,
   promiseLeaseMs,
   cgroup = WRITERS_CGROUP,
+  fencer = existsSync(FENCER_FOLDER) ? FENCER_FOLDER : undefined,
 }: RunLine): Promise<number> {
   const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime })
   const enrolled = await loadNodeState(folder)
@@ -69,7 +76,9 @@ async function run({
   const { tenant } = state
   const openPool =
     pool && ((order?: PoolWipe) => openBtrfsPool(pool, folder, undefined, { tenant, ...defined({ order }) }))
-  const exchange = { peers, promiseLeaseMs, openPool }
+  if (pool !== undefined && fencer === undefined)
+    log.warn({}, 'no fencer: volumes of this node get no promotable copies')
+  const exchange = { peers, promiseLeaseMs, openPool, fencer }
   const given = defined({ peerAddress, securePeerAddress, ...exchange, oomKills: openOomKills(log) })
   const machine = { host: createHostVolumes(cgroup), freezer: createWriterFreezer(cgroup), cgroup }
   const agent = await startAgent({ state, folder, engine, startSession, router, ...machine, ...given, log })

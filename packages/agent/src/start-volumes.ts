@@ -1,5 +1,6 @@
 // Starts the parts of the agent that hold volumes: the pool, the node's copies, and their exchange with other nodes.
 
+import { join } from 'node:path'
 import {
   type DesiredCopy,
   defined,
@@ -13,12 +14,19 @@ import {
 import { writerLabel, writtenVolumes } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import type { DesiredSet } from './converge/desired-set.ts'
+import { type Fencing, startFencing } from './fencer/start-fencing.ts'
 import type { Engine } from './ports/engine.ts'
-import type { Fences } from './ports/leases.ts'
+import type { HostVolumes } from './ports/host-volumes.ts'
+import type { Fences, Leases, StartGate } from './ports/leases.ts'
 import type { Storage } from './ports/session.ts'
-import type { VolumePool } from './ports/volume-pool.ts'
+import { MOUNT_POINTS, type VolumePool } from './ports/volume-pool.ts'
 import type { VolumeWriters } from './ports/volume-writers.ts'
-import { DEFAULT_LEASE_MS, type Promises, startPromises } from './promises/start-promises.ts'
+import {
+  DEFAULT_LEASE_MS,
+  type PromiseDeps,
+  type Promises,
+  startPromises,
+} from './promises/start-promises.ts'
 import type { Replication } from './replication/replication.ts'
 import { type PeerSettings, startPeers } from './replication/start-peers.ts'
 import type { ServerLink } from './session/server-link.ts'
@@ -39,6 +47,14 @@ export interface VolumeOptions {
   readonly promiseLeaseMs?: number
   /** Freezes the writers of several volumes for their common checkpoint; undefined: such volumes get no checkpoint. */
   readonly freezer?: Pick<VolumeWriters, 'freeze'> & { thawAll(): void }
+  /** The machine, for containers with volumes; undefined: they wait. */
+  readonly host?: HostVolumes
+  /** The folder of the fencer's files; undefined: this node has no fencer, so no other node is promised anything. */
+  readonly fencer?: string
+  /** The leases of this node's volumes; undefined: those that the promises of other nodes grant. */
+  readonly leases?: Leases
+  /** The fencer as promises need it; undefined: the one of `fencer`. */
+  readonly fences?: Pick<Fences, 'isWatched'>
   readonly log: Logger
 }
 
@@ -51,9 +67,11 @@ export interface NodeVolumes extends Pick<CopyKeeper, 'apply' | 'saved' | 'mount
   /** The same after a round of checkpoints that began with this call. Never rejects. */
   checkpoint(): Promise<Measurement[]>
   /** The leases of the volumes that this node writes, and the answers about the promises of its copies. */
-  readonly promises: Pick<Promises, 'endMs' | 'onChange' | 'confirmEpoch' | 'answer'>
+  readonly promises: Pick<Promises, 'endMs' | 'answer'>
   /** The images of the writers that this node may have to start after a promotion. */
   images(): string[]
+  /** Whether writers of volumes may be started. */
+  readonly gate: StartGate
   close(): Promise<void>
 }
 
@@ -62,8 +80,6 @@ interface VolumeParts {
   readonly desired: DesiredSet['desired']
   /** Number of this start of the agent. */
   readonly start: number
-  /** The fencer; undefined: no node becomes promotable. */
-  readonly fences?: Pick<Fences, 'isWatched'>
   monotonicMs(): number
 }
 
@@ -76,29 +92,40 @@ export async function startVolumes(options: VolumeOptions, parts: VolumeParts): 
   const pool = openPool && (await startPoolKeeper({ open: openPool, log }))
   let exchange: Replication | undefined
   let promises: Promises | undefined
+  let fencing: Fencing | undefined
   const extend = (copy: ObservedCopy): ObservedCopy => ({
     ...copy,
-    ...defined({ replicas: exchange?.replicas(copy.volume) }),
+    ...defined({
+      replicas: exchange?.replicas(copy.volume),
+      fencedSince: fencing?.fences.fencedSince(copy.volume),
+    }),
     ...(promises?.isPromiseExpired(copy.volume) === true && { isPromiseExpired: true }),
   })
   const report = (changed: readonly ObservedCopy[]): void => server.reportCopies(changed.map(extend))
   const { reportPool } = server
   const own = { random: Math.random, now: () => new Date() }
-  const copies = startCopyKeeper({ pool, report, reportPool, monotonicMs, ...own, log })
+  const isFenced = (volume: VolumeId): boolean => fencing?.isFenced(volume) ?? false
+  const copies = startCopyKeeper({ pool, report, reportPool, isFenced, monotonicMs, ...own, log })
   const reportOne = (changed: VolumeId): void =>
     report(copies.observed().filter(({ volume }) => volume === changed))
-  promises = await startNodePromises(options, parts, copies, reportOne)
-  const { follow, endMs, onChange, confirmEpoch, answer } = promises
+  const isWatched = async (volume: VolumeId) => (await fencing?.fences.isWatched(volume)) ?? false
+  const fences = options.fences ?? { isWatched }
+  promises = await startNodePromises(options, { ...parts, fences }, copies, reportOne)
+  const { follow, endMs, answer } = promises
+  const started = await startFences(options, parts, { copies, promises, report })
+  fencing = started
   exchange = await startExchange(options, parts, { pool, copies, promises, reportOne })
   const measurements = (): Measurement[] =>
     copies.measurements().map((one) => ({ ...one, ...defined({ replicas: exchange?.measure(one.volume) }) }))
   return {
     ...copies,
+    gate: started.gate,
     apply(change, source) {
       copies.apply(change, source)
       follow(source === 'server' && change.complete && change.copies !== undefined)
+      started.check()
     },
-    promises: { endMs, onChange, confirmEpoch, answer },
+    promises: { endMs, answer },
     images: () => imagesOf(copies.copies.values(), options.state.nodeId),
     storage: () => pool?.storage(),
     observed: () => copies.observed().map(extend),
@@ -109,6 +136,7 @@ export async function startVolumes(options: VolumeOptions, parts: VolumeParts): 
     },
     async close() {
       await promises?.close()
+      started.close()
       await exchange?.close()
       pool?.close()
       await copies.close()
@@ -121,6 +149,29 @@ const imagesOf = (copies: Iterable<DesiredCopy>, node: NodeId): string[] =>
     role === 'replica' && promotable.includes(node) ? images : [],
   )
 
+interface FenceParts extends Pick<ExchangeParts, 'copies' | 'promises'> {
+  report(changed: readonly ObservedCopy[]): void
+}
+
+function startFences(
+  { fencer: folder, engine, host, log, ...options }: VolumeOptions,
+  { desired }: VolumeParts,
+  { copies, promises, report }: FenceParts,
+): Promise<Fencing> {
+  return startFencing({
+    folder,
+    leases: options.leases ?? promises,
+    engine,
+    desired,
+    copies: () => (copies.saved().copies === undefined ? undefined : copies.copies.values()),
+    mounts: join(options.folder, MOUNT_POINTS),
+    host,
+    onFences: (volumes) => report(copies.observed().filter(({ volume }) => volumes.includes(volume))),
+    onMountable: () => void copies.check(),
+    log,
+  })
+}
+
 interface ExchangeParts {
   readonly pool: PoolKeeper | undefined
   readonly copies: CopyKeeper
@@ -131,7 +182,7 @@ interface ExchangeParts {
 /** Starts the promises, also without peers: a primary that cannot renew needs those that it needed before. */
 const startNodePromises = (
   { state, folder, promiseLeaseMs = DEFAULT_LEASE_MS, log }: VolumeOptions,
-  { server, start, fences }: VolumeParts,
+  { server, start, fences }: VolumeParts & Pick<PromiseDeps, 'fences'>,
   copies: CopyKeeper,
   onExpiry: (volume: VolumeId) => void,
 ): Promise<Promises> =>
@@ -143,7 +194,7 @@ const startNodePromises = (
     copies: () => copies.copies,
     peers: () => copies.saved().peers ?? [],
     live: copies,
-    fences: fences ?? { isWatched: async () => false },
+    fences,
     configure: server.configure,
     onExpiry,
     log,

@@ -1,5 +1,6 @@
 // Parses the command line of `enroll` and `run`. A usage error is thrown before the command has any effect.
 
+import { isAbsolute } from 'node:path'
 import { nearestName } from '@holdfast/contract'
 import type { PoolSource } from '../ports/pool-source.ts'
 import { PEER_OPTIONS, type PeerLine, readPeerLine, readPromiseLease } from './peer-line.ts'
@@ -9,6 +10,9 @@ import { UsageError } from './usage-error.ts'
 
 const DEFAULT_STATE = '/var/lib/holdfast-agent'
 const DEFAULT_ENGINE = 'unix:///var/run/docker.sock'
+
+/** The folder of holdfast-fencer.service. */
+export const FENCER_FOLDER = '/run/holdfast-fencer'
 
 export const USAGE = `holdfast-agent: the node agent of Holdfast
 
@@ -30,6 +34,8 @@ export const USAGE = `holdfast-agent: the node agent of Holdfast
          [--pool PATH | --pool FILE:SIZE]                   storage for volumes: a mounted btrfs file system, or a
                                                             file that the agent creates, such as /srv/pool.img:100Gi
          [--cgroup NAME]                                    cgroup of the containers that write volumes (default holdfast)
+         [--fencer FOLDER]                                  folder of holdfast-fencer's files (default
+                                                            ${FENCER_FOLDER}, if it exists)
          [--agent-peer-address HOST[:PORT]]                 where other nodes exchange copies of volumes with this
                                                             one (default port 7844)
          [--agent-peer-listen [HOST]:PORT]                  default: that port on all addresses
@@ -66,6 +72,8 @@ export interface RunLine {
   readonly pool: PoolSource | undefined
   /** The cgroup of all containers that write volumes; undefined: the default one. */
   readonly cgroup: string | undefined
+  /** The folder of the fencer's files; undefined: the default one, if it exists. */
+  readonly fencer: string | undefined
   /** The port for other nodes; undefined: this node exchanges no copies. */
   readonly peers: PeerLine | undefined
   /** The length of leases in milliseconds; undefined: the default. */
@@ -78,7 +86,7 @@ const CA_PIN = /^sha256:[0-9a-f]{64}$/i
 const ENROLL_OPTIONS = ['server', 'token', 'name', 'ca', 'ca-pin', 'cpu-millis', 'memory-bytes', 'engine']
 const OPTIONS = {
   enroll: ['state', 'label', ...ENROLL_OPTIONS],
-  run: ['state', 'label', 'labels', 'pool', 'cgroup', ...PEER_OPTIONS, ...ROUTING_OPTIONS],
+  run: ['state', 'label', 'labels', 'pool', 'cgroup', 'fencer', ...PEER_OPTIONS, ...ROUTING_OPTIONS],
 }
 
 export function readCommandLine(
@@ -101,6 +109,7 @@ function readRun({ once, labels }: Options): RunLine {
     routing: readRouting(once),
     pool: readPool(once.get('pool')),
     cgroup: readCgroup(once.get('cgroup')),
+    fencer: readFencer(once.get('fencer')),
     peers: readPeerLine(once),
     promiseLeaseMs: readPromiseLease(once.get('promise-lease')),
   }
@@ -112,6 +121,11 @@ const CGROUP = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}(?:\/[A-Za-z0-9_][A-Za-z0-9_.-]
 function readCgroup(cgroup: string | undefined): string | undefined {
   if (cgroup === undefined || CGROUP.test(cgroup)) return cgroup
   throw new UsageError(`--cgroup ${cgroup}: accepted is a name, or a path of names without a leading slash.`)
+}
+
+function readFencer(folder: string | undefined): string | undefined {
+  if (folder === undefined || isAbsolute(folder)) return folder
+  throw new UsageError(`--fencer ${folder}: accepted is the absolute path of a folder.`)
 }
 
 function readEnroll({ once, labels }: Options, joinToken: string | undefined): EnrollLine {

@@ -3,12 +3,13 @@
 // action. If few assignments change, only their containers are listed: a full list takes Docker as long as a create.
 
 import type { AssignmentId, DesiredItem, TenantId } from '@holdfast/contract'
-import { type MountPlaces, type OwnContainer, planNode } from '@holdfast/core/node'
+import { type MountPlaces, type OwnContainer, planNode, writtenVolumes } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import type { FailedLogs } from '../observe/keep-failed-logs.ts'
 import type { ReplicaStatusTable } from '../observe/replica-status-table.ts'
 import type { Engine } from '../ports/engine.ts'
 import type { HostVolumes } from '../ports/host-volumes.ts'
+import type { StartGate } from '../ports/leases.ts'
 import type { DesiredChange, Session } from '../ports/session.ts'
 import type { MountableCopies } from '../ports/volume-copies.ts'
 import type { Addresses } from '../routing/addresses.ts'
@@ -19,7 +20,7 @@ import { createOrphanWatch, type OrphanWatch } from './orphan-watch.ts'
 import { createOwnContainers } from './own-containers.ts'
 import type { Requisites } from './requisites.ts'
 import { createRestartBackoff } from './restart-backoff.ts'
-import { createRetryBackoff } from './retry-backoff.ts'
+import { createRetryBackoff, type RetryBackoff } from './retry-backoff.ts'
 import { createVolumeLeftovers } from './volume-leftovers.ts'
 import { createVolumeMounts } from './volume-mounts.ts'
 import { createWorkers } from './workers.ts'
@@ -36,6 +37,7 @@ export interface ConvergeDeps extends Pick<Session, 'containerEnvironment'> {
   /** The copies of volumes on this node; undefined: it has none. */
   readonly copies: MountableCopies | undefined
   readonly host: HostVolumes | undefined
+  readonly gate: StartGate
   readonly failedLogs: Pick<FailedLogs, 'beforeRemoval'>
   readonly observer: {
     applyList(own: readonly OwnContainer[], settled: readonly AssignmentId[]): void
@@ -110,6 +112,7 @@ export function startConverging(deps: ConvergeDeps): Converger {
     else nudgeFor([id])
   }
   deps.copies?.onChange(() => nudgeFor(backoff.clearKind('volume')))
+  retryWhenLeased(deps, backoff, nudgeFor)
   async function pass(scope: Scope<AssignmentId>): Promise<void> {
     if (!desiredSet.isKnown()) return
     const inProgress = workers.inProgress()
@@ -145,6 +148,19 @@ export function startConverging(deps: ConvergeDeps): Converger {
       await workers.close()
     },
   }
+}
+
+/** A writer that waits for a lease is retried when it may start, not only after its backoff. */
+function retryWhenLeased(
+  { gate, desiredSet: { desired } }: Pick<ConvergeDeps, 'gate' | 'desiredSet'>,
+  backoff: RetryBackoff,
+  nudgeFor: (ids: readonly AssignmentId[]) => void,
+): void {
+  gate.onChecked((mayStart) => {
+    const isLeased = (id: AssignmentId): boolean => mayStart(writtenVolumes(desired.get(id)?.template ?? {}))
+    const ids = backoff.clearKind('lease', isLeased)
+    if (ids.length > 0) nudgeFor(ids)
+  })
 }
 
 function createVolumeParts(deps: ConvergeDeps) {

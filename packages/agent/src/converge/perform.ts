@@ -208,7 +208,7 @@ export function withoutSecrets(error: unknown, item: DesiredItem, environment: r
 
 async function start(deps: PerformDeps, item: DesiredItem, id: string): Promise<void> {
   const { assignmentId, template, needs } = item
-  await deps.volumes.requireMounted(item)
+  await deps.volumes.requireStartable(item)
   try {
     await failAs('start_failed', deps.engine.startContainer(id))
   } catch (error) {

@@ -21,9 +21,9 @@ export const environmentDelay = (count: number, random: number): number =>
 
 /**
  * Kind of a failure. `final`: a retry cannot succeed. `environment`: the container's environment is unavailable. `volume`: a
- * volume cannot be mounted.
+ * volume cannot be mounted. `lease`: a volume must not be written.
  */
-export type FailureKind = 'final' | 'environment' | 'volume' | 'other'
+export type FailureKind = 'final' | 'environment' | 'volume' | 'lease' | 'other'
 
 type Desired = ReadonlyMap<AssignmentId, DesiredItem>
 
@@ -33,8 +33,8 @@ export interface RetryBackoff {
   /** The number of failures of the assignment in a row. */
   failuresOf(id: AssignmentId): number
   clear(id: AssignmentId): void
-  /** Ends the backoff after failures of a kind. Returns the assignments that waited. */
-  clearKind(kind: FailureKind): AssignmentId[]
+  /** Ends the backoff after failures of a kind, of all assignments or those selected. Returns the assignments that waited. */
+  clearKind(kind: FailureKind, isSelected?: (id: AssignmentId) => boolean): AssignmentId[]
   waiting(): AssignmentId[]
   /** Time until the earliest retry of any assignment; infinite if no assignment waits for a retry. */
   soonestMs(): number
@@ -44,6 +44,7 @@ const DELAYS: { readonly [kind in FailureKind]: (count: number, random: number) 
   final: () => Number.POSITIVE_INFINITY,
   environment: environmentDelay,
   volume: retryDelay,
+  lease: retryDelay,
   other: retryDelay,
 }
 
@@ -76,8 +77,9 @@ export function createRetryBackoff(
     },
     failuresOf: (id) => failures.get(id)?.count ?? 0,
     clear: (id) => failures.delete(id),
-    clearKind(kind) {
-      const ids = [...failures].filter(([, failure]) => failure.kind === kind).map(([id]) => id)
+    clearKind(kind, isSelected = () => true) {
+      const ofKind = [...failures].filter(([, failure]) => failure.kind === kind)
+      const ids = ofKind.map(([id]) => id).filter(isSelected)
       for (const id of ids) failures.delete(id)
       return ids
     },

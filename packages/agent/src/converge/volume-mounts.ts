@@ -15,6 +15,7 @@ import {
 } from '@holdfast/core/node'
 import type { Engine } from '../ports/engine.ts'
 import type { HostVolumes } from '../ports/host-volumes.ts'
+import type { StartGate } from '../ports/leases.ts'
 import type { MountableCopies } from '../ports/volume-copies.ts'
 import { ActionError } from './action-error.ts'
 import { copyContent } from './copy-content.ts'
@@ -29,6 +30,7 @@ export interface VolumeMountDeps {
   /** The copies of this node; undefined: it has none. */
   readonly copies: MountableCopies | undefined
   readonly host: HostVolumes | undefined
+  readonly gate: Pick<StartGate, 'require'>
 }
 
 export interface VolumeMounts {
@@ -40,8 +42,13 @@ export interface VolumeMounts {
   holding<T>(item: DesiredItem, work: (isFirst: boolean) => Promise<T>): Promise<T>
   /** Prepares the volumes for the create of the container. Copies the image's content into empty ones, if it is the first. */
   prepare(item: DesiredItem, isFirst: boolean): Promise<PlacedMounts>
-  /** Throws unless every volume of the container is mounted here. Call it right before each start. */
+  /** Throws unless every volume of the container is mounted here. */
   requireMounted(item: DesiredItem): Promise<void>
+  /**
+   * The same, and throws unless this node may write the volumes that the container writes. Call it right before each start.
+   * A lease may end after this call: its fence then kills the container as soon as it appears.
+   */
+  requireStartable(item: DesiredItem): Promise<void>
   /** The volumes with a create or a start in progress. */
   held(): ReadonlySet<VolumeId>
 }
@@ -54,11 +61,21 @@ export function createVolumeMounts(deps: VolumeMountDeps): VolumeMounts {
     holders.set(volume, id)
   }
   const requireMounted = async ({ template }: DesiredItem): Promise<void> => {
-    for (const { volume } of storedMounts(template)) await requireMount(deps, volume)
+    try {
+      for (const { volume } of storedMounts(template)) await requireMount(deps, volume)
+    } catch (error) {
+      // The fencer unmounts a volume whose lease has ended. The lease is then the reason to report.
+      await deps.gate.require(writtenVolumes(template))
+      throw error
+    }
   }
   return {
     places,
     requireMounted,
+    async requireStartable(item) {
+      await requireMounted(item)
+      await deps.gate.require(writtenVolumes(item.template))
+    },
     async holding(item, work) {
       const { assignmentId: id, template } = item
       const volumes = writtenVolumes(template)

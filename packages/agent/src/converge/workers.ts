@@ -7,6 +7,7 @@ import {
   needsEnvironment,
   type ResolvedEnvironment,
   SECRET_UNRESOLVED,
+  VOLUME_NOT_LEASED,
   VOLUME_NOT_MOUNTED,
   writtenVolumes,
 } from '@holdfast/core/node'
@@ -146,6 +147,7 @@ function kindOf(error: unknown): FailureKind {
   if (!(error instanceof ActionError)) return 'other'
   if (error.final) return 'final'
   if (error.reason === VOLUME_NOT_MOUNTED) return 'volume'
+  if (error.reason === VOLUME_NOT_LEASED) return 'lease'
   return error.reason === SECRET_UNRESOLVED ? 'environment' : 'other'
 }
 

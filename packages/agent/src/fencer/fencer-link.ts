@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type FencedGroup, type FencerReport, isGuarded } from '@holdfast/core/promotion/fencer-groups'
 import { writeDurably } from '../state/durable-file.ts'
 import { bootTime } from './boot-clock.ts'
-import { decodeReport, encodeDeadlines } from './fencer-files.ts'
+import { decodeDeadlines, decodeReport, encodeDeadlines } from './fencer-files.ts'
 
 export interface FencerLink {
   /**
@@ -13,6 +13,8 @@ export interface FencerLink {
    * promise; until then the fencer would keep its earlier deadline.
    */
   renew(groups: readonly FencedGroup[]): Promise<void>
+  /** The groups of the file if it is of this boot, as an agent before this one left it. */
+  deadlines(): Promise<readonly FencedGroup[]>
   /** The newest report of the fencer; undefined if there is none. */
   report(): Promise<FencerReport | undefined>
   /** Whether a living fencer guards the group: only then may a writer with promises be started. */
@@ -37,6 +39,14 @@ export function createFencerLink(folder: string): FencerLink {
       const next = written.then(() => write(groups))
       written = next.catch(() => {})
       return next
+    },
+    async deadlines() {
+      try {
+        const { boot, groups } = decodeDeadlines(await readFile(join(folder, 'deadlines.json'), 'utf8'))
+        return boot === bootTime().boot ? groups : []
+      } catch {
+        return []
+      }
     },
     report,
     guards: async (name) => isGuarded(await report(), name, bootTime()),

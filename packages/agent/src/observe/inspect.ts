@@ -7,6 +7,7 @@ import {
   defined,
   type LastExit,
   type TenantId,
+  type VolumeId,
 } from '@holdfast/contract'
 import {
   describeExit,
@@ -19,6 +20,7 @@ import {
   type ReplicaView,
   type SeenContainer,
   tenantNetwork,
+  writtenVolumes,
 } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import { type Engine, type InspectedContainer, isFault } from '../ports/engine.ts'
@@ -36,6 +38,8 @@ export interface InspectDeps {
   readonly readiness: Readiness
   readonly places: MountPlaces
   readonly exitCounts: Pick<ExitCounts, 'of' | 'note' | 'forget'>
+  /** Why a writer of the volumes was killed just now, if the fencer did it. */
+  explainKill(volumes: readonly VolumeId[]): Promise<string | undefined>
   /** Called for a container with unsafe settings, which must be removed. */
   onUnsafe(containerId: string): void
   readonly log: Logger
@@ -133,20 +137,24 @@ async function readTexts(
   }
 }
 
-/** Why the program of the run that ended last could not be executed. It is read once, before the exit is reported. */
+/** Why the fencer ended the last run, or why its program could not be executed. Read once, before the exit is reported. */
 async function explainNewExit(
-  { engine, statuses }: InspectDeps,
+  { engine, statuses, explainKill }: InspectDeps,
   id: AssignmentId,
   found: InspectedContainer,
   note: ExitNote | undefined,
 ): Promise<ReplicaView['exitCause']> {
   const view = statuses.view(id)
   const exit = view && findLastExit(view, found, note)
-  if (exit === undefined || exit.at === knownExit(view, found.id)?.at) return view?.exitCause
+  if (view === undefined || exit === undefined || exit.at === knownExit(view, found.id)?.at)
+    return view?.exitCause
+  const written = exit.signal === 'SIGKILL' ? writtenVolumes(view.item.template) : []
+  const fenced = written.length === 0 ? undefined : await explainKill(written)
+  if (fenced !== undefined) return { at: exit.at, text: fenced }
   // While a later run is up, the engine no longer has the start of the run that ended.
   const startedAt = found.exitCode === null ? null : found.startedAt
   const text = await explainExit(engine, found.id, { code: exit.code, startedAt, finishedAt: exit.at })
-  return text === undefined ? view?.exitCause : { at: exit.at, text }
+  return text === undefined ? view.exitCause : { at: exit.at, text }
 }
 
 interface Inspected {

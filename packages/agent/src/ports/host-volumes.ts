@@ -15,6 +15,8 @@ export interface HostVolumes {
   openSeed(path: string): Promise<string | undefined>
   /** Makes the content of the folder of `openSeed` the content of the volume. */
   finishSeed(path: string): Promise<void>
+  /** The cgroups below which writers of the volume run; empty if the kernel has none in which all can be killed. */
+  writerCgroups(volume: string): readonly string[]
   /** Removes the empty cgroups of writers, except those of the volumes to keep. Returns how many the kernel still holds. */
   removeEmptyCgroups(keep: ReadonlySet<VolumeId>): number
 }

@@ -4,6 +4,8 @@
 import type { VolumeId } from '@holdfast/contract'
 
 export interface Leases {
+  /** The fencer begins this long before a lease ends. */
+  readonly fenceMs: number
   /**
    * End of the volume's lease on CLOCK_BOOTTIME. Infinite if no promise is needed; negative infinity if promises are
    * needed and none is known, or if the volume was handed over.
@@ -11,6 +13,8 @@ export interface Leases {
   endMs(volume: VolumeId): number
   /** Calls the function after any change of an end. */
   onChange(listener: () => void): void
+  /** Resolves if the store has confirmed since the volume's last promotion that this node is its primary. */
+  confirmEpoch(volume: VolumeId): Promise<void>
 }
 
 export interface Fences {
@@ -25,3 +29,12 @@ export interface Fences {
 
 /** Throws if a container that writes the volumes must not be started now. To be called right before each start. */
 export type RequireLease = (volumes: readonly VolumeId[]) => Promise<void>
+
+/** Whether writers may be started. */
+export interface StartGate {
+  readonly require: RequireLease
+  /** Calls the listener after leases or the fencer may have changed; `mayStart` states whether `require` would pass then. */
+  onChecked(listener: (mayStart: (volumes: readonly VolumeId[]) => boolean) => void): void
+  /** Why a writer of the volumes was killed just now, if the fencer did it. */
+  explainKill(volumes: readonly VolumeId[]): Promise<string | undefined>
+}

@@ -22,7 +22,7 @@ import pino from 'pino'
 import { openBtrfsPool } from '../adapters/btrfs/open-pool.ts'
 import { MIB, startPool, type TestPool } from '../adapters/btrfs/pool.fixture.ts'
 import { createServerLink } from '../session/server-link.ts'
-import { startVolumes } from '../start-volumes.ts'
+import { type NodeVolumes, startVolumes } from '../start-volumes.ts'
 import { countStart, generateNodeKeys, publicKeyText } from '../state/node-state.ts'
 
 const POOL = 256 * MIB
@@ -162,7 +162,7 @@ async function run({ id, key, port, folder, file, leaseMs }: Place): Promise<voi
     },
     close() {},
   })
-  const volumes = await startVolumes(
+  const volumes: NodeVolumes = await startVolumes(
     {
       state: { identityKey: createPrivateKey(key), nodeId: id },
       folder,
@@ -170,14 +170,14 @@ async function run({ id, key, port, folder, file, leaseMs }: Place): Promise<voi
       openPool: () => openBtrfsPool({ path: file, sizeBytes: POOL }, folder),
       peers: { address: '', host: '127.0.0.1', port, bytesPerSecond: FAST, allowLocal: true },
       promiseLeaseMs: leaseMs,
+      // A fencer watches as soon as the end of a lease is finite.
+      fences: { isWatched: async (volume) => Number.isFinite(volumes.promises.endMs(volume)) },
       log,
     },
     {
       server,
       desired: new Map(),
       start: await countStart(folder),
-      // A fencer watches as soon as the end of a lease is finite.
-      fences: { isWatched: async (volume) => Number.isFinite(volumes.promises.endMs(volume)) },
       monotonicMs: () => performance.now(),
     },
   )

@@ -1,7 +1,7 @@
 // Brings one copy of a volume to its desired state: plans, performs the steps, and confirms the result by reading the pool
 // again.
 
-import type { DesiredCopy, ObservedCopy } from '@holdfast/contract'
+import type { DesiredCopy, ObservedCopy, VolumeId } from '@holdfast/contract'
 import { type CopyPlan, copyWithFault, type FoundCopy, isMountable, planCopy } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import { PoolError, type VolumePool } from '../ports/volume-pool.ts'
@@ -17,6 +17,8 @@ interface ConvergerDeps {
   readonly backoff: CopyBackoff
   /** Whether the pool has room for a new copy. */
   hasRoom(): boolean
+  /** Whether a fence keeps the volume unmounted. */
+  isFenced(volume: VolumeId): boolean
   readonly log: Logger
 }
 
@@ -48,7 +50,11 @@ export function createCopyConverger(deps: ConvergerDeps): CopyConverger {
       recordFault(copy, 'pool_unreadable')
       return undefined
     }
-    const facts = { isConfirmed: desired.isConfirmed(copy.volume), hasRoom: deps.hasRoom() }
+    const facts = {
+      isConfirmed: desired.isConfirmed(copy.volume),
+      hasRoom: deps.hasRoom(),
+      isFenced: deps.isFenced(copy.volume),
+    }
     const planned = planCopy(copy, found, facts)
     if (planned !== undefined) return { ...planned, found }
     log.warn({ volume: copy.volume, epoch: copy.epoch, known: found.note?.epoch }, 'outdated copy ignored')

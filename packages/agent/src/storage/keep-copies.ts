@@ -36,6 +36,8 @@ interface CopyKeeperDeps {
   report(copies: ObservedCopy[]): void
   /** Reports the pool and what it holds, after a change. */
   reportPool?(report: PoolReport): void
+  /** Whether a fence keeps the volume unmounted; absent: none ever does. */
+  isFenced?(volume: VolumeId): boolean
   /** A monotonic clock in milliseconds. */
   monotonicMs(): number
   now(): Date
@@ -63,7 +65,12 @@ export function startCopyKeeper(deps: CopyKeeperDeps): CopyKeeper {
   const backoff = createCopyBackoff(deps.monotonicMs, deps.random)
   const usage = createUsageLog()
   const roomNow = (): boolean => poolHasRoom(keeper)
-  const { converge, recordFault } = createCopyConverger({ desired, status, backoff, hasRoom: roomNow, log })
+  const isFenced = deps.isFenced ?? (() => false)
+  const { converge, recordFault } = createCopyConverger({
+    ...{ desired, status, backoff, hasRoom: roomNow },
+    isFenced,
+    log,
+  })
   const tidy = createTidying(desired, log)
   const offers = createOfferKeeper({ desired, keeper, now: deps.now, log })
   const reports = createPoolReports(keeper, deps.reportPool ?? (() => {}))

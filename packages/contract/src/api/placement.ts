@@ -359,7 +359,8 @@ export const observationShape = object({
   reason: string(),
   /**
    * For `secret_unresolved`: which secret entry failed and why, as text written by the server. For `agent_version`: the
-   * capabilities that the agent lacks. For `volume_not_mounted`: the volume and why it cannot be mounted.
+   * capabilities that the agent lacks. For `volume_not_mounted` and `volume_not_leased`: the volume and why it cannot be
+   * mounted or written.
    */
   about: optional(string()),
   ...failureFields,

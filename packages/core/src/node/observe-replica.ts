@@ -127,6 +127,7 @@ const DOWN_REASONS: ReadonlySet<string> = new Set([
   'create_failed',
   'start_failed',
   'volume_not_mounted',
+  'volume_not_leased',
 ])
 const UP_STATES: readonly ReplicaState[] = ['running', 'ready', 'stopping']
 
@@ -139,8 +140,10 @@ export const SECRET_UNRESOLVED = 'secret_unresolved'
 export const AGENT_VERSION = 'agent_version'
 /** A volume of the container cannot be mounted on this node now, so the container is not started. */
 export const VOLUME_NOT_MOUNTED = 'volume_not_mounted'
+/** This node must not write a volume of the container now, so the container is not started. */
+export const VOLUME_NOT_LEASED = 'volume_not_leased'
 
-const EXPLAINED: readonly string[] = [SECRET_UNRESOLVED, AGENT_VERSION, VOLUME_NOT_MOUNTED]
+const EXPLAINED: readonly string[] = [SECRET_UNRESOLVED, AGENT_VERSION, VOLUME_NOT_MOUNTED, VOLUME_NOT_LEASED]
 
 const aboutOf = ({ about }: ReplicaView, reason: string): { about?: string } =>
   EXPLAINED.includes(reason) && about !== '' ? { about } : {}

@@ -66,10 +66,13 @@ export const FENCER_SILENT_MS = 3_000
 
 /** True if a fencer lives and would end the writers of the group in time. Only then may a writer with promises start. */
 export function isGuarded(report: FencerReport | undefined, name: string, now: BootTime): boolean {
-  if (report === undefined || report.boot !== now.boot) return false
-  if (now.ms - report.heartbeatMs >= FENCER_SILENT_MS) return false
+  if (report === undefined || !isAlive(report, now)) return false
   return report.groups.some((group) => group.name === name) && !report.fences.has(name)
 }
+
+/** Whether the fencer of the report lives. */
+export const isAlive = (report: FencerReport, now: BootTime): boolean =>
+  report.boot === now.boot && now.ms - report.heartbeatMs < FENCER_SILENT_MS
 
 /** A moment on the clock of a boot, which is named as the kernel does. */
 export interface BootTime {

@@ -1,7 +1,7 @@
 // The agents of a lab. Each agent is enrolled by its own command with a join token that a tenant administrator requested,
 // and runs as a process of its node, so that it ends when the node loses power.
 
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
 import { type LabNode, type ManagedProcess, waitUntil } from '@holdfast/testkit'
@@ -37,8 +37,15 @@ interface ServerPlace {
 }
 
 export interface LabAgents {
-  /** Starts the agent of a node, called by the lab; does nothing for a node that is not enrolled yet. */
+  /**
+   * Starts the agent of a node, called by the lab; does nothing for a node that is not enrolled yet. The first agent after a
+   * power-on comes with a fencer, as systemd would start both.
+   */
   startAgent(node: LabNode): Promise<ManagedProcess>
+  /** The fencer of a node. A test may kill, pause and resume it; no other process starts it again before the next power-on. */
+  fencer(node: LabNode): ManagedProcess
+  /** Starts a fencer on a node whose fencer was killed. */
+  startFencer(node: LabNode): void
   /** Enrolls the node and returns its id. */
   enroll(node: LabNode, api: ApiClient, place: ServerPlace, offer?: Offer): Promise<string>
   /** Sets the labels that the agent advertises from its next start. */
@@ -52,9 +59,20 @@ export function createLabAgents(
 ): LabAgents {
   const enrolled = new Set<LabNode>()
   const configured = new Map<LabNode, Labels>()
+  // A node has a new engine after each power-on.
+  const fencers = new WeakMap<LabNode['engine'], ManagedProcess>()
+  const startFencer = (node: LabNode): void => {
+    const started = runFencer(node, buildOf(node))
+    if (started !== undefined) fencers.set(node.engine, started)
+  }
   return {
-    startAgent: async (node) =>
-      enrolled.has(node) ? runAgent(node, buildOf(node), poolSize, configured.get(node)) : NO_AGENT,
+    async startAgent(node) {
+      if (!enrolled.has(node)) return NO_AGENT
+      if (!fencers.has(node.engine)) startFencer(node)
+      return runAgent(node, buildOf(node), poolSize, configured.get(node))
+    },
+    fencer: (node) => fencers.get(node.engine) ?? NO_AGENT,
+    startFencer,
     configure: (node, labels) => void configured.set(node, labels),
     async enroll(node, api, place, offer = {}) {
       const { residency } = offer
@@ -139,6 +157,26 @@ function runAgent(
   })
 }
 
+/** The folder of the fencer's files. It is lost at a power cut, as a folder in memory is. */
+export const fencerFolder = (node: LabNode): string => join(node.folder, 'run', 'fencer')
+/** Whether the build has a fencer that its agent uses. */
+const hasFencer = (main: string): boolean => existsSync(join(dirname(main), 'fencer/keep-deadlines.ts'))
+
+/** Undefined for an older build without a fencer. */
+function runFencer(node: LabNode, build: string): ManagedProcess | undefined {
+  const { main, env } = programIn(build, 'agent')
+  if (!hasFencer(main)) return undefined
+  const folder = fencerFolder(node)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const files = ['--deadlines', join(folder, 'deadlines.json'), '--report', join(folder, 'report.json')]
+  return node.startProcess({
+    binary: NODE,
+    args: [join(dirname(main), 'fencer-main.ts'), ...files],
+    env,
+    logFile: join(node.folder, 'fencer.log'),
+  })
+}
+
 /** Command-line arguments for volumes: a pool on the node's disk, the peer port and the cgroup. An older build has none. */
 function volumeWords(node: LabNode, main: string, poolSize: string): string[] {
   if (!existsSync(join(dirname(main), 'command/peer-line.ts'))) return []
@@ -149,6 +187,7 @@ function volumeWords(node: LabNode, main: string, poolSize: string): string[] {
     node.address,
     '--cgroup',
     `${node.engine.cgroup.replace(/^\//, '')}/writers`,
+    ...(hasFencer(main) ? ['--fencer', fencerFolder(node)] : []),
   ]
 }
 

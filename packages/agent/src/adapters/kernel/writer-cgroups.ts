@@ -12,7 +12,8 @@ const ROOT = '/sys/fs/cgroup'
 export const createWriterCgroups = (
   cgroup: string,
   root = ROOT,
-): Pick<HostVolumes, 'removeEmptyCgroups'> => ({
+): Pick<HostVolumes, 'removeEmptyCgroups' | 'writerCgroups'> => ({
+  writerCgroups: (volume) => writerCgroups(cgroup, volume, root),
   removeEmptyCgroups: (keep) =>
     hierarchies(root)
       .flatMap((hierarchy) => cgroupsOf(hierarchy, cgroup))
@@ -33,21 +34,35 @@ export function freezerRoot(root = ROOT): string | undefined {
 }
 
 /** Both forms of a writer's cgroup: `holdfast/<volume>`, and with systemd `holdfast.slice/holdfast-<volume>.slice`. */
+const formsIn = (hierarchy: string, cgroup: string) => [
+  { parent: join(hierarchy, cgroup), prefix: '', suffix: '' },
+  { parent: join(hierarchy, `${cgroup}.slice`), prefix: `${cgroup}-`, suffix: '.slice' },
+]
+
+/** The existing cgroups of writers. */
 export function cgroupsOf(
   hierarchy: string,
   cgroup: string,
 ): { readonly path: string; readonly volume: VolumeId }[] {
-  const forms = [
-    { parent: join(hierarchy, cgroup), prefix: '', suffix: '' },
-    { parent: join(hierarchy, `${cgroup}.slice`), prefix: `${cgroup}-`, suffix: '.slice' },
-  ]
-  return forms.flatMap(({ parent, prefix, suffix }) =>
+  return formsIn(hierarchy, cgroup).flatMap(({ parent, prefix, suffix }) =>
     foldersIn(parent).flatMap((name) => {
       const volume = name.slice(prefix.length, name.length - suffix.length)
       return name === `${prefix}${volume}${suffix}` && isVolumeId(volume)
         ? [{ path: join(parent, name), volume }]
         : []
     }),
+  )
+}
+
+/**
+ * The paths at which writers of the volume have their processes, whichever driver the engine has and whether they exist or
+ * not. Empty if the kernel cannot freeze processes, so that a fencer could not end those that fork.
+ */
+function writerCgroups(cgroup: string, volume: string, root: string): string[] {
+  const hierarchy = freezerRoot(root)
+  if (hierarchy === undefined) return []
+  return formsIn(hierarchy, cgroup).map(({ parent, prefix, suffix }) =>
+    join(parent, `${prefix}${volume}${suffix}`),
   )
 }
 

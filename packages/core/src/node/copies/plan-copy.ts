@@ -35,6 +35,8 @@ export interface CopyFacts {
   readonly isConfirmed: boolean
   /** Whether the pool has room for a new copy. */
   readonly hasRoom: boolean
+  /** Whether a fence keeps the live data unmounted: a fencer would unmount it again. */
+  readonly isFenced?: boolean
 }
 
 export type CopyAction =
@@ -131,7 +133,7 @@ function planPrimary(desired: DesiredCopy, found: FoundCopy, facts: CopyFacts): 
       : []
     return { actions, observed: observe(desired, found, 'pending', '') }
   }
-  return planExisting(desired, found)
+  return planExisting(desired, found, facts)
 }
 
 /** Whether the live data is from before the checkpoint that must become the content. */
@@ -164,11 +166,12 @@ function creation({ epoch, from, sizeBytes }: DesiredCopy, note: CopyNote | unde
 }
 
 /** The data exists: it gets its limit and its mount point. Its note says from now on that it must not be created again. */
-function planExisting(desired: DesiredCopy, found: FoundCopy): CopyPlan {
+function planExisting(desired: DesiredCopy, found: FoundCopy, { isFenced }: CopyFacts): CopyPlan {
   const { epoch, sizeBytes } = desired
   const { live, note } = found
   const limitBytes = claimedBytes(sizeBytes)
-  const isProvisioned = live?.limitBytes === limitBytes && live.mountPoint !== undefined
+  const isProvisioned =
+    isFenced === true || (live?.limitBytes === limitBytes && live.mountPoint !== undefined)
   const { released, isRemoved: _removed, ...kept } = note ?? {}
   // A release holds for the epoch in which it was made.
   const stillReleased = released !== undefined && note?.epoch === epoch ? { released } : {}

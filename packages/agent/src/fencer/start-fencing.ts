@@ -1,0 +1,88 @@
+// Starts the agent's side of the fencer: the deadlines of this node's volumes, the gate for the starts of their writers, and
+// the fences that keep volumes unmounted.
+
+import { join } from 'node:path'
+import type { DesiredCopy, VolumeId } from '@holdfast/contract'
+import { labelledVolumes, writerLabel, writtenVolumes } from '@holdfast/core/node'
+import type { Logger } from 'pino'
+import type { DesiredSet } from '../converge/desired-set.ts'
+import type { Engine } from '../ports/engine.ts'
+import type { HostVolumes } from '../ports/host-volumes.ts'
+import type { Fences, Leases, StartGate } from '../ports/leases.ts'
+import { createFencerLink } from './fencer-link.ts'
+import { startDeadlineKeeper } from './keep-deadlines.ts'
+import { createStartGate, isLeaseOver } from './start-gate.ts'
+
+interface FencingDeps {
+  /** The folder of the fencer's files; undefined: this node has no fencer. */
+  readonly folder: string | undefined
+  readonly leases: Leases
+  readonly engine: Pick<Engine, 'listLabelled'>
+  readonly desired: DesiredSet['desired']
+  copies(): Iterable<DesiredCopy> | undefined
+  /** The folder of the mount points. */
+  readonly mounts: string
+  readonly host: Pick<HostVolumes, 'writerCgroups'> | undefined
+  /** Called when fences of the volumes have begun or ended. */
+  onFences(volumes: readonly VolumeId[]): void
+  /** Called when volumes may have to be mounted that a fence kept unmounted. */
+  onMountable(): void
+  readonly log: Logger
+}
+
+export interface Fencing {
+  readonly fences: Fences
+  readonly gate: StartGate
+  /** Whether the volume must stay unmounted. */
+  isFenced(volume: VolumeId): boolean
+  /** Brings the deadlines in step with the desired copies and containers. */
+  check(): void
+  close(): void
+}
+
+export async function startFencing(deps: FencingDeps): Promise<Fencing> {
+  const { folder, leases } = deps
+  if (folder === undefined) return withoutFencer(leases)
+  const link = createFencerLink(folder)
+  const keeper = await startDeadlineKeeper({
+    ...deps,
+    link,
+    together: () => [...deps.desired.values()].map(({ template }) => writtenVolumes(template)),
+    writersOf: (volumes) => writersOf(deps.engine, volumes),
+    cgroupsOf: (volume) => deps.host?.writerCgroups(volume) ?? [],
+    mountPointOf: (volume) => join(deps.mounts, volume),
+  })
+  const isFenced = (volume: VolumeId): boolean =>
+    keeper.fencedSince(volume) !== undefined || isLeaseOver(leases, volume)
+  let unmounted = ''
+  keeper.onChecked((changed) => {
+    if (changed.length > 0) deps.onFences(changed)
+    const fenced = [...(deps.copies() ?? [])].map(({ volume }) => volume).filter(isFenced)
+    if (fenced.join() !== unmounted) deps.onMountable()
+    unmounted = fenced.join()
+  })
+  return {
+    fences: keeper,
+    gate: createStartGate({ leases, fencer: { link, keeper } }),
+    isFenced,
+    check: () => void keeper.check(),
+    close: keeper.close,
+  }
+}
+
+/** Volumes that need promises have no writer on such a node; the others are not restricted. */
+const withoutFencer = (leases: Leases): Fencing => ({
+  fences: { isWatched: async () => false, fencedSince: () => undefined },
+  gate: createStartGate({ leases, fencer: undefined }),
+  isFenced: () => false,
+  check: () => {},
+  close: () => {},
+})
+
+async function writersOf(
+  engine: Pick<Engine, 'listLabelled'>,
+  volumes: readonly VolumeId[],
+): Promise<VolumeId[][]> {
+  const lists = await Promise.all(volumes.map((volume) => engine.listLabelled(...writerLabel(volume))))
+  return lists.flat().map(({ labels }) => labelledVolumes(labels))
+}
