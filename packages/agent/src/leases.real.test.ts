@@ -1,7 +1,7 @@
 // Writers of volumes under leases: real engines of both supported Docker versions, a real pool and a fencer. The test acts as
 // the server and sets the leases.
 
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DesiredItem } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
@@ -10,63 +10,69 @@ import { startPool, type TestPool } from './adapters/btrfs/pool.fixture.ts'
 import { createHostVolumes } from './adapters/host-volumes.ts'
 import type { Agent } from './agent.ts'
 import { bootClockMs } from './fencer/boot-clock.ts'
-import { type FencerProcess, startFencer } from './fencer/fencer.fixture.ts'
+import { type FencerProcess, settableLeases, startFencer } from './fencer/fencer.fixture.ts'
+import { encodeDeadlines } from './fencer/fencer-files.ts'
 import { createTestNode, desiredItem, isUp, newTenant, type TestNode } from './fixtures/agent.fixture.ts'
+import { type AgentProcess, startAgentProcess } from './fixtures/agent-process.fixture.ts'
 import { onBothEngines } from './fixtures/real-engine.fixture.ts'
 import { mountOf } from './fixtures/volumes.fixture.ts'
-import type { Leases } from './ports/leases.ts'
 import { desiredCopy } from './storage/copies.fixture.ts'
 
 const SERVE = "trap 'exit 0' TERM; sleep 3600 & wait"
 const [LIVE_MS, FENCE_MS] = [60_000, 2_000]
 
-/** Leases of one volume that the test sets. */
-function settableLeases() {
-  let endMs = Number.POSITIVE_INFINITY
-  const listeners: (() => void)[] = []
-  const leases: Leases = {
-    fenceMs: FENCE_MS,
-    endMs: () => endMs,
-    onChange: (listener) => void listeners.push(listener),
-    confirmEpoch: async () => {},
-  }
-  const set = (next: number): void => {
-    endMs = next
-    for (const listener of listeners) listener()
-  }
-  return { leases, set }
-}
-
 onBothEngines('leases', (world, line) => {
   let home: TestPool
   let fencer: FencerProcess
   let node: TestNode
-  let agent: Agent
+  let agent: Agent | undefined
   let item: DesiredItem
   const copy = desiredCopy()
   const { volume } = copy
   let lease = settableLeases()
-  const renew = (ms: number): number => {
-    const endMs = bootClockMs() + ms
-    lease.set(endMs)
-    return endMs
-  }
   const startAgent = async (): Promise<void> => {
     lease = settableLeases()
     node.volumes = { ...node.volumes, leases: lease.leases }
     agent = await node.start()
+    node.send([item], { copies: [copy] })
   }
-  const send = (): void => node.send([item], { copies: [copy] })
-  const isMounted = (): boolean =>
-    readFileSync('/proc/self/mountinfo', 'utf8').includes(` ${join(home.folder, 'volumes', volume)} `)
-  const untilRunning = () => node.until(item, 'running', (seen) => isUp(seen) && seen.reason === '')
+  const stopAgent = async (): Promise<void> => {
+    await agent?.close()
+    agent = undefined
+  }
+  const startProcess = async (): Promise<AgentProcess> => {
+    const { tenant, folder } = node
+    const { docker } = world()
+    const cgroup = `${docker.cgroup}/writers`
+    const volumes = { pool: { path: home.file, sizeBytes: undefined }, cgroup, fencer: fencer.folder }
+    const child = await startAgentProcess({ tenant, folder, socketPath: docker.socketPath, volumes })
+    child.send([item], { copies: [copy], revision: 1_000_000 })
+    return child
+  }
   const untilWaiting = (about: string) =>
     node.until(
       item,
       `waiting: ${about}`,
       (seen) => seen.reason === 'volume_not_leased' && seen.about?.includes(about) === true,
     )
-  const stateOf = async () => (await node.engine.inspectContainer(node.newest(item)?.containerId ?? '')).state
+  const container = async () => {
+    const [id] = await node.containersOf(item)
+    return id === undefined ? undefined : node.engine.inspectContainer(id)
+  }
+  const isRunning = async (): Promise<boolean> => (await container())?.state === 'running'
+  /** Reports may be delayed by their rate limit, so the engine is asked. Returns the time until the writer runs. */
+  const untilRunning = async (): Promise<number> => {
+    const sinceMs = performance.now()
+    await waitUntil(isRunning, { what: 'the writer runs', seen: () => node.logged.slice(-10).join('') })
+    return Math.round(performance.now() - sinceMs)
+  }
+  const untilKnown = (leaseEndMs: number) =>
+    fencer.until('the fencer knows the end', ({ groups }) =>
+      groups.some((group) => group.name === volume && group.leaseEndMs === leaseEndMs),
+    )
+  const isMounted = (): boolean =>
+    readFileSync('/proc/self/mountinfo', 'utf8').includes(` ${join(home.folder, 'volumes', volume)} `)
+  const fencedSince = () => node.copyReports.at(-1)?.fencedSince
 
   beforeAll(async () => {
     const { docker, image } = world()
@@ -76,10 +82,8 @@ onBothEngines('leases', (world, line) => {
     node.openPool = () => home.open()
     const cgroup = `${docker.cgroup}/writers`
     node.volumes = { host: createHostVolumes(cgroup), cgroup, fencer: fencer.folder }
-    item = desiredItem(image, {
-      command: ['/bin/sh', '-c', SERVE],
-      mounts: [mountOf(volume, { type: 'bind' })],
-    })
+    const mounts = [mountOf(volume, { type: 'bind' })]
+    item = desiredItem(image, { command: ['/bin/sh', '-c', SERVE], mounts })
     await startAgent()
   })
   afterAll(async () => {
@@ -90,37 +94,81 @@ onBothEngines('leases', (world, line) => {
   })
 
   it('starts a writer only under a live lease, ends it with the lease and starts it again under the next one', async () => {
-    lease.set(Number.NEGATIVE_INFINITY)
-    send()
-    await untilWaiting('has no lease')
-    let sinceMs = performance.now()
-    renew(LIVE_MS)
-    await untilRunning()
-    const firstMs = performance.now() - sinceMs
+    const waiting = await untilWaiting('has no lease')
+    expect(isUp(waiting)).toBe(false)
+    lease.set(bootClockMs() + LIVE_MS)
+    const firstMs = await untilRunning()
     expect(isMounted()).toBe(true)
 
-    const endMs = renew(FENCE_MS + 300)
-    const fenced = await untilWaiting('')
+    const endMs = bootClockMs() + FENCE_MS + 300
+    lease.set(endMs)
+    const fenced = await untilWaiting('has no lease')
     expect(bootClockMs()).toBeGreaterThanOrEqual(endMs - FENCE_MS)
-    expect(fenced).toMatchObject({ lastExit: { signal: 'SIGKILL' } })
+    expect(fenced.lastExit).toMatchObject({ signal: 'SIGKILL' })
     expect(fenced.cause).toBe(`the fencer ended it, because this node's lease of the volume ${volume} ended`)
-    await waitUntil(() => !isMounted(), { what: 'the volume is unmounted' })
-    await waitUntil(() => node.copyReports.at(-1)?.fencedSince !== undefined, {
-      what: 'the fence is reported',
-    })
-    expect(node.copyReports.at(-1)).toMatchObject({ volume, state: 'present' })
-    expect(await stateOf()).toBe('exited')
+    await waitUntil(() => !isMounted() && fencedSince() !== undefined, { what: 'the fence is reported' })
+    expect(node.copyReports.at(-1)).toMatchObject({ volume, state: 'present', reason: '' })
+    expect(await isRunning()).toBe(false)
 
-    sinceMs = performance.now()
-    renew(LIVE_MS)
-    await untilRunning()
-    const againMs = performance.now() - sinceMs
+    lease.set(bootClockMs() + LIVE_MS)
+    const againMs = await untilRunning()
     expect(isMounted()).toBe(true)
-    await waitUntil(() => node.copyReports.at(-1)?.fencedSince === undefined, { what: 'its end is reported' })
+    await waitUntil(() => fencedSince() === undefined, { what: 'the end of the fence is reported' })
     process.stdout.write(
-      `leases, ${line} engine: running ${Math.round(firstMs)} ms and ${Math.round(againMs)} ms after a lease\n`,
+      `leases, ${line} engine: a writer ran ${firstMs} and ${againMs} ms after a new lease\n`,
     )
     expect(againMs).toBeLessThan(3_000)
-    expect(existsSync(join(fencer.folder, 'deadlines.json'))).toBe(true)
+  })
+
+  it('keeps a writer while agents are killed, until the fencer ends it with the last lease', async () => {
+    await stopAgent()
+    const before = await container()
+    const first = await startProcess()
+    const endMs = bootClockMs() + LIVE_MS
+    first.setLease(endMs)
+    await untilKnown(endMs)
+    await first.kill()
+
+    // The next agent does not know the lease at first. It must not end the writer by that.
+    const next = await startProcess()
+    await waitUntil(() => next.newest(item)?.reason === '', { what: 'the writer is reported' })
+    expect((await fencer.link.report())?.groups).toMatchObject([{ name: volume, leaseEndMs: endMs }])
+    const { id, startedAt } = (await container()) ?? {}
+    expect([id, startedAt, await isRunning()]).toEqual([before?.id, before?.startedAt, true])
+    const lastMs = bootClockMs() + FENCE_MS + 1_000
+    next.setLease(lastMs)
+    await untilKnown(lastMs)
+    await next.kill()
+    expect(await isRunning()).toBe(true)
+    const { fences } = await fencer.until(
+      'the writer is gone',
+      (one) => one.fences.get(volume)?.emptyMs !== undefined,
+    )
+    expect(fences.get(volume)?.emptyMs).toBeLessThan(lastMs)
+    await waitUntil(async () => !(await isRunning()), { what: 'the engine reports the exit' })
+  })
+
+  it('starts no writer without a fencer, nor after a boot before a new lease', async () => {
+    await fencer.kill()
+    await startAgent()
+    lease.set(bootClockMs() + LIVE_MS)
+    await untilWaiting('holdfast-fencer does not run on this node')
+    expect(await isRunning()).toBe(false)
+    fencer = await startFencer(fencer.folder)
+    await untilRunning()
+
+    // As after a boot: no container, no mount and no lease, and the deadlines are those of the boot before.
+    await stopAgent()
+    await fencer.kill()
+    await node.engine.stopContainer((await container())?.id ?? '', 0)
+    const groups = await fencer.link.deadlines()
+    writeFileSync(join(fencer.folder, 'deadlines.json'), encodeDeadlines({ boot: 'before', groups }))
+    writeFileSync(join(fencer.folder, 'report.json'), '')
+    fencer = await startFencer(fencer.folder)
+    await startAgent()
+    await untilWaiting('has no lease')
+    expect([await isRunning(), (await fencer.link.report())?.fences.has(volume)]).toEqual([false, true])
+    lease.set(bootClockMs() + LIVE_MS)
+    await untilRunning()
   })
 })

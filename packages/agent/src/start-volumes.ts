@@ -12,6 +12,7 @@ import {
   type VolumeId,
 } from '@holdfast/contract'
 import { writerLabel, writtenVolumes } from '@holdfast/core/node'
+import { timingsFor } from '@holdfast/core/promotion/timings'
 import type { Logger } from 'pino'
 import type { DesiredSet } from './converge/desired-set.ts'
 import { type Fencing, startFencing } from './fencer/start-fencing.ts'
@@ -161,6 +162,8 @@ function startFences(
   return startFencing({
     folder,
     leases: options.leases ?? promises,
+    confirmEpoch: promises.confirmEpoch,
+    timings: timingsFor(options.promiseLeaseMs ?? DEFAULT_LEASE_MS),
     engine,
     desired,
     copies: () => (copies.saved().copies === undefined ? undefined : copies.copies.values()),

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FencedGroup, FencerReport } from '@holdfast/core/promotion/fencer-groups'
 import { uniqueName, waitUntil } from '@holdfast/testkit'
+import type { Leases } from '../ports/leases.ts'
 import { createFencerLink, type FencerLink } from './fencer-link.ts'
 
 const UNIT = new URL('../../holdfast-fencer.service', import.meta.url)
@@ -107,3 +108,15 @@ export const groupOf = (
   fenceMs: 2_000,
   ...over,
 })
+
+/** Leases that the test sets, all with the same end; unknown at first. */
+export function settableLeases() {
+  let endMs = Number.NEGATIVE_INFINITY
+  const listeners: (() => void)[] = []
+  const leases: Leases = { endMs: () => endMs, onChange: (listener) => void listeners.push(listener) }
+  const set = (next: number): void => {
+    endMs = next
+    for (const listener of listeners) listener()
+  }
+  return { leases, set }
+}

@@ -11,6 +11,7 @@ import {
   needsWriters,
   planDeadlines,
 } from '@holdfast/core/promotion/plan-deadlines'
+import type { PromotionTimings } from '@holdfast/core/promotion/timings'
 import type { Logger } from 'pino'
 import type { Fences, Leases } from '../ports/leases.ts'
 import { coalesce } from '../routing/coalesce.ts'
@@ -26,6 +27,7 @@ const POLL_MS = 20
 export interface DeadlineDeps {
   readonly link: FencerLink
   readonly leases: Leases
+  readonly timings: Pick<PromotionTimings, 'fenceMs'>
   /** The desired copies of this node; undefined until they are known. */
   copies(): Iterable<DesiredCopy> | undefined
   /** Volumes that one desired container writes. */
@@ -114,7 +116,7 @@ async function planNow(
     primaries,
     together,
     written: needsWriters(known, { primaries, together }) ? await observeWriters(deps, known.values()) : [],
-    fenceMs: deps.leases.fenceMs,
+    fenceMs: deps.timings.fenceMs,
     cgroupsOf: deps.cgroupsOf,
     mountOf: deps.mountPointOf,
   }

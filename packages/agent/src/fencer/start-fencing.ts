@@ -8,15 +8,14 @@ import type { Logger } from 'pino'
 import type { DesiredSet } from '../converge/desired-set.ts'
 import type { Engine } from '../ports/engine.ts'
 import type { HostVolumes } from '../ports/host-volumes.ts'
-import type { Fences, Leases, StartGate } from '../ports/leases.ts'
+import type { Fences, StartGate } from '../ports/leases.ts'
 import { createFencerLink } from './fencer-link.ts'
 import { startDeadlineKeeper } from './keep-deadlines.ts'
-import { createStartGate, isLeaseOver } from './start-gate.ts'
+import { createStartGate, type GateDeps, isLeaseOver } from './start-gate.ts'
 
-interface FencingDeps {
+interface FencingDeps extends Pick<GateDeps, 'leases' | 'confirmEpoch' | 'timings'> {
   /** The folder of the fencer's files; undefined: this node has no fencer. */
   readonly folder: string | undefined
-  readonly leases: Leases
   readonly engine: Pick<Engine, 'listLabelled'>
   readonly desired: DesiredSet['desired']
   copies(): Iterable<DesiredCopy> | undefined
@@ -41,8 +40,8 @@ export interface Fencing {
 }
 
 export async function startFencing(deps: FencingDeps): Promise<Fencing> {
-  const { folder, leases } = deps
-  if (folder === undefined) return withoutFencer(leases)
+  const { folder } = deps
+  if (folder === undefined) return withoutFencer(deps)
   const link = createFencerLink(folder)
   const keeper = await startDeadlineKeeper({
     ...deps,
@@ -53,7 +52,7 @@ export async function startFencing(deps: FencingDeps): Promise<Fencing> {
     mountPointOf: (volume) => join(deps.mounts, volume),
   })
   const isFenced = (volume: VolumeId): boolean =>
-    keeper.fencedSince(volume) !== undefined || isLeaseOver(leases, volume)
+    keeper.fencedSince(volume) !== undefined || isLeaseOver(deps, volume)
   let unmounted = ''
   keeper.onChecked((changed) => {
     if (changed.length > 0) deps.onFences(changed)
@@ -63,7 +62,7 @@ export async function startFencing(deps: FencingDeps): Promise<Fencing> {
   })
   return {
     fences: keeper,
-    gate: createStartGate({ leases, fencer: { link, keeper } }),
+    gate: createStartGate({ ...deps, fencer: { link, keeper } }),
     isFenced,
     check: () => void keeper.check(),
     close: keeper.close,
@@ -71,9 +70,9 @@ export async function startFencing(deps: FencingDeps): Promise<Fencing> {
 }
 
 /** Volumes that need promises have no writer on such a node; the others are not restricted. */
-const withoutFencer = (leases: Leases): Fencing => ({
+const withoutFencer = (deps: FencingDeps): Fencing => ({
   fences: { isWatched: async () => false, fencedSince: () => undefined },
-  gate: createStartGate({ leases, fencer: undefined }),
+  gate: createStartGate({ ...deps, fencer: undefined }),
   isFenced: () => false,
   check: () => {},
   close: () => {},

@@ -6,6 +6,7 @@ import type { VolumeId } from '@holdfast/contract'
 import { VOLUME_NOT_LEASED } from '@holdfast/core/node'
 import type { FencerReport } from '@holdfast/core/promotion/fencer-groups'
 import { type Guard, guardOf } from '@holdfast/core/promotion/plan-deadlines'
+import type { PromotionTimings } from '@holdfast/core/promotion/timings'
 import { ActionError } from '../converge/action-error.ts'
 import type { Leases, StartGate } from '../ports/leases.ts'
 import { bootTime } from './boot-clock.ts'
@@ -18,6 +19,9 @@ const POLL_MS = 20
 
 export interface GateDeps {
   readonly leases: Leases
+  /** Resolves once the server has confirmed that this node is the primary of the epoch. Only the first call asks it. */
+  confirmEpoch(volume: VolumeId): Promise<void>
+  readonly timings: Pick<PromotionTimings, 'fenceMs'>
   /** Undefined: this node has no fencer. */
   readonly fencer:
     | {
@@ -27,41 +31,31 @@ export interface GateDeps {
     | undefined
 }
 
-/** The earliest end of the leases that the volumes need; infinite if they need none. */
-const endOf = (leases: Leases, volumes: readonly VolumeId[]): number =>
-  Math.min(Number.POSITIVE_INFINITY, ...volumes.map((volume) => leases.endMs(volume)))
-
 /** Whether the lease of the volume has ended, or ends so soon that the fencer acts. */
-export const isLeaseOver = (leases: Leases, volume: VolumeId): boolean =>
-  bootTime().ms >= leases.endMs(volume) - leases.fenceMs
+export const isLeaseOver = (
+  { leases, timings }: Pick<GateDeps, 'leases' | 'timings'>,
+  volume: VolumeId,
+): boolean => bootTime().ms >= leases.endMs(volume) - timings.fenceMs
 
-export function createStartGate({ leases, fencer }: GateDeps): StartGate {
-  const refusal = (
-    volumes: readonly VolumeId[],
-    report: FencerReport | undefined,
-  ): { readonly volume: VolumeId; readonly why: Guard | 'no_lease' } | undefined => {
-    const over = volumes.find((volume) => isLeaseOver(leases, volume))
-    if (over !== undefined) return { volume: over, why: 'no_lease' }
-    const leased = volumes.find((volume) => leases.endMs(volume) !== Number.POSITIVE_INFINITY)
-    if (leased === undefined) return undefined
-    const why = guardOf(report, volumes, endOf(leases, volumes), bootTime())
-    return why === 'guarded' ? undefined : { volume: leased, why }
-  }
+type Refusal = { readonly volume: VolumeId; readonly why: Guard | 'no_lease' | 'unconfirmed' }
+
+export function createStartGate(deps: GateDeps): StartGate {
+  const { leases, fencer } = deps
   return {
     async require(volumes) {
-      for (const volume of volumes) await leases.confirmEpoch(volume).catch(() => unconfirmed(volume))
+      await requireEpochs(deps, volumes)
       const endMs = performance.now() + GUARD_MS
       for (;;) {
-        const refused = refusal(volumes, await fencer?.link.report())
+        const refused = findRefusal(deps, volumes, await fencer?.link.report())
         if (refused === undefined) return
         const mayPass = refused.why === 'unknown' || refused.why === 'fenced'
-        if (!mayPass || performance.now() > endMs) throw notLeased(refused.volume, refused.why)
+        if (!mayPass || performance.now() > endMs) throw notLeased(refused)
         await delay(POLL_MS)
       }
     },
     onChecked(listener) {
       const mayStart = (volumes: readonly VolumeId[]): boolean =>
-        refusal(volumes, fencer?.keeper.report()) === undefined
+        findRefusal(deps, volumes, fencer?.keeper.report()) === undefined
       const checked = (): void => listener(mayStart)
       if (fencer === undefined) leases.onChange(checked)
       else fencer.keeper.onChecked(checked)
@@ -69,33 +63,51 @@ export function createStartGate({ leases, fencer }: GateDeps): StartGate {
     async explainKill(volumes) {
       const report = await fencer?.link.report()
       const fenced = volumes.find(
-        (volume) => fencer !== undefined && (isLeaseOver(leases, volume) || isFencedIn(report, volume)),
+        (volume) => fencer !== undefined && (isLeaseOver(deps, volume) || isFencedIn(report, volume)),
       )
       return fenced && `the fencer ended it, because this node's lease of the volume ${fenced} ended`
     },
   }
 }
 
+async function requireEpochs({ confirmEpoch }: GateDeps, volumes: readonly VolumeId[]): Promise<void> {
+  for (const volume of volumes)
+    await confirmEpoch(volume).catch(() => {
+      throw notLeased({ volume, why: 'unconfirmed' })
+    })
+}
+
+/** Undefined if a writer of the volumes may start. */
+function findRefusal(
+  deps: GateDeps,
+  volumes: readonly VolumeId[],
+  report: FencerReport | undefined,
+): Refusal | undefined {
+  const { leases } = deps
+  const over = volumes.find((volume) => isLeaseOver(deps, volume))
+  if (over !== undefined) return { volume: over, why: 'no_lease' }
+  const endMs = Math.min(Number.POSITIVE_INFINITY, ...volumes.map((volume) => leases.endMs(volume)))
+  const why = guardOf(report, volumes, endMs, bootTime())
+  // Without promises only a fence that still stands matters: it would kill the writer.
+  const isAllowed = endMs === Number.POSITIVE_INFINITY ? why !== 'fenced' : why === 'guarded'
+  const volume = volumes.find((one) => leases.endMs(one) === endMs)
+  return isAllowed || volume === undefined ? undefined : { volume, why }
+}
+
 const isFencedIn = (report: FencerReport | undefined, volume: VolumeId): boolean =>
   report?.boot === bootTime().boot &&
   report.groups.some(({ name, volumes }) => volumes.includes(volume) && report.fences.has(name))
 
-type Refusal = Guard | 'no_lease' | 'unconfirmed'
-
-const WHY: { readonly [why in Refusal]: string } = {
+const WHY: { readonly [why in Refusal['why']]: string } = {
   guarded: '',
   no_lease: 'has no lease: not every node with a promotable copy has confirmed it',
   fencer_silent: 'needs a fencer, and holdfast-fencer does not run on this node',
   unknown: 'is not watched by the fencer yet',
   fenced: 'is fenced',
-  unconfirmed: 'was promoted, and no server has confirmed yet that this node is its primary',
+  unconfirmed: 'has a new primary, and the server has not confirmed yet that it is this node',
 }
 
-function unconfirmed(volume: VolumeId): never {
-  throw notLeased(volume, 'unconfirmed')
-}
-
-function notLeased(volume: VolumeId, why: Refusal): ActionError {
+function notLeased({ volume, why }: Refusal): ActionError {
   const about = `The volume ${volume} ${WHY[why]}.`
   return new ActionError(VOLUME_NOT_LEASED, new Error(about), { about })
 }

@@ -4,8 +4,6 @@
 import type { VolumeId } from '@holdfast/contract'
 
 export interface Leases {
-  /** The fencer begins this long before a lease ends. */
-  readonly fenceMs: number
   /**
    * End of the volume's lease on CLOCK_BOOTTIME. Infinite if no promise is needed; negative infinity if promises are
    * needed and none is known, or if the volume was handed over.
@@ -13,8 +11,6 @@ export interface Leases {
   endMs(volume: VolumeId): number
   /** Calls the function after any change of an end. */
   onChange(listener: () => void): void
-  /** Resolves if the store has confirmed since the volume's last promotion that this node is its primary. */
-  confirmEpoch(volume: VolumeId): Promise<void>
 }
 
 export interface Fences {

@@ -24,7 +24,7 @@ import type { LiveCopies } from '../ports/live-copies.ts'
 import type { PoolContents } from '../ports/volume-pool.ts'
 import { type AnswerController, createControllerAnswers } from './answer-controller.ts'
 import { type AnswerRenewal, createRenewalAnswers } from './answer-renewals.ts'
-import { createServerRequests } from './ask-server.ts'
+import { createServerRequests, type ServerRequests } from './ask-server.ts'
 import { createHeldStamps } from './held-stamps.ts'
 import { openLeaseFile } from './lease-file.ts'
 import { openPromiseFile } from './promise-file.ts'
@@ -70,7 +70,7 @@ export interface CopyPromises {
   noteTime(volume: VolumeId, checkpoint: VolumeCheckpoint, stamp: PeerStamp): void
 }
 
-export interface Promises extends Leases, CopyPromises {
+export interface Promises extends Leases, CopyPromises, Pick<ServerRequests, 'confirmEpoch'> {
   readonly answer: AnswerController
   /** Whether this node is promotable and its promise has expired. */
   isPromiseExpired(volume: VolumeId): boolean
@@ -116,7 +116,6 @@ export async function startPromises(deps: PromiseDeps): Promise<Promises> {
     void server.ask()
   }, timings.renewEveryMs)
   return {
-    fenceMs: timings.fenceMs,
     endMs: (volume) => endOf(shared, volume),
     onChange: (listener) => void listeners.push(listener),
     confirmEpoch: server.confirmEpoch,

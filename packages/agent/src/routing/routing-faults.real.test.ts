@@ -105,8 +105,7 @@ onBothEngines('routes while the agent dies', (world, line) => {
         tenant: node.tenant,
         folder: node.folder,
         socketPath,
-        caddy: settings,
-        configFile: caddy.configFile,
+        router: { caddy: settings, configFile: caddy.configFile },
       })
     const images = [await routedImage(world(), '1'), await routedImage(world(), '2')]
     let current = desiredItem(images[0] ?? '', ROUTED)

@@ -88,6 +88,12 @@ describe('a primary', () => {
       ['provision 200', 'pending 100'],
     ],
     [
+      'that a fence keeps unmounted',
+      {},
+      { note: made(1), live: { ...mounted, mountPoint: undefined }, isFenced: true },
+      ['present 100'],
+    ],
+    [
       'with another size',
       { sizeBytes: 50 },
       { note: made(1), live: mounted },
