@@ -1,6 +1,6 @@
 // A stored volume as its tenant sees it, with the names of its nodes, its consumers and the newest measurement.
 
-import type { Measurement, NodeId, TenantId, Volume, VolumeCopy, VolumeId } from '@holdfast/contract'
+import type { Measurement, NodeId, TenantId, Volume, VolumeId } from '@holdfast/contract'
 import { deployments, nodes, type StoredVolume } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
@@ -20,7 +20,7 @@ export function volumeView(
   stored: StoredVolume,
   measured?: Measurement,
 ): Volume {
-  const { id, spec, phase, reason, primary, copies, revision, createdAt } = stored
+  const { id, spec, phase, reason, primary, copies, promotable = [], revision, createdAt } = stored
   const nameOf = namesOfNodes(store, tenant)
   return {
     id,
@@ -33,7 +33,8 @@ export function volumeView(
       role,
       state,
       nodeName: nameOf(nodeId),
-      ...progressOf(measured, { nodeId, role, state }),
+      ...progressOf(measured, nodeId),
+      promotable: promotable.includes(nodeId),
     })),
     usedBytes: measured?.usedBytes ?? null,
     measuredAt: measured?.measuredAt ?? null,
@@ -46,13 +47,12 @@ export function volumeView(
 /** The checkpoint that a replica has acknowledged to the primary. */
 function progressOf(
   measured: Measurement | undefined,
-  { nodeId, role, state }: VolumeCopy,
-): Pick<Volume['copies'][number], 'checkpoint' | 'checkpointAge' | 'promotable'> {
+  nodeId: NodeId,
+): Pick<Volume['copies'][number], 'checkpoint' | 'checkpointAge'> {
   const found = measured?.replicas?.find((replica) => replica.nodeId === nodeId)
   return {
     checkpoint: found?.checkpoint?.number ?? null,
     checkpointAge: found?.age ?? null,
-    promotable: role === 'replica' && state === 'current' && found?.checkpoint !== undefined,
   }
 }
 
