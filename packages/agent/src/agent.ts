@@ -24,7 +24,7 @@ import { MOUNT_POINTS } from './ports/volume-pool.ts'
 import { openRouterKeys, type RouterKeys } from './routing/router-keys.ts'
 import { type Routing, startRouting } from './routing/start-routing.ts'
 import { createServerLink, type ServerLink } from './session/server-link.ts'
-import { startVolumes, type VolumeOptions } from './start-volumes.ts'
+import { type NodeVolumes, startVolumes, type VolumeOptions } from './start-volumes.ts'
 import { openDesiredFile } from './state/desired-file.ts'
 import { type ExitCounts, openExitCounts } from './state/exit-counts.ts'
 import { type AgentBuild, machineFacts, THIS_BUILD } from './state/machine.ts'
@@ -81,12 +81,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const keys = options.securePeerAddress ? await openRouterKeys(folder, state, log) : undefined
   const server = createServerLink()
   const desiredSet = createDesiredSet()
-  const volumes = await startVolumes(options, {
-    server,
-    desired: desiredSet.desired,
-    start: starts,
-    monotonicMs,
-  })
+  const own = { server, desired: desiredSet.desired, start: starts, monotonicMs }
+  const volumes = await startVolumes(options, own)
   const role = createNodeRole(folder, state, log)
   const statuses = createReplicaStatusTable(starts)
   const routing = startRouting({
@@ -105,12 +101,12 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const parts = { server, desiredSet, statuses, routing, copies, gate: volumes.gate, ...kept, monotonicMs }
   const node = startNode(options, { ...parts, mayCreate: role.mayCreate })
   const { converger } = node
+  volumes.onImages(node.images.keep)
 
   const onDesired = (change: DesiredChange): void => {
     converger.setDesired(change, 'server')
     routing.apply(change)
     volumes.apply(change, 'server')
-    node.images.keep(volumes.images())
     const items = [...desiredSet.desired.values()]
     file.save({ revision: change.revision, items, ...routing.saved(), ...volumes.saved() })
   }
@@ -120,11 +116,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     onWelcome: (reported) => role.apply(reported, desiredSet.desired.keys()),
     onDesired,
     containers: () => listMachine(engine, state, statuses),
-    copies: volumes.observed,
-    pool: volumes.poolReport,
-    measure: volumes.measurements,
-    checkpoint: volumes.checkpoint,
-    promises: volumes.promises.answer,
+    ...volumeAnswers(volumes),
     streams: createSessionStreams({ engine, tenant: state.tenant, keptLogs: kept.keptLogs, log }),
     log,
   })
@@ -133,7 +125,6 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     converger.setDesired({ ...saved, complete: true, gone: [] }, 'disk')
     routing.apply({ ...saved, complete: true })
     volumes.apply({ ...saved, complete: true, gone: [] }, 'disk')
-    node.images.keep(volumes.images())
   }
   return {
     async close() {
@@ -147,6 +138,14 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     },
   }
 }
+
+const volumeAnswers = (volumes: NodeVolumes) => ({
+  copies: volumes.observed,
+  pool: volumes.poolReport,
+  measure: volumes.measurements,
+  checkpoint: volumes.checkpoint,
+  promises: volumes.promises.answer,
+})
 
 /** Opens the facts about containers that outlast a run of the agent. */
 const openKept = async ({ engine, folder, log }: AgentOptions) => ({

@@ -69,8 +69,8 @@ export interface NodeVolumes extends Pick<CopyKeeper, 'apply' | 'saved' | 'mount
   checkpoint(): Promise<Measurement[]>
   /** The leases of the volumes that this node writes, and the answers about the promises of its copies. */
   readonly promises: Pick<Promises, 'endMs' | 'answer'>
-  /** The images of the writers that this node may have to start after a promotion. */
-  images(): string[]
+  /** Calls the function with the images of the writers that a promotion may start here, after each desired set. */
+  onImages(listener: (images: string[]) => void): void
   /** Whether writers of volumes may be started. */
   readonly gate: StartGate
   close(): Promise<void>
@@ -94,6 +94,7 @@ export async function startVolumes(options: VolumeOptions, parts: VolumeParts): 
   let exchange: Replication | undefined
   let promises: Promises | undefined
   let fencing: Fencing | undefined
+  let onImages: (images: string[]) => void = () => {}
   const extend = (copy: ObservedCopy): ObservedCopy => ({
     ...copy,
     ...defined({
@@ -125,9 +126,12 @@ export async function startVolumes(options: VolumeOptions, parts: VolumeParts): 
       copies.apply(change, source)
       follow(source === 'server' && change.complete && change.copies !== undefined)
       started.check()
+      onImages(imagesOf(copies.copies.values(), options.state.nodeId))
     },
     promises: { endMs, answer },
-    images: () => imagesOf(copies.copies.values(), options.state.nodeId),
+    onImages(listener) {
+      onImages = listener
+    },
     storage: () => pool?.storage(),
     observed: () => copies.observed().map(extend),
     measurements,

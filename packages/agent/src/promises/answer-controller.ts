@@ -1,5 +1,5 @@
 // The answers of this node to the controller, about the promises of its copies and with their votes. A vote leaves only
-// after it is on disk, and lists the checkpoints that the node had afterwards: it stores none of that epoch any more.
+// after it is on disk, and lists the checkpoints that the node had afterwards: it no longer stores those of that epoch.
 
 import type { AskedVolume, PromiseAnswer, VolumeCheckpoint, VolumeId } from '@holdfast/contract'
 import { newestFirst } from '@holdfast/core/node'

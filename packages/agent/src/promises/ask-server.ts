@@ -111,7 +111,7 @@ async function planOne(deps: AskDeps, volume: VolumeId): Promise<readonly Config
   const { table, fences, timings } = deps
   const isUnsent = (primaryOf(table, volume)?.unsent.length ?? 0) > 0
   const isWatched = isUnsent && (await fences.isWatched(volume).catch(() => false))
-  // The role may have changed meanwhile.
+  // The role may have changed during the wait.
   const role = primaryOf(table, volume)
   if (role === undefined) return []
   const facts = { nowMs: deps.nowMs(), current: deps.current(volume), isWatched }

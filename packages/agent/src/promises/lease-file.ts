@@ -1,6 +1,6 @@
 // The newest acknowledged stamp of each node, in a file that survives a restart of the agent. An entry is used only for the
 // set of volumes that the node acknowledged whole, and only in the same boot. A lost write makes a lease end earlier, so
-// nothing is synced. See docs/design/promotion.md#agents
+// nothing is synced. See docs/design/promises.md
 
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 // The durable part of promises: votes, configurations and requested nodes of all volumes, and the number of this boot. One
-// small file, which is replaced only when one of them changes. See docs/design/promotion.md#agents
+// small file, which is replaced only when one of them changes. See docs/design/promises.md
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'

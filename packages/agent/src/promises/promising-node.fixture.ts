@@ -47,7 +47,7 @@ type Sent =
   | { readonly kind: 'answer'; readonly id: number; readonly configurations: readonly Configuration[] }
 
 /** Messages of the process to the test. */
-type Told =
+type Emitted =
   | { readonly kind: 'started' }
   | { readonly kind: 'reply'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'report'; readonly copies: readonly ObservedCopy[] }
@@ -96,12 +96,12 @@ export async function createPromisingNode(
       send(make(number))
     }) as Promise<T>
   }
-  function receive(told: Told): void {
-    if (told.kind === 'started') onStarted()
-    else if (told.kind === 'reply') waiting.get(told.id)?.(told.value)
-    else if (told.kind === 'report') reports.push(...told.copies)
-    else if (told.kind === 'log') logged.push(told.line)
-    else send({ kind: 'answer', id: told.id, configurations: configure(told.requests) })
+  function receive(message: Emitted): void {
+    if (message.kind === 'started') onStarted()
+    else if (message.kind === 'reply') waiting.get(message.id)?.(message.value)
+    else if (message.kind === 'report') reports.push(...message.copies)
+    else if (message.kind === 'log') logged.push(message.line)
+    else send({ kind: 'answer', id: message.id, configurations: configure(message.requests) })
   }
   const kill = async (): Promise<void> => {
     const ending = child
@@ -120,7 +120,7 @@ export async function createPromisingNode(
     async start() {
       child = fork(fileURLToPath(import.meta.url), [JSON.stringify(place)])
       child.on('error', () => {})
-      child.on('message', (told: Told) => receive(told))
+      child.on('message', (message: Emitted) => receive(message))
       await new Promise<void>((resolve, reject) => {
         onStarted = resolve
         child?.once('exit', () => reject(new Error(`The process ended: ${logged.slice(-5).join('\n')}`)))
@@ -140,15 +140,15 @@ export async function createPromisingNode(
 
 /** Runs the node; called in the child process. */
 async function run({ id, key, port, folder, file, leaseMs }: Place): Promise<void> {
-  const tell = (told: Told): void => void process.send?.(told)
-  const log = pino({ level: 'info' }, { write: (line: string) => tell({ kind: 'log', line }) })
+  const emit = (message: Emitted): void => void process.send?.(message)
+  const log = pino({ level: 'info' }, { write: (line: string) => emit({ kind: 'log', line }) })
   const waiting = new Map<number, (configurations: readonly Configuration[]) => void>()
   let calls = 0
   const server = createServerLink()
   server.attach({
     report() {},
     reportOrphans() {},
-    reportCopies: (copies) => tell({ kind: 'report', copies }),
+    reportCopies: (copies) => emit({ kind: 'report', copies }),
     reportPool() {},
     registryCredential: async () => undefined,
     containerEnvironment: async () => ({ kind: 'unresolved', about: '' }),
@@ -157,7 +157,7 @@ async function run({ id, key, port, folder, file, leaseMs }: Place): Promise<voi
       const number = calls
       return new Promise((resolve) => {
         waiting.set(number, resolve)
-        tell({ kind: 'configure', id: number, requests })
+        emit({ kind: 'configure', id: number, requests })
       })
     },
     close() {},
@@ -190,12 +190,12 @@ async function run({ id, key, port, folder, file, leaseMs }: Place): Promise<voi
   process.on('message', async (sent: Sent) => {
     if (sent.kind === 'apply') volumes.apply({ ...base, copies: sent.copies, peers: sent.peers }, 'server')
     else if (sent.kind === 'answer') waiting.get(sent.id)?.(sent.configurations)
-    else if (sent.kind === 'end') tell({ kind: 'reply', id: sent.id, value: endOf(sent.volume) })
-    else tell({ kind: 'reply', id: sent.id, value: await volumes.promises.answer(sent.method, sent.asked) })
+    else if (sent.kind === 'end') emit({ kind: 'reply', id: sent.id, value: endOf(sent.volume) })
+    else emit({ kind: 'reply', id: sent.id, value: await volumes.promises.answer(sent.method, sent.asked) })
   })
   // The process exits when the test process is gone.
   process.on('disconnect', () => process.exit())
-  tell({ kind: 'started' })
+  emit({ kind: 'started' })
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await run(JSON.parse(process.argv[2] ?? ''))

@@ -1,5 +1,5 @@
 // Starts the promises of this node: it asks the other nodes for those that its primaries need, gives those of its copies,
-// and votes when the controller asks. See docs/design/promotion.md#agents
+// and votes when the controller asks. See docs/design/promises.md
 
 import type {
   Configuration,

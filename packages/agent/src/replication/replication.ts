@@ -20,7 +20,7 @@ import type { VolumePool } from '../ports/volume-pool.ts'
 import type { VolumeWriters } from '../ports/volume-writers.ts'
 import { coalesce } from '../routing/coalesce.ts'
 import { createConfirmer } from './confirm-replicas.ts'
-import { targetsOf } from './primary-volumes.ts'
+import { type PrimaryVolume, targetsOf } from './primary-volumes.ts'
 import { createReplicaTable, type ReplicaTable } from './replica-table.ts'
 import { createRounds, type ObservedRound } from './rounds.ts'
 import { createCopySender } from './send-copies.ts'
@@ -114,13 +114,7 @@ export function startReplication(deps: ReplicationDeps): Replication {
       const copy = primary(volume)
       return copy && measureReplicas(table, copy, monotonicMs())
     },
-    current(volume) {
-      const one = rounds.volumes().find((each) => each.volume === volume)
-      const newest = one && newestTaken(one.facts)
-      const hasIt = (node: NodeId): boolean =>
-        newest !== undefined && includesCheckpoint(table.of(volume, node).held ?? [], newest)
-      return one && newest && { number: newest.number, nodes: one.targets.filter(hasIt) }
-    },
+    current: (volume) => currentReplicas(table, rounds.volumes(), volume),
     async checkpoint() {
       await loop.check()
       return complete
@@ -174,6 +168,18 @@ function measureReplicas(
     const age = asOfMs === undefined ? undefined : Math.round((nowMs - asOfMs) / 1000)
     return { nodeId, ...(checkpoint && { checkpoint }), ...(age !== undefined && { age }) }
   })
+}
+
+function currentReplicas(
+  table: ReplicaTable,
+  volumes: readonly PrimaryVolume[],
+  volume: VolumeId,
+): ReturnType<Replication['current']> {
+  const one = volumes.find((each) => each.volume === volume)
+  const newest = one && newestTaken(one.facts)
+  if (one === undefined || newest === undefined) return undefined
+  const isCurrent = (node: NodeId): boolean => includesCheckpoint(table.of(volume, node).held ?? [], newest)
+  return { number: newest.number, nodes: one.targets.filter(isCurrent) }
 }
 
 interface Loop {

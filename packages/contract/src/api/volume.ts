@@ -94,7 +94,7 @@ export const promotionShape = object({
   toEpoch: integer(),
   from: branded<NodeId>(),
   to: branded<NodeId>(),
-  /** `forced`: an operator waived the limit on the loss, or said that the primary is dead. */
+  /** `forced`: an operator waived the limit on the loss, or stated that the primary is dead. */
   cause: oneOf(['primary_silent', 'forced']),
   /** The number of the checkpoint with which the copy continues. */
   checkpoint: integer(),

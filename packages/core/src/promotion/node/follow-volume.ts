@@ -1,5 +1,5 @@
 // The role of a node in the promises of one volume: a copy that promises, or the primary that needs promises. The desired
-// copy, as the server stored it, decides; an outdated one changes nothing. See docs/design/promotion.md#agents
+// copy, as the server stored it, decides; an outdated one changes nothing. See docs/design/promises.md
 
 import type { Configuration, DesiredCopy } from '@holdfast/contract'
 import { becomeCopy, takeOver } from '../change-roles.ts'
