@@ -170,7 +170,7 @@ function startFences(
     timings: timingsFor(options.promiseLeaseMs ?? DEFAULT_LEASE_MS),
     engine,
     desired,
-    copies: () => (copies.saved().copies === undefined ? undefined : copies.copies.values()),
+    copies: () => (copies.saved().copies === undefined ? undefined : copies.copies),
     mounts: join(options.folder, MOUNT_POINTS),
     host,
     onFences: (volumes) => report(copies.observed().filter(({ volume }) => volumes.includes(volume))),

@@ -18,7 +18,8 @@ interface FencingDeps extends Pick<GateDeps, 'leases' | 'confirmEpoch' | 'timing
   readonly folder: string | undefined
   readonly engine: Pick<Engine, 'listLabelled'>
   readonly desired: DesiredSet['desired']
-  copies(): Iterable<DesiredCopy> | undefined
+  /** The desired copies of this node; undefined until they are known. */
+  copies(): ReadonlyMap<VolumeId, DesiredCopy> | undefined
   /** The folder of the mount points. */
   readonly mounts: string
   readonly host: Pick<HostVolumes, 'writerCgroups'> | undefined
@@ -46,6 +47,7 @@ export async function startFencing(deps: FencingDeps): Promise<Fencing> {
   const keeper = await startDeadlineKeeper({
     ...deps,
     link,
+    copies: () => deps.copies()?.values(),
     together: () => [...deps.desired.values()].map(({ template }) => writtenVolumes(template)),
     writersOf: (volumes) => writersOf(deps.engine, volumes),
     cgroupsOf: (volume) => deps.host?.writerCgroups(volume) ?? [],
@@ -53,15 +55,21 @@ export async function startFencing(deps: FencingDeps): Promise<Fencing> {
   })
   const isFenced = (volume: VolumeId): boolean =>
     keeper.fencedSince(volume) !== undefined || isLeaseOver(deps, volume)
+  /** A volume that is being handed over has no writer that a fence could keep from running. */
+  const fencedSince = (volume: VolumeId): string | undefined => {
+    const copy = deps.copies()?.get(volume)
+    const isWritten = copy?.role === 'primary' && copy.handOverTo === undefined
+    return isWritten ? keeper.fencedSince(volume) : undefined
+  }
   let unmounted = ''
   keeper.onChecked((changed) => {
     if (changed.length > 0) deps.onFences(changed)
-    const fenced = [...(deps.copies() ?? [])].map(({ volume }) => volume).filter(isFenced)
+    const fenced = [...(deps.copies()?.keys() ?? [])].filter(isFenced)
     if (fenced.join() !== unmounted) deps.onMountable()
     unmounted = fenced.join()
   })
   return {
-    fences: keeper,
+    fences: { isWatched: keeper.isWatched, fencedSince },
     gate: createStartGate({ ...deps, fencer: { link, keeper } }),
     isFenced,
     check: () => void keeper.check(),
