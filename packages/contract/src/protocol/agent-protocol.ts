@@ -218,7 +218,10 @@ export const answerShape = object({
   id: string(),
   containers: optional(list(machineContainerShape)),
   measurements: optional(list(measurementShape)),
-  /** For the method `configure`: the committed configurations; a volume that does not exist is left out. */
+  /**
+   * For the method `configure`: the committed configurations. A volume that cannot be read, or of which the node has no
+   * copy, is left out, so an absent one proves nothing.
+   */
   configurations: optional(list(configurationShape)),
   /** For the methods `promises` and `prepare`: a volume of which the node has no copy is left out. */
   promises: optional(list(promiseShape)),

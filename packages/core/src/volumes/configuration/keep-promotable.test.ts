@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { nodeIdOf } from '../../scheduling/scheduling.fixture.ts'
+import { desiredCopies } from '../desired-copies.ts'
+import { configurationOf } from '../group-configuration.ts'
 import { handOver } from '../handover.ts'
 import { nextVolume } from '../next-volume.ts'
 import { replicasOf, type VolumeRecord, withCopies } from '../volume-record.ts'
@@ -77,6 +79,18 @@ describe('a change of a volume', () => {
     const next = nextVolume(protectedBy(), aSituation({ nodes: { 1: node(), 2: node() } }))
     expect(next).toMatchObject({ volume: { promotable: [TWO], cv: 6 } })
   })
+})
+
+test('a record of an earlier version has no promotable node and the version 0', () => {
+  const { promotable: _nodes, cv: _version, ...earlier } = aVolume()
+  const configuration = { volume: earlier.id, epoch: 1, primary: ONE, promotable: [], cv: 0 }
+  expect(configurationOf(earlier)).toEqual(configuration)
+  const moving = { ...earlier, handover: { to: TWO, since: SINCE } }
+  expect(configurationOf(moving)).toEqual({ ...configuration, handOverTo: TWO })
+  const [primary, replica] = desiredCopies(earlier).values()
+  for (const copy of [primary, replica]) expect(copy).toMatchObject({ cv: 0, promotable: [] })
+  const images = [...desiredCopies(protectedBy(), ['image']).values()].map((copy) => copy.images)
+  expect(images).toEqual([undefined, ['image'], ['image']])
 })
 
 describe('a request of the primary', () => {
@@ -163,7 +177,7 @@ const request = fc.tuple(fc.constantFrom('shrink', 'grow'), aNumber, aNumber).ma
     },
 )
 
-const configurationOf = ({ primary, promotable = [], handover }: VolumeRecord) =>
+const configured = ({ primary, promotable = [], handover }: VolumeRecord) =>
   JSON.stringify([primary?.nodeId, primary?.epoch, promotable, handover?.to])
 
 test('promotable nodes hold replicas, and every change of a configuration has a newer version', () => {
@@ -176,7 +190,7 @@ test('promotable nodes hold replicas, and every change of a configuration has a 
         const next = change(volume)
         const replicas = replicasOf(next).map(({ nodeId }) => nodeId)
         expect(replicas).toEqual(expect.arrayContaining([...(next.promotable ?? [])]))
-        const isSame = configurationOf(volume) === configurationOf(next)
+        const isSame = configured(volume) === configured(next)
         if (!isSame) changed += 1
         const [before = 0, after = 0] = [volume.cv, next.cv]
         if (isSame) expect(after).toBe(before)
