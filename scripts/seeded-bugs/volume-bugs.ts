@@ -46,8 +46,8 @@ const bugs: readonly Omit<Bug, 'inVolumes'>[] = [
     edits: [
       core(
         'volumes/handover.ts',
-        `if (step.kind === 'cancel') return { ...kept, ...inNextEpoch(volume.primary) }`,
-        `if (step.kind === 'cancel' && inNextEpoch(volume.primary)) return kept`,
+        `if (step.kind === 'cancel') return { ...volume, ...withoutHandover(volume) }`,
+        `if (step.kind === 'cancel' && withoutHandover(volume)) return { ...volume, handover: null }`,
       ),
     ],
     seenBy: ['volume-epochs'],

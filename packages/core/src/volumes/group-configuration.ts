@@ -1,6 +1,6 @@
 // The record of a volume as the reducers of the promotion protocol read and change it. Each volume has an epoch, promotable
 // nodes and a configuration version of its own. The volumes that one workload writes change together, in one transaction.
-// See docs/design/promotion.md#groups
+// See docs/design/promotable-nodes.md#records
 
 import type { Configuration, NodeId } from '@holdfast/contract'
 import type { GroupRecord } from '../promotion/group-record.ts'

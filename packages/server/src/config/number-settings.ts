@@ -115,7 +115,7 @@ export const promotionShape = object({
     12,
     2,
     3600,
-    'A copy may replace a primary that was not heard for this time, or for 1.2 heartbeat intervals if that is longer',
+    'A copy may replace a primary that sent nothing for this time, or for 1.2 heartbeat intervals if that is longer',
   ),
   apartSeconds: count(60, 1, 86_400, 'Shortest time between two promotions of a volume'),
   maxLagSeconds: count(60, 1, 86_400, 'A copy that is further behind its primary is promoted only by force'),

@@ -16,7 +16,7 @@ export interface GatewayTimes extends FailureTimes {
   readonly callMs: number
   /** The timeout of a call about promises. A controller asks again, so a late answer is of no use. */
   readonly promiseCallMs: number
-  /** A primary that was not heard for this time may be replaced by a copy. */
+  /** A primary that sent nothing for this time may be replaced by a copy. */
   readonly silentMs: number
   /**
    * How long the routers of a tenant accept plain HTTP after the last of them has changed to mutual TLS, so that an update

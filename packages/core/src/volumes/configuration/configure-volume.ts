@@ -1,5 +1,5 @@
 // Applies the request of a primary to change the promotable nodes of its volume.
-// See docs/design/promotion.md#transactions
+// See docs/design/promotable-nodes.md#requests-of-a-primary
 
 import type { ConfigureRequest, NodeId } from '@holdfast/contract'
 import { growGroup, shrinkGroup } from '../../promotion/controller.ts'

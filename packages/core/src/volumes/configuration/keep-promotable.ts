@@ -1,5 +1,5 @@
 // Keeps the promotable nodes and the configuration version of a volume in step with its copies, its primary and its
-// handover. Every change of a volume ends with this rule. See docs/design/promotion.md#groups
+// handover. Every change of a volume ends with this rule. See docs/design/promotable-nodes.md#changes
 
 import type { NodeId } from '@holdfast/contract'
 import { replicasOf, type VolumeRecord } from '../volume-record.ts'

@@ -1,5 +1,5 @@
 // Indexes the images of the containers that write each volume, from the placements. A promotable node keeps them pulled, so
-// that a writer starts there without a registry. See docs/design/promotion.md#groups
+// that a writer starts there without a registry. See docs/design/promotable-nodes.md#copies-that-agents-are-sent
 
 import { isVolumeId, type Owner, type TenantId, type VolumeId } from '@holdfast/contract'
 import type { StoredPlacement } from '../../store/records.ts'

@@ -1,5 +1,5 @@
 // Asks nodes about promises and votes, and server replicas whether they still hear a node.
-// See docs/design/promotion.md#transactions
+// See docs/design/promotable-nodes.md#calls
 
 import { type AskedVolume, capabilitiesOf, PROMISES, type PromiseAnswer } from '@holdfast/contract'
 import type { PromiseCalls } from '../../ports/promise-calls.ts'

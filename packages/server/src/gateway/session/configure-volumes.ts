@@ -1,5 +1,5 @@
 // Answers the call `configure` of an agent: a primary reads the committed configuration of its volumes, drops a silent node
-// from the promotable ones or adds one. See docs/design/promotion.md#transactions
+// from the promotable ones or adds one. See docs/design/promotable-nodes.md#requests-of-a-primary
 
 import {
   type Answer,
