@@ -43,6 +43,7 @@ import {
   observe,
   placementOf,
   put,
+  revise,
   startControllers,
   write,
 } from '@holdfast/testkit/controllers/placing-world'
@@ -288,6 +289,40 @@ describe('a silent primary', () => {
     await observe(store, tenant, stored.uid, old === undefined ? [] : [old], { gone: true, state: 'stopped' })
     await becomes(stored, 'b running')
     await waitUntil(() => volumeOf(data)?.phase === 'Ready', { what: 'the volume is ready' })
+  })
+
+  test.each(['unreachable', 'failed'] as const)(
+    'on a node that is %s is replaced together with its writer, also during an update',
+    async (status) => {
+      const stored = await addWriter([data])
+      const next = await revise(store, tenant, stored, { environment: { A: '1' } })
+      await becomes(next, 'a removed')
+      await setNode(a, { status })
+      await losePrimary(data)
+      await promoted(data, 'b 2')
+      await becomes(next, 'a removed', 'b running')
+      expect(assignmentsOf(next)[1]?.revision).toBe(next.revision)
+    },
+  )
+
+  test('leaves a claim that ends although the old container is never confirmed gone', async () => {
+    const stored = await addWriter([data])
+    await losePrimary(data)
+    await becomes(stored, 'a removed', 'b running')
+    const address = inTenant(tenant, volumeWriters, data)
+    await write(store, (transaction) => {
+      const claim = transaction.get(address)
+      if (claim !== undefined) transaction.put(address, { ...claim, state: 'releasing' })
+    })
+    const next = await revise(store, tenant, stored, { volumes: [], replicas: 0 })
+    await becomes(next, 'a removed', 'b removed')
+    const [, moved] = assignmentsOf(next)
+    await observe(store, tenant, next.uid, moved === undefined ? [] : [moved], {
+      gone: true,
+      state: 'stopped',
+    })
+    await waitUntil(() => store.get(address) === undefined, { what: 'the claim is deleted' })
+    expect(shownOf(next)).toEqual(['a removed'])
   })
 
   test('is replaced by the copy with the newest checkpoint', async () => {

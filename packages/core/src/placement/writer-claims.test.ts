@@ -212,6 +212,18 @@ const ROWS: { readonly [about: string]: Row } = {
     kept: [],
     added: ['1 on node-1 running'],
   },
+  'a dropped mount releases its claim when the primary has left the node of the container': {
+    tenant: {
+      ...dropping,
+      claims: releasing,
+      spec: { ...dropping.spec, replicas: 0 },
+      volumes: { [VOLUME]: volume({ on: 2, epoch: 2 }) },
+      nodes: [{ ...node, status: 'unreachable' }, node],
+      placement: placedOn(1, { assignments: [assigned(1, 1, { desired: 'removed' })] }),
+    },
+    kept: ['1 on node-1 removed'],
+    released: [VOLUME],
+  },
   'a dropped mount releases its claim when the update has ended': {
     tenant: {
       ...dropping,

@@ -2,7 +2,7 @@
 // its deployment, and the claim is released only once no such container can exist or return by a rollback. See
 // docs/design/volumes.md#mounts-and-writers
 
-import type { Assignment, AssignmentId, ContainerTemplate, DeploymentSpec } from '@holdfast/contract'
+import type { Assignment, AssignmentId, ContainerTemplate, DeploymentSpec, NodeId } from '@holdfast/contract'
 import type { RolloutPlan } from '../rollout/plan-rollout.ts'
 import { isStateful } from '../rollout/plan-rollout-rules.ts'
 import type { DeploymentRecord, OwnClaim, PlacementRecord, PlacementSnapshot, VolumeAt } from './snapshot.ts'
@@ -49,10 +49,12 @@ export function isSuperseded(
 ): boolean {
   const mounts = placement?.templates[templateHash]?.mounts ?? []
   const written = mounts.filter(({ type, readOnly }) => type !== 'tmpfs' && !readOnly)
-  const isElsewhere = (primary: VolumeAt['primary'] | undefined) =>
-    primary !== undefined && primary !== null && primary.nodeId !== nodeId
-  return written.length > 0 && written.every(({ volume }) => isElsewhere(volumeOf(volume)?.primary))
+  return written.length > 0 && written.every(({ volume }) => isElsewhere(volumeOf(volume), nodeId))
 }
+
+/** Whether the primary of a volume is on another node than the given one. */
+const isElsewhere = (volume: VolumeAt | undefined, nodeId: NodeId): boolean =>
+  volume?.primary !== undefined && volume.primary !== null && volume.primary.nodeId !== nodeId
 
 /** The last good revision; undefined if it writes to a volume that the deployment has released. */
 export function usableLastGood({
@@ -97,17 +99,25 @@ export function claimChanges(
       })),
     ),
     released: claims
-      .filter(({ volume, state }) => state === 'releasing' && !mayBeWritten(next, volume))
+      .filter(({ volume, state }) => state === 'releasing' && !mayBeWritten(next, volume, volumeOf(volume)))
       .map(({ volume }) => volume),
   }
 }
 
-/** Whether a container that writes to the volume may exist, or may be created by a rollback. */
-function mayBeWritten(next: PlacementRecord | undefined, volume: string): boolean {
+/**
+ * Whether a container that writes to the volume may exist, or may be created by a rollback. A container on a node that no
+ * longer holds the primary cannot write, whether or not its agent has confirmed that it is gone.
+ */
+function mayBeWritten(
+  next: PlacementRecord | undefined,
+  volume: string,
+  stored: VolumeAt | undefined,
+): boolean {
   if (next === undefined) return false
   const { assignments, templates, rollout, lastGood } = next
   const back = rollout === undefined || lastGood === undefined ? [] : [lastGood]
-  return [...assignments, ...back].some(({ templateHash }) => {
+  const current = assignments.filter(({ nodeId }) => !isElsewhere(stored, nodeId))
+  return [...current, ...back].some(({ templateHash }) => {
     const template = templates[templateHash]
     return template === undefined || writtenIn(template.mounts).includes(volume)
   })
