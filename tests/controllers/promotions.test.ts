@@ -68,6 +68,8 @@ let silent: Set<NodeId>
 /** What each agent answers about a volume; undefined: it does not answer. */
 let answer: (nodeId: NodeId, asked: AskedVolume) => Partial<PromiseAnswer> | undefined
 let calls: string[]
+/** The quota of containers. */
+let containers: number
 /** Called before an agent answers a call. */
 let before: (method: string) => Promise<void>
 
@@ -80,10 +82,11 @@ beforeEach(async () => {
   silent = new Set()
   answer = () => ({})
   calls = []
+  containers = 100
   before = async () => {}
   errors = []
   data = await addVolume()
-  controllers = startControllers(store)
+  controllers = startControllers(store, { limit: () => containers })
   const deps = {
     store,
     clock: realClock,
@@ -304,6 +307,13 @@ describe('a silent primary', () => {
       expect(assignmentsOf(next)[1]?.revision).toBe(next.revision)
     },
   )
+
+  test('is replaced together with its writer although the quota of containers is reached', async () => {
+    containers = 1
+    const stored = await addWriter([data])
+    await losePrimary(data)
+    await becomes(stored, 'a removed', 'b running')
+  })
 
   test('leaves a claim that ends although the old container is never confirmed gone', async () => {
     const stored = await addWriter([data])

@@ -77,7 +77,10 @@ function aimedAt(snapshot: PlacementSnapshot, { aim }: RolloutPlan): PlacementSn
     : { ...snapshot, workload: { ...workload, needs: capabilitiesNeeded(template) } }
 }
 
-/** Chooses nodes as if the scheduling view held exactly the assignments that the rollout keeps. */
+/**
+ * Chooses nodes as if the scheduling view held exactly the assignments that the rollout keeps. A container that lost its
+ * volumes to another node counts as gone: its machine may never confirm it, and its successor must fit the quota.
+ */
 function chooseReplicas(
   snapshot: PlacementSnapshot,
   deployment: DeploymentRecord,
@@ -87,7 +90,8 @@ function chooseReplicas(
 ): ChosenNodes & { readonly nowhere: Placing | undefined } {
   const { scheduling, workload, counted, placement } = snapshot
   const { name, resources } = workload
-  const changes = countedChanges(counted, { name, resources, assignments: planned.kept })
+  const kept = planned.kept.filter((each) => facts.isSuperseded?.(each) !== true)
+  const changes = countedChanges(counted, { name, resources, assignments: kept })
   return scheduling.hypothetically(changes, () => {
     const assignments = placement?.assignments ?? []
     const question = { scheduling, workload, facts, assignments, count: desiredCount(deployment) }
