@@ -3,7 +3,7 @@
 
 import type { ConfigureRequest, NodeId } from '@holdfast/contract'
 import { growGroup, shrinkGroup } from '../../promotion/controller.ts'
-import type { GroupRecord } from '../../promotion/group-record.ts'
+import { changeRecord, type GroupRecord } from '../../promotion/group-record.ts'
 import { groupRecordOf, withPromotable } from '../group-configuration.ts'
 import type { HeldCopy, VolumeRecord } from '../volume-record.ts'
 
@@ -30,8 +30,11 @@ function changed(
   const from = record.primary
   if (kind === 'shrink') return shrinkGroup(record, { kind, from, epoch, node }).record
   const holds = copies.some((copy) => copy.nodeId === node && canPromise(copy))
-  if (cv === undefined || !holds || !isAccepted(node)) return record
-  return growGroup(record, { kind, from, epoch, cv, node }).record
+  if (cv === undefined) return record
+  const grow = { kind, from, epoch, cv, node }
+  const grown = growGroup(record, grow).record
+  // The primary needs the promise of the node until a newer version shows that the request can no longer be granted.
+  return grown === record || (holds && isAccepted(node)) ? grown : changeRecord(record, {})
 }
 
 /** A copy that was never complete, whose node is silent or which leaves its node cannot replace the primary. */

@@ -110,17 +110,22 @@ describe('a request of the primary', () => {
   const withReplica = (parts: object) => aVolume({ copies: [primaryOn(1), replicaOn(2, parts)] })
   test.each([
     ['another node', aVolume(), TWO, true],
-    ['a node that the scheduler refuses', aVolume(), ONE, false],
     ['another configuration version', aVolume({ cv: 1 }), ONE, true],
     ['another epoch', aVolume({ primary: primaryIn(2) }), ONE, true],
     ['a handover', aVolume({ handover: { to: TWO, since: SINCE } }), ONE, true],
-    ['a copy that was never complete', withReplica({ seeded: false }), ONE, true],
-    ['a copy that is missing', withReplica({ state: 'missing' }), ONE, true],
-    ['a copy that leaves its node', withReplica({ evacuating: true }), ONE, true],
-    ['a node without a copy', aVolume({ copies: [primaryOn(1)] }), ONE, true],
     ['a volume without a primary', aVolume({ primary: null, copies: [] }), ONE, true],
-  ] as const)('is refused for %s', (_about, volume, from, accepted) => {
+  ] as const)('changes nothing for %s', (_about, volume, from, accepted) => {
     expect(asked(volume, from, accepted)).toBe(volume)
+  })
+
+  test.each([
+    ['a node that the scheduler refuses', aVolume(), false],
+    ['a copy that was never complete', withReplica({ seeded: false }), true],
+    ['a copy that is missing', withReplica({ state: 'missing' }), true],
+    ['a copy that leaves its node', withReplica({ evacuating: true }), true],
+    ['a node without a copy', aVolume({ copies: [primaryOn(1)] }), true],
+  ] as const)('is refused with a newer version for %s', (_about, volume, accepted) => {
+    expect(asked(volume, ONE, accepted)).toEqual({ ...volume, promotable: [], cv: 1 })
   })
 })
 
@@ -193,7 +198,7 @@ test('promotable nodes hold replicas, and every change of a configuration has a 
         const isSame = configured(volume) === configured(next)
         if (!isSame) changed += 1
         const [before = 0, after = 0] = [volume.cv, next.cv]
-        if (isSame) expect(after).toBe(before)
+        if (isSame) expect(after - before).toBeLessThanOrEqual(1)
         else expect(after).toBeGreaterThan(before)
         // A newer version of the same epoch ends a handover, in the eyes of a primary that has released its volume.
         const isMoving = volume.handover?.to !== undefined && volume.handover.to === next.handover?.to
