@@ -6,6 +6,7 @@ import type { Broker } from '../ports/broker.ts'
 import type { Clock, IdSource } from '../ports/clock.ts'
 import type { Secret } from '../ports/secret.ts'
 import type { Store } from '../store/store.ts'
+import type { postJson } from './peers/post-json.ts'
 import type { GatewayTimes } from './timings.ts'
 
 export interface GatewayLog {
@@ -30,6 +31,8 @@ export interface GatewayDeps {
   /** The broker, in this process or another one. The gateway relays sealed values, which it cannot read. */
   readonly broker: Pick<Broker, 'sealEnvironment' | 'sealCredential'>
   readonly residency: ResidencyRules
+  /** Sends a request to another server replica; absent: over HTTP. */
+  readonly post?: typeof postJson
 }
 
 /** Counters of the gateway since the start of the process, for metrics. */

@@ -199,14 +199,14 @@ async function forward(
   node: NodeAddress,
   request: NodeRequest,
 ): Promise<NodeAnswer> {
-  const { clusterKey, clusterCa, clock, times, log } = context
+  const { clusterKey, clusterCa, clock, times, log, post = postJson } = context
   const base = findHolder(context, node)
   if (base === undefined) return UNREACHABLE
   const url = new URL(pathOf(node.nodeId), base)
   const body = encodeOpen({ tenant: node.tenant, ...request })
   const authorization = proveRequest(clusterKey, clock, { method: 'POST', path: url.pathname, body })
   try {
-    const answer = await postJson({
+    const answer = await post({
       url,
       body,
       authorization,
