@@ -5,12 +5,17 @@ import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:cr
 import {
   AGENT_CAPABILITIES,
   type AgentMessage,
+  type Answer,
+  type Call,
+  type Configuration,
+  type ConfigureRequest,
   decodeOpen,
   helloText,
   joinTemplates,
   type NodeId,
   type Observation,
   type ObservedCopy,
+  PROMISES,
   type ServerMessage,
   serverMessageShapes,
 } from '@holdfast/contract'
@@ -53,18 +58,26 @@ export interface SessionDeps {
 export interface AgentSession {
   report(observations: readonly Observation[]): void
   reportCopies(copies: readonly ObservedCopy[]): void
+  /** Calls the server for changes of promotable nodes; undefined if it does not answer in time. */
+  configure(requests: readonly ConfigureRequest[]): Promise<readonly Configuration[] | undefined>
 }
 
 interface Talking extends SessionDeps {
+  /** The calls of this agent that wait for an answer. */
+  readonly calls: Map<string, (answer: Answer | undefined) => void>
+
   socket: AgentSideSocket | undefined
   session: number | undefined
   hasDesired: boolean
   heardAt: number
   failures: number
+  called: number
   heartbeats: NodeJS.Timeout | undefined
 }
 
 export const ENGINE = { version: '29.5.1', apiVersion: '1.52' }
+const CAPABILITIES = [...new Set([...AGENT_CAPABILITIES, PROMISES])]
+const CALL_MS = 5_000
 const FIRST_WAIT_MS = 1_000
 const LONGEST_WAIT_MS = 20_000
 const STEADY_MS = 10_000
@@ -77,25 +90,50 @@ const GONE_AFTER = 2.8
 export function startAgentSession(deps: SessionDeps): AgentSession {
   const talking: Talking = {
     ...deps,
+    calls: new Map(),
     socket: undefined,
     session: undefined,
     hasDesired: false,
     heardAt: 0,
     failures: 0,
+    called: 0,
     heartbeats: undefined,
   }
   connect(talking)
   return {
     report: (observations) => report(talking, observations, []),
     reportCopies: (copies) => report(talking, [], copies),
+    configure: (requests) => configure(talking, requests),
   }
 }
 
+function configure(
+  talking: Talking,
+  requests: readonly ConfigureRequest[],
+): Promise<readonly Configuration[] | undefined> {
+  const { calls, bootId, hasDesired } = talking
+  if (!hasDesired || talking.socket?.isOpen !== true) return Promise.resolve(undefined)
+  talking.called += 1
+  const id = `${bootId}-${talking.called}`
+  return new Promise((resolve) => {
+    const settle = (answer: Answer | undefined): void => {
+      clearTimeout(late)
+      calls.delete(id)
+      resolve(answer?.configurations)
+    }
+    const late = setTimeout(() => settle(undefined), CALL_MS)
+    calls.set(id, settle)
+    say(talking, { type: 'call', id, method: 'configure', requests: [...requests] })
+  })
+}
+
+const reachesServers = ({ machine }: Talking): boolean => machine.connected && !machine.serversCut
+
 function connect(talking: Talking): void {
-  const socket = talking.machine.connected ? talking.dial() : undefined
+  const socket = reachesServers(talking) ? talking.dial() : undefined
   const began = performance.now()
   if (socket === undefined) {
-    const waited = talking.machine.connected ? 0 : UNANSWERED_MS
+    const waited = reachesServers(talking) ? 0 : UNANSWERED_MS
     setTimeout(() => dialAgain(talking), waited + waitMs(talking))
     return
   }
@@ -115,6 +153,7 @@ function connect(talking: Talking): void {
     clearTimeout(late)
     clearInterval(talking.heartbeats)
     talking.socket = undefined
+    for (const settle of talking.calls.values()) settle(undefined)
     if (performance.now() - began >= STEADY_MS) talking.failures = 0
     setTimeout(() => dialAgain(talking), waitMs(talking))
   })
@@ -169,10 +208,16 @@ function answer(talking: Talking, message: ServerMessage): void {
     talking.hasDesired = true
     report(talking, talking.agent().reports(), talking.agent().copies())
   }
-  if (message.type === 'call') answerCall(talking, message.id)
+  if (message.type === 'call') answerCall(talking, message)
+  if (message.type === 'answer') talking.calls.get(message.id)?.(message)
 }
 
-function answerCall(talking: Talking, id: string): void {
+function answerCall(talking: Talking, { id, method, volumes }: Call): void {
+  if (method === 'promises' || method === 'prepare') {
+    const promises = talking.agent().promises(method, volumes ?? [])
+    say(talking, { type: 'answer', id, promises })
+    return
+  }
   const containers = talking.agent().containers()
   const shown = containers.map((one) => ({ ...one, image: 'simulated', startedAt: null, ours: true }))
   say(talking, { type: 'answer', id, containers: shown })
@@ -183,7 +228,7 @@ function hello({ identity, machine, bootId }: Talking, nonce: string): AgentMess
   const text = helloText(nonce, nodeId, generation, bootId)
   const signature = sign(null, Buffer.from(text), key).toString('base64url')
   const { capacity, labels, pool } = machine
-  const capabilities = machine.capabilities ?? (pool === undefined ? undefined : AGENT_CAPABILITIES)
+  const capabilities = machine.capabilities ?? (pool === undefined ? undefined : CAPABILITIES)
   const facts = { bootId, version: 'simulated', labels: { ...labels }, engine: ENGINE, capacity }
   const stated = capabilities === undefined ? {} : { capabilities: [...capabilities] }
   const storage = pool && {

@@ -2,6 +2,7 @@
 // containers that it observes there. The agent may die at any moment; the containers keep running.
 
 import {
+  type AskedVolume,
   type AssignmentId,
   type DesiredItem,
   lackedCapabilities,
@@ -9,6 +10,8 @@ import {
   type NodeId,
   type Observation,
   type ObservedCopy,
+  type Peer,
+  type PromiseAnswer,
 } from '@holdfast/contract'
 import {
   AGENT_VERSION,
@@ -28,7 +31,8 @@ import type { Random } from '../time/random.ts'
 import type { VirtualTime } from '../time/virtual-time.ts'
 import type { CopiesChange } from '../volumes/keep-copies.ts'
 import type { PeerSide, ReachPeer } from '../volumes/peers.ts'
-import { startVolumeAgent, type VolumeAgent } from '../volumes/volume-agent.ts'
+import type { PromiseMessage } from '../volumes/promises/keep-promises.ts'
+import { startVolumeAgent, type VolumeAgent, type VolumeAgentDeps } from '../volumes/volume-agent.ts'
 import { type Engine, inspected, listed, type Machine } from './machine.ts'
 
 export interface DesiredSet extends CopiesChange {
@@ -44,6 +48,10 @@ export interface Agent {
   containers(): { readonly id: string; readonly name: string; readonly state: string }[]
   copies(): ObservedCopy[]
   measurements(): Measurement[]
+  /** The answer to a call of the server about promises. */
+  promises(method: 'promises' | 'prepare', asked: readonly AskedVolume[]): PromiseAnswer[]
+  /** Receives the promises of another agent; the sender must be a peer that the server named. */
+  receive(from: NodeId, key: string, message: PromiseMessage): void
   /** The agent as the node reaches it that the server named as a peer; undefined if this agent does not know that node. */
   peerSide(from: NodeId, key: string): PeerSide | undefined
 }
@@ -57,6 +65,8 @@ export interface AgentDeps {
   readonly starts: number
   readonly self: NodeId
   readonly reach: ReachPeer
+  post(peer: Peer, message: PromiseMessage): void
+  readonly configure: VolumeAgentDeps['configure']
   reportCopies(copies: readonly ObservedCopy[]): void
   onTouched(): void
   report(observations: readonly Observation[]): void
@@ -106,6 +116,10 @@ export function startAgent(deps: AgentDeps): Agent {
       ...deps,
       pool,
       report: deps.reportCopies,
+      post: (to, message) => {
+        const peer = running.volumes?.peers().find(({ nodeId }) => nodeId === to)
+        if (peer !== undefined) deps.post(peer, message)
+      },
       onMounts: () => planPass(running),
     })
   deps.machine.onChange = () => planPass(running)
@@ -118,14 +132,20 @@ export function startAgent(deps: AgentDeps): Agent {
     reports: () => [...running.reported.values()],
     copies: () => running.volumes?.observed() ?? [],
     measurements: () => running.volumes?.measurements() ?? [],
-    peerSide(from, key) {
-      const peers = running.volumes?.peers() ?? []
-      const isKnown = peers.some(({ nodeId, publicKeys }) => nodeId === from && publicKeys.includes(key))
-      return isKnown ? running.volumes?.peerSide : undefined
-    },
+    promises: (method, asked) => running.volumes?.promises.answer(method, asked) ?? [],
+    receive: (from, key, message) => peerOf(running, from, key)?.promises.receive(from, message),
+    peerSide: (from, key) => peerOf(running, from, key)?.peerSide,
     containers: () =>
       [...deps.machine.containers.values()].map(({ id, name, state }) => ({ id, name, state })),
   }
+}
+
+/** The part of the agent that peers reach, if the server has named the node as a peer. */
+function peerOf({ volumes }: Running, from: NodeId, key: string): VolumeAgent | undefined {
+  const isKnown = volumes
+    ?.peers()
+    .some(({ nodeId, publicKeys }) => nodeId === from && publicKeys.includes(key))
+  return isKnown === true ? volumes : undefined
 }
 
 function takeSet(running: Running, { complete, items, gone, revision }: DesiredSet): void {
@@ -187,14 +207,17 @@ async function act(running: Running, action: NodeAction): Promise<void> {
     begin('starting')
     const isDesired = running.desired.get(id)?.desired === 'running'
     if (isDesired && !mayStart(running, action.item)) return wait(running, id)
-    if (isDesired) engine.start(engine.create(action.item, action.name))
+    const queued = isDesired ? engine.start(engine.create(action.item, action.name)) : undefined
+    if (queued !== undefined) await queued
   }
   if (action.kind === 'start') {
     begin('starting')
     await pause(10 + random.below(50) + delayOf(running, action))
     const container = held(action.container.id)
     if (!mayStart(running, action.item)) return wait(running, id)
-    if (container?.state !== 'running' && container !== undefined) engine.start(container)
+    const isStopped = container !== undefined && container.state !== 'running'
+    const queued = isStopped ? engine.start(container) : undefined
+    if (queued !== undefined) await queued
   }
   if (action.kind === 'stop' || action.kind === 'remove') {
     begin('stopping')

@@ -7,9 +7,12 @@ import type { Behaviour } from '../script/script.ts'
 import type { Random } from '../time/random.ts'
 import { newProcess, type SimulatedProcess, type VirtualTime } from '../time/virtual-time.ts'
 import { type Pool, unmountAll, writeInto } from '../volumes/pool.ts'
+import type { Fencer } from '../volumes/promises/fencer.ts'
+import type { MachineClock } from './machine-clock.ts'
 import type { ContainerState, SimulatedContainer } from './snapshot.ts'
 
-interface Container extends Pick<OwnContainer, 'id' | 'name' | 'createdAt' | 'assignmentId' | 'generation'> {
+export interface Container
+  extends Pick<OwnContainer, 'id' | 'name' | 'createdAt' | 'assignmentId' | 'generation'> {
   readonly owner: Owner
   readonly templateHash: string
   readonly template: ContainerTemplate
@@ -36,6 +39,21 @@ export interface Machine {
   readonly containers: Map<string, Container>
   /** The machine's storage pool; undefined if it has none. */
   readonly pool: Pool | undefined
+  readonly clock: MachineClock
+  /** Ends the writers whose lease ends; undefined if the machine has no pool. */
+  fencer: Fencer | undefined
+  /** Whether every process of the machine, its fencer included, is frozen. Its containers do not write then. */
+  frozen: boolean
+  /** Virtual time at which the machine was last frozen no more. */
+  thawedAt: number
+  /** Whether the agent reaches no server, although the machine has a network. */
+  serversCut: boolean
+  /** End of the last cut to the servers, in virtual milliseconds since the start. */
+  serversCutUntil: number
+  /** Machines to which messages of this machine do not arrive, with the ends of the cuts. */
+  readonly cutTo: Map<string, number>
+  /** The starts that a stopped engine has accepted, in their order; undefined while the engine runs. */
+  queue: (() => void)[] | undefined
   /** Called after each change of a container; set by the agent that currently runs on the machine. */
   onChange: () => void
   made: number
@@ -55,14 +73,16 @@ const DEFAULT_CAPACITY = { cpuMillis: 4000, memoryBytes: 8 * 1024 ** 3 }
 const UNCHECKED_READY_MS = 5_000
 const FIRST_CHECK_MS = 400
 const RESTART_MS = 1_000
+const KILLED = 137
 
 export function newMachine(given: {
   readonly name: string
   readonly labels: Machine['labels']
   readonly capacity: Machine['capacity'] | undefined
   readonly pool: Pool | undefined
+  readonly clock: MachineClock
 }): Machine {
-  const { name, labels, pool, capacity = DEFAULT_CAPACITY } = given
+  const { name, labels, pool, clock, capacity = DEFAULT_CAPACITY } = given
   return {
     name,
     labels,
@@ -73,6 +93,9 @@ export function newMachine(given: {
     connected: true,
     containers: new Map(),
     pool,
+    clock,
+    ...{ fencer: undefined, frozen: false, thawedAt: Number.NEGATIVE_INFINITY, serversCut: false },
+    ...{ serversCutUntil: 0, cutTo: new Map(), queue: undefined },
     onChange: () => {},
     made: 0,
   }
@@ -80,12 +103,15 @@ export function newMachine(given: {
 
 export interface Engine {
   create(item: DesiredItem, name: string): Container
-  start(container: Container): void
+  /** Starts a container. A stopped engine starts it later, whatever has happened until then; the call ends then. */
+  start(container: Container): Promise<void> | undefined
   /** Stops a container. Resolves when the container has ended. */
   stop(container: Container): Promise<void>
   remove(container: Container): void
   powerOff(): void
   powerOn(): void
+  /** Stops the engine, not its containers, for a time. */
+  suspend(forMs: number): void
 }
 
 export function engineOf(deps: MachineDeps, machine: Machine): Engine {
@@ -96,17 +122,34 @@ export function engineOf(deps: MachineDeps, machine: Machine): Engine {
   }
   const start = (container: Container): void => startContainer(deps, machine, container, changed)
   return {
-    start,
+    start(container) {
+      const { queue } = machine
+      if (queue === undefined) {
+        start(container)
+        return undefined
+      }
+      return new Promise((resolve) => {
+        queue.push(() => {
+          if (machine.containers.has(container.id) && container.state !== 'running') start(container)
+          resolve()
+        })
+      })
+    },
+    suspend: (forMs) => suspend(deps, machine, forMs),
     create: (item, name) => create(deps, machine, item, name, changed),
     stop(container) {
       container.stopping = true
       changed()
       return new Promise((resolve) => {
-        time.plan(100 + random.below(900), machine.process, () => {
+        const end = (): void => {
           writeLast(machine, container)
           Object.assign(container, { state: 'exited', exitCode: 0, ready: false })
           changed()
           resolve()
+        }
+        time.plan(100 + random.below(900), machine.process, () => {
+          if (machine.queue === undefined) end()
+          else machine.queue.push(end)
         })
       })
     },
@@ -117,8 +160,10 @@ export function engineOf(deps: MachineDeps, machine: Machine): Engine {
     powerOff() {
       machine.powered = false
       machine.process.alive = false
+      machine.queue = undefined
+      machine.fencer?.powerOff()
       for (const container of machine.containers.values()) {
-        writeLast(machine, container)
+        if (!machine.frozen) writeLast(machine, container)
         container.ready = false
         if (container.state === 'running') container.state = 'exited'
       }
@@ -127,7 +172,10 @@ export function engineOf(deps: MachineDeps, machine: Machine): Engine {
     },
     powerOn() {
       machine.powered = true
+      machine.frozen = false
+      machine.clock.reboot()
       machine.process = newProcess(`engine ${machine.name}`)
+      machine.fencer?.powerOn()
       // The engine restarts every container that was not stopped on purpose, except those that only the agent starts.
       for (const container of machine.containers.values())
         if (container.state === 'exited' && !container.stopping && !isStartedByAgent(container.template))
@@ -135,6 +183,30 @@ export function engineOf(deps: MachineDeps, machine: Machine): Engine {
       deps.onTouched()
     },
   }
+}
+
+/** Runs the starts and stops that the engine has accepted, once it is back. */
+function suspend({ time }: MachineDeps, machine: Machine, forMs: number): void {
+  if (machine.queue !== undefined) return
+  const queue: (() => void)[] = []
+  machine.queue = queue
+  time.plan(forMs, machine.process, () => {
+    if (machine.queue !== queue) return
+    machine.queue = undefined
+    for (const work of queue) work()
+  })
+}
+
+/** Kills a container without the engine. It writes up to that moment. */
+export function killContainer(machine: Machine, container: Container): void {
+  writeLast(machine, container)
+  Object.assign(container, { state: 'exited', exitCode: KILLED, ready: false })
+  machine.onChange()
+}
+
+/** All writers of a machine that was frozen write at once, before any other process of it runs. */
+export function writeAfterThaw(machine: Machine): void {
+  for (const container of machine.containers.values()) writeLast(machine, container)
 }
 
 function startContainer(
@@ -147,6 +219,7 @@ function startContainer(
   const startedAt = time.now
   Object.assign(container, { state: 'running', stopping: false, startedAt, exitCode: null, ready: false })
   writeLast(machine, container)
+  machine.fencer?.onStarted()
   /** Runs `work` after a delay, unless the container was stopped or restarted by then. */
   const during = (delayMs: number, work: () => void): void =>
     time.plan(delayMs, machine.process, () => {

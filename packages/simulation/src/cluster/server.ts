@@ -4,7 +4,9 @@
 import { hash } from 'node:crypto'
 import type { Measurement, NodeId, ResidencyRules } from '@holdfast/contract'
 import { DEFAULT_LIMITS, RESERVED_NAMES } from '@holdfast/core'
+import { PROMOTION_TIMINGS } from '@holdfast/core/promotion/timings'
 import { createGateway, type Gateway } from '@holdfast/server/gateway/gateway'
+import type { Post, PostAnswer } from '@holdfast/server/gateway/peers/post-json'
 import { DEFAULT_TIMES } from '@holdfast/server/gateway/timings'
 import { createFailureDetector, type FailureDetector } from '@holdfast/server/liveness/failure-detector'
 import { startLivenessWatch } from '@holdfast/server/liveness/watch-silent-nodes'
@@ -12,6 +14,7 @@ import { startPlacing } from '@holdfast/server/loops/controllers/place-deploymen
 import { createReaderViews } from '@holdfast/server/loops/controllers/placement/reader-views'
 import { createRunDry } from '@holdfast/server/loops/controllers/planning/run-dry'
 import { driveVolumes } from '@holdfast/server/loops/controllers/volumes/drive-volumes'
+import { startPromotions } from '@holdfast/server/loops/controllers/volumes/promote-volumes'
 import { finishRemovals } from '@holdfast/server/loops/finish-removals'
 import { type Leadership, startLeadership } from '@holdfast/server/loops/leadership/lead-shards'
 import { repeat } from '@holdfast/server/loops/repeat'
@@ -50,6 +53,8 @@ export interface ServerDeps {
   readonly volumesEnabled: boolean
   /** Asks the agent of a node what its copies of volumes use. */
   measure(nodeId: NodeId): readonly Measurement[] | 'unreachable'
+  /** Sends a request of one server to another, which may be dead, paused or replaced. */
+  post(from: SimulatedProcess, post: Post): Promise<PostAnswer>
   /** Receives each warning that a server logs. */
   onWarning(server: string, text: string): void
 }
@@ -115,8 +120,8 @@ export async function startServer(deps: ServerDeps, name: string): Promise<Serve
     const operations = operationsOf(deps, store)
     const checkMs = deps.pace.sweepMs
     const detector = createFailureDetector({ store, self: replica, times: DEFAULT_TIMES, checkMs })
-    const gateway = openGateway(deps, name, replica, store, detector)
-    const leadership = startControllers(deps, { name, replica, store, operations, detector })
+    const gateway = openGateway(deps, name, replica, store, detector, process)
+    const leadership = startControllers(deps, { name, replica, store, operations, detector, gateway })
     return {
       name,
       replica,
@@ -205,11 +210,12 @@ function dryRunsOf(deps: ServerDeps): DryRuns {
 }
 
 function openGateway(
-  { clock, ids, pace, residency, onWarning }: ServerDeps,
+  { clock, ids, pace, residency, post, onWarning }: ServerDeps,
   name: string,
   replica: string,
   store: Store,
   detector: FailureDetector,
+  process: SimulatedProcess,
 ): Gateway {
   const unsealed = async () => ({ error: 'broker_unavailable' as const })
   return createGateway({
@@ -222,6 +228,7 @@ function openGateway(
     log: { info: () => {}, warn: (facts, text) => onWarning(name, `${text} ${JSON.stringify(facts)}`) },
     broker: { sealEnvironment: unsealed, sealCredential: unsealed },
     residency,
+    post: (request) => post(process, request),
     times: { sweepMs: pace.sweepMs },
   })
 }
@@ -232,11 +239,17 @@ interface Placed {
   readonly store: Store
   readonly operations: Operations
   readonly detector: FailureDetector
+  readonly gateway: Gateway
 }
+
+/** The limits of the shipped configuration. */
+const LIMITS = { maxLagMs: PROMOTION_TIMINGS.maxLagMs, apartMs: PROMOTION_TIMINGS.promotionsApartMs }
+
+const promiseCalls = ({ askPromises, isSilent }: Gateway) => ({ askPromises, isSilent })
 
 function startControllers(
   deps: ServerDeps,
-  { name, replica, store, operations, detector }: Placed,
+  { name, replica, store, operations, detector, gateway }: Placed,
 ): Leadership {
   const { clock, residency } = deps
   const onError = (error: unknown): void => deps.onWarning(name, String(error))
@@ -251,11 +264,13 @@ function startControllers(
     random: Math.random,
     onError: (error, deployment) => deps.onWarning(name, `${deployment}: ${String(error)}`),
   })
-  if (deps.volumesEnabled)
-    driveVolumes({
-      ...{ store, clock, leadership, residency, random: Math.random },
-      onError: (error, volume) => deps.onWarning(name, `${volume}: ${String(error)}`),
-    })
+  if (deps.volumesEnabled) {
+    const onVolumeError = (error: unknown, volume: string) =>
+      deps.onWarning(name, `${volume}: ${String(error)}`)
+    const common = { store, clock, leadership, residency, onError: onVolumeError }
+    driveVolumes({ ...common, random: Math.random })
+    startPromotions({ ...common, promotions: { ...promiseCalls(gateway), limits: LIMITS } })
+  }
   const liveness = { detector, times: DEFAULT_TIMES, checkMs: deps.pace.silenceLookMs }
   startLivenessWatch({ store, clock, leadership, onError, ...liveness })
   const removing = repeat(

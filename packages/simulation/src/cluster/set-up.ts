@@ -4,10 +4,12 @@
 import { NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
 import type { Script, ScriptNode } from '../script/script.ts'
 import { newPool } from '../volumes/pool.ts'
+import { createFencer } from '../volumes/promises/fencer.ts'
 import { newKeys } from './agent-session.ts'
 import { callerIn, enroll, type Founded, found, makeTenant } from './ask.ts'
 import { serversOf } from './given-world.ts'
 import { newMachine } from './machine.ts'
+import { createMachineClock, type MachineClock } from './machine-clock.ts'
 import type { Server } from './server.ts'
 import { addNode, liveServers, startNodeAgent, turnOn, type World } from './world.ts'
 
@@ -46,17 +48,28 @@ async function enrollNode(
   const tenant = world.tenants.get(given.tenant)
   if (tenant === undefined)
     throw new Error(`node ${name} belongs to tenant ${given.tenant}, which does not exist`)
-  const pool = poolOf(world, given)
-  const machine = newMachine({ name, labels, capacity, pool })
+  const clock = createMachineClock(world.time)
+  const pool = poolOf(world, given, clock)
+  const machine = newMachine({ name, labels, capacity, pool, clock })
+  if (pool !== undefined) machine.fencer = createFencer({ ...fencerDeps(world), machine })
   const keys = newKeys(world.random)
   const enrolled = await enroll(server, callerIn(tenant, token), { machine, keys, attested })
   addNode(world, tenant, machine, { ...keys, nodeId: enrolled.nodeId, generation: enrolled.generation })
 }
 
 /** The storage pool of a node; the machines have addresses of a private network. */
-function poolOf({ nodes, writes }: World, { poolBytes }: ScriptNode) {
-  return poolBytes === undefined ? undefined : newPool(poolBytes, `10.0.0.${nodes.size + 1}:7844`, writes)
+function poolOf({ nodes, writes, time }: World, { poolBytes }: ScriptNode, clock: MachineClock) {
+  if (poolBytes === undefined) return undefined
+  const now = () => ({ atMs: time.now, boot: clock.boot, clockMs: clock.now() })
+  return newPool({ poolBytes, address: `10.0.0.${nodes.size + 1}:7844`, log: writes, now })
 }
+
+const fencerDeps = (world: World) => ({
+  ...{ time: world.time, random: world.random },
+  onTouched: () => {
+    world.touched = true
+  },
+})
 
 /** Location that a node's join token attests if the script names none: the location in the node's first labels. */
 function attestedBy(labels: { readonly [key: string]: string }): NonNullable<ScriptNode['attested']> {

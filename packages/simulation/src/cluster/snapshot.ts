@@ -11,6 +11,7 @@ import type {
   VolumeCheckpoint,
   VolumeId,
 } from '@holdfast/contract'
+import type { Stamp } from '@holdfast/core/promotion/messages'
 import type {
   nodeNameShape,
   StoredDeployment,
@@ -53,7 +54,9 @@ export interface SimulatedCopy {
   readonly volume: VolumeId
   /** The content of the live data, the epoch to which it belongs, and its limit; undefined without live data. */
   readonly live: { readonly content: Written; readonly epoch: number; readonly isMade: boolean } | undefined
-  readonly checkpoints: readonly (VolumeCheckpoint & { readonly content: Written })[]
+  readonly checkpoints: readonly (VolumeCheckpoint & { readonly content: Written; readonly takenAt: Stamp })[]
+  /** Data of earlier epochs that was set aside. */
+  readonly quarantined: readonly { readonly epoch: number; readonly content: Written }[]
 }
 
 export interface SimulatedMachine {
@@ -66,6 +69,16 @@ export interface SimulatedMachine {
   /** False if the machine has no power, so that no container runs. Containers keep running without a network. */
   readonly powered: boolean
   readonly connected: boolean
+  /** True if every process of the machine, its fencer included, is frozen. */
+  readonly frozen: boolean
+  /** Time at which the machine was last frozen no more, in virtual milliseconds since 1970. */
+  readonly thawedAt: number
+  /** True if the machine reaches no server, or not every other machine. */
+  readonly isCut: boolean
+  /** False if its agent is dead or frozen or reaches no server, so that it sends no heartbeats. */
+  readonly isHeard: boolean
+  /** The address under which its writes are logged; empty without a pool. */
+  readonly address: string
   /** Labels in the machine's own configuration, whether the control plane accepts them or not. */
   readonly labels: { readonly [key: string]: string }
   readonly containers: readonly SimulatedContainer[]
@@ -128,7 +141,7 @@ export interface Snapshot {
   readonly servers: readonly SimulatedServer[]
   readonly acknowledged: readonly Acknowledged[]
   /** The writes of containers into volumes. */
-  readonly writes: Pick<WriteLog, 'newest' | 'forks'>
+  readonly writes: Pick<WriteLog, 'newest' | 'forks' | 'acknowledged'>
 }
 
 export interface Violation {

@@ -8,12 +8,14 @@ import {
   type ResidencyRules,
   type TenantId,
 } from '@holdfast/contract'
+import type { Post, PostAnswer } from '@holdfast/server/gateway/peers/post-json'
 import type { Clock, IdSource } from '@holdfast/server/ports/clock'
 import type { MemoryKeyspace } from '../memory/keyspace.ts'
 import type { Behaviour } from '../script/script.ts'
 import { createIds, createRandom, type Random } from '../time/random.ts'
 import { createTrace, eventLine, type StoryLine, type Trace } from '../time/trace.ts'
 import { newProcess, type SimulatedProcess, type VirtualTime } from '../time/virtual-time.ts'
+import type { PromiseMessage } from '../volumes/promises/keep-promises.ts'
 import { createWriteLog, type WriteLog } from '../volumes/written.ts'
 import type { Agent } from './agent.ts'
 import { startAgent } from './agent.ts'
@@ -59,6 +61,8 @@ export interface World {
   startedMs: number
   /** The installed platform; undefined until the installation is complete. */
   founded: Founded | undefined
+  /** Number of faults that steps of the script have caused. */
+  failures: number
   /** True if a record or a machine changed since the invariants were last checked. */
   touched: boolean
 }
@@ -100,6 +104,7 @@ export function createWorld(options: WorldOptions): World {
     serverDeps: {
       ...{ time, keyspace, clock, ids, random, residency, registries, pace, onWarning, volumesEnabled },
       measure: (nodeId) => measure(world, nodeId),
+      post: (from, post) => postToServer(world, from, post),
     },
     servers: new Map(),
     nodes: new Map(),
@@ -108,6 +113,7 @@ export function createWorld(options: WorldOptions): World {
     writes: createWriteLog(),
     startedMs: Number.POSITIVE_INFINITY,
     founded: undefined,
+    failures: 0,
     touched: false,
   }
   keyspace.onWrite((write) => {
@@ -190,7 +196,9 @@ export function startNodeAgent(world: World, node: SimulatedNode): void {
       ...{ time, random, machine, engine, starts: node.starts, self: identity.nodeId },
       report: session.report,
       reportCopies: session.reportCopies,
+      configure: session.configure,
       reach: (peer) => reachPeer(world, node, peer),
+      post: (peer, message) => postToPeer(world, node, peer, message),
       onTouched: () => {
         world.touched = true
       },
@@ -200,14 +208,69 @@ export function startNodeAgent(world: World, node: SimulatedNode): void {
 }
 
 const isOnline = ({ machine, agent }: SimulatedNode): boolean =>
-  machine.powered && machine.connected && agent.alive
+  machine.powered && machine.connected && !machine.frozen && agent.alive
 
 /** The agent of a peer, if both machines are online and each agent was sent the other's address and key by a server. */
-function reachPeer({ nodes }: World, from: SimulatedNode, { address, nodeId, publicKeys }: Peer) {
-  const peer = [...nodes.values()].find(({ machine }) => machine.pool?.address === address)
+function reachPeer(world: World, from: SimulatedNode, to: Peer) {
+  const peer = findPeer(world, to)
   if (peer === undefined || !isOnline(from) || !isOnline(peer)) return undefined
-  if (peer.identity.nodeId !== nodeId || !publicKeys.includes(peer.identity.publicKey)) return undefined
+  if (from.machine.cutTo.has(peer.machine.name) || peer.machine.cutTo.has(from.machine.name)) return undefined
   return peer.running?.peerSide(from.identity.nodeId, from.identity.publicKey)
+}
+
+/** The node of a peer, if it has the key that the server named. */
+function findPeer({ nodes }: World, { address, nodeId, publicKeys }: Peer): SimulatedNode | undefined {
+  const peer = [...nodes.values()].find(({ machine }) => machine.pool?.address === address)
+  const isMeant = peer?.identity.nodeId === nodeId && publicKeys.includes(peer.identity.publicKey)
+  return isMeant ? peer : undefined
+}
+
+/**
+ * Sends promises from one agent to another: a message without a connection, which may be lost, late or overtaken. One that
+ * was sent before a cut does not arrive during it. A frozen machine reads what has arrived when it continues.
+ */
+function postToPeer(world: World, from: SimulatedNode, to: Peer, message: PromiseMessage): void {
+  const { time, random } = world
+  const peer = findPeer(world, to)
+  const { nodeId, publicKey } = from.identity
+  const isOpen = (): boolean =>
+    peer !== undefined &&
+    [from, peer].every(({ machine }) => machine.powered && machine.connected) &&
+    !from.machine.cutTo.has(peer.machine.name)
+  if (peer === undefined || !isOpen() || random.below(100) < LOST_PERCENT) return
+  const isLate = random.below(100) < LATE_PERCENT
+  const delayMs = 1 + random.below(isLate ? LATE_MS : NEAR_MS)
+  time.plan(delayMs, undefined, () => {
+    if (isOpen()) time.deliver(peer.agent, () => peer.running?.receive(nodeId, publicKey, message))
+  })
+}
+
+const LOST_PERCENT = 1
+const LATE_PERCENT = 2
+const LATE_MS = 9_000
+const NEAR_MS = 20
+
+/** A request of one server to another. Both ways take time; the caller hears nothing of a server that is dead or paused. */
+function postToServer(
+  { time, servers, random }: World,
+  from: SimulatedProcess,
+  { url, body, authorization, deadlineMs }: Post,
+) {
+  const delay = () => 1 + random.below(NEAR_MS)
+  return new Promise<PostAnswer>((resolve, reject) => {
+    setTimeout(() => reject(new Error('no answer in time')), deadlineMs)
+    const arrive = (): void => {
+      const server = servers.get(url.hostname)
+      if (server === undefined) return
+      const request = { headers: { authorization }, path: url.pathname, body }
+      time.deliver(server.process, () => {
+        void server.gateway
+          .internalCallHandler(request)
+          .then((answer) => time.plan(delay(), from, () => resolve(answer)))
+      })
+    }
+    time.plan(delay(), undefined, arrive)
+  })
 }
 
 /** The answer of a node's agent to the call `measure`. */
@@ -220,7 +283,8 @@ function measure({ nodes }: World, nodeId: NodeId) {
 export function stopNodeAgent(node: SimulatedNode): void {
   node.agent.alive = false
   node.machine.onChange = () => {}
-  if (node.machine.powered && node.machine.connected) node.link?.reset('agent')
+  const { powered, connected, serversCut } = node.machine
+  if (powered && connected && !serversCut) node.link?.reset('agent')
   node.link = undefined
 }
 
@@ -242,9 +306,11 @@ export function snapshotOf(world: World): Snapshot {
     now: time.now,
     revision: keyspace.revision,
     ...mirror.records(),
-    machines: [...nodes.values()].map(({ machine, identity: { nodeId, generation }, tenant }) => {
-      const { name, powered, connected, labels } = machine
+    machines: [...nodes.values()].map(({ machine, agent, identity: { nodeId, generation }, tenant }) => {
+      const { name, powered, connected, labels, frozen, thawedAt, serversCut, cutTo } = machine
       return {
+        isHeard: agent.alive && !frozen && !serversCut,
+        ...{ frozen, thawedAt, isCut: serversCut || cutTo.size > 0, address: machine.pool?.address ?? '' },
         nodeId,
         generation,
         tenant,
@@ -269,8 +335,9 @@ export function snapshotOf(world: World): Snapshot {
 }
 
 function copiesOf({ pool }: Machine): SimulatedCopy[] {
-  return [...(pool?.volumes ?? [])].map(([volume, { live, note, checkpoints }]) => ({
+  return [...(pool?.volumes ?? [])].map(([volume, { live, note, checkpoints, quarantined }]) => ({
     volume,
+    quarantined,
     live: live && {
       content: live.content,
       epoch: note?.content?.epoch ?? 0,

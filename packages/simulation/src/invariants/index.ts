@@ -28,8 +28,10 @@ import { acknowledged } from './records/acknowledged.ts'
 import { eventsStand } from './records/events-stand.ts'
 import { slotsInLimits } from './records/slots-in-limits.ts'
 import { atPrimary } from './volumes/consumers.ts'
-import { dataKept, volumeContent } from './volumes/content.ts'
+import { dataKept } from './volumes/content.ts'
 import { copiesAllowed, drainedStays, poolBytes, volumeEpochs } from './volumes/copies.ts'
+import { volumeContent } from './volumes/lineage.ts'
+import { acknowledgedKept, divergenceKept, groupTogether, lossStated } from './volumes/promotions.ts'
 import { volumesSettled } from './volumes/volumes-settled.ts'
 import { oneWriter, writerClaims } from './volumes/writers.ts'
 
@@ -66,6 +68,10 @@ export const INVARIANTS: readonly Invariant[] = [
   poolBytes,
   volumeContent,
   dataKept,
+  acknowledgedKept,
+  groupTogether,
+  lossStated,
+  divergenceKept,
   residencySettled,
   settled,
   volumesSettled,
@@ -103,7 +109,7 @@ const SETTLE_MS = 120_000
 /** False if the end state is not checked: a fault remains, an enrollment was lost, or there was no time to settle. */
 const isOver = ({ settleMs = SETTLE_MS }: Script, { world: { machines, servers }, nodes }: Moment): boolean =>
   settleMs >= SETTLE_MS &&
-  machines.every(({ powered, connected }) => powered && connected) &&
+  machines.every(({ powered, connected, frozen, isCut }) => powered && connected && !frozen && !isCut) &&
   machines.every(
     ({ tenant, nodeId, generation }) => (nodes.is(tenant, nodeId)?.generation ?? generation) === generation,
   ) &&

@@ -153,6 +153,7 @@ const aMachine = (nodeId: NodeId, tenant: TenantId): SimulatedMachine => ({
   name: nodeId.replace('node_', 'n'),
   powered: true,
   connected: true,
+  ...{ frozen: false, thawedAt: Number.NEGATIVE_INFINITY, isCut: false, isHeard: true, address: nodeId },
   labels: {},
   generation: 1,
   containers: [],

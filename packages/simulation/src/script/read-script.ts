@@ -174,6 +174,7 @@ function findNameFaults(script: Script, isValid: (step: number) => boolean): Unp
     return [
       ...('tenant' in step ? missing('tenant', step.tenant, `${at}.tenant`) : []),
       ...('node' in step ? missing('node', step.node, `${at}.node`) : []),
+      ...('to' in step ? missing('node', step.to, `${at}.to`) : []),
       ...('on' in step && step.on !== undefined ? missing('node', step.on, `${at}.on`) : []),
       ...('server' in step ? missing('server', step.server, `${at}.server`) : []),
     ]

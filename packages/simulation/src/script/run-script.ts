@@ -29,6 +29,8 @@ export interface RunResult {
   readonly steps: number
   /** Number of times that the invariants were checked. */
   readonly checks: number
+  /** Number of faults that the steps have caused. */
+  readonly failures: number
 }
 
 /** Start of virtual time, fixed so that ids and records of two runs are equal. */
@@ -120,6 +122,7 @@ function createChecking(world: World, check: RunOptions['check']): Checking {
       violations,
       steps: time.steps,
       checks,
+      failures: world.failures,
       traceHash: trace.hash(),
     }),
   }

@@ -54,6 +54,7 @@ const ofDeployment = { at: ms, do: string(), tenant: string(), deployment: strin
 const ofVolume = { at: ms, do: string(), tenant: string(), volume: string() }
 const ofCopy = object({ ...ofVolume, node: string() })
 const ofNode = { at: ms, do: string(), node: string() }
+const nodeForAWhile = object({ ...ofNode, forMs: ms })
 const ofServer = { at: ms, do: string(), server: string() }
 const forAWhile = object({ ...ofServer, forMs: ms })
 
@@ -71,6 +72,13 @@ export const stepShapes: { readonly [D in Step['do']]: ObjectNode } = {
   'node-cut': object(ofNode),
   'node-healed': object(ofNode),
   'agent-restart': object(ofNode),
+  'agent-killed': nodeForAWhile,
+  'fencer-killed': nodeForAWhile,
+  'node-frozen': nodeForAWhile,
+  'engine-stopped': nodeForAWhile,
+  'servers-cut': nodeForAWhile,
+  'peer-cut': object({ ...nodeForAWhile.fields, to: string(), oneWay: boolean() }),
+  'clock-rate': object({ ...ofNode, percent: integer({ minimum: 1 }) }),
   labels: object({ ...ofNode, labels: map(string()) }),
   'agent-version': object({ ...ofNode, capabilities: optional(list(string())) }),
   cordon: object(ofNode),

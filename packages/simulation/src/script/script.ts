@@ -63,6 +63,24 @@ export type StepAction =
   | { readonly do: 'node-cut'; readonly node: string }
   | { readonly do: 'node-healed'; readonly node: string }
   | { readonly do: 'agent-restart'; readonly node: string }
+  /** The agent, or the fencer, dies and is started again after a time. */
+  | { readonly do: 'agent-killed' | 'fencer-killed'; readonly node: string; readonly forMs: number }
+  /** Every process of the machine is frozen, its fencer and its containers too. */
+  | { readonly do: 'node-frozen'; readonly node: string; readonly forMs: number }
+  /** The container engine accepts requests and carries them out only after this time. Containers keep running. */
+  | { readonly do: 'engine-stopped'; readonly node: string; readonly forMs: number }
+  /** The machine reaches no server for a time; it reaches other machines. */
+  | { readonly do: 'servers-cut'; readonly node: string; readonly forMs: number }
+  /** Messages of one machine do not reach another one for a time; those in the other direction neither unless `oneWay`. */
+  | {
+      readonly do: 'peer-cut'
+      readonly node: string
+      readonly to: string
+      readonly oneWay: boolean
+      readonly forMs: number
+    }
+  /** The clock of the machine runs faster or slower from now on, in percent of its rate. */
+  | { readonly do: 'clock-rate'; readonly node: string; readonly percent: number }
   /** The labels in the agent's configuration change, and the agent restarts to advertise the new labels. */
   | { readonly do: 'labels'; readonly node: string; readonly labels: { readonly [key: string]: string } }
   /** The node's agent is replaced by one of another version, which states these capabilities; absent: it states none. */

@@ -11,6 +11,7 @@ import {
   turnOn,
   type World,
 } from '../cluster/world.ts'
+import { failMachine } from './fail-machine.ts'
 import type { Step } from './script.ts'
 
 /** Executes a step. Calls `fail` with an error that would have ended a real process. */
@@ -32,6 +33,15 @@ function act(world: World, step: Step, fail: (error: unknown) => void): void {
     case 'agent-version':
     case 'labels':
       changeMachine(world, step)
+      break
+    case 'agent-killed':
+    case 'fencer-killed':
+    case 'node-frozen':
+    case 'engine-stopped':
+    case 'servers-cut':
+    case 'peer-cut':
+    case 'clock-rate':
+      failMachine(world, step, (message) => say(world, '', `node ${step.node}`, message))
       break
     case 'server-killed':
     case 'server-started':
@@ -70,25 +80,14 @@ function compact(world: World): void {
   if (keyspace.revision > keyspace.log.compacted) keyspace.compact(keyspace.revision)
 }
 
-type MachineStep = Extract<Step, { node: string }>
+type MachineStep = Extract<
+  Step,
+  {
+    do: 'node-lost' | 'node-back' | 'node-cut' | 'node-healed' | 'agent-restart' | 'agent-version' | 'labels'
+  }
+>
 
-function changeMachine(
-  world: World,
-  step: Exclude<
-    MachineStep,
-    {
-      do:
-        | 'cordon'
-        | 'uncordon'
-        | 'drain'
-        | 'node-role'
-        | 'node-removed'
-        | 're-enroll'
-        | 'replica-added'
-        | 'replica-removed'
-    }
-  >,
-): void {
+function changeMachine(world: World, step: MachineStep): void {
   const node = world.nodes.get(step.node)
   if (node === undefined) throw new Error(`the script has no node ${step.node}`)
   const { machine, engine } = node
@@ -98,6 +97,7 @@ function changeMachine(
     case 'node-lost':
       if (!machine.powered) return
       note('loses its power.')
+      world.failures += 1
       node.link?.cut()
       engine.powerOff()
       stopNodeAgent(node)
@@ -110,6 +110,7 @@ function changeMachine(
       break
     case 'node-cut':
       note('loses its network; its containers run on.')
+      if (machine.connected) world.failures += 1
       machine.connected = false
       node.link?.cut()
       break
@@ -129,13 +130,14 @@ function changeMachine(
       break
     case 'agent-restart':
       note('its agent restarts.')
+      if (machine.powered) world.failures += 1
       restartAgent(world, node)
       break
   }
 }
 
 function restartAgent(world: World, node: SimulatedNode): void {
-  if (!node.machine.powered) return
+  if (!node.machine.powered || node.machine.frozen) return
   stopNodeAgent(node)
   startNodeAgent(world, node)
 }
@@ -150,6 +152,7 @@ function changeServer(world: World, step: ServerStep, fail: (error: unknown) => 
     turnOn(world, step.server).catch(fail)
   }
   if (step.do === 'server-started' || server === undefined) return
+  world.failures += 1
   if (step.do === 'server-killed') {
     note('is killed.')
     turnOff(world, step.server)

@@ -3,6 +3,7 @@
 import type { Script } from '../script/script.ts'
 import { createRandom } from '../time/random.ts'
 import { randomCluster, randomVolumeCluster } from './random-cluster.ts'
+import { randomFailureCluster, randomFailureSteps } from './random-failure-steps.ts'
 import { randomSteps } from './random-steps.ts'
 import { randomVolumeSteps } from './random-volume-steps.ts'
 
@@ -12,8 +13,17 @@ const SETTLE_MS = 130_000
 /** One seed in so many has volumes. */
 export const VOLUME_EVERY = 4
 
+/** Seeds from this one on are scripts of failures around volumes with writers, which last many times longer. */
+export const FIRST_FAILURE_SEED = 1_000_000_000
+/** Also enough for two promotions one after the other, and for new copies afterwards. */
+const FAILURES_SETTLE_MS = 220_000
+
 export function randomScript(seed: number): Script {
   const random = createRandom(seed, 'script')
+  if (seed >= FIRST_FAILURE_SEED) {
+    const cluster = randomFailureCluster(random)
+    return { seed, cluster, steps: randomFailureSteps(random, cluster), settleMs: FAILURES_SETTLE_MS }
+  }
   const hasVolumes = seed % VOLUME_EVERY === 0
   const cluster = hasVolumes ? randomVolumeCluster(random) : randomCluster(random)
   const steps = hasVolumes ? randomVolumeSteps(random, cluster) : randomSteps(random, cluster)

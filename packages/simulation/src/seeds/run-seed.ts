@@ -13,6 +13,7 @@ export interface SeedResult {
   readonly violations: readonly Violation[]
   readonly steps: number
   readonly checks: number
+  readonly failures: number
 }
 
 export const runSeed = (seed: number): Promise<SeedResult> => runGiven(randomScript(seed), seed)
@@ -22,12 +23,12 @@ export async function runGiven(script: Script, seed: number): Promise<SeedResult
   const invariants = createInvariants(script)
   try {
     const result = await runScript(script, { seed, check: invariants.check })
-    const { traceHash, steps, checks } = result
+    const { traceHash, steps, checks, failures } = result
     const violations = result.violations.length > 0 ? result.violations : invariants.checkEnd()
-    return { seed, traceHash, violations, steps, checks }
+    return { seed, traceHash, violations, steps, checks, failures }
   } catch (error) {
     const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
     const violations = [{ invariant: 'no-crash', subject: 'a server process', message }]
-    return { seed, traceHash: '', violations, steps: 0, checks: 0 }
+    return { seed, traceHash: '', violations, steps: 0, checks: 0, failures: 0 }
   }
 }

@@ -151,7 +151,7 @@ async function workOn({ random }: Keeping, { kind }: CopyAction): Promise<void> 
 
 /** Data that a running container has mounted cannot be deleted. */
 function isBusy({ machine }: Keeping, volume: VolumeId, { kind }: CopyAction): boolean {
-  if (kind !== 'remove' && kind !== 'retire') return false
+  if (kind !== 'remove' && kind !== 'retire' && kind !== 'quarantine') return false
   return [...machine.containers.values()].some(
     ({ state, template }) =>
       state === 'running' && storedMounts(template).some((mount) => mount.volume === volume),

@@ -11,6 +11,7 @@ import {
 } from '@holdfast/core/node'
 import type { CopyKeeper } from './keep-copies.ts'
 import { dropCheckpoints, type Pool, receiveCheckpoint, type StoredCheckpoint } from './pool.ts'
+import type { PromiseKeeper } from './promises/keep-promises.ts'
 
 export interface Offered {
   readonly volume: VolumeId
@@ -35,17 +36,20 @@ export type Agreed = 'accept' | 'held' | 'refuse'
 export type ReachPeer = (peer: Peer) => PeerSide | undefined
 
 interface PeerSideDeps {
+  readonly promises: Pick<PromiseKeeper, 'mayStore'>
   readonly pool: Pool
   readonly keeper: Pick<CopyKeeper, 'desired' | 'check'>
   onTouched(): void
 }
 
-export function createPeerSide({ pool, keeper, onTouched }: PeerSideDeps): PeerSide {
+export function createPeerSide({ pool, keeper, promises, onTouched }: PeerSideDeps): PeerSide {
   const heldOf = (volume: VolumeId): VolumeCheckpoint[] =>
     newestFirst(pool.volumes.get(volume)?.checkpoints ?? []).map(({ epoch, number }) => ({ epoch, number }))
-  const agree: PeerSide['agree'] = (from, volume, { epoch, number }, base) =>
-    judgeIncoming({ from, epoch, number, ...(base && { base }) }, keeper.desired.get(volume), heldOf(volume))
-      .kind
+  const agree: PeerSide['agree'] = (from, volume, { epoch, number }, base) => {
+    if (!promises.mayStore(volume, { epoch, number })) return 'refuse'
+    const offer = { from, epoch, number, ...(base && { base }) }
+    return judgeIncoming(offer, keeper.desired.get(volume), heldOf(volume)).kind
+  }
   return {
     confirm(from, { volume, epoch }) {
       const held = heldOf(volume)

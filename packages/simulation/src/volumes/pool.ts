@@ -1,6 +1,6 @@
 // The simulated storage pool of a machine. It is the machine's disk: it survives the agent, the power and a new enrollment.
 
-import type { AssignmentId, VolumeCheckpoint, VolumeId } from '@holdfast/contract'
+import type { AssignmentId, NodeId, VolumeCheckpoint, VolumeId } from '@holdfast/contract'
 import {
   type CopyAction,
   type CopyNote,
@@ -8,9 +8,20 @@ import {
   isSameCheckpoint,
   type OwnCheckpoint,
 } from '@holdfast/core/node'
-import { emptyContent, type WriteLog, type Written } from './written.ts'
+import type { Stamp } from '@holdfast/core/promotion/messages'
+import type { SavedRole } from '@holdfast/core/promotion/node/follow-volume'
+import type { Lease } from '@holdfast/core/promotion/primary'
+import { emptyContent, type WriteLog, type WriteTime, type Written } from './written.ts'
 
 export interface StoredCheckpoint extends OwnCheckpoint {
+  readonly content: Written
+  /** The checkpoint has everything that was written before this time on the primary's clock. */
+  readonly takenAt: Stamp
+}
+
+/** Data of an earlier epoch that was set aside. */
+export interface Quarantined {
+  readonly epoch: number
   readonly content: Written
 }
 
@@ -22,6 +33,7 @@ export interface PoolVolume {
   checkpoints: readonly StoredCheckpoint[]
   /** The last number that a checkpoint of the volume got. It is on disk before the checkpoint is. */
   lastNumber: VolumeCheckpoint | undefined
+  quarantined: readonly Quarantined[]
 }
 
 export interface Pool {
@@ -30,16 +42,25 @@ export interface Pool {
   readonly address: string
   readonly volumes: Map<VolumeId, PoolVolume>
   readonly log: WriteLog
+  /** The role of the node in the promises of each volume. */
+  readonly promises: Map<VolumeId, SavedRole>
+  /** The node that promised. */
+  promisedAs: NodeId | undefined
+  /** The leases of primaries, with the boot in which they were granted. They survive the agent only. */
+  readonly leases: Map<VolumeId, { readonly boot: number; readonly lease: Lease }>
+  /** The present time, also on the clock of the machine. */
+  now(): WriteTime
 }
 
 /** The bytes that each volume uses: so few that a simulated pool never fills up. */
 export const USED_BYTES = 1024 ** 2
 
-export const newPool = (poolBytes: number, address: string, log: WriteLog): Pool => ({
-  poolBytes,
-  address,
-  log,
+export const newPool = (given: Pick<Pool, 'poolBytes' | 'address' | 'log' | 'now'>): Pool => ({
+  ...given,
   volumes: new Map(),
+  promises: new Map(),
+  leases: new Map(),
+  promisedAs: undefined,
 })
 
 export const usedBytes = ({ volumes }: Pool): number => volumes.size * USED_BYTES
@@ -51,15 +72,17 @@ function volumeIn({ volumes }: Pool, volume: VolumeId): PoolVolume {
     isMounted: false,
     checkpoints: [],
     lastNumber: undefined,
+    quarantined: [],
   }
   volumes.set(volume, found)
   return found
 }
 
 export function findCopy({ volumes }: Pool, volume: VolumeId): FoundCopy {
-  const { live, isMounted = false, checkpoints = [], note } = volumes.get(volume) ?? {}
+  const { live, isMounted = false, checkpoints = [], note, quarantined = [] } = volumes.get(volume) ?? {}
   const mountPoint = isMounted ? '/simulated' : undefined
-  return { live: live && { limitBytes: live.limitBytes, mountPoint }, checkpoints, note }
+  const isQuarantined = quarantined.length > 0
+  return { live: live && { limitBytes: live.limitBytes, mountPoint }, checkpoints, note, isQuarantined }
 }
 
 export function performIn(pool: Pool, volume: VolumeId, action: CopyAction): void {
@@ -84,7 +107,12 @@ export function performIn(pool: Pool, volume: VolumeId, action: CopyAction): voi
       break
     }
     case 'remove':
-      Object.assign(held, { checkpoints: [], lastNumber: undefined })
+      Object.assign(held, { checkpoints: [], lastNumber: undefined, quarantined: [] })
+      dropLive(held)
+      break
+    case 'quarantine':
+      if (held.live !== undefined)
+        held.quarantined = [...held.quarantined, { epoch: action.epoch, content: held.live.content }]
       dropLive(held)
       break
     case 'retire':
@@ -99,20 +127,25 @@ function dropLive(held: PoolVolume): void {
 }
 
 /** Writes into the live data of a volume, as a container that has it mounted does. */
-export function writeInto({ volumes, log }: Pool, volume: VolumeId, by: AssignmentId): void {
-  const { live, isMounted, note } = volumes.get(volume) ?? {}
+export function writeInto(pool: Pool, volume: VolumeId, by: AssignmentId): void {
+  const { live, isMounted, note } = pool.volumes.get(volume) ?? {}
   if (live === undefined || isMounted !== true) return
-  live.content = log.write(volume, by, note?.content?.epoch ?? 0, live.content)
+  const where = { epoch: note?.content?.epoch ?? 0, on: pool.address, time: pool.now() }
+  live.content = pool.log.write(volume, by, where, live.content)
   live.generation += 1
 }
 
 /** Takes a checkpoint of the live data. */
-export function takeCheckpoint({ volumes }: Pool, volume: VolumeId, at: VolumeCheckpoint): void {
+export function takeCheckpoint({ volumes, now }: Pool, volume: VolumeId, at: VolumeCheckpoint): void {
   const held = volumes.get(volume)
+  const { boot, clockMs: ms } = now()
   if (held?.live === undefined) return
   const { content, generation } = held.live
   held.lastNumber = at
-  held.checkpoints = [...held.checkpoints, { ...at, content, generation, origin: 'taken' }]
+  held.checkpoints = [
+    ...held.checkpoints,
+    { ...at, content, generation, origin: 'taken', takenAt: { boot, ms } },
+  ]
 }
 
 /** Stores a checkpoint of another node. */

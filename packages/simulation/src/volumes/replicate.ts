@@ -38,6 +38,8 @@ export interface ReplicationDeps {
 
 export interface Replication {
   replicas(volume: VolumeId): ObservedCopy['replicas']
+  /** The newest checkpoint of a primary in its epoch, and the replicas that have acknowledged it. */
+  current(volume: VolumeId): { readonly number: number; readonly nodes: readonly NodeId[] } | undefined
 }
 
 interface Entry {
@@ -79,7 +81,19 @@ export function startReplication(deps: ReplicationDeps): Replication {
     primaries: [],
   }
   setInterval(() => round(replicating), ROUND_MS)
-  return { replicas: (volume) => replicasOf(replicating, volume) }
+  return {
+    replicas: (volume) => replicasOf(replicating, volume),
+    current: (volume) => currentOf(replicating, volume),
+  }
+}
+
+function currentOf(replicating: Replicating, volume: VolumeId): ReturnType<Replication['current']> {
+  const primary = replicating.primaries.find((one) => one.volume === volume)
+  const newest = primary && newestTaken(primary.facts)
+  if (primary === undefined || newest === undefined) return undefined
+  const isHolding = (node: NodeId) =>
+    includesCheckpoint(entryOf(replicating, volume, node).held ?? [], newest)
+  return { number: newest.number, nodes: primary.targets.filter(isHolding) }
 }
 
 function round(replicating: Replicating): void {
@@ -241,6 +255,7 @@ async function confirm(replicating: Replicating, peer: Peer, startedMs: number):
     const newest = newestTaken(facts)
     const isCurrent = newest !== undefined && isClean(facts) && includesCheckpoint(answer.held, newest)
     acknowledge(entryOf(replicating, volume, peer.nodeId), answer.held, isCurrent ? startedMs : undefined)
+    logAcknowledged(replicating, volume, peer.nodeId, answer.held)
   }
   reportChanges(replicating)
   void send(replicating, peer)
@@ -250,6 +265,17 @@ function acknowledge(entry: Entry, held: readonly VolumeCheckpoint[], asOfMs: nu
   entry.held = held
   entry.answeredMs = performance.now()
   if (asOfMs !== undefined) entry.asOfMs = Math.max(entry.asOfMs ?? asOfMs, asOfMs)
+}
+
+/** Notes for the invariants which content the primary knows to be on a replica. */
+function logAcknowledged(
+  { pool }: Replicating,
+  volume: VolumeId,
+  node: NodeId,
+  held: readonly VolumeCheckpoint[],
+): void {
+  const known = pool.volumes.get(volume)?.checkpoints.find((own) => includesCheckpoint(held.slice(0, 1), own))
+  if (known !== undefined) pool.log.acknowledge(volume, node, known)
 }
 
 /** Sends a node what it lacks, one checkpoint after another. */
@@ -295,6 +321,7 @@ async function sendOne(replicating: Replicating, peer: Peer, { volume, facts }: 
   const { epoch, number } = target
   const held = base === undefined ? [{ epoch, number }] : [{ epoch, number }, base]
   acknowledge(entry, held, takenAt.get(`${volume} ${epoch}.${number}`))
+  pool.log.acknowledge(volume, peer.nodeId, target)
   reportChanges(replicating)
   if (replicating.keeper.desired.get(volume)?.handOverTo !== undefined) round(replicating)
 }

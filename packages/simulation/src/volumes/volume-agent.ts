@@ -16,6 +16,7 @@ import type { Random } from '../time/random.ts'
 import { type CopyKeeper, startCopyKeeper } from './keep-copies.ts'
 import { createPeerSide, type PeerSide, type ReachPeer } from './peers.ts'
 import { type Pool, USED_BYTES } from './pool.ts'
+import { type PromiseDeps, type PromiseKeeper, startPromises } from './promises/keep-promises.ts'
 import { type Replication, startReplication } from './replicate.ts'
 
 export interface VolumeAgentDeps {
@@ -24,6 +25,10 @@ export interface VolumeAgentDeps {
   readonly random: Random
   readonly self: NodeId
   readonly reach: ReachPeer
+  /** Number of this start of the agent. */
+  readonly starts: number
+  readonly post: PromiseDeps['post']
+  readonly configure: PromiseDeps['configure']
   report(copies: readonly ObservedCopy[]): void
   onMounts(): void
   onTouched(): void
@@ -31,6 +36,7 @@ export interface VolumeAgentDeps {
 
 export interface VolumeAgent extends Pick<CopyKeeper, 'apply' | 'peers'> {
   readonly peerSide: PeerSide
+  readonly promises: Pick<PromiseKeeper, 'answer' | 'receive'>
   observed(): ObservedCopy[]
   measurements(): Measurement[]
   /** Whether the container may be created or started now: every volume is mounted here and has no other writer. */
@@ -40,26 +46,39 @@ export interface VolumeAgent extends Pick<CopyKeeper, 'apply' | 'peers'> {
 export function startVolumeAgent(deps: VolumeAgentDeps): VolumeAgent {
   const { machine, onTouched } = deps
   let replication: Replication | undefined
-  const withReplicas = (copy: ObservedCopy): ObservedCopy => ({
+  let promises: PromiseKeeper | undefined
+  const withFacts = (copy: ObservedCopy): ObservedCopy => ({
     ...copy,
     ...defined({ replicas: replication?.replicas(copy.volume) }),
+    ...promises?.facts(copy.volume),
   })
-  const report = (copies: readonly ObservedCopy[]) => deps.report(copies.map(withReplicas))
+  const report = (copies: readonly ObservedCopy[]) => deps.report(copies.map(withFacts))
   const keeper = startCopyKeeper({ ...deps, report })
   const onChange = (volume: VolumeId) => report(keeper.observed().filter((one) => one.volume === volume))
-  replication = startReplication({ ...deps, keeper, onChange })
+  const started = startReplication({ ...deps, keeper, onChange })
+  replication = started
+  const kept = startPromises({
+    ...{ ...deps, keeper, onChange, onLease: deps.onMounts },
+    current: (volume) => started.current(volume),
+  })
+  promises = kept
   return {
-    apply: keeper.apply,
+    apply(change) {
+      keeper.apply(change)
+      kept.apply(change.complete && change.copies !== undefined)
+    },
     peers: keeper.peers,
-    peerSide: createPeerSide({ ...deps, keeper, onTouched }),
-    observed: () => keeper.observed().map(withReplicas),
+    promises: kept,
+    peerSide: createPeerSide({ ...deps, keeper, promises: kept, onTouched }),
+    observed: () => keeper.observed().map(withFacts),
     measurements: () =>
       [...keeper.desired.keys()].map((volume) => ({
         volume,
         usedBytes: USED_BYTES,
         measuredAt: new Date(Date.now()).toISOString(),
       })),
-    mayStart: (id, template) => mayStart(machine, keeper, id, template),
+    mayStart: (id, template) =>
+      mayStart(machine, keeper, id, template) && writtenVolumes(template).every(kept.mayWrite),
   }
 }
 

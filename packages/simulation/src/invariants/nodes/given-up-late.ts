@@ -45,7 +45,7 @@ export const givenUpLate: Invariant = {
 const HEARD_AFTER_MS = 45_000
 
 interface Presence {
-  /** Time at which the machine's current presence began; undefined while the machine is without power or network. */
+  /** Time at which the machine's current presence began; undefined while the machine cannot send heartbeats. */
   since: number | undefined
   /** Latest time at which the machine has certainly sent a heartbeat. */
   until: number
@@ -56,9 +56,9 @@ function createPresence() {
   const isSteady = ({ since }: Presence, now: number) => since !== undefined && now - since >= HEARD_AFTER_MS
   return {
     note({ world, now }: Moment): void {
-      for (const { nodeId, powered, connected } of world.machines) {
+      for (const { nodeId, powered, connected, isHeard } of world.machines) {
         const before = known.get(nodeId) ?? { since: now - HEARD_AFTER_MS, until: now }
-        const isThere = powered && connected
+        const isThere = powered && connected && isHeard
         const until = isSteady(before, now) ? now : before.until
         known.set(nodeId, { since: isThere ? (before.since ?? now) : undefined, until })
       }

@@ -102,7 +102,10 @@ export const drainedStays: Invariant = {
   },
 }
 
-/** Invariant: the primary changes with a higher epoch only, a handover too, and data moves by handovers only. */
+/**
+ * Invariant: the primary changes with a higher epoch only, a handover too, and data moves by handovers and promotions only.
+ * A new epoch has no promotable nodes, and every change of primary, promotable nodes or handover has a higher version.
+ */
 export const volumeEpochs: Invariant = {
   name: 'volume-epochs',
   start: () =>
@@ -118,13 +121,24 @@ export const volumeEpochs: Invariant = {
         if (was.handover?.to !== undefined && is.handover?.to !== was.handover.to && after === before)
           yield { subject: name, message: `ended a handover in epoch ${after}, in which it may be released` }
         yield* movedWithoutHandover(was, is)
+        yield* unversioned(was, is)
       }
     },
 }
 
+function* unversioned(was: StoredVolume, is: StoredVolume): Generator<Broken> {
+  const shown = ({ primary, promotable = [], handover }: StoredVolume) =>
+    JSON.stringify([primary?.nodeId, primary?.epoch, promotable, handover?.to])
+  if (shown(was) !== shown(is) && (is.cv ?? 0) <= (was.cv ?? 0))
+    yield { subject: is.spec.name, message: `changed from ${shown(was)} to ${shown(is)} in version ${is.cv}` }
+  if (was.primary?.epoch !== is.primary?.epoch && (is.promotable ?? []).length > 0)
+    yield { subject: is.spec.name, message: `begins epoch ${is.primary?.epoch} with promotable nodes` }
+}
+
 function* movedWithoutHandover(was: StoredVolume, is: StoredVolume): Generator<Broken> {
   const isMoved = was.primary !== null && was.primary.nodeId !== is.primary?.nodeId
-  if (!isMoved || was.provisioned !== true || is.spec.class !== 'replicated') return
+  const isPromoted = is.promotions?.[0]?.toEpoch === is.primary?.epoch
+  if (!isMoved || isPromoted || was.provisioned !== true || is.spec.class !== 'replicated') return
   const to = was.handover?.to
   if (to === undefined || to !== is.primary?.nodeId || is.from === undefined)
     yield { subject: is.spec.name, message: `moved from ${was.primary?.nodeId} without a handover` }

@@ -76,18 +76,21 @@ const claim =
 
 const held = (nodeId: NodeId, copy: Partial<SimulatedCopy>): Change => {
   return (world) =>
-    withMachine(world, nodeId, () => ({ copies: [{ volume: V, live: undefined, checkpoints: [], ...copy }] }))
+    withMachine(world, nodeId, () => ({
+      copies: [{ volume: V, live: undefined, checkpoints: [], quarantined: [], ...copy }],
+    }))
 }
 
 const created = emptyContent(1)
 const log = createWriteLog()
-const firstWrite = log.write(V, R1, 1, created)
+const at1 = { epoch: 1, on: N1, time: { atMs: 0, boot: 1, clockMs: 0 } }
+const firstWrite = log.write(V, R1, at1, created)
 const live = (content = firstWrite) => ({ live: { content, epoch: 1, isMade: true } })
 const wrote: Change = (world) => ({ ...world, writes: log })
 const mixed: Change = (world) => {
   const other = createWriteLog()
-  other.write(V, R1, 1, created)
-  other.write(V, R2, 1, created)
+  other.write(V, R1, at1, created)
+  other.write(V, R2, at1, created)
   return { ...world, writes: other }
 }
 const handedOver = {

@@ -6,6 +6,7 @@ import type { AssignmentId, TenantId, VolumeId } from '@holdfast/contract'
 import type { SimulatedContainer, SimulatedMachine } from '../../cluster/snapshot.ts'
 import type { Broken, Invariant } from '../invariant.ts'
 import type { Moment } from '../moment.ts'
+import { THAW_MS } from './promotions.ts'
 
 interface Writer {
   readonly machine: SimulatedMachine
@@ -15,10 +16,11 @@ interface Writer {
 
 const isAlive = ({ state }: SimulatedContainer): boolean => state !== 'exited'
 
-/** The containers that write now, on all machines with power. */
+/** The containers that write now, on all machines with power that are not frozen and were not until just now. */
 function writersIn({ world }: Moment): Writer[] {
   return world.machines
     .filter(({ powered }) => powered)
+    .filter(({ frozen, thawedAt }) => !frozen && world.now > thawedAt + THAW_MS)
     .flatMap((machine) =>
       machine.containers
         .filter(isAlive)

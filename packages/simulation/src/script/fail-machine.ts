@@ -1,0 +1,124 @@
+// Faults of a simulated machine that end by themselves: a dead agent or fencer, a frozen machine, a stopped engine, a cut to
+// the servers or to another machine. A clock that changes its rate keeps it.
+
+import { writeAfterThaw } from '../cluster/machine.ts'
+import { type SimulatedNode, startNodeAgent, stopNodeAgent, type World } from '../cluster/world.ts'
+import type { Step } from './script.ts'
+
+type Failure = Extract<
+  Step,
+  {
+    do:
+      | 'agent-killed'
+      | 'fencer-killed'
+      | 'node-frozen'
+      | 'engine-stopped'
+      | 'servers-cut'
+      | 'peer-cut'
+      | 'clock-rate'
+  }
+>
+
+/** Lets a part of a machine fail. A machine without power has nothing left that could fail. */
+export function failMachine(world: World, step: Failure, note: (message: string) => void): void {
+  const node = world.nodes.get(step.node)
+  if (node === undefined) throw new Error(`the script has no node ${step.node}`)
+  const { machine, engine } = node
+  if (!machine.powered || machine.frozen) return
+  world.touched = true
+  world.failures += 1
+  switch (step.do) {
+    case 'agent-killed':
+      note(`its agent dies for ${step.forMs} ms.`)
+      killAgent(world, node, step.forMs)
+      break
+    case 'fencer-killed':
+      note(`its fencer dies for ${step.forMs} ms.`)
+      machine.fencer?.kill(step.forMs)
+      break
+    case 'node-frozen':
+      note(`is frozen for ${step.forMs} ms.`)
+      freeze(world, node, step.forMs)
+      break
+    case 'engine-stopped':
+      note(`its engine stops for ${step.forMs} ms.`)
+      engine.suspend(step.forMs)
+      break
+    case 'servers-cut':
+      note(`reaches no server for ${step.forMs} ms.`)
+      cutServers(world, node, step.forMs)
+      break
+    case 'peer-cut':
+      note(
+        `${step.oneWay ? 'does not reach' : 'and'} ${step.to} ${step.oneWay ? '' : 'are apart '}for ${step.forMs} ms.`,
+      )
+      cutPeer(world, node, step)
+      break
+    case 'clock-rate':
+      note(`its clock runs at ${step.percent} %.`)
+      machine.clock.setRate(step.percent / 100)
+      break
+  }
+}
+
+function killAgent(world: World, node: SimulatedNode, forMs: number): void {
+  stopNodeAgent(node)
+  const { agent } = node
+  world.time.plan(forMs, undefined, () => {
+    // The power may have failed or returned since; the agent was started with it.
+    if (node.machine.powered && node.agent === agent && !agent.alive) startNodeAgent(world, node)
+  })
+}
+
+/** Freezes every process of a machine. Its writers write as soon as they continue, before the fencer acts. */
+function freeze(world: World, node: SimulatedNode, forMs: number): void {
+  const { time } = world
+  const { machine } = node
+  const { boot } = machine.clock
+  const processes = () => [machine.process, node.agent, ...(machine.fencer ? [machine.fencer.process] : [])]
+  machine.frozen = true
+  for (const process of processes()) time.pause(process)
+  time.plan(forMs, undefined, () => {
+    if (!machine.frozen || machine.clock.boot !== boot) return
+    world.touched = true
+    Object.assign(machine, { frozen: false, thawedAt: time.now })
+    writeAfterThaw(machine)
+    for (const process of processes()) time.resume(process)
+    time.plan(THAWED_MS, undefined, () => {
+      world.touched = true
+    })
+  })
+}
+
+/** The invariants are checked again when the machine no longer counts as frozen until just now. */
+const THAWED_MS = 301
+
+function cutServers(world: World, node: SimulatedNode, forMs: number): void {
+  const { machine } = node
+  machine.serversCut = true
+  node.link?.cut()
+  const until = world.time.elapsedMs + forMs
+  machine.serversCutUntil = Math.max(machine.serversCutUntil, until)
+  world.time.plan(forMs, undefined, () => {
+    if (world.time.elapsedMs < machine.serversCutUntil) return
+    machine.serversCut = false
+    world.touched = true
+  })
+}
+
+function cutPeer(
+  world: World,
+  { machine }: SimulatedNode,
+  { to, oneWay, forMs }: Extract<Failure, { do: 'peer-cut' }>,
+): void {
+  const other = world.nodes.get(to)?.machine
+  if (other === undefined) throw new Error(`the script has no node ${to}`)
+  const cuts = oneWay ? [[machine, other] as const] : [[machine, other] as const, [other, machine] as const]
+  for (const [from, target] of cuts) {
+    from.cutTo.set(target.name, Math.max(from.cutTo.get(target.name) ?? 0, world.time.elapsedMs + forMs))
+    world.time.plan(forMs, undefined, () => {
+      if ((from.cutTo.get(target.name) ?? 0) <= world.time.elapsedMs) from.cutTo.delete(target.name)
+      world.touched = true
+    })
+  }
+}
