@@ -50,6 +50,8 @@ function handshake(
 ): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ ...peerTls(identity), host, port })
+    // Answers are short, and each would wait up to 40 ms for the acknowledgement of the bytes before it.
+    socket.setNoDelay()
     const timer = setTimeout(() => socket.destroy(new Error('no handshake in time')), handshakeMs)
     const fail = (error?: Error): void => {
       clearTimeout(timer)

@@ -42,7 +42,12 @@ export function peerOfKey(peers: readonly Peer[], key: string | undefined): Node
 
 export async function listenForPeers(options: ListenOptions): Promise<PeerPort> {
   const { host, port, identity, log } = options
-  const server = createServer({ ...peerTls(identity), requestCert: true, handshakeTimeout: HANDSHAKE_MS })
+  const server = createServer({
+    ...peerTls(identity),
+    requestCert: true,
+    noDelay: true,
+    handshakeTimeout: HANDSHAKE_MS,
+  })
   const sockets = new Set<Socket>()
   const ofAddress = countPerKey()
   const ofPeer = countPerKey()
