@@ -37,7 +37,12 @@ export function createConfirmer(deps: ConfirmDeps): Confirmer {
   }
   return {
     start(peer, round) {
-      const own = round.volumes.filter(({ targets }) => targets.includes(peer.nodeId))
+      // The answer to a stream that has just begun says what a confirmation would say.
+      const isBegun = ({ volume }: PrimaryVolume): boolean => {
+        const { inFlight, servedMs } = deps.table.of(volume, peer.nodeId)
+        return inFlight !== undefined && servedMs >= round.startedMs
+      }
+      const own = round.volumes.filter((one) => one.targets.includes(peer.nodeId) && !isBegun(one))
       if (own.length === 0 || running.has(peer.nodeId)) return
       const work = confirmAll(deps, peer, { ...round, volumes: own })
         .then((refusal) => explain(peer, refusal))

@@ -102,8 +102,8 @@ export function startReplication(deps: ReplicationDeps): Replication {
     })
     complete = found?.complete ?? NONE
     for (const peer of found === undefined ? [] : deps.peers()) {
-      if (found !== undefined) confirmer.start(peer, found)
       sender.start(peer)
+      if (found !== undefined) confirmer.start(peer, found)
     }
     reportChanges()
   }

@@ -35,6 +35,10 @@ export interface PoolTree {
   flush(): Promise<void>
   /** Lists the subvolumes outside of other subvolumes, with paths from the pool's root. */
   list(): Promise<ListedSubvolume[]>
+  /** The same by one command, without telling which of them are read-only. */
+  listAny(): Promise<Subvolume[]>
+  /** Those that are read-only, by one command. */
+  listReadOnly(): Promise<Subvolume[]>
   /** The ids of all subvolumes at or below paths of the pool, deepest first. */
   idsBelow(...paths: readonly string[]): Promise<number[]>
   /** Deletes the subvolumes at or below paths. */
@@ -71,14 +75,17 @@ export function createPoolTree(commands: Commands, root: string): PoolTree {
     return listed.map((one) => ({ ...one, path: one.path.slice(start.length) }))
   }
 
-  async function list(): Promise<ListedSubvolume[]> {
-    const all = await listDirect()
-    const readOnly = new Set((await listDirect('-r')).map(({ id }) => id))
-    const present = await Promise.all(all.map(({ path }) => ifExists(lstat(at(path)))))
+  async function listPresent(...options: readonly string[]): Promise<Subvolume[]> {
+    const listed = await listDirect(...options)
+    const present = await Promise.all(listed.map(({ path }) => ifExists(lstat(at(path)))))
     // A line that a name with line feeds added has no file.
-    return all
-      .filter((_, index) => present[index] !== undefined)
-      .map((one) => ({ ...one, isReadOnly: readOnly.has(one.id) }))
+    return listed.filter((_, index) => present[index] !== undefined)
+  }
+
+  async function list(): Promise<ListedSubvolume[]> {
+    const [all, listedReadOnly] = await Promise.all([listPresent(), listDirect('-r')])
+    const readOnly = new Set(listedReadOnly.map(({ id }) => id))
+    return all.map((one) => ({ ...one, isReadOnly: readOnly.has(one.id) }))
   }
 
   async function idsBelow(...paths: readonly string[]): Promise<number[]> {
@@ -102,6 +109,8 @@ export function createPoolTree(commands: Commands, root: string): PoolTree {
     at,
     inFileSystem: async (path) => `/${await prefixed(path)}`,
     list,
+    listAny: () => listPresent(),
+    listReadOnly: () => listPresent('-r'),
     idsBelow,
     deleteBelow,
     flush: async () => void (await btrfs('filesystem', 'sync', root)),

@@ -13,7 +13,8 @@ import {
 import { createStreamCheck, type StreamRules } from './check-stream.ts'
 import { folderOf, nameOf } from './checkpoints.ts'
 import type { Commands } from './commands.ts'
-import { FOLDERS, type ListedSubvolume, type PoolTree } from './pool-tree.ts'
+import type { Subvolume } from './decode-output.ts'
+import { FOLDERS, type PoolTree } from './pool-tree.ts'
 import { receiveStream } from './transfer.ts'
 
 export function createReceiver(commands: Commands, tree: PoolTree): Pick<VolumePool, 'receive'> {
@@ -51,9 +52,9 @@ async function receiveInto(
 }
 
 async function rulesFor(tree: PoolTree, request: ReceiveRequest): Promise<StreamRules> {
-  const isBelow = (folder: string) => (one: ListedSubvolume) => one.path.startsWith(`${folder}/`)
+  const isBelow = (folder: string) => (one: Subvolume) => one.path.startsWith(`${folder}/`)
   // A receive of the same checkpoint that failed a moment ago may not be removed yet.
-  const settled = (await tree.list()).filter((one) => !isBelow(FOLDERS.incoming)(one))
+  const settled = (await tree.listAny()).filter((one) => !isBelow(FOLDERS.incoming)(one))
   const isOwn = isBelow(join(FOLDERS.checkpoints, request.volume))
   const own = settled.filter(isOwn)
   const others = settled.filter((one) => !isOwn(one))
@@ -79,7 +80,7 @@ async function isPlain(folder: string, path: Buffer): Promise<boolean> {
   return real.equals(below(await realpath(folder)))
 }
 
-function uuidsOf(subvolumes: readonly ListedSubvolume[]): Set<string> {
+function uuidsOf(subvolumes: readonly Subvolume[]): Set<string> {
   const all = subvolumes.flatMap(({ uuid, receivedUuid }) => [uuid, receivedUuid ?? uuid])
   return new Set(all.map((uuid) => uuid.replaceAll('-', '')))
 }
@@ -95,8 +96,8 @@ function requireSame(received: StreamDigest, sent: StreamDigest): void {
 
 async function requireComplete(tree: PoolTree, incoming: string, name: string): Promise<void> {
   const entries = await readdir(tree.at(incoming))
-  const found = (await tree.list()).find(({ path }) => path === join(incoming, name))
-  if (entries.length === 1 && found?.isReadOnly && found.receivedUuid !== undefined) return
+  const found = (await tree.listReadOnly()).find(({ path }) => path === join(incoming, name))
+  if (entries.length === 1 && found?.receivedUuid !== undefined) return
   throw new PoolError('corrupt', `The stream does not hold exactly the checkpoint ${name}.`)
 }
 
