@@ -22,13 +22,13 @@ export interface Page<T> {
 export async function listPage<T>(
   store: Pick<Store, 'fresh'>,
   { limit, cursor }: PageRequest,
-  find: () => readonly T[],
+  find: () => readonly T[] | Promise<readonly T[]>,
   keyOf: (item: T) => string,
 ): Promise<Outcome<Page<T>>> {
   const from = readCursor(cursor)
   if (!from.ok) return refused(from.rejection)
   await store.fresh()
-  const sorted = find().toSorted((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1))
+  const sorted = (await find()).toSorted((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1))
   return done(pageOf(sorted, keyOf, limit, from.after))
 }
 

@@ -46,15 +46,16 @@ export async function listRecommendations(
   tenant: TenantId,
   filter: RecommendationFilter,
 ): Promise<Outcome<Page<Recommendation>>> {
-  await deps.store.fresh()
-  const stored = deps.store.list(volumes, tenant).map(({ record }) => record)
-  const all = await adviseOn(deps, tenant, stored)
   const { recommendationType: wanted, priority } = filter
-  const found = all
-    .map(({ recommendation }) => recommendation)
-    .filter(({ type }) => wanted === undefined || type === wanted)
-    .filter((one) => priority === undefined || one.priority === priority)
-  return listPage(deps.store, filter, () => found, sortKey)
+  const find = async (): Promise<Recommendation[]> => {
+    const stored = deps.store.list(volumes, tenant).map(({ record }) => record)
+    const all = await adviseOn(deps, tenant, stored)
+    return all
+      .map(({ recommendation }) => recommendation)
+      .filter(({ type }) => wanted === undefined || type === wanted)
+      .filter((one) => priority === undefined || one.priority === priority)
+  }
+  return listPage(deps.store, filter, find, sortKey)
 }
 
 /** The most urgent first, then by volume. */
