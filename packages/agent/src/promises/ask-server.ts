@@ -13,7 +13,7 @@ import { coalesce } from '../routing/coalesce.ts'
 import type { PromiseTable } from './promise-table.ts'
 
 /** A server that refuses to add a living node is asked again after this time. */
-const GROW_AGAIN_MS = 30_000
+const GROW_AGAIN_MS = 5_000
 
 export interface AskDeps {
   readonly table: PromiseTable

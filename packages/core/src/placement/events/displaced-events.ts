@@ -35,15 +35,15 @@ interface Fate {
 function displacedEvent(
   { nodeId, name }: { readonly nodeId: NodeId; readonly name: string },
   reason: 'labels_changed' | 'demands_changed',
-  { filter, required, reported }: NodeRefusal,
+  refusal: NodeRefusal,
   fates: readonly Fate[],
 ): EventDraft {
-  const quoted = `required ${JSON.stringify(required)}, reported ${JSON.stringify(reported)}`
+  const { filter, required, reported } = refusal
   return {
     type: 'deployment.displaced',
     severity: 'warning',
     reason,
-    message: `Node ${name} no longer qualifies: ${quoted}. ${fates.map(({ text }) => text).join(' ')}`,
+    message: `Node ${name} no longer qualifies: ${whyOf(refusal)}. ${fates.map(({ text }) => text).join(' ')}`,
     data: {
       nodeId,
       nodeName: name,
@@ -54,6 +54,12 @@ function displacedEvent(
       replicas: fates.map(({ replica, to }) => ({ replica, to })),
     },
   }
+}
+
+/** Ids of volumes and nodes would tell a reader nothing; they are in the data of the event. */
+function whyOf({ code, required, reported }: NodeRefusal): string {
+  if (code === 'not_the_volume_primary') return 'the primary of a volume that the deployment mounts has moved'
+  return `required ${JSON.stringify(required)}, reported ${JSON.stringify(reported)}`
 }
 
 /** The name of the label in a refusal. Filters that read labels report the label by name. */
