@@ -12,8 +12,8 @@ import { NoSessionError } from '../ports/session.ts'
 import { coalesce } from '../routing/coalesce.ts'
 import type { PromiseTable } from './promise-table.ts'
 
-/** A server that refuses to add a living node is asked again after this time. */
-const GROW_AGAIN_MS = 5_000
+/** A server that refuses to add a living node is asked again after growing delays, up to this one. */
+const MAX_DELAY_MS = 60_000
 
 export interface AskDeps {
   readonly table: PromiseTable
@@ -37,43 +37,33 @@ export interface ServerRequests {
 }
 
 export function createServerRequests(deps: AskDeps): ServerRequests {
-  const { table, configure, nowMs, onChange, log } = deps
-  const grownAt = new Map<string, number>()
+  const { table, configure, onChange, log } = deps
+  const pauses = createPauses(deps)
   let explained = ''
 
   function apply(configurations: readonly Configuration[]): void {
     for (const one of configurations) {
-      const role = table.of(one.volume)
-      if (role?.role === 'primary') table.replace(one.volume, onConfiguration(role, one))
+      const role = primaryOf(table, one.volume)
+      if (role !== undefined) table.replace(one.volume, onConfiguration(role, one))
     }
-    if (configurations.length > 0) onChange()
-  }
-  /** A request for a silent node is repeated at once, because its promise holds up the writer. */
-  function isDue({ kind, volume, nodeId, cv }: ConfigureRequest, role: PrimaryRole | undefined): boolean {
-    const heardMs = role?.primary.lease.get(nodeId ?? '') ?? Number.NEGATIVE_INFINITY
-    if (kind !== 'grow' || nowMs() - heardMs >= deps.timings.shrinkAfterMs) return true
-    const key = `${volume} ${nodeId} ${cv}`
-    const isEarly = nowMs() - (grownAt.get(key) ?? Number.NEGATIVE_INFINITY) < GROW_AGAIN_MS
-    if (!isEarly) grownAt.set(key, nowMs())
-    return !isEarly
-  }
-  function forget(): void {
-    for (const [key, ms] of grownAt) if (nowMs() - ms >= GROW_AGAIN_MS) grownAt.delete(key)
+    onChange()
   }
   async function plan(): Promise<ConfigureRequest[]> {
     const requests: ConfigureRequest[] = []
     for (const [volume, role] of [...table.all()])
       if (role.role === 'primary' && isAsking(deps, volume, role))
-        requests.push(...(await planOne(deps, volume)))
-    return requests.filter((one) => isDue(one, primaryOf(table, one.volume)))
+        requests.push(...(await planOne(deps, volume, pauses.isPaused)))
+    return requests.filter(pauses.isDue)
   }
   async function send(): Promise<void> {
     const requests = await plan()
-    if (requests.length === 0) return forget()
-    onChange()
+    if (requests.length === 0) return
     await table.synced()
-    for (let at = 0; at < requests.length; at += CALL_VOLUMES)
-      apply(await configure(requests.slice(at, at + CALL_VOLUMES)))
+    for (let at = 0; at < requests.length; at += CALL_VOLUMES) {
+      const sent = requests.slice(at, at + CALL_VOLUMES)
+      for (const request of sent) pauses.note(request)
+      apply(await configure(sent))
+    }
     explained = ''
   }
   const ask = coalesce(async () => {
@@ -98,6 +88,33 @@ export function createServerRequests(deps: AskDeps): ServerRequests {
   }
 }
 
+/** Delays between requests to add the same node. A silent node is requested at once: its promise holds up the writer. */
+function createPauses({ table, nowMs, timings }: AskDeps) {
+  const pauses = new Map<
+    string,
+    { readonly volume: VolumeId; readonly delayMs: number; readonly untilMs: number }
+  >()
+  const keyOf = (volume: VolumeId, node: string): string => `${volume} ${node}`
+  const isPaused = (volume: VolumeId, node: string): boolean =>
+    (pauses.get(keyOf(volume, node))?.untilMs ?? Number.NEGATIVE_INFINITY) > nowMs()
+  return {
+    isPaused,
+    isDue({ kind, volume, nodeId }: ConfigureRequest): boolean {
+      const node: string = nodeId ?? ''
+      const heardMs = primaryOf(table, volume)?.primary.lease.get(node) ?? Number.NEGATIVE_INFINITY
+      const isSilent = nowMs() - heardMs >= timings.shrinkAfterMs
+      return kind !== 'grow' || isSilent || !isPaused(volume, node)
+    },
+    note({ kind, volume, nodeId }: ConfigureRequest): void {
+      for (const [key, one] of pauses) if (table.of(one.volume) === undefined) pauses.delete(key)
+      const key = keyOf(volume, nodeId ?? '')
+      if (kind !== 'grow') return void pauses.delete(key)
+      const delayMs = Math.min(MAX_DELAY_MS, 2 * (pauses.get(key)?.delayMs ?? timings.renewEveryMs))
+      pauses.set(key, { volume, delayMs, untilMs: nowMs() + delayMs })
+    },
+  }
+}
+
 function primaryOf(table: PromiseTable, volume: VolumeId): PrimaryRole | undefined {
   const role = table.of(volume)
   return role?.role === 'primary' ? role : undefined
@@ -107,14 +124,21 @@ function primaryOf(table: PromiseTable, volume: VolumeId): PrimaryRole | undefin
 const isAsking = ({ live }: AskDeps, volume: VolumeId, { primary }: PrimaryRole): boolean =>
   live.liveEpoch(volume) === primary.durable.epoch && !live.isReleased(volume)
 
-async function planOne(deps: AskDeps, volume: VolumeId): Promise<readonly ConfigureRequest[]> {
+async function planOne(
+  deps: AskDeps,
+  volume: VolumeId,
+  isPaused: (volume: VolumeId, node: string) => boolean,
+): Promise<readonly ConfigureRequest[]> {
   const { table, fences, timings } = deps
   const isUnsent = (primaryOf(table, volume)?.unsent.length ?? 0) > 0
   const isWatched = isUnsent && (await fences.isWatched(volume).catch(() => false))
   // The role may have changed during the wait.
   const role = primaryOf(table, volume)
   if (role === undefined) return []
-  const facts = { nowMs: deps.nowMs(), current: deps.current(volume), isWatched }
+  const current = deps.current(volume)
+  const asked = role.primary.durable.asked
+  const nodes = current?.nodes.filter((node) => asked.includes(node) || !isPaused(volume, node)) ?? []
+  const facts = { nowMs: deps.nowMs(), current: current && { ...current, nodes }, isWatched }
   const planned = planRequests(role, volume, facts, timings)
   if (planned.role === role) return planned.requests
   table.replace(volume, planned.role)

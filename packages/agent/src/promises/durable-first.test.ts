@@ -7,7 +7,7 @@ import pino from 'pino'
 import { expect, test } from 'vitest'
 import { createControllerAnswers } from './answer-controller.ts'
 import { createServerRequests } from './ask-server.ts'
-import { createPromiseTable } from './promise-table.ts'
+import { createPromiseTable, type PromiseTable } from './promise-table.ts'
 
 const VOLUME = asVolumeId('vol_01JCPZ0000000000000000000A')
 const [A, B] = [asNodeId('node_01JCPZ0000000000000000000A'), asNodeId('node_01JCPZ0000000000000000000B')]
@@ -27,7 +27,7 @@ const COPY: DesiredCopy = {
 const PRIMARY: DesiredCopy = { ...COPY, role: 'primary', peers: [B] }
 
 /** A table at the node whose disk writes when told so, and a clock that only the test moves. */
-function startTable(node: typeof A, copy: DesiredCopy) {
+function startTable(node: typeof A, copy: DesiredCopy, isFast = false) {
   const clock = { nowMs: 0 }
   const writes: PromiseWithResolvers<void>[] = []
   const file = {
@@ -36,6 +36,7 @@ function startTable(node: typeof A, copy: DesiredCopy) {
     write() {
       const write = Promise.withResolvers<void>()
       writes.push(write)
+      if (isFast) write.resolve()
       return write.promise
     },
   }
@@ -46,6 +47,24 @@ function startTable(node: typeof A, copy: DesiredCopy) {
   return { clock, writes, shared: { table, nowMs, timings, log }, table }
 }
 const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+const GROWING = {
+  live: { liveEpoch: () => 1, isReleased: () => false },
+  current: () => ({ number: 4, nodes: [B] }),
+  onChange() {},
+}
+
+function primaryOf(table: PromiseTable) {
+  const role = table.of(VOLUME)
+  if (role?.role !== 'primary') throw new Error('no primary')
+  return role
+}
+const askedOf = (table: PromiseTable) => primaryOf(table).primary.durable.asked
+/** The copy has promised at this time. */
+function promise(table: PromiseTable, ms: number): void {
+  const role = primaryOf(table)
+  table.replace(VOLUME, { ...role, primary: { ...role.primary, lease: new Map([[B, ms]]) } })
+}
 
 const answersOf = (shared: ReturnType<typeof startTable>['shared']) =>
   createControllerAnswers({
@@ -88,31 +107,51 @@ test('a vote that cannot be written does not leave, and is written again for the
   expect(await again).toMatchObject([{ state: 'voted' }])
 })
 
+test('a node that the server refuses is requested again after growing delays', async () => {
+  const { clock, shared, table } = startTable(A, PRIMARY, true)
+  promise(table, 0)
+  let cv = 1
+  const { ask } = createServerRequests({
+    ...shared,
+    ...GROWING,
+    fences: { isWatched: async () => true },
+    async configure() {
+      // A refusal has a newer version.
+      cv += 1
+      return [{ volume: VOLUME, epoch: 1, primary: A, promotable: [], cv }]
+    },
+  })
+  const askAt = async (nowMs: number) => {
+    clock.nowMs = nowMs
+    promise(table, nowMs)
+    await ask()
+    await ask()
+    return [cv, askedOf(table)]
+  }
+  expect(await askAt(0)).toEqual([2, []])
+  expect(await askAt(3_999)).toEqual([2, []])
+  expect(await askAt(4_000)).toEqual([3, []])
+  expect(await askAt(11_999)).toEqual([3, []])
+  expect(await askAt(12_000)).toEqual([4, []])
+})
+
 test('a promotable node is needed on disk before it is requested, and only while a fencer watches', async () => {
   const { writes, shared, table } = startTable(A, PRIMARY)
-  const role = table.of(VOLUME)
-  if (role?.role !== 'primary') throw new Error('no primary')
-  table.replace(VOLUME, { ...role, primary: { ...role.primary, lease: new Map([[B, 0]]) } })
+  promise(table, 0)
   const sent: ConfigureRequest[] = []
   let isWatched = false
   const { ask } = createServerRequests({
     ...shared,
-    live: { liveEpoch: () => 1, isReleased: () => false },
+    ...GROWING,
     fences: { isWatched: async () => isWatched },
-    current: () => ({ number: 4, nodes: [B] }),
     async configure(requests) {
       sent.push(...requests)
       return [{ volume: VOLUME, epoch: 1, primary: A, promotable: [B], cv: 2 }]
     },
-    onChange() {},
   })
-  const isAsked = () => {
-    const now = table.of(VOLUME)
-    return now?.role === 'primary' && now.primary.durable.asked.includes(B)
-  }
   await ask()
   await ask()
-  expect([isAsked(), sent]).toEqual([true, []])
+  expect([askedOf(table), sent]).toEqual([[B], []])
   isWatched = true
   const asking = ask()
   await turn()
