@@ -1,9 +1,9 @@
 // Copies of volumes in a session: all are reported after a complete set with copies, none to a server that sends no copies,
-// and the calls `measure` and `checkpoint` are answered.
+// and the calls `measure`, `checkpoint`, `promises` and `prepare` are answered.
 
 import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
-import { asNodeId, asVolumeId, type ObservedCopy } from '@holdfast/contract'
+import { asNodeId, asVolumeId, CALL_VOLUMES, type ObservedCopy } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
 import pino from 'pino'
 import { afterEach, expect, test } from 'vitest'
@@ -57,6 +57,13 @@ async function openSession(): Promise<Opened> {
     copies: () => [COPY],
     measure: () => [MEASURED],
     checkpoint: async () => [CHECKED],
+    async promises(method, asked) {
+      if (asked.some(({ epoch }) => epoch === 0)) throw new Error('no pool')
+      return asked.map(({ volume, epoch, cv }) => ({
+        ...{ volume, epoch, cv, held: [] },
+        state: method === 'prepare' ? 'voted' : 'expired',
+      }))
+    },
     log: pino({ level: 'silent' }),
   })
   const [socket]: WebSocket[] = await once(server, 'connection')
@@ -108,4 +115,22 @@ test('reports no copies to a server that sends none, and answers what it measure
     what: 'the agent answers',
   })
   expect(opened.received.at(-1)).toMatchObject({ type: 'answer', measurements: [CHECKED] })
+})
+
+test('answers about promises and votes, for as many volumes as a call may have', async () => {
+  const opened = await openSession()
+  const asked = { volume: VOLUME, epoch: 1, cv: 3 }
+  const answerTo = async (method: string, volumes: object[]): Promise<object | undefined> => {
+    const id = `${method}-${volumes.length}-${opened.received.length}`
+    opened.send({ type: 'call', id, method, volumes })
+    return waitUntil(() => opened.received.find((message) => 'id' in message && message.id === id), {
+      what: 'the agent answers',
+    })
+  }
+  const answer = { ...asked, held: [] }
+  expect(await answerTo('promises', [asked])).toMatchObject({ promises: [{ ...answer, state: 'expired' }] })
+  expect(await answerTo('prepare', [asked])).toMatchObject({ promises: [{ ...answer, state: 'voted' }] })
+  expect(await answerTo('prepare', [{ ...asked, epoch: 0 }])).toHaveProperty('error')
+  const many = Array.from({ length: CALL_VOLUMES + 1 }, () => asked)
+  expect(await answerTo('prepare', many)).toHaveProperty('error')
 })

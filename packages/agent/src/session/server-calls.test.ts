@@ -1,7 +1,7 @@
 // Calls of the agent to the server: an answer is accepted only for its own call and only if it is sealed to this node.
 
 import { generateKeyPairSync } from 'node:crypto'
-import type { Answer, AssignmentId, Call } from '@holdfast/contract'
+import { type Answer, type AssignmentId, asNodeId, asVolumeId, type Call } from '@holdfast/contract'
 import { expect, test, vi } from 'vitest'
 import { publicKeyText } from '../state/node-state.ts'
 import { sealFor } from './sealed.fixture.ts'
@@ -102,4 +102,17 @@ test('rejects a registry credential that is for another registry', async () => {
   await expect(other.calls.registryCredential('r.example.com')).rejects.toThrow('for another registry')
   const none = withServer(() => ({}))
   expect(await none.calls.registryCredential('r.example.com')).toBeUndefined()
+})
+
+test('returns committed configurations, and rejects if their outcome is unknown', async () => {
+  const volume = asVolumeId('vol_01JCPZ0000000000000000000A')
+  const nodeId = asNodeId('node_01JCPZ0000000000000000000A')
+  const stored = { volume, epoch: 2, primary: nodeId, promotable: [], cv: 4 }
+  const requests = [{ kind: 'shrink', volume, epoch: 2, nodeId } as const]
+  const { calls, received } = withServer(() => ({ configurations: [stored] }))
+  expect(await calls.configure(requests)).toEqual([stored])
+  expect(received).toMatchObject([{ method: 'configure', requests }])
+  const busy = withServer(() => ({ error: 'store_unavailable' }))
+  await expect(busy.calls.configure(requests)).rejects.toThrow('store_unavailable')
+  await expect(createServerCalls(key, () => false).configure(requests)).rejects.toThrow('no session')
 })
