@@ -1,5 +1,5 @@
 // A vote and a request for a promotable node leave only after they are on disk. The disk is a function here, which answers
-// when the test says so.
+// when the test resolves it.
 
 import { asNodeId, asVolumeId, type ConfigureRequest, type DesiredCopy } from '@holdfast/contract'
 import { timingsFor } from '@holdfast/core/promotion/timings'
@@ -26,7 +26,7 @@ const COPY: DesiredCopy = {
 }
 const PRIMARY: DesiredCopy = { ...COPY, role: 'primary', peers: [B] }
 
-/** A table at the node whose disk writes when told so, and a clock that only the test moves. */
+/** A table at the node whose disk writes when the test resolves a write, and a clock that only the test moves. */
 function startTable(node: typeof A, copy: DesiredCopy, isFast = false) {
   const clock = { nowMs: 0 }
   const writes: PromiseWithResolvers<void>[] = []
