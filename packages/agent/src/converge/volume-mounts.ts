@@ -89,8 +89,10 @@ export function createVolumeMounts(deps: VolumeMountDeps): VolumeMounts {
     async prepare(item, isFirst) {
       const { template } = item
       await requireMounted(item)
-      for (const mount of storedMounts(template))
-        if (!mount.readOnly && isFirst) await copyContent(deps, item, mount)
+      const copied = storedMounts(template).filter((mount) => !mount.readOnly && isFirst)
+      // A copy writes into the volume before the container is started.
+      if (copied.length > 0) await deps.gate.require(writtenVolumes(template))
+      for (const mount of copied) await copyContent(deps, item, mount)
       const isWriter = writtenVolumes(template).length > 0
       const driver = isWriter ? await engine.cgroupDriver() : 'none'
       return { volumes: places.volumes, cgroupParent: cgroupParent(template, places, driver) }

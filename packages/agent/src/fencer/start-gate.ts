@@ -9,7 +9,7 @@ import { type Guard, guardOf } from '@holdfast/core/promotion/plan-deadlines'
 import type { PromotionTimings } from '@holdfast/core/promotion/timings'
 import { ActionError } from '../converge/action-error.ts'
 import type { Leases, StartGate } from '../ports/leases.ts'
-import { bootTime } from './boot-clock.ts'
+import { bootTime, latestBootClockMs } from './boot-clock.ts'
 import type { FencerLink } from './fencer-link.ts'
 import type { DeadlineKeeper } from './keep-deadlines.ts'
 
@@ -32,10 +32,13 @@ export interface GateDeps {
 }
 
 /** Whether the lease of the volume has ended, or ends so soon that the fencer acts. */
-export const isLeaseOver = (
+export function isLeaseOver(
   { leases, timings }: Pick<GateDeps, 'leases' | 'timings'>,
   volume: VolumeId,
-): boolean => bootTime().ms >= leases.endMs(volume) - timings.fenceMs
+): boolean {
+  const endMs = leases.endMs(volume)
+  return Number.isFinite(endMs) ? latestBootClockMs() >= endMs - timings.fenceMs : endMs < 0
+}
 
 type Refusal = { readonly volume: VolumeId; readonly why: Guard | 'no_lease' | 'unconfirmed' }
 

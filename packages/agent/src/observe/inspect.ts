@@ -148,7 +148,8 @@ async function explainNewExit(
   const exit = view && findLastExit(view, found, note)
   if (view === undefined || exit === undefined || exit.at === knownExit(view, found.id)?.at)
     return view?.exitCause
-  const written = exit.signal === 'SIGKILL' ? writtenVolumes(view.item.template) : []
+  const mayBeFenced = exit.signal === 'SIGKILL' && exit.oomKilled !== true
+  const written = mayBeFenced ? writtenVolumes(view.item.template) : []
   const fenced = written.length === 0 ? undefined : await explainKill(written)
   if (fenced !== undefined) return { at: exit.at, text: fenced }
   // While a later run is up, the engine no longer has the start of the run that ended.
