@@ -25,6 +25,7 @@ async function keep(before: readonly FencedGroup[] = []) {
   const link = createFencerLink(folder)
   if (before.length > 0) await link.renew(before)
   const { leases, set } = settableLeases()
+  const killed: string[] = []
   const state: { copies: DesiredCopy[] | undefined; writers: VolumeId[][] | undefined } = {
     copies: undefined,
     writers: [],
@@ -38,6 +39,7 @@ async function keep(before: readonly FencedGroup[] = []) {
     writersOf: async () => state.writers ?? Promise.reject(new Error('no engine')),
     cgroupsOf: (volume) => [`/cg/${volume}`],
     mountPointOf: (volume) => `/mnt/${volume}`,
+    kill: (cgroups) => killed.push(...cgroups) > 0,
     log: pino({ level: 'silent' }),
   })
   keepers.push(keeper)
@@ -46,7 +48,7 @@ async function keep(before: readonly FencedGroup[] = []) {
     writeFileSync(join(folder, 'report.json'), encodeReport({ boot, heartbeatMs: ms, groups, fences }))
   }
   const ends = async () => (await link.deadlines()).map(({ name, leaseEndMs }) => [name, leaseEndMs])
-  return { keeper, link, set, state, report, ends }
+  return { keeper, link, set, state, report, ends, killed }
 }
 
 test('keeps the deadlines of the agent before it until the copies and their leases are known', async () => {
@@ -115,4 +117,23 @@ test('a volume is watched by a living fencer that knows an end not later than it
   report([groupOf(volume, endMs, [])])
   await keeper.check()
   expect([keeper.fencedSince(volume), changes.flat()]).toEqual([undefined, [volume, volume]])
+})
+
+test('writers are killed by the agent if a fence is due and no living fencer has one', async () => {
+  const volume = newVolume()
+  const { keeper, state, set, report, killed } = await keep()
+  state.copies = [desiredCopy({ volume })]
+  set(bootTime().ms + 60_000)
+  await keeper.check()
+  expect(killed).toEqual([])
+  const endMs = bootTime().ms + 2_000
+  set(endMs)
+  await keeper.check()
+  expect(killed).toContain(`/cg/${volume}`)
+  const fence = { epoch: 1, leaseEndMs: endMs, sinceMs: 0, since: 'then', emptyMs: undefined }
+  report([groupOf(volume, endMs, [`/cg/${volume}`])], new Map([[volume, fence]]))
+  await keeper.check()
+  const count = killed.length
+  await keeper.check()
+  expect(killed).toHaveLength(count)
 })

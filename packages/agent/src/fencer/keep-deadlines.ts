@@ -15,7 +15,7 @@ import type { PromotionTimings } from '@holdfast/core/promotion/timings'
 import type { Logger } from 'pino'
 import type { Fences, Leases } from '../ports/leases.ts'
 import { coalesce } from '../routing/coalesce.ts'
-import { bootTime } from './boot-clock.ts'
+import { bootTime, latestBootClockMs } from './boot-clock.ts'
 import { encodeDeadlines } from './fencer-files.ts'
 import type { FencerLink } from './fencer-link.ts'
 
@@ -37,6 +37,8 @@ export interface DeadlineDeps {
   /** The cgroups of the volume's writers; empty if the kernel has none that could be killed. */
   cgroupsOf(volume: string): readonly string[]
   mountPointOf(volume: string): string
+  /** Kills all processes below the cgroups. Returns whether there may have been any. */
+  kill(cgroups: readonly string[]): boolean
   readonly log: Logger
 }
 
@@ -78,6 +80,7 @@ export async function startDeadlineKeeper(deps: DeadlineDeps): Promise<DeadlineK
   const check = coalesce(async () => {
     report = await link.report()
     await attempt(renew)
+    killUnfenced(deps, file, report)
     const before = fences
     fences = fencesIn(report)
     const volumes = new Set([...before.keys(), ...fences.keys()])
@@ -94,6 +97,19 @@ export async function startDeadlineKeeper(deps: DeadlineDeps): Promise<DeadlineK
     isWatched: async (volume) =>
       guardOf(await link.report(), [volume], leases.endMs(volume), bootTime()) === 'guarded',
     close: () => clearInterval(timer),
+  }
+}
+
+/** Ends writers whose fence is due and not in force: a fencer that is dead or starts again must not let them run. */
+function killUnfenced(
+  { kill, log }: DeadlineDeps,
+  groups: readonly FencedGroup[],
+  report: FencerReport | undefined,
+): void {
+  const nowMs = latestBootClockMs()
+  for (const { name, cgroups, leaseEndMs, fenceMs } of groups) {
+    if (nowMs < leaseEndMs - fenceMs || (isLiving(report) && report?.fences.has(name))) continue
+    if (kill(cgroups)) log.warn({ group: name, leaseEndMs }, 'lease ends without a fence, writers killed')
   }
 }
 

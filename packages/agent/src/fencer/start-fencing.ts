@@ -22,7 +22,7 @@ interface FencingDeps extends Pick<GateDeps, 'leases' | 'confirmEpoch' | 'timing
   copies(): ReadonlyMap<VolumeId, DesiredCopy> | undefined
   /** The folder of the mount points. */
   readonly mounts: string
-  readonly host: Pick<HostVolumes, 'writerCgroups'> | undefined
+  readonly host: Pick<HostVolumes, 'writerCgroups' | 'killWriters'> | undefined
   /** Called when fences of the volumes have begun or ended. */
   onFences(volumes: readonly VolumeId[]): void
   /** Called when volumes may have to be mounted that a fence kept unmounted. */
@@ -50,6 +50,7 @@ export async function startFencing(deps: FencingDeps): Promise<Fencing> {
     copies: () => deps.copies()?.values(),
     together: () => [...deps.desired.values()].map(({ template }) => writtenVolumes(template)),
     writersOf: (volumes) => writersOf(deps.engine, volumes),
+    kill: (cgroups) => deps.host?.killWriters(cgroups) ?? false,
     cgroupsOf: (volume) => deps.host?.writerCgroups(volume) ?? [],
     mountPointOf: (volume) => join(deps.mounts, volume),
   })

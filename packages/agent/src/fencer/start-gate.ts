@@ -68,7 +68,7 @@ export function createStartGate(deps: GateDeps): StartGate {
       const fenced = volumes.find(
         (volume) => fencer !== undefined && (isLeaseOver(deps, volume) || isFencedIn(report, volume)),
       )
-      return fenced && `the fencer ended it, because this node's lease of the volume ${fenced} ended`
+      return fenced && `this node's lease of the volume ${fenced} ended`
     },
   }
 }

@@ -38,7 +38,7 @@ export interface InspectDeps {
   readonly readiness: Readiness
   readonly places: MountPlaces
   readonly exitCounts: Pick<ExitCounts, 'of' | 'note' | 'forget'>
-  /** Why a writer of the volumes was killed just now, if the fencer did it. */
+  /** Why a writer of the volumes was killed just now, if its lease ended. */
   explainKill(volumes: readonly VolumeId[]): Promise<string | undefined>
   /** Called for a container with unsafe settings, which must be removed. */
   onUnsafe(containerId: string): void
@@ -137,7 +137,7 @@ async function readTexts(
   }
 }
 
-/** Why the fencer ended the last run, or why its program could not be executed. Read once, before the exit is reported. */
+/** Why the last run ended with its lease, or could not execute its program. Read once, before the exit is reported. */
 async function explainNewExit(
   { engine, statuses, explainKill }: InspectDeps,
   id: AssignmentId,

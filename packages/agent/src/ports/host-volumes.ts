@@ -17,6 +17,8 @@ export interface HostVolumes {
   finishSeed(path: string): Promise<void>
   /** The cgroups below which writers of the volume run; empty if the kernel has none in which all can be killed. */
   writerCgroups(volume: string): readonly string[]
+  /** Kills all processes below the cgroups. Returns whether there may have been any. */
+  killWriters(cgroups: readonly string[]): boolean
   /** Removes the empty cgroups of writers, except those of the volumes to keep. Returns how many the kernel still holds. */
   removeEmptyCgroups(keep: ReadonlySet<VolumeId>): number
 }

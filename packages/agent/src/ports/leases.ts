@@ -31,6 +31,6 @@ export interface StartGate {
   readonly require: RequireLease
   /** Calls the listener after leases or the fencer may have changed; `mayStart` states whether `require` would pass then. */
   onChecked(listener: (mayStart: (volumes: readonly VolumeId[]) => boolean) => void): void
-  /** Why a writer of the volumes was killed just now, if the fencer did it. */
+  /** Why a writer of the volumes was killed just now, if its lease ended. */
   explainKill(volumes: readonly VolumeId[]): Promise<string | undefined>
 }

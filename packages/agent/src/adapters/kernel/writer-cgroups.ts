@@ -5,6 +5,7 @@ import { existsSync, lstatSync, readdirSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { isVolumeId, type VolumeId } from '@holdfast/contract'
 import type { HostVolumes } from '../../ports/host-volumes.ts'
+import { killCgroups } from './kill-cgroups.ts'
 
 const ROOT = '/sys/fs/cgroup'
 
@@ -12,7 +13,8 @@ const ROOT = '/sys/fs/cgroup'
 export const createWriterCgroups = (
   cgroup: string,
   root = ROOT,
-): Pick<HostVolumes, 'removeEmptyCgroups' | 'writerCgroups'> => ({
+): Pick<HostVolumes, 'removeEmptyCgroups' | 'writerCgroups' | 'killWriters'> => ({
+  killWriters: (cgroups) => [...killCgroups(cgroups).values()].some((found) => found !== 'empty'),
   writerCgroups: (volume) => writerCgroups(cgroup, volume, root),
   removeEmptyCgroups: (keep) =>
     hierarchies(root)
