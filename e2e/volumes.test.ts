@@ -65,6 +65,16 @@ async function untilReplicated(id = volume): Promise<void> {
   )
 }
 
+/** Waits until every replica is promotable as well: until then the nodes change the record of the volume. */
+async function untilPromotable(id: string): Promise<void> {
+  await untilReplicated(id)
+  const arePromotable = async (): Promise<boolean> =>
+    (await readVolume(id)).copies.every(
+      ({ role, promotable }: { role: string; promotable: boolean }) => role === 'primary' || promotable,
+    )
+  await waitUntil(arePromotable, { what: 'the replicas are promotable', timeoutMs: 60_000 })
+}
+
 /** Waits for further confirmed inserts and committed transactions. */
 async function untilItWrites(): Promise<void> {
   const [inserted, committed] = [ledger.confirmed.size, bench.log.committed.size]
@@ -231,7 +241,7 @@ test('rejects each faulty volume and mount with its code and stores nothing', as
   }
   const [primary, other] = [await idOf('acme', 'acme-1'), await idOf('acme', 'acme-2')]
   const nodes = { primary, other, foreign: await idOf('globex', 'globex-1') }
-  const world = await prepareVolumeWorld({ platform: cluster.platform, nodes, untilReady: untilReplicated })
+  const world = await prepareVolumeWorld({ platform: cluster.platform, nodes, untilReady: untilPromotable })
   for (const row of VOLUME_PROVOCATIONS) expect(await rejectionFaults(world, row)).toEqual([])
   const altered = await createAltered(world)
   const { alterations, warnings } = Object(altered.body)
