@@ -174,6 +174,16 @@ test('a request that another node, tenant, epoch or version sends changes nothin
   expect(await stored(world)).not.toHaveProperty('promotable')
 })
 
+test('a node that sends too many changes is refused for a while, and no other node is', async () => {
+  const { primary, replica, ids } = await startWorld()
+  const shrink = { ...grow(ids[1]), kind: 'shrink' as const }
+  // More than two windows allow, because a window may end between the calls.
+  const sent = Array.from({ length: 202 }, () => primary.configure([shrink]))
+  const errors = (await Promise.all(sent)).map(({ error }) => error)
+  expect(errors).toContain('too_many_writes')
+  expect((await replica.configure([READ])).configurations).toHaveLength(1)
+})
+
 test('a node that is cordoned is not added, and each volume of a long call is configured', async () => {
   const { one, tenant, ids, primary } = await startWorld()
   const others = Array.from({ length: 60 }, (_, at) =>

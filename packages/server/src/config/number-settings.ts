@@ -113,7 +113,7 @@ export const livenessShape = object({
 export const promotionShape = object({
   silentSeconds: count(
     12,
-    2,
+    1,
     3600,
     'A copy may replace a primary that sent nothing for this time, or for 1.2 heartbeat intervals if that is longer',
   ),

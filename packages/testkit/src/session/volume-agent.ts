@@ -13,7 +13,6 @@ import {
   type NodeId,
   type ObservedCopy,
   type Peer,
-  PROMISES,
   type PromiseAnswer,
   type ServerMessage,
   type VolumeId,
@@ -63,7 +62,7 @@ type AnswerAbout = (
 
 export interface VolumeAgentOptions {
   readonly poolBytes: number
-  /** By default those of an agent of this version, and promises. */
+  /** By default those of an agent of this version. */
   readonly capabilities?: readonly string[]
   readonly report?: (copy: DesiredCopy) => ObservedCopy | undefined
   readonly agentPeerAddress?: string
@@ -131,7 +130,7 @@ export async function openVolumeAgent(
   options: VolumeAgentOptions,
 ): Promise<VolumeAgent> {
   const { poolBytes, agentPeerAddress = '10.0.0.1:7844' } = options
-  const { capabilities = [...new Set([...AGENT_CAPABILITIES, PROMISES])] } = options
+  const { capabilities = AGENT_CAPABILITIES } = options
   const copies = new Map<VolumeId, DesiredCopy>()
   let peers: readonly Peer[] = []
   let report = options.report ?? obey
