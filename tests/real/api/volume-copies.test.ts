@@ -11,6 +11,7 @@ import {
   type JsonObject,
   NODE_COUNTRY,
   type NodeId,
+  PROMISES,
   VERSION,
 } from '@holdfast/contract'
 import { nodes, type StoredNode } from '@holdfast/server/store/records'
@@ -138,7 +139,7 @@ test('a volume becomes ready by the reports of its agents, and reads show what t
         state: 'current',
         checkpoint: 3,
         checkpointAge: 2,
-        promotable: true,
+        promotable: false,
       },
     ],
   })
@@ -383,7 +384,7 @@ test('a drained primary is handed over to its current replica, and the drained n
   expect(await eventTypes(world)).toContain('volume.handed_over')
 })
 
-test('a node is promotable only while it holds a copy and satisfies the residency, and only in its epoch', async () => {
+test('a node is promotable only in its epoch, with a copy, within the residency and if agents can promise', async () => {
   const world = await worldWith(4)
   const { nodes: enrolled } = world
   for (const { nodeId } of enrolled) await setCountry(world, nodeId, 'DE')
@@ -402,6 +403,8 @@ test('a node is promotable only while it holds a copy and satisfies the residenc
   const grown = ids.slice(1).map((nodeId, cv) => ({ kind: 'grow' as const, cv, nodeId }))
   const promotable = ids.slice(1).toSorted()
   expect(await configured(primary, ...grown)).toMatchObject({ promotable, cv: 3 })
+  const shown = (await read(world, id)).copies.map((copy) => copy.promotable)
+  expect(shown).toEqual([false, true, true, true])
 
   await setCountry(world, third, 'FR')
   const isRead = async (cv: number) => (await configured(primary, { kind: 'read' })).cv === cv
@@ -409,6 +412,12 @@ test('a node is promotable only while it holds a copy and satisfies the residenc
   const removed = await world.api.delete(`${world.path}/${id}/replicas/${fourth}`)
   expect(removed.status, removed.text).toBeLessThan(300)
   expect(await configured(primary, { kind: 'read' })).toMatchObject({ promotable: [second], cv: 5 })
+  await setCapabilities(
+    world,
+    primary.nodeId,
+    AGENT_CAPABILITIES.filter((name) => name !== PROMISES),
+  )
+  await waitUntil(() => isRead(6), { what: 'the primary that cannot promise has no promotable node' })
 
   const drained = await world.api.send('POST', `/api/v1/nodes/${first}/drain`)
   expect(drained.status, drained.text).toBeLessThan(300)
@@ -417,7 +426,7 @@ test('a node is promotable only while it holds a copy and satisfies the residenc
     epoch: 2,
     primary: second,
     promotable: [],
-    cv: 7,
+    cv: 8,
   })
 })
 

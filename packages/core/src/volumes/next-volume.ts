@@ -1,6 +1,7 @@
 // Decides the next state of a volume from the reports of its agents and the state of its nodes.
 // See docs/design/volumes.md#volumes-in-the-server
 
+import type { NodeId } from '@holdfast/contract'
 import { keepPromotable } from './configuration/keep-promotable.ts'
 import { forgetGone, observeCopies } from './copy-states.ts'
 import { isLastPrimary } from './judge-offers.ts'
@@ -28,13 +29,19 @@ export type NextVolume<V> =
 export function nextVolume<V extends VolumeRecord>(before: V, situation: VolumeSituation): NextVolume<V> {
   const next = decideNext(before, situation)
   if (next.kind === 'delete') return next
-  return { ...next, volume: keepPromotable(before, withoutStrangers(next.volume, situation)) }
+  return { ...next, volume: keepPromotable(before, withoutUnfit(next.volume, situation)) }
 }
 
-/** A copy whose node no longer satisfies the residency of the volume must not become its primary. */
-function withoutStrangers<V extends VolumeRecord>(volume: V, { isResident }: VolumeSituation): V {
-  const kept = volume.promotable?.filter(isResident)
-  return kept === undefined ? volume : { ...volume, promotable: kept }
+/**
+ * A copy whose node no longer satisfies the residency of the volume must not become its primary. An agent that went back to
+ * a version without promises writes without a lease, so no copy may replace it, and does not answer as a copy.
+ */
+function withoutUnfit<V extends VolumeRecord>(volume: V, { isResident, nodeOf }: VolumeSituation): V {
+  const { promotable, primary } = volume
+  if (promotable === undefined || primary === null) return volume
+  const canPromise = (id: NodeId) => nodeOf(id)?.cannotPromise !== true
+  const fit = promotable.filter((id) => isResident(id) && canPromise(id))
+  return { ...volume, promotable: canPromise(primary.nodeId) ? fit : [] }
 }
 
 function decideNext<V extends VolumeRecord>(before: V, situation: VolumeSituation): NextVolume<V> {

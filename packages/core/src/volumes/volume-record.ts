@@ -59,6 +59,8 @@ export interface CopyNode {
   readonly hasPool: boolean
   /** Whether the agent is of a version without volumes: it keeps the data, but nothing can use it. Absent: it is not. */
   readonly isTooOld?: boolean
+  /** Whether the agent is of a version without promises: it writes without a lease. Absent: it is not. */
+  readonly cannotPromise?: boolean
 }
 
 /** The last report of an agent about its copy. */

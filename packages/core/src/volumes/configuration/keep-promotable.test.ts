@@ -75,6 +75,14 @@ describe('a change of a volume', () => {
     expect(next).toMatchObject({ volume: { promotable: [TWO], cv: 6, copies: COPIES } })
   })
 
+  test.each([
+    ['of a copy drops that node', { 1: node(), 2: node(), 3: node({ cannotPromise: true }) }, [TWO]],
+    ['of the primary drops all', { 1: node({ cannotPromise: true }), 2: node(), 3: node() }, []],
+  ] as const)('to an agent without promises %s', (_about, nodes, promotable) => {
+    const next = nextVolume(protectedBy(), aSituation({ nodes, replicas: 2 }))
+    expect(next).toMatchObject({ volume: { promotable, cv: 6 } })
+  })
+
   test('drops a node that was removed', () => {
     const next = nextVolume(protectedBy(), aSituation({ nodes: { 1: node(), 2: node() } }))
     expect(next).toMatchObject({ volume: { promotable: [TWO], cv: 6 } })

@@ -4,6 +4,7 @@
 import {
   capabilitiesOf,
   type NodeId,
+  PROMISES,
   type ResidencyRules,
   type TenantId,
   VOLUMES,
@@ -76,6 +77,7 @@ export function copyNode(read: ReadRecord, tenant: TenantId, id: NodeId): CopyNo
     isLeaving: isDraining(node) || claimOf(claims, tenant)?.state === 'releasing',
     hasPool: node.storage !== undefined,
     isTooOld: !capabilitiesOf(node.agent).includes(VOLUMES),
+    cannotPromise: !capabilitiesOf(node.agent).includes(PROMISES),
   }
 }
 
