@@ -65,7 +65,7 @@ let [a, b, c]: StoredNode[] = []
 let data: VolumeId
 /** The nodes that the server does not hear. */
 let silent: Set<NodeId>
-/** What each agent answers about a volume; undefined: it does not answer. */
+/** The answer of each agent about a volume; undefined: it does not answer. */
 let answer: (nodeId: NodeId, asked: AskedVolume) => Partial<PromiseAnswer> | undefined
 let calls: string[]
 /** The quota of containers. */
@@ -363,7 +363,7 @@ describe('a silent primary', () => {
     expect(calls.filter((call) => call.startsWith('prepare'))).toEqual([])
   })
 
-  test('is not replaced while it is heard', async () => {
+  test('is not replaced while it sends heartbeats', async () => {
     await report(data, idOf(b), { isPromiseExpired: true })
     silent.add(idOf(c))
     await waitUntil(() => promoting !== undefined, { what: 'the controller runs' })
@@ -373,7 +373,7 @@ describe('a silent primary', () => {
     await promoted(data, 'b 2')
   })
 
-  test('is not replaced if it is heard again before the vote counts', async () => {
+  test('is not replaced if it sends heartbeats again before the vote is used', async () => {
     before = async (method) => {
       if (method === 'prepare') silent.delete(idOf(a))
     }

@@ -16,7 +16,7 @@ export const VOLUME_PHASE_TEXTS: { readonly [phase in (typeof VOLUME_PHASES)[num
   },
   Degraded: {
     meaning: 'The node of the primary is unreachable, or its storage pool cannot be read.',
-    next: '`holdfast describe volume <name>` names the node. Bring it back.',
+    next: '`holdfast describe volume <name>` names the node. Bring it back, or let a copy continue: `holdfast volume promote <name> --dry-run` shows what would be lost.',
   },
   Promoting: { meaning: 'Another copy becomes the primary.' },
   Resizing: { meaning: 'The copies get the new size.' },
@@ -39,5 +39,19 @@ export const VOLUME_REASON_TEXTS = {
   replica_lagging: {
     meaning: 'A copy is more than 15 seconds behind the primary.',
     next: '`holdfast describe volume <name>` shows the age of each copy.',
+  },
+  copies_lagging: {
+    meaning: 'The node of the primary is silent, and every copy is further behind than the platform allows.',
+    next: 'Bring the node back, or accept the loss: `holdfast volume promote <name> --force --dry-run` shows it.',
+  },
+  copies_refused: {
+    meaning:
+      'The node of the primary is silent, and residency or the placement of the writer refuses the nodes of the copies.',
+    next: 'Bring the node back, or change what refuses them: labels, residency, constraints or capacity.',
+  },
+  no_common_checkpoint: {
+    meaning:
+      'The node of the primary is silent, and no node has a common checkpoint of all volumes that the deployment writes.',
+    next: 'Bring the node back.',
   },
 } satisfies { readonly [reason: string]: WordText }

@@ -1,5 +1,6 @@
 // Commands of volumes against scripted API responses. tests/real/cli/volumes.test.ts runs them on a platform.
 
+import { asNodeId } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
 import { aVolume, ME, TENANT } from '../../resources/volume.fixture.ts'
 import { invocation, scriptClient, scriptTerminal } from '../../terminal/scripted-terminal.fixture.ts'
@@ -7,6 +8,7 @@ import { describe as describeCommand } from '../describe.ts'
 import { get } from '../get.ts'
 import { volumeCreate } from './volume-create.ts'
 import { volumeDescribe } from './volume-describe.ts'
+import { volumePromote } from './volume-promote.ts'
 import { volumeRecommendations, volumeRecommendationsApply } from './volume-recommendations.ts'
 import { volumeResize } from './volume-resize.ts'
 
@@ -82,6 +84,41 @@ test.each([
   const terminal = scriptTerminal()
   expect(await command.run(invocation(terminal, args, typed), scriptClient({}))).toBe(2)
   expect(terminal.printed.err).toContain(message)
+})
+
+describe('volume promote', () => {
+  const volume = aVolume()
+  const path = `/tenants/${TENANT}/volumes/${volume.id}/promote`
+  const promoted = aVolume({
+    primary: {
+      nodeId: volume.copies[1]?.nodeId ?? asNodeId(''),
+      nodeName: 'n2',
+      epoch: 3,
+      since: '2026-01-31T12:00:00.000Z',
+    },
+  })
+  const client = () =>
+    scriptClient({
+      'GET /me': ME,
+      'GET /dvm/volumes?limit=500': { items: [volume], nextCursor: null },
+      [`POST ${path}`]: promoted,
+    })
+
+  test('asks for the name, and promotes once it was typed', async () => {
+    const terminal = scriptTerminal({ typed: 'data' })
+    expect(await volumePromote.run(invocation(terminal, ['data']), client())).toBe(0)
+    expect(terminal.printed.err).toContain('Type its name to confirm')
+    expect(terminal.printed.out).toBe('volume/data promoted from n1 to n2\n')
+  })
+
+  test.each([
+    ['dat', 1, 'volume data was not promoted: the name does not match'],
+    [undefined, 2, 'stdin is not a terminal; use --yes to promote a copy of volume data'],
+  ])('with the answer %s it promotes nothing', async (typed, exitCode, message) => {
+    const terminal = scriptTerminal(typed === undefined ? {} : { typed })
+    expect(await volumePromote.run(invocation(terminal, ['data']), scriptClient({}))).toBe(exitCode)
+    expect(terminal.printed.err).toContain(message)
+  })
 })
 
 describe('volume recommendations', () => {

@@ -10,7 +10,7 @@ import type { GroupMember } from '../handover.ts'
 import { replicasOf, type VolumeRecord } from '../volume-record.ts'
 import { type AnswerOf, type CommonCheckpoint, commonCheckpoint } from './common-checkpoint.ts'
 
-/** What keeps a copy from being promoted; `none` if nothing does. */
+/** Why a copy is not promoted, as one word; `none` if it may be. */
 export type PromotionObstacle =
   | 'none'
   /** The primary does not need the promise of the node for every volume of the group. */
@@ -38,7 +38,7 @@ export interface PromotionLimits {
   readonly apartMs: number
 }
 
-/** What an operator demands. */
+/** The demands of an operator. */
 export interface Demand {
   /** The only node that may be prepared. */
   readonly nodeId?: NodeId

@@ -42,7 +42,7 @@ type AnswersOf = (nodeId: NodeId) => Promise<readonly PromiseAnswer[] | undefine
 /** Groups of one tenant that are promoted at the same time. */
 const AT_ONCE = 8
 
-/** Returns the volumes that must be looked at again. */
+/** Returns the volumes that must be checked again. */
 export async function promoteTenant(
   deps: PromotionLoopDeps,
   tenant: TenantId,

@@ -71,7 +71,7 @@ function noticeChange(
   return report !== undefined && notice(tenant, report)
 }
 
-/** The volumes to look at, and the round of each tenant that is under way. A slow node delays its own tenant only. */
+/** The volumes to check, and the round of each tenant that is under way. A slow node delays its own tenant only. */
 function createRounds(deps: PromotionLoopDeps) {
   const waiting = new Map<TenantId, Set<VolumeId>>()
   const running = new Map<TenantId, Promise<void>>()

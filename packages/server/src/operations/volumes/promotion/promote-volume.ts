@@ -23,7 +23,7 @@ import { volumeNotFound } from '../read-volumes.ts'
 import { volumeView } from '../volume-view.ts'
 import { promotionGroup } from './promotion-group.ts'
 import { asked } from './promotion-port.ts'
-import { type CannotPromote, changedMeanwhile, waitingFor } from './promotion-refusals.ts'
+import { type CannotPromote, changedSinceAsked, waitingFor } from './promotion-refusals.ts'
 import {
   type Answers,
   type GroupState,
@@ -94,7 +94,7 @@ async function findVote(
   const plan = planNow(deps, state, await askCopies(deps, tenant, state))
   if ('wait' in plan) return waitingFor(refusals, plan)
   const vote = await voteOfNode(deps, tenant, members, plan.prepare, demand)
-  return vote === undefined ? changedMeanwhile(refusals) : done(vote)
+  return vote === undefined ? changedSinceAsked(refusals) : done(vote)
 }
 
 const readCached =
@@ -137,7 +137,7 @@ function decide(
   if (!found.ok) return abort(found)
   const promoted = stagePromotion(deps, transaction, tenant, volume.id, vote)
   const next = promoted?.find(({ id }) => id === volume.id)
-  if (next === undefined) return abort(changedMeanwhile({ store, tenant, volume, demand }))
+  if (next === undefined) return abort(changedSinceAsked({ store, tenant, volume, demand }))
   recordAudit(transaction, clock, caller, {
     action: 'volumes:promote',
     subject: { kind: 'Volume', name: volume.spec.name },

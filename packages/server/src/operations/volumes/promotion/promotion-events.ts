@@ -1,4 +1,4 @@
-// The events about promotions of volumes, and what a promotion loses, in words.
+// The events about promotions of volumes, and the loss of a promotion in words.
 
 import type { NodeId, Promotion, QuarantinedCopy } from '@holdfast/contract'
 import type { StoredCopyReport, StoredVolume } from '../../../store/records.ts'
@@ -11,7 +11,7 @@ const subjectOf = ({ id, spec }: StoredVolume) => ({ kind: 'Volume', name: spec.
 const lossSeconds = ({ lossMs }: Promotion): number | null =>
   lossMs === null ? null : Math.ceil(lossMs / 1_000)
 
-/** What the promotion loses. The time counts back from the last moment at which the old primary can have written. */
+/** The loss of a promotion, in words. The time counts back from the last moment at which the old primary can have written. */
 export function lossText(promotion: Promotion, nameOf: NodeName): string {
   const seconds = lossSeconds(promotion)
   const from = nameOf(promotion.from)

@@ -36,7 +36,7 @@ export function waitingFor(facts: CannotPromote, plan: GroupPlan & { readonly wa
 }
 
 /** The records changed after the vote, or the answer to the request for it was lost. */
-export const changedMeanwhile = (facts: CannotPromote): Refused =>
+export const changedSinceAsked = (facts: CannotPromote): Refused =>
   notNow(facts, 'the same request again: the volume or its copies changed while the copies were asked')
 
 function notNow({ store, tenant, volume, demand }: CannotPromote, accepted: string): Refused {
