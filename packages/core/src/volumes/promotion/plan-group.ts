@@ -1,5 +1,5 @@
 // Which copy of a volume group is prepared for promotion, or why none is, copy by copy. All volumes that one workload writes
-// are promoted together, so a copy must fit for every one of them. See docs/design/promotion.md#controller
+// are promoted together, so a copy must fit for every one of them. See docs/design/promoting.md#controller
 
 import type { NodeId, PromiseAnswer } from '@holdfast/contract'
 import { type Candidate, type PromotionPlan, planPromotion } from '../../promotion/plan-promotion.ts'

@@ -1,5 +1,5 @@
 // The records of a volume group after the vote of a copy: all volumes are promoted together or none is.
-// See docs/design/promotion.md#controller
+// See docs/design/promoting.md#controller
 
 import type { HeldCheckpoint, NodeId, PromiseAnswer, Promotion } from '@holdfast/contract'
 import { promoteGroup } from '../../promotion/controller.ts'

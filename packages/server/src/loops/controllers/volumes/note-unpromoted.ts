@@ -4,7 +4,7 @@ import type { TenantId } from '@holdfast/contract'
 import type { GroupPlan, PromotionObstacle } from '@holdfast/core'
 import { type StoredVolume, volumes } from '../../../store/records.ts'
 import { inTenant } from '../../../store/transaction.ts'
-import type { PromotionLoopDeps } from './promote-tenant.ts'
+import type { Leadership } from '../../leadership/lead-shards.ts'
 
 /** Obstacles that end without an operator. */
 const PASSING: readonly PromotionObstacle[] = ['none', 'promised', 'node_silent']
@@ -21,7 +21,7 @@ export function reasonOf(plan: GroupPlan): string | null | undefined {
 
 /** Stores the reason with all volumes of the group; undefined leaves it as it is. */
 export async function noteUnpromoted(
-  { leadership }: PromotionLoopDeps,
+  { leadership }: { readonly leadership: Pick<Leadership, 'fenced'> },
   tenant: TenantId,
   group: readonly StoredVolume[],
   reason: string | null | undefined,

@@ -1,6 +1,6 @@
 // The promotion controller. A copy reports that its promise to the primary has expired. While that is so, and the primary
 // is silent, the process that owns the tenant's shard asks the copies, prepares the best one and promotes it.
-// See docs/design/promotion.md#controller
+// See docs/design/promoting.md#controller
 
 import type { TenantId, VolumeId } from '@holdfast/contract'
 import type { Change } from '../../../store/cache/record-index.ts'

@@ -1,5 +1,5 @@
 // POST .../volumes/{id}/promote: an operator has a copy replace the silent primary of a volume, with all volumes that the
-// same workload writes. See docs/design/promotion.md#operators
+// same workload writes. See docs/design/promoting.md#operators
 
 import {
   decode,

@@ -1,5 +1,5 @@
 // The steps of a promotion that the controller and an operator's request share: ask the copies, plan, ask one copy for its
-// votes, and stage the records. See docs/design/promotion.md#controller
+// votes, and stage the records. See docs/design/promoting.md#controller
 
 import type { NodeId, PromiseAnswer, TenantId, VolumeId } from '@holdfast/contract'
 import { type Demand, type GroupPlan, type GroupVote, planGroup, promoteVolumes } from '@holdfast/core'
