@@ -2,13 +2,14 @@
 // no copy reports an expired promise, so the controller promotes nothing.
 
 import { asTenantId, asVolumeId, type JsonObject, type NodeId } from '@holdfast/contract'
-import { nodes, type StoredNode } from '@holdfast/server/store/records'
+import { nodes, pools, type StoredNode } from '@holdfast/server/store/records'
 import { inTenant } from '@holdfast/server/store/transaction'
 import { waitUntil } from '@holdfast/testkit'
 import type { ApiAnswer, ApiClient } from '@holdfast/testkit/platform/api-client'
 import { changeRecord } from '@holdfast/testkit/platform/change-record'
 import { makeTenant, type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
 import {
+  type EnrolledVolumeNode,
   enrollVolumeNode,
   openVolumeAgent,
   type VolumeAgent,
@@ -27,6 +28,8 @@ let volume: string
 /** The agents of the primary and of two copies; only the first copy is promotable. */
 let [primary, copy, other]: VolumeAgent[] = []
 let outside: NodeId
+/** The node whose agent is `primary`. */
+let lost: EnrolledVolumeNode | undefined
 
 beforeAll(async () => {
   const roles = ['api', 'broker', 'gateway', 'controllers']
@@ -35,7 +38,11 @@ beforeAll(async () => {
   tenant = made.id
   api = platform.api(made.token)
   path = `/api/v1/tenants/${tenant}/volumes`
-  ;[primary, copy, other] = await Promise.all([300, 200, 100].map((gib, at) => connect(`p${at}`, gib * GIB)))
+  const enrolled = await Promise.all([0, 1, 2].map((at) => enrollVolumeNode(platform.baseUrl, api, `p${at}`)))
+  lost = enrolled[0]
+  ;[primary, copy, other] = await Promise.all(
+    enrolled.map((node, at) => connect(node, (300 - 100 * at) * GIB)),
+  )
   outside = (await enrollVolumeNode(platform.baseUrl, api, 'outside')).nodeId
   volume = await create({ name: 'data', class: 'replicated', sizeBytes: GIB, replicas: 2 })
   await waitUntil(
@@ -51,8 +58,8 @@ beforeAll(async () => {
 })
 afterAll(() => platform.stop())
 
-const connect = async (name: string, poolBytes: number) =>
-  openVolumeAgent(platform.baseUrl, await enrollVolumeNode(platform.baseUrl, api, name), { poolBytes })
+const connect = (node: EnrolledVolumeNode, poolBytes: number) =>
+  openVolumeAgent(platform.baseUrl, node, { poolBytes })
 
 function agentOf(agent: VolumeAgent | undefined): VolumeAgent {
   if (agent === undefined) throw new Error('the agent is not connected')
@@ -158,5 +165,34 @@ test('a copy replaces a lost primary, and refusals state what keeps each copy fr
   const entries: JsonObject[] = Object((await api.get('/api/v1/audit?limit=50')).body['items'])
   expect(entries.filter(({ action }) => action === 'volumes:promote')).toMatchObject([
     { subject: { name: 'data' }, detail: { nodeId: idOf(copy), force: 'true', primaryIsDead: 'false' } },
+  ])
+})
+
+test('the former primary reports its data in quarantine, which is published once', async () => {
+  if (lost === undefined) throw new Error('the node was not enrolled')
+  const { agent } = await connect(lost, 300 * GIB)
+  const quarantined = [
+    { volume: asVolumeId(volume), epoch: 1, usedBytes: 512, since: '2026-01-01T00:00:00.000Z' },
+  ]
+  const storage = { poolBytes: 300 * GIB, usedBytes: 0 }
+  const report = (pool: object) =>
+    agent.send({
+      type: 'status',
+      session: agent.session,
+      observations: [],
+      pool: { storage, copies: [], ...pool },
+    })
+  const published = async (): Promise<JsonObject[]> =>
+    Object((await api.get('/api/v1/events?type=volume.divergence_preserved')).body['items'])
+  report({ quarantined })
+  await waitUntil(async () => (await published()).length > 0, { what: 'the divergence is published' })
+  report({ quarantined: [] })
+  report({ quarantined: [...quarantined, { ...quarantined[0], epoch: 7 }] })
+  const address = inTenant(asTenantId(tenant), pools, lost.nodeId)
+  await waitUntil(() => platform.server.store.get(address)?.record.quarantined?.length === 2, {
+    what: 'the last report is stored',
+  })
+  expect(await published()).toMatchObject([
+    { count: 1, data: { nodeId: lost.nodeId, epoch: 1, usedBytes: 512 } },
   ])
 })

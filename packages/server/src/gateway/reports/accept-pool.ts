@@ -7,7 +7,7 @@ import { judgePool } from '@holdfast/core'
 import { poolChangedEvent } from '../../operations/nodes/node-events.ts'
 import { markOf } from '../../operations/nodes/pools.ts'
 import { finishRelease } from '../../operations/nodes/release-node.ts'
-import { recordEvent, recordEventOnce } from '../../operations/record-write.ts'
+import { recordEvent } from '../../operations/record-write.ts'
 import { divergenceEvent } from '../../operations/volumes/promotion/promotion-events.ts'
 import { type Clock, timestamp } from '../../ports/clock.ts'
 import { nodes, poolMarks, pools, type StoredNode, type StoredPool, volumes } from '../../store/records.ts'
@@ -99,7 +99,7 @@ function publishDivergences(
       ({ from, fromEpoch }) => from === id && fromEpoch === copy.epoch,
     )
     if (volume !== undefined && isDeposed === true)
-      recordEventOnce(
+      recordEvent(
         transaction,
         clock,
         tenant,
