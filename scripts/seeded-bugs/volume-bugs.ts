@@ -8,8 +8,8 @@ const bugs: readonly Omit<Bug, 'inVolumes'>[] = [
     edits: [
       core(
         'placement/writer-claims.ts',
-        'return [...assignments, ...back].some(',
-        `return [...assignments.filter((each) => each.desired === 'running'), ...back].some(`,
+        'return [...current, ...back].some(',
+        `return [...current.filter((each) => each.desired === 'running'), ...back].some(`,
       ),
     ],
     seenBy: ['writer-claims', 'one-writer'],

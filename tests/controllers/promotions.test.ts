@@ -17,6 +17,7 @@ import {
 import { driveVolumes, type VolumeController } from '@holdfast/server/loops/controllers/volumes/drive-volumes'
 import { startPromotions } from '@holdfast/server/loops/controllers/volumes/promote-volumes'
 import type { Repeating } from '@holdfast/server/loops/repeat'
+import { readPlacements } from '@holdfast/server/operations/deployments/read/read-placements'
 import type { PromotionPort } from '@holdfast/server/operations/volumes/promotion/promotion-port'
 import {
   copyReportId,
@@ -278,6 +279,8 @@ describe('a silent primary', () => {
       promotions: [{ fromEpoch: 1, toEpoch: 2, checkpoint: 9, lossMs: 11_000, cause: 'primary_silent' }],
     })
     await becomes(stored, 'a removed', 'b running')
+    const shown = await readPlacements(store, tenant, stored.spec.name)
+    expect(shown.ok && shown.value.items.map(({ state }) => state)).toEqual(['lost', 'assigned'])
     expect(store.get(inTenant(tenant, volumeWriters, data))?.record).toMatchObject({
       assignmentId: assignmentsOf(stored)[1]?.id,
       epoch: 2,

@@ -2,9 +2,10 @@
 // its deployment, and the claim is released only once no such container can exist or return by a rollback. See
 // docs/design/volumes.md#mounts-and-writers
 
-import type { Assignment, AssignmentId, ContainerTemplate, DeploymentSpec, NodeId } from '@holdfast/contract'
+import type { Assignment, AssignmentId, ContainerTemplate, DeploymentSpec } from '@holdfast/contract'
 import type { RolloutPlan } from '../rollout/plan-rollout.ts'
 import { isStateful } from '../rollout/plan-rollout-rules.ts'
+import { hasLostPrimaries, isElsewhere } from '../volumes/promotion/lost-primaries.ts'
 import type { DeploymentRecord, OwnClaim, PlacementRecord, PlacementSnapshot, VolumeAt } from './snapshot.ts'
 
 /** The volumes and claims that the commit of a plan compares and changes. */
@@ -38,23 +39,14 @@ export function hasWriters(
   return isStateful(spec) || templatesIn(placement).some(({ mounts = [] }) => isStateful({ volumes: mounts }))
 }
 
-/**
- * Whether the primaries of all volumes that the assignment writes to are on other nodes. Writers are created on the node
- * of the primary only, so the primary has changed since, and the epoch of the assignment is over: its container can no
- * longer write to the volume.
- */
+/** Whether the epoch of the assignment is over: its container can no longer write to any of its volumes. */
 export function isSuperseded(
   { placement, volumeOf }: Pick<PlacementSnapshot, 'placement' | 'volumeOf'>,
   { templateHash, nodeId }: Assignment,
 ): boolean {
   const mounts = placement?.templates[templateHash]?.mounts ?? []
-  const written = mounts.filter(({ type, readOnly }) => type !== 'tmpfs' && !readOnly)
-  return written.length > 0 && written.every(({ volume }) => isElsewhere(volumeOf(volume), nodeId))
+  return hasLostPrimaries(mounts, nodeId, (volume) => volumeOf(volume)?.primary)
 }
-
-/** Whether the primary of a volume is on another node than the given one. */
-const isElsewhere = (volume: VolumeAt | undefined, nodeId: NodeId): boolean =>
-  volume?.primary !== undefined && volume.primary !== null && volume.primary.nodeId !== nodeId
 
 /** The last good revision; undefined if it writes to a volume that the deployment has released. */
 export function usableLastGood({
@@ -116,7 +108,7 @@ function mayBeWritten(
   if (next === undefined) return false
   const { assignments, templates, rollout, lastGood } = next
   const back = rollout === undefined || lastGood === undefined ? [] : [lastGood]
-  const current = assignments.filter(({ nodeId }) => !isElsewhere(stored, nodeId))
+  const current = assignments.filter(({ nodeId }) => !isElsewhere(stored?.primary, nodeId))
   return [...current, ...back].some(({ templateHash }) => {
     const template = templates[templateHash]
     return template === undefined || writtenIn(template.mounts).includes(volume)

@@ -32,6 +32,7 @@ export {
 } from './place-volume.ts'
 export { promotableCopies } from './promotable-copies.ts'
 export { acceptsWriter } from './promotion/accepts-writer.ts'
+export { hasLostPrimaries } from './promotion/lost-primaries.ts'
 export {
   type Demand,
   type GroupFacts,

@@ -78,9 +78,7 @@ export function planGroup(facts: GroupFacts): GroupPlan {
       record: { ...record, promotable: eligibleNodes(volumes, demand) },
       silentSinceMs: isPrimarySilent ? Number.NEGATIVE_INFINITY : undefined,
       promotedAtMs: demand === undefined && promotedAt.length > 0 ? Math.max(...promotedAt) : undefined,
-      candidates: copies
-        .map((copy) => candidateOf(volumes, copy))
-        .sort((one, other) => one.lagMs - other.lagMs),
+      candidates: copies.toSorted(byLoss).map((copy) => candidateOf(volumes, copy)),
       nowMs,
     },
     { ...PROMOTION_TIMINGS, maxLagMs: maxLagMs(limits, demand), promotionsApartMs: limits.apartMs },
@@ -89,6 +87,10 @@ export function planGroup(facts: GroupFacts): GroupPlan {
   const chosen = copies.find(({ nodeId }) => nodeId === plan.prepare)
   return chosen === undefined ? { wait: 'no_candidate', copies } : { prepare: chosen.nodeId, copies }
 }
+
+/** Of copies with the same checkpoint, the first is prepared. */
+const byLoss = ({ checkpoint: one }: JudgedCopy, { checkpoint: other }: JudgedCopy): number =>
+  (one?.lossMs ?? Number.MAX_VALUE) - (other?.lossMs ?? Number.MAX_VALUE)
 
 const maxLagMs = (limits: PromotionLimits, demand: Demand | undefined): number =>
   demand?.force === true ? Number.POSITIVE_INFINITY : limits.maxLagMs

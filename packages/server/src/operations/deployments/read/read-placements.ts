@@ -1,8 +1,16 @@
 // GET /deployments/{name}/placements: the node of each replica and the last reported state of the replica.
 
-import { type Assignment, defined, ownerOf, type PlacementEntry, type TenantId } from '@holdfast/contract'
+import {
+  type Assignment,
+  type ContainerTemplate,
+  defined,
+  ownerOf,
+  type PlacementEntry,
+  type TenantId,
+} from '@holdfast/contract'
+import { hasLostPrimaries } from '@holdfast/core'
 import { isUp } from '@holdfast/core/node'
-import { nodes, observations } from '../../../store/records.ts'
+import { nodes, observations, volumes } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
 import { inTenant, placementAt } from '../../../store/transaction.ts'
 import { done, type Outcome } from '../../caller.ts'
@@ -17,20 +25,44 @@ export async function readPlacements(
   const found = findStored(store, tenant, path)
   if (!found.ok) return found
   const placement = store.get(placementAt(tenant, ownerOf('deployment', found.value.uid)))?.record
-  const items = (placement?.assignments ?? []).map((each) => entryOf(store, tenant, each))
+  const templates = placement?.templates ?? {}
+  const items = (placement?.assignments ?? []).map((each) =>
+    entryOf(store, tenant, each, isGone(store, tenant, each, templates[each.templateHash]?.mounts)),
+  )
   return done({ items: items.sort((left, right) => left.replica - right.replica) })
 }
 
-function entryOf(store: Store, tenant: TenantId, assignment: Assignment): PlacementEntry {
+/**
+ * Whether the container has lost its volumes to another node. Its machine may never report again, so the last state that
+ * it reported says nothing.
+ */
+function isGone(
+  store: Store,
+  tenant: TenantId,
+  { desired, nodeId }: Assignment,
+  mounts: ContainerTemplate['mounts'] = [],
+): boolean {
+  const primaryOf = (id: string) => store.get(inTenant(tenant, volumes, id))?.record.primary
+  return desired === 'removed' && hasLostPrimaries(mounts, nodeId, primaryOf)
+}
+
+function entryOf(
+  store: Store,
+  tenant: TenantId,
+  assignment: Assignment,
+  isWithoutVolumes: boolean,
+): PlacementEntry {
   const { id, replica, nodeId, revision } = assignment
   const node = store.get(inTenant(tenant, nodes, nodeId))?.record
   const seen = store.get(inTenant(tenant, observations, id))?.record
+  const isLost =
+    node === undefined || node.status === 'failed' || (isWithoutVolumes && seen !== undefined && isUp(seen))
   return {
     replica,
     nodeId,
     nodeName: node?.name ?? nodeId,
     // The response shows the observed state of a replica, never the desired state.
-    state: node === undefined || node.status === 'failed' ? 'lost' : (seen?.state ?? 'assigned'),
+    state: isLost ? 'lost' : (seen?.state ?? 'assigned'),
     containerId: seen?.containerId ?? null,
     startedAt: seen !== undefined && isUp(seen) ? seen.startedAt : null,
     revision,
