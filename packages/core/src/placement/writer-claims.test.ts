@@ -224,6 +224,17 @@ const ROWS: { readonly [about: string]: Row } = {
     kept: ['1 on node-1 removed'],
     released: [VOLUME],
   },
+  'a dropped mount of an ephemeral volume keeps its claim until the container is confirmed gone': {
+    tenant: {
+      ...dropping,
+      claims: releasing,
+      spec: { ...dropping.spec, replicas: 0 },
+      volumes: { [VOLUME]: volume({ class: 'ephemeral', on: 2, epoch: 2 }) },
+      nodes: [{ ...node, status: 'unreachable' }, node],
+      placement: placedOn(1, { assignments: [assigned(1, 1, { desired: 'removed' })] }),
+    },
+    kept: ['1 on node-1 removed'],
+  },
   'a dropped mount releases its claim when the update has ended': {
     tenant: {
       ...dropping,

@@ -97,8 +97,8 @@ export function claimChanges(
 }
 
 /**
- * Whether a container that writes to the volume may exist, or may be created by a rollback. A container on a node that no
- * longer holds the primary cannot write, whether or not its agent has confirmed that it is gone.
+ * Whether a container that writes to the volume may exist, or may be created by a rollback. The promotion of a replicated
+ * volume proves that no container on another node can write, whether or not its agent has confirmed that it is gone.
  */
 function mayBeWritten(
   next: PlacementRecord | undefined,
@@ -108,7 +108,8 @@ function mayBeWritten(
   if (next === undefined) return false
   const { assignments, templates, rollout, lastGood } = next
   const back = rollout === undefined || lastGood === undefined ? [] : [lastGood]
-  const current = assignments.filter(({ nodeId }) => !isElsewhere(stored?.primary, nodeId))
+  const primary = stored?.class === 'replicated' ? stored.primary : undefined
+  const current = assignments.filter(({ nodeId }) => !isElsewhere(primary, nodeId))
   return [...current, ...back].some(({ templateHash }) => {
     const template = templates[templateHash]
     return template === undefined || writtenIn(template.mounts).includes(volume)
