@@ -50,6 +50,8 @@ export interface Machine {
   serversCut: boolean
   /** End of the last cut to the servers, in virtual milliseconds since the start. */
   serversCutUntil: number
+  /** End of the last cut of the whole network that ends by itself. */
+  networkCutUntil: number
   /** Machines to which messages of this machine do not arrive, with the ends of the cuts. */
   readonly cutTo: Map<string, number>
   /** The starts that a stopped engine has accepted, in their order; undefined while the engine runs. */
@@ -95,7 +97,7 @@ export function newMachine(given: {
     pool,
     clock,
     ...{ fencer: undefined, frozen: false, thawedAt: Number.NEGATIVE_INFINITY, serversCut: false },
-    ...{ serversCutUntil: 0, cutTo: new Map(), queue: undefined },
+    ...{ serversCutUntil: 0, networkCutUntil: 0, cutTo: new Map(), queue: undefined },
     onChange: () => {},
     made: 0,
   }

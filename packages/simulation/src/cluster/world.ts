@@ -61,6 +61,8 @@ export interface World {
   startedMs: number
   /** The installed platform; undefined until the installation is complete. */
   founded: Founded | undefined
+  /** Virtual milliseconds from the start of virtual time to the end of the script's steps. Until then messages get lost. */
+  troubledUntilMs: number
   /** Number of faults that steps of the script have caused. */
   failures: number
   /** True if a record or a machine changed since the invariants were last checked. */
@@ -113,6 +115,7 @@ export function createWorld(options: WorldOptions): World {
     writes: createWriteLog(),
     startedMs: Number.POSITIVE_INFINITY,
     founded: undefined,
+    troubledUntilMs: 0,
     failures: 0,
     touched: false,
   }
@@ -237,16 +240,17 @@ function postToPeer(world: World, from: SimulatedNode, to: Peer, message: Promis
     peer !== undefined &&
     [from, peer].every(({ machine }) => machine.powered && machine.connected) &&
     !from.machine.cutTo.has(peer.machine.name)
-  if (peer === undefined || !isOpen() || random.below(100) < LOST_PERCENT) return
-  const isLate = random.below(100) < LATE_PERCENT
+  const isTroubled = time.elapsedMs < world.troubledUntilMs
+  if (peer === undefined || !isOpen() || (isTroubled && random.below(1000) < LOST_PER_MILLE)) return
+  const isLate = isTroubled && random.below(1000) < LATE_PER_MILLE
   const delayMs = 1 + random.below(isLate ? LATE_MS : NEAR_MS)
   time.plan(delayMs, undefined, () => {
     if (isOpen()) time.deliver(peer.agent, () => peer.running?.receive(nodeId, publicKey, message))
   })
 }
 
-const LOST_PERCENT = 1
-const LATE_PERCENT = 2
+const LOST_PER_MILLE = 3
+const LATE_PER_MILLE = 6
 const LATE_MS = 9_000
 const NEAR_MS = 20
 

@@ -3,7 +3,7 @@
 
 import { writeAfterThaw } from '../cluster/machine.ts'
 import { type SimulatedNode, startNodeAgent, stopNodeAgent, type World } from '../cluster/world.ts'
-import type { Step } from './script.ts'
+import { PRIMARY_OF, type Step } from './script.ts'
 
 type Failure = Extract<
   Step,
@@ -11,6 +11,8 @@ type Failure = Extract<
     do:
       | 'agent-killed'
       | 'fencer-killed'
+      | 'power-cut'
+      | 'network-cut'
       | 'node-frozen'
       | 'engine-stopped'
       | 'servers-cut'
@@ -20,10 +22,15 @@ type Failure = Extract<
 >
 
 /** Lets a part of a machine fail. A machine without power has nothing left that could fail. */
-export function failMachine(world: World, step: Failure, note: (message: string) => void): void {
-  const node = world.nodes.get(step.node)
-  if (node === undefined) throw new Error(`the script has no node ${step.node}`)
+export function failMachine(
+  world: World,
+  step: Failure,
+  say: (node: string, message: string) => void,
+): void {
+  const node = findNode(world, step.node)
+  if (node === undefined) return
   const { machine, engine } = node
+  const note = (message: string) => say(machine.name, message)
   if (!machine.powered || machine.frozen) return
   world.touched = true
   world.failures += 1
@@ -35,6 +42,14 @@ export function failMachine(world: World, step: Failure, note: (message: string)
     case 'fencer-killed':
       note(`its fencer dies for ${step.forMs} ms.`)
       machine.fencer?.kill(step.forMs)
+      break
+    case 'power-cut':
+      note(`loses its power for ${step.forMs} ms.`)
+      cutPower(world, node, step.forMs)
+      break
+    case 'network-cut':
+      note(`loses its network for ${step.forMs} ms; its containers run on.`)
+      cutNetwork(world, node, step.forMs)
       break
     case 'node-frozen':
       note(`is frozen for ${step.forMs} ms.`)
@@ -61,12 +76,52 @@ export function failMachine(world: World, step: Failure, note: (message: string)
   }
 }
 
+/** The node that a failure concerns; undefined if it names the primary of a volume that has none. */
+function findNode({ nodes, mirror }: World, name: string): SimulatedNode | undefined {
+  if (!name.startsWith(PRIMARY_OF)) {
+    const node = nodes.get(name)
+    if (node === undefined) throw new Error(`the script has no node ${name}`)
+    return node
+  }
+  const volume = mirror.records().volumes.find(({ record }) => record.spec.name === name.slice(PRIMARY_OF.length))
+  const primary = volume?.record.primary?.nodeId
+  return [...nodes.values()].find(({ identity }) => identity.nodeId === primary)
+}
+
+export function losePower(node: SimulatedNode): void {
+  node.link?.cut()
+  node.engine.powerOff()
+  stopNodeAgent(node)
+}
+
+function cutPower(world: World, node: SimulatedNode, forMs: number): void {
+  const { boot } = node.machine.clock
+  losePower(node)
+  world.time.plan(forMs, undefined, () => {
+    if (node.machine.powered || node.machine.clock.boot !== boot) return
+    node.engine.powerOn()
+    startNodeAgent(world, node)
+  })
+}
+
+function cutNetwork(world: World, node: SimulatedNode, forMs: number): void {
+  const { machine } = node
+  machine.connected = false
+  node.link?.cut()
+  machine.networkCutUntil = Math.max(machine.networkCutUntil, world.time.elapsedMs + forMs)
+  world.time.plan(forMs, undefined, () => {
+    if (world.time.elapsedMs < machine.networkCutUntil) return
+    machine.connected = true
+    world.touched = true
+  })
+}
+
 function killAgent(world: World, node: SimulatedNode, forMs: number): void {
   stopNodeAgent(node)
   const { agent } = node
   world.time.plan(forMs, undefined, () => {
     // The power may have failed or returned since; the agent was started with it.
-    if (node.machine.powered && node.agent === agent && !agent.alive) startNodeAgent(world, node)
+    if (node.machine.powered && node.agent === agent) startNodeAgent(world, node)
   })
 }
 
@@ -111,8 +166,8 @@ function cutPeer(
   { machine }: SimulatedNode,
   { to, oneWay, forMs }: Extract<Failure, { do: 'peer-cut' }>,
 ): void {
-  const other = world.nodes.get(to)?.machine
-  if (other === undefined) throw new Error(`the script has no node ${to}`)
+  const other = findNode(world, to)?.machine
+  if (other === undefined || other === machine) return
   const cuts = oneWay ? [[machine, other] as const] : [[machine, other] as const, [other, machine] as const]
   for (const [from, target] of cuts) {
     from.cutTo.set(target.name, Math.max(from.cutTo.get(target.name) ?? 0, world.time.elapsedMs + forMs))

@@ -12,7 +12,7 @@ import {
 import { type ConfigFault, quoteReceived } from '@holdfast/server/config/config-fault'
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml'
 import { serversOf } from '../cluster/given-world.ts'
-import type { Script, Step } from './script.ts'
+import { PRIMARY_OF, type Script, type Step } from './script.ts'
 import { scriptShape, stepShapes } from './script-shapes.ts'
 
 export type ReadScript =
@@ -164,7 +164,7 @@ function findNameFaults(script: Script, isValid: (step: number) => boolean): Unp
     server: [...serversOf(script)],
   }
   const missing = (kind: keyof typeof known, name: string, field: string): Unplaced[] => {
-    if (known[kind].includes(name)) return []
+    if (known[kind].includes(name) || (kind === 'node' && name.startsWith(PRIMARY_OF))) return []
     const expected = `a ${kind} of the cluster: ${known[kind].join(', ')}`
     return [{ kind: 'conflict', field, received: name, expected }]
   }

@@ -79,6 +79,7 @@ async function runWhole(script: Script, world: World, time: VirtualTime, checkin
   world.startedMs = time.elapsedMs
   for (const step of script.steps) time.plan(step.at, undefined, () => takeStep(world, step, checking.fail))
   const last = Math.max(0, ...script.steps.map(({ at }) => at))
+  world.troubledUntilMs = world.startedMs + last
   const until = world.startedMs + last + (script.settleMs ?? SETTLE_MS)
   await time.runUntil(until, checking.settled).catch(checking.fail)
 }

@@ -74,6 +74,8 @@ export const stepShapes: { readonly [D in Step['do']]: ObjectNode } = {
   'agent-restart': object(ofNode),
   'agent-killed': nodeForAWhile,
   'fencer-killed': nodeForAWhile,
+  'power-cut': nodeForAWhile,
+  'network-cut': nodeForAWhile,
   'node-frozen': nodeForAWhile,
   'engine-stopped': nodeForAWhile,
   'servers-cut': nodeForAWhile,

@@ -40,6 +40,12 @@ export interface Behaviour {
   readonly crashAfterMs?: number
 }
 
+/**
+ * A failure of a machine that ends by itself may name `@VOLUME` as its node: the machine that then is the primary of the
+ * first volume with that name.
+ */
+export const PRIMARY_OF = '@'
+
 /** A timed action of a script. `at` is virtual milliseconds since the start; in a file also `90s` or `2m`. */
 export type Step = { readonly at: number } & StepAction
 
@@ -65,6 +71,8 @@ export type StepAction =
   | { readonly do: 'agent-restart'; readonly node: string }
   /** The agent, or the fencer, dies and is started again after a time. */
   | { readonly do: 'agent-killed' | 'fencer-killed'; readonly node: string; readonly forMs: number }
+  /** The machine loses power, or its network, for a time. */
+  | { readonly do: 'power-cut' | 'network-cut'; readonly node: string; readonly forMs: number }
   /** Every process of the machine is frozen, its fencer and its containers too. */
   | { readonly do: 'node-frozen'; readonly node: string; readonly forMs: number }
   /** The container engine accepts requests and carries them out only after this time. Containers keep running. */

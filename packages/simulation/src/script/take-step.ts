@@ -11,7 +11,7 @@ import {
   turnOn,
   type World,
 } from '../cluster/world.ts'
-import { failMachine } from './fail-machine.ts'
+import { failMachine, losePower } from './fail-machine.ts'
 import type { Step } from './script.ts'
 
 /** Executes a step. Calls `fail` with an error that would have ended a real process. */
@@ -36,12 +36,14 @@ function act(world: World, step: Step, fail: (error: unknown) => void): void {
       break
     case 'agent-killed':
     case 'fencer-killed':
+    case 'power-cut':
+    case 'network-cut':
     case 'node-frozen':
     case 'engine-stopped':
     case 'servers-cut':
     case 'peer-cut':
     case 'clock-rate':
-      failMachine(world, step, (message) => say(world, '', `node ${step.node}`, message))
+      failMachine(world, step, (name, message) => say(world, '', `node ${name}`, message))
       break
     case 'server-killed':
     case 'server-started':
@@ -98,9 +100,7 @@ function changeMachine(world: World, step: MachineStep): void {
       if (!machine.powered) return
       note('loses its power.')
       world.failures += 1
-      node.link?.cut()
-      engine.powerOff()
-      stopNodeAgent(node)
+      losePower(node)
       break
     case 'node-back':
       if (machine.powered) return

@@ -1,15 +1,16 @@
 // Generates scripts of failures around replicated volumes with writers: machines, agents, fencers, engines, networks, clocks
 // and servers fail, mostly several at once, while volumes are promoted, handed over and updated. Every failure ends.
 
-import type { ScriptCluster, Step, StepAction } from '../script/script.ts'
+import { PRIMARY_OF, type ScriptCluster, type Step, type StepAction } from '../script/script.ts'
 import type { Random } from '../time/random.ts'
 import { between, chance, oneOf, weighted } from './choose.ts'
 
 const TENANT = 't1'
 const SERVERS = ['a', 'b'] as const
 const MIB = 1024 ** 2
-const LEAST_TURNS = 30
-const MOST_TURNS = 110
+const LEAST_TURNS = 20
+const MOST_TURNS = 100
+const MOST_STORM_TURNS = 500
 
 /** A cluster in which every node accepts every copy. */
 export const randomFailureCluster = (random: Random): ScriptCluster => ({
@@ -26,6 +27,8 @@ interface FailureBuilder {
   readonly random: Random
   readonly nodes: readonly string[]
   readonly volumes: readonly string[]
+  /** Whether failures follow each other closely and are short. */
+  readonly isStorm: boolean
   marks: number
 }
 
@@ -34,12 +37,15 @@ type Turn = readonly (readonly [number, StepAction])[]
 
 export function randomFailureSteps(random: Random, cluster: ScriptCluster): Step[] {
   const volumes = chance(random, 45) ? ['data', 'wal'] : ['data']
-  const builder: FailureBuilder = { random, nodes: cluster.nodes.map(({ name }) => name), volumes, marks: 0 }
+  const isStorm = chance(random, 60)
+  const nodes = cluster.nodes.map(({ name }) => name)
+  const builder: FailureBuilder = { random, nodes, volumes, isStorm, marks: 0 }
   const steps: Step[] = opening(builder)
   let at = 25_000
-  for (let left = between(random, LEAST_TURNS, MOST_TURNS); left > 0; left -= 1) {
-    for (const [afterMs, action] of nextTurn(builder)) steps.push({ at: at + afterMs, ...action })
-    at += pauseMs(random)
+  const turns = between(random, LEAST_TURNS, isStorm ? MOST_STORM_TURNS : MOST_TURNS)
+  for (let left = turns; left > 0; left -= 1) {
+    for (const [afterMs, action] of nextTurns(builder)) steps.push({ at: at + afterMs, ...action })
+    at += isStorm ? stormPauseMs(random) : pauseMs(random)
   }
   const last = Math.max(...steps.map((step) => step.at))
   const open = builder.nodes.map((node): Step => ({ at: last + 1_000, do: 'uncordon', node }))
@@ -53,6 +59,14 @@ const pauseMs = (random: Random): number =>
     [32, between(random, 300, 3_000)],
     [22, between(random, 3_000, 12_000)],
     [14, between(random, 20_000, 50_000)],
+  ])
+
+/** In a storm there is mostly no time to recover, and now and then a calm. */
+const stormPauseMs = (random: Random): number =>
+  weighted(random, [
+    [70, between(random, 0, 400)],
+    [27, between(random, 400, 4_000)],
+    [3, between(random, 25_000, 45_000)],
   ])
 
 function opening({ random, nodes, volumes }: FailureBuilder): Step[] {
@@ -75,16 +89,31 @@ const mount = (volume: string, index: number) => ({
   readOnly: false,
 })
 
+/** One failure, or several within moments. */
+function nextTurns(builder: FailureBuilder): Turn {
+  const { random } = builder
+  const count = weighted(random, [
+    [40, 1],
+    [25, 2],
+    [20, 3],
+    [15, 5],
+  ])
+  return Array.from({ length: count }, () => {
+    const afterMs = between(random, 0, 1_500)
+    return nextTurn(builder).map(([ms, action]) => [ms + afterMs, action] as const)
+  }).flat()
+}
+
 function nextTurn(builder: FailureBuilder): Turn {
   const make = weighted<(builder: FailureBuilder) => Turn>(builder.random, [
-    [14, losePower],
+    [14, (one) => [[0, failed(one, 'power-cut', 500, 60_000)]]],
     [10, (one) => [[0, failed(one, 'agent-killed', 100, 25_000)]]],
     [5, (one) => [[0, failed(one, 'fencer-killed', 50, 1_500)]]],
     [9, (one) => [[0, failed(one, 'node-frozen', 300, 40_000)]]],
     [7, (one) => [[0, failed(one, 'engine-stopped', 500, 30_000)]]],
     [9, (one) => [[0, failed(one, 'servers-cut', 500, 40_000)]]],
     [13, (one) => [[0, cutPeers(one)]]],
-    [9, loseNetwork],
+    [9, (one) => [[0, failed(one, 'network-cut', 500, 45_000)]]],
     [4, changeClock],
     [7, loseControlPlane],
     [9, troubleServer],
@@ -94,38 +123,23 @@ function nextTurn(builder: FailureBuilder): Turn {
   return make(builder)
 }
 
-const nodeOf = ({ random, nodes }: FailureBuilder): string => oneOf(random, nodes)
+/** A node, often the one with the primary. */
+const nodeOf = ({ random, nodes, volumes }: FailureBuilder): string =>
+  chance(random, 40) ? `${PRIMARY_OF}${oneOf(random, volumes)}` : oneOf(random, nodes)
 
-/** Most failures are short; the others outlast leases and promises. */
-const lasting = (random: Random, least: number, most: number): number =>
-  chance(random, 40)
-    ? between(random, least, Math.max(least, Math.floor(most / 8)))
+/** Many failures are short; the others outlast leases and promises. */
+const lasting = ({ random, isStorm }: FailureBuilder, least: number, most: number): number =>
+  chance(random, isStorm ? 85 : 40)
+    ? between(random, least, Math.max(least, Math.floor(most / 10)))
     : between(random, least, most)
 
 function failed(
   builder: FailureBuilder,
-  kind: 'agent-killed' | 'fencer-killed' | 'node-frozen' | 'engine-stopped' | 'servers-cut',
+  kind: Exclude<Extract<StepAction, { node: string; forMs: number }>['do'], 'peer-cut'>,
   least: number,
   most: number,
 ): StepAction {
-  return { do: kind, node: nodeOf(builder), forMs: lasting(builder.random, least, most) }
-}
-
-function losePower(builder: FailureBuilder): Turn {
-  const node = nodeOf(builder)
-  const forMs = lasting(builder.random, 500, 60_000)
-  return [
-    [0, { do: 'node-lost', node }],
-    [forMs, { do: 'node-back', node }],
-  ]
-}
-
-function loseNetwork(builder: FailureBuilder): Turn {
-  const node = nodeOf(builder)
-  return [
-    [0, { do: 'node-cut', node }],
-    [lasting(builder.random, 500, 45_000), { do: 'node-healed', node }],
-  ]
+  return { do: kind, node: nodeOf(builder), forMs: lasting(builder, least, most) }
 }
 
 function cutPeers(builder: FailureBuilder): StepAction {
@@ -135,7 +149,7 @@ function cutPeers(builder: FailureBuilder): StepAction {
     random,
     nodes.filter((name) => name !== node),
   )
-  return { do: 'peer-cut', node, to, oneWay: chance(random, 50), forMs: lasting(random, 500, 40_000) }
+  return { do: 'peer-cut', node, to, oneWay: chance(random, 50), forMs: lasting(builder, 500, 40_000) }
 }
 
 function changeClock(builder: FailureBuilder): Turn {
@@ -145,9 +159,9 @@ function changeClock(builder: FailureBuilder): Turn {
 /** No server reaches the store; sometimes a machine fails while nothing can be decided. */
 function loseControlPlane(builder: FailureBuilder): Turn {
   const { random } = builder
-  const forMs = lasting(random, 1_000, 35_000)
+  const forMs = lasting(builder, 1_000, 35_000)
   const away = SERVERS.map((server): Turn[number] => [0, { do: 'store-cut', server, forMs }])
-  return chance(random, 60) ? [...away, ...losePower(builder)] : away
+  return chance(random, 60) ? [...away, [0, failed(builder, 'power-cut', 500, 60_000)]] : away
 }
 
 function troubleServer({ random }: FailureBuilder): Turn {
@@ -166,15 +180,15 @@ function troubleServer({ random }: FailureBuilder): Turn {
 
 /** A drain, mostly with a failure while the volumes are handed over, and its end. */
 function handOver(builder: FailureBuilder): Turn {
-  const { random } = builder
-  const node = nodeOf(builder)
+  const { random, nodes } = builder
+  const node = oneOf(random, nodes)
   const begun: Turn = [
     [0, { do: 'drain', node }],
     [between(random, 1_000, 25_000), { do: 'uncordon', node }],
   ]
   if (chance(random, 35)) return begun
   const afterMs = between(random, 300, 9_000)
-  return [...begun, ...losePower(builder).map(([ms, action]) => [ms + afterMs, action] as const)]
+  return [...begun, [afterMs, failed(builder, 'power-cut', 500, 60_000)]]
 }
 
 /** A new revision of the writer, now and then without or with other volumes, or other copies. */

@@ -15,6 +15,8 @@ export const VOLUME_EVERY = 4
 
 /** Seeds from this one on are scripts of failures around volumes with writers, which last many times longer. */
 export const FIRST_FAILURE_SEED = 1_000_000_000
+/** One script of failures in so many has the timings of real servers. */
+const TRUE_PACE_EVERY = 4
 /** Also enough for two promotions one after the other, and for new copies afterwards. */
 const FAILURES_SETTLE_MS = 220_000
 
@@ -22,7 +24,9 @@ export function randomScript(seed: number): Script {
   const random = createRandom(seed, 'script')
   if (seed >= FIRST_FAILURE_SEED) {
     const cluster = randomFailureCluster(random)
-    return { seed, cluster, steps: randomFailureSteps(random, cluster), settleMs: FAILURES_SETTLE_MS }
+    const steps = randomFailureSteps(random, cluster)
+    const pace = seed % TRUE_PACE_EVERY === 0 ? 'true' : 'coarse'
+    return { seed, cluster, steps, settleMs: FAILURES_SETTLE_MS, pace }
   }
   const hasVolumes = seed % VOLUME_EVERY === 0
   const cluster = hasVolumes ? randomVolumeCluster(random) : randomCluster(random)

@@ -42,12 +42,12 @@ export const acknowledgedKept: Invariant = {
   start() {
     const floors = new Map<string, Acknowledgment>()
     return function* (moment) {
-      for (const { was, from, to, is } of promotedIn(moment)) {
+      for (const { tenant, was, from, to, is } of promotedIn(moment)) {
         const floor = floors.get(is.id)
         const isOfEpoch = floor !== undefined && floor.epoch === was.primary?.epoch
         if (
           isOfEpoch &&
-          isWholeGroup(moment, was, floor, floors) &&
+          isWholeGroup(moment, tenant, was, floor, floors) &&
           !includesWrite(from.content, floor.content)
         )
           yield {
@@ -84,24 +84,21 @@ function acknowledgedByAll(
 /** Whether every other volume of the writer has acknowledged the same number. */
 function isWholeGroup(
   moment: Moment,
+  tenant: TenantId,
   volume: StoredVolume,
   { number }: Acknowledgment,
   floors: ReadonlyMap<string, Acknowledgment>,
 ): boolean {
-  return groupOf(moment, volume.id).every((id) => (floors.get(id)?.number ?? 0) >= number)
+  return groupOf(moment, tenant, volume.id).every((id) => (floors.get(id)?.number ?? 0) >= number)
 }
 
-/** The volumes that the writer of a volume writes, by the claims of the previous moment. */
-function groupOf({ volumeWriters }: Moment, id: string): string[] {
-  const before = volumeWriters.all.flatMap(({ tenant, id: each }) => {
-    const claim = volumeWriters.was(tenant, each)
-    return claim === undefined ? [] : [{ each, claim }]
-  })
-  const own = before.find(({ each }) => each === id)?.claim
-  if (own?.assignmentId === undefined) return [id]
-  return before
-    .filter(({ claim }) => claim.owner === own.owner && claim.assignmentId === own.assignmentId)
-    .map(({ each }) => each)
+/** The volumes that the deployments which write a volume write, by their specs of the previous moment. */
+function groupOf({ deployments }: Moment, tenant: TenantId, id: string): string[] {
+  const written = deployments.all
+    .map((kept) => deployments.was(kept.tenant, kept.id))
+    .map((was) => (was?.spec.volumes ?? []).filter(({ type, readOnly }) => type !== 'tmpfs' && !readOnly))
+    .map((mounts) => mounts.map(({ volume }) => volume))
+  return [...new Set([id, ...written.filter((group) => group.some((each) => each === id)).flat()])]
 }
 
 /** Invariant: the volumes of one writer are promoted together, to one node, from one common state. */
@@ -111,7 +108,7 @@ export const groupTogether: Invariant = {
     function* (moment) {
       const promoted = [...promotedIn(moment)]
       for (const one of promoted)
-        for (const id of groupOf(moment, one.is.id)) yield* apart(moment, one, promoted, id)
+        for (const id of groupOf(moment, one.tenant, one.is.id)) yield* apart(moment, one, promoted, id)
     },
 }
 

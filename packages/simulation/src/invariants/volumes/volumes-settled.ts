@@ -1,5 +1,6 @@
 // End-state invariant: when all faults are over, every volume is ready with all its copies, or has a reason that is true:
-// no node fits, its node was removed, or its drain has nowhere to go. Nothing waits for a deletion.
+// no node fits, its node was removed, or its drain has nowhere to go. Current copies are promotable. Nothing waits for a
+// deletion.
 
 import type { NodeId, TenantId } from '@holdfast/contract'
 import type { StoredNode, StoredVolume } from '@holdfast/server/store/records'
@@ -53,11 +54,28 @@ function* lessThanDesired(
   const { copies, spec, reason } = volume
   const behind = copies.filter(({ state }) => state !== 'current')
   for (const { nodeId, state } of behind) yield `is ready, and its copy on ${nodeId} is ${state}`
+  yield* unpromotable(moment, tenant, volume)
   const kept = copies.filter(({ role, evacuating }) => role === 'replica' && evacuating !== true)
   const open = kept.length < spec.replicas ? placesForCopy(moment, tenant, volume, script) : []
   if (open.length > 0)
     yield `has ${kept.length} of ${spec.replicas} replicas, and ${open.join(', ')} would accept one`
   if (kept.length === spec.replicas && behind.length === 0 && reason !== null) yield `is ready (${reason})`
+}
+
+/** A replica that is current, on a node that accepts the primary, is promotable again. */
+function* unpromotable(
+  moment: Moment,
+  tenant: TenantId,
+  { spec, copies, promotable = [] }: StoredVolume,
+): Generator<string> {
+  if (spec.class !== 'replicated') return
+  for (const { nodeId, role, state, evacuating } of copies) {
+    const node = moment.nodes.is(tenant, nodeId)
+    if (node === undefined || role === 'primary' || state !== 'current' || evacuating === true) continue
+    const promises = node.agent?.capabilities?.includes('promises') === true
+    if (promises && acceptsCopies(moment, tenant, node) === undefined && !promotable.includes(nodeId))
+      yield `is ready, and its current copy on ${node.name} is not promotable`
+  }
 }
 
 /** Names of the nodes that would accept one more copy of the volume. */
