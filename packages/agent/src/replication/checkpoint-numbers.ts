@@ -35,9 +35,7 @@ export function createCheckpointNumbers(): CheckpointNumbers {
   return {
     async reserve(pool, group) {
       const numbers = await Promise.all(
-        group.map(async ({ volume, epoch, known }) =>
-          nextNumber(epoch, [...known, ...(await lastOf(pool, volume))]),
-        ),
+        group.map(async ({ volume, known }) => nextNumber([...known, ...(await lastOf(pool, volume))])),
       )
       const number = Math.max(...numbers)
       for (const { volume, epoch } of group) {

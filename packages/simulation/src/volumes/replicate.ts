@@ -216,7 +216,7 @@ function takeGroup(replicating: Replicating, group: readonly Primary[]): void {
   const numbers = group.map((one) => {
     const last = pool.volumes.get(one.volume)?.lastNumber
     const held = factsOf(replicating, one).flatMap((each) => each.held ?? [])
-    return nextNumber(one.copy.epoch, [...one.facts.own, ...held, ...(last ? [last] : [])])
+    return nextNumber([...one.facts.own, ...held, ...(last ? [last] : [])])
   })
   const number = Math.max(...numbers)
   for (const { volume, copy } of group) {

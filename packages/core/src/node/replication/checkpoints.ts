@@ -31,13 +31,12 @@ export const baseOf = (
   )
 
 /**
- * The number of the next checkpoint in an epoch. It is higher than every number that this node has used or that a replica
- * has, because a number that is used twice would name two contents.
+ * The number of the next checkpoint. It is higher than every number that this node has used or that a replica has, because a
+ * number that is used twice would name two contents. Numbers continue across epochs: those of a group order the states of
+ * all its volumes, whose epochs differ.
  */
-export function nextNumber(epoch: number, known: readonly VolumeCheckpoint[]): number {
-  const used = known.filter((one) => one.epoch === epoch).map(({ number }) => number)
-  return Math.max(0, ...used) + 1
-}
+export const nextNumber = (known: readonly VolumeCheckpoint[]): number =>
+  Math.max(0, ...known.map(({ number }) => number)) + 1
 
 /** The number of checkpoints that a replica keeps: the newest one and its base. */
 const KEPT_BY_REPLICA = 2
