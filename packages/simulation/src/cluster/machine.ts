@@ -7,7 +7,7 @@ import type { Behaviour } from '../script/script.ts'
 import type { Random } from '../time/random.ts'
 import { newProcess, type SimulatedProcess, type VirtualTime } from '../time/virtual-time.ts'
 import { type Pool, unmountAll, writeInto } from '../volumes/pool.ts'
-import type { Fencer } from '../volumes/promises/fencer.ts'
+import type { Fencer } from '../volumes/promises/fencer-port.ts'
 import type { MachineClock } from './machine-clock.ts'
 import type { ContainerState, SimulatedContainer } from './snapshot.ts'
 
@@ -44,13 +44,13 @@ export interface Machine {
   fencer: Fencer | undefined
   /** Whether every process of the machine, its fencer included, is frozen. Its containers do not write then. */
   frozen: boolean
-  /** Virtual time at which the machine was last frozen no more. */
+  /** Virtual time at which the machine last continued after it was frozen. */
   thawedAt: number
   /** Whether the agent reaches no server, although the machine has a network. */
   serversCut: boolean
   /** End of the last cut to the servers, in virtual milliseconds since the start. */
   serversCutUntil: number
-  /** End of the last cut of the whole network that ends by itself. */
+  /** End of the last timed cut of the whole network. */
   networkCutUntil: number
   /** Machines to which messages of this machine do not arrive, with the ends of the cuts. */
   readonly cutTo: Map<string, number>

@@ -71,7 +71,7 @@ export interface SimulatedMachine {
   readonly connected: boolean
   /** True if every process of the machine, its fencer included, is frozen. */
   readonly frozen: boolean
-  /** Time at which the machine was last frozen no more, in virtual milliseconds since 1970. */
+  /** Time at which the machine last continued after it was frozen, in virtual milliseconds since 1970. */
   readonly thawedAt: number
   /** True if the machine reaches no server, or not every other machine. */
   readonly isCut: boolean

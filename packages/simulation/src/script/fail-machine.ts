@@ -1,4 +1,4 @@
-// Faults of a simulated machine that end by themselves: a dead agent or fencer, a frozen machine, a stopped engine, a cut to
+// Timed faults of a simulated machine: a dead agent or fencer, a frozen machine, a stopped engine, a cut to
 // the servers or to another machine. A clock that changes its rate keeps it.
 
 import { writeAfterThaw } from '../cluster/machine.ts'
@@ -22,11 +22,7 @@ type Failure = Extract<
 >
 
 /** Lets a part of a machine fail. A machine without power has nothing left that could fail. */
-export function failMachine(
-  world: World,
-  step: Failure,
-  say: (node: string, message: string) => void,
-): void {
+export function failMachine(world: World, step: Failure, say: (node: string, message: string) => void): void {
   const node = findNode(world, step.node)
   if (node === undefined) return
   const { machine, engine } = node
@@ -83,7 +79,9 @@ function findNode({ nodes, mirror }: World, name: string): SimulatedNode | undef
     if (node === undefined) throw new Error(`the script has no node ${name}`)
     return node
   }
-  const volume = mirror.records().volumes.find(({ record }) => record.spec.name === name.slice(PRIMARY_OF.length))
+  const volume = mirror
+    .records()
+    .volumes.find(({ record }) => record.spec.name === name.slice(PRIMARY_OF.length))
   const primary = volume?.record.primary?.nodeId
   return [...nodes.values()].find(({ identity }) => identity.nodeId === primary)
 }

@@ -41,7 +41,7 @@ export interface Behaviour {
 }
 
 /**
- * A failure of a machine that ends by itself may name `@VOLUME` as its node: the machine that then is the primary of the
+ * A timed failure of a machine may name `@VOLUME` as its node: the machine that then is the primary of the
  * first volume with that name.
  */
 export const PRIMARY_OF = '@'

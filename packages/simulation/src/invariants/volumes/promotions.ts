@@ -95,6 +95,7 @@ function isWholeGroup(
 /** The volumes that the deployments which write a volume write, by their specs of the previous moment. */
 function groupOf({ deployments }: Moment, tenant: TenantId, id: string): string[] {
   const written = deployments.all
+    .filter((kept) => kept.tenant === tenant)
     .map((kept) => deployments.was(kept.tenant, kept.id))
     .map((was) => (was?.spec.volumes ?? []).filter(({ type, readOnly }) => type !== 'tmpfs' && !readOnly))
     .map((mounts) => mounts.map(({ volume }) => volume))

@@ -103,6 +103,39 @@ const mounted = asked({
   volumes: [{ volume: V, target: '/data', type: 'volume', readOnly: true }],
 })
 
+const lateWrite = log.write(V, R1, { ...at1, time: { atMs: 0, boot: 1, clockMs: 9_000 } }, firstWrite)
+const checkpoint = (number: number, content = firstWrite) => ({
+  ...{ epoch: 1, number, content, takenAt: { boot: 1, ms: 4_000 } },
+})
+const promotable = {
+  ...{ copies: [copyOn(N1), copyOn(N2, 'replica')], promotable: [N2], cv: 1 },
+}
+const promotion = {
+  ...{ at: TIME, fromEpoch: 1, toEpoch: 2, from: N1, to: N2, cause: 'primary_silent' as const },
+  ...{ checkpoint: 4, lossMs: 6_000 },
+}
+const promoted = (changes: Partial<typeof promotion> = {}) => ({
+  ...{ ...handedOver, promotable: [], cv: 2, promotions: [{ ...promotion, ...changes }] },
+})
+/** A primary with a write that its promotable copy lacks. */
+const replicated: readonly Change[] = [
+  ...[pools, volume(promotable), wrote],
+  ...[held(N1, live(lateWrite)), held(N2, { checkpoints: [checkpoint(4)] })],
+]
+const acked: Change = (world) => {
+  const known = createWriteLog()
+  known.acknowledge(V, N2, checkpoint(5, lateWrite))
+  return { ...world, writes: { ...log, acknowledged: known.acknowledged } }
+}
+const secondVolume: Change = (world) =>
+  written(world, 'volumes', OWN, 'vol_2', aVolume({ id: 'vol_2' as VolumeId, ...promotable }))
+const writesBoth = asked({
+  replicas: 1,
+  volumes: [V, 'vol_2' as VolumeId].map((each) => ({
+    ...{ volume: each, target: `/${each}`, type: 'volume' as const, readOnly: false },
+  })),
+})
+
 export const VOLUME_TABLE: readonly (readonly [string, string, readonly Change[]])[] = [
   ['writer-claims', 'a writer without a claim', [volume(), writer(N1, R1)]],
   [
@@ -190,6 +223,42 @@ export const VOLUME_TABLE: readonly (readonly [string, string, readonly Change[]
     'volume-content',
     'a handover to a copy without the last checkpoint',
     [held(N1, live()), volume(handingOver), wrote, volume(handedOver)],
+  ],
+  [
+    'volume-content',
+    'a promotable copy without a checkpoint of the epoch',
+    [...replicated, held(N2, { checkpoints: [{ ...checkpoint(4), epoch: 0 }] })],
+  ],
+  [
+    'volume-epochs',
+    'a new epoch with promotable nodes',
+    [volume(promotable), volume({ ...promoted(), promotable: [N1] })],
+  ],
+  [
+    'volume-epochs',
+    'promotable nodes in an old version',
+    [volume(promotable), volume({ ...promotable, promotable: [] })],
+  ],
+  [
+    'acknowledged-kept',
+    'a promotion from before a checkpoint that every copy acknowledged',
+    [...replicated, acked, volume({ ...promotable, reason: 'again' }), volume(promoted())],
+  ],
+  [
+    'group-together',
+    'a promotion of one of two volumes',
+    [...replicated, secondVolume, writesBoth, volume({ ...promotable, reason: 'again' }), volume(promoted())],
+  ],
+  ['loss-stated', 'a loss that is larger', [...replicated, volume(promoted({ lossMs: 4_999 }))]],
+  [
+    'loss-stated',
+    'a promotion of a node that is not promotable',
+    [...replicated, volume({ ...promotable, promotable: [], cv: 1 }), volume(promoted())],
+  ],
+  [
+    'divergence-kept',
+    'data of the old primary that is deleted',
+    [...replicated, volume(promoted()), held(N1, { checkpoints: [checkpoint(4)] })],
   ],
   ['data-kept', 'a deleted copy that the record lists', [volume(), held(N1, live()), held(N1, {})]],
   [

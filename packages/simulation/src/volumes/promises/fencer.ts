@@ -2,7 +2,6 @@
 // with the functions of the real fencer. It reads the deadlines when one of them is due, not all the time, and kills what
 // starts during a fence within 100 ms.
 
-import type { VolumeId } from '@holdfast/contract'
 import { writtenVolumes } from '@holdfast/core/node'
 import { type FencerState, runFencer } from '@holdfast/core/promotion/fencer'
 import {
@@ -17,23 +16,7 @@ import { PROMOTION_TIMINGS } from '@holdfast/core/promotion/timings'
 import { killContainer, type Machine } from '../../cluster/machine.ts'
 import type { Random } from '../../time/random.ts'
 import { newProcess, type SimulatedProcess, type VirtualTime } from '../../time/virtual-time.ts'
-
-export interface Fencer {
-  /** The process, which can be paused with its machine. */
-  readonly process: SimulatedProcess
-  /** Replaces the file of the deadlines, as the agent does. Each group is one volume. */
-  write(groups: readonly Pick<FencedGroup, 'name' | 'epoch' | 'leaseEndMs'>[]): void
-  /** Whether the fencer would end the writers of the volume in time, by its last report. */
-  isGuarding(volume: VolumeId): boolean
-  /** Since when the volume is fenced, as a date; undefined if it is not. */
-  fencedSince(volume: VolumeId): string | undefined
-  /** Called after the start of a container, which appears in the cgroups that the fencer watches. */
-  onStarted(): void
-  /** Ends the process. It is started again after a time, unless the machine has no power then. */
-  kill(forMs: number): void
-  powerOff(): void
-  powerOn(): void
-}
+import type { Fencer } from './fencer-port.ts'
 
 export interface FencerDeps {
   readonly time: VirtualTime
