@@ -50,6 +50,8 @@ interface TestNode {
 
 let nodes: readonly [TestNode, TestNode]
 const volume: VolumeId = newVolumeId()
+/** A second volume, which the same container writes once `server.isGrouped` is set. */
+const other: VolumeId = newVolumeId()
 /** The state that a server keeps: which of the nodes is the primary, and the copies that it desires. */
 const server = {
   epoch: 1,
@@ -58,6 +60,7 @@ const server = {
   from: undefined as VolumeCheckpoint | undefined,
   isHandingOver: false,
   isWritten: true,
+  isGrouped: false,
   desired: 'present' as 'present' | 'removed' | 'forgotten',
 }
 const deaths: string[] = []
@@ -89,13 +92,13 @@ afterAll(async () => {
 
 const primary = (): TestNode => nodes[server.primaryAt === 0 ? 0 : 1]
 const replica = (): TestNode => nodes[server.primaryAt === 0 ? 1 : 0]
-const mountOf = ({ home }: TestNode): string => join(home.folder, 'volumes', volume)
-const copyOf = ({ seen }: TestNode): ObservedCopy | undefined =>
-  seen?.copies.find((one) => one.volume === volume && one.epoch === server.epoch)
+const mountOf = ({ home }: TestNode, name = volume): string => join(home.folder, 'volumes', name)
+const copyOf = ({ seen }: TestNode, name = volume): ObservedCopy | undefined =>
+  seen?.copies.find((one) => one.volume === name && one.epoch === server.epoch)
 
 function desiredOf(node: TestNode): NodeDesired {
-  const { epoch, mayCreate, from, isHandingOver, isWritten, desired } = server
-  const other = node === nodes[0] ? nodes[1] : nodes[0]
+  const { epoch, mayCreate, from, isHandingOver, isWritten, isGrouped, desired } = server
+  const peer = node === nodes[0] ? nodes[1] : nodes[0]
   const isPrimary = node === primary()
   const copy: DesiredCopy = {
     volume,
@@ -104,11 +107,15 @@ function desiredOf(node: TestNode): NodeDesired {
     sizeBytes: SIZE,
     desired: desired === 'present' ? 'present' : 'removed',
     mayCreate: isPrimary && mayCreate,
-    peers: [other.place.id],
+    peers: [peer.place.id],
     ...(isPrimary && from && { from }),
-    ...(isPrimary && isHandingOver && { handOverTo: other.place.id }),
+    ...(isPrimary && isHandingOver && { handOverTo: peer.place.id }),
   }
-  return { copies: desired === 'forgotten' ? [] : [copy], peers: [other.peer], isWritten }
+  const { from: _from, ...rest } = copy
+  const second: DesiredCopy = { ...rest, volume: other, mayCreate: isPrimary }
+  const copies = isGrouped ? [copy, second] : [copy]
+  const groups = [copies.map((one) => one.volume)]
+  return { copies: desired === 'forgotten' ? [] : copies, peers: [peer.peer], isWritten, groups }
 }
 
 /** Lets both nodes run a round, and starts a new agent on a node whose agent died. */
@@ -150,8 +157,8 @@ function listed(folder: string): string[] {
   }
 }
 
-const contentOf = ({ home }: TestNode, name: string) =>
-  checksums(join(home.root, 'checkpoints', volume, name, name))
+const contentOf = ({ home }: TestNode, name: string, of = volume) =>
+  checksums(join(home.root, 'checkpoints', of, name, name))
 
 /** Everything in the pools and among the mounts that a settled volume does not need. */
 function leftovers(): string[] {
@@ -270,9 +277,44 @@ test('hands a volume over, or cancels it, after the agent of either node was kil
   console.log(`handovers: ${size}`)
 })
 
+test(
+  'takes a group again after the agent was killed between the checkpoints of its volumes',
+  PATIENCE,
+  async () => {
+    server.isGrouped = true
+    await until('the second volume is present', () => copyOf(primary(), other)?.state === 'present')
+    const namesOf = (node: TestNode): string[][] =>
+      [volume, other].map((one) => folderOf(node, 'checkpoints', one))
+    const isWhole = (node: TestNode): boolean => {
+      const [first = [], second = []] = namesOf(node)
+      return first.length > 0 && first.at(-1) === second.at(-1)
+    }
+    await until('the replica has a checkpoint of both', () => isWhole(replica()))
+    const before = namesOf(replica())[0]?.at(-1) ?? ''
+    const death = { command: 1, at: 'end', of: 'subvolume snapshot -r' } as const
+    const kills = deaths.length
+    await primary().process.send({ death })
+    change()
+    const data = checksums(mountOf(primary()))
+    await until('the agent died', () => deaths.length > kills)
+    expect(deaths.at(-1)).toContain(death.of)
+    const half = namesOf(primary())[0]?.at(-1) ?? ''
+    expect(orderOf(half)).toBeGreaterThan(orderOf(before))
+    expect(folderOf(primary(), 'checkpoints', other)).not.toContain(half)
+    await until('the replica has a newer checkpoint of both', () => {
+      expect(namesOf(replica()).flat(), 'the half checkpoint').not.toContain(half)
+      return isWhole(replica()) && orderOf(namesOf(replica())[0]?.at(-1) ?? '') > orderOf(half)
+    })
+    expect(contentOf(replica(), namesOf(replica())[0]?.at(-1) ?? '')).toEqual(data)
+    await until('the half checkpoint is dropped', () => !namesOf(primary()).flat().includes(half))
+  },
+)
+
 test('removes the volume from both nodes without a trace', PATIENCE, async () => {
   server.desired = 'removed'
-  await until('both copies are removed', () => nodes.every((node) => copyOf(node)?.state === 'removed'))
+  const isRemoved = (node: TestNode): boolean =>
+    [volume, other].every((one) => copyOf(node, one)?.state === 'removed')
+  await until('all copies are removed', () => nodes.every(isRemoved))
   server.desired = 'forgotten'
   await until('nothing is left', () => leftovers().length === 0)
 })

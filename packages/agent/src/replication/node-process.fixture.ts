@@ -6,7 +6,7 @@ import { createPrivateKey } from 'node:crypto'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { DesiredCopy, NodeId, ObservedCopy, Peer } from '@holdfast/contract'
+import type { DesiredCopy, NodeId, ObservedCopy, Peer, VolumeId } from '@holdfast/contract'
 import pino from 'pino'
 import { type Commands, systemCommands } from '../adapters/btrfs/commands.ts'
 import { openBtrfsPool } from '../adapters/btrfs/open-pool.ts'
@@ -32,6 +32,8 @@ export interface Death {
   /** Commands are counted from 1; at 0 the process stays alive. */
   readonly command: number
   readonly at: 'start' | 'end'
+  /** Only commands with this text are counted. */
+  readonly of?: string
 }
 
 /** The state that the test sends in its role as the server and as the engine. */
@@ -40,6 +42,8 @@ export interface NodeDesired {
   readonly peers: readonly Peer[]
   /** Whether a container may write the volumes. */
   readonly isWritten: boolean
+  /** Volumes that one container writes. */
+  readonly groups?: readonly (readonly VolumeId[])[]
 }
 
 /** `death`: kills the process at a command of the pool, counted from this message on. */
@@ -105,7 +109,8 @@ const deathNote = ({ folder }: NodePlace): string => join(folder, 'died-at')
 function mortalCommands(place: NodePlace): Commands & { arm(death: Death): void; count(): number } {
   let death: Death | undefined
   let count = 0
-  const isDue = (): boolean => {
+  const isDue = (args: readonly string[]): boolean => {
+    if (death?.of !== undefined && !args.join(' ').includes(death.of)) return false
     count += 1
     return count === death?.command
   }
@@ -120,14 +125,14 @@ function mortalCommands(place: NodePlace): Commands & { arm(death: Death): void;
       count = 0
     },
     async run(file, args, deadlineMs) {
-      const isLast = isDue()
+      const isLast = isDue(args)
       const running = systemCommands.run(file, args, deadlineMs)
       if (isLast && death?.at === 'start') die(file, args)
       if (isLast) await running.finally(() => die(file, args))
       return running
     },
     start(file, args) {
-      const isLast = isDue()
+      const isLast = isDue(args)
       const running = systemCommands.start(file, args)
       if (isLast && death?.at === 'start') die(file, args)
       if (isLast) void running.ended.finally(() => die(file, args))
@@ -164,9 +169,9 @@ async function run(place: NodePlace): Promise<void> {
     peers: () => desired.peers,
     live: keeper,
     writers: {
-      groups: () => [],
+      groups: () => desired.groups ?? [],
       hasWriter: async () => desired.isWritten,
-      freeze: () => Promise.reject(new Error('No group is frozen here.')),
+      freeze: async () => async () => {},
     },
     onStored: () => void keeper.check(),
     onChange: () => {},

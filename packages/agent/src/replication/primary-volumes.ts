@@ -1,8 +1,8 @@
 // The volumes that this node replicates: those of which it is the primary, with complete data of the current epoch that
 // it has not released.
 
-import type { DesiredCopy, NodeId, VolumeId } from '@holdfast/contract'
-import type { PrimaryFacts } from '@holdfast/core/node'
+import type { DesiredCopy, NodeId, VolumeCheckpoint, VolumeId } from '@holdfast/contract'
+import { newestOfGroup, type PrimaryFacts, takenAs } from '@holdfast/core/node'
 import type { LiveCopies } from '../ports/live-copies.ts'
 import type { PoolContents } from '../ports/volume-pool.ts'
 
@@ -31,4 +31,34 @@ export function primaryVolumes(
     const own = checkpoints.filter((one) => one.volume === volume)
     return [{ volume, copy, targets: targetsOf(copy), facts: { epoch, generation: found.generation, own } }]
   })
+}
+
+/** Each volume with those that share its writer. Volumes without replicas need no checkpoints. */
+export function groupVolumes(
+  volumes: readonly PrimaryVolume[],
+  groups: readonly (readonly VolumeId[])[],
+): PrimaryVolume[][] {
+  const replicated = volumes.filter(({ targets }) => targets.length > 0)
+  const keyOf = ({ volume }: PrimaryVolume): string =>
+    groups
+      .find((group) => group.includes(volume))
+      ?.toSorted()
+      .join() ?? volume
+  return [...Map.groupBy(replicated, keyOf).values()]
+}
+
+/** The newest checkpoint of each volume that every volume of its group has. */
+export function wholeCheckpoints(
+  volumes: readonly PrimaryVolume[],
+  groups: readonly (readonly VolumeId[])[],
+): ReadonlyMap<VolumeId, VolumeCheckpoint> {
+  const found = new Map<VolumeId, VolumeCheckpoint>()
+  for (const group of groupVolumes(volumes, groups)) {
+    const number = newestOfGroup(group.map(({ facts }) => facts))
+    for (const { volume, facts } of group) {
+      const taken = takenAs(facts, number)
+      if (taken !== undefined) found.set(volume, { epoch: taken.epoch, number: taken.number })
+    }
+  }
+  return found
 }

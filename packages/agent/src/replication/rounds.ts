@@ -2,7 +2,7 @@
 // and drop checkpoints that no replica needs.
 
 import type { DesiredCopy, NodeId, VolumeCheckpoint, VolumeId } from '@holdfast/contract'
-import { completeCheckpoint, outdatedCheckpoints } from '@holdfast/core/node'
+import { completeCheckpoint, isSameCheckpoint, outdatedCheckpoints } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import type { PeerStamp } from '../peer/messages.ts'
 import type { LiveCopies } from '../ports/live-copies.ts'
@@ -10,7 +10,7 @@ import type { VolumePool } from '../ports/volume-pool.ts'
 import type { VolumeWriters } from '../ports/volume-writers.ts'
 import { createCheckpointNumbers, removeOldNumbers } from './checkpoint-numbers.ts'
 import { handoverStep, releaseIfDone, unwrittenVolumes } from './hand-over.ts'
-import { type PrimaryVolume, primaryVolumes, targetsOf } from './primary-volumes.ts'
+import { type PrimaryVolume, primaryVolumes, targetsOf, wholeCheckpoints } from './primary-volumes.ts'
 import type { ReplicaTable } from './replica-table.ts'
 import { takeCheckpoints } from './take-checkpoints.ts'
 
@@ -45,6 +45,8 @@ export interface Rounds {
   run(): Promise<ObservedRound | undefined>
   /** The volumes at the end of the last round. */
   volumes(): readonly PrimaryVolume[]
+  /** The newest checkpoint of each of them that every volume of its group has. */
+  whole(): ReadonlyMap<VolumeId, VolumeCheckpoint>
   takenAt(volume: VolumeId, checkpoint: VolumeCheckpoint): TakenAt | undefined
 }
 
@@ -61,6 +63,7 @@ export function createRounds(deps: RoundDeps): Rounds {
 
   const list = async (pool: VolumePool): Promise<PrimaryVolume[]> =>
     primaryVolumes(deps.copies().values(), await pool.list(), live)
+  const whole = (): ReadonlyMap<VolumeId, VolumeCheckpoint> => wholeCheckpoints(latest, deps.writers.groups())
   function forget(): void {
     const targets = [...deps.copies().values()].map((copy) => [copy.volume, targetsOf(copy)] as const)
     table.keepOnly(new Map<VolumeId, readonly NodeId[]>(targets))
@@ -79,6 +82,7 @@ export function createRounds(deps: RoundDeps): Rounds {
   }
   return {
     volumes: () => latest,
+    whole,
     takenAt: (volume, checkpoint) => takenAt.get(keyOf(volume, checkpoint)),
     async run() {
       const pool = deps.pool()
@@ -107,7 +111,7 @@ export function createRounds(deps: RoundDeps): Rounds {
       )
       if (isTaken) latest = await list(pool)
       await dropOutdated(deps, pool, latest)
-      return { startedMs, stamp, volumes, complete: completeCheckpoints(volumes, latest) }
+      return { startedMs, stamp, volumes, complete: completeCheckpoints(volumes, latest, whole()) }
     },
   }
 }
@@ -115,12 +119,15 @@ export function createRounds(deps: RoundDeps): Rounds {
 function completeCheckpoints(
   flushed: readonly PrimaryVolume[],
   after: readonly PrimaryVolume[],
+  whole: ReadonlyMap<VolumeId, VolumeCheckpoint>,
 ): ReadonlyMap<VolumeId, VolumeCheckpoint> {
   const found = new Map<VolumeId, VolumeCheckpoint>()
   for (const { volume, facts } of after) {
     const before = flushed.find((one) => one.volume === volume)
     const complete = before && completeCheckpoint(before.facts, facts)
-    if (complete !== undefined) found.set(volume, complete)
+    const ofGroup = whole.get(volume)
+    // Volumes without replicas have no checkpoints, and one that its group lacks is not complete.
+    if (complete && ofGroup && isSameCheckpoint(complete, ofGroup)) found.set(volume, complete)
   }
   return found
 }

@@ -2,7 +2,7 @@
 // fails is repeated with growing delays; the replica then tells from which checkpoint to continue.
 
 import { defined, type NodeId, type Peer, type VolumeCheckpoint, type VolumeId } from '@holdfast/contract'
-import { baseOf, includesCheckpoint, newestTaken, SILENT_MS } from '@holdfast/core/node'
+import { baseOf, includesCheckpoint, SILENT_MS } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import type { PeerRequests } from '../peer/requests.ts'
 import type { VolumePool } from '../ports/volume-pool.ts'
@@ -16,6 +16,8 @@ export interface SendDeps {
   pool(): VolumePool | undefined
   /** The volumes as the last round found them. */
   volumes(): readonly PrimaryVolume[]
+  /** The checkpoint of each that its replicas must have. */
+  whole(): ReadonlyMap<VolumeId, VolumeCheckpoint>
   /** When the checkpoint was taken; undefined if that was before the agent's start. */
   takenAt: Rounds['takenAt']
   onCopied(volume: VolumeId): void
@@ -71,15 +73,15 @@ interface DueCopy {
   readonly target: VolumeCheckpoint
 }
 
-function findDue({ table, volumes, monotonicMs }: SendDeps, node: NodeId): DueCopy | undefined {
+function findDue({ table, volumes, whole, monotonicMs }: SendDeps, node: NodeId): DueCopy | undefined {
   const nowMs = monotonicMs()
+  const targets = whole()
   const due = volumes().flatMap((one): DueCopy[] => {
-    const newest = newestTaken(one.facts)
-    if (newest === undefined || !one.targets.includes(node)) return []
+    const target = targets.get(one.volume)
+    if (target === undefined || !one.targets.includes(node)) return []
     const entry = table.of(one.volume, node)
     const { held, retryAtMs, answeredMs } = entry
     if (held === undefined || retryAtMs > nowMs || nowMs - answeredMs > SILENT_MS) return []
-    const target = { epoch: newest.epoch, number: newest.number }
     return includesCheckpoint(held, target) ? [] : [{ one, entry, held, target }]
   })
   return due.toSorted((a, b) => a.entry.servedMs - b.entry.servedMs)[0]

@@ -7,7 +7,7 @@ import type { Logger } from 'pino'
 import type { VolumePool } from '../ports/volume-pool.ts'
 import type { VolumeWriters } from '../ports/volume-writers.ts'
 import type { CheckpointNumbers } from './checkpoint-numbers.ts'
-import type { PrimaryVolume } from './primary-volumes.ts'
+import { groupVolumes, type PrimaryVolume } from './primary-volumes.ts'
 
 export interface TakeDeps {
   readonly writers: Pick<VolumeWriters, 'groups' | 'freeze'>
@@ -37,20 +37,6 @@ export async function takeCheckpoints(
     )
   }
   return due.length > 0
-}
-
-/** Each volume with those that share its writer. Volumes without replicas need no checkpoints. */
-export function groupVolumes(
-  volumes: readonly PrimaryVolume[],
-  groups: readonly (readonly VolumeId[])[],
-): PrimaryVolume[][] {
-  const replicated = volumes.filter(({ targets }) => targets.length > 0)
-  const keyOf = ({ volume }: PrimaryVolume): string =>
-    groups
-      .find((group) => group.includes(volume))
-      ?.toSorted()
-      .join() ?? volume
-  return [...Map.groupBy(replicated, keyOf).values()]
 }
 
 async function takeGroup(

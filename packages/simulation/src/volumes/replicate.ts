@@ -8,6 +8,7 @@ import {
   isClean,
   isSameCheckpoint,
   needsCheckpoint,
+  newestOfGroup,
   newestTaken,
   nextNumber,
   outdatedCheckpoints,
@@ -16,6 +17,7 @@ import {
   type ReplicaFacts,
   replicaState,
   SILENT_MS,
+  takenAs,
   writtenVolumes,
 } from '@holdfast/core/node'
 import type { Machine } from '../cluster/machine.ts'
@@ -288,10 +290,18 @@ async function send(replicating: Replicating, peer: Peer): Promise<void> {
   sending.delete(peer.nodeId)
 }
 
+/** The newest checkpoint of the volume that every volume of its group has. */
+function wholeOf(replicating: Replicating, { volume, facts }: Primary): VolumeCheckpoint | undefined {
+  const replicated = replicating.primaries.filter(({ targets }) => targets.length > 0)
+  const group = groupsOf(replicating, replicated).find((each) => each.some((one) => one.volume === volume))
+  return takenAs(facts, newestOfGroup((group ?? []).map((one) => one.facts)))
+}
+
 function findDue(replicating: Replicating, node: NodeId): Primary | undefined {
   const nowMs = performance.now()
-  return replicating.primaries.find(({ volume, targets, facts }) => {
-    const newest = newestTaken(facts)
+  return replicating.primaries.find((one) => {
+    const { volume, targets } = one
+    const newest = wholeOf(replicating, one)
     if (newest === undefined || !targets.includes(node)) return false
     const { held, retryAtMs, answeredMs } = entryOf(replicating, volume, node)
     if (held === undefined || retryAtMs > nowMs || nowMs - answeredMs > SILENT_MS) return false
@@ -299,13 +309,14 @@ function findDue(replicating: Replicating, node: NodeId): Primary | undefined {
   })
 }
 
-async function sendOne(replicating: Replicating, peer: Peer, { volume, facts }: Primary): Promise<void> {
+async function sendOne(replicating: Replicating, peer: Peer, one: Primary): Promise<void> {
   const { reach, random, self, pool, takenAt } = replicating
+  const { volume, facts } = one
   const entry = entryOf(replicating, volume, peer.nodeId)
-  const newest = newestTaken(facts)
+  const newest = wholeOf(replicating, one)
   const target = pool.volumes
     .get(volume)
-    ?.checkpoints.find((one) => newest !== undefined && isSameCheckpoint(one, newest))
+    ?.checkpoints.find((each) => newest !== undefined && isSameCheckpoint(each, newest))
   const base = newest && baseOf(facts.own, entry.held ?? [], newest)
   entry.inFlight = newest
   await pause(1 + random.below(20))

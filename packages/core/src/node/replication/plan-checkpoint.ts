@@ -30,9 +30,24 @@ export const SILENT_MS = 40_000
 const FORGET_MS = 24 * 3_600_000
 const LEAST_FREE_SHARE = 0.15
 
+const takenIn = ({ epoch, own }: PrimaryFacts): OwnCheckpoint[] =>
+  newestFirst(own.filter((one) => one.epoch === epoch && one.origin === 'taken'))
+
 /** The newest checkpoint that this primary took in its epoch. */
-export const newestTaken = ({ epoch, own }: PrimaryFacts): OwnCheckpoint | undefined =>
-  newestFirst(own.filter((one) => one.epoch === epoch && one.origin === 'taken'))[0]
+export const newestTaken = (facts: PrimaryFacts): OwnCheckpoint | undefined => takenIn(facts)[0]
+
+/**
+ * The newest number that this primary took of every volume of a group. A higher number of one volume is left by an agent
+ * that died before it took the others: it shows no state of the group, so it is not sent, and the next one replaces it.
+ */
+export function newestOfGroup(group: readonly PrimaryFacts[]): number | undefined {
+  const [first = [], ...others] = group.map((facts) => takenIn(facts).map(({ number }) => number))
+  return first.find((number) => others.every((numbers) => numbers.includes(number)))
+}
+
+/** The checkpoint of a volume with the number that its whole group has. */
+export const takenAs = (facts: PrimaryFacts, number: number | undefined): OwnCheckpoint | undefined =>
+  takenIn(facts).find((one) => one.number === number)
 
 /** Whether the newest checkpoint has everything that was on disk at the flush. */
 export function isClean(facts: PrimaryFacts): boolean {
@@ -57,15 +72,18 @@ export interface ReplicatedVolume {
 }
 
 /**
- * Whether to take a checkpoint of all volumes of a group: one of them has changed, and each has a replica that waits.
- * Replicas that are silent or still receive an earlier checkpoint would only make checkpoints pile up.
+ * Whether to take a checkpoint of all volumes of a group: one of them has changed or has a newer one than the others, and
+ * each has a replica that waits. Replicas that are silent or still receive an earlier checkpoint would only make checkpoints
+ * pile up.
  */
 export function needsCheckpoint(group: readonly ReplicatedVolume[]): boolean {
-  return group.some(({ facts }) => !isClean(facts)) && group.every(hasWaitingReplica)
+  const number = newestOfGroup(group.map(({ facts }) => facts))
+  const isChanged = ({ facts }: ReplicatedVolume): boolean =>
+    !isClean(facts) || newestTaken(facts)?.number !== number
+  const hasWaiting = ({ facts, replicas }: ReplicatedVolume): boolean =>
+    replicas.some((replica) => isWaiting(replica, takenAs(facts, number)))
+  return group.some(isChanged) && group.every(hasWaiting)
 }
-
-const hasWaitingReplica = ({ facts, replicas }: ReplicatedVolume): boolean =>
-  replicas.some((replica) => isWaiting(replica, newestTaken(facts)))
 
 function isWaiting(
   { held, inFlight, silentMs }: ReplicaFacts,

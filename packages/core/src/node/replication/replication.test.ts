@@ -8,6 +8,7 @@ import { judgeIncoming, maxStreamBytes, type OfferedCheckpoint } from './judge-i
 import {
   completeCheckpoint,
   needsCheckpoint,
+  newestOfGroup,
   type OwnCheckpoint,
   outdatedCheckpoints,
   type PrimaryFacts,
@@ -136,6 +137,24 @@ describe('a primary', () => {
     ]
     expect([needsCheckpoint(group(ready)), needsCheckpoint(group(busy))]).toEqual([true, false])
   })
+
+  test('takes another checkpoint of an idle group if only one of its volumes has the newest one', () => {
+    const half = facts(20, own(2, 1, 10), own(2, 2, 20))
+    const whole = facts(10, own(2, 1, 10))
+    const replicas = [replica([at(2, 1)])]
+    const group = [half, whole].map((one) => ({ facts: one, replicas }))
+    expect(newestOfGroup([half, whole])).toBe(1)
+    expect(needsCheckpoint(group)).toBe(true)
+    expect(needsCheckpoint(group.slice(1))).toBe(false)
+  })
+  test.each([
+    ['of one volume', [facts(9, own(2, 1, 5), own(2, 2, 9))], 2],
+    ['of two volumes', [facts(9, own(2, 2, 9)), facts(9, own(2, 1, 5), own(2, 2, 8))], 2],
+    ['of volumes without a common one', [facts(9, own(2, 7, 9)), facts(9, own(2, 3, 8))], undefined],
+    ['of a volume without any', [facts(9, own(2, 1, 9)), facts(9)], undefined],
+  ])('knows the newest number of a group: %s', (_what, group, number) =>
+    expect(newestOfGroup(group)).toBe(number),
+  )
 
   test.each([
     ['the newest one of a clean volume', facts(10, own(2, 1, 10)), facts(12, own(2, 1, 10)), at(2, 1)],
