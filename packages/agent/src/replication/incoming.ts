@@ -4,6 +4,7 @@
 
 import type { DesiredCopy, NodeId, VolumeCheckpoint, VolumeId } from '@holdfast/contract'
 import {
+  hasRoomForStream,
   includesCheckpoint,
   isSameCheckpoint,
   judgeIncoming,
@@ -135,6 +136,7 @@ async function receive(
   const verdict = judge()
   if (verdict.kind === 'refuse') return connection.answer(refused(verdict.reason))
   if (verdict.kind === 'held') return connection.answer({ answer: 'held' })
+  if (!hasRoomForStream(await pool.inspect())) return connection.answer(refused('no_room'))
   if (!mayStore()) return connection.answer(refused('voted'))
   await connection.answer({ answer: 'ready' })
   const { chunks, digest } = connection.readBytes()

@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { VolumeId } from '@holdfast/contract'
+import { runCommand } from '@holdfast/testkit/run-command'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { checksums, MIB } from '../adapters/btrfs/pool.fixture.ts'
 import { newVolumeId, type PeerNode, replicate, SIZE, startPeerNode } from './peer-nodes.fixture.ts'
@@ -202,6 +203,22 @@ test('sends the whole checkpoint if the replica cannot apply changes to its base
   await expect.poll(catchUp).toEqual(checksums(data))
   const bases = primary.streams.filter((one) => one.volume === volume).map(({ base }) => base?.number)
   expect(bases).toEqual([undefined, 1, undefined])
+})
+
+test('sends no bytes to a replica whose pool is full, and continues when it has room', async () => {
+  await settle('1.1')
+  const file = join(replica.home.root, 'filler')
+  const { poolBytes, usedBytes } = await replica.home.pool.inspect()
+  runCommand('fallocate', ['--length', String(poolBytes - usedBytes - 2 * MIB), file])
+  await replica.home.pool.flush()
+  const sent = primary.streams.length
+  writeFileSync(join(data, 'small'), 'second')
+  await primary.replication.check()
+  await expect.poll(() => primary.logged.some((line) => line.includes('no_room'))).toBe(true)
+  expect(primary.streams.length).toBe(sent)
+  rmSync(file)
+  await replica.home.pool.flush()
+  await expect.poll(catchUp).toEqual(checksums(data))
 })
 
 test('hands over after the last writer is gone, with exactly the last state', async () => {

@@ -8,7 +8,7 @@ import { includesCheckpoint } from './checkpoints.ts'
 /**
  * `no_copy`: this node must hold no copy of the volume. `not_replica`: this node is its primary. `not_primary`: the sender
  * is not. `old_epoch`, `unknown_epoch`: sender and receiver know different primaries. `old_checkpoint`: this node has a
- * newer one. `unknown_base`: this node lacks the base.
+ * newer one. `unknown_base`: this node lacks the base. `no_room`: its pool is full.
  */
 export type IncomingRefusal =
   | 'no_copy'
@@ -18,6 +18,7 @@ export type IncomingRefusal =
   | 'unknown_epoch'
   | 'old_checkpoint'
   | 'unknown_base'
+  | 'no_room'
 
 export interface Offer {
   readonly from: NodeId
@@ -68,3 +69,10 @@ export function judgeIncoming(
 }
 
 const refuse = (reason: IncomingRefusal): IncomingVerdict => ({ kind: 'refuse', reason })
+
+/** Space that a pool needs for a stream of unknown length; a large pool needs no more than the second. */
+const LEAST_FREE = { share: 0.03, bytes: 1024 ** 3 }
+
+/** Whether a pool can begin to receive a stream: one that is full would fail after the bytes were sent. */
+export const hasRoomForStream = (pool: { readonly poolBytes: number; readonly usedBytes: number }): boolean =>
+  pool.poolBytes - pool.usedBytes >= Math.min(LEAST_FREE.share * pool.poolBytes, LEAST_FREE.bytes)

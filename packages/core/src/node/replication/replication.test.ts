@@ -4,7 +4,7 @@
 import { asNodeId, asVolumeId, type DesiredCopy, type VolumeCheckpoint } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
 import { baseOf, nextNumber, surplusCheckpoints } from './checkpoints.ts'
-import { judgeIncoming, maxStreamBytes, type OfferedCheckpoint } from './judge-incoming.ts'
+import { hasRoomForStream, judgeIncoming, maxStreamBytes, type OfferedCheckpoint } from './judge-incoming.ts'
 import {
   completeCheckpoint,
   needsCheckpoint,
@@ -60,6 +60,14 @@ describe('a checkpoint that another node offers', () => {
       kind: 'accept',
       maxBytes: maxStreamBytes(1000),
     }),
+  )
+  test.each([
+    ['an empty pool', 100, 0, true],
+    ['a pool with little left', 100, 98, false],
+    ['a full pool', 100, 100, false],
+    ['a large pool with some GiB left', 1e13, 1e13 - 4e9, true],
+  ])('has room in %s', (_what, poolBytes, usedBytes, room) =>
+    expect(hasRoomForStream({ poolBytes, usedBytes })).toBe(room),
   )
   test('is not sent again if the replica has it', () =>
     expect(judgeIncoming({ ...offer, number: 4 }, copy, held)).toEqual({ kind: 'held' }))
