@@ -14,8 +14,8 @@ import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-p
 import { BODY_PROVOCATIONS } from '@holdfast/testkit/provocations/body-provocations'
 import { BUILT } from '@holdfast/testkit/provocations/built-capabilities'
 import { type Provocation, prepareWorld, provoke, type World } from '@holdfast/testkit/provocations/provoke'
-import { startRecommendationWorld } from '@holdfast/testkit/provocations/recommendation-world'
 import { gatherRaisedCodes } from '@holdfast/testkit/provocations/raised-codes'
+import { startRecommendationWorld } from '@holdfast/testkit/provocations/recommendation-world'
 import { REQUEST_PROVOCATIONS } from '@holdfast/testkit/provocations/request-provocations'
 import {
   asExample,

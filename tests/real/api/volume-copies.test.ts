@@ -54,6 +54,7 @@ interface Shown {
     readonly role: string
     readonly state: string
     readonly promotable: boolean
+    readonly promise: string | null
   }[]
 }
 
@@ -382,6 +383,42 @@ test('a drained primary is handed over to its current replica, and the drained n
     { what: 'the drain ends' },
   )
   expect(await eventTypes(world)).toContain('volume.handed_over')
+})
+
+test('a read and its explanation state which copy continues if the primary dies, or why none does', async () => {
+  const world = await worldWith(2)
+  const [first, second] = world.nodes.map(({ nodeId }) => nodeId)
+  const { id } = await create(world)
+  const alone = await volumeWhen(world, id, 'the volume is protected', isProtected)
+  expect(alone).toMatchObject({
+    fencedSince: null,
+    promotions: [],
+    ifPrimaryDies: {
+      nodeId: null,
+      message: expect.stringMatching(
+        /^If \S+ dies now, nothing continues: \S+ is not promotable; wait until/,
+      ),
+      copies: [{ nodeId: second, obstacle: 'not_promotable' }],
+    },
+  })
+  const grow = {
+    kind: 'grow' as const,
+    volume: asVolumeId(id),
+    epoch: 1,
+    cv: 0,
+    nodeId: asNodeId(second ?? ''),
+  }
+  await agentOf(world, first).configure([grow])
+  const isPromised = ({ copies }: Shown): boolean => copies.some(({ promise }) => promise === 'promised')
+  const volume = await volumeWhen(world, id, 'the copy is promotable', isPromised)
+  const ifPrimaryDies = {
+    nodeId: second,
+    dataAge: 2,
+    message: expect.stringMatching(/^If \S+ dies now, \S+ continues with the data of 2 s ago\.$/),
+    copies: [{ nodeId: second, obstacle: 'none' }],
+  }
+  expect(volume).toMatchObject({ ifPrimaryDies })
+  expect((await world.api.get(`${world.path}/${id}/why`)).body).toMatchObject({ ifPrimaryDies })
 })
 
 test('a node is promotable only in its epoch, with a copy, within the residency and if agents can promise', async () => {

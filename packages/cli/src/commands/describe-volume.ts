@@ -47,6 +47,11 @@ export async function describeVolume(
       area,
     ),
     ...section(
+      'Promotions',
+      volume.promotions.length === 0 ? [] : tableLines(PROMOTION_COLUMNS, volume.promotions, options),
+      area,
+    ),
+    ...section(
       'Nodes for a missing copy',
       why === undefined ? [] : matrixLines({ ...why.value, goal: PLACE_IT }, inner),
       area,
@@ -69,7 +74,7 @@ const lacksCopies = ({ class: kind, copies, replicas }: Volume): boolean =>
   kind !== 'object' && copies.length < 1 + replicas
 
 function headLines(volume: Volume, nowMs: number, area: PrintArea): string[] {
-  const { name, id, phase, primary, replicas, copies, consumers, createdAt } = volume
+  const { name, id, phase, primary, replicas, copies, fencedSince, consumers, createdAt } = volume
   const existing = copies.filter(({ role }) => role === 'replica').length
   const facts: [name: string, value: string][] = [
     ['Name', name],
@@ -84,6 +89,8 @@ function headLines(volume: Volume, nowMs: number, area: PrintArea): string[] {
     ],
     ['Replicas', volume.class === 'replicated' ? `${replicas} desired, ${existing} placed` : ''],
     ['Residency', residencyText(volume)],
+    ['Fenced', fencedSince === null ? '' : `for ${age(fencedSince, nowMs)}: no container may write`],
+    ['Outlook', volume.ifPrimaryDies?.message ?? ''],
     ['Mounted by', consumers.join(', ') || 'nothing'],
     ['Created', `${createdAt} (${age(createdAt, nowMs)} ago)`],
     ['Id', id],
@@ -105,7 +112,26 @@ const COPY_COLUMNS: readonly Column<Copy>[] = [
   {
     header: 'PROMOTABLE',
     drop: 2,
-    value: ({ promotable, role }) => (role === 'primary' ? '' : promotable ? 'yes' : 'no'),
+    value: promotableText,
+  },
+]
+
+/** `yes`, or what the copy has instead. A copy whose promise has expired would vote for another primary. */
+function promotableText({ promotable, promise, role }: Copy): string {
+  if (role === 'primary') return ''
+  if (!promotable) return 'no'
+  return promise === 'expired' ? 'yes, promise expired' : 'yes'
+}
+
+const PROMOTION_COLUMNS: readonly Column<Volume['promotions'][number]>[] = [
+  { header: 'AGE', value: ({ at }, nowMs) => age(at, nowMs) },
+  { header: 'EPOCH', value: ({ toEpoch }) => String(toEpoch) },
+  { header: 'FROM', value: ({ fromName }) => fromName },
+  { header: 'TO', value: ({ toName }) => toName },
+  { header: 'CAUSE', drop: 1, value: ({ cause }) => cause },
+  {
+    header: 'LOST',
+    value: ({ lossMs }) => (lossMs === null ? 'unknown' : `at most ${Math.ceil(lossMs / 1_000)}s`),
   },
 ]
 

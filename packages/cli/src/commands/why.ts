@@ -8,7 +8,7 @@ import { POINT_IN_TIME, pointInTime } from '../args/forms.ts'
 import { DEPLOYMENT_KINDS, LIVE_KINDS, VOLUME_KINDS } from '../args/resource-names.ts'
 import type { OnlineCommand } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { outArea } from '../print/area.ts'
+import { outArea, type PrintArea } from '../print/area.ts'
 import { containerLines } from '../print/containers.ts'
 import { printError, printFailure } from '../print/failure.ts'
 import { wrapWords } from '../print/fit.ts'
@@ -22,7 +22,8 @@ export const why: OnlineCommand = {
   name: 'why',
   summary:
     'explain why a deployment does not run: failing containers, every node, every reason, the remedies',
-  details: 'Of a volume: every node with every reason against the primary or a missing copy.',
+  details:
+    'Of a volume: every node with every reason against the primary or a missing copy, and which copy continues if the primary dies.',
   args: [
     {
       name: 'deployment',
@@ -123,8 +124,20 @@ async function printWhy(
     ...wrapWords(plain(why.summary), area.columns),
     ...(failing.length === 0 ? [] : ['', ...failing, ...nextStep(why, name), '']),
     ...matrixLines({ ...why, ...goal }, area),
+    ...outlookLines(why, area),
   ]
   terminal.out(`${lines.join('\n')}\n`)
+}
+
+/** Of a volume: which copy continues if the primary dies, and why each of the others does not. */
+function outlookLines({ ifPrimaryDies }: Why, { columns }: PrintArea): string[] {
+  if (ifPrimaryDies === undefined) return []
+  const { nodeId, message, copies } = ifPrimaryDies
+  // Without a copy that continues, the sentence explains every copy.
+  const others = nodeId === null ? [] : copies.filter((copy) => copy.nodeId !== nodeId)
+  return ['', message, ...others.map((copy) => copy.message)].flatMap((line) =>
+    wrapWords(plain(line), columns),
+  )
 }
 
 /** The command that prints the last output of a container that exited. */

@@ -17,13 +17,15 @@ export const aVolume = (more: Partial<Volume> = {}): Volume => ({
   copies: [
     {
       ...{ nodeId: FIRST, nodeName: 'n1', role: 'primary', state: 'current' },
-      ...{ checkpoint: 41, checkpointAge: 0, promotable: false },
+      ...{ checkpoint: 41, checkpointAge: 0, promotable: false, promise: null },
     },
     {
       ...{ nodeId: SECOND, nodeName: 'n2', role: 'replica', state: 'current' },
-      ...{ checkpoint: 40, checkpointAge: 7, promotable: true },
+      ...{ checkpoint: 40, checkpointAge: 7, promotable: true, promise: 'promised' },
     },
   ],
+  fencedSince: null,
+  promotions: [],
   usedBytes: 4 * 1024 ** 3,
   measuredAt: '2026-01-31T11:59:50.000Z',
   consumers: ['db'],

@@ -22,6 +22,7 @@ import {
 import { lastExitShape } from './container-end.ts'
 import { constraintShape, healthCheckShape, limitsShape, MOUNT_TYPES, routeShape } from './deployment.ts'
 import { RESIDENCY_DEMANDS } from './residency.ts'
+import { primaryDeathShape } from './volume.ts'
 
 /** The states of a replica. A replica only moves forward in this order. */
 export const REPLICA_STATES = [
@@ -187,6 +188,8 @@ export const whyShape = object({
   nextCursor: optional(nullable(string())),
   /** Alternative changes, cheapest first. Each alone would allow a replica to be placed. */
   cure: list(string()),
+  /** Of a volume with a primary: which copy continues without it, and what keeps each of the others from it. */
+  ifPrimaryDies: optional(primaryDeathShape),
 })
 export type Why = Infer<typeof whyShape>
 

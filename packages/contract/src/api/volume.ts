@@ -103,6 +103,21 @@ export const promotionShape = object({
 })
 export type Promotion = Infer<typeof promotionShape>
 
+/** The forecast for the death of the primary's node at the time of the request. */
+export const primaryDeathShape = object({
+  /** The node whose copy continues; null if none does. */
+  nodeId: nullable(branded<NodeId>()),
+  nodeName: nullable(string()),
+  /** The age of its data in seconds; null if it is unknown. */
+  dataAge: nullable(integer()),
+  message: string(),
+  /** Each copy besides the primary: `none`, or what keeps it from continuing, as one word and with the remedy. */
+  copies: list(
+    object({ nodeId: branded<NodeId>(), nodeName: string(), obstacle: string(), message: string() }),
+  ),
+})
+export type PrimaryDeath = Infer<typeof primaryDeathShape>
+
 export const volumeShape = object({
   id: branded<VolumeId>(),
   ...volumeSpecShape.fields,
@@ -120,8 +135,16 @@ export const volumeShape = object({
       checkpoint: nullable(integer()),
       checkpointAge: nullable(integer()),
       promotable: boolean(),
+      /** Of a promotable copy: whether it still promises to elect no other primary; null for the others. */
+      promise: nullable(oneOf(['promised', 'expired'])),
     }),
   ),
+  /** Since when a fence keeps the writers on the node of the primary from running; null without one. */
+  fencedSince: nullable(string()),
+  /** The last promotions, the newest first, at most ten. */
+  promotions: list(object({ ...promotionShape.fields, fromName: string(), toName: string() })),
+  /** Absent in lists, in answers to changes, and for a volume without a primary. */
+  ifPrimaryDies: optional(primaryDeathShape),
   /** The bytes in use and the time of the measurement; null if no node has answered. */
   usedBytes: nullable(integer()),
   measuredAt: nullable(string()),

@@ -32,7 +32,9 @@ export {
 } from './place-volume.ts'
 export { promotableCopies } from './promotable-copies.ts'
 export { acceptsWriter } from './promotion/accepts-writer.ts'
+export { type Forecast, type ForecastFacts, ifPrimaryDies } from './promotion/if-primary-dies.ts'
 export { hasLostPrimaries } from './promotion/lost-primaries.ts'
+export { copyText, forecastText, OBSTACLE_TEXTS } from './promotion/obstacle-texts.ts'
 export {
   type Demand,
   type GroupFacts,

@@ -6,6 +6,7 @@ import { aVolume, ME, TENANT } from '../../resources/volume.fixture.ts'
 import { invocation, scriptClient, scriptTerminal } from '../../terminal/scripted-terminal.fixture.ts'
 import { describe as describeCommand } from '../describe.ts'
 import { get } from '../get.ts'
+import { why } from '../why.ts'
 import { volumeCreate } from './volume-create.ts'
 import { volumeDescribe } from './volume-describe.ts'
 import { volumePromote } from './volume-promote.ts'
@@ -47,6 +48,30 @@ describe('describe volume', () => {
     expect(shown).toMatch(/^ {2}n2 +replica +current +unknown +unknown +yes$/m)
   })
 
+  test('shows promotions, a fence, an expired promise and what happens if the primary dies', async () => {
+    const [first, second] = aVolume().copies
+    if (first === undefined || second === undefined) throw new Error('no copies')
+    const message = 'If n1 dies now, n2 continues with the data of 7 s ago.'
+    const shown = await describeVolume(
+      aVolume({
+        copies: [first, { ...second, promise: 'expired' }],
+        fencedSince: '2026-01-31T11:59:00.000Z',
+        ifPrimaryDies: { nodeId: second.nodeId, nodeName: 'n2', dataAge: 7, message, copies: [] },
+        promotions: [
+          {
+            ...{ at: '2026-01-31T11:00:00.000Z', fromEpoch: 1, toEpoch: 2, cause: 'primary_silent' },
+            ...{ from: second.nodeId, fromName: 'n2', to: first.nodeId, toName: 'n1' },
+            ...{ checkpoint: 12, lossMs: 3_200 },
+          },
+        ],
+      }),
+    )
+    expect(shown).toMatch(/^Fenced: +for 1m: no container may write$/m)
+    expect(shown).toMatch(/^Outlook: +If n1 dies now, n2 continues with the data of 7 s ago\.$/m)
+    expect(shown).toMatch(/^ {2}n2 +replica +current +40 +7s +yes, promise expired$/m)
+    expect(shown).toMatch(/^ {2}1h +2 +n2 +n1 +primary_silent +at most 4s$/m)
+  })
+
   test.each([
     [
       { phase: 'Lost' },
@@ -68,6 +93,36 @@ describe('describe volume', () => {
     await describeCommand.run(invocation(terminal, ['volume/data']), clientWith(aVolume()))
     expect(terminal.printed.out).toBe(await describeVolume(aVolume()))
   })
+})
+
+test('why volume shows which copy continues if the primary dies, and why the others do not', async () => {
+  const volume = aVolume()
+  const nodeId = volume.copies[1]?.nodeId ?? null
+  const copies = [
+    { nodeId, nodeName: 'n2', obstacle: 'none', message: 'n2 fits' },
+    {
+      nodeId: volume.copies[0]?.nodeId,
+      nodeName: 'n3',
+      obstacle: 'lagging',
+      message: 'n3 is too far behind',
+    },
+  ]
+  const ifPrimaryDies = { nodeId, nodeName: 'n2', dataAge: 7, message: 'n2 continues.', copies }
+  const explained = {
+    decidedAt: null,
+    phase: 'Ready',
+    summary: 'Every copy has a node.',
+    candidates: [],
+    cure: [],
+  }
+  const terminal = scriptTerminal()
+  const client = scriptClient({
+    'GET /me': ME,
+    'GET /dvm/volumes?limit=500': { items: [volume], nextCursor: null },
+    [`GET /tenants/${TENANT}/volumes/${volume.id}/why?limit=500`]: { ...explained, ifPrimaryDies },
+  })
+  expect(await why.run(invocation(terminal, ['volume', 'data']), client)).toBe(0)
+  expect(terminal.printed.out).toContain('Every copy has a node.\n\nn2 continues.\nn3 is too far behind\n')
 })
 
 test('get volumes shows the use and the copies', async () => {

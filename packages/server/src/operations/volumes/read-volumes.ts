@@ -10,6 +10,7 @@ import { done, type Outcome, type Refused, refusedBy } from '../caller.ts'
 import { pageCandidates } from '../deployments/read/why-pages.ts'
 import { listPage, mapPage, type Page, type PageRequest } from '../page.ts'
 import type { VolumeDeps } from './deps.ts'
+import { type ForecastDeps, forecastVolume } from './promotion/forecast-volume.ts'
 import { demandOf, gatherVolumeFacts } from './volume-facts.ts'
 import { volumeView } from './volume-view.ts'
 
@@ -25,15 +26,14 @@ async function findVolume(store: Store, tenant: TenantId, id: string): Promise<O
 
 type ReadDeps = Pick<VolumeDeps, 'store' | 'measurements'>
 
-export async function getVolume(
-  { store, measurements }: ReadDeps,
-  tenant: TenantId,
-  id: string,
-): Promise<Outcome<Volume>> {
+export async function getVolume(deps: ForecastDeps, tenant: TenantId, id: string): Promise<Outcome<Volume>> {
+  const { store, measurements } = deps
   const found = await findVolume(store, tenant, id)
   if (!found.ok) return found
   const measured = await measurements.measure(tenant, [found.value])
-  return done(volumeView(store, tenant, found.value, measured(found.value)))
+  const ifPrimaryDies = await forecastVolume(deps, tenant, found.value)
+  const view = volumeView(store, tenant, found.value, measured(found.value))
+  return done({ ...view, ...(ifPrimaryDies && { ifPrimaryDies }) })
 }
 
 export async function listVolumes(
@@ -47,17 +47,22 @@ export async function listVolumes(
   return mapPage(page, (volume) => volumeView(store, tenant, volume, measured(volume)))
 }
 
-/** GET /why of a volume: the nodes on which the primary or a missing copy could be, and why others refuse it. */
+/**
+ * GET /why of a volume: the nodes on which the primary or a missing copy could be, why others refuse it, and why each copy may
+ * or may not replace the primary.
+ */
 export async function explainVolumeNow(
-  { store, clock, residency }: Pick<VolumeDeps, 'store' | 'clock' | 'residency'>,
+  deps: ForecastDeps,
   tenant: TenantId,
   id: string,
   request: PageRequest,
 ): Promise<Outcome<Why>> {
+  const { store, clock, residency } = deps
   const found = await findVolume(store, tenant, id)
   if (!found.ok) return found
   const { spec, phase, copies } = found.value
-  const answered = { decidedAt: timestamp(clock), phase }
+  const ifPrimaryDies = await forecastVolume(deps, tenant, found.value)
+  const answered = { decidedAt: timestamp(clock), phase, ...(ifPrimaryDies && { ifPrimaryDies }) }
   if (spec.class === 'object' || copies.length > spec.replicas)
     return done({
       ...answered,

@@ -1,7 +1,14 @@
 // A stored volume as its tenant sees it, with the names of its nodes, its consumers and the newest measurement.
 
 import type { Measurement, NodeId, TenantId, Volume, VolumeId } from '@holdfast/contract'
-import { deployments, nodes, type StoredVolume } from '../../store/records.ts'
+import {
+  copyReportId,
+  copyReports,
+  deployments,
+  nodes,
+  type StoredCopyReport,
+  type StoredVolume,
+} from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
 
@@ -20,8 +27,9 @@ export function volumeView(
   stored: StoredVolume,
   measured?: Measurement,
 ): Volume {
-  const { id, spec, phase, reason, primary, copies, promotable = [], revision, createdAt } = stored
+  const { id, spec, phase, reason, primary, copies, promotions = [], revision, createdAt } = stored
   const nameOf = namesOfNodes(store, tenant)
+  const reportOf = reportsOf(store, tenant, stored)
   return {
     id,
     ...spec,
@@ -34,14 +42,33 @@ export function volumeView(
       state,
       nodeName: nameOf(nodeId),
       ...progressOf(measured, nodeId),
-      promotable: promotable.includes(nodeId),
+      ...promiseOf(stored, nodeId, reportOf(nodeId)),
     })),
+    fencedSince: (primary && reportOf(primary.nodeId)?.fencedSince) ?? null,
+    promotions: promotions.map((one) => ({ ...one, fromName: nameOf(one.from), toName: nameOf(one.to) })),
     usedBytes: measured?.usedBytes ?? null,
     measuredAt: measured?.measuredAt ?? null,
     consumers: consumersOf(store, tenant, id),
     createdAt,
     revision,
   }
+}
+
+/** The reports of the present epoch. */
+const reportsOf =
+  (store: Pick<Store, 'get'>, tenant: TenantId, { id, primary }: StoredVolume) =>
+  (nodeId: NodeId): StoredCopyReport | undefined => {
+    const report = store.get(inTenant(tenant, copyReports, copyReportId(id, nodeId)))?.record
+    return report?.epoch === primary?.epoch ? report : undefined
+  }
+
+function promiseOf(
+  { promotable = [] }: StoredVolume,
+  nodeId: NodeId,
+  report: StoredCopyReport | undefined,
+): Pick<Volume['copies'][number], 'promotable' | 'promise'> {
+  if (!promotable.includes(nodeId)) return { promotable: false, promise: null }
+  return { promotable: true, promise: report?.isPromiseExpired === true ? 'expired' : 'promised' }
 }
 
 /** The checkpoint that a replica has acknowledged to the primary. */

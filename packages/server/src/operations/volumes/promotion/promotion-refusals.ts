@@ -1,7 +1,7 @@
 // Why an operator's promotion is refused, with what to do.
 
 import type { TenantId } from '@holdfast/contract'
-import { type Demand, type GroupPlan, type PromotionObstacle, reject } from '@holdfast/core'
+import { type Demand, type GroupPlan, OBSTACLE_TEXTS, type PromotionObstacle, reject } from '@holdfast/core'
 import type { StoredVolume } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
 import { type Refused, refused } from '../../caller.ts'
@@ -14,21 +14,23 @@ export interface CannotPromote {
   readonly demand: Demand
 }
 
-const OBSTACLES: { readonly [obstacle in PromotionObstacle]: string } = {
-  none: 'fits',
-  not_promotable: 'is not promotable; primaryIsDead true accepts it if no other machine writes',
-  node_silent: 'does not answer',
-  promised: 'still has a promise to the primary; try again in 20 seconds',
-  refused_by_filter: 'is refused by residency or by the placement of the writer',
-  no_common_checkpoint: 'has no common checkpoint of all volumes that the workload writes',
-  lagging: 'is further behind than the configured limit; force true accepts the loss',
+/** Remedies that an operator has at once. */
+const REMEDIES: { readonly [obstacle in PromotionObstacle]?: string } = {
+  not_promotable: 'primaryIsDead true accepts it if no other machine writes',
+  promised: 'try again in 20 seconds',
+  lagging: 'force true accepts the loss',
+}
+
+function obstacleText(obstacle: PromotionObstacle): string {
+  const remedy = REMEDIES[obstacle]
+  return remedy === undefined ? OBSTACLE_TEXTS[obstacle] : `${OBSTACLE_TEXTS[obstacle]}; ${remedy}`
 }
 
 export function waitingFor(facts: CannotPromote, plan: GroupPlan & { readonly wait: string }): Refused {
   if (plan.wait === 'primary_alive')
     return notNow(facts, 'a volume whose primary is silent; to move a live primary, drain its node')
   const nameOf = namesOfNodes(facts.store, facts.tenant)
-  const copies = plan.copies.map(({ nodeId, obstacle }) => `${nameOf(nodeId)} ${OBSTACLES[obstacle]}`)
+  const copies = plan.copies.map(({ nodeId, obstacle }) => `${nameOf(nodeId)} ${obstacleText(obstacle)}`)
   return notNow(
     facts,
     `a copy that can be promoted; ${copies.length === 0 ? 'there is no copy' : copies.join(', ')}`,
