@@ -15,7 +15,10 @@ const HEADER_MS = 10_000
 /** A connection for renewals is closed after this time without one. */
 const NEXT_MS = 30_000
 const MAX_CONNECTIONS = 128
-/** Connections from one address, handshakes included, so that one host cannot use up all of them. */
+/**
+ * Connections from one address that have not proved a key, so that one host cannot use up all of them. Peers have a limit of
+ * their own: many of them may share an address, and each keeps a connection for its renewals.
+ */
 const MAX_PER_ADDRESS = 16
 const MAX_PER_PEER = 4
 
@@ -51,14 +54,21 @@ export async function listenForPeers(options: ListenOptions): Promise<PeerPort> 
   const sockets = new Set<Socket>()
   const ofAddress = countPerKey()
   const ofPeer = countPerKey()
+  /** Ends the count of a connection for its address. */
+  const unproved = new Map<string, () => void>()
   server.maxConnections = MAX_CONNECTIONS
   server.on('connection', (socket: Socket) => {
     const { remoteAddress = '' } = socket
+    const place = placeOf(socket)
     sockets.add(socket)
     ofAddress.add(remoteAddress)
+    unproved.set(place, () => {
+      unproved.delete(place)
+      ofAddress.remove(remoteAddress)
+    })
     socket.once('close', () => {
       sockets.delete(socket)
-      ofAddress.remove(remoteAddress)
+      unproved.get(place)?.()
     })
     if (ofAddress.count(remoteAddress) > MAX_PER_ADDRESS) socket.destroy()
   })
@@ -68,6 +78,7 @@ export async function listenForPeers(options: ListenOptions): Promise<PeerPort> 
     socket.on('error', () => {})
     const from = identify(socket, options.peers())
     if (from === undefined || ofPeer.count(from) >= MAX_PER_PEER) return void socket.destroy()
+    unproved.get(placeOf(socket))?.()
     ofPeer.add(from)
     socket.once('close', () => ofPeer.remove(from))
     const isStill = (): boolean => identify(socket, options.peers()) === from
@@ -87,6 +98,8 @@ export async function listenForPeers(options: ListenOptions): Promise<PeerPort> 
       }),
   }
 }
+
+const placeOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`
 
 /** A resumed session does not prove the key again, so it is refused. */
 function identify(socket: TLSSocket, peers: readonly Peer[]): NodeId | undefined {
