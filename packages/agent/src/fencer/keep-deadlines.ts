@@ -1,5 +1,5 @@
 // Keeps the deadlines of the fencer in step with the leases of this node's volumes, and follows the fencer's report. The
-// deadlines are written at once when a lease changes, and checked every second (docs/design/promotion.md#deadlines).
+// deadlines are written at once when a lease changes, and checked every second (docs/design/fencer.md#deadlines).
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { type DesiredCopy, isVolumeId, type VolumeId } from '@holdfast/contract'

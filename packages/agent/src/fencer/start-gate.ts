@@ -1,5 +1,5 @@
 // Lets a container that writes volumes start only under a live lease of each of them, and only if a living fencer would end it
-// in time. A volume that needs no promise needs no fencer either (docs/design/promotion.md#starts).
+// in time. A volume that needs no promise needs no fencer either (docs/design/fencer.md#starts).
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { VolumeId } from '@holdfast/contract'

@@ -1,5 +1,5 @@
 // The loop of the fencer: it reads the deadlines, decides by the reducer of the protocol, kills, unmounts and reports. Each
-// step is short and synchronous except for the unmounting, which may hang with a disk (docs/design/promotion.md#fencer).
+// step is short and synchronous except for the unmounting, which may hang with a disk (docs/design/fencer.md#process).
 
 import { runFencer } from '@holdfast/core/promotion/fencer'
 import {

@@ -1,5 +1,5 @@
 // The groups that a fencer watches. The agent registers them in a file that it renews. The fencer must fence a group on
-// time although that file may be missing, broken or of another boot (docs/design/promotion.md#deadlines).
+// time although that file may be missing, broken or of another boot (docs/design/fencer.md#deadlines).
 
 /** A volume group with all that the fencer needs to end its writers without agent and engine. */
 export interface FencedGroup {

@@ -1,5 +1,5 @@
 // The fencer: a process that kills the writers of a group when the primary's lease ends, without the agent's help
-// (docs/design/promotion.md#fencer).
+// (docs/design/fencer.md#process).
 
 import type { PromotionTimings } from './timings.ts'
 

@@ -1,5 +1,5 @@
 // The deadlines that an agent keeps for the fencer of its node. A group that may have a writer stays listed with an end of its
-// lease until no promise is needed, or no container writes its volumes (docs/design/promotion.md#deadlines).
+// lease until no promise is needed, or no container writes its volumes (docs/design/fencer.md#deadlines).
 
 import {
   type BootTime,
