@@ -186,6 +186,7 @@ async function report(id: VolumeId, nodeId: NodeId, parts: Partial<StoredCopyRep
   )
 }
 
+const claimOf = (id: VolumeId) => store.get(inTenant(tenant, volumeWriters, id))?.record
 const volumeOf = (id: VolumeId) => store.get(inTenant(tenant, volumes, id))?.record
 const primaryOf = (id: VolumeId) =>
   `${letterOf(volumeOf(id)?.primary?.nodeId)} ${volumeOf(id)?.primary?.epoch}`
@@ -364,6 +365,27 @@ describe('a silent primary', () => {
     await looked()
     expect([data, wal].map(primaryOf)).toEqual(['a 1', 'a 1'])
     expect(calls.filter((call) => call.startsWith('prepare'))).toEqual([])
+  })
+
+  test('is replaced for a volume that its workload adds before the vote is used', async () => {
+    const wal = await addVolume()
+    const stored = await addWriter([data])
+    before = async (method) => {
+      if (method !== 'prepare' || claimOf(wal) !== undefined) return
+      const claim = claimOf(data)
+      await write(store, (transaction) => {
+        if (claim !== undefined)
+          transaction.put(inTenant(tenant, volumeWriters, wal), { ...claim, volume: wal })
+      })
+      const [mount] = stored.spec.volumes ?? []
+      if (mount !== undefined)
+        await revise(store, tenant, stored, { volumes: [mount, { ...mount, volume: wal, target: '/wal' }] })
+      await report(wal, idOf(b), { isPromiseExpired: true })
+    }
+    await losePrimary(data)
+    await promoted(data, 'b 2')
+    expect(primaryOf(wal)).toBe('b 2')
+    expect(calls.filter((call) => call === 'prepare b')).toHaveLength(2)
   })
 
   test('is not replaced while it sends heartbeats', async () => {
