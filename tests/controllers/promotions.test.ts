@@ -410,12 +410,21 @@ describe('a silent primary', () => {
 
   test('is not replaced by a vote for an earlier configuration', async () => {
     before = async (method) => {
+      if (method === 'prepare' && volumeOf(data)?.cv === 3) await change(data, { cv: 4 })
+    }
+    await losePrimary(data)
+    await promoted(data, 'b 2')
+    expect(volumeOf(data)?.cv).toBe(5)
+    expect(calls.filter((call) => call === 'prepare b')).toHaveLength(2)
+  })
+
+  test('is not replaced by the vote of a node that is no longer promotable', async () => {
+    before = async (method) => {
       if (method === 'prepare' && volumeOf(data)?.cv === 3)
         await change(data, { cv: 4, promotable: [idOf(c)] })
     }
     await losePrimary(data)
     await promoted(data, 'c 2')
-    expect(volumeOf(data)).toMatchObject({ cv: 5, promotions: [{ to: c?.id }] })
   })
 
   test('is replaced after a server ended between the vote and its use', async () => {
