@@ -10,7 +10,7 @@ const HOUR_MS = 3_600_000
 // machines: like real, for code that runs on a node; separate, because it mostly waits for Docker and may run in parallel.
 // timed: tests of real and machines with time limits, or whose requests fail on a starved machine; nothing else runs then.
 // lab: full nodes with their own Docker Engines, as root. simulation: thousands of seeds on all cores, and the search.
-const SEEDS = 'packages/simulation/src/{seeds/seeds,effects/effects,promotion/search}.test.ts'
+const SEEDS = 'packages/simulation/src/{seeds/seeds,seeds/failures,effects/effects,promotion/search}.test.ts'
 const MACHINES = ['packages/agent/src/**/*.real.test.ts', 'packages/testkit/src/**/*.real.test.ts']
 const TIMED = [
   'tests/real/{cli/delivery,placement/leadership,store/faults,faults/one-way}.test.ts',

@@ -7,10 +7,10 @@
 // --record writes a hash of everything that the outcome depends on; --unless-recorded runs only if that hash has changed.
 
 import { join } from 'node:path'
-import { argv, exit, stdout } from 'node:process'
+import process, { argv, exit, stdout } from 'node:process'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
-import { VOLUME_EVERY } from '@holdfast/simulation/seeds/random-script'
+import { FIRST_FAILURE_SEED, VOLUME_EVERY } from '@holdfast/simulation/seeds/random-script'
 import type { SeedResult } from '@holdfast/simulation/seeds/run-seed'
 import { runSeeds } from '@holdfast/simulation/seeds/run-seeds'
 import { applyEdit, copyPackages } from '@holdfast/testkit/builds/copy-packages'
@@ -62,10 +62,13 @@ async function tryBug(bug: Bug): Promise<boolean> {
     for (const edit of bug.edits) applyEdit(copy.folder, edit)
     if (values.check) return true
     const began = performance.now()
+    const cpu = process.cpuUsage()
     const found = await hunt(bug, pathToFileURL(join(copy.folder, WORKER)))
     const seconds = ((performance.now() - began) / 1000).toFixed(1)
+    const { user, system } = process.cpuUsage(cpu)
+    const cpuSeconds = ((user + system) / 1e6).toFixed(1)
     stdout.write(
-      `${bug.name}: ${found === undefined ? `NOT FOUND in ${most} seeds` : show(found)}, ${seconds} s\n`,
+      `${bug.name}: ${found === undefined ? `NOT FOUND in ${most} seeds` : show(found)}, ${seconds} s (${cpuSeconds} s of CPU)\n`,
     )
     return found !== undefined
   } finally {
@@ -82,7 +85,7 @@ async function hunt(bug: Bug, worker: URL): Promise<Found | undefined> {
   let ran = 0
   await runSeeds({
     worker,
-    seeds: seedsUpTo(most, bug.inVolumes === true ? VOLUME_EVERY : 1),
+    seeds: seedsFor(bug),
     onResult(result) {
       ran += 1
       const broken = brokenIn(result, bug)
@@ -94,8 +97,10 @@ async function hunt(bug: Bug, worker: URL): Promise<Found | undefined> {
   return undefined
 }
 
-function* seedsUpTo(last: number, step: number): Generator<number> {
-  for (let seed = step; seed <= last; seed += step) yield seed
+function* seedsFor({ inVolumes, inFailures }: Bug): Generator<number> {
+  const step = inVolumes === true ? VOLUME_EVERY : 1
+  const before = inFailures === true ? FIRST_FAILURE_SEED : 0
+  for (let seed = step; seed <= most; seed += step) yield before + seed
 }
 
 /** Finds a broken invariant that is listed for the seeded bug. Other broken invariants do not prove that it was found. */

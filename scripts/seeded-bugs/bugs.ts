@@ -1,6 +1,7 @@
 // The seeded bugs: each removes a guard from the product, and lists the invariants that should break.
 
 import { type Bug, core, server } from './bug.ts'
+import { PROMOTION_BUGS } from './promotion-bugs.ts'
 import { VOLUME_BUGS } from './volume-bugs.ts'
 
 export const BUGS: readonly Bug[] = [
@@ -242,4 +243,5 @@ export const BUGS: readonly Bug[] = [
     seenBy: ['settled', 'one-owner', 'given-up-late'],
   },
   ...VOLUME_BUGS,
+  ...PROMOTION_BUGS,
 ]

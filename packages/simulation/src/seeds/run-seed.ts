@@ -14,7 +14,12 @@ export interface SeedResult {
   readonly steps: number
   readonly checks: number
   readonly failures: number
+  /** Number of volumes that were promoted. */
+  readonly promotions: number
 }
+
+/** Part of the text of the event about a promotion. */
+const PROMOTED = 'became its primary'
 
 export const runSeed = (seed: number): Promise<SeedResult> => runGiven(randomScript(seed), seed)
 
@@ -25,10 +30,11 @@ export async function runGiven(script: Script, seed: number): Promise<SeedResult
     const result = await runScript(script, { seed, check: invariants.check })
     const { traceHash, steps, checks, failures } = result
     const violations = result.violations.length > 0 ? result.violations : invariants.checkEnd()
-    return { seed, traceHash, violations, steps, checks, failures }
+    const promotions = result.story.filter(({ message }) => message.includes(PROMOTED)).length
+    return { seed, traceHash, violations, steps, checks, failures, promotions }
   } catch (error) {
     const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
     const violations = [{ invariant: 'no-crash', subject: 'a server process', message }]
-    return { seed, traceHash: '', violations, steps: 0, checks: 0, failures: 0 }
+    return { seed, traceHash: '', violations, steps: 0, checks: 0, failures: 0, promotions: 0 }
   }
 }

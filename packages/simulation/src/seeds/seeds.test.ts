@@ -1,14 +1,12 @@
 // Random scripts, each from a seed, run through the real controllers; every invariant is checked after every step. A seed
 // that breaks an invariant is printed as a script for `holdfast-simulate` (docs/design/simulation.md#seeds).
 
-import { writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { env } from 'node:process'
 import { LONG } from '@holdfast/testkit/long-run'
 import { expect, test } from 'vitest'
+import { describeRed } from './describe-red.ts'
 import type { SeedResult } from './run-seed.ts'
-import { runSeeds, shrinkSeed } from './run-seeds.ts'
+import { runSeeds } from './run-seeds.ts'
 
 /** CI runs the same seeds at every commit, so that a failure is due to the change; the long run starts at another seed. */
 const SEEDS = LONG ? 50_000 : 700
@@ -54,13 +52,3 @@ test(
   },
   TIMEOUT_MS,
 )
-
-async function describeRed({ seed, violations }: SeedResult): Promise<string> {
-  const [first] = violations
-  const script = await shrinkSeed(seed, first?.invariant ?? '')
-  const file = join(tmpdir(), `seed-${seed}.json`)
-  const text = JSON.stringify(script, undefined, 1)
-  writeFileSync(file, text)
-  const broken = violations.map(({ invariant, subject, message }) => `${invariant}: ${subject} ${message}`)
-  return [`seed ${seed}`, ...broken, `holdfast-simulate ${file}`, text].join('\n')
-}
