@@ -140,17 +140,6 @@ const bugs: readonly Omit<Bug, 'inFailures'>[] = [
     seenBy: ['one-writer', 'writer-claims', 'serves-until-replaced', 'no-more-than-desired'],
   },
   {
-    name: 'writer of an earlier epoch never superseded',
-    edits: [
-      core(
-        'placement/writer-claims.ts',
-        'volume.primary !== null && volume.primary.nodeId !== nodeId',
-        'volume.primary !== null && nodeId === undefined',
-      ),
-    ],
-    seenBy: ['settled'],
-  },
-  {
     name: 'data of a deposed primary deleted',
     edits: [
       core(
