@@ -188,9 +188,12 @@ test('a drained writer runs until its volume has a current copy, and then follow
   await becomes(stored, 'a running')
   await readyNow(stored)
   await setNode(first, { schedulable: false, draining: true })
-  await waitUntil(
-    async () => (await eventsOf(store, tenant)).some(({ type }) => type === 'deployment.stalled'),
+  const { message } = await waitUntil(
+    async () => (await eventsOf(store, tenant)).find(({ type }) => type === 'deployment.stalled'),
     { what: 'the drain says what it waits for' },
+  )
+  expect(message).toContain(
+    'The drain waits: volume data has no current copy on a node that accepts its primary',
   )
   expect(shownOf(stored)).toEqual(['a running'])
   const current = { nodeId: second.id, role: 'replica' as const, state: 'current' as const }

@@ -8,9 +8,10 @@ import {
   type VolumeId,
 } from '@holdfast/contract'
 import { acceptedPrimaries, drainWaits, type GroupMember } from '@holdfast/core'
-import { type StoredVolume, volumes } from '../../store/records.ts'
+import { nodes, type StoredDeployment, type StoredVolume, volumes } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
+import { isDraining } from '../nodes/drain-node.ts'
 import { demandOf, gatherVolumeFacts } from './volume-facts.ts'
 import { type SituationDeps, situationOf } from './volume-situation.ts'
 import { isUsedOn, usersOf } from './volume-users.ts'
@@ -67,6 +68,23 @@ export function drainBlockers(deps: Omit<SituationDeps, 'read'>, tenant: TenantI
     .list(volumes, tenant)
     .filter(({ record }) => record.primary?.nodeId === nodeId && record.phase !== 'Deleting')
     .flatMap(({ record }) => drainWaits(membersOf(all, tenant, record)) ?? [])
+  return [...new Set(waits)]
+}
+
+/** Why volumes of a deployment keep the drained node of their primary from being emptied. */
+export function drainsThatWait(
+  deps: Omit<SituationDeps, 'read'>,
+  tenant: TenantId,
+  { spec }: Pick<StoredDeployment, 'spec'>,
+): string[] {
+  const all: SituationDeps = { ...deps, read: (address) => deps.store.get(address)?.record }
+  const mounted = (spec.volumes ?? []).flatMap(({ volume }) =>
+    isVolumeId(volume) ? (all.read(inTenant(tenant, volumes, volume)) ?? []) : [],
+  )
+  const waits = mounted.flatMap((volume) => {
+    const node = volume.primary && all.read(inTenant(tenant, nodes, volume.primary.nodeId))
+    return node && isDraining(node) ? (drainWaits(membersOf(all, tenant, volume)) ?? []) : []
+  })
   return [...new Set(waits)]
 }
 

@@ -2,9 +2,10 @@
 // transaction that compares every record that the plan relies on. See docs/design/leadership.md#fencing
 
 import { type NodeId, type Owner, ownerOf, type TenantId } from '@holdfast/contract'
-import { type PlacementPlan, prepareExplanation } from '@holdfast/core/placement'
+import { type PlacementEvent, type PlacementPlan, prepareExplanation } from '@holdfast/core/placement'
 import { inSlices } from '../../../lib/slices.ts'
 import { recordEvent } from '../../../operations/record-write.ts'
+import { drainsThatWait } from '../../../operations/volumes/volume-group.ts'
 import { workloadOf } from '../../../scheduling/scheduling-facts.ts'
 import { deployments, nodes, observations, type StoredDeployment } from '../../../store/records.ts'
 import { getOr, inTenant, placementAt, type Transaction } from '../../../store/transaction.ts'
@@ -95,7 +96,7 @@ async function write(controller: Controller, tenant: TenantId, first: PlacementP
     if (isOver) releaseReservation(controller, tenant, owner)
     if (plan === undefined || isOver) return { kind: 'abort', result: undefined }
     recordDecision(transaction, tenant, plan)
-    stage(transaction, tenant, plan)
+    stage(controller, transaction, tenant, plan)
     return { kind: 'commit', result: undefined }
   })
 }
@@ -107,7 +108,7 @@ function releaseReservation({ queue, tenants }: Controller, tenant: TenantId, ow
   for (const key of known?.waiting.curedBy('placements') ?? []) queue.add(key)
 }
 
-function stage(transaction: Transaction, tenant: TenantId, plan: PlacementPlan): void {
+function stage({ deps }: Controller, transaction: Transaction, tenant: TenantId, plan: PlacementPlan): void {
   for (const id of plan.nodesToCompare) compareNode(transaction, tenant, id)
   // An unreadable observation is not compared, because the plan treats it as absent and it must not block the write.
   for (const id of plan.observationsToCompare)
@@ -120,7 +121,20 @@ function stage(transaction: Transaction, tenant: TenantId, plan: PlacementPlan):
   for (const { id } of plan.rollout.dropped) transaction.delete(inTenant(tenant, observations, id))
   const decidedAt = { now: () => Date.parse(plan.now) }
   for (const [place, event] of plan.events().entries())
-    recordEvent(transaction, decidedAt, tenant, { place, ...event })
+    recordEvent(transaction, decidedAt, tenant, { place, ...withDrains(deps, tenant, plan, event) })
+}
+
+/** Adds to the event of a stalled deployment which volumes keep a drain from emptying its node. */
+function withDrains(
+  { store, residency, clock }: Controller['deps'],
+  tenant: TenantId,
+  { deployment }: PlacementPlan,
+  event: PlacementEvent,
+): PlacementEvent {
+  if (event.type !== 'deployment.stalled') return event
+  const waits = drainsThatWait({ store, residency, now: clock.now() }, tenant, deployment)
+  const message = `${event.message} The drain waits: ${waits.join('; ')}.`
+  return waits.length === 0 ? event : { ...event, message }
 }
 
 /** Makes the transaction compare a node's record: a missing node must stay missing, and a chosen node unchanged. */
