@@ -45,6 +45,10 @@ type Installed =
   | 'nsenter'
   | 'mount'
   | 'umount'
+  | 'losetup'
+  | 'chrt'
+  | 'mkfs.btrfs'
+  | 'mkfs.ext4'
 export type EngineBinary = Built | Installed
 
 /** The path of an engine's executable. If the executable is missing, the error explains how to install it. */

@@ -31,6 +31,19 @@ export function joinCgroup(path: string, pid: number): void {
   }
 }
 
+/**
+ * Freezes every process in the cgroup and below it, and waits until none of them runs. A process that waits for a disk
+ * is frozen only afterwards; it runs no instruction of its own until then.
+ */
+export function freezeCgroup(path: string): void {
+  setFrozen(join(TRACKED, path), true)
+  const deadline = performance.now() + 2_000
+  while (!isFrozen(join(TRACKED, path)) && performance.now() < deadline) waitBriefly(1)
+}
+
+/** Lets the processes of a frozen cgroup continue. */
+export const thawCgroup = (path: string): void => setFrozen(join(TRACKED, path), false)
+
 /** Sends SIGKILL to every process in the cgroup and below it; returns when no process is left. */
 export function killCgroup(path: string): void {
   const deadline = performance.now() + 10_000
@@ -45,6 +58,21 @@ export function killCgroup(path: string): void {
   throw new Error(`processes of ${path} are alive 10 s after SIGKILL`)
 }
 
+/** Ids of the processes in the cgroup and below it that no frozen cgroup keeps from running. */
+export const unfrozenBelow = (path: string): number[] =>
+  foldersBelow(join(TRACKED, path))
+    .filter((group) => !isKnownFrozen(group))
+    .flatMap(processesIn)
+
+/** A cgroup whose state cannot be read may run its processes. */
+function isKnownFrozen(group: string): boolean {
+  try {
+    return isFrozen(group)
+  } catch {
+    return false
+  }
+}
+
 /** Removes the empty cgroup from every hierarchy, because engines create the cgroup in each hierarchy. */
 export function removeCgroup(path: string): void {
   for (const hierarchy of isUnified ? [ROOT] : readdirSync(ROOT).map((name) => join(ROOT, name))) {
@@ -55,9 +83,19 @@ export function removeCgroup(path: string): void {
 
 /** The folder itself and all folders below it, parents first. */
 function foldersBelow(folder: string): string[] {
-  if (!existsSync(folder)) return []
-  const inside = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory())
-  return [folder, ...inside.flatMap((entry) => foldersBelow(join(folder, entry.name)))]
+  const inside = foldersIn(folder)
+  if (inside === undefined) return []
+  return [folder, ...inside.flatMap((name) => foldersBelow(join(folder, name)))]
+}
+
+/** Undefined if the folder does not exist: engines remove cgroups at any time. */
+function foldersIn(folder: string): string[] | undefined {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true })
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
+  } catch {
+    return undefined
+  }
 }
 
 function processesIn(group: string): number[] {
@@ -82,8 +120,18 @@ function killIfThere(pid: number): void {
 function thaw(group: string): void {
   if (isUnified) return
   try {
-    writeFileSync(join(group, 'freezer.state'), 'THAWED')
+    setFrozen(group, false)
   } catch {}
+}
+
+function setFrozen(group: string, frozen: boolean): void {
+  if (isUnified) writeFileSync(join(group, 'cgroup.freeze'), frozen ? '1' : '0')
+  else writeFileSync(join(group, 'freezer.state'), frozen ? 'FROZEN' : 'THAWED')
+}
+
+function isFrozen(group: string): boolean {
+  if (isUnified) return /^frozen 1$/m.test(readFileSync(join(group, 'cgroup.events'), 'utf8'))
+  return readFileSync(join(group, 'freezer.state'), 'utf8').trim() === 'FROZEN'
 }
 
 /** Removes a cgroup. Retries, because the kernel may need a moment after the last process has exited. */

@@ -47,7 +47,8 @@ export function labProcesses(prefix: string): number[] {
     .filter((pid) => pid > 0 && cgroupsOfProcess(pid).includes(within))
 }
 
-const cgroupOf = (prefix: string): string => prefix.replace('hf', 'holdfast-lab-').replace('-n', '/n')
+/** The cgroup of a lab (`hf3`) or of one of its nodes (`hf3-n1`). */
+export const cgroupOf = (prefix: string): string => prefix.replace('hf', 'holdfast-lab-').replace('-n', '/n')
 
 function cgroupsOfProcess(pid: number): string {
   try {

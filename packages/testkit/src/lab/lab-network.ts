@@ -75,6 +75,11 @@ export function unplug(wire: Wire, index: number): void {
   ip(`netns del ${wire.prefix}-n${index}`)
 }
 
+/** Disconnects the node from the lab's bridge at once. Its processes notice nothing and close no connection. */
+export function disconnect(wire: Wire, index: number): void {
+  ip(`-n ${bridgeNamespace(wire.prefix)} link set n${index} down`)
+}
+
 export function removeLabNetwork(prefix: string): void {
   if (existsSync(`/sys/class/net/${prefix}`)) ip(`link del ${prefix}`)
   if (!existsSync(NAMESPACES)) return

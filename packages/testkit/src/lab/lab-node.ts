@@ -4,9 +4,12 @@ import { type DockerEngine, type DockerLine, launchDockerEngine } from '../engin
 import type { EngineCommand, EngineProcess } from '../engines/engine-process.ts'
 import { type CaddyPlace, type CaddyService, launchCaddy } from '../engines/start-caddy.ts'
 import type { CommandOptions } from '../run-command.ts'
+import { freezeCgroup, thawCgroup } from './cgroup-tree.ts'
+import { bootClockMs, type LabDisks } from './lab-disks.ts'
 import {
   type Cut,
   cutRule,
+  disconnect,
   migrateRequests,
   plugIn,
   removeCuts,
@@ -25,8 +28,10 @@ export interface LabNode {
   /** The node's address on the lab's network. */
   readonly address: string
   readonly namespace: string
-  /** Folder of the node's disk. It survives a power cut, except for its subfolder `run`. */
+  /** Folder of the node. It survives a power cut, except for its subfolder `run`. */
   readonly folder: string
+  /** Folder of the agent's state and pool. With `losesUnsynced`, it keeps only synced data at a power cut. */
+  readonly disk: string
   readonly socketPath: string
   /** The node's engine; a new object after each power-on. */
   readonly engine: DockerEngine
@@ -53,7 +58,10 @@ export interface NodePlan {
 export interface Machine {
   readonly node: LabNode
   powerOn(): Promise<void>
-  powerOff(): Promise<void>
+  /** Returns the moment of the cut on CLOCK_BOOTTIME, in milliseconds. */
+  powerOff(atTheCut?: () => void): Promise<number>
+  freeze(): void
+  thaw(): void
   addCut(cut: Cut): void
   heal(): void
   agent(): ManagedProcess
@@ -62,34 +70,56 @@ export interface Machine {
   letGo(): void
 }
 
-export function makeMachine(slot: LabSlot, wire: Wire, plan: NodePlan, startAgent?: StartAgent): Machine {
+export interface MachineParts {
+  readonly startAgent?: StartAgent | undefined
+  readonly disks?: LabDisks | undefined
+}
+
+export function makeMachine(
+  slot: LabSlot,
+  wire: Wire,
+  plan: NodePlan,
+  { startAgent, disks }: MachineParts,
+): Machine {
   const place = placeAt(slot, plan.index, wireEnd(wire, plan.index))
   const cuts: Cut[] = []
   let engine: DockerEngine | undefined
   let caddy: CaddyService | undefined
   let agent: ManagedProcess | undefined
   const machine: Machine = {
-    node: makeNode(place, plan, {
+    node: makeNode(place, disks?.folderOf(place) ?? place.folder, plan, {
       engine: () => engine ?? unavailable(plan, 'it is switched off'),
       caddy: () => caddy ?? unavailable(plan, 'it is switched off'),
     }),
     powerOn: async () => {
+      await disks?.attach(place)
       plugIn(wire, plan.index)
       for (const cut of cuts) cutRule(place, cut)
       engine = await launchDockerEngine(place, plan.line)
       caddy = await launchCaddy(caddyPlace(place))
       if (startAgent !== undefined) await machine.startAgent()
     },
-    powerOff: async () => {
+    powerOff: async (atTheCut = () => {}) => {
       engine = undefined
+      // The node then sends no packet that closes a connection.
+      if (disks !== undefined) disconnect(wire, plan.index)
       // Stop the router before the other processes, so that it is not restarted.
       const cut = caddy?.stop()
       caddy = undefined
-      cutPower(place)
+      let cutMs = 0
+      cutPower(place, () => {
+        disks?.cut(place)
+        cutMs = bootClockMs()
+        atTheCut()
+      })
+      disks?.replace(place)
       unplug(wire, plan.index)
       await cut
       await agent?.kill()
+      return cutMs
     },
+    freeze: () => freezeCgroup(place.cgroup),
+    thaw: () => thawCgroup(place.cgroup),
     addCut: (cut) => {
       cuts.push(cut)
       if (engine !== undefined) cutRule(place, cut)
@@ -120,7 +150,7 @@ interface NodeServices {
   caddy(): CaddyService
 }
 
-function makeNode(place: LabPlace, plan: NodePlan, { engine, caddy }: NodeServices): LabNode {
+function makeNode(place: LabPlace, disk: string, plan: NodePlan, { engine, caddy }: NodeServices): LabNode {
   const socketPath = `${place.folder}/run/docker.sock`
   return {
     name: plan.name,
@@ -128,6 +158,7 @@ function makeNode(place: LabPlace, plan: NodePlan, { engine, caddy }: NodeServic
     address: place.address,
     namespace: place.namespace,
     folder: place.folder,
+    disk,
     socketPath,
     get engine() {
       return engine()

@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { engineBinary } from '../engines/engine-binaries.ts'
 import { runCommand } from '../run-command.ts'
-import { killCgroup, removeCgroup } from './cgroup-tree.ts'
+import { freezeCgroup, killCgroup, removeCgroup } from './cgroup-tree.ts'
 import { removeLabNetwork } from './lab-network.ts'
 
 export interface LabRemains {
@@ -21,24 +21,36 @@ export function removeLabRemains(lab: LabRemains): void {
   killCgroup(labCgroup(lab))
   removeLabNetwork(lab.prefix)
   if (lab.folder !== undefined && existsSync(lab.folder)) {
-    for (const node of readdirSync(lab.folder)) endMounts(join(lab.folder, node))
+    for (const node of readdirSync(lab.folder)) removeShimSockets(join(lab.folder, node))
+    endMounts(lab.folder)
     rmSync(lab.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
   }
   removeCgroup(labCgroup(lab))
 }
 
-/** Leaves the node as after a power cut: no process, no mount, an empty /run, an unchanged disk. */
-export function cutPower(node: { readonly cgroup: string; readonly folder: string }): void {
-  // Kill the engine and the shims before the containers, so that they cannot record how the containers ended.
-  killCgroup(`${node.cgroup}/own`)
+/**
+ * Leaves the node as after a power cut: no process, no mount, an empty /run. The callback is called while all processes
+ * are frozen, which is the moment of the cut.
+ */
+export function cutPower(
+  node: { readonly cgroup: string; readonly folder: string },
+  atTheCut: () => void = () => {},
+): void {
+  // Frozen processes end together, so the engine and the shims cannot record how the containers ended.
+  freezeCgroup(node.cgroup)
+  atTheCut()
   killCgroup(node.cgroup)
+  removeShimSockets(node.folder)
   endMounts(node.folder)
   removeCgroup(node.cgroup)
   rmSync(join(node.folder, 'run'), { recursive: true, force: true })
 }
 
-function endMounts(folder: string): void {
+function removeShimSockets(folder: string): void {
   for (const socket of shimSockets(folder)) rmSync(socket, { force: true })
+}
+
+function endMounts(folder: string): void {
   // Mounts may be stacked, so the newest mount is unmounted first, until no mount is left.
   for (let mounts = mountsBelow(folder); mounts.length > 0; mounts = mountsBelow(folder)) {
     runCommand(engineBinary('umount'), ['--lazy', ...mounts.reverse()])

@@ -3,6 +3,7 @@
 
 import type { DockerLine } from '../engines/docker-engine.ts'
 import { type Registry, type RegistryOptions, startRegistry } from '../engines/start-registry.ts'
+import { makeDisks } from './lab-disks.ts'
 import { layWire, type Wire } from './lab-network.ts'
 import { type LabNode, type Machine, makeMachine, type NodePlan, type StartAgent } from './lab-node.ts'
 import { claimSlot, type LabSlot, releaseSlot } from './lab-slot.ts'
@@ -14,6 +15,8 @@ export interface LabOptions {
   /** Version of the nodes' engines. With `mixed`, the nodes of a tenant alternate between old and new. */
   readonly engine?: DockerLine | 'mixed'
   readonly registry?: Pick<RegistryOptions, 'htpasswd'>
+  /** If true, a power cut loses everything in `node.disk` that was not synced. Docker's own data is kept. */
+  readonly losesUnsynced?: boolean
   /** Called for each node at power-on, once the node's engine and router are ready. */
   readonly startAgent?: StartAgent
 }
@@ -47,11 +50,15 @@ export interface Lab {
   restartAgent(node: LabNode, end?: 'kill' | 'terminate'): Promise<void>
   /**
    * Cuts the node's power: sends SIGKILL to all its processes. The node's network, mounts and /run are lost, its disk is
-   * kept.
+   * kept, except for unsynced data with `losesUnsynced`. Returns the moment of the cut on CLOCK_BOOTTIME, in
+   * milliseconds. The callback is called at this moment, while every process of the node is frozen.
    */
-  powerOff(node: LabNode): Promise<void>
+  powerOff(node: LabNode, atTheCut?: () => void): Promise<number>
   /** Boots the node again: first engine and router, then the agent. */
   powerOn(node: LabNode): Promise<void>
+  /** Stops every process of the node, its fencer included, until thaw() is called. */
+  freeze(node: LabNode): void
+  thaw(node: LabNode): void
   stop(): Promise<void>
 }
 
@@ -61,7 +68,9 @@ export async function startLab(options: LabOptions): Promise<Lab> {
   try {
     const wire = layWire(slot)
     registry = await startRegistry({ ...options.registry, address: wire.hostAddress })
-    const machines = planNodes(options).map((plan) => makeMachine(slot, wire, plan, options.startAgent))
+    const disks = options.losesUnsynced === true ? makeDisks(slot) : undefined
+    const { startAgent } = options
+    const machines = planNodes(options).map((plan) => makeMachine(slot, wire, plan, { startAgent, disks }))
     await allBoot(machines)
     return labOf(slot, wire, registry, machines)
   } catch (error) {
@@ -108,8 +117,10 @@ function labOf(slot: LabSlot, wire: Wire, registry: Registry, machines: readonly
     ...engineFaults(),
     ...agentFaults(of),
     ...partitions(wire, of, machines),
-    powerOff: (node) => of(node).powerOff(),
+    powerOff: (node, atTheCut) => of(node).powerOff(atTheCut),
     powerOn: (node) => of(node).powerOn(),
+    freeze: (node) => of(node).freeze(),
+    thaw: (node) => of(node).thaw(),
     stop: async () => {
       for (const machine of machines) machine.letGo()
       releaseSlot(slot)

@@ -102,7 +102,8 @@ export async function untilNodesReady(api: ApiClient, count: number): Promise<vo
 
 /** File with the log lines of a node's agent, over all restarts. */
 export const agentLog = (node: LabNode): string => join(node.folder, 'agent.log')
-const stateOf = (node: LabNode): string => join(node.folder, 'agent')
+/** Folder of the state of a node's agent. */
+export const stateOf = (node: LabNode): string => join(node.disk, 'agent')
 
 function enrollWords(node: LabNode, { server, ca }: ServerPlace, offer: Offer) {
   const { labels = {}, residency = {}, cpuMillis = 4000 } = offer
@@ -182,7 +183,7 @@ function volumeWords(node: LabNode, main: string, poolSize: string): string[] {
   if (!existsSync(join(dirname(main), 'command/peer-line.ts'))) return []
   return [
     '--pool',
-    `${join(node.folder, 'pool.img')}:${poolSize}`,
+    `${join(node.disk, 'pool.img')}:${poolSize}`,
     '--agent-peer-address',
     node.address,
     '--cgroup',

@@ -42,7 +42,8 @@ export interface LabPlatform {
   stop(): Promise<void>
 }
 
-export interface LabPlatformOptions extends Pick<LabOptions, 'nodesPerTenant' | 'engine' | 'registry'> {
+export interface LabPlatformOptions
+  extends Pick<LabOptions, 'nodesPerTenant' | 'engine' | 'registry' | 'losesUnsynced'> {
   /** Labels and location at enrollment, by node name. */
   readonly offers?: { readonly [node: string]: Offer }
   /** The size of each node's storage pool, such as `4Gi`. */
