@@ -1,0 +1,69 @@
+// A process that samples the writers on all machines of a lab, in the host's view. It prints a line at every change, and
+// every second the longest time between two samples.
+
+import { readFileSync } from 'node:fs'
+import { argv, stdout } from 'node:process'
+import { unfrozenBelow } from '../lab/cgroup-tree.ts'
+import { bootClockMs } from '../lab/lab-disks.ts'
+
+const SAMPLE_MS = 10
+const REPORT_MS = 1_000
+/** States of processes that run no instruction: stopped, traced, zombie, dead. */
+const HALTED = 'TtZX'
+
+const [marker = '', ...words] = argv.slice(2)
+/** Name and cgroup of each machine. */
+const machines = words.map((word) => word.split('='))
+
+/** Undefined if the process has exited. */
+function readProcess(pid: number, name: string): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+function isWriter(pid: number): boolean {
+  if (readProcess(pid, 'cmdline')?.includes(marker) !== true) return false
+  const state = readProcess(pid, 'stat')?.replace(/^.*\) /s, '')[0]
+  return state !== undefined && !HALTED.includes(state)
+}
+
+const hostOf = (pid: number): string =>
+  /(?:^|\0)HOSTNAME=([^\0]*)/.exec(readProcess(pid, 'environ') ?? '')?.[1] ?? ''
+
+/** A process that is just being started has no environment yet; it is one of a container with others, or the only one. */
+function hostsOf(writers: readonly number[]): string[] {
+  const known = [...new Set(writers.map(hostOf))].filter((host) => host !== '')
+  return known.length === 0 ? [''] : known.sort()
+}
+
+/** The host names of the containers with a writer that can run, by machine. */
+const sample = (): [string, string[]][] =>
+  machines.flatMap(([name = '', cgroup = '']): [string, string[]][] => {
+    const writers = unfrozenBelow(`${cgroup}/containers`).filter(isWriter)
+    return writers.length === 0 ? [] : [[name, hostsOf(writers)]]
+  })
+
+const print = (line: object): void => void stdout.write(`${JSON.stringify(line)}\n`)
+
+let before = ''
+let sampledMs = bootClockMs()
+let longestGapMs = 0
+let reportedMs = 0
+const timer = new Int32Array(new SharedArrayBuffer(4))
+for (;;) {
+  const atMs = bootClockMs()
+  longestGapMs = Math.max(longestGapMs, atMs - sampledMs)
+  sampledMs = atMs
+  const writers = sample()
+  const now = JSON.stringify(writers)
+  if (now !== before) print({ atMs, writers: Object.fromEntries(writers) })
+  before = now
+  if (atMs - reportedMs >= REPORT_MS) {
+    print({ atMs, longestGapMs })
+    reportedMs = atMs
+  }
+  Atomics.wait(timer, 0, 0, SAMPLE_MS)
+}
