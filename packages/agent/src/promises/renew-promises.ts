@@ -12,9 +12,6 @@ import type { LiveCopies } from '../ports/live-copies.ts'
 import type { AckedSet, LeaseFile } from './lease-file.ts'
 import type { PromiseTable } from './promise-table.ts'
 
-/** A node that never answered and whose promise is not needed, such as one with an older agent, is asked this rarely. */
-const UNHEARD_MS = 60_000
-
 export interface RenewerDeps {
   readonly table: PromiseTable
   readonly links: RenewalLinks
@@ -40,6 +37,8 @@ export function createRenewer(deps: RenewerDeps): Renewer {
   const { table, links, leases, nowMs, boot, timings } = deps
   const running = new Map<NodeId, Promise<void>>()
   const starts = new Map<NodeId, number>()
+  // A node that never answered and whose promise is not needed is asked once in a lease: it may have an older agent, or be
+  // the former primary, which becomes promotable soon after its return.
   const unheardUntil = new Map<NodeId, number>()
   const acked = new Map<NodeId, AckedSet>(leases.saved)
   const explain = createExplanations(deps.log)
@@ -63,7 +62,7 @@ export function createRenewer(deps: RenewerDeps): Renewer {
   function fail(peer: Peer, error: unknown): void {
     explain(peer, error instanceof Error ? error.message : String(error))
     const { nodeId } = peer
-    if (!starts.has(nodeId) && !isRequired(table, nodeId)) unheardUntil.set(nodeId, nowMs() + UNHEARD_MS)
+    if (!starts.has(nodeId) && !isRequired(table, nodeId)) unheardUntil.set(nodeId, nowMs() + timings.leaseMs)
   }
   return {
     renew() {
