@@ -2,6 +2,7 @@
 // against the desired copies at that moment, and a checkpoint is acknowledged only after the pool has verified and synced
 // it. See docs/design/storage.md#copies-on-other-nodes
 
+import { setTimeout as delay } from 'node:timers/promises'
 import type { DesiredCopy, NodeId, VolumeCheckpoint, VolumeId } from '@holdfast/contract'
 import {
   hasRoomForStream,
@@ -43,10 +44,14 @@ export interface Incoming {
   list(): Promise<PoolContents>
 }
 
+/** How long a stream waits for the end of the one before. Its sender waits longer for the answer. */
+const SURPLUS_MS = 20_000
+
 const refused = (reason: string): Answer => ({ answer: 'refused', reason })
 
 export function createIncoming(deps: IncomingDeps): Incoming {
   const receiving = new Map<NodeId, CopyRequest>()
+  const ended = new Map<NodeId, Promise<void>>()
   const synced = new WeakSet<VolumePool>()
   /** Lists what is on disk. A checkpoint appears before it is synced, and until then it must not be acknowledged. */
   async function list(pool: VolumePool): Promise<PoolContents> {
@@ -74,15 +79,21 @@ export function createIncoming(deps: IncomingDeps): Incoming {
         for (const { volume, old } of surplus) await pool.removeCheckpoint(volume, old)
       return
     }
-    // One stream of a node at a time.
+    // One stream of a node at a time. The one before is acknowledged and still removes what it has made surplus.
+    const before = ended.get(from)
+    if (before !== undefined) await Promise.race([before, delay(SURPLUS_MS, undefined, { ref: false })])
     if (receiving.has(from)) return connection.answer(refused('busy'))
     const contents = await list(pool)
     if (receiving.has(from)) return connection.answer(refused('busy'))
     receiving.set(from, request)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    ended.set(from, promise)
     try {
       await receive({ ...deps, pool, from, held: heldOf(contents, request.volume) }, request, connection)
     } finally {
       receiving.delete(from)
+      ended.delete(from)
+      resolve()
     }
   }
   return {
