@@ -155,7 +155,7 @@ test('loses no committed transaction in updates, restarts and drains', PATIENCE,
   }
   await Promise.all([ledger.stop(), bench.stop()])
   const stored = new Set((await ledger.query('select n from ledger')).map(Number))
-  const lost = [...ledger.confirmed].filter((number) => !stored.has(number))
+  const lost = [...ledger.confirmed.keys()].filter((number) => !stored.has(number))
   const { stored: transactions, ...checked } = await bench.check()
   expect({ lost, ...checked }).toEqual({ lost: [], missing: [], balanced: true })
   expect(bench.log.unexpected).toEqual([])

@@ -11,7 +11,7 @@ const REPORT_MS = 1_000
 /** States of processes that run no instruction: stopped, traced, zombie, dead. */
 const HALTED = 'TtZX'
 
-const [marker = '', ...words] = argv.slice(2)
+const [marker = '', group = '', ...words] = argv.slice(2)
 /** Name and cgroup of each machine. */
 const machines = words.map((word) => word.split('='))
 
@@ -30,20 +30,26 @@ function isWriter(pid: number): boolean {
   return state !== undefined && !HALTED.includes(state)
 }
 
-const hostOf = (pid: number): string =>
-  /(?:^|\0)HOSTNAME=([^\0]*)/.exec(readProcess(pid, 'environ') ?? '')?.[1] ?? ''
-
-/** A process that is just being started has no environment yet; it is one of a container with others, or the only one. */
-function hostsOf(writers: readonly number[]): string[] {
-  const known = [...new Set(writers.map(hostOf))].filter((host) => host !== '')
-  return known.length === 0 ? [''] : known.sort()
+/** Group and host name of the process's container; empty while the process is being started. */
+function writerOf(pid: number): string {
+  const environment = readProcess(pid, 'environ') ?? ''
+  const read = (name: string) => environment.split('\0').find((entry) => entry.startsWith(`${name}=`))
+  const [named, host] = [read(group), read('HOSTNAME')]
+  return host === undefined ? '' : `${named?.slice(group.length + 1) ?? ''} ${host.slice('HOSTNAME='.length)}`
 }
 
-/** The host names of the containers with a writer that can run, by machine. */
+/**
+ * The containers of the processes. One that is being started has no environment yet: it is a child of a known one, or it
+ * is named by the next sample.
+ */
+const containersOf = (writers: readonly number[]): string[] =>
+  [...new Set(writers.map(writerOf))].filter((name) => name !== '').sort()
+
+/** Group and host name of the containers with a writer that can run, by machine. */
 const sample = (): [string, string[]][] =>
   machines.flatMap(([name = '', cgroup = '']): [string, string[]][] => {
     const writers = unfrozenBelow(`${cgroup}/containers`).filter(isWriter)
-    return writers.length === 0 ? [] : [[name, hostsOf(writers)]]
+    return writers.length === 0 ? [] : [[name, containersOf(writers)]]
   })
 
 const print = (line: object): void => void stdout.write(`${JSON.stringify(line)}\n`)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Lab, type LabNode, startLab, waitUntil } from '@holdfast/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { firstStart, lastEnd, overlapsIn, type WriterWatch, watchWriters } from './watch-writers.ts'
-import { pushWitness, readLines } from './witness.ts'
+import { pushWitness, readLines, WITNESS_GROUP } from './witness.ts'
 
 let lab: Lab
 let watch: WriterWatch
@@ -27,8 +27,14 @@ const nodeAt = (index: number): LabNode => {
 const dataOf = (node: LabNode): string => join(node.folder, 'data')
 const countOn = (node: LabNode): number => readLines(join(dataOf(node), 'lines')).length
 
+const runWriter = (node: LabNode, name: string, folder: string) =>
+  node.exec([
+    ...['docker', 'run', '--detach', '--name', name, '-v', `${folder}:/witness`],
+    ...['--env', `${WITNESS_GROUP}=writer`, image],
+  ])
+
 async function startWriter(node: LabNode): Promise<void> {
-  await node.exec(['docker', 'run', '--detach', '--name', 'writer', '-v', `${dataOf(node)}:/witness`, image])
+  await runWriter(node, 'writer', dataOf(node))
   await untilWrites(node)
 }
 async function untilWrites(node: LabNode): Promise<void> {
@@ -43,8 +49,8 @@ test('sees writers that overlap on two machines, and no overlap while one of the
   await startWriter(second)
   const apart = await watch.samples()
   expect(overlapsIn(apart)).toEqual([])
-  const endMs = lastEnd(apart, first.name) ?? Number.NaN
-  expect(firstStart(apart, second.name, 0)).toBeGreaterThanOrEqual(endMs)
+  const endMs = lastEnd(apart, first.name, 'writer') ?? Number.NaN
+  expect(firstStart(apart, second.name, 'writer', 0)).toBeGreaterThanOrEqual(endMs)
   lab.thaw(first)
   await untilWrites(first)
   const together = await watch.samples()
@@ -59,7 +65,7 @@ test('sees writers that overlap on two machines, and no overlap while one of the
 
 test('sees two containers on one machine, and none that is stopped', async () => {
   const node = nodeAt(0)
-  await node.exec(['docker', 'run', '--detach', '--name', 'other', '-v', `${dataOf(node)}2:/witness`, image])
+  await runWriter(node, 'other', `${dataOf(node)}-2`)
   await waitUntil(async () => overlapsIn(await watch.samples()).length === 2, {
     what: 'the second container is seen',
   })

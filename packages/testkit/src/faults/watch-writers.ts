@@ -6,16 +6,19 @@ import { join } from 'node:path'
 import { engineBinary, type Lab, makeTempFolder, startEngineProcess, waitUntil } from '@holdfast/testkit'
 import { bootClockMs } from '../lab/lab-disks.ts'
 import { cgroupOf } from '../lab/lab-leftovers.ts'
-import { WITNESS } from './witness.ts'
+import { WITNESS, WITNESS_GROUP } from './witness.ts'
 
-/** The writers from a sample on: host names of containers by machine. Machines without a running writer are absent. */
+/**
+ * The writers from a sample on: `group host` of containers by machine. Machines without a running writer are absent.
+ */
 export interface WriterSample {
   readonly atMs: number
   readonly writers: { readonly [node: string]: readonly string[] }
 }
 
-/** A time in which two writers could run at once. */
+/** A time in which two containers of a group could write at once. */
 export interface Overlap {
+  readonly group: string
   readonly fromMs: number
   /** Absent if it has not ended. */
   readonly toMs: number | undefined
@@ -40,7 +43,7 @@ export async function watchWriters(lab: Lab): Promise<WriterWatch> {
   // The observer runs before all ordinary processes, so that a busy machine hides no overlap from it.
   const observer = startEngineProcess({
     binary: engineBinary('chrt'),
-    args: ['--fifo', '1', process.execPath, program, WITNESS, ...machines],
+    args: ['--fifo', '1', process.execPath, program, WITNESS, WITNESS_GROUP, ...machines],
     logFile,
   })
   const giveUp = () => (observer.hasExited() ? observer.logTail() : undefined)
@@ -61,7 +64,7 @@ export async function watchWriters(lab: Lab): Promise<WriterWatch> {
     samples,
     async nodeOfHost() {
       const pairs = (await samples()).flatMap(({ writers }) => Object.entries(writers))
-      return new Map(pairs.flatMap(([node, hosts]) => hosts.map((host) => [host, node] as const)))
+      return new Map(pairs.flatMap(([node, hosts]) => hosts.map((each) => [hostOf(each), node] as const)))
     },
     async longestGapMs() {
       return Math.max(...(await readNow()).map((line) => Number(Object(line).longestGapMs ?? 0)))
@@ -78,25 +81,35 @@ function readSamples(file: string): object[] {
   return lines.map((line) => Object(JSON.parse(line)))
 }
 
-/** The times in which more than one container had a running writer, on one machine or on several. */
+const groupOf = (writer: string): string => writer.split(' ')[0] ?? ''
+const hostOf = (writer: string): string => writer.split(' ')[1] ?? ''
+
+/** The times in which more than one container of a group had a running writer, on one machine or on several. */
 export function overlapsIn(samples: readonly WriterSample[]): Overlap[] {
   return samples.flatMap(({ atMs, writers }, index) => {
-    const count = Object.values(writers).flat().length
-    const toMs = samples[index + 1]?.atMs
-    return count > 1 ? [{ fromMs: atMs, toMs, nodes: Object.keys(writers) }] : []
+    const all = Object.entries(writers).flatMap(([node, names]) => names.map((name) => ({ node, name })))
+    const groups = Map.groupBy(all, ({ name }) => groupOf(name))
+    return [...groups].flatMap(([group, members]) => {
+      const nodes = members.map(({ node }) => node)
+      return nodes.length > 1 ? [{ group, fromMs: atMs, toMs: samples[index + 1]?.atMs, nodes }] : []
+    })
   })
 }
 
-/** When the last writer of a machine ended; undefined if one still runs or none ever ran. */
-export function lastEnd(samples: readonly WriterSample[], node: string): number | undefined {
-  const last = samples.findLastIndex(({ writers }) => writers[node] !== undefined)
+const hasWriter = ({ writers }: WriterSample, node: string, group: string): boolean =>
+  writers[node]?.some((name) => groupOf(name) === group) ?? false
+
+/** When the last writer of a group on a machine ended; undefined if one still runs or none ever ran. */
+export function lastEnd(samples: readonly WriterSample[], node: string, group: string): number | undefined {
+  const last = samples.findLastIndex((sample) => hasWriter(sample, node, group))
   return last === -1 ? undefined : samples[last + 1]?.atMs
 }
 
-/** When a writer was first seen on a machine at or after a time. */
+/** When a writer of a group was first seen on a machine at or after a time. */
 export const firstStart = (
   samples: readonly WriterSample[],
   node: string,
+  group: string,
   fromMs: number,
 ): number | undefined =>
-  samples.find(({ atMs, writers }) => atMs >= fromMs && writers[node] !== undefined)?.atMs
+  samples.find((sample) => sample.atMs >= fromMs && hasWriter(sample, node, group))?.atMs

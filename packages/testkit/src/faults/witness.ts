@@ -9,6 +9,9 @@ import { stateOf } from '../scenarios/lab-agents.ts'
 /** The word in the command line of every process of the witness that can write: program and volume have this name. */
 export const WITNESS = 'witness'
 
+/** The variable with the name of the deployment: two containers of one deployment must never run at once. */
+export const WITNESS_GROUP = 'WITNESS_GROUP'
+
 /**
  * Each line is appended by one write and synced. Afterwards it is added to `synced`, which is never synced itself: the
  * host reads there what the writer knows to be durable.
@@ -23,7 +26,7 @@ while :; do
   read now rest </proc/uptime
   line="$number $HOSTNAME $now"
   echo "$line" | dd of=/witness/lines oflag=append conv=notrunc,fsync status=none && echo "$line" >>/witness/synced
-  sleep 0.03
+  sleep 0.04
 done
 `
 
@@ -42,6 +45,7 @@ export const witnessBody = (name: string, image: string, volume: string) => ({
   name,
   image,
   replicas: 1,
+  environment: { [WITNESS_GROUP]: name },
   stopGracePeriod: '1s',
   healthCheck: { type: 'exec', command: ['ls', '/witness/synced'], interval: '5s' },
   volumes: [{ volume, target: '/witness', type: 'volume', readOnly: false }],

@@ -1,5 +1,5 @@
-// An image with a real PostgreSQL, built from the installed Debian package. Its command creates the database in PGDATA if
-// the folder is empty, and then runs the server as the user postgres.
+// An image with a real PostgreSQL, built from the installed Debian package. Its command creates a database with checksums
+// in PGDATA if the folder is empty, with its log in PGWAL if that is set, and runs the server as the user postgres.
 
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -11,16 +11,17 @@ import { type Layer, makeImage, makeLayer, type SampleImage, type TarEntry } fro
 const VERSION = '15'
 const PROGRAMS = `/usr/lib/postgresql/${VERSION}`
 const SHARED = `/usr/share/postgresql/${VERSION}`
-const BINARIES = ['postgres', 'initdb', 'psql', 'pgbench', 'pg_isready'] as const
-/** Server modules that the first database needs. */
-const MODULES = ['dict_snowball.so', 'plpgsql.so']
+const BINARIES = ['postgres', 'initdb', 'psql', 'pgbench', 'pg_isready', 'pg_amcheck'] as const
+/** Server modules that the first database needs, and the one that checks tables and indexes. */
+const MODULES = ['dict_snowball.so', 'plpgsql.so', 'amcheck.so']
 
 const START = `#!/bin/sh
 set -e
 mkdir -p "$PGDATA"
 busybox chown -R postgres "$PGDATA"
 as() { exec busybox su -s /bin/sh postgres -c "$1"; }
-[ -s "$PGDATA/PG_VERSION" ] || (as "initdb --locale=C --encoding=UTF8 --auth=trust --no-instructions >/dev/null")
+if [ -n "$PGWAL" ]; then mkdir -p "$PGWAL"; busybox chown -R postgres "$PGWAL"; fi
+[ -s "$PGDATA/PG_VERSION" ] || (as "initdb --data-checksums \${PGWAL:+--waldir=$PGWAL} --locale=C --encoding=UTF8 --auth=trust --no-instructions >/dev/null")
 grep -q 'all all all trust' "$PGDATA/pg_hba.conf" || echo 'host all all all trust' >> "$PGDATA/pg_hba.conf"
 as "exec postgres -c listen_addresses='*' -c unix_socket_directories='' -c max_wal_size=64MB -c min_wal_size=32MB"
 `

@@ -30,8 +30,8 @@ export interface LabDisks {
 }
 
 /** The images are sparse. */
-const DISK_BYTES = 8 * 1024 ** 3
-const ALL_BYTES = 64 * 1024 ** 3
+const DISK_BYTES = 32 * 1024 ** 3
+const ALL_BYTES = 256 * 1024 ** 3
 
 /** The kernel's CLOCK_BOOTTIME, which all nodes of a lab share. Its resolution is 10 ms. */
 export const bootClockMs = (): number =>

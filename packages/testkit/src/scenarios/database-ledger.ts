@@ -3,12 +3,13 @@
 
 import type { LabNode } from '@holdfast/testkit'
 import { postgresProgram } from '../images/postgres-image.ts'
+import { bootClockMs } from '../lab/lab-disks.ts'
 import { placementsOf } from './lab-reads.ts'
 import type { LabPlatform } from './start-lab-platform.ts'
 
 export interface Ledger {
-  /** The numbers whose insert the database has confirmed. */
-  readonly confirmed: ReadonlySet<number>
+  /** The numbers whose insert the database has confirmed, with the time of the confirmation on CLOCK_BOOTTIME. */
+  readonly confirmed: ReadonlyMap<number, number>
   /** Runs one SQL statement on the database and returns its output, one line per row. */
   query(sql: string): Promise<string[]>
   /** Ends the inserts; resolves when the last one has ended. */
@@ -19,7 +20,7 @@ const PAUSE_MS = 20
 
 /** Starts the inserts into the table `ledger`, which it creates. The deployment must run. */
 export async function startLedger(cluster: LabPlatform, deployment: string): Promise<Ledger> {
-  const confirmed = new Set<number>()
+  const confirmed = new Map<number, number>()
   const query = (sql: string) => queryDatabase(cluster, deployment, sql)
   await query('create table ledger (n integer primary key)')
   let stopped = false
@@ -30,7 +31,7 @@ export async function startLedger(cluster: LabPlatform, deployment: string): Pro
         () => true,
         () => false,
       )
-      if (done) confirmed.add(number)
+      if (done) confirmed.set(number, bootClockMs())
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
     }
   }

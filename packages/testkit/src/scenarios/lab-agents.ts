@@ -9,6 +9,7 @@ import { programIn, ROOT } from '../builds/build.ts'
 import type { ApiClient } from '../platform/api-client.ts'
 
 const NODE = join(ROOT, 'node_modules/.bin/node')
+const STEPPED_CLOCK = new URL('../faults/stepped-clock.ts', import.meta.url).href
 /** The default size of each node's pool. The file is allocated, so it is small. */
 const POOL_SIZE = '1Gi'
 /** Stands in for the agent process of a node that is not enrolled yet. */
@@ -52,24 +53,32 @@ export interface LabAgents {
   configure(node: LabNode, labels: Labels): void
 }
 
+export interface AgentSettings {
+  /** Seconds of the leases of primaries; all other times of promises follow from it. By default as shipped. */
+  readonly promiseLeaseSeconds?: number | undefined
+  /** If true, the file clockFile() of a node has milliseconds that are added to the wall clock of agent and fencer. */
+  readonly steppableClock?: boolean
+}
+
 /** `buildOf` returns the folder of the build that a node's agent runs from its next start; by default it is this tree. */
 export function createLabAgents(
   buildOf: (node: LabNode) => string = () => ROOT,
   poolSize = POOL_SIZE,
+  settings: AgentSettings = {},
 ): LabAgents {
   const enrolled = new Set<LabNode>()
   const configured = new Map<LabNode, Labels>()
   // A node has a new engine after each power-on.
   const fencers = new WeakMap<LabNode['engine'], ManagedProcess>()
   const startFencer = (node: LabNode): void => {
-    const started = runFencer(node, buildOf(node))
+    const started = runFencer(node, buildOf(node), clockEnv(node, settings))
     if (started !== undefined) fencers.set(node.engine, started)
   }
   return {
     async startAgent(node) {
       if (!enrolled.has(node)) return NO_AGENT
       if (!fencers.has(node.engine)) startFencer(node)
-      return runAgent(node, buildOf(node), poolSize, configured.get(node))
+      return runAgent(node, buildOf(node), { ...settings, poolSize, labels: configured.get(node) })
     },
     fencer: (node) => fencers.get(node.engine) ?? NO_AGENT,
     startFencer,
@@ -141,9 +150,9 @@ const configuredWords = (labels: Labels | undefined): string[] =>
 function runAgent(
   node: LabNode,
   build: string,
-  poolSize: string,
-  labels: Labels | undefined,
+  settings: AgentSettings & { readonly poolSize: string; readonly labels: Labels | undefined },
 ): ManagedProcess {
+  const { poolSize, labels, promiseLeaseSeconds: lease } = settings
   const { main, env } = programIn(build, 'agent')
   return node.startProcess({
     binary: NODE,
@@ -152,11 +161,20 @@ function runAgent(
       ...configuredWords(labels),
       ...routingWords(node),
       ...volumeWords(node, main, poolSize),
+      ...(lease === undefined ? [] : ['--promise-lease', String(lease)]),
     ],
-    env,
+    env: { ...env, ...clockEnv(node, settings) },
     logFile: agentLog(node),
   })
 }
+
+/** File with the milliseconds by which the wall clock of a node's agent and fencer is ahead. */
+export const clockFile = (node: LabNode): string => join(node.folder, 'clock')
+
+const clockEnv = (node: LabNode, { steppableClock }: AgentSettings): { readonly [name: string]: string } =>
+  steppableClock === true
+    ? { NODE_OPTIONS: `--import=${STEPPED_CLOCK}`, HOLDFAST_TEST_CLOCK: clockFile(node) }
+    : {}
 
 /** The folder of the fencer's files. It is lost at a power cut, as a folder in memory is. */
 export const fencerFolder = (node: LabNode): string => join(node.folder, 'run', 'fencer')
@@ -164,7 +182,11 @@ export const fencerFolder = (node: LabNode): string => join(node.folder, 'run', 
 const hasFencer = (main: string): boolean => existsSync(join(dirname(main), 'fencer/keep-deadlines.ts'))
 
 /** Undefined for an older build without a fencer. */
-function runFencer(node: LabNode, build: string): ManagedProcess | undefined {
+function runFencer(
+  node: LabNode,
+  build: string,
+  clock: { readonly [name: string]: string },
+): ManagedProcess | undefined {
   const { main, env } = programIn(build, 'agent')
   if (!hasFencer(main)) return undefined
   const folder = fencerFolder(node)
@@ -173,7 +195,7 @@ function runFencer(node: LabNode, build: string): ManagedProcess | undefined {
   return node.startProcess({
     binary: NODE,
     args: [join(dirname(main), 'fencer-main.ts'), ...files],
-    env,
+    env: { ...env, ...clock },
     logFile: join(node.folder, 'fencer.log'),
   })
 }

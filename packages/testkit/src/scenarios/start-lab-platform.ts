@@ -2,6 +2,7 @@
 // registry, and an agent on each node, enrolled by the agent's own command.
 
 import type { Config } from '@holdfast/server/config/schema'
+import type { Store } from '@holdfast/server/store/store'
 import {
   type EtcdCluster,
   type Lab,
@@ -15,13 +16,21 @@ import {
 import type { ApiClient } from '../platform/api-client.ts'
 import { type Platform, type Replica, startPlatform, startReplica } from '../platform/start-platform.ts'
 import { checkHistory } from './check-history.ts'
-import { createLabAgents, type Offer, untilNodesReady } from './lab-agents.ts'
+import {
+  type AgentSettings,
+  createLabAgents,
+  type LabAgents,
+  type Offer,
+  untilNodesReady,
+} from './lab-agents.ts'
 
 export interface LabPlatform {
   readonly lab: Lab
   /** The server replica that serves the API. Agents connect to the other server replica, which uses TLS. */
   readonly platform: Platform
   readonly gateway: Replica
+  /** The store of the server that serves the API now. */
+  readonly store: Store
   /** Ends the gateway, runs the callback, and starts another gateway at the same address. */
   replaceGateway(during?: () => Promise<void>): Promise<void>
   /** Replaces both servers at the same addresses. The given settings override those of the platform. */
@@ -35,6 +44,7 @@ export interface LabPlatform {
   /** An API client with the role tenant-admin of the tenant. */
   api(tenant: string): ApiClient
   node(name: string): LabNode
+  readonly agents: Pick<LabAgents, 'fencer' | 'startFencer'>
   /** Restarts the node's agent with exactly these labels in its configuration. */
   relabel(node: LabNode, labels: { readonly [key: string]: string }): Promise<void>
   /** Enrolls the node again with a new join token; returns the node's id. */
@@ -48,6 +58,7 @@ export interface LabPlatformOptions
   readonly offers?: { readonly [node: string]: Offer }
   /** The size of each node's storage pool, such as `4Gi`. */
   readonly poolSize?: string
+  readonly agents?: AgentSettings
   /** Server settings that override those of the test platform. */
   readonly settings?: { readonly [name: string]: unknown }
   /** Number of members of an etcd for this platform only. If absent, the shared etcd is used. */
@@ -60,7 +71,7 @@ const CLUSTER_KEY = 'known to the replicas of this test alone'
 const TENANTS = ['acme', 'globex'] as const
 
 export async function startLabPlatform(options: LabPlatformOptions): Promise<LabPlatform> {
-  const agents = createLabAgents(undefined, options.poolSize)
+  const agents = createLabAgents(undefined, options.poolSize, options.agents)
   const { etcd, lab, certificates, platform } = await prepareLab(options, agents)
   let history = checkHistory(platform.server.store, lab)
   const tls = { cert: certificates.path('server.crt'), key: certificates.path('server.key') }
@@ -91,9 +102,13 @@ export async function startLabPlatform(options: LabPlatformOptions): Promise<Lab
     platform,
     etcd,
     image,
+    agents,
     api,
     get gateway() {
       return gateway
+    },
+    get store() {
+      return front.server.store
     },
     async replaceGateway(during = async () => {}) {
       await gateway.stop()
