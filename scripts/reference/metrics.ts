@@ -1,6 +1,6 @@
 // docs/reference/metrics.md: every metric of the server.
 
-import { METRICS } from '@holdfast/server/api/metrics'
+import { ALERTS, METRICS } from '@holdfast/server/api/metrics'
 import { code, page, table } from './page.ts'
 
 export function renderMetrics(): string {
@@ -16,5 +16,10 @@ export function renderMetrics(): string {
       ]),
     ),
     'The server also exports the default metrics of the Node.js client library for Prometheus, with the prefixes `process_` and `nodejs_`: CPU time, memory, event loop delay, garbage collection and open handles by type.',
+    '## Suggested alerts',
+    table(
+      ['Expression', 'For', 'Meaning'],
+      ALERTS.map(({ expression, for: time, meaning }) => [code(expression), time, meaning]),
+    ),
   ])
 }

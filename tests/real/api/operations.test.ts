@@ -127,6 +127,14 @@ describe('metrics', () => {
     )
     expect(text).toMatch(/^holdfast_volumes\{phase="Lost"\} 0$/m)
     expect(text).toMatch(/^holdfast_volume_replicas\{state="lagging"\} 0$/m)
+    for (const name of [
+      'volume_copies_missing',
+      'volumes_unprotected',
+      'volumes_fenced',
+      'volume_divergences',
+    ])
+      expect(text).toMatch(new RegExp(`^holdfast_${name} 0$`, 'm'))
+    expect(text).toMatch(/^holdfast_volume_promotions\{cause="forced"\} 0$/m)
     expect(text).toMatch(/^holdfast_pool_bytes\{kind="used"\} \d+$/m)
     expect(text).not.toContain(platform.acme.id)
   })

@@ -87,6 +87,8 @@ export const volumeCopyShape = object({
 })
 export type VolumeCopy = Infer<typeof volumeCopyShape>
 
+export const PROMOTION_CAUSES = ['primary_silent', 'forced'] as const
+
 /** A change of the primary after which a copy continues with its own data. */
 export const promotionShape = object({
   at: string(),
@@ -95,7 +97,7 @@ export const promotionShape = object({
   from: branded<NodeId>(),
   to: branded<NodeId>(),
   /** `forced`: an operator waived the limit on the loss, or stated that the primary is dead. */
-  cause: oneOf(['primary_silent', 'forced']),
+  cause: oneOf(PROMOTION_CAUSES),
   /** The number of the checkpoint with which the copy continues. */
   checkpoint: integer(),
   /** Upper bound of the time whose writes are lost, in milliseconds; null if the copy could not bound it. */

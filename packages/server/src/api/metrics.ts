@@ -84,6 +84,36 @@ export const METRICS = {
     help: 'Replicas of volumes, by state; lagging ones are more than 15 s behind their primary',
     labelNames: ['state'],
   },
+  missingCopies: {
+    name: 'holdfast_volume_copies_missing',
+    type: 'gauge',
+    help: 'Desired copies of volumes, primaries included, that have no node or whose data is missing',
+    labelNames: [],
+  },
+  unprotectedVolumes: {
+    name: 'holdfast_volumes_unprotected',
+    type: 'gauge',
+    help: 'Volumes with replicas of which no copy is promotable: nothing continues if the node of the primary dies',
+    labelNames: [],
+  },
+  fencedVolumes: {
+    name: 'holdfast_volumes_fenced',
+    type: 'gauge',
+    help: 'Volumes whose writers a fence has ended, because the node of the primary lost the promises of the copies',
+    labelNames: [],
+  },
+  promotions: {
+    name: 'holdfast_volume_promotions',
+    type: 'gauge',
+    help: 'Promotions of copies that the records of volumes remember, at most ten for each volume, by cause',
+    labelNames: ['cause'],
+  },
+  divergences: {
+    name: 'holdfast_volume_divergences',
+    type: 'gauge',
+    help: 'Former data of volumes that nodes keep in quarantine',
+    labelNames: [],
+  },
   poolBytes: {
     name: 'holdfast_pool_bytes',
     type: 'gauge',
@@ -91,6 +121,52 @@ export const METRICS = {
     labelNames: ['kind'],
   },
 } as const satisfies { readonly [metric: string]: MetricRow }
+
+interface AlertRow {
+  readonly expression: string
+  /** How long the expression holds before a person is called. */
+  readonly for: string
+  readonly meaning: string
+}
+
+/** Suggested alerts; docs/reference/metrics.md lists them. */
+export const ALERTS: readonly AlertRow[] = [
+  {
+    expression: `${METRICS.volumes.name}{phase="Lost"} > 0`,
+    for: '0m',
+    meaning: 'A volume has no copy left.',
+  },
+  {
+    expression: `${METRICS.unprotectedVolumes.name} > 0`,
+    for: '10m',
+    meaning: 'Nothing replaces a primary if its node dies. `holdfast why volume NAME` names the obstacle.',
+  },
+  {
+    expression: `${METRICS.fencedVolumes.name} > 0`,
+    for: '2m',
+    meaning: 'Writers are stopped: the node of a primary does not reach the nodes of its copies.',
+  },
+  {
+    expression: `delta(${METRICS.promotions.name}{cause="primary_silent"}[1h]) > 0`,
+    for: '0m',
+    meaning: 'A copy has replaced a silent primary. The event volume.promoted bounds the lost writes.',
+  },
+  {
+    expression: `${METRICS.missingCopies.name} > 0`,
+    for: '15m',
+    meaning: 'A copy has no node, or its data is missing.',
+  },
+  {
+    expression: `${METRICS.volumeReplicas.name}{state="lagging"} > 0`,
+    for: '10m',
+    meaning: 'A copy is more than 15 s behind its primary.',
+  },
+  {
+    expression: `${METRICS.divergences.name} > 0`,
+    for: '24h',
+    meaning: 'Former data of a volume is kept in quarantine and uses space.',
+  },
+]
 
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
@@ -142,10 +218,20 @@ function countAnswers(read: () => ReadonlyMap<string, number>, registers: Regist
   })
 }
 
-function addVolumeGauges(count: () => VolumeCounts, registers: Registry[]): void {
+function addVolumeGauges(read: () => VolumeCounts, registers: Registry[]): void {
+  // All gauges are collected in the same turn, so one count over all tenants serves them.
+  let counted: VolumeCounts | undefined
+  const count = (): VolumeCounts => {
+    if (counted === undefined)
+      setImmediate(() => {
+        counted = undefined
+      })
+    counted ??= read()
+    return counted
+  }
   const add = <Label extends string>(
     row: MetricRow & { readonly labelNames: readonly [Label] },
-    read: (counts: VolumeCounts) => Iterable<readonly [string, number]>,
+    valuesOf: (counts: VolumeCounts) => Iterable<readonly [string, number]>,
   ): void => {
     const [label] = row.labelNames
     new Gauge<string>({
@@ -153,11 +239,16 @@ function addVolumeGauges(count: () => VolumeCounts, registers: Registry[]): void
       registers,
       collect() {
         this.reset()
-        for (const [value, number] of read(count())) this.set({ [label]: value }, number)
+        for (const [value, number] of valuesOf(count())) this.set({ [label]: value }, number)
       },
     })
   }
   add(METRICS.volumes, ({ byPhase }) => byPhase)
   add(METRICS.volumeReplicas, ({ replicasByState }) => replicasByState)
+  add(METRICS.promotions, ({ promotionsByCause }) => promotionsByCause)
+  addGauge(METRICS.missingCopies, () => count().missingCopies, registers)
+  addGauge(METRICS.unprotectedVolumes, () => count().unprotected, registers)
+  addGauge(METRICS.fencedVolumes, () => count().fenced, registers)
+  addGauge(METRICS.divergences, () => count().divergences, registers)
   add(METRICS.poolBytes, ({ poolBytes }) => Object.entries(poolBytes))
 }
