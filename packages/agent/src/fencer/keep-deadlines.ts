@@ -77,15 +77,21 @@ export async function startDeadlineKeeper(deps: DeadlineDeps): Promise<DeadlineK
       report = await link.report()
     }
   }
-  const check = coalesce(async () => {
-    report = await link.report()
-    await attempt(renew)
-    killUnfenced(deps, file, report)
+  /** Applies the fences of the newest report. Returns the volumes whose fence has begun or ended. */
+  function followFences(): VolumeId[] {
     const before = fences
     fences = fencesIn(report)
     const volumes = new Set([...before.keys(), ...fences.keys()])
-    const changed = [...volumes].filter((volume) => before.get(volume) !== fences.get(volume))
-    for (const listener of listeners) listener(changed)
+    return [...volumes].filter((volume) => before.get(volume) !== fences.get(volume))
+  }
+  const check = coalesce(async () => {
+    report = await link.report()
+    // A fence that the renewal lifts has unmounted its volumes, so it must not be missed.
+    const begun = followFences()
+    await attempt(renew)
+    killUnfenced(deps, file, report)
+    const changed = new Set([...begun, ...followFences()])
+    for (const listener of listeners) listener([...changed])
   })
   leases.onChange(() => void check())
   const timer = setInterval(() => void check(), CHECK_MS).unref()

@@ -54,20 +54,26 @@ export async function startFencing(deps: FencingDeps): Promise<Fencing> {
     cgroupsOf: (volume) => deps.host?.writerCgroups(volume) ?? [],
     mountPointOf: (volume) => join(deps.mounts, volume),
   })
-  const isFenced = (volume: VolumeId): boolean =>
+  const isFencedNow = (volume: VolumeId): boolean =>
     keeper.fencedSince(volume) !== undefined || isLeaseOver(deps, volume)
+  /** Volumes that were not mounted because of a fence. */
+  const heldBack = new Set<VolumeId>()
+  const isFenced = (volume: VolumeId): boolean => {
+    const isHeld = isFencedNow(volume)
+    if (isHeld) heldBack.add(volume)
+    return isHeld
+  }
   /** A volume that is being handed over has no writer that a fence could keep from running. */
   const fencedSince = (volume: VolumeId): string | undefined => {
     const copy = deps.copies()?.get(volume)
     const isWritten = copy?.role === 'primary' && copy.handOverTo === undefined
     return isWritten ? keeper.fencedSince(volume) : undefined
   }
-  let unmounted = ''
   keeper.onChecked((changed) => {
     if (changed.length > 0) deps.onFences(changed)
-    const fenced = [...(deps.copies()?.keys() ?? [])].filter(isFenced)
-    if (fenced.join() !== unmounted) deps.onMountable()
-    unmounted = fenced.join()
+    const freed = [...heldBack].filter((volume) => !isFencedNow(volume))
+    for (const volume of freed) heldBack.delete(volume)
+    if (changed.length + freed.length > 0) deps.onMountable()
   })
   return {
     fences: { isWatched: keeper.isWatched, fencedSince },
