@@ -32,7 +32,8 @@ function forecast({ volumes = [replicated()], ages = {}, silent = [], refused = 
 
 const one = (state: 'seeding' | 'current' | 'lagging' | 'missing') =>
   replicated({ copies: [primaryOn(1), replicaOn(2, { state })] })
-const text = (parts: Parts): string => forecastText(forecast(parts), nodeIdOf(1), nameOf)
+const text = (parts: Parts, isSilent = false): string =>
+  forecastText(forecast(parts), { nodeId: nodeIdOf(1), isSilent }, nameOf)
 
 describe('if the primary dies', () => {
   const rows: [string, Parts, string][] = [
@@ -87,4 +88,11 @@ describe('if the primary dies', () => {
       'n3 does not answer; start its agent, or add a copy on another node',
     ])
   })
+})
+
+test('the forecast of a silent primary is about the present', () => {
+  expect(text({ ages: { 2: 9 } }, true)).toBe('n1 does not answer; n2 continues soon.')
+  expect(text({ volumes: [one('seeding')] }, true)).toMatch(
+    /^n1 does not answer, and no copy replaces it: n2 .*\. Start its machine again, or promote a copy by force/,
+  )
 })

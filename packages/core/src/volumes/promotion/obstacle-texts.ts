@@ -24,6 +24,8 @@ const REMEDIES: { readonly [obstacle in Exclude<ForecastObstacle, 'none'>]: stri
   lagging: 'check the network between the two nodes and the replication rate of the agent',
 }
 
+const RETURN_OR_FORCE = 'Start its machine again, or promote a copy by force if that machine is off for good.'
+
 const ADD_REPLICA = 'it has no copy; set replicas to 1 or more'
 
 /** Why a copy does not continue, with the remedy; that it would, if nothing is wrong. */
@@ -32,18 +34,27 @@ export function copyText({ nodeId, obstacle }: ForecastCopy, nameOf: (nodeId: No
   return obstacle === 'none' ? text : `${text}; ${REMEDIES[obstacle]}`
 }
 
+export interface ForecastPrimary {
+  readonly nodeId: NodeId
+  /** Whether the node of the primary is silent, so that the forecast is about the present. */
+  readonly isSilent: boolean
+}
+
 export function forecastText(
-  { continues, copies }: Forecast,
-  primary: NodeId,
+  forecast: Forecast,
+  primary: ForecastPrimary,
   nameOf: (nodeId: NodeId) => string,
 ): string {
-  const when = `If ${nameOf(primary)} dies now`
+  const { continues, copies } = forecast
+  const name = nameOf(primary.nodeId)
   if (continues === undefined) {
-    const reasons = copies.map((copy) => copyText(copy, nameOf))
-    return `${when}, nothing continues: ${reasons.length === 0 ? ADD_REPLICA : reasons.join('. ')}.`
+    const reasons = copies.map((copy) => copyText(copy, nameOf)).join('. ') || ADD_REPLICA
+    if (!primary.isSilent) return `If ${name} dies now, nothing continues: ${reasons}.`
+    return `${name} does not answer, and no copy replaces it: ${reasons}. ${RETURN_OR_FORCE}`
   }
   const { nodeId, ageSeconds } = continues
+  if (primary.isSilent) return `${name} does not answer; ${nameOf(nodeId)} continues soon.`
   const data =
     ageSeconds === undefined ? 'the data of its last checkpoint' : `the data of ${ageSeconds} s ago`
-  return `${when}, ${nameOf(nodeId)} continues with ${data}.`
+  return `If ${name} dies now, ${nameOf(nodeId)} continues with ${data}.`
 }

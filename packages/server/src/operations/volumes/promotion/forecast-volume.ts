@@ -1,6 +1,6 @@
 // Gathers the facts for the forecast of a primary's death, and returns it with the names of nodes.
 
-import type { PrimaryDeath, TenantId } from '@holdfast/contract'
+import type { NodeId, PrimaryDeath, TenantId } from '@holdfast/contract'
 import { copyText, forecastText, ifPrimaryDies } from '@holdfast/core'
 import { nodes, type StoredVolume } from '../../../store/records.ts'
 import { inTenant } from '../../../store/transaction.ts'
@@ -22,21 +22,23 @@ export async function forecastVolume(
   const members = promotionGroup({ store, residency, read, now: clock.now() }, tenant, volume)
   const group = members.map((member) => member.volume)
   const measured = await measurements.measure(tenant, group)
+  const isReady = (nodeId: NodeId): boolean => read(inTenant(tenant, nodes, nodeId))?.status === 'ready'
   const { continues, copies } = ifPrimaryDies({
     members,
     limits: promotions.limits,
-    isReady: (nodeId) => read(inTenant(tenant, nodes, nodeId))?.status === 'ready',
+    isReady,
     ageOf(id, nodeId) {
       const found = group.find((one) => one.id === id)
       return found && measured(found)?.replicas?.find((one) => one.nodeId === nodeId)?.age
     },
   })
   const nameOf = namesOfNodes(store, tenant)
+  const shown = { nodeId: primary.nodeId, isSilent: !isReady(primary.nodeId) }
   return {
     nodeId: continues?.nodeId ?? null,
     nodeName: continues === undefined ? null : nameOf(continues.nodeId),
     dataAge: continues?.ageSeconds ?? null,
-    message: forecastText({ continues, copies }, primary.nodeId, nameOf),
+    message: forecastText({ continues, copies }, shown, nameOf),
     copies: copies.map((copy) => ({
       nodeId: copy.nodeId,
       nodeName: nameOf(copy.nodeId),
