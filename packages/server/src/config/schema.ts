@@ -177,7 +177,7 @@ export const configShape = object({
   volumes: object({
     enabled: flag(
       false,
-      'Whether volumes and their mounts are accepted. No copy replaces a primary whose machine is lost yet, so this is for trials only',
+      'Whether volumes and their mounts are accepted. They are new in this version, so they are off by default',
     ),
     promotion: promotionShape,
   }),
