@@ -16,17 +16,6 @@ const bugs: readonly Omit<Bug, 'inFailures'>[] = [
     seenBy: ['group-together'],
   },
   {
-    name: 'volumes of a group promoted from different moments',
-    edits: [
-      core(
-        'volumes/promotion/common-checkpoint.ts',
-        'const found = byVolume[at]?.get(number)',
-        'const found = [...(byVolume[at]?.values() ?? [])].at(-1)',
-      ),
-    ],
-    seenBy: ['group-together'],
-  },
-  {
     name: 'promotable nodes kept by a promotion',
     edits: [
       core('volumes/promotion/promote-volumes.ts', 'promotable: [],', 'promotable: volume.promotable ?? [],'),
@@ -45,38 +34,9 @@ const bugs: readonly Omit<Bug, 'inFailures'>[] = [
     seenBy: ['volume-epochs', 'volume-content'],
   },
   {
-    name: 'version of the vote not compared',
-    edits: [
-      core(
-        'volumes/promotion/promote-volumes.ts',
-        'promoteGroup(before, voteOf(nodeId, answer, held, force))',
-        'promoteGroup({ ...before, cv: answer.cv }, voteOf(nodeId, answer, held, force))',
-      ),
-    ],
-    seenBy: ['volume-epochs', 'one-writer', 'volume-content', 'acknowledged-kept'],
-  },
-  {
     name: 'loss stated without the length of the lease',
     edits: [core('promotion/copy.ts', 'ms: lastAcked.ms + leaseMs }', 'ms: lastAcked.ms + leaseMs * 0 }')],
     seenBy: ['loss-stated'],
-  },
-  {
-    name: 'loss stated after a restart of the copy',
-    edits: [
-      core('promotion/copy.ts', 'bounded: state.bounded || renew.start === state.start,', 'bounded: true,'),
-    ],
-    seenBy: ['loss-stated'],
-  },
-  {
-    name: 'requested node forgotten by a restart',
-    edits: [
-      core(
-        'promotion/node/follow-volume.ts',
-        'const durable = { epoch, cv, configured, asked, handover, checkpoint: 0 }',
-        'const durable = { epoch, cv, configured, asked: asked.slice(asked.length), handover, checkpoint: 0 }',
-      ),
-    ],
-    seenBy: ['one-writer', 'volume-content'],
   },
   {
     name: 'promotable nodes forgotten by a restart',
@@ -85,17 +45,6 @@ const bugs: readonly Omit<Bug, 'inFailures'>[] = [
         'promotion/node/follow-volume.ts',
         'const durable = { epoch, cv, configured, asked, handover, checkpoint: 0 }',
         'const durable = { epoch, cv, configured: configured.slice(configured.length), asked, handover, checkpoint: 0 }',
-      ),
-    ],
-    seenBy: ['one-writer'],
-  },
-  {
-    name: 'silent node dropped although its request has left',
-    edits: [
-      core(
-        'promotion/node/plan-requests.ts',
-        'const dropped = role.unsent.filter((node) => silent.includes(node))',
-        'const dropped = role.primary.durable.asked.filter((node) => silent.includes(node))',
       ),
     ],
     seenBy: ['one-writer'],
@@ -129,17 +78,6 @@ const bugs: readonly Omit<Bug, 'inFailures'>[] = [
     seenBy: ['one-writer'],
   },
   {
-    name: 'writer of an earlier epoch superseded while the primary is there',
-    edits: [
-      core(
-        'placement/writer-claims.ts',
-        'volume.primary !== null && volume.primary.nodeId !== nodeId',
-        'volume.primary !== null && nodeId !== undefined',
-      ),
-    ],
-    seenBy: ['one-writer', 'writer-claims', 'serves-until-replaced', 'no-more-than-desired'],
-  },
-  {
     name: 'data of a deposed primary deleted',
     edits: [
       core(
@@ -149,17 +87,6 @@ const bugs: readonly Omit<Bug, 'inFailures'>[] = [
       ),
     ],
     seenBy: ['divergence-kept', 'data-kept'],
-  },
-  {
-    name: 'numbers of checkpoints begin again with an epoch',
-    edits: [
-      core(
-        'node/replication/checkpoints.ts',
-        'Math.max(0, ...known.map(({ number }) => number)) + 1',
-        'Math.max(0, ...known.filter(({ epoch }) => epoch === Math.max(...known.map((one) => one.epoch))).map(({ number }) => number)) % 7 + 1',
-      ),
-    ],
-    seenBy: ['acknowledged-kept', 'volume-content', 'no-crash'],
   },
   {
     name: 'copy that is not current made promotable',
