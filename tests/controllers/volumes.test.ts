@@ -121,6 +121,12 @@ async function report(
   )
 }
 
+/** Reports the primary and its replicas. */
+async function reportAll(id: StoredVolume['id']): Promise<void> {
+  for (const { nodeId, role } of volumeOf(id)?.copies ?? [])
+    await report(id, nodeId, role === 'primary' ? {} : { replicas: [] })
+}
+
 const change = (node: StoredNode, parts: Partial<StoredNode>) =>
   write(store, (transaction) => transaction.put(inTenant(tenant, nodes, node.id), { ...node, ...parts }))
 
@@ -148,7 +154,7 @@ const becomes = (id: StoredVolume['id'], expected: object) =>
 async function readyVolume(primary: StoredNode, spec: Partial<VolumeSpec> = {}) {
   const id = await putVolume(spec)
   await becomes(id, { phase: 'Materializing', primary: primary.id })
-  await report(id, primary.id)
+  await reportAll(id)
   await becomes(id, { phase: 'Ready', reason: null })
   return id
 }
@@ -190,6 +196,10 @@ test('a copy on a node that failed half an hour ago is placed elsewhere and dele
   now += COPY_GRACE_MS
   await becomes(id, { copies: [`${first.id} current`, `${third.id} seeding`], leaving: [second.id] })
   await report(id, first.id)
+  // The new copy counts once its own node has reported data: the primary may speak of an earlier copy on that node.
+  await settled()
+  expect(shown(id)).toMatchObject({ reason: 'under_replicated' })
+  await reportAll(id)
   await becomes(id, { phase: 'Ready', reason: null })
   await change(second, {})
   await report(id, second.id, { state: 'removed', sizeBytes: 0 })

@@ -63,7 +63,9 @@ function replicaState(volume: VolumeRecord, copy: HeldCopy, situation: VolumeSit
   if (situation.nodeOf(nodeId)?.status !== 'ready') return 'missing'
   if (own?.state === 'failed' && own.epoch === volume.primary?.epoch) return 'missing'
   const reported = primaryReport(volume, situation)?.replicas?.find((replica) => replica.nodeId === nodeId)
-  if (reported !== undefined) return reported.state
+  // The primary may still speak of an earlier copy on the same node, whose data is deleted.
+  const isFilled = copy.seeded === true || own?.state === 'present'
+  if (reported !== undefined) return isFilled ? reported.state : 'seeding'
   if (copy.state !== 'missing') return copy.state
   return copy.seeded === true ? 'lagging' : 'seeding'
 }
