@@ -59,6 +59,12 @@ describe('a primary', () => {
     expect(roleEndMs(onConfiguration(role, newer), false, timings)).toBe(Number.NEGATIVE_INFINITY)
   })
 
+  test('stays primary if an outdated server still names it as a copy', () => {
+    const role = acked(primary({ epoch: 2 }), 5_000)
+    for (const epoch of [1, 2]) expect(followVolume(role, { ...REPLICA, epoch }, self())).toBe(role)
+    expect(followVolume(role, { ...REPLICA, epoch: 3 }, self()).role).toBe('copy')
+  })
+
   test('keeps its lease and its requested nodes when the same copy is sent again', () => {
     const asked = acked(primary({ promotable: [] }), 5_000)
     const durable = { ...asked.primary.durable, asked: [B] }

@@ -92,12 +92,18 @@ export function followVolume(
   node: PromisingNode,
 ): VolumeRole {
   const record = recordOf(desired, node.node)
+  // Every change of the primary begins a new epoch, so this is what an outdated server still knows.
+  if (desired.role === 'replica' && isPrimaryOf(known, record.epoch)) return known
   if (desired.role === 'replica') return { role: 'copy', copy: followAsCopy(known, desired, record, node) }
   const { peers, handOverTo } = desired
   const copies = [...new Set<string>(handOverTo === undefined ? peers : [...peers, handOverTo])]
   const role = followAsPrimary(known, desired, record, node)
   return role.role === 'copy' ? role : { ...role, primary: { ...role.primary, copies } }
 }
+
+/** Whether the node is the primary of the epoch, or of a newer one. */
+const isPrimaryOf = (known: VolumeRole | undefined, epoch: number): known is PrimaryRole =>
+  known?.role === 'primary' && known.primary.durable.epoch >= epoch
 
 function followAsCopy(
   known: VolumeRole | undefined,
@@ -118,8 +124,7 @@ function followAsPrimary(
   record: GroupRecord,
   { node, boot, nowMs }: PromisingNode,
 ): VolumeRole {
-  if (known?.role === 'primary' && record.epoch <= known.primary.durable.epoch)
-    return configureRole(known, record)
+  if (isPrimaryOf(known, record.epoch)) return configureRole(known, record)
   // Only the first primary needs no confirmation: no other node can have been one.
   const begun = { role: 'primary', unsent: [], isConfirmed: from === undefined, isDeposed: false } as const
   if (known?.role === 'copy') {
