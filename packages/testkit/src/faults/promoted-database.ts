@@ -6,7 +6,7 @@ import { postgresProgram } from '../images/postgres-image.ts'
 import { type BenchLedger, startBench } from '../scenarios/bench-ledger.ts'
 import { findDatabase, type Ledger, startLedger } from '../scenarios/database-ledger.ts'
 import { eventsOf, placementsOf, untilPhase } from '../scenarios/lab-reads.ts'
-import { isPromotable, type PromotionWorld } from './promotion-world.ts'
+import { isPromotable, newestHeld, type PromotionWorld } from './promotion-world.ts'
 
 const MIB = 1024 ** 2
 const NAME = 'db'
@@ -25,12 +25,13 @@ export interface PromotedDatabase {
 }
 
 export interface DatabaseCheck {
-  /** Confirmed numbers that are missing. */
+  /** Confirmed numbers that are missing since this cut. */
   readonly lost: number
   /** Time of the first lost number before the cut; 0 without any. */
   readonly lostMs: number
   /** Null if an event states none. */
   readonly statedMs: number | null
+  /** Commits of pgbench that are missing since any cut. */
   readonly lostCommits: number
   readonly balanced: boolean
   /** Output of pg_amcheck; empty if nothing is corrupt. */
@@ -53,6 +54,8 @@ export async function startPromotedDatabase(
   await untilPhase(api, NAME, 'Running')
   const ledger = await startLedger(cluster, NAME)
   const bench = await startBench(cluster, NAME)
+  await untilHeld(world, volumes)
+  const lostBefore = new Set<number>()
   return {
     ledger,
     bench,
@@ -70,7 +73,10 @@ export async function startPromotedDatabase(
     check: async (cutMs) => {
       await untilPhase(api, NAME, 'Running')
       const stored = new Set((await ledger.query('select n from ledger')).map(Number))
-      const lost = [...ledger.confirmed].filter(([number, atMs]) => atMs <= cutMs && !stored.has(number))
+      const isLost = ([number, atMs]: readonly [number, number]): boolean =>
+        atMs <= cutMs && !stored.has(number) && !lostBefore.has(number)
+      const lost = [...ledger.confirmed].filter(isLost)
+      for (const [number] of lost) lostBefore.add(number)
       const { missing, balanced } = await bench.check()
       return {
         lost: lost.length,
@@ -127,6 +133,19 @@ async function untilBacked(world: PromotionWorld, volumes: readonly string[]): P
     what: 'the database is ready',
     timeoutMs: 60_000,
   })
+}
+
+/** Waits until the other machine holds a checkpoint that was taken after this call: the second one that it gets. */
+async function untilHeld({ cluster, readVolume }: PromotionWorld, volumes: readonly string[]): Promise<void> {
+  for (const volume of volumes) {
+    const { copies, primary } = await readVolume(volume)
+    const name = copies.find(({ nodeId }) => nodeId !== primary?.nodeId)?.nodeName ?? ''
+    const seen = new Set<string | undefined>()
+    await waitUntil(() => seen.add(newestHeld(cluster.node(name), volume)).size > 2, {
+      what: `${name} has a new checkpoint of ${volume}`,
+      timeoutMs: 120_000,
+    })
+  }
 }
 
 /** The largest loss that the newest events about the volumes of the database state. */

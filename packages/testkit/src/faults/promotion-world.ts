@@ -62,6 +62,8 @@ export async function startPromotionWorld(
   const cluster = await startLabPlatform({
     nodesPerTenant: { acme: NODES.length, globex: 0 },
     losesUnsynced: true,
+    // The quarantine of each round stays in the pool.
+    poolSize: LONG ? '24Gi' : '2Gi',
     etcdMembers: 1,
     agents: { promiseLeaseSeconds: leaseSeconds, steppableClock: true },
     settings: { volumes: { enabled: true, promotion: settings }, liveness: TIMES },
@@ -84,13 +86,6 @@ export async function startPromotionWorld(
       await cluster.stop()
     },
   }
-  setInterval(() => {
-    for (const n of cluster.lab.nodes)
-      for (const l of ['agent.log', 'fencer.log'])
-        try {
-          copyFileSync(join(n.folder, l), `/tmp/wit-logs/${n.name}-${l}`)
-        } catch {}
-  }, 1000).unref()
   const image = await pushWitness(cluster.lab)
   await prepare(world)
   for (let index = 1; index <= groups; index += 1)
@@ -173,13 +168,18 @@ export function isListed(
   return pool?.quarantined?.some((one) => one.volume === volume && one.epoch === epoch) ?? false
 }
 
-/** The lines in the newest complete checkpoint that a machine holds of a volume, by its files. */
+/** The name of the newest complete checkpoint that a machine holds of a volume, by its files. */
+export function newestHeld(node: LabNode, volume: string): string | undefined {
+  const names = namesIn(join(poolOf(node), 'checkpoints', volume))
+  return names.filter((name) => /^\d+\.\d+$/.test(name)).toSorted(newestFirst)[0]
+}
+
+/** The lines in the newest complete checkpoint that a machine holds of a volume. */
 export function heldLines(node: LabNode, volume: string): WitnessLine[] {
-  const folder = join(poolOf(node), 'checkpoints', volume)
-  const [newest] = namesIn(folder)
-    .filter((name) => /^\d+\.\d+$/.test(name))
-    .toSorted(newestFirst)
-  return newest === undefined ? [] : readLines(join(folder, newest, newest, 'lines'))
+  const newest = newestHeld(node, volume)
+  return newest === undefined
+    ? []
+    : readLines(join(poolOf(node), 'checkpoints', volume, newest, newest, 'lines'))
 }
 
 function newestFirst(a: string, b: string): number {
