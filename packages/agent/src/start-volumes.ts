@@ -84,6 +84,9 @@ interface VolumeParts {
   monotonicMs(): number
 }
 
+/** The report of a copy whose promises are unknown. The server answers within seconds, so one that lasts is a fault. */
+const FORGOTTEN = { state: 'failed', reason: 'promises_unknown' } as const
+
 /** Without a pool the copies only report that it is absent. */
 export async function startVolumes(options: VolumeOptions, parts: VolumeParts): Promise<NodeVolumes> {
   const { openPool, log } = options
@@ -102,6 +105,7 @@ export async function startVolumes(options: VolumeOptions, parts: VolumeParts): 
       fencedSince: fencing?.fences.fencedSince(copy.volume),
     }),
     ...(promises?.isPromiseExpired(copy.volume) === true && { isPromiseExpired: true }),
+    ...(promises?.isForgotten(copy.volume) === true && FORGOTTEN),
   })
   const report = (changed: readonly ObservedCopy[]): void => server.reportCopies(changed.map(extend))
   const { reportPool } = server
@@ -191,7 +195,7 @@ const startNodePromises = (
   { state, folder, promiseLeaseMs = DEFAULT_LEASE_MS, log }: VolumeOptions,
   { server, start, fences }: VolumeParts & Pick<PromiseDeps, 'fences'>,
   copies: CopyKeeper,
-  onExpiry: (volume: VolumeId) => void,
+  onChange: (volume: VolumeId) => void,
 ): Promise<Promises> =>
   startPromises({
     folder,
@@ -203,7 +207,7 @@ const startNodePromises = (
     live: copies,
     fences,
     configure: server.configure,
-    onExpiry,
+    onChange,
     log,
   })
 

@@ -131,7 +131,12 @@ async function planNow(
     .filter(({ role, desired }) => role === 'primary' && desired === 'present')
     // Without cgroups nothing could be killed, so such a volume is not watched and its writers wait.
     .filter(({ volume }) => deps.cgroupsOf(volume).length > 0)
-    .map(({ volume, epoch }) => ({ volume, epoch, leaseEndMs: deps.leases.endMs(volume) }))
+    .map(({ volume, epoch }) => ({
+      volume,
+      epoch,
+      leaseEndMs: deps.leases.endMs(volume),
+      isForgotten: deps.leases.isForgotten?.(volume) === true,
+    }))
   const known = knownGroups(file, report, bootTime().boot)
   const together = deps.together()
   const facts: DeadlineFacts = {

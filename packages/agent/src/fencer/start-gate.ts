@@ -40,7 +40,7 @@ export function isLeaseOver(
   return Number.isFinite(endMs) ? latestBootClockMs() >= endMs - timings.fenceMs : endMs < 0
 }
 
-type Refusal = { readonly volume: VolumeId; readonly why: Guard | 'no_lease' | 'unconfirmed' }
+type Refusal = { readonly volume: VolumeId; readonly why: Guard | 'no_lease' | 'forgotten' | 'unconfirmed' }
 
 export function createStartGate(deps: GateDeps): StartGate {
   const { leases, fencer } = deps
@@ -88,7 +88,8 @@ function findRefusal(
 ): Refusal | undefined {
   const { leases } = deps
   const over = volumes.find((volume) => isLeaseOver(deps, volume))
-  if (over !== undefined) return { volume: over, why: 'no_lease' }
+  if (over !== undefined)
+    return { volume: over, why: leases.isForgotten?.(over) === true ? 'forgotten' : 'no_lease' }
   const endMs = Math.min(Number.POSITIVE_INFINITY, ...volumes.map((volume) => leases.endMs(volume)))
   const why = guardOf(report, volumes, endMs, bootTime())
   // Without promises only a fence that still stands matters: it would kill the writer.
@@ -104,6 +105,8 @@ const isFencedIn = (report: FencerReport | undefined, volume: VolumeId): boolean
 const WHY: { readonly [why in Refusal['why']]: string } = {
   guarded: '',
   no_lease: 'has no lease: not every node with a promotable copy has confirmed it',
+  forgotten:
+    'waits for the server: the file of promises on this node was unreadable, so check that the node is connected and its disk is sound',
   fencer_silent: 'needs a fencer, and holdfast-fencer does not run on this node',
   unknown: 'is not watched by the fencer yet',
   fenced: 'is fenced',

@@ -9,6 +9,8 @@ export interface Leases {
    * needed and none is known, or if the volume was handed over.
    */
   endMs(volume: VolumeId): number
+  /** Whether this node has lost its record of the promises, so it does not know whether any is needed. */
+  isForgotten?(volume: VolumeId): boolean
   /** Calls the function after any change of an end. */
   onChange(listener: () => void): void
 }

@@ -33,6 +33,7 @@ function startTable(node: typeof A, copy: DesiredCopy, isFast = false) {
   const file = {
     boot: 1,
     saved: new Map(),
+    isForgetful: false,
     write() {
       const write = Promise.withResolvers<void>()
       writes.push(write)

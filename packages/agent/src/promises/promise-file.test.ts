@@ -1,7 +1,8 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { asVolumeId } from '@holdfast/contract'
 import { makeTempFolder } from '@holdfast/testkit'
+import pino from 'pino'
 import { afterEach, expect, test } from 'vitest'
 import { openPromiseFile } from './promise-file.ts'
 
@@ -10,21 +11,35 @@ const VOTED = { role: 'copy', epoch: 2, cv: 5, prepared: true } as const
 const folder = makeTempFolder('promise-file')
 afterEach(() => folder.remove())
 
+const open = (nodeId: string, bootId: string, start = 1, path = folder.path) =>
+  openPromiseFile({ folder: path, nodeId, bootId, start, log: pino({ level: 'silent' }) })
+
 test('counts boots, and keeps votes for the same node only', async () => {
-  const first = await openPromiseFile(folder.path, 'n1', 'boot-a')
+  const first = await open('n1', 'boot-a')
   expect([first.boot, first.saved.size]).toEqual([1, 0])
-  await first.write(new Map([[VOLUME, VOTED]]))
-  const again = await openPromiseFile(folder.path, 'n1', 'boot-a')
+  await first.write(new Map([[VOLUME, VOTED]]), false)
+  const again = await open('n1', 'boot-a')
   expect([again.boot, again.saved.get(VOLUME)]).toEqual([1, VOTED])
-  const rebooted = await openPromiseFile(folder.path, 'n1', 'boot-b')
+  const rebooted = await open('n1', 'boot-b')
   expect([rebooted.boot, rebooted.saved.get(VOLUME)]).toEqual([2, VOTED])
-  const other = await openPromiseFile(folder.path, 'n2', 'boot-b')
+  const other = await open('n2', 'boot-b')
   expect([other.boot, other.saved.size]).toEqual([2, 0])
 })
 
-test.each(['', '{', '{"v":1}'])('a file with %j is an error and not a node without votes', async (text) => {
-  const broken = makeTempFolder('promise-file')
-  writeFileSync(join(broken.path, 'promises.json'), text)
-  await expect(openPromiseFile(broken.path, 'n1', 'boot-a')).rejects.toThrow('may have forgotten a vote')
-  broken.remove()
-})
+test.each(['', '{', '{"v":1}', '{"v":2,"nodeId":"n1","boot":{"id":"boot-a","number":1},"volumes":[]}'])(
+  'a file with %j is not a node without votes, also after the next start',
+  async (text) => {
+    const broken = makeTempFolder('promise-file')
+    const path = join(broken.path, 'promises.json')
+    writeFileSync(path, text)
+    const forgetful = await open('n1', 'boot-a', 9, broken.path)
+    expect([forgetful.isForgetful, forgetful.boot, forgetful.saved.size]).toEqual([true, 9, 0])
+    expect(readFileSync(`${path}.unreadable`, 'utf8')).toBe(text)
+    await forgetful.write(new Map([[VOLUME, VOTED]]), true)
+    const again = await open('n1', 'boot-b', 10, broken.path)
+    expect([again.isForgetful, again.boot, again.saved.size]).toEqual([true, 10, 1])
+    await again.write(again.saved, false)
+    expect((await open('n1', 'boot-b', 11, broken.path)).isForgetful).toBe(false)
+    broken.remove()
+  },
+)

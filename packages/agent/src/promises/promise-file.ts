@@ -1,7 +1,7 @@
 // The durable part of promises: votes, configurations and requested nodes of all volumes, and the number of this boot. One
 // small file, which is replaced only when one of them changes. See docs/design/promises.md
 
-import { readFile } from 'node:fs/promises'
+import { copyFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   boolean,
@@ -17,9 +17,11 @@ import {
   type VolumeId,
 } from '@holdfast/contract'
 import type { SavedRole } from '@holdfast/core/promotion/node/follow-volume'
+import type { Logger } from 'pino'
 import { writeDurably } from '../state/durable-file.ts'
 
 const FILE = 'promises.json'
+const VERSION = 1
 
 const entryShape = object({
   volume: branded<VolumeId>(),
@@ -42,35 +44,67 @@ const fileShape = object({
   nodeId: string(),
   boot: object({ id: string(), number: integer() }),
   volumes: list(entryShape),
+  /** An earlier file was unreadable: this node may have promises and votes for volumes that are not listed. */
+  isForgetful: optional(boolean()),
 })
+type SavedPromises = Infer<typeof fileShape>
 
 export interface PromiseFile {
   /** The number of this boot of the machine. */
   readonly boot: number
   /** The roles as the last start of the agent left them. */
   readonly saved: ReadonlyMap<VolumeId, SavedRole>
+  /** Whether this node may have promises and votes for volumes that are not in `saved`. */
+  readonly isForgetful: boolean
   /** Replaces all roles; they are on disk when it resolves. */
-  write(roles: ReadonlyMap<VolumeId, SavedRole>): Promise<void>
+  write(roles: ReadonlyMap<VolumeId, SavedRole>, isForgetful: boolean): Promise<void>
 }
 
-/**
- * Rejects if the file cannot be read: a vote that is forgotten can lead to two writers. `bootId`: of the machine's current
- * boot.
- */
-export async function openPromiseFile(folder: string, nodeId: string, bootId: string): Promise<PromiseFile> {
+interface PromiseFileDeps {
+  /** The folder of the agent's state. */
+  readonly folder: string
+  readonly nodeId: string
+  /** Of the machine's current boot. */
+  readonly bootId: string
+  /** Number of this start of the agent. */
+  readonly start: number
+  readonly log: Logger
+}
+
+/** An unreadable file is not an empty one: a vote that is forgotten can lead to two writers. */
+export async function openPromiseFile({
+  folder,
+  nodeId,
+  bootId,
+  start,
+  log,
+}: PromiseFileDeps): Promise<PromiseFile> {
   const path = join(folder, FILE)
-  const before = await readPromises(path)
-  const { id, number } = before?.boot ?? { id: '', number: 0 }
-  const boot = { id: bootId, number: id === bootId ? number : number + 1 }
-  const isOwn = before?.nodeId === nodeId
-  const saved = new Map((isOwn ? before.volumes : []).map((entry) => [entry.volume, roleOf(entry)]))
-  const write = (roles: ReadonlyMap<VolumeId, SavedRole>): Promise<void> => {
+  const before = await readPromises(path, log)
+  // Every boot began with a start of the agent, so no earlier boot has this number.
+  const boot = before === 'unreadable' ? { id: bootId, number: start } : nextBoot(before, bootId)
+  const own = before !== 'unreadable' && before?.nodeId === nodeId ? before : undefined
+  const saved = new Map(own?.volumes.map((entry) => [entry.volume, roleOf(entry)]))
+  const isForgetful = before === 'unreadable' || own?.isForgetful === true
+  const write: PromiseFile['write'] = (roles, isStillForgetful) => {
     const volumes = [...roles].map(([volume, role]) => ({ volume, ...role }))
-    return writeDurably(path, `${JSON.stringify({ v: 1, nodeId, boot, volumes })}\n`)
+    const text = JSON.stringify({
+      v: VERSION,
+      nodeId,
+      boot,
+      volumes,
+      ...(isStillForgetful && { isForgetful: true }),
+    })
+    return writeDurably(path, `${text}\n`)
   }
   // The number of a boot is on disk before a stamp names it.
-  await write(saved)
-  return { boot: boot.number, saved, write }
+  await write(saved, isForgetful)
+  return { boot: boot.number, saved, isForgetful, write }
+}
+
+function nextBoot(before: SavedPromises | undefined, id: string): SavedPromises['boot'] {
+  const known = before?.boot ?? { id: '', number: 0 }
+  return { id, number: known.id === id ? known.number : known.number + 1 }
 }
 
 function roleOf({ role, epoch, cv, prepared, handover, ...rest }: Entry): SavedRole {
@@ -79,13 +113,19 @@ function roleOf({ role, epoch, cv, prepared, handover, ...rest }: Entry): SavedR
   return { role, copies, epoch, cv, configured, asked, unsent, isConfirmed, ...(handover && { handover }) }
 }
 
-async function readPromises(path: string): Promise<Infer<typeof fileShape> | undefined> {
+async function readPromises(path: string, log: Logger): Promise<SavedPromises | 'unreadable' | undefined> {
   try {
-    return decodeOpen(fileShape, JSON.parse(await readFile(path, 'utf8')))
+    const read = decodeOpen(fileShape, JSON.parse(await readFile(path, 'utf8')))
+    if (read.v !== VERSION) throw new Error(`its version is ${read.v}, and this agent reads ${VERSION}`)
+    return read
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw new Error(
-      `${path} is unreadable, so this node may have forgotten a vote: ${error instanceof Error ? error.message : error}. Restore the file, or remove it once no volume of this node is being promoted.`,
+    const kept = `${path}.unreadable`
+    await copyFile(path, kept).catch(() => {})
+    log.error(
+      { path, kept, message: error instanceof Error ? error.message : String(error) },
+      'promises file is unreadable, volumes of this node wait until the server has confirmed their promises; connect this node to the server and check its disk',
     )
+    return 'unreadable'
   }
 }

@@ -17,7 +17,9 @@ export interface PromiseTable {
   of(volume: VolumeId): VolumeRole | undefined
   all(): ReadonlyMap<VolumeId, VolumeRole>
   replace(volume: VolumeId, role: VolumeRole): void
-  /** Adapts the roles to the desired copies. `isComplete`: volumes that are not desired are forgotten. */
+  /** Whether this node may have promises or a vote for the volume that it has lost, so it must not act on the volume. */
+  isForgotten(volume: VolumeId): boolean
+  /** Adapts the roles to the desired copies. `isComplete`: volumes that are not desired are dropped. */
   follow(copies: ReadonlyMap<VolumeId, DesiredCopy>, isComplete: boolean): void
   /** Resolves when every change before the call is on disk. */
   synced(): Promise<void>
@@ -32,13 +34,14 @@ interface TableDeps {
 export function createPromiseTable({ file, self, log }: TableDeps): PromiseTable {
   const roles = new Map<VolumeId, VolumeRole>()
   const saved = new Map(file.saved)
+  let { isForgetful } = file
   let isDirty = false
   for (const [volume, role] of saved) roles.set(volume, restoreRole(role, volume, self()))
 
   const write = coalesce(async () => {
     if (!isDirty) return
     isDirty = false
-    await file.write(new Map(saved)).catch((error: unknown) => {
+    await file.write(new Map(saved), isForgetful).catch((error: unknown) => {
       isDirty = true
       throw error
     })
@@ -54,14 +57,17 @@ export function createPromiseTable({ file, self, log }: TableDeps): PromiseTable
     saved.set(volume, next)
     save()
   }
+  const isForgotten = (volume: VolumeId): boolean => isForgetful && !roles.has(volume)
   return {
     of: (volume) => roles.get(volume),
     all: () => roles,
     replace,
+    isForgotten,
     follow(copies, isComplete) {
       for (const [volume, copy] of copies) {
         // A server without promises sends no version. Promises that were needed before stay needed.
         if (copy.desired !== 'present' || (copy.cv === undefined && !roles.has(volume))) continue
+        if (isForgotten(volume)) continue
         replace(volume, followVolume(roles.get(volume), copy, self()))
       }
       if (!isComplete) return
@@ -70,6 +76,11 @@ export function createPromiseTable({ file, self, log }: TableDeps): PromiseTable
         roles.delete(volume)
         if (saved.delete(volume)) save()
       }
+      const isRecovered = ({ volume, desired }: DesiredCopy): boolean =>
+        desired !== 'present' || roles.has(volume)
+      if (!isForgetful || ![...copies.values()].every(isRecovered)) return
+      isForgetful = false
+      save()
     },
     synced: write,
   }

@@ -58,7 +58,7 @@ async function startNode(before?: Node): Promise<Node> {
     live: { liveEpoch: () => 1, isReleased: (volume) => released.has(volume) },
     fences: { isWatched: async () => true },
     configure: async () => [],
-    onExpiry() {},
+    onChange() {},
     log: pino({ level: 'warn' }, { write: (line: string) => void logged.push(line) }),
   })
   ends.push(promises.close)

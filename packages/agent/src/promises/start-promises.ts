@@ -29,6 +29,7 @@ import { createHeldStamps } from './held-stamps.ts'
 import { openLeaseFile } from './lease-file.ts'
 import { openPromiseFile } from './promise-file.ts'
 import { createPromiseTable, type PromiseTable } from './promise-table.ts'
+import { createRecovery, type Recovery, type RecoveryDeps } from './recover-promises.ts'
 import { createRenewer } from './renew-promises.ts'
 
 export const DEFAULT_LEASE_MS = 12_000
@@ -54,8 +55,8 @@ export interface PromiseDeps {
   readonly live: Pick<LiveCopies, 'liveEpoch' | 'isReleased'>
   readonly fences: Pick<Fences, 'isWatched'>
   configure(requests: readonly ConfigureRequest[]): Promise<readonly Configuration[]>
-  /** Called after the promise of a promotable copy has expired, or was renewed afterwards. */
-  onExpiry(volume: VolumeId): void
+  /** Called after the promise of a promotable copy has expired or was renewed afterwards, or lost promises were recovered. */
+  onChange(volume: VolumeId): void
   readonly log: Logger
 }
 
@@ -70,7 +71,7 @@ export interface CopyPromises {
   noteTime(volume: VolumeId, checkpoint: VolumeCheckpoint, stamp: PeerStamp): void
 }
 
-export interface Promises extends Leases, CopyPromises, Pick<ServerRequests, 'confirmEpoch'> {
+export interface Promises extends Required<Leases>, CopyPromises, Pick<ServerRequests, 'confirmEpoch'> {
   readonly answer: AnswerController
   /** Whether this node is promotable and its promise has expired. */
   isPromiseExpired(volume: VolumeId): boolean
@@ -84,7 +85,7 @@ export interface Promises extends Leases, CopyPromises, Pick<ServerRequests, 'co
 export async function startPromises(deps: PromiseDeps): Promise<Promises> {
   const { folder, nodeId, start, live, log } = deps
   const timings = timingsFor(deps.leaseMs)
-  const file = await openPromiseFile(folder, nodeId, readBootId())
+  const file = await openPromiseFile({ folder, nodeId, bootId: readBootId(), start, log })
   const { boot } = file
   const self = () => ({ node: nodeId, start, boot, nowMs: bootClockMs(), timings })
   const table = createPromiseTable({ file, self, log })
@@ -109,14 +110,17 @@ export async function startPromises(deps: PromiseDeps): Promise<Promises> {
     onChange: changed,
   })
   const expiry = watchExpiry(deps, table)
+  const recovery = startRecovery(deps, { table, self, changed })
   const timer = setInterval(() => {
     expiry.check()
+    void recovery.recover()
     if (exchange === undefined) return
     renewer.renew()
     void server.ask()
   }, timings.renewEveryMs)
   return {
     endMs: (volume) => endOf(shared, volume),
+    isForgotten: table.isForgotten,
     onChange: (listener) => void listeners.push(listener),
     confirmEpoch: server.confirmEpoch,
     answerRenewal: createRenewalAnswers({ ...shared, desired: (volume) => deps.copies().get(volume), start }),
@@ -124,7 +128,8 @@ export async function startPromises(deps: PromiseDeps): Promise<Promises> {
     stamp: () => ({ boot, ms: bootClockMs() }),
     mayStore(volume, checkpoint) {
       const role = table.of(volume)
-      return role?.role !== 'copy' || mayStore(role.copy, checkpoint, timings)
+      if (role?.role !== 'copy') return !table.isForgotten(volume)
+      return mayStore(role.copy, checkpoint, timings)
     },
     noteTime: stamps.note,
     isPromiseExpired: expiry.isExpired,
@@ -146,6 +151,27 @@ export async function startPromises(deps: PromiseDeps): Promise<Promises> {
   }
 }
 
+interface RecoveryParts extends Pick<RecoveryDeps, 'table' | 'self'> {
+  /** Called after the end of a lease may have changed. */
+  changed(): void
+}
+
+const startRecovery = (
+  { copies, configure, onChange, log }: PromiseDeps,
+  { changed, ...parts }: RecoveryParts,
+): Recovery =>
+  createRecovery({
+    ...parts,
+    sinceMs: bootClockMs(),
+    desired: copies,
+    configure,
+    onRecovered(volumes) {
+      changed()
+      for (const volume of volumes) onChange(volume)
+    },
+    log,
+  })
+
 function connected(exchange: PromiseExchange | undefined): PromiseExchange {
   if (exchange === undefined) throw new Error('This node exchanges no copies with other nodes.')
   return exchange
@@ -157,15 +183,16 @@ interface EndFacts {
   readonly timings: PromotionTimings
 }
 
-/** Without a role the server knows no promises, so none is needed. */
+/** Without a role the server knows no promises, so none is needed, unless this node has lost its record of them. */
 function endOf({ table, live, timings }: EndFacts, volume: VolumeId): number {
   const role = table.of(volume)
-  if (role === undefined) return Number.POSITIVE_INFINITY
+  if (role === undefined)
+    return table.isForgotten(volume) ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
   return role.role === 'copy' ? Number.NEGATIVE_INFINITY : roleEndMs(role, live.isReleased(volume), timings)
 }
 
 /** Watches the promises of promotable copies, and reports only changes. */
-function watchExpiry({ copies, nodeId, onExpiry }: PromiseDeps, table: PromiseTable) {
+function watchExpiry({ copies, nodeId, onChange }: PromiseDeps, table: PromiseTable) {
   const reported = new Set<VolumeId>()
   const isExpired = (volume: VolumeId): boolean => {
     const role = table.of(volume)
@@ -180,7 +207,7 @@ function watchExpiry({ copies, nodeId, onExpiry }: PromiseDeps, table: PromiseTa
         if (isExpired(volume) === reported.has(volume)) continue
         if (reported.has(volume)) reported.delete(volume)
         else reported.add(volume)
-        onExpiry(volume)
+        onChange(volume)
       }
     },
   }

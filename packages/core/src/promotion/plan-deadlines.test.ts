@@ -57,6 +57,15 @@ describe('the deadlines of an agent', () => {
     expect(planned(known(...before), facts(ends), undefined)).toEqual(expected)
   })
 
+  test.each([
+    ['a known end', 50, 50],
+    ['that none was needed', NEVER, NEVER],
+  ])('keep %s if the promises were lost', (_, before, expected) => {
+    const primaries = [{ volume: 'a', epoch: 1, leaseEndMs: UNKNOWN, isForgotten: true }]
+    expect(planned(known(group(before, 'a')), facts({}, { primaries }), undefined)).toEqual([['a', expected]])
+    expect(planned(known(), facts({}, { primaries }), undefined)).toEqual([['a', 0]])
+  })
+
   test('keep the end of a volume that has left the node while a container may write it', () => {
     const before = known(group(50, 'a'))
     expect(planned(before, facts({}, { written: undefined }), undefined)).toEqual([['a', 50]])

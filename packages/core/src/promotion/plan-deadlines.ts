@@ -15,6 +15,8 @@ export interface LeasedVolume {
   readonly epoch: number
   /** Infinite if no promise is needed; negative infinity if promises are needed and none is known. */
   readonly leaseEndMs: number
+  /** The node has lost its record of the promises, so it does not know whether any is needed. */
+  readonly isForgotten?: boolean
 }
 
 export interface DeadlineFacts {
@@ -94,7 +96,10 @@ function planGroups(known: FencedGroups, facts: DeadlineFacts): FencedGroup[] {
   const sets = [...[...members].map((volume) => [volume]), ...facts.together, ...written]
   return connect(sets.map((set) => set.filter((volume) => members.has(volume)))).map((volumes) => {
     const name = volumes[0] ?? ''
-    const ends = volumes.map((volume) => endOf(volume, primaries.get(volume), leased))
+    const ends = volumes.map((volume) => {
+      const primary = primaries.get(volume)
+      return endOf(volume, primary, primary?.isForgotten === true ? groups : leased)
+    })
     return {
       name,
       epoch: primaries.get(name)?.epoch ?? epochIn(groups, name),
@@ -107,10 +112,13 @@ function planGroups(known: FencedGroups, facts: DeadlineFacts): FencedGroup[] {
   })
 }
 
-/** A known end stays in force while the lease is unknown: the promises that backed it hold until then. */
-function endOf(volume: string, primary: LeasedVolume | undefined, leased: readonly FencedGroup[]): number {
+/**
+ * A known end stays in force while the lease is unknown: the promises that backed it hold until then. If the promises were
+ * lost, a known group without an end proves that none was needed: a primary registers an end before it asks for a node.
+ */
+function endOf(volume: string, primary: LeasedVolume | undefined, known: readonly FencedGroup[]): number {
   if (primary !== undefined && primary.leaseEndMs !== Number.NEGATIVE_INFINITY) return primary.leaseEndMs
-  const ends = leased.filter(({ volumes }) => volumes.includes(volume)).map(({ leaseEndMs }) => leaseEndMs)
+  const ends = known.filter(({ volumes }) => volumes.includes(volume)).map(({ leaseEndMs }) => leaseEndMs)
   return ends.length === 0 ? EXPIRED_MS : Math.min(...ends)
 }
 
