@@ -9,17 +9,17 @@ import { keyOfCertificate, type TlsIdentity } from './certificate.ts'
 import { createPeerConnection, type PeerConnection } from './connection.ts'
 import { peerTls } from './dial.ts'
 import { PEER_PROTOCOL, type PeerRequest } from './messages.ts'
+import { parsePeerAddress } from './peer-address.ts'
+import { limitUnproved } from './unproved.ts'
 
-const HANDSHAKE_MS = 10_000
+/** A peer completes its handshake within a few round trips. */
+const HANDSHAKE_MS = 5_000
 const HEADER_MS = 10_000
 /** A connection for renewals is closed after this time without one. */
 const NEXT_MS = 30_000
-const MAX_CONNECTIONS = 128
-/**
- * Connections from one address that have not proved a key, so that one host cannot use up all of them. Peers have a limit of
- * their own: many of them may share an address, and each keeps a connection for its renewals.
- */
-const MAX_PER_ADDRESS = 16
+/** Connections without a proved key have lower limits of their own, so strangers cannot use these up. */
+const MAX_CONNECTIONS = 1024
+/** Many peers may share an address, and each keeps a connection for its renewals. */
 const MAX_PER_PEER = 4
 
 export interface ListenOptions {
@@ -52,25 +52,15 @@ export async function listenForPeers(options: ListenOptions): Promise<PeerPort> 
     handshakeTimeout: HANDSHAKE_MS,
   })
   const sockets = new Set<Socket>()
-  const ofAddress = countPerKey()
   const ofPeer = countPerKey()
-  /** Ends the count of a connection for its address. */
-  const unproved = new Map<string, () => void>()
+  const unproved = limitUnproved((address) =>
+    options.peers().some((peer) => parsePeerAddress(peer.address)?.host === address),
+  )
   server.maxConnections = MAX_CONNECTIONS
   server.on('connection', (socket: Socket) => {
-    const { remoteAddress = '' } = socket
-    const place = placeOf(socket)
     sockets.add(socket)
-    ofAddress.add(remoteAddress)
-    unproved.set(place, () => {
-      unproved.delete(place)
-      ofAddress.remove(remoteAddress)
-    })
-    socket.once('close', () => {
-      sockets.delete(socket)
-      unproved.get(place)?.()
-    })
-    if (ofAddress.count(remoteAddress) > MAX_PER_ADDRESS) socket.destroy()
+    socket.once('close', () => sockets.delete(socket))
+    unproved.add(socket)
   })
   // Strangers and port scans are no events of interest. Node leaves a socket open whose handshake is late.
   server.on('tlsClientError', (_error, socket) => socket.destroy())
@@ -78,7 +68,7 @@ export async function listenForPeers(options: ListenOptions): Promise<PeerPort> 
     socket.on('error', () => {})
     const from = identify(socket, options.peers())
     if (from === undefined || ofPeer.count(from) >= MAX_PER_PEER) return void socket.destroy()
-    unproved.get(placeOf(socket))?.()
+    unproved.prove(socket)
     ofPeer.add(from)
     socket.once('close', () => ofPeer.remove(from))
     const isStill = (): boolean => identify(socket, options.peers()) === from
@@ -98,8 +88,6 @@ export async function listenForPeers(options: ListenOptions): Promise<PeerPort> 
       }),
   }
 }
-
-const placeOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`
 
 /** A resumed session does not prove the key again, so it is refused. */
 function identify(socket: TLSSocket, peers: readonly Peer[]): NodeId | undefined {
