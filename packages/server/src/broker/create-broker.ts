@@ -10,7 +10,7 @@ import { registryCredentials } from '../store/records.ts'
 import { inTenant } from '../store/transaction.ts'
 import { type Attempts, createAttempts } from './attempts.ts'
 import { createImageChecks, type ImageCheckDeps } from './check-images.ts'
-import { findLive } from './live-assignment.ts'
+import { findPuller } from './find-puller.ts'
 import { readCredential } from './read-credential.ts'
 import { createDocumentReads } from './read-documents.ts'
 import { seal } from './seal.ts'
@@ -104,13 +104,13 @@ async function current<T>({ store }: DispatchDeps, find: () => T | undefined): P
   return find()
 }
 
-/** Returns the sealed credential for the registry of the assignment's image, and for no other registry. */
+/** Returns the sealed credential for the registry of an image that the node may pull, and for no other registry. */
 async function credentialFor(context: BrokerContext, ask: CredentialAsk): Promise<SealedAnswer> {
   const { store, deps } = context
   const { tenant, host } = ask
   await store.fresh()
-  const live = findLive(store, ask)
-  if (!live?.template.image.startsWith(`${host}/`)) return { error: 'not_assigned' }
+  const node = findPuller(store, ask)
+  if (node === undefined) return { error: 'not_assigned' }
   // Image references omit the default port, but credentials are stored under host and port, so the port is added.
   const registryHost = parseRegistryHost(host) ?? host
   const kept = store.get(inTenant(tenant, registryCredentials, registryHost))?.record
@@ -119,6 +119,6 @@ async function credentialFor(context: BrokerContext, ask: CredentialAsk): Promis
   if (credential === undefined) return { error: 'credential_unavailable' }
   const { username, password } = credential
   return {
-    sealed: seal(live.node.encryptionKey, encodeOpen({ host, username, password: password.reveal() })),
+    sealed: seal(node.encryptionKey, encodeOpen({ host, username, password: password.reveal() })),
   }
 }

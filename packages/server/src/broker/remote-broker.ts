@@ -47,7 +47,7 @@ export function createRemoteBroker(deps: RemoteBrokerDeps): Broker {
     sealEnvironment: async (request) =>
       (await ask('environment', request.assignmentId, request, sealedAnswerShape)) ?? UNAVAILABLE,
     sealCredential: async (request) =>
-      (await ask('credential', request.assignmentId, request, sealedAnswerShape)) ?? UNAVAILABLE,
+      (await ask('credential', request.assignmentId ?? request.volume ?? '', request, sealedAnswerShape)) ?? UNAVAILABLE,
   }
 }
 

@@ -13,6 +13,7 @@ import {
   optional,
   string,
   type TenantId,
+  type VolumeId,
 } from '@holdfast/contract'
 import type { ManifestAnswer } from './registry.ts'
 
@@ -38,8 +39,18 @@ export type Assigned = Infer<typeof assignedShape>
 export const environmentAskShape = object({ ...assignedShape.fields, attempt: string() })
 export type EnvironmentAsk = Infer<typeof environmentAskShape>
 
-/** Request for the registry credential of an assignment's image. */
-export const credentialAskShape = object({ ...assignedShape.fields, host: string() })
+/**
+ * Request for the registry credential of an image: of an assignment, or of the containers that write a volume whose
+ * promotable copy the node holds. The broker verifies either claim.
+ */
+export const credentialAskShape = object({
+  tenant: branded<TenantId>(),
+  nodeId: branded<NodeId>(),
+  host: string(),
+  owner: optional(branded<Owner>()),
+  assignmentId: optional(branded<AssignmentId>()),
+  volume: optional(branded<VolumeId>()),
+})
 export type CredentialAsk = Infer<typeof credentialAskShape>
 
 export const BROKER_ERRORS = [

@@ -1,9 +1,9 @@
 // Answers the calls of an agent: for the environment of a container assigned to the node, for the tenant's credential for
-// the registry of such a container's image, and for the configuration of volumes. The broker seals environments and
+// the registry of an image that the node pulls, and for the configuration of volumes. The broker seals environments and
 // credentials to the node's key; the gateway only relays them. See docs/design/secrets.md#dispatch
 
 import type { Answer, AssignmentId, Call } from '@holdfast/contract'
-import type { Assigned } from '../../ports/broker.ts'
+import type { Assigned, CredentialAsk } from '../../ports/broker.ts'
 import type { GatewayContext } from '../deps.ts'
 import type { DesiredAssignment, DesiredIndex } from '../desired/desired-index.ts'
 import { configureVolumes } from './configure-volumes.ts'
@@ -58,13 +58,22 @@ async function credentialAnswer(
   session: Session,
   host: string,
 ): Promise<Partial<Answer>> {
-  const assigned = index.assignmentsOf(session).find((each) => pullsFrom(each, host))
-  if (assigned === undefined) return { error: 'host_not_in_use' }
+  const ask = credentialAsk(index, session, host)
+  if (ask === undefined) return { error: 'host_not_in_use' }
   const unavailable: Partial<Answer> = { error: 'credential_unavailable' }
-  const answer = await broker
-    .sealCredential({ ...brokerRequest(session, assigned), host })
-    .catch(() => unavailable)
+  const answer = await broker.sealCredential(ask).catch(() => unavailable)
   return answer.error === undefined ? answer : unavailable
+}
+
+/** A node pulls the images of its containers, and those of the writers that a promotion would start on it. */
+function credentialAsk(index: DesiredIndex, session: Session, host: string): CredentialAsk | undefined {
+  const assigned = index.assignmentsOf(session).find((each) => pullsFrom(each, host))
+  if (assigned !== undefined) return { ...brokerRequest(session, assigned), host }
+  const copy = index.copies
+    .copiesOf(session)
+    .find(({ images = [] }) => images.some((image) => image.startsWith(`${host}/`)))
+  const { tenant, nodeId } = session
+  return copy && { tenant, nodeId, volume: copy.volume, host }
 }
 
 const brokerRequest = (
