@@ -14,11 +14,12 @@ function world(mounts = [MOUNT]) {
   const item = desiredItem(IMAGE, { mounts })
   let nowMs = 0
   let seen: SeenContainer | 'unknown' = 'unknown'
+  let exitCause: ReplicaView['exitCause']
   const view = (): ReplicaView => ({
     item,
     container: seen,
     ...{ activity: undefined, creating: false, trouble: '', about: '', cause: '' },
-    ...{ unverified: false, readySince: undefined },
+    ...{ unverified: false, readySince: undefined, exitCause },
   })
   const backoff = createRestartBackoff({ view }, () => nowMs)
   const listed = (id: string, state: ContainerState): OwnContainer => {
@@ -37,6 +38,9 @@ function world(mounts = [MOUNT]) {
         address: null,
       } as const
       seen = { id, state, ...run, ...defined({ lastExit }) }
+    },
+    fence(endedMs: number) {
+      exitCause = { at: time(endedMs), text: 'the lease ended', isFenced: true }
     },
     pass: (ms: number) => {
       nowMs += ms
@@ -83,4 +87,16 @@ test('a container that never ran, could not start, or is restarted by the engine
   see('exited', 0, undefined)
   expect(dueIn()).toBe(0)
   expect(world([]).dueIn()).toBe(0)
+})
+
+test('an exit that the fencer caused is neither delayed nor makes later delays longer', () => {
+  const { see, dueIn, fence, pass } = world()
+  see('exited', 0, 10)
+  expect(dueIn()).toBe(100)
+  pass(100)
+  see('exited', 100, 110)
+  fence(110)
+  expect(dueIn()).toBe(0)
+  see('exited', 200, 210)
+  expect(dueIn()).toBe(200)
 })

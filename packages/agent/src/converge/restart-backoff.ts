@@ -1,7 +1,13 @@
 // Delays the restarts of containers that the engine does not restart, as the engine would delay them.
 
 import type { AssignmentId, DesiredItem } from '@holdfast/contract'
-import { isStartedByAgent, type NodeAction, type OwnContainer, restartDelay } from '@holdfast/core/node'
+import {
+  isFencedExit,
+  isStartedByAgent,
+  type NodeAction,
+  type OwnContainer,
+  restartDelay,
+} from '@holdfast/core/node'
 import type { ReplicaStatusTable } from '../observe/replica-status-table.ts'
 
 /** The list of containers may show an exit before the inspection does, from which the delay is computed. */
@@ -31,10 +37,12 @@ export function createRestartBackoff(
   }
   const dueInMs: RestartBackoff['dueInMs'] = ({ assignmentId, template }, { id: containerId, state }) => {
     if (!isStartedByAgent(template) || state !== 'exited') return 0
-    const seen = statuses.view(assignmentId)?.container
+    const view = statuses.view(assignmentId)
+    const seen = view?.container
     if (typeof seen !== 'object' || seen.id !== containerId || seen.state !== 'exited') return INSPECTION_MS
     const at = seen.lastExit?.at
-    if (at === undefined) return 0
+    // The start waits for the next lease already.
+    if (at === undefined || isFencedExit(view?.exitCause, at)) return 0
     const known = exits.get(assignmentId)
     const before = known?.containerId === containerId ? known : undefined
     if (before?.at === at) return Math.max(0, before.dueMs - monotonicMs())

@@ -25,6 +25,7 @@ import {
 import type { Logger } from 'pino'
 import { type Engine, type InspectedContainer, isFault } from '../ports/engine.ts'
 import type { ExitCounts } from '../state/exit-counts.ts'
+import { countExits } from './count-exits.ts'
 import { createExitNotes, type ExitNote, type ExitNotes } from './exit-notes.ts'
 import { explainExit } from './explain-exit.ts'
 import type { Readiness } from './readiness.ts'
@@ -151,7 +152,7 @@ async function explainNewExit(
   const mayBeFenced = exit.signal === 'SIGKILL' && exit.oomKilled !== true
   const written = mayBeFenced ? writtenVolumes(view.item.template) : []
   const fenced = written.length === 0 ? undefined : await explainKill(written)
-  if (fenced !== undefined) return { at: exit.at, text: fenced }
+  if (fenced !== undefined) return { at: exit.at, text: fenced, isFenced: true }
   // While a later run is up, the engine no longer has the start of the run that ended.
   const startedAt = found.exitCode === null ? null : found.startedAt
   const text = await explainExit(engine, found.id, { code: exit.code, startedAt, finishedAt: exit.at })
@@ -182,7 +183,7 @@ function record(
   const lastExit = findLastExit(view, found, note)
   const seen = { ...keepRestartCount(view.container, found), ...defined({ ...texts, lastExit }) }
   const container = isStartedByAgent(view.item.template)
-    ? countExits(deps.exitCounts, view, found.finishedAt, seen)
+    ? countExits(deps.exitCounts, { ...view, exitCause }, found.finishedAt, seen)
     : seen
   const adopted = isAdopted(view, found) ? { unverified: true } : {}
   statuses.update(id, { container, exitCause, creating: false, ...adopted })
@@ -255,24 +256,4 @@ function keepRestartCount(before: ReplicaView['container'], found: InspectedCont
     // A running container has no exit code, so the exit code of its previous run is kept.
     exitCode: exitCode ?? before.exitCode,
   }
-}
-
-/**
- * Counts the restarts of a container that the agent restarts. The engine counts its own restarts at the exit, so they are
- * counted at the exit here too.
- */
-function countExits(
-  counts: InspectDeps['exitCounts'],
-  { container: before, item }: ReplicaView,
-  finishedAt: string | null,
-  seen: SeenContainer,
-): SeenContainer {
-  const known = counts.of(seen.id)
-  const isNew = known === undefined && (typeof before !== 'object' || before.id !== seen.id)
-  // An exit while no agent ran is known from the engine, without its cause.
-  const at = seen.lastExit?.at ?? (isNew && item.desired === 'running' ? finishedAt : null)
-  if (at === null || at === known?.lastAt) return { ...seen, restarts: known?.count ?? 0 }
-  const restarts = (known?.count ?? 0) + 1
-  counts.note(seen.id, restarts, at)
-  return { ...seen, restarts }
 }

@@ -64,6 +64,8 @@ test.each([
   const connection = await dial()
   ends.push(connection.close)
   for (const socket of idle) socket.resume()
-  await waitUntil(() => idle.filter(isOpen).length <= limit, { what: 'only the permitted connections are open' })
+  await waitUntil(() => idle.filter(isOpen).length <= limit, {
+    what: 'only the permitted connections are open',
+  })
   expect(idle.filter(isOpen).length).toBeGreaterThan(0)
 })

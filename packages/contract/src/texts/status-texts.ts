@@ -31,7 +31,7 @@ export const PHASE_TEXTS: { readonly [phase in (typeof DEPLOYMENT_PHASES)[number
   Running: { meaning: 'All desired replicas are ready.' },
   Degraded: {
     meaning:
-      'Fewer replicas are ready than desired, an update failed, or a secret cannot be resolved. The reason in parentheses says which. A container fails: unhealthy, exited, oom_killed, image_pull_failed, create_failed, start_failed, volume_not_mounted, volume_not_leased, not_ready or progress_deadline. A replica has no node: node_lost, unschedulable or quota_reached. A secret is missing: secret_unresolved. An update failed: rollback or update_paused; then all replicas may be ready, because the revision before serves. Ready replicas keep serving.',
+      'Fewer replicas are ready than desired, an update failed, or a secret cannot be resolved. The reason in parentheses says which. A container fails: unhealthy, exited, oom_killed, image_pull_failed, create_failed, start_failed, volume_not_mounted, volume_not_leased, fenced, not_ready or progress_deadline. A replica has no node: node_lost, unschedulable or quota_reached. A secret is missing: secret_unresolved. An update failed: rollback or update_paused; then all replicas may be ready, because the revision before serves. Ready replicas keep serving.',
     next: '`holdfast describe NAME` shows the replicas, and `holdfast explain REASON` explains the reason.',
   },
   Stopped: { meaning: 'The deployment has 0 desired replicas, and all its containers are gone.' },
@@ -92,6 +92,11 @@ export const REASON_TEXTS = {
     meaning:
       'The node must not write a volume of the container now. Either nodes with promotable copies of the volume have not confirmed its lease, or the fencer of the node does not run. The container is started as soon as both are in order.',
     next: '`holdfast describe NAME` names the volume and the cause. Check the connections between the nodes and, on the node, `systemctl status holdfast-fencer`.',
+  },
+  fenced: {
+    meaning:
+      "The fencer of the node killed the container, because the node's lease of a volume ended. This is no restart and no failure of the deployment. The container is started again under the next lease, or on the node of a promoted copy.",
+    next: '`holdfast volume describe NAME` names the nodes whose promises are missing.',
   },
   stop_failed: { meaning: 'The engine could not stop a container. The agent tries again.' },
   remove_failed: { meaning: 'The engine could not remove a container. The agent tries again.' },

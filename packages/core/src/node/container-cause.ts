@@ -45,6 +45,7 @@ const WORDS: { readonly [reason: string]: string } = {
   create_failed: 'cannot create the container',
   start_failed: 'cannot start',
   volume_not_mounted: 'waits for a volume',
+  fenced: 'was fenced',
   volume_not_leased: 'waits for the lease of a volume',
   network_failed: "cannot set up the tenant's network",
   refused_by_agent: 'refused by the agent',

@@ -1,6 +1,6 @@
 // Tests that the agent derives observations only from the engine's reports, and that a replica's state never goes back.
 
-import { type Observation, REPLICA_STATES } from '@holdfast/contract'
+import { asVolumeId, type Observation, REPLICA_STATES } from '@holdfast/contract'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { anItem } from './node-items.fixture.ts'
@@ -124,6 +124,21 @@ test('reports the unresolved secret while it blocks the create, and the proof of
   })
   expect(observe({ container: { ...seen, proof: 'p1' } })).toMatchObject({ proof: 'p1' })
   expect(observe({ container: seen })).not.toHaveProperty('proof')
+})
+
+test('a writer that the fencer killed is reported as fenced, not as exited', () => {
+  const volume = asVolumeId('vol_01JCPZ0000000000000000000A')
+  const mounts = [{ volume, target: '/data', type: 'volume' as const, readOnly: false }]
+  const item = anItem('A')
+  const over: Partial<ReplicaView> = {
+    item: { ...item, template: { ...item.template, mounts } },
+    container: { ...seen, state: 'exited', lastExit: { code: 137, at: 't0' } },
+  }
+  expect(summary(over)).toBe('running exited')
+  const cause = { at: 't0', text: 'the lease ended', isFenced: true }
+  expect(summary({ ...over, exitCause: cause })).toBe('running fenced')
+  expect(isUp({ state: 'running', reason: 'fenced' })).toBe(false)
+  expect(summary({ ...over, exitCause: { ...cause, at: 't' } })).toBe('running exited')
 })
 
 describe('the observation explains', () => {

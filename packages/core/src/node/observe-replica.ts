@@ -42,6 +42,17 @@ export interface SeenContainer {
   readonly proof?: string | undefined
 }
 
+export interface ExitCause {
+  readonly at: string
+  readonly text: string
+  /** The run was killed because this node's lease of a volume ended, which is no failure of the container. */
+  readonly isFenced?: boolean
+}
+
+/** Whether the run that ended at this time was killed with its lease. */
+export const isFencedExit = (cause: ExitCause | undefined, at: string | undefined): boolean =>
+  cause?.isFenced === true && cause.at === at
+
 export interface ReplicaView {
   readonly item: DesiredItem
   /**
@@ -63,8 +74,8 @@ export interface ReplicaView {
   readonly attempts?: number
   /** The agent's own health checks that failed since this start of the container. */
   readonly probes?: (FailedChecks & { readonly startedAt: string }) | undefined
-  /** Why the run that ended at this time could not execute its program, if the runtime reported it. */
-  readonly exitCause?: { readonly at: string; readonly text: string } | undefined
+  /** Why the run that ended at this time could not execute its program or was killed, if that is known. */
+  readonly exitCause?: ExitCause | undefined
   /** True if the container was already running when the agent started, and its readiness is not verified yet. */
   readonly unverified: boolean
   /**
@@ -120,9 +131,13 @@ function currentState(view: ReplicaView): UnnumberedObservation | undefined {
 export const isReady = (seen: Pick<Observation, 'state' | 'reason'> | undefined): boolean =>
   seen?.state === 'ready' && seen.reason === ''
 
+/** The container was killed because this node's lease of a volume ended. It starts again under the next lease. */
+export const FENCED = 'fenced'
+
 /** Reasons of a container that does not run, although its replica may have been running or ready before. */
 const DOWN_REASONS: ReadonlySet<string> = new Set([
   'exited',
+  FENCED,
   'removed',
   'create_failed',
   'start_failed',
@@ -186,7 +201,9 @@ function observeContainer(view: ReplicaView, container: SeenContainer): Unnumber
       if (!isDesired) return observed('stopped', '')
       // The agent will start it again, as the engine starts a container whose state is `restarting`.
       if (isStartedByAgent(view.item.template) && view.trouble === '')
-        return view.activity === 'stopping' ? observed('stopping', '') : observed('running', 'exited')
+        return view.activity === 'stopping'
+          ? observed('stopping', '')
+          : observed('running', isFencedExit(view.exitCause, lastExit?.at) ? FENCED : 'exited')
       return observed('starting', view.trouble || 'exited')
   }
 }

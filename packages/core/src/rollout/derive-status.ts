@@ -244,6 +244,7 @@ const FAILURES: { readonly [reason: string]: string } = {
   create_failed: 'could not be created, in three attempts',
   start_failed: 'could not be started, in three attempts',
   volume_not_mounted: 'could not mount a volume',
+  fenced: 'was fenced',
   volume_not_leased: 'had no lease of a volume',
   secret_unresolved: 'did not get its secrets',
   agent_version: 'needs a newer agent on its node',

@@ -52,13 +52,13 @@ test.each([
   ['a volume without a writer', ASK, new Map([[volumeWriters, undefined]])],
   ['another registry', { ...ASK, host: 'other.example' }, new Map()],
   ['a registry that only a reader uses', { ...ASK, host: 'reader.example' }, new Map()],
-  ['a deployment that is being deleted', ASK, new Map([[deployments, { uid: UID, deleting: true, spec: {} }]])],
-  ['no volume', { tenant, nodeId, host: ASK.host }, new Map()],
   [
-    'an assignment of another node',
-    { ...ASK, owner, assignmentId: asAssignmentId('asg_1') },
-    new Map(),
+    'a deployment that is being deleted',
+    ASK,
+    new Map([[deployments, { uid: UID, deleting: true, spec: {} }]]),
   ],
+  ['no volume', { tenant, nodeId, host: ASK.host }, new Map()],
+  ['an assignment of another node', { ...ASK, owner, assignmentId: asAssignmentId('asg_1') }, new Map()],
 ])('a node pulls nothing for %s', (_, ask, over) => {
   expect(findPuller(storeOf(over as Records), ask)).toBeUndefined()
 })
