@@ -193,6 +193,8 @@ test.each([
   [['run', '--pool', '/pool.img:127Mi'], '--pool /pool.img:127Mi: accepted'],
   [['run', '--pool', '/pool.img:9999999999Ti'], '--pool /pool.img:9999999999Ti: accepted'],
   [['run', '--cgroup', '/a'], '--cgroup /a: accepted'],
+  [['run', '--cgroup', 'a--b'], '--cgroup a--b: systemd'],
+  [['run', '--cgroup', 'a-'], '--cgroup a-: systemd'],
   [['run', '--cgroup', 'a/../b'], '--cgroup a/../b: accepted'],
   [[...ENROLL, '--pool', '/srv'], 'enroll has no option --pool'],
   [[...ENROLL, '--routes-tls', 'off'], 'enroll has no option --routes-tls'],

@@ -118,7 +118,14 @@ function readRun({ once, labels }: Options): RunLine {
 /** Below a slash only the cgroupfs driver of Docker has cgroups; systemd accepts a single name. */
 const CGROUP = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}(?:\/[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}){0,7}$/
 
+/** A dash in the name of a slice begins a slice below, which must have a name. */
+const UNNAMED_SLICE = /^[^/]*-(?:-[^/]*)?$/
+
 function readCgroup(cgroup: string | undefined): string | undefined {
+  if (cgroup !== undefined && UNNAMED_SLICE.test(cgroup))
+    throw new UsageError(
+      `--cgroup ${cgroup}: systemd has no slice of this name. Use single dashes, and none at the end.`,
+    )
   if (cgroup === undefined || CGROUP.test(cgroup)) return cgroup
   throw new UsageError(`--cgroup ${cgroup}: accepted is a name, or a path of names without a leading slash.`)
 }

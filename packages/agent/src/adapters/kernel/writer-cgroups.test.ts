@@ -16,6 +16,7 @@ test.each([
   ['cgroup v1', ['freezer', 'memory'], 'lab/holdfast', ''],
   ['cgroup v2', [''], 'holdfast', ''],
   ['cgroup v2 with systemd', [''], 'holdfast.slice', 'holdfast-'],
+  ['cgroup v2 with systemd and a dash', [''], 'acme.slice/acme-db.slice', 'acme-db-'],
 ])(
   'removes empty cgroups with %s, but none in use, kept or of others',
   (name, hierarchies, parent, prefix) => {
@@ -32,7 +33,7 @@ test.each([
       ])
         mkdirSync(below, { recursive: true })
     if (name === 'cgroup v1') symlinkSync('memory', join(root, 'linked'))
-    const { removeEmptyCgroups } = createWriterCgroups(parent.replace('.slice', ''), root)
+    const { removeEmptyCgroups } = createWriterCgroups(prefix === '' ? parent : prefix.slice(0, -1), root)
 
     expect(removeEmptyCgroups(new Set([KEPT]))).toBe(hierarchies.length)
     expect(removeEmptyCgroups(new Set([KEPT, GONE]))).toBe(0)
@@ -46,4 +47,13 @@ test.each([
 
 test('finds nothing to remove on a machine without such cgroups', () => {
   expect(createWriterCgroups('holdfast', '/nonexistent').removeEmptyCgroups(new Set())).toBe(0)
+})
+
+test('a fencer kills below the slices that systemd nests by the dashes of a name', () => {
+  const { path: root } = makeTempFolder('cgroups')
+  mkdirSync(join(root, 'cgroup.controllers'))
+  expect(createWriterCgroups('acme-db-1', root).writerCgroups(KEPT)).toEqual([
+    join(root, 'acme-db-1', KEPT),
+    join(root, 'acme.slice', 'acme-db.slice', 'acme-db-1.slice', `acme-db-1-${KEPT}.slice`),
+  ])
 })

@@ -38,8 +38,12 @@ export function freezerRoot(root = ROOT): string | undefined {
 /** Both forms of a writer's cgroup: `holdfast/<volume>`, and with systemd `holdfast.slice/holdfast-<volume>.slice`. */
 const formsIn = (hierarchy: string, cgroup: string) => [
   { parent: join(hierarchy, cgroup), prefix: '', suffix: '' },
-  { parent: join(hierarchy, `${cgroup}.slice`), prefix: `${cgroup}-`, suffix: '.slice' },
+  { parent: join(hierarchy, ...slicesOf(cgroup)), prefix: `${cgroup}-`, suffix: '.slice' },
 ]
+
+/** The nested slices of systemd: each dash begins a slice below, so `a-b.slice` is in `a.slice`. */
+const slicesOf = (cgroup: string): string[] =>
+  cgroup.split('-').map((_, at, parts) => `${parts.slice(0, at + 1).join('-')}.slice`)
 
 /** The existing cgroups of writers. */
 export function cgroupsOf(
