@@ -133,15 +133,17 @@ test('a copy replaces a lost primary, and refusals state what keeps each copy fr
   const planned = await promote({ force: true }, '?dryRun=true')
   expect(planned.status, planned.text).toBe(200)
   expect(Object(planned.body['plan']).effects.lostData).toEqual([
-    { volume: 'data', reason: 'Writes of at most the last 100 s before the lease of p0 ended are lost.' },
+    {
+      volume: 'data',
+      reason:
+        'Writes of at most the last 100 s before the lease of p0 ended are lost. The number of bytes is unknown; if p0 returns, it keeps them in quarantine.',
+      seconds: 100,
+    },
   ])
   agentOf(other).promise(vote(3))
   const word = { nodeId: idOf(other), force: true, primaryIsDead: true }
   const outcome = Object((await promote(word, '?dryRun=true')).body['plan'])
-  expect([outcome.result.primary.nodeId, outcome.effects.lostData[0].reason]).toEqual([
-    idOf(other),
-    'It is unknown how many of the last writes on p0 are lost.',
-  ])
+  expect([outcome.result.primary.nodeId, outcome.effects.lostData[0].seconds]).toEqual([idOf(other), null])
   expect(
     [copy, other].flatMap((each) => agentOf(each).asked).some(({ method }) => method === 'prepare'),
   ).toBe(false)

@@ -35,7 +35,7 @@ function summaryOf(effects: Effects): string {
     ...count(stops.length, 'replica stops', 'replicas stop'),
     ...count(without, 'replica has no node', 'replicas have no node'),
     ...count(unrouted.length, 'route reaches no replica', 'routes reach no replica'),
-    ...count(lostData.length, 'volume loses its data', 'volumes lose their data'),
+    ...lossesOf(lostData),
     ...count(fewer.length, 'deployment has fewer ready replicas', 'deployments have fewer ready replicas'),
     ...count(
       omitted.length,
@@ -44,6 +44,25 @@ function summaryOf(effects: Effects): string {
     ),
   ]
   return `Effects: ${parts.length === 0 ? 'nothing that runs is affected' : parts.join(', ')}.`
+}
+
+/** A volume that is deleted loses all of its data, one that is promoted only the last writes. */
+function lossesOf(lostData: Effects['lostData']): string[] {
+  const whole = lostData.filter(({ seconds }) => seconds === undefined)
+  const unknown = lostData.filter(({ seconds }) => seconds === null)
+  const bounds = lostData.flatMap(({ seconds }) =>
+    typeof seconds === 'number' && seconds > 0 ? [seconds] : [],
+  )
+  const last = `at most the last ${Math.max(0, ...bounds)} s of writes`
+  return [
+    ...count(whole.length, 'volume loses its data', 'volumes lose their data'),
+    ...count(bounds.length, `volume loses ${last}`, `volumes lose ${last}`),
+    ...count(
+      unknown.length,
+      'volume loses writes of an unknown time',
+      'volumes lose writes of an unknown time',
+    ),
+  ]
 }
 
 const REASONS: { readonly [reason in Effects['stops'][number]['reason']]: string } = {
@@ -85,7 +104,11 @@ function detailsOf(effects: Effects): string[] {
       ({ deployment, host, path, reason }) =>
         `${host}${path} reaches no replica of ${deployment}: ${UNROUTED[reason]}`,
     ),
-    ...lostData.map(({ volume, reason }) => `the data of volume ${volume} is lost: ${reason}`),
+    ...lostData.map(({ volume, reason, seconds }) =>
+      seconds === undefined
+        ? `the data of volume ${volume} is lost: ${reason}`
+        : `volume ${volume}: ${reason}`,
+    ),
     ...lowestReady.map(
       ({ deployment, ready, desired, reason }) =>
         `${deployment} has at least ${ready} of ${desired} replicas ready. ${reason}`,

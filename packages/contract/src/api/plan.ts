@@ -10,6 +10,7 @@ import {
   integer,
   json,
   list,
+  nullable,
   object,
   oneOf,
   optional,
@@ -113,6 +114,8 @@ const unroutedShape = object({
 const lostDataShape = object({
   volume: string({ description: 'Name of the volume whose data would be lost' }),
   reason: string(),
+  /** For a promotion, which loses the last writes only: the upper bound of their time; null if it is unknown. */
+  seconds: optional(nullable(integer())),
 })
 
 const lowestReadyShape = object({

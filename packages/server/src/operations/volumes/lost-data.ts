@@ -4,7 +4,7 @@ import type { Effects, TenantId } from '@holdfast/contract'
 import { volumes } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
-import { lossText } from './promotion/promotion-events.ts'
+import { lossSeconds, lossText } from './promotion/promotion-events.ts'
 import { namesOfNodes } from './volume-view.ts'
 
 type ReadStore = Pick<Store, 'get' | 'list'>
@@ -20,9 +20,18 @@ function leftBehind(before: ReadStore, after: ReadStore, tenant: TenantId): Effe
     const [newest] = promotions ?? []
     const [known] = before.get(inTenant(tenant, volumes, id))?.record.promotions ?? []
     if (newest === undefined || newest.toEpoch === known?.toEpoch) return []
-    return [{ volume: spec.name, reason: lossText(newest, nameOf) }]
+    const seconds = lossSeconds(newest)
+    const reason =
+      seconds === 0
+        ? lossText(newest, nameOf)
+        : `${lossText(newest, nameOf)} ${bytesText(nameOf(newest.from))}`
+    return [{ volume: spec.name, reason, seconds }]
   })
 }
+
+/** Only the lost machine has the bytes that no copy has received. */
+const bytesText = (node: string): string =>
+  `The number of bytes is unknown; if ${node} returns, it keeps them in quarantine.`
 
 function deleted(before: ReadStore, after: ReadStore, tenant: TenantId): Effects['lostData'] {
   const kept = new Set(

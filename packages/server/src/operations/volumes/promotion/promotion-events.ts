@@ -8,7 +8,7 @@ import type { NodeName } from '../volume-events.ts'
 const subjectOf = ({ id, spec }: StoredVolume) => ({ kind: 'Volume', name: spec.name, uid: id })
 
 /** The bound in whole seconds; null if it is unknown. */
-const lossSeconds = ({ lossMs }: Promotion): number | null =>
+export const lossSeconds = ({ lossMs }: Promotion): number | null =>
   lossMs === null ? null : Math.ceil(lossMs / 1_000)
 
 /** The loss of a promotion, in words. The time counts back from the last moment at which the old primary can have written. */
