@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { AnyEndpoint } from './api/endpoint.ts'
 import { createHttpServer } from './api/http-server.ts'
-import { createMetrics, type Metrics } from './api/metrics.ts'
+import { createMetrics, type MetricSources, type Metrics } from './api/metrics.ts'
 import { openApiDocument } from './api/pages/open-api.ts'
 import { openPages } from './api/pages/pages.ts'
 import { createAuthenticate, isLiveToken } from './api/request/authenticate.ts'
@@ -23,6 +23,8 @@ import { createStorePressure } from './loops/store-pressure.ts'
 import { serveUpgrades } from './net/upgrade.ts'
 import { findTenant } from './operations/tenants/tenant-names.ts'
 import { countVolumes } from './operations/volumes/count-volumes.ts'
+import { createMeasurements } from './operations/volumes/measure-volumes.ts'
+import { createLagSampler } from './operations/volumes/sample-lag.ts'
 import { secret } from './ports/secret.ts'
 import { createQuotas } from './quotas/quotas.ts'
 import { createSlotAllocator } from './quotas/slots.ts'
@@ -66,7 +68,7 @@ export async function composeServer(
     cacheRevision: () => store.revision,
     holdsSilentNodes: nodeSide.holdsSilentNodes,
     environmentAnswers: () => brokerSide.answers,
-    countVolumes: () => countVolumes(store),
+    ...volumeSources(store, nodeSide),
   })
   const allowed = new Set(config.registries.flatMap(({ host }) => parseRegistryHost(host) ?? []))
   const failedTickets = createFailedAttempts(config.rates.failedJoinsPerMinute, clock)
@@ -101,6 +103,18 @@ export async function composeServer(
       store.close()
       engine.close()
     },
+  }
+}
+
+const volumeSources = (
+  store: Store,
+  { callMeasure }: Pick<NodeSide, 'callMeasure'>,
+): Pick<MetricSources, 'countVolumes' | 'volumeLag'> => {
+  const nowMs = () => performance.now()
+  const measurements = createMeasurements(callMeasure, nowMs)
+  return {
+    countVolumes: () => countVolumes(store),
+    volumeLag: createLagSampler({ store, measurements, nowMs }),
   }
 }
 

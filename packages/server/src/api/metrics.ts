@@ -2,6 +2,7 @@
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { VolumeCounts } from '../operations/volumes/count-volumes.ts'
+import { type LagSample, lagQuantile } from '../operations/volumes/sample-lag.ts'
 import type { RequestMetrics } from './request-observer.ts'
 
 export interface Metrics extends RequestMetrics {
@@ -18,6 +19,8 @@ export interface MetricSources {
   environmentAnswers(): ReadonlyMap<string, number>
   /** Volumes, copies and pools of all tenants, as stored. */
   countVolumes(): VolumeCounts
+  /** The lag of the replicas of all tenants; undefined while it is unknown. */
+  volumeLag(): LagSample | undefined
 }
 
 /** Gauges of the Prometheus client library that are removed, because promtool rejects gauges named `_total`. */
@@ -83,6 +86,18 @@ export const METRICS = {
     type: 'gauge',
     help: 'Replicas of volumes, by state; lagging ones are more than 15 s behind their primary',
     labelNames: ['state'],
+  },
+  volumeLag: {
+    name: 'holdfast_volume_lag_seconds',
+    type: 'gauge',
+    help: 'Seconds by which replicas of volumes are behind their primary, measured every 30 s; quantile 1 is the replica that is furthest behind. Absent until measured',
+    labelNames: ['quantile'],
+  },
+  unknownLag: {
+    name: 'holdfast_volume_lag_unknown',
+    type: 'gauge',
+    help: 'Replicas of volumes whose lag is unknown: they were never complete, or the node of their primary does not answer',
+    labelNames: [],
   },
   missingCopies: {
     name: 'holdfast_volume_copies_missing',
@@ -162,6 +177,18 @@ export const ALERTS: readonly AlertRow[] = [
     meaning: 'A copy is more than 15 s behind its primary.',
   },
   {
+    expression: `max(${METRICS.volumeLag.name}{quantile="1"}) > 60`,
+    for: '5m',
+    meaning:
+      'A copy is more than a minute behind: if the node of its primary dies, that much is lost, or beyond `volumes.promotion.maxLagSeconds` nothing replaces it. `holdfast volume describe NAME` shows the age of each copy.',
+  },
+  {
+    expression: `max(${METRICS.unknownLag.name}) > 0`,
+    for: '15m',
+    meaning:
+      'The lag of a copy cannot be measured: it is still being seeded, or the node of its primary does not answer.',
+  },
+  {
     expression: `${METRICS.divergences.name} > 0`,
     for: '24h',
     meaning: 'Former data of a volume is kept in quarantine and uses space.',
@@ -182,6 +209,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   addGauge(METRICS.massFailure, () => (sources.holdsSilentNodes() ? 1 : 0), registers)
   countAnswers(sources.environmentAnswers, registers)
   addVolumeGauges(sources.countVolumes, registers)
+  addLagGauges(sources.volumeLag, registers)
   // Finding a series by its labels costs more than observing a value, so series are cached by method, route and status.
   const seriesByName = new Map<string, ReturnType<typeof durations.labels>>()
   return {
@@ -251,4 +279,30 @@ function addVolumeGauges(read: () => VolumeCounts, registers: Registry[]): void 
   addGauge(METRICS.fencedVolumes, () => count().fenced, registers)
   addGauge(METRICS.divergences, () => count().divergences, registers)
   add(METRICS.poolBytes, ({ poolBytes }) => Object.entries(poolBytes))
+}
+
+/** The median, almost all replicas, and the one that is furthest behind. */
+const LAG_QUANTILES = [0.5, 0.99, 1]
+
+function addLagGauges(read: () => LagSample | undefined, registers: Registry[]): void {
+  new Gauge({
+    ...METRICS.volumeLag,
+    registers,
+    collect() {
+      this.reset()
+      const sample = read()
+      if (sample !== undefined)
+        for (const quantile of LAG_QUANTILES) this.set({ quantile }, lagQuantile(sample, quantile))
+    },
+  })
+  new Gauge({
+    ...METRICS.unknownLag,
+    registers,
+    collect() {
+      const sample = read()
+      // A gauge without labels would show 0 if it had no value.
+      this.remove()
+      if (sample !== undefined) this.set(sample.unknown)
+    },
+  })
 }
