@@ -458,6 +458,30 @@ describe('a silent primary', () => {
     await promoted(data, 'c 2')
   })
 
+  test('that has dropped its copies and receives no answer is not replaced, and continues when it is back', async () => {
+    const stored = await addWriter([data])
+    // The server has dropped both copies for the primary, whose agent never hears of it: its lease ends.
+    await losePrimary(data)
+    await change(data, { promotable: [], cv: 5 })
+    await report(data, idOf(a), { fencedSince: '2026-01-01T00:00:00.000Z' })
+    await setNode(a, { status: 'unreachable' })
+    await looked()
+    expect(calls.filter((call) => call.startsWith('prepare'))).toEqual([])
+    expect([primaryOf(data), volumeOf(data)?.cv]).toEqual(['a 1', 5])
+    // The path is whole again: the session delivers the newer version, and the agent reports no fence.
+    silent.clear()
+    await setNode(a, { status: 'ready' })
+    await report(data, idOf(a))
+    for (const node of [b, c]) await report(data, idOf(node))
+    await waitUntil(() => volumeOf(data)?.phase === 'Ready', { what: 'the volume is ready' })
+    expect([primaryOf(data), volumeOf(data)?.unpromoted ?? null]).toEqual(['a 1', null])
+    await becomes(stored, 'a running')
+    // Copies that the primary adds again may replace it.
+    await change(data, { promotable: [idOf(b)], cv: 6 })
+    await losePrimary(data)
+    await promoted(data, 'b 2')
+  })
+
   test('keeps a volume degraded if all copies are too far behind', async () => {
     answer = () => ({ lastWriteBy: { boot: 1, ms: 100_000 } })
     await losePrimary(data)

@@ -96,3 +96,11 @@ test('the forecast of a silent primary is about the present', () => {
     /^n1 does not answer, and no copy replaces it: n2 .*\. Start its machine again, or promote a copy by force/,
   )
 })
+
+test('a copy that a silent primary has dropped waits for the primary, and says so', () => {
+  const dropped = { volumes: [{ ...one('current'), promotable: [] }], ages: { 2: 1 } }
+  expect(text(dropped, true)).toBe(
+    'n1 does not answer, and no copy replaces it: n2 is not promotable; n1 may write without its promise, ' +
+      'so the volume waits for n1. Start its machine again, or promote a copy by force if that machine is off for good.',
+  )
+})

@@ -28,16 +28,24 @@ const RETURN_OR_FORCE = 'Start its machine again, or promote a copy by force if 
 
 const ADD_REPLICA = 'it has no copy; set replicas to 1 or more'
 
-/** Why a copy does not continue, with the remedy; that it would, if nothing is wrong. */
-export function copyText({ nodeId, obstacle }: ForecastCopy, nameOf: (nodeId: NodeId) => string): string {
-  const text = `${nameOf(nodeId)} ${OBSTACLE_TEXTS[obstacle]}`
-  return obstacle === 'none' ? text : `${text}; ${REMEDIES[obstacle]}`
-}
-
 export interface ForecastPrimary {
   readonly nodeId: NodeId
   /** Whether the node of the primary is silent, so that the forecast is about the present. */
   readonly isSilent: boolean
+}
+
+/** Why a copy does not continue, with the remedy; that it would, if nothing is wrong. */
+export function copyText(
+  { nodeId, obstacle }: ForecastCopy,
+  nameOf: (nodeId: NodeId) => string,
+  primary?: ForecastPrimary,
+): string {
+  const text = `${nameOf(nodeId)} ${OBSTACLE_TEXTS[obstacle]}`
+  if (obstacle === 'none') return text
+  if (obstacle !== 'not_promotable' || !primary?.isSilent) return `${text}; ${REMEDIES[obstacle]}`
+  // The primary may have dropped the copy and not know it; both cases look the same from here.
+  const name = nameOf(primary.nodeId)
+  return `${text}; ${name} may write without its promise, so the volume waits for ${name}`
 }
 
 export function forecastText(
@@ -48,7 +56,7 @@ export function forecastText(
   const { continues, copies } = forecast
   const name = nameOf(primary.nodeId)
   if (continues === undefined) {
-    const reasons = copies.map((copy) => copyText(copy, nameOf)).join('. ') || ADD_REPLICA
+    const reasons = copies.map((copy) => copyText(copy, nameOf, primary)).join('. ') || ADD_REPLICA
     if (!primary.isSilent) return `If ${name} dies now, nothing continues: ${reasons}.`
     return `${name} does not answer, and no copy replaces it: ${reasons}. ${RETURN_OR_FORCE}`
   }

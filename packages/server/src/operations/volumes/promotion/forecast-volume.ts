@@ -43,7 +43,7 @@ export async function forecastVolume(
       nodeId: copy.nodeId,
       nodeName: nameOf(copy.nodeId),
       obstacle: copy.obstacle,
-      message: copyText(copy, nameOf),
+      message: copyText(copy, nameOf, shown),
     })),
   }
 }
