@@ -171,10 +171,14 @@ function runAgent(
 /** File with the milliseconds by which the wall clock of a node's agent and fencer is ahead. */
 export const clockFile = (node: LabNode): string => join(node.folder, 'clock')
 
+/** Environment variables of a process whose wall clock is ahead by the milliseconds in a file. */
+export const steppedClockEnv = (file: string): { readonly [name: string]: string } => ({
+  NODE_OPTIONS: `--import=${STEPPED_CLOCK}`,
+  HOLDFAST_TEST_CLOCK: file,
+})
+
 const clockEnv = (node: LabNode, { steppableClock }: AgentSettings): { readonly [name: string]: string } =>
-  steppableClock === true
-    ? { NODE_OPTIONS: `--import=${STEPPED_CLOCK}`, HOLDFAST_TEST_CLOCK: clockFile(node) }
-    : {}
+  steppableClock === true ? steppedClockEnv(clockFile(node)) : {}
 
 /** The folder of the fencer's files. It is lost at a power cut, as a folder in memory is. */
 export const fencerFolder = (node: LabNode): string => join(node.folder, 'run', 'fencer')

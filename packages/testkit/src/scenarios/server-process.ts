@@ -31,12 +31,15 @@ export interface ServerProcess {
   remove(): Promise<void>
 }
 
+/** `variables`: environment variables of the process. */
 export async function startServerProcess(
   platform: Platform,
   roles: readonly string[],
+  variables: { readonly [name: string]: string } = {},
 ): Promise<ServerProcess> {
   const port = await freePort()
-  const server = prepareServer(port, await settingsOf(platform, port, urlAt(port), roles))
+  const settings = await settingsOf(platform, port, urlAt(port), roles)
+  const server = prepareServer(port, settings, () => variables)
   await server.start()
   return server
 }
@@ -93,13 +96,14 @@ async function untilReady(server: EngineProcess, url: string): Promise<void> {
 
 async function settingsOf({ config }: Platform, port: number, url: string, roles: readonly string[]) {
   const { address, rootToken } = await sharedSecretsStore()
-  const { etcd, registries, rates, cluster } = config
+  const { etcd, registries, rates, cluster, volumes } = config
   return {
     listen: { host: '127.0.0.1', port },
     publicUrl: url,
     roles,
     registries,
     rates,
+    volumes,
     etcd: { endpoints: etcd.endpoints, root: etcd.root },
     // Secret values in the configuration have to be revealed explicitly before they can be serialized.
     cluster: { key: cluster?.key?.reveal(), ca: cluster?.ca },
