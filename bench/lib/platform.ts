@@ -29,6 +29,7 @@ const UNLIMITED = {
   deployments: 10_000_000,
   containers: 10_000_000,
   secrets: 10_000_000,
+  volumes: 10_000_000,
   stored_bytes: 1_000_000_000_000,
 }
 
@@ -37,11 +38,13 @@ export interface BenchPlatformOptions {
   readonly nodeFlags?: readonly string[]
   /** Roles of the server. By default only those that a create needs; controllers, which place replicas, run elsewhere. */
   readonly roles?: readonly string[]
+  /** Settings of the server that are added to those of the benchmark. */
+  readonly settings?: { readonly [name: string]: unknown }
 }
 
 export async function startBenchPlatform(
   tenantCount: number,
-  { nodeFlags = [], roles = ['api', 'broker'] }: BenchPlatformOptions = {},
+  { nodeFlags = [], roles = ['api', 'broker'], settings: more = {} }: BenchPlatformOptions = {},
 ): Promise<BenchPlatform> {
   const [etcd, secrets, registry] = await Promise.all([
     startEtcd({ members: 3, quotaBytes: 8 * 1024 ** 3, snapshotCount: 5000 }),
@@ -60,6 +63,7 @@ export async function startBenchPlatform(
     rates: { requestsPerMinute: 1_000_000, burst: 1_000_000 },
     quotas: UNLIMITED,
     roles,
+    ...more,
   }
   writeFileSync(configPath, JSON.stringify(settings), { mode: 0o600 })
   const platformToken = (await run(['init', '--config', configPath])).trim()
