@@ -4,14 +4,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { PROMOTION_TIMINGS } from '@holdfast/core/promotion/timings'
-import { waitUntil } from '@holdfast/testkit'
-import { type ApiClient, createApiClient } from '@holdfast/testkit/platform/api-client'
-import { startCountingRelay } from './lib/counting-relay.ts'
+import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
+import { createApiClient } from '@holdfast/testkit/platform/api-client'
+import { type CountingRelay, startCountingRelay } from './lib/counting-relay.ts'
 import { busyMicros, cpuMicros } from './lib/cpu.ts'
 import { connectEtcdForBench } from './lib/etcd.ts'
-import { startBenchPlatform } from './lib/platform.ts'
+import { type BenchPlatform, startBenchPlatform } from './lib/platform.ts'
 import { startPromisePair } from './lib/promises/promise-pair.ts'
 import { startIdleAgents } from './lib/volumes/idle-agents.ts'
+import { protectVolumes } from './lib/volumes/protect-volumes.ts'
 
 const { values } = parseArgs({
   options: {
@@ -24,15 +25,12 @@ const { values } = parseArgs({
 const NODES = Number(values.nodes)
 const VOLUMES = Number(values.volumes)
 const SECONDS = Number(values.seconds)
-const SIZE = 16 * 1024 ** 2
 /** Numbers of volumes of the pairs of nodes. */
 const PAIRS = [1, 20, 100]
 const PAIR_SECONDS = Math.min(SECONDS, 30)
 const LIMITS = { cores: 0.1, revisions: 0, bytesPerPair: 200, bytesPerVolume: 20 }
 /** Work that creating the volumes caused is over after this time. */
 const SETTLE_MS = 15_000
-const AT_ONCE = 10
-const PAGE = 500
 
 const results: [string, number, number][] = []
 const pairs = await measurePairs()
@@ -71,104 +69,56 @@ async function measureServer(): Promise<void> {
   const etcd = connectEtcdForBench(platform.endpoints)
   const agents = await startIdleAgents(url, `http://127.0.0.1:${relay.port}`, api, NODES)
 
-  await measure('no volume')
+  const measured = { platform, etcd, relay }
+  await measure(measured, 'no volume')
   const began = performance.now()
-  await createVolumes(api, tenant.id, agents.nodeIds)
-  await untilProtected(api, agents)
+  const { countProtected } = await protectVolumes(api, tenant.id, agents, VOLUMES)
   console.log(`${VOLUMES} volumes promotable after ${((performance.now() - began) / 1000).toFixed(0)} s`)
-  const idle = await measure(`${VOLUMES} volumes`)
+  const idle = await measure(measured, `${VOLUMES} volumes`)
   results.push(
     ['revisions of etcd at rest', idle.revisions, LIMITS.revisions],
     ['cores of the server at rest', idle.cores, LIMITS.cores],
   )
-  if (!agents.areOpen() || (await countProtected(api)) !== VOLUMES)
-    throw new Error('the volumes were not idle')
+  if (!agents.areOpen() || (await countProtected()) !== VOLUMES) throw new Error('the volumes were not idle')
   agents.stop()
   relay.stop()
   etcd.close()
   await platform.stop()
+}
 
-  async function measure(about: string): Promise<{ cores: number; revisions: number }> {
-    await pause(SETTLE_MS)
-    const read = async () => ({
-      revision: (await etcd.range({ key: 'nothing' })).revision,
-      server: cpuMicros([platform.serverPid]),
-      etcd: cpuMicros(platform.etcdPids),
-      own: cpuMicros([process.pid]),
-      busy: busyMicros(),
-      ...relay.bytes(),
-    })
-    const from = await read()
-    await pause(SECONDS * 1000)
-    const to = await read()
-    const cores = (name: 'server' | 'etcd' | 'own' | 'busy'): number =>
-      (to[name] - from[name]) / SECONDS / 1e6
-    const others = cores('busy') - cores('server') - cores('etcd') - cores('own')
-    const bytes = [to.sent - from.sent, to.received - from.received].map((each) =>
-      (each / SECONDS).toFixed(0),
-    )
-    const revisions = to.revision - from.revision
-    console.log(
-      `${NODES} nodes, ${about}, at rest for ${SECONDS} s: server ${cores('server').toFixed(3)} core,`,
-      `etcd ${cores('etcd').toFixed(3)}, ${revisions} revisions;`,
-      `sessions ${bytes[0]} bytes/s to the server, ${bytes[1]} to the agents (other cores ${others.toFixed(2)})`,
-    )
-    return { cores: cores('server'), revisions }
+interface Measured {
+  readonly platform: BenchPlatform
+  readonly etcd: KeyValueEngine
+  readonly relay: CountingRelay
+}
+
+async function readCounts({ platform, etcd, relay }: Measured) {
+  return {
+    revision: (await etcd.range({ key: 'nothing' })).revision,
+    server: cpuMicros([platform.serverPid]),
+    etcd: cpuMicros(platform.etcdPids),
+    own: cpuMicros([process.pid]),
+    busy: busyMicros(),
+    ...relay.bytes(),
   }
 }
 
-async function createVolumes(api: ApiClient, tenant: string, nodeIds: readonly string[]): Promise<void> {
-  const numbers = Array.from({ length: VOLUMES }, (_, index) => index).values()
-  const createNext = async (): Promise<void> => {
-    for (const number of numbers) {
-      const nodeId = nodeIds[number % nodeIds.length]
-      const sent = { name: `idle-${number}`, class: 'replicated', sizeBytes: SIZE, replicas: 1, nodeId }
-      const created = await api.post(`/api/v1/tenants/${tenant}/volumes`, sent)
-      if (created.status !== 201) throw new Error(`no volume: ${created.text}`)
-    }
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, createNext))
-}
-
-/** Waits until every volume is Ready with a current and promotable copy. */
-async function untilProtected(
-  api: ApiClient,
-  { requestPromotable }: { requestPromotable(): Promise<number> },
-): Promise<void> {
-  let count = 0
-  await waitUntil(
-    async () => {
-      await requestPromotable()
-      count = await countProtected(api)
-      return count === VOLUMES
-    },
-    {
-      what: 'every volume has a promotable copy',
-      timeoutMs: 300_000,
-      intervalMs: 1_000,
-      seen: () => `${count} of ${VOLUMES} volumes`,
-    },
+async function measure(measured: Measured, about: string): Promise<{ cores: number; revisions: number }> {
+  await pause(SETTLE_MS)
+  const from = await readCounts(measured)
+  await pause(SECONDS * 1000)
+  const to = await readCounts(measured)
+  const cores = (name: 'server' | 'etcd' | 'own' | 'busy'): number => (to[name] - from[name]) / SECONDS / 1e6
+  const others = cores('busy') - cores('server') - cores('etcd') - cores('own')
+  const bytes = (name: 'sent' | 'received'): string => ((to[name] - from[name]) / SECONDS).toFixed(0)
+  const revisions = to.revision - from.revision
+  console.log(
+    `${NODES} nodes, ${about}, at rest for ${SECONDS} s: server ${cores('server').toFixed(3)} core,`,
+    `etcd ${cores('etcd').toFixed(3)}, ${revisions} revisions;`,
+    `sessions ${bytes('sent')} bytes/s to the server, ${bytes('received')} to the agents`,
+    `(other cores ${others.toFixed(2)})`,
   )
-}
-
-async function countProtected(api: ApiClient): Promise<number> {
-  let count = 0
-  let cursor: unknown = null
-  do {
-    const after = cursor === null ? '' : `&cursor=${String(cursor)}`
-    const { body, status, text } = await api.get(`/api/v1/dvm/volumes?limit=${PAGE}${after}`)
-    if (status !== 200) throw new Error(`no list of volumes: ${text}`)
-    const items: unknown[] = Object(body['items'])
-    count += items.filter(isProtected).length
-    cursor = body['nextCursor']
-  } while (typeof cursor === 'string')
-  return count
-}
-
-function isProtected(volume: unknown): boolean {
-  const { phase, reason, copies } = Object(volume)
-  const isPromotable = (copy: unknown): boolean => Object(copy).promotable === true
-  return phase === 'Ready' && reason === null && Object.values(copies).some(isPromotable)
+  return { cores: cores('server'), revisions }
 }
 
 function report(): void {

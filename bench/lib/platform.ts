@@ -29,6 +29,7 @@ const UNLIMITED = {
   deployments: 10_000_000,
   containers: 10_000_000,
   secrets: 10_000_000,
+  nodes: 10_000_000,
   volumes: 10_000_000,
   stored_bytes: 1_000_000_000_000,
 }

@@ -9,8 +9,8 @@ export interface IdleAgents {
   readonly nodeIds: readonly string[]
   /** Whether every session is open. */
   areOpen(): boolean
-  /** Requests promotable nodes for all primaries, and returns how many requests were due. */
-  requestPromotable(): Promise<number>
+  /** Requests promotable nodes for all primaries that have none yet. */
+  requestPromotable(): Promise<void>
   stop(): void
 }
 
@@ -27,19 +27,18 @@ export async function startIdleAgents(
   count: number,
 ): Promise<IdleAgents> {
   const agents: VolumeAgent[] = []
+  const timers: NodeJS.Timeout[] = []
   for (let index = 1; index <= count; index += 1) {
     const node = await enrollVolumeNode(serverUrl, api, `idle-${index}`)
-    agents.push(await openVolumeAgent(sessionUrl, node, { poolBytes: POOL_BYTES }))
+    const agent = await openVolumeAgent(sessionUrl, node, { poolBytes: POOL_BYTES })
+    agents.push(agent)
+    timers.push(sendHeartbeats(agent))
+    reportPoolAfterComplete(agent)
   }
-  const timers = agents.map(sendHeartbeats)
-  for (const agent of agents) reportPoolAfterComplete(agent)
   return {
     nodeIds: agents.map(({ nodeId }) => nodeId),
     areOpen: () => agents.every(({ agent }) => agent.closeCode() === undefined),
-    async requestPromotable() {
-      const counts = await Promise.all(agents.map(requestAll))
-      return counts.reduce((sum, each) => sum + each, 0)
-    },
+    requestPromotable: async () => void (await Promise.all(agents.map(requestAll))),
     stop() {
       for (const timer of timers) clearInterval(timer)
       for (const agent of agents) agent.close()
@@ -79,11 +78,10 @@ const offerOf = ({ volume, epoch, role }: DesiredCopy): OfferedCopy => ({
   checkpoint: { epoch, number: 1 },
 })
 
-async function requestAll(agent: VolumeAgent): Promise<number> {
+async function requestAll(agent: VolumeAgent): Promise<void> {
   const requests = [...agent.copies.values()].flatMap(missingRequests)
   for (let at = 0; at < requests.length; at += CALL_VOLUMES)
     await agent.configure(requests.slice(at, at + CALL_VOLUMES))
-  return requests.length
 }
 
 function missingRequests({
