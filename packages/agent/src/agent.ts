@@ -117,7 +117,10 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     onDesired,
     containers: () => listMachine(engine, state, statuses),
     ...volumeAnswers(volumes),
-    streams: createSessionStreams({ engine, tenant: state.tenant, keptLogs: kept.keptLogs, log }),
+    streams: createSessionStreams({
+      ...{ engine, tenant: state.tenant, keptLogs: kept.keptLogs, log },
+      divergences: volumes.divergences,
+    }),
     log,
   })
   server.attach(session)
@@ -145,6 +148,7 @@ const volumeAnswers = (volumes: NodeVolumes) => ({
   measure: volumes.measurements,
   checkpoint: volumes.checkpoint,
   promises: volumes.promises.answer,
+  deleteDivergence: volumes.divergences.remove,
 })
 
 /** Opens the facts about containers that outlast a run of the agent. */

@@ -32,6 +32,7 @@ import type { Replication } from './replication/replication.ts'
 import { type PeerSettings, startPeers } from './replication/start-peers.ts'
 import type { ServerLink } from './session/server-link.ts'
 import type { NodeState } from './state/node-state.ts'
+import { createDivergences, type Divergences } from './storage/divergences.ts'
 import { type CopyKeeper, startCopyKeeper } from './storage/keep-copies.ts'
 import { type PoolKeeper, startPoolKeeper } from './storage/keep-pool.ts'
 
@@ -67,6 +68,8 @@ export interface NodeVolumes extends Pick<CopyKeeper, 'apply' | 'saved' | 'mount
   measurements(): Measurement[]
   /** The same after a round of checkpoints that began with this call. Never rejects. */
   checkpoint(): Promise<Measurement[]>
+  /** The data that the pool keeps in quarantine. */
+  readonly divergences: Divergences
   /** The leases of the volumes that this node writes, and the answers about the promises of its copies. */
   readonly promises: Pick<Promises, 'endMs' | 'answer'>
   /** Calls the function with the images of the writers that a promotion may start here, after each desired set. */
@@ -133,6 +136,7 @@ export async function startVolumes(options: VolumeOptions, parts: VolumeParts): 
       onImages(imagesOf(copies.copies.values(), options.state.nodeId))
     },
     promises: { endMs, answer },
+    divergences: createDivergences({ pool: () => pool?.pool(), onRemoved: () => void copies.check(), log }),
     onImages(listener) {
       onImages = listener
     },

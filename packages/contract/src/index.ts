@@ -1,6 +1,7 @@
 export * from './api/answers.ts'
 export * from './api/container-end.ts'
 export * from './api/deployment.ts'
+export * from './api/divergence.ts'
 export * from './api/event.ts'
 export { EVENT_DESCRIPTIONS, type EventDescription } from './api/event-descriptions.ts'
 export * from './api/exec.ts'

@@ -10,6 +10,7 @@ import type {
   DesiredCopy,
   DesiredItem,
   Hello,
+  KeptEpoch,
   MachineContainer,
   Measurement,
   Observation,
@@ -105,7 +106,9 @@ export interface SessionOptions {
   checkpoint?(): Promise<Measurement[]>
   /** Answers about promises; `prepare` asks for votes. Rejects if the node cannot answer. Absent: this node makes none. */
   promises?(method: 'promises' | 'prepare', asked: readonly AskedVolume[]): Promise<PromiseAnswer[]>
-  /** Opens log and exec streams. Absent: this node offers no logs and no exec. */
+  /** Deletes quarantined data: true if there was any. Rejects if the outcome is unknown. Absent: this node has no pool. */
+  deleteDivergence?(kept: KeptEpoch): Promise<boolean>
+  /** Opens streams. Absent: this node offers none. */
   readonly streams?: OpenSessionStreams
   readonly log: Logger
 }

@@ -1,4 +1,4 @@
-// The byte streams (logs, exec) that the server opens over a session, and the socket that the streams share. All streams
+// The byte streams that the server opens over a session, and the socket that the streams share. All streams
 // end with the session.
 
 import type { AgentMessage, ServerMessage } from '@holdfast/contract'

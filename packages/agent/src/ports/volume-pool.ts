@@ -108,6 +108,11 @@ export interface VolumePool {
   quarantine(volume: string, epoch: number, parts: 'live' | 'all'): Promise<void>
   listQuarantined(): Promise<QuarantinedFacts[]>
   removeQuarantined(quarantined: Pick<QuarantinedFacts, 'volume' | 'name'>): Promise<void>
+  /**
+   * Reads all quarantined data of an epoch as a tar archive; undefined if there is none. Links are stored as links, whatever
+   * they point to.
+   */
+  readQuarantined(volume: string, epoch: number): Promise<CheckpointStream | undefined>
   /** The number of file systems that a container created inside the volume: checkpoints and usage leave them out. */
   countNested(volume: string): Promise<number>
   /** Takes a checkpoint of the mounted volume; succeeds if the checkpoint already exists. */

@@ -244,6 +244,10 @@ async function answerCall({ options, state }: Context, call: Call): Promise<void
     sendMessage(state.socket, { type: 'answer', id, ...(await answerPromises(options, method, call)) })
     return
   }
+  if (method === 'delete_divergence') {
+    sendMessage(state.socket, { type: 'answer', id, ...(await deleteDivergence(options, call)) })
+    return
+  }
   if (method !== 'containers') {
     sendMessage(state.socket, { type: 'answer', id, error: 'not_answered_here' })
     return
@@ -253,6 +257,20 @@ async function answerCall({ options, state }: Context, call: Call): Promise<void
   } catch (error) {
     options.log.warn({ message: String(error) }, 'container list for the server failed')
     sendMessage(state.socket, { type: 'answer', id, error: 'the engine does not answer' })
+  }
+}
+
+async function deleteDivergence(
+  options: SessionOptions,
+  { divergence }: Call,
+): Promise<{ readonly deleted: boolean } | { readonly error: string }> {
+  if (options.deleteDivergence === undefined || divergence === undefined)
+    return { error: 'not_answered_here' }
+  try {
+    return { deleted: await options.deleteDivergence(divergence) }
+  } catch (error) {
+    options.log.warn({ ...divergence, message: String(error) }, 'deletion of quarantined data failed')
+    return { error: 'the pool cannot be read' }
   }
 }
 

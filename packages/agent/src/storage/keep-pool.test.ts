@@ -14,8 +14,8 @@ const poolWith = (inspect: () => Promise<PoolFacts>): VolumePool => {
   const changes = { provision: unused, remove: unused, retire: unused, flush: unused, list: unused }
   const notes = { readNotes: unused, writeNote: unused, removeNote: unused, countNested: unused }
   const checkpoints = { takeCheckpoint: unused, removeCheckpoint: unused, restore: unused, send: unused }
-  const quarantine = { quarantine: unused, listQuarantined: unused, removeQuarantined: unused }
-  return { inspect, ...changes, ...quarantine, ...notes, ...checkpoints, receive: unused }
+  const listed = { listQuarantined: unused, removeQuarantined: unused, readQuarantined: unused }
+  return { inspect, ...changes, quarantine: unused, ...listed, ...notes, ...checkpoints, receive: unused }
 }
 
 test('reports a pool that is lost and found again', async () => {

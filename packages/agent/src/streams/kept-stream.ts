@@ -12,7 +12,7 @@ export async function openKeptStream(
   onEnd: (end: StreamEnd) => void,
 ): Promise<NodeStream> {
   const sinceMs = since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(since)
-  const kept = await keptLogs.read(assignmentId)
+  const kept = assignmentId === undefined ? [] : await keptLogs.read(assignmentId)
   const wanted = kept.filter(({ line }) => Date.parse(line.slice(0, line.indexOf(' '))) >= sinceMs)
   for (const { channel, line } of tail === undefined ? wanted : wanted.slice(-tail))
     outgoing.push(STREAM_CHANNELS[channel], Buffer.from(line))

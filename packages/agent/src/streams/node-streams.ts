@@ -1,5 +1,6 @@
-// The byte streams that the server opens on this node: container logs and commands in containers. Streams reach only
-// containers of this node's tenant, found by the assignment's labels. See docs/design/agent.md#streams.
+// The byte streams that the server opens on this node: container logs, commands in containers, and quarantined data of
+// volumes. Streams reach only containers of this node's tenant, found by the assignment's labels, and the pool that this
+// tenant uses. See docs/design/agent.md#streams.
 
 import {
   type Open,
@@ -12,6 +13,9 @@ import { readOwnLabels } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import { type Engine, isFault, type ListedContainer } from '../ports/engine.ts'
 import type { OpenSessionStreams, StreamSocket } from '../ports/streams.ts'
+import { PoolError } from '../ports/volume-pool.ts'
+import type { Divergences } from '../storage/divergences.ts'
+import { openDivergenceStream } from './divergence-stream.ts'
 import { openExecStream } from './exec-stream.ts'
 import type { KeptLogs } from './kept-logs.ts'
 import { openKeptStream } from './kept-stream.ts'
@@ -22,15 +26,20 @@ import type { NodeStream, StreamEnd } from './stream.ts'
 
 /** Initial credit for input, in bytes: the most that the server may have in flight to one stream. */
 const INPUT_BYTES = 128 * 1024
+/** Streams of quarantined data at the same time; each reads the disk as fast as it can. */
+const DIVERGENCE_STREAMS = 2
 
 export interface StreamDeps {
   readonly engine: Pick<Engine, 'listContainers' | 'readLogs' | 'startExec'>
   readonly tenant: TenantId
   readonly keptLogs: Pick<KeptLogs, 'read'>
+  /** Undefined if the node has no pool. */
+  readonly divergences?: Pick<Divergences, 'read'>
   readonly log: Logger
 }
 
 interface Entry {
+  readonly kind: Open['kind']
   readonly outgoing: Outgoing
   /** The open stream; undefined until the engine has answered. */
   stream: NodeStream | undefined
@@ -72,12 +81,12 @@ function start(session: StreamSession, open: Open): void {
   const { entries, socket, link, deps } = session
   const id = open.stream
   if (entries.has(id)) return
-  if (entries.size >= STREAMS_PER_NODE) {
+  if (entries.size >= STREAMS_PER_NODE || isBusy(entries, open)) {
     socket.sendMessage({ type: 'end', stream: id, error: 'too_many_streams' })
     return
   }
   const outgoing = createOutgoing(link, id, () => entry.stream?.onRoom())
-  const entry: Entry = { outgoing, stream: undefined, early: [], consumed: 0, ended: false }
+  const entry: Entry = { kind: open.kind, outgoing, stream: undefined, early: [], consumed: 0, ended: false }
   entries.set(id, entry)
   const onEnd = (end: StreamEnd): void => {
     entry.ended = true
@@ -95,6 +104,10 @@ function start(session: StreamSession, open: Open): void {
   if (open.kind === 'exec') socket.sendMessage({ type: 'credit', stream: id, bytes: INPUT_BYTES })
 }
 
+const isBusy = (entries: StreamSession['entries'], { kind }: Open): boolean =>
+  kind === 'divergence' &&
+  [...entries.values()].filter((entry) => entry.kind === kind).length >= DIVERGENCE_STREAMS
+
 class StreamFault extends Error {
   readonly reason: StreamError
 
@@ -106,16 +119,22 @@ class StreamFault extends Error {
 
 /** Converts an error for the server. The container existed a moment ago, so a conflict means that it no longer runs. */
 function explain(error: unknown): StreamError {
+  if (error instanceof PoolError) return 'data_unreadable'
   if (isFault(error, 'not_found')) return 'container_not_found'
   return isFault(error, 'conflict') ? 'container_not_running' : 'engine_unavailable'
 }
 
 async function openSource(
-  { engine, tenant, keptLogs }: StreamDeps,
+  { engine, tenant, keptLogs, divergences }: StreamDeps,
   open: Open,
   outgoing: Outgoing,
   onEnd: (end: StreamEnd) => void,
 ): Promise<NodeStream> {
+  if (open.kind === 'divergence') {
+    const stream = divergences && (await openDivergenceStream(divergences, open, outgoing, onEnd))
+    if (stream === undefined) throw new StreamFault('data_not_found')
+    return stream
+  }
   if (open.previous === true) return openKeptStream(keptLogs, open, outgoing, onEnd)
   const container = pick(await engine.listContainers(), tenant, open)
   if (container === undefined) throw new StreamFault('container_not_found')

@@ -1,4 +1,4 @@
-// The interface of an open log or exec stream.
+// The interface of an open stream.
 
 import type { StreamError } from '@holdfast/contract'
 

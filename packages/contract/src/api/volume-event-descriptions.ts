@@ -54,6 +54,8 @@ export const VOLUME_EVENT_DESCRIPTIONS: { readonly [type in VolumeEventType]: Ev
       to: 'id of the node now',
       checkpoint: 'the number of the checkpoint with which the copy continues',
       lossSeconds: 'upper bound of the time whose writes are lost; null if it is unknown',
+      bytesAtLeast:
+        'lower bound of the lost bytes; always 0, because only the silent node knows them: once it is back, `volume.divergence_preserved` counts the data that it keeps',
     },
   },
   'volume.divergence_preserved': {

@@ -6,7 +6,7 @@
 //   server  complete, delta    all desired containers each minute, and changes in between
 //   agent   heartbeat, status  a heartbeat each 10 s, and the state of containers after a change
 //   both    call, answer       one request to the other side and its response
-//   server  open               requests a stream of bytes: logs or exec
+//   server  open               requests a stream of bytes: logs, exec or quarantined data
 //   both    credit, end        flow control and end of a stream; the bytes are in binary frames
 
 import { capacityShape, engineShape, machineContainerShape, storageShape } from '../api/node.ts'
@@ -19,7 +19,7 @@ import {
   type SentItem,
   sentItemShape,
 } from '../api/placement.ts'
-import type { AssignmentId, NodeId, TenantId } from '../ids.ts'
+import type { AssignmentId, NodeId, TenantId, VolumeId } from '../ids.ts'
 import {
   boolean,
   branded,
@@ -185,7 +185,8 @@ export type Status = Infer<typeof statusShape>
  * Methods of a call between server and agent. The server calls `containers`, `measure`, which asks for the bytes in use of
  * all copies, and `checkpoint`, which takes checkpoints of all primaries first and needs the capability `checkpoints`. It
  * calls `promises`, which asks about the promises of copies, and `prepare`, which asks for their votes; both need the
- * capability `promises`. The agent calls the other methods.
+ * capability `promises`. It calls `delete_divergence`, which needs the capability `divergences`. The agent calls the other
+ * methods.
  */
 export const CALL_METHODS = [
   'containers',
@@ -193,10 +194,16 @@ export const CALL_METHODS = [
   'checkpoint',
   'promises',
   'prepare',
+  'delete_divergence',
   'registry',
   'environment',
   'configure',
 ] as const
+
+/** All data that the pool of a node keeps in quarantine of one epoch of a volume. */
+export const keptEpochShape = object({ volume: branded<VolumeId>(), epoch: integer() })
+export type KeptEpoch = Infer<typeof keptEpochShape>
+
 export const callShape = object({
   type: oneOf(['call']),
   id: string(),
@@ -210,6 +217,8 @@ export const callShape = object({
   requests: optional(list(configureRequestShape)),
   /** For the methods `promises` and `prepare`. */
   volumes: optional(list(askedVolumeShape)),
+  /** For the method `delete_divergence`. */
+  divergence: optional(keptEpochShape),
 })
 export type Call = Infer<typeof callShape>
 
@@ -225,6 +234,8 @@ export const answerShape = object({
   configurations: optional(list(configurationShape)),
   /** For the methods `promises` and `prepare`: a volume of which the node has no copy is left out. */
   promises: optional(list(promiseShape)),
+  /** For the method `delete_divergence`: whether the pool had the data; it is gone now in both cases. */
+  deleted: optional(boolean()),
   /** A credential or environment, encrypted to the node's key; absent if the tenant has no credential for the host. */
   sealed: optional(string()),
   error: optional(string()),
@@ -242,14 +253,18 @@ export const sealedEnvironmentShape = object({
   proof: string(),
 })
 
-export const STREAM_KINDS = ['logs', 'exec'] as const
+/** `divergence` needs the capability `divergences`: an older agent would end the session. */
+export const STREAM_KINDS = ['logs', 'exec', 'divergence'] as const
 /** A request of the server to open a stream of bytes. The stream lasts until either side sends `end`. */
 export const openShape = object({
   type: oneOf(['open']),
   /** Number of the stream. A session uses each number once. */
   stream: integer(),
   kind: oneOf(STREAM_KINDS),
-  assignmentId: branded<AssignmentId>(),
+  /** For log and exec streams: the container. */
+  assignmentId: optional(branded<AssignmentId>()),
+  /** For streams of quarantined data, which is sent as a tar archive. Exit code 0 at the end means that it is complete. */
+  divergence: optional(keptEpochShape),
   /** For log streams: whether to send new lines as they are written. */
   follow: optional(boolean()),
   tail: optional(integer()),
@@ -286,6 +301,8 @@ export const STREAM_ERRORS = [
   'container_not_running',
   'engine_unavailable',
   'too_many_streams',
+  'data_not_found',
+  'data_unreadable',
   'closed',
   'idle',
 ] as const

@@ -47,6 +47,9 @@ export const OFFERS = 'offers'
 /** The agent exchanges promises with the agents of other copies, and votes for promotions. */
 export const PROMISES = 'promises'
 
+/** The agent sends and deletes data that its pool keeps in quarantine. */
+export const DIVERGENCES = 'divergences'
+
 /** The capabilities of an agent of this version. */
 export const AGENT_CAPABILITIES: readonly string[] = [
   ...new Set(Object.values(TEMPLATE_CAPABILITIES)),
@@ -55,6 +58,7 @@ export const AGENT_CAPABILITIES: readonly string[] = [
   CHECKPOINTS,
   OFFERS,
   PROMISES,
+  DIVERGENCES,
 ]
 
 /** The capabilities of version 0.1.0, which hold for every agent that states none. This list never changes. */

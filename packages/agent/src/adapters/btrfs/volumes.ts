@@ -38,6 +38,7 @@ type Volumes = Pick<
   | 'quarantine'
   | 'listQuarantined'
   | 'removeQuarantined'
+  | 'readQuarantined'
 > & {
   /** Deletes the data and notes of all volumes, mounted or not. Rejects with `busy` while a container uses any of it. */
   wipe(): Promise<void>
@@ -59,6 +60,7 @@ export function createVolumes(deps: VolumeDeps): Volumes {
   return {
     listQuarantined: quarantine.list,
     removeQuarantined: quarantine.remove,
+    readQuarantined: quarantine.archive,
     sealQuarantine: quarantine.seal,
     async quarantine(volume, epoch, parts) {
       await takeOut(volume)

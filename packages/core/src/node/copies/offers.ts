@@ -29,8 +29,8 @@ export function applicableDecisions(
 
 /** The most quarantined copies of one volume that are kept, apart from young ones. */
 const KEPT = 3
-/** Newer quarantined data replaces older data only after this age. */
-const YOUNG_MS = 7 * 24 * 60 * 60 * 1000
+/** Quarantined data is kept for at least this time; newer data replaces older data only afterwards. */
+export const QUARANTINE_MS = 7 * 24 * 60 * 60 * 1000
 
 /** The quarantined copies that newer ones of their volume replace: all but the newest three, if they are a week old. */
 export function expiredQuarantine<Q extends { readonly volume: string; readonly since: string }>(
@@ -42,6 +42,6 @@ export function expiredQuarantine<Q extends { readonly volume: string; readonly 
     ofVolume
       .toSorted((left, right) => Date.parse(right.since) - Date.parse(left.since))
       .slice(KEPT)
-      .filter(({ since }) => nowMs - Date.parse(since) >= YOUNG_MS),
+      .filter(({ since }) => nowMs - Date.parse(since) >= QUARANTINE_MS),
   )
 }

@@ -5,11 +5,14 @@ import {
   type Answer,
   type AskedVolume,
   askedVolumeShape,
+  boolean,
   decodeOpen,
   defined,
   encodeOpen,
   type Infer,
   integer,
+  type KeptEpoch,
+  keptEpochShape,
   list,
   machineContainerShape,
   measurementShape,
@@ -29,21 +32,36 @@ import { findHolder } from './find-holder.ts'
 import { postJson } from './post-json.ts'
 
 /** The methods that the server calls on agents. All other methods of the protocol are called by agents. */
-export type NodeMethod = 'containers' | 'measure' | 'checkpoint' | 'promises' | 'prepare'
-const NODE_METHODS: readonly NodeMethod[] = ['containers', 'measure', 'checkpoint', 'promises', 'prepare']
+const NODE_METHODS = [
+  'containers',
+  'measure',
+  'checkpoint',
+  'promises',
+  'prepare',
+  'delete_divergence',
+] as const
+export type NodeMethod = (typeof NODE_METHODS)[number]
 
 /** A question to the server replica that holds the session, which no agent receives: how long the node has been silent. */
 const SILENCE = 'silence'
 
-interface NodeRequest {
-  readonly method: NodeMethod | typeof SILENCE
+/** What a call is about. */
+interface CallSubject {
   /** For the methods `promises` and `prepare`. */
   readonly volumes?: readonly AskedVolume[]
+  /** For the method `delete_divergence`. */
+  readonly divergence?: KeptEpoch
 }
 
-/** A checkpoint flushes the pool of the node, so its answer may take several times as long as others. */
+interface NodeRequest extends CallSubject {
+  readonly method: NodeMethod | typeof SILENCE
+}
+
+/** These methods flush the pool of the node, so their answers may take several times as long as others. */
+const FLUSHING: readonly string[] = ['checkpoint', 'delete_divergence']
+
 function deadlineMs({ callMs, promiseCallMs }: GatewayContext['times'], { method }: NodeRequest): number {
-  if (method === 'checkpoint') return 3 * callMs
+  if (FLUSHING.includes(method)) return 3 * callMs
   return method === 'containers' || method === 'measure' ? callMs : promiseCallMs
 }
 
@@ -53,6 +71,7 @@ const nodeAnswerShape = object({
   containers: optional(list(machineContainerShape)),
   measurements: optional(list(measurementShape)),
   promises: optional(list(promiseShape)),
+  deleted: optional(boolean()),
   /** For the question after the silence of a node, in milliseconds. */
   silentMs: optional(integer()),
   reason: optional(string()),
@@ -64,6 +83,7 @@ const callBodyShape = object({
   tenant: string(),
   method: string(),
   volumes: optional(list(askedVolumeShape)),
+  divergence: optional(keptEpochShape),
 })
 
 export interface InternalRequest {
@@ -78,12 +98,7 @@ export interface InternalAnswer {
 }
 
 export interface NodeCalls {
-  callNode(
-    tenant: TenantId,
-    nodeId: NodeId,
-    method: NodeMethod,
-    volumes?: readonly AskedVolume[],
-  ): Promise<NodeAnswer>
+  callNode(tenant: TenantId, nodeId: NodeId, method: NodeMethod, subject?: CallSubject): Promise<NodeAnswer>
   /** How long the node has been silent, in milliseconds; undefined if no server replica can tell. */
   silenceOf(tenant: TenantId, nodeId: NodeId): Promise<number | undefined>
   /** Serves POST /internal/nodes/{id}/call: another server replica calls a node whose socket this server replica has. */
@@ -112,15 +127,15 @@ export function createNodeCalls(context: GatewayContext, find: FindSession): Nod
     const session = find(tenant, nodeId)
     return session?.socket === undefined ? undefined : session
   }
-  const answerHere = async (tenant: string, nodeId: string, { method, volumes }: NodeRequest) => {
+  const answerHere = async (tenant: string, nodeId: string, { method, ...subject }: NodeRequest) => {
     if (method === SILENCE) return silenceAnswer(context, find(tenant, nodeId))
     const session = held(tenant, nodeId)
     if (session === undefined) return UNREACHABLE
-    return callSession(context, pending, session, { method, ...defined({ volumes }) })
+    return callSession(context, pending, session, { ...subject, method })
   }
   return {
-    async callNode(tenant, nodeId, method, volumes) {
-      const request: NodeRequest = { method, ...defined({ volumes }) }
+    async callNode(tenant, nodeId, method, subject = {}) {
+      const request: NodeRequest = { ...subject, method }
       if (held(tenant, nodeId) === undefined) return forward(context, { tenant, nodeId }, request)
       return answerHere(tenant, nodeId, request)
     },
@@ -138,12 +153,12 @@ export function createNodeCalls(context: GatewayContext, find: FindSession): Nod
       // A forwarded call is not forwarded again, because outdated records could send the call in circles.
       return { status: 200, body: encodeOpen(await answerHere(call.tenant, nodeId, call)) }
     },
-    settle(session, { id, containers, measurements, promises, error }) {
+    settle(session, { id, containers, measurements, promises, deleted, error }) {
       const call = pending.get(id)
       if (call === undefined || call.session !== session) return
+      const answer = defined({ containers, measurements, promises, deleted })
       if (error !== undefined) call.resolve({ kind: 'failed', reason: error.slice(0, 256) })
-      else if (containers !== undefined || measurements !== undefined || promises !== undefined)
-        call.resolve({ kind: 'answered', ...defined({ containers, measurements, promises }) })
+      else if (Object.keys(answer).length > 0) call.resolve({ kind: 'answered', ...answer })
       else call.resolve({ kind: 'failed', reason: 'the answer is empty' })
     },
     abandon(session) {
@@ -154,9 +169,9 @@ export function createNodeCalls(context: GatewayContext, find: FindSession): Nod
 
 function readCall(body: string): (NodeRequest & { readonly tenant: string }) | undefined {
   try {
-    const { tenant, method: called, volumes } = decodeOpen(callBodyShape, JSON.parse(body))
+    const { tenant, method: called, volumes, divergence } = decodeOpen(callBodyShape, JSON.parse(body))
     const method = called === SILENCE ? called : NODE_METHODS.find((known) => known === called)
-    return method && { tenant, method, ...defined({ volumes }) }
+    return method && { tenant, method, ...defined({ volumes, divergence }) }
   } catch {
     return undefined
   }
@@ -179,7 +194,7 @@ function callSession(
   session: Session,
   call: AgentCall,
 ): Promise<NodeAnswer> {
-  const { method, volumes } = call
+  const { method, volumes, divergence } = call
   const id = ids.ulid()
   return new Promise((resolve) => {
     const settle = (answer: NodeAnswer): void => {
@@ -189,7 +204,7 @@ function callSession(
     }
     const timer = setTimeout(() => settle(UNREACHABLE), deadlineMs(times, call))
     pending.set(id, { session, resolve: settle })
-    const asked = volumes && { volumes: [...volumes] }
+    const asked = defined({ volumes: volumes && [...volumes], divergence })
     if (!send(session.socket, { type: 'call', id, method, ...asked })) settle(UNREACHABLE)
   })
 }

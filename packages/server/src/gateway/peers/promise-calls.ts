@@ -18,7 +18,7 @@ export function createPromiseCalls(context: GatewayContext, calls: Calls): Promi
     async askPromises(tenant, nodeId, method, volumes) {
       // An agent that does not know the method could end the session.
       if (!capabilitiesOf(recordOf({ tenant, nodeId })?.agent).includes(PROMISES)) return 'unreachable'
-      const { promises } = await calls.callNode(tenant, nodeId, method, volumes)
+      const { promises } = await calls.callNode(tenant, nodeId, method, { volumes })
       return promises === undefined ? 'unreachable' : promises.filter((one) => isValid(one, volumes))
     },
     async isSilent(tenant, nodeId) {

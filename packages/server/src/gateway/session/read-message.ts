@@ -106,9 +106,11 @@ function isValidPool({
     quarantined.length <= MAX_OFFERS &&
     held.every(({ volume }) => isVolumeId(volume)) &&
     texts.every(isShort) &&
+    quarantined.every(({ since }) => TIME.test(since) && !Number.isNaN(Date.parse(since))) &&
     numbers.every((number) => Number.isSafeInteger(number) && number >= 0)
   )
 }
 
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/
 const PRINTABLE = /^[\x20-\x7e]*$/
 const isShort = (text: string): boolean => text.length <= MAX_TEXT && PRINTABLE.test(text)
