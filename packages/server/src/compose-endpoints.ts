@@ -1,5 +1,6 @@
 // Builds all endpoints of this process and passes to each the dependencies of its operations.
 
+import type { TenantId } from '@holdfast/contract'
 import { RESERVED_NAMES } from '@holdfast/core'
 import { withDryRuns } from './api/dry-runs.ts'
 import type { AnyEndpoint } from './api/endpoint.ts'
@@ -7,6 +8,7 @@ import { createFailedAttempts, type FailedAttempts } from './api/request/failed-
 import { activityEndpoints } from './api/routes/activity.ts'
 import { archiveEndpoints } from './api/routes/archives.ts'
 import { deploymentEndpoints } from './api/routes/deployments.ts'
+import { divergenceEndpoints } from './api/routes/divergences.ts'
 import { dryRunEndpoint } from './api/routes/dry-run.ts'
 import { errorEndpoints } from './api/routes/errors.ts'
 import { execEndpoints } from './api/routes/exec.ts'
@@ -21,6 +23,7 @@ import { tenantEndpoints } from './api/routes/tenants.ts'
 import { volumeEndpoints } from './api/routes/volumes.ts'
 import type { Config } from './config/schema.ts'
 import { readServerTls } from './connect-engines.ts'
+import { createKeyLimit } from './lib/key-limit.ts'
 import { createReaderViews } from './loops/controllers/placement/reader-views.ts'
 import { createRunDry } from './loops/controllers/planning/run-dry.ts'
 import type { DeploymentDeps } from './operations/deployments/deps.ts'
@@ -29,6 +32,7 @@ import { createIdempotentAnswers } from './operations/idempotency.ts'
 import type { CallNode } from './operations/nodes/deps.ts'
 import { caPinOf } from './operations/nodes/join-token.ts'
 import { createDrySecrets } from './operations/secrets/dry-secrets.ts'
+import { DOWNLOADS_PER_TENANT, type Downloads } from './operations/volumes/divergences/download-divergence.ts'
 import {
   type CallMeasure,
   createMeasurements,
@@ -36,6 +40,7 @@ import {
 } from './operations/volumes/measure-volumes.ts'
 import { dryPort, type PromotionPort } from './operations/volumes/promotion/promotion-port.ts'
 import type { Broker } from './ports/broker.ts'
+import { type DivergenceCalls, dryDivergences } from './ports/divergence-calls.ts'
 import type { OpenNodeStream } from './ports/node-streams.ts'
 import type { SecretsWriter } from './ports/secrets-store.ts'
 import { createQuotas, type Quotas } from './quotas/quotas.ts'
@@ -57,17 +62,22 @@ export interface EndpointDeps {
   readonly callNode: CallNode
   readonly callMeasure: CallMeasure
   readonly promotions: PromotionPort
+  readonly divergences: DivergenceCalls
   readonly openStream: OpenNodeStream
   readonly failedTickets: FailedAttempts
   /** The kept scheduling views that explanations use. */
   readonly views: PlacementViews
   readonly measurements: Measurements
+  readonly downloads: Downloads
 }
 
-export function composeEndpoints(given: Omit<EndpointDeps, 'views' | 'measurements'>): AnyEndpoint[] {
+export function composeEndpoints(
+  given: Omit<EndpointDeps, 'views' | 'measurements' | 'downloads'>,
+): AnyEndpoint[] {
   const { config, store, quotas, openStream } = given
   const measurements = createMeasurements(given.callMeasure, () => performance.now())
-  const deps: EndpointDeps = { ...given, views: createReaderViews(store, quotas), measurements }
+  const downloads = createKeyLimit<TenantId>(DOWNLOADS_PER_TENANT)
+  const deps: EndpointDeps = { ...given, views: createReaderViews(store, quotas), measurements, downloads }
   const { residency, retention, publicUrl } = config
   const joining = {
     publicUrl,
@@ -107,10 +117,13 @@ export function composeEndpoints(given: Omit<EndpointDeps, 'views' | 'measuremen
 }
 
 /** The dependencies that a dry run replaces, so that it changes nothing outside the overlay. */
-function partsOn({ config, secrets, pressure, promotions }: EndpointDeps, store: Store) {
+function partsOn({ config, secrets, pressure, promotions, divergences }: EndpointDeps, store: Store) {
   const slots = createSlotAllocator(store, () => 0)
   const quotas = createQuotas(store, slots, config.quotas, () => pressure.ratio)
-  return { store, slots, quotas, secrets: createDrySecrets(secrets), promotions: dryPort(promotions) }
+  return {
+    ...{ store, slots, quotas, secrets: createDrySecrets(secrets) },
+    ...{ promotions: dryPort(promotions), divergences: dryDivergences(divergences) },
+  }
 }
 
 function deploymentDeps({
@@ -151,11 +164,13 @@ function writeEndpoints(
   deps: EndpointDeps,
   joining: Pick<NodeEndpointDeps, 'publicUrl' | 'caPin' | 'failedJoins'>,
 ): AnyEndpoint[] {
-  const { config, store, secrets, slots, quotas, allowed, callNode, measurements, promotions } = deps
+  const { config, store, secrets, slots, quotas, allowed, callNode } = deps
+  const { measurements, promotions, divergences, downloads } = deps
   const deployments = deploymentDeps(deps)
   const { answers, archiveRevisions } = deployments
   const common = { store, clock, ids, secrets, slots, quotas, answers }
   const volumes = { ...common, limits: config.limits, residency: config.residency, measurements, promotions }
+  const kept = { store, clock, divergences, downloads }
   const material = { limits: config.limits, namespaces: config.secrets.namespaces }
   return [
     ...deploymentEndpoints(deployments),
@@ -164,7 +179,9 @@ function writeEndpoints(
     ...secretEndpoints({ ...common, ...material }),
     ...rotationEndpoints({ ...common, ...material, archiveRevisions }),
     ...nodeEndpoints({ ...common, ...joining, callNode, residency: config.residency }),
-    ...(config.volumes.enabled ? [...volumeEndpoints(volumes), ...recommendationEndpoints(volumes)] : []),
+    ...(config.volumes.enabled
+      ? [...volumeEndpoints(volumes), ...divergenceEndpoints(kept), ...recommendationEndpoints(volumes)]
+      : []),
   ]
 }
 

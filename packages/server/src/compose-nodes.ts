@@ -20,6 +20,7 @@ import type { CallNode } from './operations/nodes/deps.ts'
 import type { CallMeasure } from './operations/volumes/measure-volumes.ts'
 import type { PromotionPort } from './operations/volumes/promotion/promotion-port.ts'
 import type { Broker } from './ports/broker.ts'
+import type { DivergenceCalls } from './ports/divergence-calls.ts'
 import type { OpenNodeStream } from './ports/node-streams.ts'
 import type { Secret } from './ports/secret.ts'
 import type { Quotas } from './quotas/quotas.ts'
@@ -40,6 +41,7 @@ export interface NodeSide {
   readonly callNode: CallNode
   readonly callMeasure: CallMeasure
   readonly promotions: PromotionPort
+  readonly divergences: DivergenceCalls
   readonly internalCall: InternalCall
   /** Whether this process sees a mass-failure hold; always false in a process without the role controllers. */
   holdsSilentNodes(): boolean
@@ -66,6 +68,7 @@ export function startNodeSide(deps: NodeSideDeps): NodeSide {
     callNode: (tenant, nodeId) => askContainers(gateway, tenant, nodeId),
     callMeasure,
     promotions,
+    divergences: divergenceCalls(gateway),
     internalCall: gateway.internalCallHandler,
     openStream: gateway.openStream,
     handleUpgrade: (...upgrade) => roles.includes('gateway') && gateway.handleUpgrade(...upgrade),
@@ -194,6 +197,15 @@ function promotionPort({ volumes: { promotion } }: Config, gateway: Gateway): Pr
   const limits = { maxLagMs: promotion.maxLagSeconds * 1000, apartMs: promotion.apartSeconds * 1000 }
   return { askPromises: gateway.askPromises, isSilent: gateway.isSilent, limits }
 }
+
+const divergenceCalls = ({ openStream, callNode }: Gateway): DivergenceCalls => ({
+  openStream,
+  async deleteKept(tenant, nodeId, divergence) {
+    const { deleted } = await callNode(tenant, nodeId, 'delete_divergence', { divergence })
+    if (deleted === undefined) return 'unconfirmed'
+    return deleted ? 'deleted' : 'absent'
+  },
+})
 
 async function askContainers(gateway: Gateway, tenant: TenantId, nodeId: NodeId): ReturnType<CallNode> {
   const answer = await gateway.callNode(tenant, nodeId, 'containers')

@@ -33,6 +33,7 @@ const TABLE: { readonly [action in Action]: string } = {
   'backups:write': WORKLOADS,
   'logs:read': WORKLOADS,
   exec: WORKLOADS,
+  'divergences:read': WORKLOADS,
   'secrets:read-keys': SECRETS,
   'secrets:write': SECRETS,
   'secrets:rotate': SECRETS,

@@ -31,6 +31,8 @@ const WORKLOAD_WRITES = [
   'backups:write',
   'logs:read',
   'exec',
+  /** Permission to download data that a former primary of a volume kept. */
+  'divergences:read',
 ] as const
 
 const SECRET_WRITES = [

@@ -19,6 +19,7 @@ export {
   type OfferVerdict,
 } from './judge-offers.ts'
 export { judgePool, releaseOrder, wipeOrder } from './judge-pool.ts'
+export { type FoundDivergences, type KeepingNode, listDivergences } from './list-divergences.ts'
 export { COPY_GRACE_MS } from './move-copies.ts'
 export { type NextVolume, nextVolume } from './next-volume.ts'
 export {

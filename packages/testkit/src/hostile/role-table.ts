@@ -142,6 +142,15 @@ export const ROWS: { readonly [endpoint: string]: Row } = {
     line: 'workloads',
     reached: 'volume_not_found',
   },
+  'GET /api/v1/tenants/{tenant}/volumes/{id}/divergences': { line: 'reads', reached: 'volume_not_found' },
+  'GET /api/v1/tenants/{tenant}/volumes/{id}/divergences/{epoch}': {
+    line: 'workloads',
+    reached: 'volume_not_found',
+  },
+  'DELETE /api/v1/tenants/{tenant}/volumes/{id}/divergences/{epoch}': {
+    line: 'workloads',
+    reached: 'volume_not_found',
+  },
   'GET /api/v1/tenants/{tenant}/volumes/{id}/snapshots': { line: 'reads', reached: 'volume_not_found' },
   'GET /api/v1/tenants/{tenant}/volumes/{id}/snapshots/{snap}': {
     line: 'reads',

@@ -34,6 +34,8 @@ export interface ParsedQuery {
   /** The query parameter `since`: an RFC 3339 time, or a duration before now. */
   readonly since?: string
   readonly replica?: number
+  /** The query parameter `node`: the name or id of a node. */
+  readonly node?: string
   readonly previous: boolean
   readonly ticket?: string
 }
@@ -119,6 +121,7 @@ export const QUERY_PARAMETERS: { readonly [name in QueryName]: QueryParameter } 
     schema: { type: 'integer', minimum: 1 },
     read: (sent) => (/^[1-9]\d{0,5}$/.test(sent) ? Number(sent) : undefined),
   },
+  node: text('the name or id of a node'),
   ticket: {
     expected: 'the ticket from the response',
     schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{43}$' },

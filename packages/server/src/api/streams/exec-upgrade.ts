@@ -3,9 +3,10 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { defined, EXEC_SUBPROTOCOL, entryOf, STREAM_PAYLOAD_BYTES } from '@holdfast/contract'
+import { defined, EXEC_SUBPROTOCOL, entryOf, STREAM_PAYLOAD_BYTES, type TokenId } from '@holdfast/contract'
 import { reject, storeUnavailable } from '@holdfast/core'
 import { WebSocketServer } from 'ws'
+import { createKeyLimit, type KeyLimit } from '../../lib/key-limit.ts'
 import { answerUpgrade, type HandleUpgrade } from '../../net/upgrade.ts'
 import { isTokenValid, type OpenedExec, openExec } from '../../operations/deployments/exec/open-exec.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -18,7 +19,6 @@ import { readQuery } from '../request/query-parameters.ts'
 import { rawQuery } from '../route-table.ts'
 import { execSocketEndpoint } from '../routes/exec.ts'
 import { type ExecTimes, serveExec } from './exec-socket.ts'
-import { createTokenLimit, type TokenLimit } from './token-limit.ts'
 
 export interface ExecUpgradeDeps {
   readonly store: Store
@@ -46,7 +46,7 @@ const MAX_MESSAGE_BYTES = 4 * STREAM_PAYLOAD_BYTES
 interface ExecContext extends ExecUpgradeDeps {
   readonly sockets: WebSocketServer
   /** Limits the commands of a token that run or are about to start. */
-  readonly limit: TokenLimit
+  readonly limit: KeyLimit<TokenId>
   readonly ending: AbortController
 }
 
@@ -58,7 +58,7 @@ export function createExecUpgrades(deps: ExecUpgradeDeps): ExecUpgrades {
     maxPayload: MAX_MESSAGE_BYTES,
     handleProtocols: () => EXEC_SUBPROTOCOL,
   })
-  const limit = createTokenLimit(COMMANDS_PER_TOKEN)
+  const limit = createKeyLimit<TokenId>(COMMANDS_PER_TOKEN)
   const context: ExecContext = { ...deps, sockets, limit, ending: new AbortController() }
   return {
     take(request, socket, head) {

@@ -2,8 +2,8 @@
 // See docs/design/api.md#streams.
 
 import type { TokenId } from '@holdfast/contract'
+import { createKeyLimit } from '../../lib/key-limit.ts'
 import type { StreamedResponse } from '../endpoint.ts'
-import { createTokenLimit } from './token-limit.ts'
 
 /** Maximum number of open streams for each token on each server replica. */
 export const STREAMS_PER_TOKEN = 16
@@ -30,7 +30,7 @@ interface OpenStream {
 }
 
 export function createOpenStreams(): OpenStreams {
-  const limit = createTokenLimit(STREAMS_PER_TOKEN)
+  const limit = createKeyLimit<TokenId>(STREAMS_PER_TOKEN)
   const open = new Set<OpenStream>()
   const timer = setInterval(() => void endInvalid(open), RECHECK_MS).unref()
   return {

@@ -1,7 +1,7 @@
 // The volumes of which a planned write would destroy data.
 
 import type { Effects, TenantId } from '@holdfast/contract'
-import { volumes } from '../../store/records.ts'
+import { pools, volumes } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
 import { lossSeconds, lossText } from './promotion/promotion-events.ts'
@@ -9,9 +9,16 @@ import { namesOfNodes } from './volume-view.ts'
 
 type ReadStore = Pick<Store, 'get' | 'list'>
 
-/** The volumes with data that are deleted by the write, or whose copy without the newest writes becomes the primary. */
+/**
+ * The volumes with data that are deleted by the write, whose copy without the newest writes becomes the primary, or of which
+ * a node deletes data that it kept.
+ */
 export function lostData(before: ReadStore, after: ReadStore, tenant: TenantId): Effects['lostData'] {
-  return [...deleted(before, after, tenant), ...leftBehind(before, after, tenant)]
+  return [
+    ...deleted(before, after, tenant),
+    ...leftBehind(before, after, tenant),
+    ...noLongerKept(before, after, tenant),
+  ]
 }
 
 function leftBehind(before: ReadStore, after: ReadStore, tenant: TenantId): Effects['lostData'] {
@@ -32,6 +39,21 @@ function leftBehind(before: ReadStore, after: ReadStore, tenant: TenantId): Effe
 /** Only the lost machine has the bytes that no copy has received. */
 const bytesText = (node: string): string =>
   `The number of bytes is unknown; if ${node} returns, it keeps them in quarantine.`
+
+function noLongerKept(before: ReadStore, after: ReadStore, tenant: TenantId): Effects['lostData'] {
+  const nameOf = namesOfNodes(before, tenant)
+  return before.list(pools, tenant).flatMap(({ record: { nodeId, quarantined = [] } }) => {
+    const left = after.get(inTenant(tenant, pools, nodeId))?.record.quarantined ?? []
+    const isLeft = (one: (typeof quarantined)[number]): boolean =>
+      left.some(({ volume, epoch }) => volume === one.volume && epoch === one.epoch)
+    return quarantined
+      .filter((one) => !isLeft(one))
+      .map(({ volume, epoch }) => ({
+        volume: before.get(inTenant(tenant, volumes, volume))?.record.spec.name ?? volume,
+        reason: `Node ${nameOf(nodeId)} deletes the data that it kept of epoch ${epoch}.`,
+      }))
+  })
+}
 
 function deleted(before: ReadStore, after: ReadStore, tenant: TenantId): Effects['lostData'] {
   const kept = new Set(

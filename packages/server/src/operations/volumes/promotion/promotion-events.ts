@@ -21,6 +21,9 @@ export function lossText(promotion: Promotion, nameOf: NodeName): string {
     : `Writes of at most the last ${seconds} s before the lease of ${from} ended are lost.`
 }
 
+/** Only the silent node knows how many bytes it has not sent; its data is counted when it returns. */
+const BYTES_AT_LEAST = 0
+
 export function promotedEvent(volume: StoredVolume, promotion: Promotion, nameOf: NodeName): NewEvent {
   const { fromEpoch, toEpoch, from, to, cause, checkpoint } = promotion
   const why = cause === 'forced' ? 'by force' : `because ${nameOf(from)} is silent`
@@ -33,7 +36,11 @@ export function promotedEvent(volume: StoredVolume, promotion: Promotion, nameOf
     message:
       `The copy of volume ${volume.spec.name} on ${nameOf(to)} became its primary ${why}, ` +
       `with checkpoint ${checkpoint}. ${lossText(promotion, nameOf)}`,
-    data: { fromEpoch, toEpoch, from, to, checkpoint, lossSeconds: lossSeconds(promotion) },
+    data: {
+      ...{ fromEpoch, toEpoch, from, to, checkpoint },
+      lossSeconds: lossSeconds(promotion),
+      bytesAtLeast: BYTES_AT_LEAST,
+    },
   }
 }
 
