@@ -35,7 +35,7 @@ export function createClient({ deadlineMs = DEFAULT_DEADLINE_MS, runtime = {}, .
     registries: registryCalls(calls),
     scheduler: schedulerCalls(calls),
     secrets: secretCalls(calls),
-    volumes: volumeCalls(calls, connection.tenant),
+    volumes: volumeCalls(calls, connection),
     ...activityCalls(calls),
     followEvents: (options: FollowOptions) => followEvents(connection, options),
     logs: (name: string, query: LogQuery, signal?: AbortSignal) => readLogs(connection, name, query, signal),

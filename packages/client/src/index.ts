@@ -11,6 +11,7 @@ export {
   type WindowSize,
 } from './exec-frames.ts'
 export type { EventFilter, EventStreamItem } from './follow-events.ts'
+export type { ByteStream, StreamEnd } from './open-stream.ts'
 export { type Page, type PageQuery, readAll, walkPages } from './pages.ts'
 export type { LogQuery, LogStreamItem } from './read-logs.ts'
 export type { Written } from './responses.ts'

@@ -11,6 +11,9 @@ export type StreamEnd =
   | { readonly kind: 'ended' | 'interrupted' }
   | { readonly kind: 'cut'; readonly reason: string }
 
+/** Yields the bytes of a stream as they arrive, and returns the reason why the stream ended. */
+export type ByteStream = AsyncGenerator<Uint8Array, StreamEnd, void>
+
 /** Yields the text of a stream as it arrives, and returns the reason why the stream ended. */
 export type TextStream = AsyncGenerator<string, StreamEnd, void>
 
@@ -24,8 +27,17 @@ export interface StreamForm {
 export async function openStream(
   connection: Connection,
   call: ApiCall,
-  { type, idleMs }: StreamForm,
+  form: StreamForm,
 ): Promise<Result<TextStream>> {
+  const opened = await openBytes(connection, call, form)
+  return opened.ok ? { ok: true, value: readTexts(opened.value) } : opened
+}
+
+export async function openBytes(
+  connection: Connection,
+  call: ApiCall,
+  { type, idleMs }: StreamForm,
+): Promise<Result<ByteStream>> {
   const idleTimer = createIdleTimer()
   idleTimer.wait(connection.deadlineMs)
   const attempt = await send(connection, call, idleTimer.signal)
@@ -40,7 +52,7 @@ export async function openStream(
   const { response } = attempt
   // A page of another server, such as a login portal, is a final failure: a retry would return the same page.
   const isExpected = [type, NO_TYPE].includes(contentType(response))
-  if (response.ok && isExpected) return { ok: true, value: readTexts(call, response, idleTimer, idleMs) }
+  if (response.ok && isExpected) return { ok: true, value: readBytes(call, response, idleTimer, idleMs) }
   if (response.ok) {
     idleTimer.end()
     // The response is discarded, so an error while closing it has no effect.
@@ -52,21 +64,33 @@ export async function openStream(
   return failed(readRejection(response, text))
 }
 
-async function* readTexts(
+async function* readTexts(bytes: ByteStream): TextStream {
+  const decoder = new TextDecoder()
+  try {
+    for (;;) {
+      const { done, value } = await bytes.next()
+      if (done === true) return value
+      yield decoder.decode(value, { stream: true })
+    }
+  } finally {
+    await bytes.return({ kind: 'interrupted' })
+  }
+}
+
+async function* readBytes(
   call: ApiCall,
   response: Response,
   idleTimer: IdleTimer,
   idleMs: number | undefined,
-): TextStream {
+): ByteStream {
   const reader = response.body?.getReader()
-  const decoder = new TextDecoder()
   try {
     while (reader !== undefined) {
       if (idleMs === undefined) idleTimer.end()
       else idleTimer.wait(idleMs)
       const { done, value } = await reader.read()
       if (done) break
-      yield decoder.decode(value, { stream: true })
+      yield value
     }
     return { kind: 'ended' }
   } catch (error) {

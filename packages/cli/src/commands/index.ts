@@ -54,6 +54,9 @@ import { version } from './version.ts'
 import { volumeCreate } from './volume/volume-create.ts'
 import { volumeDelete } from './volume/volume-delete.ts'
 import { volumeDescribe } from './volume/volume-describe.ts'
+import { volumeDivergences } from './volume/volume-divergences.ts'
+import { volumeDivergencesDelete } from './volume/volume-divergences-delete.ts'
+import { volumeDivergencesDownload } from './volume/volume-divergences-download.ts'
 import { volumeList } from './volume/volume-list.ts'
 import { volumePromote } from './volume/volume-promote.ts'
 import { volumeRecommendations, volumeRecommendationsApply } from './volume/volume-recommendations.ts'
@@ -121,6 +124,9 @@ export const COMMANDS: readonly Command[] = [
   volumeDelete,
   volumeReplicaAdd,
   volumeReplicaRemove,
+  volumeDivergences,
+  volumeDivergencesDownload,
+  volumeDivergencesDelete,
   volumeRecommendations,
   volumeRecommendationsApply,
   completion,

@@ -1,6 +1,8 @@
 // The endpoints of volumes. Their paths contain the id of the tenant, which is that of the connection or of the token.
 
 import {
+  deletedDivergenceShape,
+  divergencesShape,
   dryRunResultShape,
   type JsonObject,
   meShape,
@@ -14,6 +16,8 @@ import {
   writtenVolumeShape,
 } from '@holdfast/contract'
 import type { CallOptions, Calls, ConditionalOptions, IntentOptions } from '../calls.ts'
+import type { Connection } from '../connection.ts'
+import { type ByteStream, openBytes } from '../open-stream.ts'
 import type { PageQuery } from '../pages.ts'
 import { segment } from '../request.ts'
 import type { Result } from '../result.ts'
@@ -21,13 +25,14 @@ import type { Result } from '../result.ts'
 /** A volume that the client has not checked; the server validates it. */
 export type SentVolume = JsonObject
 
-export function volumeCalls(calls: Calls, tenant: string | undefined) {
-  const withTenant = tenantOf(calls, tenant)
+export function volumeCalls(calls: Calls, connection: Connection) {
+  const withTenant = tenantOf(calls, connection.tenant)
   const within: Within = (path, call) => withTenant((id) => call(`/tenants/${segment(id)}/volumes${path}`))
   return {
     ...volumeReads(calls, within),
     ...volumeWrites(calls, within),
     dryRuns: volumeDryRuns(calls, within),
+    divergences: divergenceCalls(calls, connection, within),
     recommendations: recommendationCalls(calls, withTenant),
   }
 }
@@ -108,6 +113,38 @@ function volumeDryRuns({ dryRun }: Calls, within: Within) {
     removeReplica: (id: VolumeId, nodeId: string, options?: CallOptions) =>
       remove(copy(id, nodeId), undefined, options),
     remove: (id: VolumeId, options?: CallOptions) => remove(one(id), undefined, options),
+  }
+}
+
+/** The longest time without a byte of an archive; the server cuts a download on which nothing moves earlier. */
+const ARCHIVE = { type: 'application/x-tar', idleMs: 60_000 } as const
+const deletedPlan = dryRunResultShape(deletedDivergenceShape)
+
+/** The name or id of the node is needed only if several nodes keep data of one epoch. */
+export interface OfNode extends CallOptions {
+  readonly node?: string | undefined
+}
+
+function divergenceCalls({ get, write, dryRun }: Calls, connection: Connection, within: Within) {
+  const kept = (id: VolumeId, epoch: number): string => `${one(id)}/divergences/${epoch}`
+  return {
+    list: (id: VolumeId, page: PageQuery = {}, options?: CallOptions) =>
+      within(`${one(id)}/divergences`, (path) => get(path, divergencesShape, { ...page }, options)),
+    /** Yields a tar archive. It is complete only if the stream ends with the kind `ended`. */
+    download: (
+      id: VolumeId,
+      epoch: number,
+      { node, signal = connection.signal }: OfNode = {},
+    ): Promise<Result<ByteStream>> =>
+      within(kept(id, epoch), (path) =>
+        openBytes(connection, { method: 'GET', path, query: { node }, repeat: 'safe', signal }, ARCHIVE),
+      ),
+    remove: (id: VolumeId, epoch: number, { node, ...options }: OfNode = {}) =>
+      within(kept(id, epoch), (path) =>
+        write('DELETE', path, deletedDivergenceShape, { query: { node } }, options),
+      ),
+    planRemove: (id: VolumeId, epoch: number, { node, ...options }: OfNode = {}) =>
+      within(kept(id, epoch), (path) => dryRun('DELETE', path, deletedPlan, { query: { node } }, options)),
   }
 }
 
