@@ -2,8 +2,10 @@
 // and every file: never do two containers write one volume, every line of a complete checkpoint survives, no more is lost
 // than the event states, and the data of the old primary is kept apart.
 
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { waitUntil } from '@holdfast/testkit'
+import { deleteDivergence, listDivergences } from '@holdfast/testkit/faults/check-divergence'
 import type { GroupResult } from '@holdfast/testkit/faults/check-promotion'
 import {
   ENGINE_STOPPED,
@@ -26,13 +28,15 @@ import {
   untilSettled,
 } from '@holdfast/testkit/faults/promotion-world'
 import { lastEnd, overlapsIn } from '@holdfast/testkit/faults/watch-writers'
-import { liveOf, readLines } from '@holdfast/testkit/faults/witness'
+import { liveOf, poolOf, readLines } from '@holdfast/testkit/faults/witness'
 import { bootClockMs } from '@holdfast/testkit/lab/lab-disks'
 import { inRun } from '@holdfast/testkit/long-run'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const GROUPS = inRun(2, 10)
 const ROUNDS = inRun(PROMOTING_FAULTS.length, 20)
+/** Promotions after which the data of the old primary is at least compared. */
+const COMPARED = inRun(5, 50)
 /** How long a machine is frozen. */
 const FROZEN_MS = inRun(6_000, 60_000)
 const PATIENCE = { timeout: inRun(480_000, 3_600_000) }
@@ -78,8 +82,29 @@ test(
     }
     expect(violationsOf(found)).toEqual([])
     expect(found).toHaveLength(GROUPS * ROUNDS)
+    const compared = found.filter(({ downloadedBytes, divergent }) => downloadedBytes > 0 && divergent > 0)
+    console.log(`${compared.length} of ${found.length} promotions left divergent lines, all downloaded`)
+    expect(compared.length).toBeGreaterThanOrEqual(COMPARED)
   },
 )
+
+test('deletes the data of an old primary once, and keeps the current data', PATIENCE, async () => {
+  await untilSettled(world)
+  const [group] = world.groups
+  if (group === undefined) throw new Error('there is no writer')
+  const { items, unobserved } = await listDivergences(world, group.volume)
+  expect(unobserved).toEqual([])
+  const oldest = items.at(-1)
+  if (oldest === undefined) throw new Error('nothing is kept')
+  const { epoch, nodeName } = oldest
+  const kept = join(poolOf(world.cluster.node(nodeName)), 'quarantine', group.volume, String(epoch))
+  expect(existsSync(kept)).toBe(true)
+  expect((await deleteDivergence(world, group.volume, epoch)).body).toMatchObject({ epoch, nodeName })
+  expect(existsSync(kept)).toBe(false)
+  expect((await listDivergences(world, group.volume)).items).toEqual(items.slice(0, -1))
+  expect((await deleteDivergence(world, group.volume, epoch)).body).toEqual({ epoch })
+  await untilSettled(world)
+})
 
 test('keeps the writer while only its engine hangs', PATIENCE, async () => {
   const { from } = await untilSettled(world)

@@ -4,6 +4,7 @@
 import { join } from 'node:path'
 import type { LabNode } from '@holdfast/testkit'
 import { eventsOf } from '../scenarios/lab-reads.ts'
+import { compareDivergence } from './check-divergence.ts'
 import { type BegunFault, type MachineFault, THAWED_MS } from './machine-faults.ts'
 import {
   isListed,
@@ -41,6 +42,8 @@ export interface GroupResult {
   readonly statedLossMs: number | null
   /** Lines of the old primary that are not in the promoted volume, and are in quarantine. */
   readonly divergent: number
+  /** The length of the archive of the old primary's data that a client downloaded. */
+  readonly downloadedBytes: number
   /** Broken promises; empty if the round is as it must be. */
   readonly violations: readonly string[]
 }
@@ -74,12 +77,15 @@ export async function checkPromotion(
   moved: Moved,
 ): Promise<GroupResult> {
   const found = await find(world, cut, moved)
+  const compared = await compareDivergence(world, cut, moved.from)
   const limitMs = moved.fault.promotedMs ?? PROMOTION.promotedMs
   const violations = [
     ...(await writerFaults(world, cut, moved)),
     ...unless(promotedMs <= limitMs + moved.stalledMs, `promoted after ${promotedMs} ms`),
     ...lossFaults(cut, found, moved),
     ...quarantineFaults(world, cut, found, moved),
+    ...lineageFaults(world, cut, found),
+    ...compared.violations,
   ]
   return {
     fault: moved.fault.name,
@@ -90,6 +96,7 @@ export async function checkPromotion(
     measuredLossMs: found.measuredLossMs,
     statedLossMs: found.statedLossMs ?? null,
     divergent: Math.max(0, (found.preserved?.length ?? 0) - found.inherited.length),
+    downloadedBytes: compared.bytes,
     violations,
   }
 }
@@ -160,6 +167,13 @@ function quarantineFaults(world: PromotionWorld, cut: AtTheCut, found: Found, { 
       `the pool report of ${from.name} does not list epoch ${epoch}`,
     ),
   ]
+}
+
+/** No line that this or an earlier promotion left behind may be in the volume. */
+function lineageFaults({ leftBehind }: PromotionWorld, { group }: AtTheCut, found: Found): string[] {
+  const { lines, inherited, preserved = [] } = found
+  const mixed = leftBehind.add(group.name, preserved.slice(inherited.length), lines)
+  return unless(mixed === 0, `${mixed} lines that a promotion left behind are in the volume`)
 }
 
 const unless = (holds: boolean, text: string): string[] => (holds ? [] : [text])

@@ -110,10 +110,13 @@ export function describeRounds(results: readonly GroupResult[]): string {
     return `${columns(String(index + 1), fault, from, group, ...times)} ${rest.violations.join('; ')}`
   })
   const sorted = results.map(({ promotedMs }) => promotedMs).toSorted((a, b) => a - b)
+  const compared = results.filter(({ downloadedBytes }) => downloadedBytes > 0)
   const at = (share: number) => `${percentile(sorted, share)} ms`
   return [
     columns('#', 'fault', 'from', 'group', 'promoted', 'lost', 'stated', 'divergent'),
     ...rows,
+    `${compared.length} divergences listed, downloaded and compared after ${results.length} promotions, ` +
+      `${compared.reduce((sum, { downloadedBytes }) => sum + downloadedBytes, 0)} bytes`,
     `${results.length} promotions: p50 ${at(0.5)}, p90 ${at(0.9)}, p99 ${at(0.99)}, longest ${at(1)}`,
   ].join('\n')
 }

@@ -13,6 +13,7 @@ import { clockFile } from '../scenarios/lab-agents.ts'
 import { placementsOf, untilPhase } from '../scenarios/lab-reads.ts'
 import { TIMES } from '../scenarios/liveness-times.ts'
 import { type LabPlatform, startLabPlatform } from '../scenarios/start-lab-platform.ts'
+import { createLeftBehind, type LeftBehind } from './check-divergence.ts'
 import type { FaultWorld } from './machine-faults.ts'
 import { type WriterWatch, watchWriters } from './watch-writers.ts'
 import { poolOf, pushWitness, readLines, type WitnessLine, witnessBody } from './witness.ts'
@@ -37,6 +38,7 @@ export interface PromotionWorld extends FaultWorld {
   readonly api: ApiClient
   readonly watch: WriterWatch
   readonly groups: readonly WitnessGroup[]
+  readonly leftBehind: LeftBehind
   readVolume(id: string): Promise<VolumeView>
   stop(): Promise<void>
 }
@@ -76,6 +78,7 @@ export async function startPromotionWorld(
     api,
     lab: cluster.lab,
     groups: made,
+    leftBehind: createLeftBehind(),
     watch: await watchWriters(cluster.lab),
     fencer: cluster.agents.fencer,
     startFencer: cluster.agents.startFencer,
