@@ -67,7 +67,7 @@ async function startNode(): Promise<Node> {
     live: { liveEpoch: () => 1, isReleased: () => false },
     fences: { isWatched: async () => true },
     configure: async () => [],
-    onExpiry() {},
+    onChange() {},
     log,
   })
   const stop = async (): Promise<void> => {
