@@ -461,8 +461,8 @@ describe('a silent primary', () => {
   test('that has dropped its copies and receives no answer is not replaced, and continues when it is back', async () => {
     const stored = await addWriter([data])
     // The server has dropped both copies for the primary, whose agent never hears of it: its lease ends.
-    await losePrimary(data)
     await change(data, { promotable: [], cv: 5 })
+    await losePrimary(data)
     await report(data, idOf(a), { fencedSince: '2026-01-01T00:00:00.000Z' })
     await setNode(a, { status: 'unreachable' })
     await looked()
