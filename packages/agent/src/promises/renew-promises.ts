@@ -3,6 +3,7 @@
 
 import type { NodeId, Peer, VolumeId } from '@holdfast/contract'
 import type { PrimaryRole } from '@holdfast/core/promotion/node/follow-volume'
+import type { GrowthFacts } from '@holdfast/core/promotion/node/plan-requests'
 import { onAck, renewPromises, requiredNodes } from '@holdfast/core/promotion/primary'
 import type { PromotionTimings } from '@holdfast/core/promotion/timings'
 import type { Logger } from 'pino'
@@ -21,6 +22,8 @@ export interface RenewerDeps {
   readonly boot: number
   /** CLOCK_BOOTTIME, never later than the true time. */
   nowMs(): number
+  /** The copies that have the newest checkpoint of the volume's epoch, so that they may become promotable. */
+  current(volume: VolumeId): GrowthFacts['current']
   /** Called after acknowledgments. */
   onAcked(): void
   readonly timings: PromotionTimings
@@ -38,8 +41,9 @@ export function createRenewer(deps: RenewerDeps): Renewer {
   const running = new Map<NodeId, Promise<void>>()
   const starts = new Map<NodeId, number>()
   // A node that never answered and whose promise is not needed is asked once in a lease: it may have an older agent, or be
-  // the former primary, which becomes promotable soon after its return.
+  // the former primary. One that has become current is asked at once: it waits for nothing else.
   const unheardUntil = new Map<NodeId, number>()
+  const newlyCurrent = createFirstTimes((node) => isCurrent(deps, node))
   const acked = new Map<NodeId, AckedSet>(leases.saved)
   const explain = createExplanations(deps.log)
   restoreLeases(deps)
@@ -70,6 +74,7 @@ export function createRenewer(deps: RenewerDeps): Renewer {
       links.keepOnly(new Set(peers.map(({ nodeId }) => nodeId)))
       for (const peer of peers) {
         const { nodeId } = peer
+        if (newlyCurrent(nodeId)) unheardUntil.delete(nodeId)
         if (running.has(nodeId) || (unheardUntil.get(nodeId) ?? 0) > nowMs()) continue
         const items = itemsFor(deps, nodeId)
         if (items.length === 0) continue
@@ -84,6 +89,22 @@ export function createRenewer(deps: RenewerDeps): Renewer {
       await Promise.all(running.values())
       await leases.settled()
     },
+  }
+}
+
+const isCurrent = ({ table, current }: RenewerDeps, node: NodeId): boolean =>
+  [...table.all()].some(
+    ([volume, { role }]) => role === 'primary' && current(volume)?.nodes.includes(node) === true,
+  )
+
+/** Returns a function that is true for a node that has the property now and had it not at the call before. */
+function createFirstTimes(has: (node: NodeId) => boolean): (node: NodeId) => boolean {
+  const had = new Set<NodeId>()
+  return (node) => {
+    const isFirst = has(node) && !had.has(node)
+    if (has(node)) had.add(node)
+    else had.delete(node)
+    return isFirst
   }
 }
 

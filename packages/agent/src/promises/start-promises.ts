@@ -101,11 +101,20 @@ export async function startPromises(deps: PromiseDeps): Promise<Promises> {
     timings.shrinkAfterMs,
   )
   const leases = await openLeaseFile(folder, boot)
-  const renewer = createRenewer({ ...shared, links, leases, peers: deps.peers, boot, onAcked: changed })
+  const current: PromiseExchange['current'] = (volume) => exchange?.current(volume)
+  const renewer = createRenewer({
+    ...shared,
+    links,
+    leases,
+    peers: deps.peers,
+    boot,
+    current,
+    onAcked: changed,
+  })
   const server = createServerRequests({
     ...shared,
     fences: deps.fences,
-    current: (volume) => exchange?.current(volume),
+    current,
     configure: deps.configure,
     onChange: changed,
   })

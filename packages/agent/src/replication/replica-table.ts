@@ -15,6 +15,8 @@ export interface ReplicaEntry {
   servedMs: number
   retryAtMs: number
   failures: number
+  /** The last attempt did not reach the node. It gets nothing until it answers, and then at once. */
+  isUnreachable: boolean
   /** The replica could not apply changes to its base, so the next stream is complete. */
   needsFull: boolean
 }
@@ -24,7 +26,8 @@ export interface ReplicaTable {
   factsOf(volume: VolumeId, nodes: readonly NodeId[]): ReplicaFacts[]
   /** Records which checkpoints the replica has, and up to which time it has everything. */
   acknowledge(entry: ReplicaEntry, held: readonly VolumeCheckpoint[], asOfMs: number | undefined): void
-  recordFailure(entry: ReplicaEntry): void
+  /** Delays the next attempt. `isUnreachable`: until the node answers; otherwise longer after each failure. */
+  recordFailure(entry: ReplicaEntry, isUnreachable?: boolean): void
   /** Forgets replicas that are not desired. */
   keepOnly(volumes: ReadonlyMap<VolumeId, readonly NodeId[]>): void
 }
@@ -50,9 +53,12 @@ export function createReplicaTable(monotonicMs: () => number, retryMs: number): 
     acknowledge(entry, held, asOfMs) {
       entry.held = held
       entry.answeredMs = monotonicMs()
+      entry.isUnreachable = false
       if (asOfMs !== undefined) entry.asOfMs = Math.max(entry.asOfMs ?? asOfMs, asOfMs)
     },
-    recordFailure(entry) {
+    recordFailure(entry, isUnreachable = false) {
+      entry.isUnreachable = isUnreachable
+      if (isUnreachable) return
       entry.retryAtMs = monotonicMs() + Math.min(MAX_DELAY_MS, retryMs * 2 ** entry.failures)
       entry.failures += 1
     },
@@ -74,5 +80,6 @@ const newEntry = (nowMs: number): ReplicaEntry => ({
   servedMs: 0,
   retryAtMs: 0,
   failures: 0,
+  isUnreachable: false,
   needsFull: false,
 })

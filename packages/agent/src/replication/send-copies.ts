@@ -4,6 +4,7 @@
 import { defined, type NodeId, type Peer, type VolumeCheckpoint, type VolumeId } from '@holdfast/contract'
 import { baseOf, includesCheckpoint, SILENT_MS } from '@holdfast/core/node'
 import type { Logger } from 'pino'
+import { PeerError } from '../peer/peer-error.ts'
 import type { PeerRequests } from '../peer/requests.ts'
 import type { VolumePool } from '../ports/volume-pool.ts'
 import type { PrimaryVolume } from './primary-volumes.ts'
@@ -57,7 +58,7 @@ async function sendAll(deps: SendDeps, peer: Peer): Promise<void> {
     try {
       await sendOne(deps, pool, peer, next)
     } catch (error) {
-      deps.table.recordFailure(entry)
+      deps.table.recordFailure(entry, error instanceof PeerError && error.fault === 'unreachable')
       const message = error instanceof Error ? error.message : String(error)
       deps.log.warn({ volume: one.volume, ...target, peer: peer.nodeId, message }, 'checkpoint not sent')
     } finally {
@@ -80,8 +81,8 @@ function findDue({ table, volumes, whole, monotonicMs }: SendDeps, node: NodeId)
     const target = targets.get(one.volume)
     if (target === undefined || !one.targets.includes(node)) return []
     const entry = table.of(one.volume, node)
-    const { held, retryAtMs, answeredMs } = entry
-    if (held === undefined || retryAtMs > nowMs || nowMs - answeredMs > SILENT_MS) return []
+    const { held, retryAtMs, answeredMs, isUnreachable } = entry
+    if (held === undefined || isUnreachable || retryAtMs > nowMs || nowMs - answeredMs > SILENT_MS) return []
     return includesCheckpoint(held, target) ? [] : [{ one, entry, held, target }]
   })
   return due.toSorted((a, b) => a.entry.servedMs - b.entry.servedMs)[0]
