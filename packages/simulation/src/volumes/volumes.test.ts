@@ -111,3 +111,35 @@ test('a volume is handed over to a node that stays, if its first target is drain
   expect(violations).toEqual([])
   expect(messages.join('\n')).toContain('The primary of volume data moved from n1 to n3; nothing was lost.')
 })
+
+test('volumes of a revision that was rolled back to are promoted together, although the spec mounts one of them', async () => {
+  const apply = (at: number, volumes: readonly string[]): Step => ({
+    ...{ at, do: 'apply', tenant: 'acme', deployment: 'db' },
+    spec: {
+      volumes: volumes.map((volume) => ({ volume, target: `/${volume}`, type: 'volume', readOnly: false })),
+    },
+  })
+  const behave = (at: number, how: { readonly crashAfterMs?: number }): Step => ({
+    ...{ at, do: 'behave', tenant: 'acme', deployment: 'db', ...how },
+  })
+  const { violations, messages } = await run([
+    {
+      ...{ at: 1_000, do: 'volume', tenant: 'acme', volume: 'wal', on: 'n1' },
+      spec: { class: 'replicated', sizeBytes: 32 * MIB, replicas: 2 },
+    },
+    { at: 2_000, do: 'volume-replicas', ...of, replicas: 2 },
+    apply(10_000, ['data', 'wal']),
+    behave(59_000, { crashAfterMs: 300 }),
+    apply(60_000, ['data']),
+    behave(75_000, {}),
+    { at: 130_000, do: 'power-cut', node: 'n1', forMs: 60_000 },
+  ])
+  const story = messages.join('\n')
+  expect(violations).toEqual([])
+  expect(story).toContain('return to revision 2')
+  const targets = ['data', 'wal'].map(
+    (name) => story.match(`The copy of volume ${name} on (n.) became its primary`)?.[1],
+  )
+  expect(targets[0]).toBeDefined()
+  expect(targets[1]).toBe(targets[0])
+})

@@ -1,4 +1,5 @@
-// The volumes that move together: the replicated volumes that one deployment writes.
+// The volumes that move together: the replicated volumes that one deployment writes, by its spec or with a container of an
+// earlier revision, such as after a rollback.
 
 import {
   isVolumeId,
@@ -14,7 +15,7 @@ import { inTenant } from '../../store/transaction.ts'
 import { isDraining } from '../nodes/drain-node.ts'
 import { demandOf, gatherVolumeFacts } from './volume-facts.ts'
 import { type SituationDeps, situationOf } from './volume-situation.ts'
-import { isUsedOn, usersOf } from './volume-users.ts'
+import { isUsedOn, writersOf, writtenBy } from './volume-users.ts'
 
 /** The group of a volume, itself included, in the order of their ids. */
 export function groupOf(
@@ -23,9 +24,8 @@ export function groupOf(
   volume: StoredVolume,
 ): GroupMember<StoredVolume>[] {
   const ids = new Set<VolumeId>([volume.id])
-  for (const { spec } of usersOf(deps.store, tenant, volume.id, 'write'))
-    for (const mount of spec.volumes ?? [])
-      if (!mount.readOnly && mount.type !== 'tmpfs' && isVolumeId(mount.volume)) ids.add(mount.volume)
+  for (const writer of writersOf(deps.store, tenant, volume.id))
+    for (const id of writtenBy(deps.store, tenant, writer)) ids.add(id)
   return [...ids]
     .sort()
     .flatMap((id) => deps.read(inTenant(tenant, volumes, id)) ?? [])

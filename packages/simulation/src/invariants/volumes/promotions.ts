@@ -1,8 +1,8 @@
 // Invariants of promotions: what a promotion may lose, what it says about the loss, and what becomes of the bytes that it
 // leaves behind.
 
-import type { NodeId, TenantId } from '@holdfast/contract'
-import type { StoredVolume } from '@holdfast/server/store/records'
+import { type NodeId, ownerOf, type TenantId } from '@holdfast/contract'
+import type { StoredDeployment, StoredVolume } from '@holdfast/server/store/records'
 import type { SimulatedMachine } from '../../cluster/snapshot.ts'
 import { type Acknowledgment, includesWrite, type Written } from '../../volumes/written.ts'
 import type { Broken, Invariant } from '../invariant.ts'
@@ -92,14 +92,33 @@ function isWholeGroup(
   return groupOf(moment, tenant, volume.id).every((id) => (floors.get(id)?.number ?? 0) >= number)
 }
 
-/** The volumes that the deployments which write a volume write, by their specs of the previous moment. */
-function groupOf({ deployments }: Moment, tenant: TenantId, id: string): string[] {
+/**
+ * The volumes that the deployments which write a volume write, by their specs of the previous moment or with the containers
+ * that their placements listed.
+ */
+function groupOf(moment: Moment, tenant: TenantId, id: string): string[] {
+  const { deployments } = moment
   const written = deployments.all
     .filter((kept) => kept.tenant === tenant)
     .map((kept) => deployments.was(kept.tenant, kept.id))
-    .map((was) => (was?.spec.volumes ?? []).filter(({ type, readOnly }) => type !== 'tmpfs' && !readOnly))
+    .map((was) =>
+      was === undefined ? [] : [...(was.spec.volumes ?? []), ...placedMounts(moment, tenant, was)],
+    )
+    .map((mounts) => mounts.filter(({ type, readOnly }) => type !== 'tmpfs' && !readOnly))
     .map((mounts) => mounts.map(({ volume }) => volume))
   return [...new Set([id, ...written.filter((group) => group.some((each) => each === id)).flat()])]
+}
+
+/** The mounts of containers on the node of a primary that they write. Others can no longer write. */
+function placedMounts({ placements, volumes }: Moment, tenant: TenantId, { uid }: StoredDeployment) {
+  const { assignments = [], templates = {} } = placements.was(tenant, ownerOf('deployment', uid)) ?? {}
+  return assignments.flatMap(({ nodeId, templateHash }) => {
+    const { mounts = [] } = templates[templateHash] ?? {}
+    const isHome = mounts.some(
+      ({ volume, readOnly }) => !readOnly && volumes.was(tenant, volume)?.primary?.nodeId === nodeId,
+    )
+    return isHome ? mounts : []
+  })
 }
 
 /** Invariant: the volumes of one writer are promoted together, to one node, from one common state. */

@@ -1,7 +1,7 @@
 // The volumes that are promoted together, with the filters that a node must pass: those of the volumes, and those of the
 // deployment that writes them.
 
-import type { NodeId, TenantId } from '@holdfast/contract'
+import { type NodeId, ownerOf, type TenantId } from '@holdfast/contract'
 import { acceptsWriter, type GroupMember, type TenantFacts } from '@holdfast/core'
 import { gatherTenantFacts, workloadOf } from '../../../scheduling/scheduling-facts.ts'
 import {
@@ -10,10 +10,10 @@ import {
   type StoredVolume,
   volumeWriters,
 } from '../../../store/records.ts'
-import { inTenant, type Transaction } from '../../../store/transaction.ts'
+import { inTenant, placementAt, type Transaction } from '../../../store/transaction.ts'
 import { groupOf } from '../volume-group.ts'
 import type { SituationDeps } from '../volume-situation.ts'
-import { usersOf } from '../volume-users.ts'
+import { writersOf } from '../volume-users.ts'
 
 export type PromotionMember = Pick<GroupMember<StoredVolume>, 'volume' | 'accepts'>
 
@@ -24,7 +24,7 @@ export function promotionGroup(
   volume: StoredVolume,
 ): PromotionMember[] {
   const { store, residency } = deps
-  const writers = usersOf(store, tenant, volume.id, 'write').filter(isStarted)
+  const writers = writersOf(store, tenant, volume.id).filter(isStarted)
   let facts: TenantFacts | undefined
   const acceptsWriters = (nodeId: NodeId): boolean => {
     facts ??= gatherTenantFacts(store, NO_QUOTA, tenant)
@@ -48,8 +48,8 @@ const isStarted = ({ spec, deleting }: StoredDeployment): boolean => !deleting &
 const NO_QUOTA = { limit: () => Number.POSITIVE_INFINITY }
 
 /**
- * Makes the commit compare what the group consists of: the writer of each volume, and the deployment with its mounts. A
- * workload that adds a volume to the group, or leaves it, changes one of them.
+ * Makes the commit compare what the group consists of: the writer of each volume, and the deployment with its mounts and
+ * its containers. A workload that adds a volume to the group, or leaves it, changes one of them.
  */
 export function compareGroup(
   transaction: Transaction,
@@ -59,7 +59,9 @@ export function compareGroup(
 ): void {
   for (const { id } of group) {
     transaction.get(inTenant(tenant, volumeWriters, id))
-    for (const { spec } of usersOf(store, tenant, id, 'write'))
+    for (const { uid, spec } of writersOf(store, tenant, id)) {
       transaction.get(inTenant(tenant, deployments, spec.name))
+      transaction.get(placementAt(tenant, ownerOf('deployment', uid)))
+    }
   }
 }
