@@ -104,6 +104,56 @@ const bugs: readonly Omit<Bug, 'inFailures'>[] = [
     ],
     seenBy: ['volume-content', 'acknowledged-kept'],
   },
+  {
+    name: 'promotion by a vote of an earlier version',
+    edits: [core('promotion/controller.ts', 'if (vote.cv !== record.cv) return undefined\n', '')],
+    seenBy: ['vote-stands', 'one-writer'],
+  },
+  {
+    name: 'copy that has voted promises again',
+    edits: [
+      core('promotion/copy.ts', 'if (durable.prepared && renew.cv <= durable.cv) return ignore(state)\n', ''),
+    ],
+    seenBy: ['vote-stands', 'one-writer'],
+  },
+  {
+    name: 'primary follows an outdated configuration',
+    edits: [core('promotion/primary.ts', 'if (cv <= durable.cv) return state\n', '')],
+    seenBy: ['promises-needed', 'one-writer'],
+  },
+  {
+    name: 'promotable node added in a later version than requested',
+    edits: [
+      core(
+        'promotion/controller.ts',
+        'epoch === record.epoch && cv === record.cv\n',
+        'epoch === record.epoch && cv > 0\n',
+      ),
+    ],
+    seenBy: ['promises-needed', 'one-writer'],
+  },
+  {
+    name: 'writer placed without a compare of its volumes',
+    edits: [
+      server(
+        'loops/controllers/placement/change-claims.ts',
+        'for (const id of compared) transaction.get(inTenant(tenant, volumes, id))\n',
+        'if (compared.length < 0) transaction.get(inTenant(tenant, volumes, ""))\n',
+      ),
+    ],
+    seenBy: ['at-primary', 'writer-claims', 'one-writer'],
+  },
+  {
+    name: 'group without the volumes of a rolled back writer',
+    edits: [
+      server(
+        'operations/volumes/volume-users.ts',
+        'return hasLostPrimaries(mounts, nodeId, primaryOf) ? [] : mounts\n',
+        'return hasLostPrimaries(mounts, nodeId, primaryOf) ? [] : mounts.slice(mounts.length)\n',
+      ),
+    ],
+    seenBy: ['group-together', 'settled'],
+  },
 ]
 
 export const PROMOTION_BUGS: readonly Bug[] = bugs.map((bug) => ({ ...bug, inFailures: true }))

@@ -12,6 +12,7 @@ import type {
   VolumeId,
 } from '@holdfast/contract'
 import type { Stamp } from '@holdfast/core/promotion/messages'
+import type { SavedRole } from '@holdfast/core/promotion/node/follow-volume'
 import type {
   nodeNameShape,
   StoredDeployment,
@@ -55,6 +56,8 @@ export interface SimulatedCopy {
   /** The content of the live data, the epoch to which it belongs, and its limit; undefined without live data. */
   readonly live: { readonly content: Written; readonly epoch: number; readonly isMade: boolean } | undefined
   readonly checkpoints: readonly (VolumeCheckpoint & { readonly content: Written; readonly takenAt: Stamp })[]
+  /** The role of the node in the promises of the volume, as it is on disk; undefined without one. */
+  readonly promise: SavedRole | undefined
   /** Data of earlier epochs that was set aside. */
   readonly quarantined: readonly { readonly epoch: number; readonly content: Written }[]
 }

@@ -342,6 +342,7 @@ function copiesOf({ pool }: Machine): SimulatedCopy[] {
   return [...(pool?.volumes ?? [])].map(([volume, { live, note, checkpoints, quarantined }]) => ({
     volume,
     quarantined,
+    promise: pool?.promises.get(volume),
     live: live && {
       content: live.content,
       epoch: note?.content?.epoch ?? 0,

@@ -33,6 +33,7 @@ import { copiesAllowed, drainedStays, poolBytes, volumeEpochs } from './volumes/
 import { volumeContent } from './volumes/lineage.ts'
 import { acknowledgedKept, divergenceKept, groupTogether, lossStated } from './volumes/promotions.ts'
 import { volumesSettled } from './volumes/volumes-settled.ts'
+import { promisesNeeded, voteStands } from './volumes/votes.ts'
 import { oneWriter, writerClaims } from './volumes/writers.ts'
 
 export const INVARIANTS: readonly Invariant[] = [
@@ -71,6 +72,8 @@ export const INVARIANTS: readonly Invariant[] = [
   acknowledgedKept,
   groupTogether,
   lossStated,
+  voteStands,
+  promisesNeeded,
   divergenceKept,
   residencySettled,
   settled,

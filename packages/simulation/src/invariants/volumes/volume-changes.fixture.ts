@@ -77,7 +77,7 @@ const claim =
 const held = (nodeId: NodeId, copy: Partial<SimulatedCopy>): Change => {
   return (world) =>
     withMachine(world, nodeId, () => ({
-      copies: [{ volume: V, live: undefined, checkpoints: [], quarantined: [], ...copy }],
+      copies: [{ volume: V, live: undefined, checkpoints: [], quarantined: [], promise: undefined, ...copy }],
     }))
 }
 
@@ -116,6 +116,14 @@ const promotion = {
 }
 const promoted = (changes: Partial<typeof promotion> = {}) => ({
   ...{ ...handedOver, promotable: [], cv: 2, promotions: [{ ...promotion, ...changes }] },
+})
+const voted = (cv: number, prepared = true) => ({
+  promise: { role: 'copy' as const, epoch: 1, cv, prepared },
+})
+/** The primary of the first epoch, which needs the promises of these nodes. */
+const needing = (...configured: readonly NodeId[]) => ({
+  ...{ role: 'primary' as const, copies: [N2], epoch: 1, cv: 1, configured, asked: [], unsent: [] },
+  isConfirmed: true,
 })
 /** A primary with a write that its promotable copy lacks. */
 const replicated: readonly Change[] = [
@@ -254,6 +262,21 @@ export const VOLUME_TABLE: readonly (readonly [string, string, readonly Change[]
     'loss-stated',
     'a promotion of a node that is not promotable',
     [...replicated, volume({ ...promotable, promotable: [], cv: 1 }), volume(promoted())],
+  ],
+  [
+    'vote-stands',
+    'a promotion by the vote of an earlier version',
+    [...replicated, held(N2, { ...voted(0), checkpoints: [checkpoint(4)] }), volume(promoted())],
+  ],
+  [
+    'vote-stands',
+    'a promotion without a vote',
+    [...replicated, held(N2, { ...voted(1, false), checkpoints: [checkpoint(4)] }), volume(promoted())],
+  ],
+  [
+    'promises-needed',
+    'a promotable node whose promise the primary does not need',
+    [...replicated, held(N1, { ...live(lateWrite), promise: needing() })],
   ],
   [
     'divergence-kept',
