@@ -248,8 +248,8 @@ function wait(running: Running, id: AssignmentId): void {
 /** The delay before a container that only the agent starts is started again. */
 function delayOf({ delays, machine }: Running, { item, container }: NodeAction & { kind: 'start' }): number {
   const seen = machine.containers.get(container.id)
-  if (!isStartedByAgent(item.template) || seen?.startedAt === undefined) return 0
-  const startedAt = new Date(seen.startedAt).toISOString()
+  if (!isStartedByAgent(item.template) || seen?.startedWallMs === undefined) return 0
+  const startedAt = new Date(seen.startedWallMs).toISOString()
   const finishedAt = new Date(Date.now()).toISOString()
   const delayMs = restartDelay(delays.get(container.id), { startedAt, finishedAt })
   delays.set(container.id, delayMs)

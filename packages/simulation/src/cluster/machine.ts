@@ -5,7 +5,13 @@ import type { ContainerTemplate, DesiredItem, Owner } from '@holdfast/contract'
 import { isStartedByAgent, type OwnContainer, type SeenContainer, writtenVolumes } from '@holdfast/core/node'
 import type { Behaviour } from '../script/script.ts'
 import type { Random } from '../time/random.ts'
-import { newProcess, type SimulatedProcess, type VirtualTime } from '../time/virtual-time.ts'
+import {
+  newProcess,
+  newWallClock,
+  type SimulatedProcess,
+  type VirtualTime,
+  type WallClock,
+} from '../time/virtual-time.ts'
 import { type Pool, unmountAll, writeInto } from '../volumes/pool.ts'
 import type { Fencer } from '../volumes/promises/fencer-port.ts'
 import type { MachineClock } from './machine-clock.ts'
@@ -20,6 +26,8 @@ export interface Container
   state: 'created' | 'running' | 'exited'
   stopping: boolean
   startedAt: number | undefined
+  /** Start time on the wall clock of the machine, as the engine shows it. */
+  startedWallMs: number | undefined
   exitCode: number | null
   restarts: number
   ready: boolean
@@ -40,6 +48,7 @@ export interface Machine {
   /** The machine's storage pool; undefined if it has none. */
   readonly pool: Pool | undefined
   readonly clock: MachineClock
+  readonly wall: WallClock
   /** Ends the writers whose lease ends; undefined if the machine has no pool. */
   fencer: Fencer | undefined
   /** Whether every process of the machine, its fencer included, is frozen. Its containers do not write then. */
@@ -85,17 +94,17 @@ export function newMachine(given: {
   readonly clock: MachineClock
 }): Machine {
   const { name, labels, pool, clock, capacity = DEFAULT_CAPACITY } = given
+  const wall = newWallClock()
   return {
     name,
     labels,
     capabilities: undefined,
     capacity,
-    process: newProcess(`engine ${name}`),
+    process: newProcess(`engine ${name}`, wall),
     powered: true,
     connected: true,
     containers: new Map(),
-    pool,
-    clock,
+    ...{ pool, clock, wall },
     ...{ fencer: undefined, frozen: false, thawedAt: Number.NEGATIVE_INFINITY, serversCut: false },
     ...{ serversCutUntil: 0, networkCutUntil: 0, cutTo: new Map(), queue: undefined },
     onChange: () => {},
@@ -176,7 +185,7 @@ export function engineOf(deps: MachineDeps, machine: Machine): Engine {
       machine.powered = true
       machine.frozen = false
       machine.clock.reboot()
-      machine.process = newProcess(`engine ${machine.name}`)
+      machine.process = newProcess(`engine ${machine.name}`, machine.wall)
       machine.fencer?.powerOn()
       // The engine restarts every container that was not stopped on purpose, except those that only the agent starts.
       for (const container of machine.containers.values())
@@ -220,6 +229,7 @@ function startContainer(
   const { time } = deps
   const startedAt = time.now
   Object.assign(container, { state: 'running', stopping: false, startedAt, exitCode: null, ready: false })
+  container.startedWallMs = startedAt + machine.wall.offMs
   writeLast(machine, container)
   machine.fencer?.onStarted()
   /** Runs `work` after a delay, unless the container was stopped or restarted by then. */
@@ -273,7 +283,7 @@ function create(
   const container: Container = {
     id: `${machine.name}-${machine.made}`,
     name,
-    createdAt: Math.floor(time.now / 1000),
+    createdAt: Math.floor((time.now + machine.wall.offMs) / 1000),
     assignmentId,
     generation,
     owner,
@@ -282,7 +292,7 @@ function create(
     state: 'created',
     stopping: false,
     hasCheck: item.template.healthCheck !== undefined,
-    startedAt: undefined,
+    ...{ startedAt: undefined, startedWallMs: undefined },
     exitCode: null,
     restarts: 0,
     ready: false,
@@ -313,14 +323,14 @@ export const listed = ({
 })
 
 export function inspected(container: Container): SeenContainer {
-  const { id, state, startedAt, exitCode, restarts, hasCheck, ready, unhealthy } = container
+  const { id, state, startedWallMs, exitCode, restarts, hasCheck, ready, unhealthy } = container
   return {
     id,
     state,
     exitCode,
     restarts,
     address: null,
-    startedAt: startedAt === undefined ? null : new Date(startedAt).toISOString(),
+    startedAt: startedWallMs === undefined ? null : new Date(startedWallMs).toISOString(),
     health: !hasCheck ? 'none' : ready ? 'healthy' : unhealthy ? 'unhealthy' : 'starting',
   }
 }

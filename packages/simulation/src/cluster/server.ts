@@ -35,7 +35,7 @@ import { connectMemory } from '../memory/connect-memory.ts'
 import type { MemoryKeyspace } from '../memory/keyspace.ts'
 import type { LineCall, LineFault } from '../memory/line.ts'
 import type { Random } from '../time/random.ts'
-import { newProcess, type SimulatedProcess, type VirtualTime } from '../time/virtual-time.ts'
+import { newProcess, type SimulatedProcess, type VirtualTime, type WallClock } from '../time/virtual-time.ts'
 import { engineFor } from './engine.ts'
 import type { Pace } from './given-world.ts'
 
@@ -51,6 +51,8 @@ export interface ServerDeps {
   readonly pace: Pace
   /** The setting `volumes.enabled`. */
   readonly volumesEnabled: boolean
+  /** The wall clock of the host of a server, by the server's name. */
+  wallOf(server: string): WallClock
   /** Asks the agent of a node what its copies of volumes use. */
   measure(nodeId: NodeId): readonly Measurement[] | 'unreachable'
   /** Sends a request of one server to another, which may be dead, paused or replaced. */
@@ -107,7 +109,7 @@ const ARCHIVED = 50
 
 export async function startServer(deps: ServerDeps, name: string): Promise<Server> {
   const { time, clock, ids } = deps
-  const process = newProcess(`server ${name}`)
+  const process = newProcess(`server ${name}`, deps.wallOf(name))
   const line: StoreLine = { slowMs: 0, state: 'good' }
   const memory = connectMemory(deps.keyspace, lineOf(deps.random, line))
   const engine = engineFor(time, process, memory)

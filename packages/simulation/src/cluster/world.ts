@@ -14,7 +14,13 @@ import type { MemoryKeyspace } from '../memory/keyspace.ts'
 import type { Behaviour } from '../script/script.ts'
 import { createIds, createRandom, type Random } from '../time/random.ts'
 import { createTrace, eventLine, type StoryLine, type Trace } from '../time/trace.ts'
-import { newProcess, type SimulatedProcess, type VirtualTime } from '../time/virtual-time.ts'
+import {
+  newProcess,
+  newWallClock,
+  type SimulatedProcess,
+  type VirtualTime,
+  type WallClock,
+} from '../time/virtual-time.ts'
 import type { PromiseMessage } from '../volumes/promises/keep-promises.ts'
 import { createWriteLog, type WriteLog } from '../volumes/written.ts'
 import type { Agent } from './agent.ts'
@@ -84,7 +90,8 @@ export interface WorldOptions {
 export function createWorld(options: WorldOptions): World {
   const { seed, time, keyspace, residency, registries, pace, volumesEnabled, steady = false } = options
   const trace = createTrace()
-  const clock: Clock = { now: () => Math.floor(time.now) }
+  const clock: Clock = { now: () => time.wallNow }
+  const walls = new Map<string, WallClock>()
   const ids = createIds(createRandom(seed, 'ids'), clock.now)
   const delays = createRandom(seed, 'world')
   const random = steady ? { ...delays, below: () => 0 } : delays
@@ -106,6 +113,11 @@ export function createWorld(options: WorldOptions): World {
     serverDeps: {
       ...{ time, keyspace, clock, ids, random, residency, registries, pace, onWarning, volumesEnabled },
       measure: (nodeId) => measure(world, nodeId),
+      wallOf(server) {
+        const wall = walls.get(server) ?? newWallClock()
+        walls.set(server, wall)
+        return wall
+      },
       post: (from, post) => postToServer(world, from, post),
     },
     servers: new Map(),
@@ -165,7 +177,7 @@ export function addNode(world: World, tenant: TenantId, machine: Machine, identi
     },
     machine,
   )
-  const agent = newProcess(`agent ${machine.name}`)
+  const agent = newProcess(`agent ${machine.name}`, machine.wall)
   const node: SimulatedNode = {
     tenant,
     machine,
@@ -190,7 +202,7 @@ export function startNodeAgent(world: World, node: SimulatedNode): void {
   const { time, random, ids } = world
   const { machine, engine, identity } = node
   node.starts += 1
-  node.agent = newProcess(`agent ${machine.name}`)
+  node.agent = newProcess(`agent ${machine.name}`, machine.wall)
   time.runAs(node.agent, () => {
     const bootId = ids.ulid()
     const dial = () => dialFrom(world, node)

@@ -85,6 +85,8 @@ interface Invariants {
   check(world: Snapshot): Violation[]
   /** Checks the end-state invariants on the last snapshot, after the script and the time to settle. */
   checkEnd(): Violation[]
+  /** Whether all faults are over and the last snapshot breaks no end-state invariant. */
+  isSettled(): boolean
 }
 
 export function createInvariants(script: Script, invariants: readonly Invariant[] = INVARIANTS): Invariants {
@@ -103,6 +105,7 @@ export function createInvariants(script: Script, invariants: readonly Invariant[
       return ask(last, false)
     },
     checkEnd: () => (last === undefined || !isOver(script, last) ? [] : ask(last, true)),
+    isSettled: () => last !== undefined && isOver(script, last) && ask(last, true).length === 0,
   }
 }
 

@@ -3,6 +3,7 @@
 
 import { writeAfterThaw } from '../cluster/machine.ts'
 import { type SimulatedNode, startNodeAgent, stopNodeAgent, type World } from '../cluster/world.ts'
+import { stepWall } from '../time/virtual-time.ts'
 import { PRIMARY_OF, type Step } from './script.ts'
 
 type Failure = Extract<
@@ -18,6 +19,7 @@ type Failure = Extract<
       | 'servers-cut'
       | 'peer-cut'
       | 'clock-rate'
+      | 'wall-step'
   }
 >
 
@@ -68,6 +70,10 @@ export function failMachine(world: World, step: Failure, say: (node: string, mes
     case 'clock-rate':
       note(`its clock runs at ${step.percent} %.`)
       machine.clock.setRate(step.percent / 100)
+      break
+    case 'wall-step':
+      note(`its wall clock is wrong by ${step.byMs} ms for ${step.forMs} ms.`)
+      stepWall(world.time, machine.wall, step.byMs, step.forMs)
       break
   }
 }

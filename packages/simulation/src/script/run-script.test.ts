@@ -212,6 +212,25 @@ test('holds a deployment until its dependency is ready, and keeps it running whe
   expect(containers.map(({ state }) => state)).toEqual(['ready', 'ready'])
 })
 
+test('ends a script early once the cluster was settled for long enough, and not before its last step', async () => {
+  const steps = [applied(1_000, { replicas: 1 }), applied(40_000, { replicas: 2 })]
+  const untilSettled = (restMs: number, isSettled: () => boolean) => {
+    const script: Script = { cluster: CLUSTER, steps, settleMs: 180_000, pace: 'coarse' }
+    return runScript({ ...script, restMs }, { seed: 1, isSettled })
+  }
+  const whole = await untilSettled(30_000, () => false)
+  const early = await untilSettled(30_000, () => true)
+  expect(early.story).toEqual(whole.story)
+  expect(early.steps).toBeLessThan(whole.steps * 0.6)
+  let turns = 0
+  const later = await untilSettled(30_000, () => {
+    turns += 1
+    return turns !== 10
+  })
+  expect(later.steps).toBeGreaterThan(early.steps)
+  expect(later.steps).toBeLessThan(whole.steps)
+})
+
 test('places only work of the platform on a control-plane node, and keeps the containers it has', async () => {
   const { check, last } = watching()
   const isTaken = (name: string) => last()?.machines.find((each) => each.name === name)?.containers.length

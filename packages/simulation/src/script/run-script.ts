@@ -7,7 +7,7 @@ import { createWorld, snapshotOf, type World } from '../cluster/world.ts'
 import { createMemoryKeyspace, type MemoryKeyspace } from '../memory/keyspace.ts'
 import { createRandom } from '../time/random.ts'
 import type { StoryLine } from '../time/trace.ts'
-import { installVirtualTime, type VirtualTime } from '../time/virtual-time.ts'
+import { installVirtualTime } from '../time/virtual-time.ts'
 import type { Script } from './script.ts'
 import { takeStep } from './take-step.ts'
 
@@ -16,6 +16,8 @@ export interface RunOptions {
   readonly seed: number
   /** Checks a snapshot after every virtual event that changed a record or a machine. The first violation ends the run. */
   readonly check?: (snapshot: Snapshot) => readonly Violation[]
+  /** Whether all faults are over and every end-state invariant holds. Asked after the last step of a script with `restMs`. */
+  readonly isSettled?: () => boolean
   /** Wraps the store that all servers share, for a test that changes what the servers write. */
   readonly wrapStore?: (keyspace: MemoryKeyspace) => MemoryKeyspace
 }
@@ -38,6 +40,7 @@ const STARTED_AT = Date.UTC(2026, 0, 1)
 const SETTLE_MS = 180_000
 const SHORT_STACK = 4
 const MOST_SET_UP_MS = 120_000
+const REST_CHECK_MS = 2_000
 
 /** Runs a script. Only one run at a time per process, because a run replaces the timers and clocks of the process. */
 export async function runScript(script: Script, options: RunOptions): Promise<RunResult> {
@@ -55,7 +58,7 @@ export async function runScript(script: Script, options: RunOptions): Promise<Ru
   Error.stackTraceLimit = SHORT_STACK
   const stopListening = listenForRejections(checking.fail)
   try {
-    await runWhole(script, world, time, checking)
+    await runWhole(script, world, checking, options.isSettled)
     return checking.result()
   } finally {
     stopListening()
@@ -64,7 +67,13 @@ export async function runScript(script: Script, options: RunOptions): Promise<Ru
   }
 }
 
-async function runWhole(script: Script, world: World, time: VirtualTime, checking: Checking): Promise<void> {
+async function runWhole(
+  script: Script,
+  world: World,
+  checking: Checking,
+  isSettled: RunOptions['isSettled'],
+): Promise<void> {
+  const { time } = world
   const upBy = time.elapsedMs + MOST_SET_UP_MS
   let up = false
   const ready = setUp(world, script).then(() => {
@@ -81,7 +90,28 @@ async function runWhole(script: Script, world: World, time: VirtualTime, checkin
   const last = Math.max(0, ...script.steps.map(({ at }) => at))
   world.troubledUntilMs = world.startedMs + last
   const until = world.startedMs + last + (script.settleMs ?? SETTLE_MS)
-  await time.runUntil(until, checking.settled).catch(checking.fail)
+  const { restMs } = script
+  const isAtRest =
+    restMs === undefined || isSettled === undefined
+      ? () => false
+      : createRest(world.startedMs + last, restMs, isSettled)
+  const isOver = () => checking.settled() || isAtRest(time.elapsedMs)
+  await time.runUntil(until, isOver).catch(checking.fail)
+}
+
+/** Returns true once the cluster has been settled whenever it was checked for the given time after the last step. */
+function createRest(
+  fromMs: number,
+  restMs: number,
+  isSettled: () => boolean,
+): (elapsedMs: number) => boolean {
+  let [nextMs, restingSinceMs] = [fromMs, Number.POSITIVE_INFINITY]
+  return (elapsedMs) => {
+    if (elapsedMs < nextMs) return false
+    nextMs = elapsedMs + REST_CHECK_MS
+    restingSinceMs = isSettled() ? Math.min(restingSinceMs, elapsedMs) : Number.POSITIVE_INFINITY
+    return elapsedMs - restingSinceMs >= restMs
+  }
 }
 
 interface Checking {

@@ -47,6 +47,7 @@ export const scriptShape = object({
   cluster: clusterShape,
   steps: list(json<unknown>()),
   settleMs: optional(ms),
+  restMs: optional(ms),
   pace: optional(oneOf(['true', 'coarse'])),
 })
 
@@ -81,6 +82,8 @@ export const stepShapes: { readonly [D in Step['do']]: ObjectNode } = {
   'servers-cut': nodeForAWhile,
   'peer-cut': object({ ...nodeForAWhile.fields, to: string(), oneWay: boolean() }),
   'clock-rate': object({ ...ofNode, percent: integer({ minimum: 1 }) }),
+  'wall-step': object({ ...nodeForAWhile.fields, byMs: integer() }),
+  'server-wall-step': object({ ...forAWhile.fields, byMs: integer() }),
   labels: object({ ...ofNode, labels: map(string()) }),
   'agent-version': object({ ...ofNode, capabilities: optional(list(string())) }),
   cordon: object(ofNode),

@@ -89,6 +89,14 @@ export type StepAction =
     }
   /** The clock of the machine runs faster or slower from now on, in percent of its rate. */
   | { readonly do: 'clock-rate'; readonly node: string; readonly percent: number }
+  /** The wall clock of the machine, or of a server's host, is wrong by so much for a time. Its other clocks are not. */
+  | { readonly do: 'wall-step'; readonly node: string; readonly byMs: number; readonly forMs: number }
+  | {
+      readonly do: 'server-wall-step'
+      readonly server: string
+      readonly byMs: number
+      readonly forMs: number
+    }
   /** The labels in the agent's configuration change, and the agent restarts to advertise the new labels. */
   | { readonly do: 'labels'; readonly node: string; readonly labels: { readonly [key: string]: string } }
   /** The node's agent is replaced by one of another version, which states these capabilities; absent: it states none. */
@@ -163,4 +171,6 @@ export interface Script {
   readonly pace?: 'true' | 'coarse'
   /** Virtual milliseconds that the simulation continues after the last step; default 3 minutes. */
   readonly settleMs?: number
+  /** The simulation ends earlier once the cluster has been settled for so many virtual milliseconds; default never. */
+  readonly restMs?: number
 }

@@ -32,7 +32,7 @@ export async function simulate({ file, seed: asked }: SimulateOptions): Promise<
   const { script } = read
   const seed = asked ?? script.seed ?? 1
   const invariants = createInvariants(script)
-  const result = await runScript(script, { seed, check: invariants.check })
+  const result = await runScript(script, { seed, ...invariants })
   const violations = result.violations.length > 0 ? result.violations : invariants.checkEnd()
   const summed = {
     ...result,

@@ -11,6 +11,7 @@ import {
   turnOn,
   type World,
 } from '../cluster/world.ts'
+import { stepWall } from '../time/virtual-time.ts'
 import { failMachine, losePower } from './fail-machine.ts'
 import type { Step } from './script.ts'
 
@@ -43,6 +44,7 @@ function act(world: World, step: Step, fail: (error: unknown) => void): void {
     case 'servers-cut':
     case 'peer-cut':
     case 'clock-rate':
+    case 'wall-step':
       failMachine(world, step, (name, message) => say(world, '', `node ${name}`, message))
       break
     case 'server-killed':
@@ -51,6 +53,7 @@ function act(world: World, step: Step, fail: (error: unknown) => void): void {
     case 'store-cut':
     case 'store-flaky':
     case 'store-slow':
+    case 'server-wall-step':
       changeServer(world, step, fail)
       break
     case 'store-compacted':
@@ -166,6 +169,11 @@ function changeServer(world: World, step: ServerStep, fail: (error: unknown) => 
       note('resumes with its old view.')
       time.resume(server.process)
     })
+    return
+  }
+  if (step.do === 'server-wall-step') {
+    note(`its wall clock is wrong by ${step.byMs} ms for ${step.forMs} ms.`)
+    stepWall(time, server.process.wall, step.byMs, step.forMs)
     return
   }
   changeLine(server.line, step, note)

@@ -135,7 +135,7 @@ const lasting = ({ random, isStorm }: FailureBuilder, least: number, most: numbe
 
 function failed(
   builder: FailureBuilder,
-  kind: Exclude<Extract<StepAction, { node: string; forMs: number }>['do'], 'peer-cut'>,
+  kind: Exclude<Extract<StepAction, { node: string; forMs: number }>['do'], 'peer-cut' | 'wall-step'>,
   least: number,
   most: number,
 ): StepAction {

@@ -6,6 +6,7 @@ import { randomCluster, randomVolumeCluster } from './random-cluster.ts'
 import { randomFailureCluster, randomFailureSteps } from './random-failure-steps.ts'
 import { randomSteps } from './random-steps.ts'
 import { randomVolumeSteps } from './random-volume-steps.ts'
+import { LONGEST_WALL_STEP_MS, MOST_WALL_MS, randomWallSteps } from './random-wall-steps.ts'
 
 /** Time to settle: longer than the longest server fault, a missed grace period and a rollout together. */
 const SETTLE_MS = 130_000
@@ -19,6 +20,14 @@ export const FIRST_FAILURE_SEED = 1_000_000_000
 const TRUE_PACE_EVERY = 4
 /** Also enough for two promotions one after the other, and for new copies afterwards. */
 const FAILURES_SETTLE_MS = 220_000
+/** A settled cluster is watched for a minute, which is longer than a process stays dead or a wall clock wrong. */
+const REST_MS = 61_000
+/** One script of failures in so many is watched for the whole time to settle. */
+const WHOLE_SETTLE_EVERY = 9
+/** One script of failures in so many also steps wall clocks. */
+const WALL_STEPS_EVERY = 5
+/** A record with a time in the future delays work that is due after it, so such a cluster has longer to settle. */
+const WALL_SETTLE_MS = FAILURES_SETTLE_MS + LONGEST_WALL_STEP_MS + MOST_WALL_MS
 
 export function randomScript(seed: number): Script {
   const random = createRandom(seed, 'script')
@@ -26,7 +35,12 @@ export function randomScript(seed: number): Script {
     const cluster = randomFailureCluster(random)
     const steps = randomFailureSteps(random, cluster)
     const pace = seed % TRUE_PACE_EVERY === 0 ? 'true' : 'coarse'
-    return { seed, cluster, steps, settleMs: FAILURES_SETTLE_MS, pace }
+    const rest = seed % WHOLE_SETTLE_EVERY === 0 ? {} : { restMs: REST_MS }
+    if (seed % WALL_STEPS_EVERY !== 0)
+      return { seed, cluster, steps, settleMs: FAILURES_SETTLE_MS, ...rest, pace }
+    const wall = randomWallSteps(createRandom(seed, 'wall'), cluster, steps)
+    const stepped = [...steps, ...wall].sort((one, other) => one.at - other.at)
+    return { seed, cluster, steps: stepped, settleMs: WALL_SETTLE_MS, ...rest, pace }
   }
   const hasVolumes = seed % VOLUME_EVERY === 0
   const cluster = hasVolumes ? randomVolumeCluster(random) : randomCluster(random)

@@ -27,7 +27,7 @@ export const runSeed = (seed: number): Promise<SeedResult> => runGiven(randomScr
 export async function runGiven(script: Script, seed: number): Promise<SeedResult> {
   const invariants = createInvariants(script)
   try {
-    const result = await runScript(script, { seed, check: invariants.check })
+    const result = await runScript(script, { seed, ...invariants })
     const { traceHash, steps, checks, failures } = result
     const violations = result.violations.length > 0 ? result.violations : invariants.checkEnd()
     const promotions = result.story.filter(({ message }) => message.includes(PROMOTED)).length

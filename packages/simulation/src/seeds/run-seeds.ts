@@ -14,13 +14,16 @@ interface SeedsWanted<R> {
   onResult(result: R): boolean
 }
 
+/** A simulation makes much that soon is garbage. A larger young generation is collected less often. */
+const MEMORY = { maxYoungGenerationSizeMb: 192 }
+
 const OWN_WORKER = new URL('./seed-worker.ts', import.meta.url)
 
 /** Runs the seeds. Resolves when all seeds have run or `onResult` returned false. */
 export async function runSeeds<R = SeedResult>(wanted: SeedsWanted<R>): Promise<void> {
   const { threads = availableParallelism(), worker: url = OWN_WORKER } = wanted
   const left = wanted.seeds[Symbol.iterator]()
-  const workers = Array.from({ length: threads }, () => new Worker(url))
+  const workers = Array.from({ length: threads }, () => new Worker(url, { resourceLimits: MEMORY }))
   let over = false
   const onResult = (result: R): void => {
     if (!wanted.onResult(result)) over = true

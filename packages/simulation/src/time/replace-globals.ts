@@ -4,11 +4,12 @@
 import type { Random } from './random.ts'
 
 export interface Timekeeper {
-  readonly startedAt: number
   readonly random: Random
   /** Shortest period of an interval timer in milliseconds; shorter periods are extended to this. */
   readonly coarseMs: number
   elapsedMs(): number
+  /** The time on the wall clock of the process that runs, in milliseconds since 1970. */
+  wallNow(): number
   later(work: () => void, delayMs: number, everyMs: number | undefined): Cancellable
   soon(work: () => void): Cancellable
 }
@@ -44,7 +45,7 @@ export function replaceGlobals(time: Timekeeper): () => void {
   const [realNow, realRandom] = [Date.now, Math.random]
   Object.assign(globalThis, timersOf(time))
   Object.defineProperty(performance, 'now', { configurable: true, value: time.elapsedMs })
-  Object.assign(Date, { now: () => time.startedAt + Math.floor(time.elapsedMs()) })
+  Object.assign(Date, { now: time.wallNow })
   Object.assign(Math, { random: time.random.number })
   return () => {
     Object.assign(globalThis, real)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createRandom } from './random.ts'
-import { installVirtualTime, newProcess, type VirtualTime } from './virtual-time.ts'
+import { installVirtualTime, newProcess, newWallClock, stepWall, type VirtualTime } from './virtual-time.ts'
 
 const STARTED_AT = Date.UTC(2026, 0, 1)
 const never = () => false
@@ -64,6 +64,24 @@ test('stops clocks between events and moves them with events', async () => {
     setTimeout(() => say(now()), 90_000)
   })
   expect(log).toEqual(['0 0', '90000 90000'])
+})
+
+test('shows a process the wall clock of its host, wrong until the end of its last step, and moves nothing else', async () => {
+  const log = await order(100, (say, time) => {
+    const wall = newWallClock()
+    const off = () => Date.now() - STARTED_AT - performance.now()
+    time.runAs(newProcess('one', wall), () =>
+      setInterval(() => say(`one at ${performance.now()}: ${off()}`), 10),
+    )
+    time.runAs(newProcess('two'), () => setTimeout(() => say(`two: ${off()}`), 25))
+    setTimeout(() => stepWall(time, wall, -600_000, 20), 15)
+    setTimeout(() => stepWall(time, wall, 5_000, 20), 25)
+  })
+  const ticks = ['10: 0', '20: -600000', '30: 5000', '40: 5000', '50: 0']
+  expect(log.filter((line) => line.startsWith('one')).slice(0, 5)).toEqual(
+    ticks.map((tick) => `one at ${tick}`),
+  )
+  expect(log).toContain('two: 0')
 })
 
 test('repeats an interval until it is cleared, and never runs a cleared timer', async () => {

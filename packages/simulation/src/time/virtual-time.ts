@@ -6,12 +6,37 @@ import { createHeap } from './heap.ts'
 import type { Random } from './random.ts'
 import { replaceGlobals } from './replace-globals.ts'
 
+/** The wall clock of a host, which all its processes read. No other clock depends on it. */
+export interface WallClock {
+  /** Milliseconds by which it differs from the true time. */
+  offMs: number
+  /** Virtual time at which the last step is undone. */
+  wrongUntilMs: number
+}
+
+export const newWallClock = (): WallClock => ({ offMs: 0, wrongUntilMs: 0 })
+
+/** Steps a wall clock away from the true time, until the end of the step or until the next one. */
+export function stepWall(
+  time: Pick<VirtualTime, 'elapsedMs' | 'plan'>,
+  wall: WallClock,
+  offMs: number,
+  forMs: number,
+): void {
+  const wrongUntilMs = time.elapsedMs + forMs
+  Object.assign(wall, { offMs, wrongUntilMs })
+  time.plan(forMs, undefined, () => {
+    if (wall.wrongUntilMs === wrongUntilMs) wall.offMs = 0
+  })
+}
+
 /** A simulated process that can die or be paused as a whole: its planned events are then dropped or delayed. */
 export interface SimulatedProcess {
   readonly name: string
   alive: boolean
   /** Events that a paused process missed, in order; undefined while the process runs. */
   held: Planned[] | undefined
+  readonly wall: WallClock
 }
 
 interface Planned {
@@ -24,11 +49,15 @@ interface Planned {
   cancelled: boolean
 }
 
-export const newProcess = (name: string): SimulatedProcess => ({ name, alive: true, held: undefined })
+export const newProcess = (name: string, wall = newWallClock()): SimulatedProcess => ({
+  ...{ name, alive: true, held: undefined, wall },
+})
 
 export interface VirtualTime {
   /** Current virtual time in milliseconds since 1970. */
   readonly now: number
+  /** The time on the wall clock of the process that runs; the true time outside of any process. */
+  readonly wallNow: number
   /** Virtual milliseconds since the installation of virtual time. */
   readonly elapsedMs: number
   /** Number of virtual events that ran so far. */
@@ -91,10 +120,11 @@ export function installVirtualTime(startedAt: number, random: Random, coarseMs =
     current: undefined,
   }
   const realSetImmediate = globalThis.setImmediate
+  const wallNow = (): number => Math.floor(startedAt + running.elapsedMs + (running.current?.wall.offMs ?? 0))
   const uninstall = replaceGlobals({
-    startedAt,
     random,
     coarseMs,
+    wallNow,
     elapsedMs: () => running.elapsedMs,
     later: (work, delayMs, everyMs) => addTimer(running, delayMs, running.current, work, everyMs),
     soon: (work) => {
@@ -106,6 +136,9 @@ export function installVirtualTime(startedAt: number, random: Random, coarseMs =
   return {
     get now() {
       return startedAt + running.elapsedMs
+    },
+    get wallNow() {
+      return wallNow()
     },
     get elapsedMs() {
       return running.elapsedMs
@@ -169,22 +202,31 @@ const immediateOf = (process: SimulatedProcess | undefined, work: () => void): P
 
 /** Runs the next event. Returns false if no event is left up to the given time. */
 function step(running: Running, until: number): boolean {
-  const planned = takeImmediate(running) ?? takeTimer(running, until)
+  const planned = takeRunnable(running, until)
   if (planned === undefined) return false
-  running.inThisMoment += 1
-  if (running.inThisMoment > MOST_IN_A_MOMENT)
-    throw new Error(`time does not move on: ${planned.process?.name ?? 'the script'} plans without end`)
-  const { process } = planned
-  if (planned.cancelled || process?.alive === false) return true
-  if (process?.held !== undefined) {
-    process.held.push(planned)
-    return true
-  }
   running.steps += 1
   rearm(running, planned)
-  running.current = process
+  running.current = planned.process
   planned.work()
   return true
+}
+
+/**
+ * The next event that can run. Most deadlines are cancelled before they are due, so events that do nothing are dropped
+ * here, without a turn of the real event loop.
+ */
+function takeRunnable(running: Running, until: number): Planned | undefined {
+  for (;;) {
+    const planned = takeImmediate(running) ?? takeTimer(running, until)
+    if (planned === undefined) return undefined
+    running.inThisMoment += 1
+    if (running.inThisMoment > MOST_IN_A_MOMENT)
+      throw new Error(`time does not move on: ${planned.process?.name ?? 'the script'} plans without end`)
+    const { process } = planned
+    if (planned.cancelled || process?.alive === false) continue
+    if (process?.held === undefined) return planned
+    process.held.push(planned)
+  }
 }
 
 /** Plans the next run of an interval timer before the current run, because the current run may clear the timer. */

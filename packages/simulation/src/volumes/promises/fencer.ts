@@ -45,7 +45,7 @@ const LOOK_SPREAD_MS = 75
 export function createFencer(deps: FencerDeps): Fencer {
   const { machine, random } = deps
   const fencing: Fencing = {
-    ...{ ...deps, process: newProcess(`fencer ${machine.name}`), file: undefined },
+    ...{ ...deps, process: newProcess(`fencer ${machine.name}`, machine.wall), file: undefined },
     ...{ known: new Map(), fences: new Map(), diedMs: undefined, nextMs: Number.POSITIVE_INFINITY },
   }
   return {
@@ -120,7 +120,7 @@ function check(fencing: Fencing): void {
     const before = fences.get(name)
     const step = runFencer(before ?? { fenced: false }, leaseEndMs, machine.clock.now(), PROMOTION_TIMINGS)
     if (step.kill) killWriters(fencing, name)
-    if (step.announce) fences.set(name, { fenced: true, since: new Date(time.now).toISOString() })
+    if (step.announce) fences.set(name, { fenced: true, since: new Date(time.wallNow).toISOString() })
     if (!step.state.fenced) fences.delete(name)
   }
   const open = [...fencing.known.values()].filter(({ name }) => !fences.has(name))
@@ -149,7 +149,7 @@ function kill(fencing: Fencing, forMs: number): void {
 
 /** A fencer that starts continues with the groups of its last report, and with the deadlines. */
 function restart(fencing: Fencing): void {
-  fencing.process = newProcess(`fencer ${fencing.machine.name}`)
+  fencing.process = newProcess(`fencer ${fencing.machine.name}`, fencing.machine.wall)
   Object.assign(fencing, { diedMs: undefined, nextMs: Number.POSITIVE_INFINITY })
   if (fencing.machine.frozen) fencing.time.pause(fencing.process)
   planCheck(fencing, 0)
