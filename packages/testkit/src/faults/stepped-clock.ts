@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { env } from 'node:process'
 
 const READ_MS = 20
-const file = env.HOLDFAST_TEST_CLOCK ?? ''
+const file = env.STEPPED_CLOCK_FILE ?? ''
 const System = Date
 const systemNow = System.now
 

@@ -174,7 +174,7 @@ export const clockFile = (node: LabNode): string => join(node.folder, 'clock')
 /** Environment variables of a process whose wall clock is ahead by the milliseconds in a file. */
 export const steppedClockEnv = (file: string): { readonly [name: string]: string } => ({
   NODE_OPTIONS: `--import=${STEPPED_CLOCK}`,
-  HOLDFAST_TEST_CLOCK: file,
+  STEPPED_CLOCK_FILE: file,
 })
 
 const clockEnv = (node: LabNode, { steppableClock }: AgentSettings): { readonly [name: string]: string } =>
