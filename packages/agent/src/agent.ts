@@ -4,7 +4,7 @@
 
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { defined, engineWarnings, type MachineContainer } from '@holdfast/contract'
+import { type AssignmentId, defined, engineWarnings, type MachineContainer } from '@holdfast/contract'
 import { readOwnLabels } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import { type ConvergeDeps, startConverging } from './converge/converge.ts'
@@ -19,6 +19,7 @@ import type { Engine, EngineVersion } from './ports/engine.ts'
 import type { OomKills } from './ports/oom-kills.ts'
 import type { RouterAdmin } from './ports/router.ts'
 import type { DesiredChange, StartSession, Storage } from './ports/session.ts'
+import type { UsageReader } from './ports/usage.ts'
 import type { MountableCopies } from './ports/volume-copies.ts'
 import { MOUNT_POINTS } from './ports/volume-pool.ts'
 import { openRouterKeys, type RouterKeys } from './routing/router-keys.ts'
@@ -32,6 +33,7 @@ import { createNodeRole } from './state/node-role.ts'
 import { countStart, type NodeState } from './state/node-state.ts'
 import { createKeptLogs, type KeptLogs } from './streams/kept-logs.ts'
 import { createSessionStreams } from './streams/node-streams.ts'
+import { type RunningContainer, startSampler } from './usage/sample-node.ts'
 
 /** Number of concurrent creates and starts per CPU core; more would only make each create and start slower. */
 const WORK_PER_CORE = 2
@@ -44,6 +46,8 @@ export interface AgentOptions extends VolumeOptions {
   readonly startSession: StartSession
   /** OOM kills by the kernel; undefined: only those that the engine reports are known. */
   readonly oomKills?: OomKills | undefined
+  /** Reads the usage of containers and machine; undefined: the agent sends no samples. */
+  readonly usage?: UsageReader
   /** The node's router; undefined: this node routes nothing. */
   readonly router?: RouterAdmin
   /** The address at which the tenant's other nodes reach this node's router. */
@@ -110,6 +114,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     const items = [...desiredSet.desired.values()]
     file.save({ revision: change.revision, items, ...routing.saved(), ...volumes.saved() })
   }
+  const running = (): RunningContainer[] => listRunning(desiredSet.desired.keys(), statuses)
+  const sampler = options.usage && startSampler({ reader: options.usage, running, monotonicMs })
   const session = options.startSession({
     state,
     machine: () => machineFacts(configuredFacts(options, keys, volumes.storage()), engineVersion, build),
@@ -117,6 +123,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     onDesired,
     containers: () => listMachine(engine, state, statuses),
     ...volumeAnswers(volumes),
+    ...defined({ sampler }),
     streams: createSessionStreams({
       ...{ engine, tenant: state.tenant, keptLogs: kept.keptLogs, log },
       divergences: volumes.divergences,
@@ -132,6 +139,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   return {
     async close() {
       session.close()
+      sampler?.close()
       await volumes.close()
       keys?.close()
       await node.close()
@@ -238,6 +246,14 @@ function startNode(
     },
   }
 }
+
+/** The containers that run as far as the agent knows. One that has just ended cannot be read and is counted as such. */
+const listRunning = (ids: Iterable<AssignmentId>, statuses: ReplicaStatusTable): RunningContainer[] =>
+  [...ids].flatMap((id) => {
+    const seen = statuses.view(id)?.container
+    if (typeof seen !== 'object' || seen.state !== 'running') return []
+    return [{ id, containerId: seen.id, pid: seen.pid }]
+  })
 
 /** Lists every container of the machine, including those that Holdfast did not create, without their environments. */
 async function listMachine(

@@ -10,6 +10,7 @@ import { createDockerEngine } from './adapters/docker/docker-engine.ts'
 import { createHostVolumes } from './adapters/host-volumes.ts'
 import { createWriterFreezer } from './adapters/kernel/freeze-writers.ts'
 import { openOomKills } from './adapters/kernel/oom-kills.ts'
+import { createUsageReader } from './adapters/kernel/usage-files.ts'
 import { startAgent, WRITERS_CGROUP } from './agent.ts'
 import {
   type EnrollLine,
@@ -80,7 +81,7 @@ async function run({
     log.warn({}, 'no fencer: volumes of this node get no promotable copies')
   const exchange = { peers, promiseLeaseMs, openPool, fencer }
   const given = defined({ peerAddress, securePeerAddress, ...exchange, oomKills: openOomKills(log) })
-  const machine = { host: createHostVolumes(cgroup), freezer: createWriterFreezer(cgroup), cgroup }
+  const machine = { host: createHostVolumes(cgroup), freezer: createWriterFreezer(cgroup), cgroup, usage: createUsageReader(folder) }
   const agent = await startAgent({ state, folder, engine, startSession, router, ...machine, ...given, log })
   log.info({ node: state.nodeName, id: state.nodeId, server: state.server }, 'agent started')
   await new Promise<void>((resolve) => {

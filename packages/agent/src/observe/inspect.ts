@@ -246,8 +246,8 @@ const knownExit = (view: ReplicaView | undefined, containerId: string): LastExit
 
 /** Continues the agent's count of restarts, because Docker resets its own count when the agent starts a container. */
 function keepRestartCount(before: ReplicaView['container'], found: InspectedContainer): SeenContainer {
-  const { id, state, startedAt, restarts, health, exitCode, address, proof } = found
-  const seen = { id, state, startedAt, restarts, health, exitCode, address, proof }
+  const { id, state, startedAt, restarts, health, exitCode, address, pid, proof } = found
+  const seen = { id, state, startedAt, restarts, health, exitCode, address, pid, proof }
   if (typeof before !== 'object' || before.id !== id) return seen
   const wasReset = before.startedAt !== null && startedAt !== before.startedAt && restarts <= before.restarts
   return {

@@ -27,6 +27,7 @@ import type { ResolvedEnvironment } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import type { ReportedRole } from '../state/node-role.ts'
 import type { NodeState } from '../state/node-state.ts'
+import type { NodeSampler } from '../usage/sample-node.ts'
 import type { OpenSessionStreams } from './streams.ts'
 
 export type Storage = NonNullable<Hello['storage']>
@@ -108,6 +109,8 @@ export interface SessionOptions {
   promises?(method: 'promises' | 'prepare', asked: readonly AskedVolume[]): Promise<PromiseAnswer[]>
   /** Deletes quarantined data: true if there was any. Rejects if the outcome is unknown. Absent: this node has no pool. */
   deleteDivergence?(kept: KeptEpoch): Promise<boolean>
+  /** Takes the samples that heartbeats carry. Absent: this node sends none. */
+  readonly sampler?: Pick<NodeSampler, 'history' | 'sample' | 'now'>
   /** Opens streams. Absent: this node offers none. */
   readonly streams?: OpenSessionStreams
   readonly log: Logger

@@ -20,6 +20,8 @@ import {
 import { type RawData, WebSocket } from 'ws'
 import type { SessionOptions } from '../ports/session.ts'
 import type { SessionStreams, StreamSocket } from '../ports/streams.ts'
+import type { UsageFeed } from '../usage/usage-feed.ts'
+import type { UsagePart } from '../usage/usage-history.ts'
 import { inMessages, type KeptReports } from './kept-reports.ts'
 import { readServerMessage } from './read-server-message.ts'
 import type { ServerCalls } from './server-calls.ts'
@@ -27,6 +29,8 @@ import type { ServerCalls } from './server-calls.ts'
 export interface Connection {
   /** Sends a message to the server; returns false if the session is not open. */
   send(message: AgentMessage): boolean
+  /** Sends samples that the server lacks; returns false if the session is not open. */
+  sendUsage(part: UsagePart): boolean
   /** Sends a report. Does nothing before the first desired set arrives; kept reports are sent after that set. */
   report(observations: Observation[], orphans?: readonly string[]): void
   /** Sends a report about copies of volumes, if the server has sent copies in this session. */
@@ -59,6 +63,8 @@ const DISCONNECT_AFTER = 2.8
 interface ConnectionOptions extends SessionOptions {
   /** Called with the heartbeat interval that the server requests. */
   onHeartbeat(heartbeatMs: number): void
+  /** The samples for the server; undefined: this node takes none. */
+  readonly feed: UsageFeed | undefined
 }
 
 export function createConnection(options: ConnectionOptions, reports: KeptReports, calls: ServerCalls) {
@@ -92,10 +98,13 @@ export function createConnection(options: ConnectionOptions, reports: KeptReport
     socket.on('close', () => {
       clearTimeout(openTimer)
       clearInterval(state.heartbeats)
+      options.feed?.end()
       streams?.close()
     })
     return {
       send: (message) => state.session !== undefined && sendMessage(socket, message),
+      sendUsage: (part) =>
+        state.session !== undefined && sendMessage(socket, { type: 'usage', session: state.session, ...part }),
       report: (observations, orphans) => reportNow(state, observations, orphans),
       reportCopies: (copies) => reportVolumes(state, { copies }),
       reportPool: (pool) => reportVolumes(state, { pool }),
@@ -162,7 +171,8 @@ function handle(context: Context, message: ServerMessage | undefined): void {
       break
     case 'welcome':
       state.session = message.session
-      startHeartbeats(state, message.heartbeatMs)
+      if (message.usage !== undefined) options.feed?.begin(message.usage.newestAgeMs)
+      startHeartbeats(options, state, message.heartbeatMs)
       options.onHeartbeat(message.heartbeatMs)
       options.onWelcome?.(message)
       options.log.info({ session: message.session }, 'session opened')
@@ -289,15 +299,31 @@ async function answerPromises(
 }
 
 /** Sends heartbeats. After a time without messages from the server, a heartbeat is a ping, which requires an answer. */
-function startHeartbeats(state: ConnectionState, heartbeatMs: number): void {
+function startHeartbeats(options: ConnectionOptions, state: ConnectionState, heartbeatMs: number): void {
   clearInterval(state.heartbeats)
   const everyMs = Math.max(SHORTEST_HEARTBEAT_MS, heartbeatMs)
   state.heartbeats = setInterval(() => {
-    const { socket, session } = state
+    const { socket } = state
     const silentMs = performance.now() - state.lastReceivedAt
     if (silentMs > DISCONNECT_AFTER * everyMs) socket.terminate()
-    else if (socket.readyState !== WebSocket.OPEN) return
-    else if (silentMs > PING_AFTER * everyMs) socket.ping()
-    else if (session !== undefined) sendMessage(socket, { type: 'heartbeat', session })
+    else if (socket.readyState === WebSocket.OPEN) {
+      const needsAnswer = silentMs > PING_AFTER * everyMs
+      if (needsAnswer) socket.ping()
+      void sendHeartbeat(options, state, needsAnswer)
+    }
   }, everyMs)
+}
+
+/** Sends the newest samples, if there are new ones. A ping replaces a heartbeat without samples. */
+async function sendHeartbeat(
+  { feed, log }: ConnectionOptions,
+  { socket, session }: ConnectionState,
+  isPinged: boolean,
+): Promise<void> {
+  const usage = await feed?.next().catch((error: unknown) => {
+    log.warn({ error: String(error) }, 'samples of usage failed')
+    return undefined
+  })
+  if (session === undefined || (isPinged && usage === undefined)) return
+  sendMessage(socket, { type: 'heartbeat', session, ...defined({ usage }) })
 }

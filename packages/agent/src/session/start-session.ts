@@ -2,6 +2,8 @@
 // See docs/design/agent.md#session.
 
 import type { Session, SessionOptions } from '../ports/session.ts'
+import { createUsageFeed } from '../usage/usage-feed.ts'
+import type { UsagePart } from '../usage/usage-history.ts'
 import { type Connection, createConnection } from './connection.ts'
 import { createDial } from './dial.ts'
 import { createKeptReports, inMessages } from './kept-reports.ts'
@@ -32,7 +34,9 @@ export function startSession(options: SessionOptions, times: SessionTimes = SHIP
   const onHeartbeat = (requestedMs: number): void => {
     heartbeatMs = requestedMs
   }
-  const openConnection = createConnection({ ...options, onHeartbeat }, reports, calls)
+  const sendUsage = (part: UsagePart): boolean => current?.sendUsage(part) ?? false
+  const feed = options.sampler && createUsageFeed({ sampler: options.sampler, send: sendUsage })
+  const openConnection = createConnection({ ...options, onHeartbeat, feed }, reports, calls)
   let current: Connection | undefined
   let timer: NodeJS.Timeout | undefined
   let failures = 0

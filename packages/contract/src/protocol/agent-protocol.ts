@@ -4,7 +4,8 @@
 //   agent   hello              a signature over nonce, node id, generation and boot id
 //   server  welcome or close   the epoch of the session, or the reason why the session ends
 //   server  complete, delta    all desired containers each minute, and changes in between
-//   agent   heartbeat, status  a heartbeat each 10 s, and the state of containers after a change
+//   agent   heartbeat, status  a heartbeat each 10 s with the usage, and the state of containers after a change
+//   agent   usage              samples of usage that the server lacks, after the start of a session
 //   both    call, answer       one request to the other side and its response
 //   server  open               requests a stream of bytes: logs, exec or quarantined data
 //   both    credit, end        flow control and end of a stream; the bytes are in binary frames
@@ -27,6 +28,7 @@ import {
   integer,
   list,
   map,
+  nullable,
   object,
   oneOf,
   optional,
@@ -36,6 +38,7 @@ import {
 import { offerDecisionShape, poolReportShape, poolWipeShape } from './pool-report.ts'
 import { askedVolumeShape, configurationShape, configureRequestShape, promiseShape } from './promotion.ts'
 import { routersShape } from './routers.ts'
+import { nodeSampleShape, sampleRoundShape, usageSeriesShape } from './usage.ts'
 import { desiredCopyShape, measurementShape, observedCopyShape, peerShape } from './volume-copies.ts'
 
 export const AGENT_PATH = '/api/v1/agent/session'
@@ -84,6 +87,13 @@ export const welcomeShape = object({
   controlPlane: optional(boolean()),
   /** Whether the node belongs to the platform's own tenant. */
   platform: optional(boolean()),
+  /** The server keeps samples of usage. Without this member the agent sends none. */
+  usage: optional(
+    object({
+      /** The age of the newest sample of this node that the server has; absent: it has none. */
+      newestAgeMs: optional(integer()),
+    }),
+  ),
 })
 
 /** Message that rejects or ends a session. `code` is from the error catalogue or a close reason of this protocol. */
@@ -166,7 +176,24 @@ export function splitTemplates(desired: readonly DesiredItem[]): Pick<Complete, 
   return { items, templates }
 }
 
-export const heartbeatShape = object({ type: oneOf(['heartbeat']), session: integer() })
+export const heartbeatShape = object({
+  type: oneOf(['heartbeat']),
+  session: integer(),
+  /** The newest samples, for a server that keeps them. */
+  usage: optional(sampleRoundShape),
+})
+
+/** Samples that the server lacks. Each list has one element for each age; null where there is no sample. */
+export const usageShape = object({
+  type: oneOf(['usage']),
+  session: integer(),
+  /** The ages of the samples in milliseconds, the oldest first. */
+  agesMs: list(integer()),
+  /** Absent in all messages but the first of several. */
+  node: optional(list(nullable(nodeSampleShape))),
+  series: list(usageSeriesShape),
+})
+export type UsageMessage = Infer<typeof usageShape>
 
 export const statusShape = object({
   type: oneOf(['status']),
@@ -335,6 +362,7 @@ const SERVER_MESSAGES = {
 const AGENT_MESSAGES = {
   hello: helloShape,
   heartbeat: heartbeatShape,
+  usage: usageShape,
   status: statusShape,
   call: callShape,
   answer: answerShape,

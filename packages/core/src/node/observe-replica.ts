@@ -35,6 +35,8 @@ export interface SeenContainer {
   readonly cause?: string | undefined
   /** The container's IP address on the tenant's network; null while the container has no address. */
   readonly address: string | null
+  /** The id of the container's first process on the machine; absent while none runs. */
+  readonly pid?: number | undefined
   /**
    * The container's proof label, which proves the secret versions that it was created with. Only for a container with
    * secrets.

@@ -72,6 +72,7 @@ const inspectedShape = object({
     ExitCode: integer(),
     OOMKilled: boolean(),
     Error: string(),
+    Pid: optional(integer()),
     Health: optional(nullable(healthShape)),
   }),
   Config: object({ Labels: labels() }),
@@ -174,6 +175,8 @@ export function readInspected(value: unknown): InspectedContainer {
     health: readHealth(State),
     // Uses the first network: the agent's containers have only one, and a container on another network is unsafe.
     address: Object.values(NetworkSettings.Networks).map(addressOf)[0] ?? null,
+    // The engine writes 0 while no process runs.
+    pid: State.Pid || undefined,
     proof: Config.Labels?.[PROOF_LABEL],
     settings: { HostConfig, Mounts, NetworkSettings },
   }
