@@ -8,8 +8,16 @@ import { WebSocketServer } from 'ws'
 import { answerUpgrade, type HandleUpgrade } from '../net/upgrade.ts'
 import type { OpenNodeStream } from '../ports/node-streams.ts'
 import type { PromiseCalls } from '../ports/promise-calls.ts'
+import type { ReadUsage } from '../ports/usage.ts'
 import { nodes, tenants } from '../store/records.ts'
-import { type GatewayContext, type GatewayCounts, type GatewayDeps, newCounts } from './deps.ts'
+import { inTenant } from '../store/transaction.ts'
+import {
+  type GatewayContext,
+  type GatewayCounts,
+  type GatewayDeps,
+  type NodeAddress,
+  newCounts,
+} from './deps.ts'
 import { createDesiredIndex } from './desired/desired-index.ts'
 import { createDeltas } from './desired/send-desired.ts'
 import type { GatewayParts } from './parts.ts'
@@ -24,9 +32,13 @@ import { createNodeStreams } from './streams/node-streams.ts'
 import { endStreams } from './streams/session-streams.ts'
 import { startSweeps } from './sweep.ts'
 import { DEFAULT_TIMES } from './timings.ts'
+import { createReadUsage } from './usage/ask-usage.ts'
+import { createUsageMemory } from './usage/usage-memory.ts'
 
 export interface Gateway extends Pick<NodeCalls, 'callNode' | 'internalCallHandler'>, PromiseCalls {
   readonly openStream: OpenNodeStream
+  /** Reads the usage of nodes, whichever server replica holds their sessions. */
+  readonly readUsage: ReadUsage
   /** Handles a WebSocket upgrade from an agent or another server replica. Returns false for any other upgrade. */
   handleUpgrade: HandleUpgrade
   /** Accepts an agent's socket that is already open. */
@@ -51,7 +63,10 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const { held, index, directory } = parts
   const deltas = createDeltas(parts)
   const unsubscribe = deps.store.subscribe((changes) => {
-    for (const node of directory.apply(changes)) held.review(node)
+    for (const node of directory.apply(changes)) {
+      held.review(node)
+      if (!isHeldHere(context, node)) parts.usage.drop(node)
+    }
     index.apply(changes, deltas.note)
   })
   restoreOwnSessions(parts)
@@ -73,6 +88,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     accept: (socket) => acceptConnection(parts, socket),
     callNode: parts.calls.callNode,
     internalCallHandler: parts.calls.internalCallHandler,
+    readUsage: createReadUsage(context, parts.usage, parts.calls.askUsage),
     ...createPromiseCalls(context, parts.calls),
     counts: context.counts,
     get sessions() {
@@ -106,7 +122,8 @@ function createParts(context: GatewayContext): GatewayParts {
     const session = find(tenant, nodeId)
     return session?.socket === undefined ? undefined : session
   }
-  const calls = createNodeCalls(context, find)
+  const usage = createUsageMemory({ stepMs: context.times.usageStepMs, now: () => performance.now() })
+  const calls = createNodeCalls(context, find, usage)
   return {
     context,
     held,
@@ -114,10 +131,15 @@ function createParts(context: GatewayContext): GatewayParts {
     streams: createNodeStreams(context, here),
     directory: createNodeDirectory(context.store),
     index: createDesiredIndex(context.store),
+    usage,
     sessionLimit: createSessionRateLimit(context.times.reopenMs),
     waiting: new Set(),
   }
 }
+
+/** Whether the node's record names this server replica, also after the node fell silent. */
+const isHeldHere = ({ store, replica }: GatewayContext, { tenant, nodeId }: NodeAddress): boolean =>
+  store.get(inTenant(tenant, nodes, nodeId))?.record.session.replica === replica
 
 /** Restores the sessions of an earlier process with the same id, so that this process can detect silent nodes. */
 function restoreOwnSessions({ context: { store }, held }: GatewayParts): void {

@@ -8,6 +8,7 @@ import type { HeldSessions } from './session/held-sessions.ts'
 import type { AgentSocket, Session } from './session/session.ts'
 import type { SessionRateLimit } from './session/session-rate-limit.ts'
 import type { NodeStreams } from './streams/node-streams.ts'
+import type { UsageMemory } from './usage/usage-memory.ts'
 
 export interface Connection {
   readonly socket: AgentSocket
@@ -26,6 +27,7 @@ export interface GatewayParts {
   readonly held: HeldSessions
   readonly calls: NodeCalls
   readonly streams: NodeStreams
+  readonly usage: UsageMemory
   readonly sessionLimit: SessionRateLimit
   /** Sockets that have not sent a hello yet. */
   readonly waiting: Set<Connection>

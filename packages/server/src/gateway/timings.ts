@@ -1,5 +1,6 @@
 // The timeouts and intervals of a node's session. Tests use shorter ones. See docs/design/liveness.md#node-states
 
+import { USAGE_STEP_MS } from '@holdfast/core/node'
 import type { Config } from '../config/schema.ts'
 import type { FailureTimes } from '../liveness/failure-detector.ts'
 
@@ -16,6 +17,8 @@ export interface GatewayTimes extends FailureTimes {
   readonly callMs: number
   /** The timeout of a call about promises. A controller asks again, so a late answer is of no use. */
   readonly promiseCallMs: number
+  /** The time between two kept samples of usage. */
+  readonly usageStepMs: number
   /** A primary that sent nothing for this time may be replaced by a copy. */
   readonly silentMs: number
   /**
@@ -38,6 +41,7 @@ export const DEFAULT_TIMES: GatewayTimes = {
   sweepMs: 250,
   callMs: 5_000,
   promiseCallMs: 3_000,
+  usageStepMs: USAGE_STEP_MS,
   silentMs: 12_000,
   plainPeersMs: 3_600_000,
 }

@@ -6,6 +6,7 @@ import {
   type AskedVolume,
   askedVolumeShape,
   boolean,
+  branded,
   decodeOpen,
   defined,
   encodeOpen,
@@ -25,8 +26,11 @@ import {
   type TenantId,
 } from '@holdfast/contract'
 import { silentMs } from '../../liveness/record-session-status.ts'
+import type { NodeUsage } from '../../ports/usage.ts'
 import type { GatewayContext, NodeAddress } from '../deps.ts'
 import { type Session, send } from '../session/session.ts'
+import { answerUsage, nodeUsageShape, type UsageQuestion, usageQuestionShape } from '../usage/ask-usage.ts'
+import type { UsageMemory } from '../usage/usage-memory.ts'
 import { createProofCheck, proveRequest } from './cluster-proof.ts'
 import { findHolder } from './find-holder.ts'
 import { postJson } from './post-json.ts'
@@ -44,8 +48,10 @@ export type NodeMethod = (typeof NODE_METHODS)[number]
 
 /** A question to the server replica that holds the session, which no agent receives: how long the node has been silent. */
 const SILENCE = 'silence'
+/** Another one: which usage of the node and of others it keeps. */
+const USAGE = 'usage'
 
-/** What a call is about. */
+/** The subject of a call. */
 interface CallSubject {
   /** For the methods `promises` and `prepare`. */
   readonly volumes?: readonly AskedVolume[]
@@ -54,15 +60,18 @@ interface CallSubject {
 }
 
 interface NodeRequest extends CallSubject {
-  readonly method: NodeMethod | typeof SILENCE
+  readonly method: NodeMethod | typeof SILENCE | typeof USAGE
+  /** For the question after usage. */
+  readonly usage?: UsageQuestion
 }
 
+const QUESTIONS: readonly NodeRequest['method'][] = [SILENCE, USAGE, ...NODE_METHODS]
 /** These methods flush the pool of the node, so their answers may take several times as long as others. */
 const FLUSHING: readonly string[] = ['checkpoint', 'delete_divergence']
 
 function deadlineMs({ callMs, promiseCallMs }: GatewayContext['times'], { method }: NodeRequest): number {
   if (FLUSHING.includes(method)) return 3 * callMs
-  return method === 'containers' || method === 'measure' ? callMs : promiseCallMs
+  return method === 'containers' || method === 'measure' || method === USAGE ? callMs : promiseCallMs
 }
 
 /** A node's answer. `unreachable` (no socket, or no answer in time) does not mean that the node has no containers. */
@@ -74,16 +83,19 @@ const nodeAnswerShape = object({
   deleted: optional(boolean()),
   /** For the question after the silence of a node, in milliseconds. */
   silentMs: optional(integer()),
+  /** For the question after usage. */
+  usage: optional(list(nodeUsageShape)),
   reason: optional(string()),
 })
 export type NodeAnswer = Infer<typeof nodeAnswerShape>
 
 const UNREACHABLE: NodeAnswer = { kind: 'unreachable' }
 const callBodyShape = object({
-  tenant: string(),
+  tenant: branded<TenantId>(),
   method: string(),
   volumes: optional(list(askedVolumeShape)),
   divergence: optional(keptEpochShape),
+  usage: optional(usageQuestionShape),
 })
 
 export interface InternalRequest {
@@ -101,6 +113,8 @@ export interface NodeCalls {
   callNode(tenant: TenantId, nodeId: NodeId, method: NodeMethod, subject?: CallSubject): Promise<NodeAnswer>
   /** How long the node has been silent, in milliseconds; undefined if no server replica can tell. */
   silenceOf(tenant: TenantId, nodeId: NodeId): Promise<number | undefined>
+  /** Asks the server replica that holds the node for the usage of nodes; undefined if it does not answer. */
+  askUsage(node: NodeAddress, question: UsageQuestion): Promise<readonly NodeUsage[] | undefined>
   /** Serves POST /internal/nodes/{id}/call: another server replica calls a node whose socket this server replica has. */
   internalCallHandler(request: InternalRequest): Promise<InternalAnswer>
   /** Resolves the call to which an agent's answer belongs. Answers without a pending call are dropped. */
@@ -120,14 +134,19 @@ const pathOf = (nodeId: NodeId): string => `/internal/nodes/${nodeId}/call`
 /** Finds the session of the tenant's node that this server replica holds, with or without a socket. */
 type FindSession = (tenant: string, nodeId: string) => Session | undefined
 
-export function createNodeCalls(context: GatewayContext, find: FindSession): NodeCalls {
+export function createNodeCalls(context: GatewayContext, find: FindSession, memory: UsageMemory): NodeCalls {
   const pending = new Map<string, PendingCall>()
   const isProven = createProofCheck(context.clusterKey, context.clock)
   const held: FindSession = (tenant, nodeId) => {
     const session = find(tenant, nodeId)
     return session?.socket === undefined ? undefined : session
   }
-  const answerHere = async (tenant: string, nodeId: string, { method, ...subject }: NodeRequest) => {
+  const answerHere = async (
+    tenant: TenantId,
+    nodeId: string,
+    { method, usage, ...subject }: NodeRequest,
+  ): Promise<NodeAnswer> => {
+    if (method === USAGE) return usageAnswer(memory, tenant, usage)
     if (method === SILENCE) return silenceAnswer(context, find(tenant, nodeId))
     const session = held(tenant, nodeId)
     if (session === undefined) return UNREACHABLE
@@ -145,6 +164,7 @@ export function createNodeCalls(context: GatewayContext, find: FindSession): Nod
         return (await forward(context, { tenant, nodeId }, request)).silentMs
       return (await answerHere(tenant, nodeId, request)).silentMs
     },
+    askUsage: async (node, usage) => (await forward(context, node, { method: USAGE, usage })).usage,
     async internalCallHandler({ headers, path, body }) {
       const [, nodeId = ''] = PATH.exec(path) ?? []
       if (!isProven(headers.authorization, { method: 'POST', path, body })) return { status: 401, body: '{}' }
@@ -167,15 +187,25 @@ export function createNodeCalls(context: GatewayContext, find: FindSession): Nod
   }
 }
 
-function readCall(body: string): (NodeRequest & { readonly tenant: string }) | undefined {
+function readCall(body: string): (NodeRequest & { readonly tenant: TenantId }) | undefined {
   try {
-    const { tenant, method: called, volumes, divergence } = decodeOpen(callBodyShape, JSON.parse(body))
-    const method = called === SILENCE ? called : NODE_METHODS.find((known) => known === called)
-    return method && { tenant, method, ...defined({ volumes, divergence }) }
+    const { tenant, method: called, ...asked } = decodeOpen(callBodyShape, JSON.parse(body))
+    const { volumes, divergence, usage } = asked
+    const method = QUESTIONS.find((known) => known === called)
+    return method && { tenant, method, ...defined({ volumes, divergence, usage }) }
   } catch {
     return undefined
   }
 }
+
+const usageAnswer = (
+  memory: UsageMemory,
+  tenant: TenantId,
+  usage: UsageQuestion | undefined,
+): NodeAnswer => ({
+  kind: 'answered',
+  usage: usage === undefined ? [] : answerUsage(memory, tenant, usage),
+})
 
 /** The session outlives its socket, so the silence after a lost connection counts from the last frame. */
 function silenceAnswer({ detector }: GatewayContext, session: Session | undefined): NodeAnswer {

@@ -1,6 +1,6 @@
 // Handles one agent socket: challenge, hello, then the messages of its session. See docs/design/agent.md#session.
 
-import type { AgentMessage, Hello } from '@holdfast/contract'
+import type { AgentMessage, AssignmentId, Hello } from '@holdfast/contract'
 import type { RawData } from 'ws'
 import { sendComplete } from '../desired/send-desired.ts'
 import type { Connection, GatewayParts } from '../parts.ts'
@@ -155,7 +155,7 @@ function isTooMuch(session: Session, bytes: number): boolean {
 }
 
 async function open(parts: GatewayParts, connection: Connection, hello: Hello): Promise<void> {
-  const { context, held, index, waiting } = parts
+  const { context, held, index, usage, waiting } = parts
   const opened = await openSession(parts, hello, connection.nonce)
   if (opened === undefined) {
     context.counts.hellosRefused += 1
@@ -173,16 +173,20 @@ async function open(parts: GatewayParts, connection: Connection, hello: Hello): 
     return
   }
   context.counts.sessionsOpened += 1
-  send(connection.socket, welcomeOf(context, opened))
+  send(connection.socket, welcomeOf(context, opened, usage.newestAgeMs(opened)))
   sendComplete(context, index, session)
   // The socket may have closed during the transaction that opened the session, so the session is closed, too.
   if (connection.socket.readyState !== connection.socket.OPEN) closed(parts, connection)
 }
 
 function handle(parts: GatewayParts, session: Session, message: AgentMessage): void {
-  const { context, index, calls } = parts
+  const { context, index, calls, usage } = parts
+  const isAssigned = (id: AssignmentId): boolean => index.assignmentOf(session, id) !== undefined
   if ('session' in message && message.session !== session.epoch) return
   session.heardAt = performance.now()
+  if (message.type === 'heartbeat' && message.usage !== undefined)
+    usage.accept(session, message.usage, isAssigned)
+  if (message.type === 'usage') usage.refill(session, message, isAssigned)
   if (message.type === 'answer') calls.settle(session, message)
   if (message.type === 'credit' || message.type === 'end') receiveStreamMessage(session, message)
   if (message.type === 'call')

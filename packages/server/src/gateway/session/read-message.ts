@@ -13,6 +13,7 @@ import {
   unknownLength,
 } from '@holdfast/contract'
 import type { RawData } from 'ws'
+import { isValidRound, isValidUsage } from '../usage/check-usage.ts'
 
 export function readAgentMessage(data: RawData): AgentMessage | 'unknown' | undefined {
   if (!Buffer.isBuffer(data)) return undefined
@@ -37,6 +38,8 @@ function isValid(message: AgentMessage): boolean {
   if (message.type === 'hello') return isValidHello(message)
   if (message.type === 'call') return CALL_METHODS.includes(message.method) && isShort(message.id)
   if (message.type === 'status') return message.pool === undefined || isValidPool(message.pool)
+  if (message.type === 'heartbeat') return message.usage === undefined || isValidRound(message.usage)
+  if (message.type === 'usage') return isValidUsage(message)
   if (message.type === 'credit') return Number.isSafeInteger(message.bytes) && message.bytes >= 0
   return true
 }
