@@ -20,6 +20,7 @@ import { rotationEndpoints } from './api/routes/rotation.ts'
 import { schedulerEndpoints } from './api/routes/scheduler.ts'
 import { secretEndpoints } from './api/routes/secrets.ts'
 import { tenantEndpoints } from './api/routes/tenants.ts'
+import { usageEndpoints } from './api/routes/usage.ts'
 import { volumeEndpoints } from './api/routes/volumes.ts'
 import type { Config } from './config/schema.ts'
 import { readServerTls } from './connect-engines.ts'
@@ -43,6 +44,7 @@ import type { Broker } from './ports/broker.ts'
 import { type DivergenceCalls, dryDivergences } from './ports/divergence-calls.ts'
 import type { OpenNodeStream } from './ports/node-streams.ts'
 import type { SecretsWriter } from './ports/secrets-store.ts'
+import type { ReadUsage } from './ports/usage.ts'
 import { createQuotas, type Quotas } from './quotas/quotas.ts'
 import { createSlotAllocator, type SlotAllocator } from './quotas/slots.ts'
 import type { Store } from './store/store.ts'
@@ -64,6 +66,7 @@ export interface EndpointDeps {
   readonly promotions: PromotionPort
   readonly divergences: DivergenceCalls
   readonly openStream: OpenNodeStream
+  readonly readUsage: ReadUsage
   readonly failedTickets: FailedAttempts
   /** The kept scheduling views that explanations use. */
   readonly views: PlacementViews
@@ -109,6 +112,7 @@ export function composeEndpoints(
     }),
     ...logEndpoints({ store, clock, openStream }),
     ...execEndpoints({ store, clock, ids }, deps.failedTickets),
+    ...usageEndpoints({ store, clock, readUsage: given.readUsage }),
     ...archiveEndpoints(store),
     ...activityEndpoints(store),
     ...schedulerEndpoints(residency),

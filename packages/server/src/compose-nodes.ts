@@ -23,6 +23,7 @@ import type { Broker } from './ports/broker.ts'
 import type { DivergenceCalls } from './ports/divergence-calls.ts'
 import type { OpenNodeStream } from './ports/node-streams.ts'
 import type { Secret } from './ports/secret.ts'
+import type { ReadUsage } from './ports/usage.ts'
 import type { Quotas } from './quotas/quotas.ts'
 import type { Store } from './store/store.ts'
 import { realClock as clock, realIds as ids } from './system-clock.ts'
@@ -46,6 +47,7 @@ export interface NodeSide {
   /** Whether this process sees a mass-failure hold; always false in a process without the role controllers. */
   holdsSilentNodes(): boolean
   readonly openStream: OpenNodeStream
+  readonly readUsage: ReadUsage
   readonly handleUpgrade: HandleUpgrade
   closeSessions(): void
   stop(): Promise<void>
@@ -71,6 +73,7 @@ export function startNodeSide(deps: NodeSideDeps): NodeSide {
     divergences: divergenceCalls(gateway),
     internalCall: gateway.internalCallHandler,
     openStream: gateway.openStream,
+    readUsage: gateway.readUsage,
     handleUpgrade: (...upgrade) => roles.includes('gateway') && gateway.handleUpgrade(...upgrade),
     holdsSilentNodes: () => controllers !== undefined && detector.holding,
     closeSessions: gateway.close,

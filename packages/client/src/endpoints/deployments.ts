@@ -2,6 +2,7 @@
 
 import {
   archiveEntryShape,
+  deploymentMetricsShape,
   deploymentRecordShape,
   type ExecRequest,
   issuedExecShape,
@@ -16,6 +17,7 @@ import type { CallOptions, Calls, ConditionalOptions, IntentOptions } from '../c
 import type { PageQuery } from '../pages.ts'
 import { segment } from '../request.ts'
 import { itemsShape } from '../responses.ts'
+import type { MetricsQuery } from './nodes.ts'
 
 /** A manifest that the client has not checked; the server validates it. */
 export type SentDeployment = JsonObject
@@ -40,6 +42,8 @@ export function deploymentCalls({ get, post, write }: Calls) {
       get(`${one(name)}/status`, statusWithTimelineShape, {}, options),
     placements: (name: string, options?: CallOptions) =>
       get(`${one(name)}/placements`, itemsShape(placementEntryShape), {}, options),
+    metrics: (name: string, query: MetricsQuery = {}, options?: CallOptions) =>
+      get(`${one(name)}/metrics`, deploymentMetricsShape, { ...query }, options),
     why: (name: string, query: WhyQuery = {}, options?: CallOptions) =>
       get(`${one(name)}/why`, whyShape, { ...query }, options),
     create: (sent: SentDeployment, options?: IntentOptions) => post(ALL, sent, writtenShape, options),

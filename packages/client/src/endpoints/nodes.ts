@@ -5,6 +5,7 @@ import {
   issuedJoinTokenShape,
   machineContainerShape,
   type newJoinTokenShape,
+  nodeMetricsShape,
   nodeShape,
   pageShape,
 } from '@holdfast/contract'
@@ -12,6 +13,11 @@ import type { CallOptions, Calls, ConditionalOptions, IntentOptions } from '../c
 import type { PageQuery } from '../pages.ts'
 import { segment } from '../request.ts'
 import { itemsShape } from '../responses.ts'
+
+/** `since`: a time, or a duration before now; absent: the last hour. */
+export interface MetricsQuery {
+  readonly since?: string
+}
 
 const ALL = '/nodes'
 const one = (id: string): string => `${ALL}/${segment(id)}`
@@ -23,6 +29,8 @@ export function nodeCalls({ get, post, write }: Calls) {
     read: (id: string, options?: CallOptions) => get(one(id), nodeShape, {}, options),
     containers: (id: string, options?: CallOptions) =>
       get(`${one(id)}/containers`, itemsShape(machineContainerShape), {}, options),
+    metrics: (id: string, query: MetricsQuery = {}, options?: CallOptions) =>
+      get(`${one(id)}/metrics`, nodeMetricsShape, { ...query }, options),
     issueJoinToken: (request: Infer<typeof newJoinTokenShape>, options?: IntentOptions) =>
       post(`${ALL}/join-tokens`, { ...request }, issuedJoinTokenShape, options),
     cordon: (id: string, options?: IntentOptions) => post(`${one(id)}/cordon`, undefined, nodeShape, options),
