@@ -49,6 +49,9 @@ import { tenantRemove } from './tenant/tenant-remove.ts'
 import { tokenCreate } from './tenant/token-create.ts'
 import { tokenList } from './tenant/token-list.ts'
 import { tokenRevoke } from './tenant/token-revoke.ts'
+import { topDeployments } from './top/top-deployments.ts'
+import { topNodes } from './top/top-nodes.ts'
+import { topReplicas } from './top/top-replicas.ts'
 import { validate } from './validate.ts'
 import { version } from './version.ts'
 import { volumeCreate } from './volume/volume-create.ts'
@@ -88,6 +91,9 @@ export const COMMANDS: readonly Command[] = [
   logs,
   exec,
   status,
+  topNodes,
+  topDeployments,
+  topReplicas,
   rolloutStatus,
   rolloutHistory,
   rolloutUndo,
@@ -135,6 +141,7 @@ export const COMMANDS: readonly Command[] = [
 
 export const GROUPS: { readonly [word: string]: string } = {
   context: 'choose the platform that commands use',
+  top: 'show how much CPU and memory is used',
   set: 'change one field of a deployment',
   rollout: 'follow updates, show revisions, roll back',
   node: 'manage the machines of the tenant',
