@@ -114,8 +114,6 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     const items = [...desiredSet.desired.values()]
     file.save({ revision: change.revision, items, ...routing.saved(), ...volumes.saved() })
   }
-  const running = (): RunningContainer[] => listRunning(desiredSet.desired.keys(), statuses)
-  const sampler = options.usage && startSampler({ reader: options.usage, running, monotonicMs })
   const session = options.startSession({
     state,
     machine: () => machineFacts(configuredFacts(options, keys, volumes.storage()), engineVersion, build),
@@ -123,11 +121,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     onDesired,
     containers: () => listMachine(engine, state, statuses),
     ...volumeAnswers(volumes),
-    ...defined({ sampler }),
-    streams: createSessionStreams({
-      ...{ engine, tenant: state.tenant, keptLogs: kept.keptLogs, log },
-      divergences: volumes.divergences,
-    }),
+    ...defined({ sampler: node.sampler }),
+    streams: createSessionStreams(streamParts(options, kept, volumes)),
     log,
   })
   server.attach(session)
@@ -139,7 +134,6 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   return {
     async close() {
       session.close()
-      sampler?.close()
       await volumes.close()
       keys?.close()
       await node.close()
@@ -149,6 +143,12 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     },
   }
 }
+
+const streamParts = (
+  { engine, state: { tenant }, log }: AgentOptions,
+  { keptLogs }: Pick<Awaited<ReturnType<typeof openKept>>, 'keptLogs'>,
+  { divergences }: NodeVolumes,
+) => ({ engine, tenant, keptLogs, divergences, log })
 
 const volumeAnswers = (volumes: NodeVolumes) => ({
   copies: volumes.observed,
@@ -233,10 +233,14 @@ function startNode(
     log,
   })
   observer.start({ onChange: converger.nudge, onUnsafe: converger.markUnsafe, onExit: failedLogs.onExit })
+  const running = (): RunningContainer[] => listRunning(parts.desiredSet.desired.keys(), statuses)
+  const sampler = options.usage && startSampler({ ...parts, reader: options.usage, running })
   return {
     converger,
     images,
+    sampler,
     async close() {
+      sampler?.close()
       images.close()
       observer.close()
       readiness.close()

@@ -35,7 +35,7 @@ export const createUsageReader = (folder: string, roots: Roots = ROOTS): UsageRe
   machine: () => readMachine(roots, folder),
 })
 
-/** A container that ends meanwhile loses its files, so any of them may be missing. */
+/** A container that ends during the reading loses its files, so any of them may be missing. */
 function readText(...path: string[]): string | undefined {
   try {
     return readFileSync(join(...path), 'latin1')

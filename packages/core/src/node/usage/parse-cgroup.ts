@@ -43,8 +43,9 @@ export function parseCount(text: string): number | undefined {
 
 /** One value of a file with lines such as `inactive_file 4096`. */
 export function parseStat(text: string, name: string): number | undefined {
-  const found = new RegExp(`^${name} (\\d{1,19})$`, 'm').exec(text)
-  return found === null ? undefined : Number(found[1])
+  const start = `${name} `
+  const line = text.split('\n').find((each) => each.startsWith(start))
+  return line === undefined ? undefined : parseCount(line.slice(start.length))
 }
 
 /** Memory without the page cache that the kernel can drop at once, as `docker stats` prints it. */

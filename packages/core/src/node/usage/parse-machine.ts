@@ -4,7 +4,8 @@
 export function parseBusyTicks(text: string): number | undefined {
   const [, values] = /^cpu +(.*)$/m.exec(text) ?? []
   const ticks = values?.trim().split(/\s+/).map(Number) ?? []
-  const [user = Number.NaN, nice = 0, system = 0, _idle = 0, _wait = 0, irq = 0, softirq = 0, steal = 0] = ticks
+  const [user = Number.NaN, nice = 0, system = 0, _idle = 0, _wait = 0, irq = 0, softirq = 0, steal = 0] =
+    ticks
   // The time of guests is part of user and nice.
   const busy = user + nice + system + irq + softirq + steal
   return Number.isFinite(busy) ? busy : undefined
@@ -12,12 +13,10 @@ export function parseBusyTicks(text: string): number | undefined {
 
 /** Memory that programs cannot get without swapping, from `/proc/meminfo`. */
 export function parseMemoryInUse(text: string): number | undefined {
-  const kilobytes = (name: string): number | undefined => {
-    const found = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(text)
-    return found === null ? undefined : Number(found[1])
-  }
-  const [total, available] = [kilobytes('MemTotal'), kilobytes('MemAvailable')]
-  return total === undefined || available === undefined ? undefined : Math.max(0, total - available) * 1024
+  const [, total] = /^MemTotal:\s+(\d+) kB$/m.exec(text) ?? []
+  const [, available] = /^MemAvailable:\s+(\d+) kB$/m.exec(text) ?? []
+  if (total === undefined || available === undefined) return undefined
+  return Math.max(0, Number(total) - Number(available)) * 1024
 }
 
 /** The load average of the last minute in thousandths, from `/proc/loadavg`. */

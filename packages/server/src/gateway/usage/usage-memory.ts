@@ -44,12 +44,7 @@ export function createUsageMemory({
   maxPerTenant = MAX_SERIES_PER_TENANT,
 }: MemoryOptions): UsageMemory {
   const nodes = new Map<string, NodeMemory>()
-  const counts = new Map<TenantId, number>()
-  const count = (tenant: TenantId, change: number): void => {
-    const next = (counts.get(tenant) ?? 0) + change
-    if (next === 0) counts.delete(tenant)
-    else counts.set(tenant, next)
-  }
+  const bounded = createBoundedSeries(maxPerTenant)
   const find = ({ tenant, nodeId }: NodeAddress): NodeMemory | undefined => {
     const found = nodes.get(nodeId)
     return found?.tenant === tenant ? found : undefined
@@ -59,27 +54,15 @@ export function createUsageMemory({
     nodes.set(node.nodeId, memory)
     return memory
   }
-  const seriesOf = ({ tenant, series }: NodeMemory, id: AssignmentId): ContainerMemory | undefined => {
-    const known = series.get(id)
-    if (known !== undefined) return known
-    if (series.size >= MAX_SAMPLED_CONTAINERS || (counts.get(tenant) ?? 0) >= maxPerTenant) return undefined
-    const added = { ring: createUsageRing(), throttledPercent: undefined, pids: undefined }
-    series.set(id, added)
-    count(tenant, 1)
-    return added
-  }
-  const forgetRemoved = ({ tenant, series }: NodeMemory, isAssigned: IsAssigned): void => {
-    for (const id of series.keys()) if (!isAssigned(id) && series.delete(id)) count(tenant, -1)
-  }
   return {
     accept(node, { ageMs, node: machine, containers, unread }, isAssigned) {
       const memory = open(node)
-      forgetRemoved(memory, isAssigned)
+      bounded.keep(memory, isAssigned)
       const last = slotOf(memory.last, now() - ageMs, stepMs)
       Object.assign(memory, { last, unread, diskBytes: machine.diskBytes })
       memory.machine.set(last.slot, machineValues(machine))
       for (const { id, cpuMillis, memoryBytes, rx, tx, throttledPercent, pids } of containers) {
-        const found = isAssigned(id) ? seriesOf(memory, id) : undefined
+        const found = isAssigned(id) ? bounded.open(memory, id) : undefined
         found?.ring.set(last.slot, [cpuMillis, memoryBytes, rx, tx])
         if (found !== undefined) Object.assign(found, { throttledPercent, pids })
       }
@@ -92,7 +75,7 @@ export function createUsageMemory({
         if (sample != null) memory.machine.fill(slot, machineValues(sample))
       }
       for (const { id, cpuMillis, memoryBytes, rx, tx } of series) {
-        const ring = isAssigned(id) ? seriesOf(memory, id)?.ring : undefined
+        const ring = isAssigned(id) ? bounded.open(memory, id)?.ring : undefined
         if (ring !== undefined) fillRing(ring, slots, [cpuMillis, memoryBytes, rx, tx])
       }
     },
@@ -111,7 +94,34 @@ export function createUsageMemory({
       const memory = find(node)
       if (memory === undefined) return
       nodes.delete(node.nodeId)
-      count(memory.tenant, -memory.series.size)
+      bounded.keep(memory, () => false)
+    },
+  }
+}
+
+/** The containers of all nodes, counted by tenant. */
+function createBoundedSeries(maxPerTenant: number) {
+  const counts = new Map<TenantId, number>()
+  const count = (tenant: TenantId, change: number): void => {
+    const next = (counts.get(tenant) ?? 0) + change
+    if (next === 0) counts.delete(tenant)
+    else counts.set(tenant, next)
+  }
+  return {
+    /** The memory of a container; undefined if there is no room for it. */
+    open({ tenant, series }: NodeMemory, id: AssignmentId): ContainerMemory | undefined {
+      const known = series.get(id)
+      if (known !== undefined) return known
+      const isFull = series.size >= MAX_SAMPLED_CONTAINERS || (counts.get(tenant) ?? 0) >= maxPerTenant
+      if (isFull) return undefined
+      const added = { ring: createUsageRing(), throttledPercent: undefined, pids: undefined }
+      series.set(id, added)
+      count(tenant, 1)
+      return added
+    },
+    /** Drops the containers of the node that are not assigned to it. */
+    keep({ tenant, series }: NodeMemory, isAssigned: IsAssigned): void {
+      for (const id of series.keys()) if (!isAssigned(id) && series.delete(id)) count(tenant, -1)
     },
   }
 }
