@@ -5,6 +5,7 @@ import type { NodeId } from '@holdfast/contract'
 import {
   makeSimulatedKeys,
   type SimulatedAgents,
+  type SimulatedAgentsOptions,
   type SimulatedNode,
   startSimulatedAgents,
 } from '@holdfast/testkit'
@@ -23,7 +24,10 @@ export interface CliWorld {
 
 const ROLES = ['api', 'broker', 'controllers', 'gateway']
 
-export async function startCliWorld(nodeNames: readonly string[]): Promise<CliWorld> {
+export async function startCliWorld(
+  nodeNames: readonly string[],
+  options: Pick<SimulatedAgentsOptions, 'usage'> = {},
+): Promise<CliWorld> {
   const platform = await startPlatform({ settings: { roles: ROLES } })
   const api = platform.api(platform.acme.token)
   const nodes: SimulatedNode[] = []
@@ -32,7 +36,7 @@ export async function startCliWorld(nodeNames: readonly string[]): Promise<CliWo
     const nodeId = await makeNode(platform.baseUrl, api, name, { sent: { publicKey, encryptionKey } })
     nodes.push({ nodeId: nodeId as NodeId, generation: 1, identityKey })
   }
-  const agents = await startSimulatedAgents({ url: platform.baseUrl, nodes, report: true })
+  const agents = await startSimulatedAgents({ url: platform.baseUrl, nodes, report: true, ...options })
   await untilNodesReady(api, nodes.length)
   const env = { HOLDFAST_URL: platform.baseUrl, HOLDFAST_TOKEN: platform.acme.token }
   return {

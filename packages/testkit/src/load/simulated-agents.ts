@@ -7,10 +7,13 @@ import {
   AGENT_PATH,
   AGENT_SUBPROTOCOL,
   type AgentMessage,
+  type AssignmentId,
   decodeOpen,
+  defined,
   helloText,
   type NodeId,
   type Observation,
+  type SampleRound,
   type SentItem,
   type ServerMessage,
   serverMessageShapes,
@@ -91,6 +94,8 @@ export interface SimulatedAgentsOptions {
   readonly atOnce?: number
   /** If true, agents answer each desired item with a report that matches the desired state. */
   readonly report?: boolean
+  /** The samples that an agent sends with each heartbeat, and after each message with desired state; absent: none. */
+  readonly usage?: (running: readonly AssignmentId[]) => SampleRound
   /** Called for each message with desired state, complete or delta, that arrives at an agent. */
   readonly onDesired?: (nodeId: NodeId, message: ServerMessage & { type: 'complete' | 'delta' }) => void
 }
@@ -106,6 +111,7 @@ interface One {
   readonly socket: WebSocket
   session: number
   seq: number
+  readonly running: Set<AssignmentId>
   nextHeartbeatAt: number
 }
 
@@ -160,7 +166,14 @@ function dial(crowd: Crowd, node: SimulatedNode): Promise<void> {
     perMessageDeflate: false,
     ...(secure ? { agent: crowd.tls } : {}),
   })
-  const one: One = { node, socket, session: 0, seq: 0, nextHeartbeatAt: Number.POSITIVE_INFINITY }
+  const one: One = {
+    node,
+    socket,
+    session: 0,
+    seq: 0,
+    running: new Set(),
+    nextHeartbeatAt: Number.POSITIVE_INFINITY,
+  }
   return new Promise((resolve, reject) => {
     socket.on('message', (data) => {
       if (receive(crowd, one, read(String(data))) === 'synced') resolve()
@@ -198,6 +211,12 @@ function receive(crowd: Crowd, one: One, message: ServerMessage): 'synced' | und
   counts[message.type === 'complete' ? 'completes' : 'deltas'] += 1
   options.onDesired?.(one.node.nodeId, message)
   if (options.report === true) report(one, message.items)
+  if (options.usage !== undefined) {
+    for (const { assignmentId, desired } of message.items)
+      if (desired === 'running') one.running.add(assignmentId)
+      else one.running.delete(assignmentId)
+    sayHeartbeat(crowd, one)
+  }
   return 'synced'
 }
 
@@ -213,8 +232,13 @@ function sendHeartbeats(crowd: Crowd): void {
   for (const one of crowd.sessions) {
     if (now < one.nextHeartbeatAt) continue
     one.nextHeartbeatAt += crowd.heartbeatMs
-    say(one, { type: 'heartbeat', session: one.session })
+    sayHeartbeat(crowd, one)
   }
+}
+
+function sayHeartbeat({ options }: Crowd, one: One): void {
+  const usage = options.usage?.([...one.running])
+  say(one, { type: 'heartbeat', session: one.session, ...defined({ usage }) })
 }
 
 function say({ socket }: One, message: AgentMessage): void {
