@@ -1,4 +1,5 @@
 export * from './api/answers.ts'
+export * from './api/backup.ts'
 export * from './api/container-end.ts'
 export * from './api/deployment.ts'
 export * from './api/divergence.ts'

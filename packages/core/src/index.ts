@@ -1,5 +1,6 @@
 export * from './admission/index.ts'
 export { ACTIONS, type Action, may, tokensThatMay } from './authorization/roles.ts'
+export * from './backups/index.ts'
 export { describeReceived, detectCredential, safeField, safeKey } from './credentials/index.ts'
 export * from './image-reference.ts'
 export {

@@ -7,6 +7,7 @@ import type { AnyEndpoint } from './api/endpoint.ts'
 import { createFailedAttempts, type FailedAttempts } from './api/request/failed-attempts.ts'
 import { activityEndpoints } from './api/routes/activity.ts'
 import { archiveEndpoints } from './api/routes/archives.ts'
+import { backupEndpoints } from './api/routes/backups.ts'
 import { deploymentEndpoints } from './api/routes/deployments.ts'
 import { divergenceEndpoints } from './api/routes/divergences.ts'
 import { dryRunEndpoint } from './api/routes/dry-run.ts'
@@ -178,6 +179,7 @@ function writeEndpoints(
   const material = { limits: config.limits, namespaces: config.secrets.namespaces }
   return [
     ...deploymentEndpoints(deployments),
+    ...backupEndpoints(deployments),
     ...tenantEndpoints(common),
     ...registryEndpoints({ store, clock, secrets, allowed }),
     ...secretEndpoints({ ...common, ...material }),

@@ -7,6 +7,7 @@ import { finishRemovals } from './loops/finish-removals.ts'
 import { type Repeating, repeat } from './loops/repeat.ts'
 import { applyRetention, boundBytes } from './loops/retention.ts'
 import type { StorePressure } from './loops/store-pressure.ts'
+import { sweepBackupDrafts } from './operations/backups/backup-drafts.ts'
 import { sweepExecTickets } from './operations/deployments/exec/open-exec.ts'
 import { sweepJoinTokens } from './operations/nodes/clean-up-nodes.ts'
 import { sweepIntents } from './operations/secrets/versions/sweep-intents.ts'
@@ -57,6 +58,7 @@ export function startLoops({ config, log, store, engine, secrets, pressure }: Lo
     loop('bytes', 5 * SECOND_MS, () => boundBytes({ store, clock, retention })),
     loop('join tokens', 60 * SECOND_MS, () => sweepJoinTokens({ store, clock })),
     loop('exec tickets', 60 * SECOND_MS, () => sweepExecTickets({ store, clock })),
+    loop('backup drafts', 60 * SECOND_MS, () => sweepBackupDrafts({ store, clock })),
     loop('intents', 30 * SECOND_MS, () => sweepIntents({ store, clock, secrets })),
   ]
 }

@@ -11,6 +11,7 @@ export const QUOTA_WORDS = [
   'networks',
   'jobs_running',
   'secrets',
+  'backups',
   'stored_bytes',
 ] as const
 

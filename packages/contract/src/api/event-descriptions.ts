@@ -10,23 +10,29 @@ const REPLICA_COUNTS = 'desired, placed and ready replicas'
 const CAUSE = 'why the container failed, in words and at most 1 KiB; absent if it is not known'
 const NODE_ID = 'id of the node'
 const NODE_NAME = 'name of the node'
+const DEPLOYMENT_NAME = 'name of the deployment'
 
 /** A description of `null` marks an event type that is reserved for a future feature and never emitted. */
 export const EVENT_DESCRIPTIONS: { readonly [type in EventType]: EventDescription | null } = {
   'deployment.created': {
-    when: 'a deployment is created',
+    when: 'a deployment is created; `reason` is `created`, or `restored` if it was created from a backup',
     severity: ['info'],
     subjects: ['Deployment'],
-    data: { revision: 'the first revision, 1', specHash: 'hash of the stored spec' },
+    data: {
+      revision: 'the first revision, 1',
+      specHash: 'hash of the stored spec',
+      backup: 'id of the backup; only of a restore',
+    },
   },
   'deployment.updated': {
-    when: 'a client stores another revision; `reason` is `updated`, `restarted`, `rolled_back` or `rotated`',
+    when: 'a client stores another revision; `reason` is `updated`, `restarted`, `rolled_back`, `restored` or `rotated`',
     severity: ['info'],
     subjects: ['Deployment'],
     data: {
       revision: 'the new revision',
       specHash: 'hash of the stored spec',
       restored: 'the revision whose spec was restored; only of a rollback',
+      backup: 'id of the backup; only of a restore',
     },
   },
   'deployment.scheduled': {
@@ -296,7 +302,33 @@ export const EVENT_DESCRIPTIONS: { readonly [type in EventType]: EventDescriptio
   'job.started': null,
   'job.succeeded': null,
   'job.failed': null,
-  'backup.created': null,
+  'backup.created': {
+    when: 'a backup of a deployment is complete and can be restored',
+    severity: ['info'],
+    subjects: ['Backup'],
+    data: {
+      deploymentName: DEPLOYMENT_NAME,
+      deploymentRevision: 'the revision of the deployment that the backup contains',
+      revisionCount: 'how many archived revisions it contains',
+      sizeBytes: 'its size',
+    },
+  },
+  'backup.restored': {
+    when: 'a backup was restored; `reason` is `created` if the deployment was gone, else `updated`',
+    severity: ['info'],
+    subjects: ['Backup'],
+    data: {
+      deploymentName: DEPLOYMENT_NAME,
+      deploymentRevision: 'the revision of the deployment that the backup contains',
+      revision: 'the new revision of the deployment',
+    },
+  },
+  'backup.deleted': {
+    when: 'a backup is deleted',
+    severity: ['info'],
+    subjects: ['Backup'],
+    data: { deploymentName: DEPLOYMENT_NAME, deploymentRevision: 'the revision that the backup contained' },
+  },
   'quota.reached': {
     when: 'the quota of containers prevents a replica, or makes an update stop the old replica before it starts the new one',
     severity: ['warning'],

@@ -66,6 +66,8 @@ export const EVENT_TYPES = [
   'job.succeeded',
   'job.failed',
   'backup.created',
+  'backup.restored',
+  'backup.deleted',
   'quota.reached',
   'recommendation.applied',
   'tenant.created',
@@ -82,7 +84,7 @@ export const eventShape = object({
   time: string({ description: 'When it happened, RFC 3339 in UTC' }),
   severity: oneOf(SEVERITIES),
   subject: object({
-    kind: string({ description: 'Kind of the record: Deployment, Node, Secret, Tenant' }),
+    kind: string({ description: 'Kind of the record: Backup, Deployment, Node, Secret, Tenant, Volume' }),
     name: string({ description: 'Name of the record' }),
     uid: string({ description: 'Id of the record' }),
   }),

@@ -28,6 +28,7 @@ export const QUOTA_KINDS = [
   'networks',
   'jobs_running',
   'secrets',
+  'backups',
   'stored_bytes',
 ] as const
 export type QuotaKind = (typeof QUOTA_KINDS)[number]

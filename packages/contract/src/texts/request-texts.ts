@@ -61,7 +61,7 @@ export const tenantPatchTexts = {
       'New limits of the tenant, by kind. Kinds that are not sent stay. A limit below the present use removes nothing and prevents more.',
     absent: 'the quotas stay',
     range:
-      'whole numbers from 0 for nodes, deployments, containers, volumes, volume_bytes, networks, jobs_running, secrets and stored_bytes',
+      'whole numbers from 0 for nodes, deployments, containers, volumes, volume_bytes, networks, jobs_running, secrets, backups and stored_bytes',
     example: { containers: 200 },
   },
 } satisfies FieldTexts
@@ -102,6 +102,14 @@ export const rollbackTexts = {
     meaning: 'The archived revision whose manifest becomes a new revision.',
     range: 'a revision that GET /api/v1/archives lists',
     example: 3,
+  },
+} satisfies FieldTexts
+
+export const backupTexts = {
+  deploymentName: {
+    meaning: 'The deployment whose configuration is copied.',
+    range: 'the name of a deployment of this tenant',
+    example: 'orders',
   },
 } satisfies FieldTexts
 

@@ -32,6 +32,7 @@ export const QUOTA_TEXTS: { readonly [kind in QuotaKind]: WordText } = {
   networks: { meaning: 'How many networks the tenant may have. Networks are not available yet.' },
   jobs_running: { meaning: 'How many jobs the tenant may run at once. Jobs are not available yet.' },
   secrets: { meaning: 'How many secrets the tenant may have.' },
+  backups: { meaning: 'How many backups of deployments the tenant may have.' },
   stored_bytes: { meaning: 'The size of all records of the tenant in the store.' },
 }
 

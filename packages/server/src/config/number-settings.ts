@@ -83,6 +83,7 @@ export const quotasShape = object({
   networks: quota(50, 'Networks'),
   jobs_running: quota(50, 'Jobs at one time'),
   secrets: quota(1000, 'Secret paths'),
+  backups: quota(100, 'Backups of deployments'),
   stored_bytes: quota(16 * MIB, 'Records in the key-value store'),
 } satisfies { [Kind in QuotaKind]: unknown })
 

@@ -22,6 +22,7 @@ const SLOTTED: ReadonlySet<QuotaKind> = new Set([
   'networks',
   'jobs_running',
   'secrets',
+  'backups',
 ])
 
 /**

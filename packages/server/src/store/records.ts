@@ -1,6 +1,7 @@
 // Exports all kinds of stored records; each file in records/ describes one subject. COLLECTIONS lists every collection.
 
 import { audit, cancels, events, idempotentAnswers } from './records/activity.ts'
+import { backupDrafts, backupParts, backups } from './records/backups.ts'
 import type { Collection } from './records/collection.ts'
 import { archive, deployments, removals, routeClaims } from './records/deployments.ts'
 import { joinTokens, nodeNames, nodes } from './records/nodes.ts'
@@ -19,6 +20,7 @@ import {
 } from './records/volumes.ts'
 
 export * from './records/activity.ts'
+export * from './records/backups.ts'
 export type { Collection } from './records/collection.ts'
 export * from './records/deployments.ts'
 export * from './records/nodes.ts'
@@ -35,6 +37,9 @@ export const COLLECTIONS: readonly Collection<unknown>[] = [
   registryCredentials,
   credentials,
   archive,
+  backups,
+  backupDrafts,
+  backupParts,
   events,
   audit,
   idempotentAnswers,

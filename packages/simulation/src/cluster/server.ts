@@ -100,6 +100,7 @@ const QUOTAS: QuotaDefaults = {
   networks: 50,
   jobs_running: 50,
   secrets: 1000,
+  backups: 100,
   stored_bytes: 16 * 1024 ** 2,
 }
 /** The records that keep a deployment or a tenant from being removed. */

@@ -58,6 +58,11 @@ export const ROWS: { readonly [endpoint: string]: Row } = {
   },
   'GET /api/v1/archives/deployments/{name}': { line: 'reads', reached: 'archive_not_found' },
   'GET /api/v1/archives/deployments/{name}/{revision}': { line: 'reads', reached: 'archive_not_found' },
+  'GET /api/v1/backups': { line: 'reads', reached: '200' },
+  'POST /api/v1/backups': { line: 'workloads', body: {}, reached: 'field_type_invalid' },
+  'GET /api/v1/backups/{id}': { line: 'reads', reached: 'backup_not_found' },
+  'DELETE /api/v1/backups/{id}': { line: 'workloads', reached: 'backup_not_found' },
+  'POST /api/v1/backups/{id}/restore': { line: 'workloads', reached: 'backup_not_found' },
   'GET /api/v1/events': { line: 'reads', reached: '200' },
   // The request must be invalid, because an accepted event stream would never end.
   'GET /api/v1/events/stream': {

@@ -13,4 +13,5 @@ export const BUILT: readonly Capability[] = [
   'secrets',
   'volumes',
   'recommendations',
+  'backups',
 ]

@@ -32,10 +32,12 @@ export interface Provocation<In = World> {
 export interface World {
   readonly platform: Platform
   readonly tokens: { readonly [sender in Sender]: string | undefined }
-  /** Id of a tenant that has used its quota of one deployment. */
+  /** Id of a tenant that has used its quota of one deployment, and may have no backup. */
   readonly fullTenant: string
   readonly platformTenant: string
   readonly uid: string
+  /** Id of a backup of the deployment `web`. */
+  readonly backupId: string
   /** Id of `standing`, the only node of tenant acme. Tenant globex has no node. */
   readonly nodeId: string
   /** A join token of tenant globex for the name of acme's node. */
@@ -82,6 +84,8 @@ export async function prepareWorld(platform: Platform): Promise<World> {
     { name: 'web', healthCheck: CHECK, routes: [TAKEN_ROUTE] },
     { 'idempotency-key': 'taken' },
   )
+  const backup = await api.post('/api/v1/backups', { deploymentName: 'web' })
+  if (backup.status !== 201) throw new Error(backup.text)
   await create({ name: 'plain', dependsOn: { web: 'healthy' } })
   for (let level = 0; level < CHAIN; level += 1) {
     await create({
@@ -91,7 +95,7 @@ export async function prepareWorld(platform: Platform): Promise<World> {
   }
   const { body: full } = await admin.post('/api/v1/tenants', { name: 'full' })
   const fullTenant = String(full['id'])
-  await admin.send('PATCH', `/api/v1/tenants/${fullTenant}`, { quotas: { deployments: 1 } })
+  await admin.send('PATCH', `/api/v1/tenants/${fullTenant}`, { quotas: { deployments: 1, backups: 0 } })
   const fullToken = await makeToken(admin, fullTenant, 'tenant-admin')
   await platform.api(fullToken).post('/api/v1/deployments', {
     kind: 'Deployment',
@@ -105,6 +109,7 @@ export async function prepareWorld(platform: Platform): Promise<World> {
     fullTenant,
     platformTenant: await platformTenantOf(platform),
     uid: uidOf(web),
+    backupId: String(backup.body['id']),
     nodeId: await makeNode(platform.baseUrl, api, 'standing'),
     foreignJoinToken: await joinToken(platform.api(platform.globex.token), 'standing'),
     tokens: {

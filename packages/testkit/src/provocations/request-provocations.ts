@@ -1,5 +1,6 @@
 // Requests that raise error codes without a fault in the body: authentication, paths, headers, conflicts.
 
+import { BACKUP_PROVOCATIONS } from './backup-provocations.ts'
 import { bodyWith, type Provocation } from './provoke.ts'
 
 const WEB = '/api/v1/deployments/web'
@@ -196,6 +197,7 @@ const records: readonly Provocation[] = [
     field: 'If-Match',
     sent: () => ({ path: `${WEB}/restart`, headers: { 'if-match': '"9"' } }),
   },
+  ...BACKUP_PROVOCATIONS,
   { code: 'quota_exceeded', field: 'quotas.deployments', sent: (w) => ({ as: 'full', body: bodyWith(w) }) },
 ]
 

@@ -52,6 +52,7 @@ export async function sendExample(
   const replacements = [
     ...replacementsOn(platform),
     [EXAMPLE.node, world.nodeId],
+    [EXAMPLE.backup, world.backupId],
     [EXAMPLE.otherTenant, world.fullTenant],
     [EXAMPLE.joinToken, await joinToken(platform.api(platform.acme.token), 'eu-1')],
     [EXAMPLE.otherJoinToken, world.foreignJoinToken],

@@ -36,6 +36,7 @@ export const EXAMPLE = {
   sizeRecommendation: 'rec_8b2e6a1c9d0f47358c1e7b5d42',
   oldRecommendation: 'rec_d1a7c4e80b3f4926a5c8e0f193',
   lateRecommendation: 'rec_60f2b9d8a3c54e17b0d6c2e94a',
+  backup: 'bak_01JD7QAF7T1B3V9W5Y8Z2A4C6D',
   objectVolume: 'vol_01JD7Q9E6S0A2T8V4X7Y1Z3B5C',
   tenant: '6f1c2f0e-8f0a-4d7e-9b35-2f6f0c1d9a44',
   otherTenant: '0d8a3f52-57b1-4c39-8a0e-7a1f6f9b2c10',

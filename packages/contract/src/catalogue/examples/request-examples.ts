@@ -131,6 +131,12 @@ const records = {
     given: 'The deployment orders has one revision.',
     params: {},
   },
+  backup_not_found: {
+    field: 'id',
+    fails: read('/api/v1/backups/bak_01JD0000000000000000000000'),
+    passes: read(`/api/v1/backups/${EXAMPLE.backup}`),
+    params: {},
+  },
   quota_exceeded: {
     field: 'quotas.deployments',
     fails: { ...create, headers: { 'X-Tenant-ID': EXAMPLE.otherTenant }, role: 'platform-admin' },

@@ -4,6 +4,7 @@ import {
   type Code,
   dryRunDocumentsShape,
   execRequestShape,
+  newBackupShape,
   newJoinTokenShape,
   newTenantShape,
   newTokenShape,
@@ -61,6 +62,13 @@ const BODIES: readonly Body[] = [
     request: 'POST /api/v1/deployments/{name}/rollback',
     shape: rollbackShape,
     rules: checkedWith('archive_not_found'),
+  },
+  {
+    name: 'backup',
+    about: 'A new backup of a deployment, as holdfast backup create sends it.',
+    request: 'POST /api/v1/backups',
+    shape: newBackupShape,
+    rules: checkedWith('deployment_not_found'),
   },
   {
     name: 'exec',

@@ -58,7 +58,7 @@ export async function getArchived(
     : done(archiveView(entry))
 }
 
-function archiveView({
+export function archiveView({
   v: _version,
   tx: _transaction,
   ...entry

@@ -30,20 +30,23 @@ interface Sized {
   readonly dependencies: number
   /** Why the digest of the image is still unknown; an unknown digest adds an event to the transaction. */
   readonly unresolved: string | undefined
+  /** Whether the write restores a backup, which it compares and reports in an event. */
+  readonly restores: boolean
 }
 
 /**
  * Rejects a write with too many operations for one transaction, and a credential that has no room for another version.
  * Several lists, each within its own limit, may together need too many operations when a write replaces all of them.
  */
-export function checkRoom({ spec, before, secrets, dependencies, unresolved }: Sized): Rejection[] {
+export function checkRoom({ spec, before, secrets, dependencies, unresolved, restores }: Sized): Rejection[] {
   const [routes, routesBefore] = [spec.routes?.length ?? 0, before?.routes?.length ?? 0]
   const { labels, dropped, changed, newVersions, first } = secrets.counts
   const [mounts, mountsBefore] = [spec.volumes?.length ?? 0, before?.volumes?.length ?? 0]
   // A mount needs its volume and the claim of its writer; a dropped one the claim only. One counter covers all readers.
   const [mountReads, mountWrites] = [2 * mounts + mountsBefore, mounts + mountsBefore]
-  const compares = ALWAYS + dependencies + routes + labels + dropped + first + mountReads
-  const extraEvents = unresolved === undefined ? 0 : 1
+  const ofBackup = restores ? 1 : 0
+  const compares = ALWAYS + ofBackup + dependencies + routes + labels + dropped + first + mountReads
+  const extraEvents = ofBackup + (unresolved === undefined ? 0 : 1)
   const writes =
     ALWAYS + extraEvents + routes + routesBefore + changed + dropped + newVersions + first + mountWrites
   const excess = Math.max(compares, writes) - MAX_OPERATIONS

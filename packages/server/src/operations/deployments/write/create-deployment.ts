@@ -1,7 +1,14 @@
 // POST /api/v1/deployments, in this order: rules on the body, normalization, gathering of facts, rules on facts, one
 // transaction (docs/design/admission.md#order).
 
-import { asDeploymentUid, isJsonObject, type Json, type QuotaKind, type Rejection } from '@holdfast/contract'
+import {
+  asDeploymentUid,
+  defined,
+  isJsonObject,
+  type Json,
+  type QuotaKind,
+  type Rejection,
+} from '@holdfast/contract'
 import {
   type ImageFact,
   judgeBody,
@@ -17,6 +24,7 @@ import type { SlotChoice } from '../../../quotas/slots.ts'
 import { deployments, type StoredDeployment } from '../../../store/records.ts'
 import { StoreUnavailableError, type TransactionDecision } from '../../../store/store.ts'
 import { inTenant, type Transaction } from '../../../store/transaction.ts'
+import { checkBackup, type RestoredBackup } from '../../backups/restored-backup.ts'
 import { type Caller, type Outcome, refused } from '../../caller.ts'
 import { type Kept, keepOnce } from '../../idempotency.ts'
 import { requireLiveCaller } from '../../preconditions.ts'
@@ -28,17 +36,28 @@ import { checkNodesReadable } from './gather-node.ts'
 import { consumeStaged, gatherSecrets, materialPermission, storedPins } from './judge-secrets.ts'
 import { judgeValidPart, textOf } from './judge-valid-part.ts'
 import { followMounts, judgeWrite } from './judge-write.ts'
-import { identifySpec, type SpecIdentity, storeRevision } from './store-deployment.ts'
+import { identifySpec, type RevisionParts, type SpecIdentity, storeRevision } from './store-deployment.ts'
 import { type MaterialNeeded, type StagingState, writeWithMaterial } from './write-with-material.ts'
 import type { Written } from './written.ts'
 
 const KIND: QuotaKind = 'deployments'
 
+export interface CreateOptions extends Kept<Written> {
+  /** Set if the deployment is created from a backup. */
+  readonly restored?: RestoredSpec
+}
+
+interface RestoredSpec {
+  readonly backup: RestoredBackup
+  /** The image digest of the backup; undefined if no registry had resolved it. */
+  readonly digest: string | undefined
+}
+
 export async function createDeployment(
   deps: DeploymentDeps,
   caller: Caller,
   sent: Json,
-  options: Kept<Written>,
+  options: CreateOptions,
 ): Promise<Outcome<Written>> {
   const { rejections, valid } = judgeBody(sent, {
     mode: 'create',
@@ -51,8 +70,10 @@ export async function createDeployment(
   const { spec } = normalised
   const unreadable = await checkNodesReadable(deps, spec.nodeId)
   if (unreadable !== undefined) return unreadable
-  const host = parseImageReference(spec.image)?.host ?? ''
-  const image = await gatherImage(deps, caller, spec.image, host)
+  const { host = '', repository = '' } = parseImageReference(spec.image) ?? {}
+  const digest = options.restored?.digest
+  const reference = digest === undefined ? spec.image : `${host}/${repository}@${digest}`
+  const image = await gatherImage(deps, caller, reference, host)
   const identity = identifySpec(spec)
   const oversized = checkSpecSize(identity)
   if (oversized.length > 0) return refused(...oversized)
@@ -93,7 +114,7 @@ interface CreateRequest {
   readonly image: ImageFact
   readonly slot: SlotChoice
   readonly identity: SpecIdentity
-  readonly options: Kept<Written>
+  readonly options: CreateOptions
   readonly staging: StagingState
 }
 
@@ -105,14 +126,16 @@ function decideCreate(
   const request = { ...sent, ...followMounts(transaction, sent.caller.tenant, sent, undefined) }
   const { caller, normalised, image, slot, identity, options, staging } = request
   if (slot.kind === 'busy') return { kind: 'wait', until: slot.until }
-  const gone = requireLiveCaller(transaction, caller)
+  const { restored } = options
+  const gone =
+    requireLiveCaller(transaction, caller) ?? checkBackup(transaction, caller.tenant, restored?.backup)
   if (gone !== undefined) return { kind: 'abort', result: refused(gone) }
   const { spec, material } = normalised
   const secrets = gatherSecrets(
     deps,
     transaction,
     caller.tenant,
-    { spec, material, before: undefined },
+    { spec, material, before: undefined, ...defined({ restored: restored?.backup }) },
     staging,
   )
   if (secrets.busy !== undefined) return { kind: 'wait', until: secrets.busy }
@@ -126,7 +149,8 @@ function decideCreate(
     sentNodeId: sent.normalised.spec.nodeId,
     sendsPlace: true,
     image,
-    archivedDigest: undefined,
+    archivedDigest: restored?.digest,
+    restores: restored !== undefined,
     quotas: gatherQuotas(deps, caller, slot, identity.bytes),
   })
   if (!judged.ok) return { kind: 'abort', result: judged }
@@ -140,8 +164,17 @@ function decideCreate(
   }
   const written = { deployment: deploymentView(deps.store, caller.tenant, stored), alterations, warnings }
   claimSlot(transaction, caller.tenant, KIND, slot.slot, stored.uid)
-  storeRevision(deps, transaction, caller, stored, { newVersions: secrets.newVersions, unresolved })
+  const { newVersions } = secrets
+  storeRevision(deps, transaction, caller, stored, { newVersions, unresolved, ...causeOf(restored) })
   return keepOnce(deps.answers, transaction, caller, options, written)
+}
+
+function causeOf(restored: RestoredSpec | undefined): Pick<RevisionParts, 'cause' | 'backup'> {
+  if (restored === undefined) return {}
+  const { backup } = restored
+  const { id, deploymentName } = backup
+  const message = `Deployment ${deploymentName} was created again from backup ${id}, revision 1.`
+  return { cause: { verb: 'restored', message, data: { backup: id } }, backup }
 }
 
 function newDeployment(

@@ -19,7 +19,9 @@ import {
   pinOf,
   planPins,
   type QuotaFact,
+  type RestoredPins,
   type SentMaterial,
+  withAnchoredPins,
 } from '@holdfast/core'
 import { timestamp } from '../../../ports/clock.ts'
 import { UnstorableRecordError } from '../../../store/encode.ts'
@@ -75,6 +77,8 @@ export interface SecretsQuestion {
   readonly spec: DeploymentSpec
   readonly before: Pick<StoredDeployment, 'spec' | 'pins'> | undefined
   readonly material: readonly SentMaterial[]
+  /** The secrets of a backup that the write restores. */
+  readonly restored?: RestoredPins
 }
 
 /** A caller whose role may not write secrets may refer to them, but may not send secret values. */
@@ -86,7 +90,7 @@ export function gatherSecrets(
   { store, clock }: Pick<DeploymentDeps, 'store' | 'clock'>,
   transaction: Transaction,
   tenant: TenantId,
-  { spec, before, material }: SecretsQuestion,
+  { spec, before, material, restored = NO_PINS }: SecretsQuestion,
   { staged, slots }: StagingState,
 ): SecretsOfWrite {
   const found = gatherCredentials(transaction, tenant, spec)
@@ -94,10 +98,12 @@ export function gatherSecrets(
   const needed = planMaterial(material, facts)
   const first = needed.filter(({ label }) => (found.get(label)?.slot ?? null) === null)
   const choice = slots.choose(first.length)
+  const current = { secrets: before?.spec.secrets ?? [], pins: before?.pins ?? {} }
+  const kept = withAnchoredPins(current, restored, (label, version) => isListed(found, label, version))
   const { pins, alterations } = planPins({
     entries: spec.secrets,
-    before: before?.spec.secrets ?? [],
-    pins: before?.pins ?? {},
+    before: kept.secrets,
+    pins: kept.pins,
     credentials: facts,
     staged: new Map(staged.map(({ label, version }) => [label, version])),
   })
@@ -128,6 +134,11 @@ export function gatherSecrets(
     ...defined({ busy: choice.kind === 'busy' ? choice.until : undefined }),
   }
 }
+
+const NO_PINS: RestoredPins = { secrets: [], pins: {} }
+
+const isListed = (found: Credentials, label: string, version: number): boolean =>
+  found.get(label)?.versions.some((listed) => listed.version === version) ?? false
 
 /**
  * Adds the keys of each pinned version to the facts about credentials. If the request sends values for a credential, its

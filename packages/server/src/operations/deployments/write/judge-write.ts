@@ -16,6 +16,8 @@ export interface WriteToJudge extends Omit<FactsRequest, 'spec'> {
   readonly normalised: Normalised
   readonly identity: SpecIdentity
   readonly secrets: SecretsOfWrite
+  /** Whether the write restores a backup. */
+  readonly restores: boolean
 }
 
 export interface JudgedWrite {
@@ -46,6 +48,7 @@ export function judgeWrite(
     secrets,
     dependencies: facts.dependencies?.size ?? 0,
     unresolved,
+    restores: write.restores,
   })
   if (crowded.length > 0) return refused(...crowded)
   return done({

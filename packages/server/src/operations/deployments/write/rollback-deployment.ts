@@ -3,6 +3,7 @@
 
 import {
   type ArchiveEntry,
+  type DeploymentSpec,
   decode,
   deploymentSpecShape,
   type Json,
@@ -35,7 +36,7 @@ export async function rollBackDeployment(
   const archived = await findArchived(deps, caller, pathName, revision)
   if (!archived.ok) return archived
   const rollback = { ...kept, revision, digest: archived.value.digest }
-  return updateDeployment(deps, caller, pathName, everyField(archived.value), { ifMatch, rollback })
+  return updateDeployment(deps, caller, pathName, everyField(archived.value.spec), { ifMatch, rollback })
 }
 
 /** Finds the archived revision; a missing deployment is reported as a missing deployment, not as a missing revision. */
@@ -51,8 +52,8 @@ async function findArchived(
   return getArchived(store, tenant, found.value.spec.name, String(revision))
 }
 
-/** Builds an update of every field: fields that the archived spec lacks are cleared, secretsVersion is unchanged. */
-function everyField({ spec }: ArchiveEntry): JsonObject {
+/** Builds an update of every field: fields that the stored spec lacks are cleared, secretsVersion is unchanged. */
+export function everyField(spec: DeploymentSpec): JsonObject {
   const cleared = Object.keys(deploymentSpecShape.fields).map((field) => [field, null])
   return { ...Object.fromEntries(cleared), ...spec }
 }

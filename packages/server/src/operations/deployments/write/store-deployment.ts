@@ -6,6 +6,8 @@ import { type DeploymentSpec, defined, type JsonObject } from '@holdfast/contrac
 import { canonicalSpec } from '@holdfast/core'
 import { archive, deployments, type StoredDeployment } from '../../../store/records.ts'
 import { inTenant, type Transaction } from '../../../store/transaction.ts'
+import { backupRestoredEvent } from '../../backups/backup-events.ts'
+import type { RestoredBackup } from '../../backups/restored-backup.ts'
 import type { Caller } from '../../caller.ts'
 import { type NewEvent, recordAudit, recordEvent } from '../../record-write.ts'
 import {
@@ -36,7 +38,7 @@ export const archiveId = (name: string, revision: number): string =>
 
 /** Why the revision exists, for the event and the audit entry. */
 export interface RevisionCause {
-  readonly verb: 'created' | 'updated' | 'restarted' | 'rolled_back' | 'rotated'
+  readonly verb: 'created' | 'updated' | 'restarted' | 'rolled_back' | 'restored' | 'rotated'
   readonly message: string
   readonly data?: JsonObject
 }
@@ -47,6 +49,8 @@ export interface RevisionParts {
   readonly newVersions?: readonly NewVersion[]
   /** Why the digest of the image is still unknown; undefined if it is known. */
   readonly unresolved?: string | undefined
+  /** The backup that the revision restores. */
+  readonly backup?: RestoredBackup
 }
 
 export function storeRevision(
@@ -54,7 +58,7 @@ export function storeRevision(
   transaction: Transaction,
   caller: Caller,
   stored: StoredDeployment,
-  { cause = createdCause(stored), newVersions = [], unresolved }: RevisionParts = {},
+  { cause = createdCause(stored), newVersions = [], unresolved, backup }: RevisionParts = {},
 ): void {
   requirePersistable(stored.spec)
   const { name } = stored.spec
@@ -72,7 +76,7 @@ export function storeRevision(
   if (outdated > 0) transaction.delete(inTenant(caller.tenant, archive, archiveId(name, outdated)))
   const { verb, message, data = {} } = cause
   recordEvent(transaction, deps.clock, caller.tenant, {
-    type: verb === 'created' ? 'deployment.created' : 'deployment.updated',
+    type: stored.revision === 1 ? 'deployment.created' : 'deployment.updated',
     severity: 'info',
     subject: { kind: 'Deployment', name, uid: stored.uid },
     cause: String(stored.revision),
@@ -83,6 +87,8 @@ export function storeRevision(
   })
   if (unresolved !== undefined)
     recordEvent(transaction, deps.clock, caller.tenant, unreachable(stored, unresolved))
+  if (backup !== undefined)
+    recordEvent(transaction, deps.clock, caller.tenant, backupRestoredEvent(backup, stored))
   for (const [label, namespace] of newVersions.length === 0 ? [] : labelsOf(stored.spec))
     for (const { version } of newVersions.filter((one) => one.label === label))
       emitSecretWritten(transaction, deps.clock, caller.tenant, { namespace, label }, version)
@@ -91,7 +97,7 @@ export function storeRevision(
     action: `deployments:${verb}`,
     subject,
     revision: stored.revision,
-    ...(newVersions.length === 0 ? {} : { detail: { secrets: newVersions.map(nameVersion).join(', ') } }),
+    ...detailOf(newVersions, backup),
   })
 }
 
@@ -107,6 +113,14 @@ function unreachable({ uid, revision, spec: { name, image } }: StoredDeployment,
     data: { image, revision },
     place: 1,
   }
+}
+
+function detailOf(newVersions: readonly NewVersion[], backup: RestoredBackup | undefined) {
+  const detail = defined({
+    secrets: newVersions.length === 0 ? undefined : newVersions.map(nameVersion).join(', '),
+    backup: backup?.id,
+  })
+  return Object.keys(detail).length === 0 ? {} : { detail }
 }
 
 const nameVersion = ({ label, version }: NewVersion): string => `${label} version ${version}`

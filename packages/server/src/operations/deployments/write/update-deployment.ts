@@ -17,6 +17,7 @@ import { declassify } from '../../../ports/taint.ts'
 import { deployments, type StoredDeployment } from '../../../store/records.ts'
 import type { TransactionDecision } from '../../../store/store.ts'
 import { inTenant, type Transaction } from '../../../store/transaction.ts'
+import { checkBackup, type RestoredBackup } from '../../backups/restored-backup.ts'
 import { type Caller, done, type Outcome, refused } from '../../caller.ts'
 import { type Kept, keepOnce } from '../../idempotency.ts'
 import { checkIfMatch, requireLiveCaller } from '../../preconditions.ts'
@@ -42,15 +43,17 @@ import type { Written } from './written.ts'
 
 export interface UpdateOptions {
   readonly ifMatch: string | undefined
-  /** Set if the update is a rollback; a rollback sends every field. */
+  /** Set if the update is a rollback or restores a backup; both send every field. */
   readonly rollback?: Rollback
 }
 
 export interface Rollback extends Kept<Written> {
-  /** Number of the archived revision that a rollback restores. */
+  /** Number of the revision whose spec is stored again. */
   readonly revision: number
-  /** The image digest of the archived revision; undefined if no registry had resolved it. */
+  /** The image digest of that revision; undefined if no registry had resolved it. */
   readonly digest: string | undefined
+  /** The backup that contains the spec; absent if the spec comes from the archive. */
+  readonly backup?: RestoredBackup
 }
 
 export async function updateDeployment(
@@ -105,7 +108,9 @@ function decideUpdate(
   // A PUT that changes nothing succeeds without a new revision, so there is nothing to commit.
   if (next === stored) return { kind: 'abort', result: done(written) }
   const cause = describeUpdate(stored, next, options.rollback)
-  storeRevision(deps, transaction, caller, next, { cause, newVersions: secrets.newVersions, unresolved })
+  const { newVersions } = secrets
+  const backup = options.rollback?.backup
+  storeRevision(deps, transaction, caller, next, { cause, newVersions, unresolved, ...defined({ backup }) })
   if (options.rollback === undefined) return { kind: 'commit', result: done(written) }
   return keepOnce(deps.answers, transaction, caller, options.rollback, written)
 }
@@ -122,6 +127,13 @@ function describeUpdate(
       verb: 'updated',
       message: `Deployment ${spec.name} was updated, revision ${revision}${listed}.`,
       data: { fields },
+    }
+  const { backup } = rollback
+  if (backup !== undefined)
+    return {
+      verb: 'restored',
+      message: `Deployment ${spec.name} was restored from backup ${backup.id}, stored as revision ${revision}${listed}.`,
+      data: { fields, backup: backup.id },
     }
   return {
     verb: 'rolled_back',
@@ -143,7 +155,8 @@ function judgeUpdate(
   { caller, addressed, sent, image, options, staging }: UpdateRequest,
 ): Outcome<JudgedUpdate> {
   const { rollback } = options
-  const gone = requireLiveCaller(transaction, caller)
+  const gone =
+    requireLiveCaller(transaction, caller) ?? checkBackup(transaction, caller.tenant, rollback?.backup)
   if (gone !== undefined) return refused(gone)
   const name = nameOf(deps.store, caller.tenant, addressed)
   const stored = name === undefined ? undefined : transaction.get(inTenant(caller.tenant, deployments, name))
@@ -174,7 +187,8 @@ function judgeUpdate(
     stored,
   )
   const { spec, material } = normalised
-  const secrets = gatherSecrets(deps, transaction, caller.tenant, { spec, material, before: stored }, staging)
+  const question = { spec, material, before: stored, ...defined({ restored: rollback?.backup }) }
+  const secrets = gatherSecrets(deps, transaction, caller.tenant, question, staging)
   // New secret values for a secret anchored to a volume change no pin, but a new revision must still list their version.
   const always = rollback !== undefined || secrets.needed.length > 0
   const { pins } = secrets
@@ -190,6 +204,7 @@ function judgeUpdate(
     sendsPlace: sendsPlace(sent),
     image,
     archivedDigest: rollback?.digest,
+    restores: rollback?.backup !== undefined,
     quotas: unchanged ? [] : [gatherBytes(deps, caller.tenant, identity.bytes)],
   })
   if (!judged.ok) return judged

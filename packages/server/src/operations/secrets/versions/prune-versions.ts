@@ -3,8 +3,8 @@
 
 import type { Rejection, TenantId } from '@holdfast/contract'
 import { newestUsable, reject } from '@holdfast/core'
-import { credentials, type StoredCredential } from '../../../store/records.ts'
-import { StoreUnavailableError } from '../../../store/store.ts'
+import { backups, credentials, type StoredCredential } from '../../../store/records.ts'
+import { type Store, StoreUnavailableError } from '../../../store/store.ts'
 import { inTenant } from '../../../store/transaction.ts'
 import { destroyStaged, markVersionsForDestruction } from './destroy-versions.ts'
 import type { StagedVersion } from './intents.ts'
@@ -26,10 +26,29 @@ export function newestUnstaged({ versions, rotation }: VersionsAndRotation): num
   return newestUsable(versions, rotation?.new)?.version
 }
 
-/** Versions of a credential that may be destroyed: not the newest one, not part of a rotation, and not in use. */
-export function unneededVersions(credential: VersionsAndRotation, uses: VersionUses): number[] {
+/**
+ * The most versions of a credential that are kept for backups only, the newest ones: deleting the credential marks them in
+ * the same transaction as the versions in use.
+ */
+const BACKED_UP_VERSIONS = 10
+
+/** Versions that the data on volumes of deployments with a backup depends on. A restore pins them again. */
+function backedUpVersions(store: Pick<Store, 'list'>, tenant: TenantId, label: string): number[] {
+  const versions = store.list(backups, tenant).flatMap(({ record: { anchored = {} } }) => {
+    const version = Object.hasOwn(anchored, label) ? anchored[label] : undefined
+    return version === undefined ? [] : [version]
+  })
+  return [...new Set(versions)].sort((left, right) => left - right).slice(-BACKED_UP_VERSIONS)
+}
+
+/** Versions that may be destroyed: not the newest one, not part of a rotation, not in use, not `kept` for a backup. */
+export function unneededVersions(
+  credential: VersionsAndRotation,
+  uses: VersionUses,
+  kept: readonly number[] = [],
+): number[] {
   const { versions, rotation } = credential
-  const needed = new Set([newestUnstaged(credential), rotation?.old, rotation?.new, ...uses.keys()])
+  const needed = new Set([newestUnstaged(credential), rotation?.old, rotation?.new, ...uses.keys(), ...kept])
   return versions.map(({ version }) => version).filter((version) => !needed.has(version))
 }
 
@@ -56,7 +75,9 @@ export async function pruneVersions(deps: StageDeps, tenant: TenantId, label: st
     const credential = transaction.get(address)
     // A credential that no longer exists has no versions to prune.
     if (credential === undefined) return { kind: 'abort', result: [] }
-    const gone = unneededVersions(credential, gatherUses(store, tenant)(credential)).slice(0, VERSIONS_KEPT)
+    const kept = backedUpVersions(store, tenant, label)
+    const uses = gatherUses(store, tenant)(credential)
+    const gone = unneededVersions(credential, uses, kept).slice(0, VERSIONS_KEPT)
     if (gone.length === 0) return { kind: 'abort', result: [] }
     const versions = credential.versions.filter(({ version }) => !gone.includes(version))
     transaction.put(address, { ...credential, versions })

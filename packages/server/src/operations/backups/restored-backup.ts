@@ -1,0 +1,21 @@
+// The part of a backup that a deployment write needs when it restores the backup.
+
+import type { Rejection, TenantId } from '@holdfast/contract'
+import { type RestoredPins, reject } from '@holdfast/core'
+import { backups, type StoredBackup } from '../../store/records.ts'
+import { inTenant, type Transaction } from '../../store/transaction.ts'
+
+export interface RestoredBackup
+  extends RestoredPins,
+    Pick<StoredBackup, 'id' | 'deploymentName' | 'deploymentRevision'> {}
+
+/** Rejects the restore of a backup that was deleted since it was read. The backup is compared at commit. */
+export function checkBackup(
+  transaction: Transaction,
+  tenant: TenantId,
+  backup: RestoredBackup | undefined,
+): Rejection | undefined {
+  if (backup === undefined || transaction.get(inTenant(tenant, backups, backup.id)) !== undefined)
+    return undefined
+  return reject('backup_not_found', 'id', backup.id)
+}
