@@ -3,6 +3,7 @@
 import { createCalls } from './calls.ts'
 import { type ClientRuntime, type Connection, DEFAULT_DEADLINE_MS, defaultRuntime } from './connection.ts'
 import { activityCalls } from './endpoints/activity.ts'
+import { backupCalls } from './endpoints/backups.ts'
 import { deploymentCalls } from './endpoints/deployments.ts'
 import { dryRunCalls } from './endpoints/dry-runs.ts'
 import { nodeCalls } from './endpoints/nodes.ts'
@@ -28,6 +29,7 @@ export function createClient({ deadlineMs = DEFAULT_DEADLINE_MS, runtime = {}, .
   const connection: Connection = { ...place, baseUrl, deadlineMs, runtime: { ...defaultRuntime, ...runtime } }
   const calls = createCalls(connection)
   return {
+    backups: backupCalls(calls),
     deployments: deploymentCalls(calls),
     dryRuns: dryRunCalls(calls),
     nodes: nodeCalls(calls),

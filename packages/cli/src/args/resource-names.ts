@@ -30,6 +30,8 @@ export const RESOURCE_NAMES = [
   'volumes',
   'volume',
   'vol',
+  'backups',
+  'backup',
 ] as const
 
 /** Kinds that a command of their own lists, and that `get` accepts too. */
@@ -44,6 +46,8 @@ export const LIVE_KINDS: { readonly [typed: string]: LiveNames } = {
   ...Object.fromEntries(DEPLOYMENT_KINDS.map((kind) => [kind, 'deployments' as const])),
   ...Object.fromEntries(NODE_KINDS.map((kind) => [kind, 'nodes' as const])),
   ...Object.fromEntries(VOLUME_KINDS.map((kind) => [kind, 'volumes' as const])),
+  backups: 'backups',
+  backup: 'backups',
   registries: 'registries',
   registry: 'registries',
 }

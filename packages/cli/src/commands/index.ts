@@ -3,6 +3,11 @@
 import type { Command } from '../command.ts'
 import { apply } from './apply.ts'
 import { audit } from './audit.ts'
+import { backupCreate } from './backup/backup-create.ts'
+import { backupDelete } from './backup/backup-delete.ts'
+import { backupDescribe } from './backup/backup-describe.ts'
+import { backupList } from './backup/backup-list.ts'
+import { backupRestore } from './backup/backup-restore.ts'
 import { completion } from './completion.ts'
 import { contextList } from './context/context-list.ts'
 import { contextUse } from './context/context-use.ts'
@@ -98,6 +103,11 @@ export const COMMANDS: readonly Command[] = [
   rolloutHistory,
   rolloutUndo,
   rolloutRestart,
+  backupList,
+  backupCreate,
+  backupDescribe,
+  backupRestore,
+  backupDelete,
   nodeList,
   nodeJoinToken,
   nodeCordon,
@@ -144,6 +154,7 @@ export const GROUPS: { readonly [word: string]: string } = {
   top: 'show how much CPU and memory is used',
   set: 'change one field of a deployment',
   rollout: 'follow updates, show revisions, roll back',
+  backup: 'back up deployments and restore them',
   node: 'manage the machines of the tenant',
   route: 'list the routes of deployments',
   registry: 'manage image registries and their credentials',

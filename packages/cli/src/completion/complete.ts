@@ -53,6 +53,10 @@ async function namesOf(client: Client, live: Exclude<LiveNames, 'contexts'>): Pr
     return listed.ok ? listed.value.items.map(({ host }) => host) : []
   }
   const { readAll } = await import('@holdfast/client')
+  if (live === 'backups') {
+    const listed = await readAll((page) => client.backups.list(page))
+    return listed.ok ? listed.value.map(({ id }) => id) : []
+  }
   const named = await readAll<{ readonly name: string }>((page) => client[live].list(page))
   return named.ok ? named.value.map(({ name }) => name) : []
 }

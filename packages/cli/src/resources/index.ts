@@ -6,6 +6,7 @@ import type { TableOptions } from '../print/table.ts'
 import { tableRows } from '../print/table.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { audit } from './audit.ts'
+import { backups } from './backups.ts'
 import { deployments } from './deployments.ts'
 import { events } from './events.ts'
 import { nodes } from './nodes.ts'
@@ -75,6 +76,7 @@ export const RESOURCES: readonly AnyResource[] = [
   anyResource(audit),
   anyResource(tenants),
   anyResource(volumes),
+  anyResource(backups),
 ]
 
 export const findResource = (typed: string): AnyResource | undefined =>
