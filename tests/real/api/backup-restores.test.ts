@@ -63,24 +63,27 @@ function specOf(record: DeploymentRecord): JsonObject {
   return spec
 }
 
-const options = () => ({ images: [platform.image], dependencies: ['db', 'cache'], secrets: true })
+const options = () => ({ images: [platform.image], dependencies: ['db', 'cache'] })
 
-/** A secret value that occurs nowhere else, for each generated deployment. */
-const canary = (serial: number): string => `canary-${serial}-4f9a61c2e8d7`
+/** A text that is part of every secret value of this test and occurs nowhere else. */
+const CANARY = '4f9a61c2e8d7'
+const labelOf = (serial: number, index: number): string => `canary-${serial}-${index}`
 
-/** Adds a secret of the deployment's own with the canary as its value. */
-const withCanary = (body: JsonObject, serial: number): JsonObject => ({
+/** Adds one to three secrets with values, and a template that uses the first. */
+const withSecrets = (body: JsonObject, serial: number): JsonObject => ({
   ...body,
-  secrets: [
-    ...(Array.isArray(body.secrets) ? body.secrets : []),
-    {
-      name: 'CANARY',
-      vault_path: `deployments/canary-${serial}`,
-      anchor: 'process',
-      values: { password: canary(serial) },
-    },
-  ],
+  secrets: Array.from({ length: 1 + (serial % 3) }, (_, index) => ({
+    name: `S${index}`,
+    vault_path: `resources/${labelOf(serial, index)}`,
+    anchor: index === 0 ? 'external' : 'process',
+    values: { password: `${CANARY}-${serial}-${index}` },
+  })),
+  composedEnvironment: { URL: `postgres://app:{{secret.${labelOf(serial, 0)}.password}}@db` },
 })
+
+/** A change that drops all secrets drops the template that uses one, too. */
+const withoutTemplates = (change: JsonObject): JsonObject =>
+  'secrets' in change ? { ...change, composedEnvironment: {} } : change
 
 /** Restores a backup and checks the stored spec against that of the backup. */
 async function restore(id: string, name: string): Promise<DeploymentRecord> {
@@ -105,7 +108,7 @@ test('the restored spec is the one of the backup plus the reported alterations',
     fc.asyncProperty(arbitraryDeployment(options()), arbitraryChange(options()), async (body, change) => {
       serial += 1
       const name = `g${serial}`
-      const created = written(await api.post(DEPLOYMENTS, withCanary({ ...body, name }, serial)))
+      const created = written(await api.post(DEPLOYMENTS, withSecrets({ ...body, name }, serial)))
       const backup = await api.post(BACKUPS, { deploymentName: name })
       expect(backup.status, backup.text).toBe(201)
       const id = String(backup.body['id'])
@@ -114,7 +117,10 @@ test('the restored spec is the one of the backup plus the reported alterations',
 
       const unchanged = await restore(id, name)
       expect([unchanged.revision, unchanged.uid]).toEqual([2, created.deployment.uid])
-      const { revision } = written(await api.put(`${DEPLOYMENTS}/${name}`, change)).deployment
+      const sent = withoutTemplates(change)
+      const { revision } = written(await api.put(`${DEPLOYMENTS}/${name}`, sent)).deployment
+      const values = { password: `${CANARY}-newer` }
+      expect((await api.put(`/api/v1/secrets/resources/${labelOf(serial, 0)}`, { values })).status).toBe(200)
       const reverted = await restore(id, name)
       expect(reverted.revision).toBe(revision + 1)
       await removed(name)
@@ -133,7 +139,7 @@ test('the restored spec is the one of the backup plus the reported alterations',
   const parts = dump.filter(([key]) => key.includes('/bakpart/'))
   expect(parts.length).toBeGreaterThanOrEqual(serial)
   // Each name of a secret is there, and no value.
-  expect(parts.some(([, { value }]) => value.includes(`deployments/canary-${serial}`))).toBe(true)
-  const leaks = dump.filter(([, { value }]) => value.includes('4f9a61c2e8d7')).map(([key]) => key)
+  expect(parts.some(([, { value }]) => value.includes(`resources/${labelOf(serial, 0)}`))).toBe(true)
+  const leaks = dump.filter(([, { value }]) => value.includes(CANARY)).map(([key]) => key)
   expect(leaks).toEqual([])
 })
