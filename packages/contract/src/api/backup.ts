@@ -10,7 +10,6 @@ import {
   integer,
   json,
   list,
-  nullable,
   object,
   optional,
   string,
@@ -45,11 +44,8 @@ export const backupRecordShape = object({
   digest: optional(
     string({ description: 'Digest of the image; absent if no registry had resolved the image' }),
   ),
-  scalingPolicy: described(
-    'Scaling policy of the deployment; null without one',
-    nullable(json<JsonObject>()),
-  ),
-  canary: described('State of the canary; null without one', nullable(json<JsonObject>())),
+  scalingPolicy: described('Scaling policy of the deployment; null without one', json<JsonObject | null>()),
+  canary: described('State of the canary; null without one', json<JsonObject | null>()),
   revisions: list(archiveEntryShape),
 })
 export type BackupRecord = Infer<typeof backupRecordShape>

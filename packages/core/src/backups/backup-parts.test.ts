@@ -1,3 +1,4 @@
+import { utf8Length } from '@holdfast/contract'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { fitRevisions, splitText } from './backup-parts.ts'
@@ -29,7 +30,7 @@ describe('splitText', () => {
       fc.property(texts, fc.integer({ min: 4, max: 64 }), (text, max) => {
         const parts = splitText(text, max)
         expect(parts.join('')).toBe(text)
-        expect(parts.every((part) => new TextEncoder().encode(part).length <= max)).toBe(true)
+        expect(parts.every((part) => utf8Length(part) <= max)).toBe(true)
       }),
     )
   })

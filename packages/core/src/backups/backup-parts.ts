@@ -10,25 +10,29 @@ export function fitRevisions(sizes: readonly number[], maxBytes: number): number
   return tooMany < 0 ? sizes.length : tooMany
 }
 
-const encoder = new TextEncoder()
-const decoder = new TextDecoder()
-
 /** Cuts a text into parts of at most `maxBytes` bytes of UTF-8. No part ends inside a character. */
 export function splitText(text: string, maxBytes: number): string[] {
-  const bytes = encoder.encode(text)
   const parts: string[] = []
-  for (let from = 0; from < bytes.length; ) {
-    const to = endOfPart(bytes, from + maxBytes)
-    if (to <= from) throw new RangeError(`a character needs more than ${maxBytes} bytes`)
-    parts.push(decoder.decode(bytes.subarray(from, to)))
-    from = to
+  let [from, bytes] = [0, 0]
+  for (let at = 0; at < text.length; ) {
+    const point = text.codePointAt(at) ?? 0
+    const size = utf8Size(point)
+    if (size > maxBytes) throw new RangeError(`a character needs more than ${maxBytes} bytes`)
+    if (bytes + size > maxBytes) {
+      parts.push(text.slice(from, at))
+      from = at
+      bytes = 0
+    }
+    bytes += size
+    at += point > 0xffff ? 2 : 1
   }
+  if (from < text.length) parts.push(text.slice(from))
   return parts
 }
 
-/** The last end of a character at or before `limit`: later bytes of a character begin with the bits 10. */
-function endOfPart(bytes: Uint8Array, limit: number): number {
-  let end = Math.min(limit, bytes.length)
-  while (end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1
-  return end
+/** The number of bytes of a character in UTF-8. */
+function utf8Size(point: number): number {
+  if (point < 0x80) return 1
+  if (point < 0x800) return 2
+  return point < 0x10000 ? 3 : 4
 }
