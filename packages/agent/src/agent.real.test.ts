@@ -107,7 +107,7 @@ onBothEngines('the agent', (world, line) => {
     ])
     expect(found.HostConfig.RestartPolicy?.Name).toBe('unless-stopped')
     expect(Object.keys(found.NetworkSettings.Networks)).toEqual([network])
-    const own = ownParts(item.template, network, { volumes: '/volumes', cgroup: 'holdfast' })
+    const own = ownParts(item.template, [network], { volumes: '/volumes', cgroup: 'holdfast' })
     expect(findUnsafeSettings(JSON.parse(JSON.stringify(found)), own)).toEqual([])
   })
 

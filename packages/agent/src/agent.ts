@@ -11,6 +11,7 @@ import { type ConvergeDeps, startConverging } from './converge/converge.ts'
 import { createDesiredSet } from './converge/desired-set.ts'
 import { createImageKeeper } from './converge/keep-images.ts'
 import { createRequisites } from './converge/requisites.ts'
+import { type NetworkKeeper, startNetworkKeeper } from './networks/keep-networks.ts'
 import { createFailedLogs } from './observe/keep-failed-logs.ts'
 import { createObserver } from './observe/observe.ts'
 import { createReadiness } from './observe/readiness.ts'
@@ -60,6 +61,8 @@ export interface AgentOptions extends VolumeOptions {
   readonly cgroup?: string
   readonly concurrency?: number
   readonly build?: AgentBuild
+  /** How often the networks of the engine are checked. */
+  readonly networkCheckMs?: number
   /** A monotonic clock in milliseconds; the process clock by default. */
   monotonicMs?(): number
   readonly log: Logger
@@ -100,19 +103,22 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     log,
   })
   statuses.reportTo(routing.report)
+  const networks = startNetworks(options, { server, desiredSet, routing })
   const kept = await openKept(options)
   const copies = options.copies ?? volumes
-  const parts = { server, desiredSet, statuses, routing, copies, gate: volumes.gate, ...kept, monotonicMs }
-  const node = startNode(options, { ...parts, mayCreate: role.mayCreate })
-  const { converger } = node
+  const parts = { server, desiredSet, statuses, routing, networks, copies, gate: volumes.gate, ...kept }
+  const node = startNode(options, { ...parts, monotonicMs, mayCreate: role.mayCreate })
   volumes.onImages(node.images.keep)
 
-  const onDesired = (change: DesiredChange): void => {
-    converger.setDesired(change, 'server')
+  const apply = (change: DesiredChange, source: 'server' | 'disk'): void => {
+    node.converger.setDesired(change, source)
     routing.apply(change)
-    volumes.apply(change, 'server')
-    const items = [...desiredSet.desired.values()]
-    file.save({ revision: change.revision, items, ...routing.saved(), ...volumes.saved() })
+    for (const part of [volumes, networks]) part.apply(change, source)
+  }
+  const onDesired = (change: DesiredChange): void => {
+    apply(change, 'server')
+    const parts = { ...routing.saved(), ...volumes.saved(), ...networks.saved() }
+    file.save({ revision: change.revision, items: [...desiredSet.desired.values()], ...parts })
   }
   const session = options.startSession({
     state,
@@ -122,21 +128,19 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     containers: () => listMachine(engine, state, statuses),
     ...volumeAnswers(volumes),
     ...defined({ sampler: node.sampler }),
+    networks: networks.observed,
     streams: createSessionStreams(streamParts(options, kept, volumes)),
     log,
   })
   server.attach(session)
-  if (saved !== undefined) {
-    converger.setDesired({ ...saved, complete: true, gone: [] }, 'disk')
-    routing.apply({ ...saved, complete: true })
-    volumes.apply({ ...saved, complete: true, gone: [] }, 'disk')
-  }
+  if (saved !== undefined) apply({ ...saved, complete: true, gone: [] }, 'disk')
   return {
     async close() {
       session.close()
       await volumes.close()
       keys?.close()
       await node.close()
+      await networks.close()
       routing.close()
       await file.settled()
       await role.settled()
@@ -149,6 +153,20 @@ const streamParts = (
   { keptLogs }: Pick<Awaited<ReturnType<typeof openKept>>, 'keptLogs'>,
   { divergences }: NodeVolumes,
 ) => ({ engine, tenant, keptLogs, divergences, log })
+
+const startNetworks = (
+  { engine, state, networkCheckMs, log }: AgentOptions,
+  { server, desiredSet, routing }: Pick<NodeParts, 'server' | 'desiredSet' | 'routing'>,
+): NetworkKeeper =>
+  startNetworkKeeper({
+    engine,
+    tenant: state.tenant,
+    items: desiredSet.desired,
+    addresses: routing.addresses,
+    report: server.reportNetworks,
+    checkMs: networkCheckMs,
+    log,
+  })
 
 const volumeAnswers = (volumes: NodeVolumes) => ({
   copies: volumes.observed,
@@ -187,6 +205,7 @@ interface NodeParts
   extends Pick<ConvergeDeps, 'desiredSet' | 'statuses' | 'mayCreate' | 'monotonicMs' | 'copies' | 'gate'> {
   readonly server: ServerLink
   readonly routing: Routing
+  readonly networks: NetworkKeeper
   readonly keptLogs: KeptLogs
   readonly exitCounts: ExitCounts
 }

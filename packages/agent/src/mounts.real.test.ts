@@ -76,7 +76,7 @@ onBothEngines('mounts', (world) => {
       .getContainer(containerId ?? '')
       .inspect()
     const places = { volumes: join(node.folder, 'volumes'), cgroup: `${world().docker.cgroup}/writers` }
-    const own = ownParts(first.template, tenantNetwork(node.tenant), places)
+    const own = ownParts(first.template, [tenantNetwork(node.tenant)], places)
     expect(findUnsafeSettings(JSON.parse(JSON.stringify(found)), own)).toEqual([])
     expect(found.HostConfig.RestartPolicy?.Name).toBe('no')
     expect(cgroupsOf(world().docker.cgroup, volume).length).toBeGreaterThan(0)

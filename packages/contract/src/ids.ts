@@ -10,6 +10,7 @@ export type DeploymentUid = Brand<'DeploymentUid'>
 export type NodeId = Brand<'NodeId'>
 export type VolumeId = Brand<'VolumeId'>
 export type BackupId = Brand<'BackupId'>
+export type NetworkId = Brand<'NetworkId'>
 /** Id of one container on one node: `rep_` and a ULID. A replacement container gets a new id. */
 export type AssignmentId = Brand<'AssignmentId'>
 /** A ULID that names one store transaction; its audit entry carries the same id. */
@@ -21,6 +22,7 @@ const DEPLOYMENT_UID = new RegExp(`^dep_${ULID}$`)
 const NODE_ID = new RegExp(`^node_${ULID}$`)
 const VOLUME_ID = new RegExp(`^vol_${ULID}$`)
 const BACKUP_ID = new RegExp(`^bak_${ULID}$`)
+const NETWORK_ID = new RegExp(`^net_${ULID}$`)
 const TOKEN_ID = new RegExp(`^tok_${ULID}$`)
 
 export const isTenantId = (text: string): text is TenantId => UUID.test(text)
@@ -28,6 +30,7 @@ export const isDeploymentUid = (text: string): text is DeploymentUid => DEPLOYME
 export const isNodeId = (text: string): text is NodeId => NODE_ID.test(text)
 export const isVolumeId = (text: string): text is VolumeId => VOLUME_ID.test(text)
 export const isBackupId = (text: string): text is BackupId => BACKUP_ID.test(text)
+export const isNetworkId = (text: string): text is NetworkId => NETWORK_ID.test(text)
 export const isTokenId = (text: string): text is TokenId => TOKEN_ID.test(text)
 
 /** Casts an id that the platform generated, such as one in a store key, to its type. Never for unchecked client input. */
@@ -37,6 +40,7 @@ export const asDeploymentUid = (text: string): DeploymentUid => text as Deployme
 export const asNodeId = (text: string): NodeId => text as NodeId
 export const asVolumeId = (text: string): VolumeId => text as VolumeId
 export const asBackupId = (text: string): BackupId => text as BackupId
+export const asNetworkId = (text: string): NetworkId => text as NetworkId
 export const asAssignmentId = (text: string): AssignmentId => text as AssignmentId
 export const asTransactionId = (text: string): TransactionId => text as TransactionId
 

@@ -9,6 +9,7 @@ export {
   type MassFailureVerdict,
   type MassTimes,
 } from './liveness/detect-mass-failure.ts'
+export * from './networks/index.ts'
 export { failingContainers } from './node/container-cause.ts'
 export {
   canonicalTemplate,
@@ -24,7 +25,7 @@ export { DEPENDENCY_UNHEALTHY, deriveStatus } from './rollout/derive-status.ts'
 export type { NodeDisposition } from './rollout/desired-replicas.ts'
 export { type MeanUsage, meanUsage, type ReplicaUsage } from './scaling/mean-usage.ts'
 export type { Explanation } from './scheduling/explain.ts'
-export type { MountedVolume, NodeFacts, TenantFacts, Workload } from './scheduling/facts.ts'
+export type { MountedVolume, NamedNetwork, NodeFacts, TenantFacts, Workload } from './scheduling/facts.ts'
 export type { RetryTrigger } from './scheduling/refusal.ts'
 export { desiredResidency, residencyLabels, sameStand } from './scheduling/residency.ts'
 export * from './secrets/index.ts'

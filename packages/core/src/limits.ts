@@ -17,6 +17,7 @@ export interface Limits {
   readonly affinityNames: number
   readonly blockedCountries: number
   readonly routes: number
+  readonly networks: number
   readonly labels: number
   readonly commandElements: number
   /** Maximum of stopGracePeriod, which limits how long draining a node takes. */
@@ -57,6 +58,7 @@ export const DEFAULT_LIMITS: Limits = {
   // By default every country may be blocked: ISO 3166-1 lists 249 countries.
   blockedCountries: 249,
   routes: 16,
+  networks: 4,
   labels: 64,
   commandElements: 256,
   stopGracePeriodMs: HOUR_MS,

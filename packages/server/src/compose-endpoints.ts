@@ -14,6 +14,7 @@ import { dryRunEndpoint } from './api/routes/dry-run.ts'
 import { errorEndpoints } from './api/routes/errors.ts'
 import { execEndpoints } from './api/routes/exec.ts'
 import { logEndpoints } from './api/routes/logs.ts'
+import { networkEndpoints } from './api/routes/networks.ts'
 import { type NodeEndpointDeps, nodeEndpoints } from './api/routes/nodes.ts'
 import { recommendationEndpoints } from './api/routes/recommendations.ts'
 import { registryEndpoints } from './api/routes/registries.ts'
@@ -185,6 +186,7 @@ function writeEndpoints(
     ...secretEndpoints({ ...common, ...material }),
     ...rotationEndpoints({ ...common, ...material, archiveRevisions }),
     ...nodeEndpoints({ ...common, ...joining, callNode, residency: config.residency }),
+    ...networkEndpoints({ ...common, admission: deployments.admission }),
     ...(config.volumes.enabled
       ? [...volumeEndpoints(volumes), ...divergenceEndpoints(kept), ...recommendationEndpoints(volumes)]
       : []),

@@ -13,7 +13,7 @@ import { sweepJoinTokens } from './operations/nodes/clean-up-nodes.ts'
 import { sweepIntents } from './operations/secrets/versions/sweep-intents.ts'
 import type { KeyValueEngine } from './ports/key-value.ts'
 import type { SecretsWriter } from './ports/secrets-store.ts'
-import { placements, removals, volumes } from './store/records.ts'
+import { networks, placements, removals, volumes } from './store/records.ts'
 import type { Store } from './store/store.ts'
 import { realClock as clock } from './system-clock.ts'
 
@@ -28,7 +28,7 @@ interface LoopDeps {
 
 const SECOND_MS = 1000
 /** The records that keep a deployment or a tenant from being removed. */
-const MOVED: readonly string[] = [placements.folder, volumes.folder]
+const MOVED: readonly string[] = [placements.folder, volumes.folder, networks.folder]
 
 export function startLoops({ config, log, store, engine, secrets, pressure }: LoopDeps): Repeating[] {
   const { retention } = config

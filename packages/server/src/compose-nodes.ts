@@ -9,6 +9,7 @@ import { createGateway, type Gateway } from './gateway/gateway.ts'
 import { gatewayTimes } from './gateway/timings.ts'
 import { createFailureDetector, type FailureDetector, logHolds } from './liveness/failure-detector.ts'
 import { LIVENESS_CHECK_MS, startLivenessWatch } from './liveness/watch-silent-nodes.ts'
+import { driveNetworks } from './loops/controllers/networks/drive-networks.ts'
 import { startPlacing } from './loops/controllers/place-deployments.ts'
 import { driveVolumes } from './loops/controllers/volumes/drive-volumes.ts'
 import { startPromotions } from './loops/controllers/volumes/promote-volumes.ts'
@@ -164,6 +165,14 @@ function startControllers(
     onError: (error, workKey) =>
       log.warn({ workKey, error: String(error) }, 'reconciliation of a volume failed, retrying'),
   })
+  const connecting = driveNetworks({
+    store,
+    clock,
+    leadership,
+    random: Math.random,
+    onError: (error, workKey) =>
+      log.warn({ workKey, error: String(error) }, 'reconciliation of a network failed, retrying'),
+  })
   const promoting = startPromotions({
     store,
     clock,
@@ -172,7 +181,7 @@ function startControllers(
     promotions,
     onError: (error, workKey) => log.warn({ workKey, error: String(error) }, 'promotion failed, retrying'),
   })
-  const all = [promoting, driving, silence, digests, rotations, placing]
+  const all = [promoting, connecting, driving, silence, digests, rotations, placing]
   return { stop: async () => void (await Promise.all(all.map((controller) => controller.stop()))) }
 }
 

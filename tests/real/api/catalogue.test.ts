@@ -13,6 +13,7 @@ import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
 import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
 import { BODY_PROVOCATIONS } from '@holdfast/testkit/provocations/body-provocations'
 import { BUILT } from '@holdfast/testkit/provocations/built-capabilities'
+import { NETWORK_CODES, startNetworkWorld } from '@holdfast/testkit/provocations/network-world'
 import { type Provocation, prepareWorld, provoke, type World } from '@holdfast/testkit/provocations/provoke'
 import { gatherRaisedCodes } from '@holdfast/testkit/provocations/raised-codes'
 import { startRecommendationWorld } from '@holdfast/testkit/provocations/recommendation-world'
@@ -198,6 +199,29 @@ test('the codes of volumes are returned when volumes are enabled', async () => {
   await platform.stop()
 })
 
+test('the codes of networks are returned, and nothing is stored', async () => {
+  const { platform, send, asExample: asShown, enroll } = await startNetworkWorld()
+  for (const code of NETWORK_CODES) {
+    const { fails, passes, field } = exampleOf(code) ?? {}
+    if (fails === undefined || field === undefined) throw new Error(`no example of ${code}`)
+    await expectNothingStored(platform, async () => {
+      const answer = await send(fails)
+      await expectRefusal(answer, code, field, { alternative: code === 'network_not_found' })
+      const page = await (await fetch(`${platform.baseUrl}/docs/errors/${code}`)).text()
+      for (const part of ['expected', 'why'])
+        expect(page).toContain(escapeHtml(asShown(String(answer.body[part]))))
+      if (passes === undefined) return
+      const path = passes.method === 'GET' ? passes.path : `${passes.path}?dryRun=true`
+      const accepted = await send({ ...passes, path })
+      expect(accepted.status, accepted.text).toBe(200)
+    })
+    // The first code is that of a tenant without nodes.
+    if (code === NETWORK_CODES[0]) await enroll()
+    shown.add(code)
+  }
+  await platform.stop()
+})
+
 test('the codes of recommendations are returned when volumes are enabled', async () => {
   const advised = await startRecommendationWorld()
   const { platform, send, asExample: asShown, onDeleted } = advised
@@ -242,6 +266,12 @@ describe('while a store is unavailable', () => {
       await expectRefusal(
         await api.post('/api/v1/deployments', named),
         'node_candidates_unresolvable',
+        'nodeId',
+        { alternative: true },
+      )
+      await expectRefusal(
+        await api.post('/api/v1/networks', { name: 'backend' }),
+        'network_node_candidates_unresolvable',
         'nodeId',
         { alternative: true },
       )
@@ -298,6 +328,7 @@ async function sendFailing(platform: Platform, code: Code): Promise<ApiAnswer> {
 describe('the examples of the reference pages', () => {
   const APART: readonly Code[] = [
     ...VOLUME_CODES,
+    ...NETWORK_CODES,
     ...RECOMMENDATION_CODES,
     'rate_limited',
     'anchored_secret_dropped',
@@ -334,7 +365,7 @@ describe('the catalogue and the rules', () => {
   const raised = gatherRaisedCodes()
 
   test('every code has a rule or a planned owner', () => {
-    expect(CODES).toHaveLength(83 + 52)
+    expect(CODES).toHaveLength(83 + 54)
     expect(CODES.filter((code) => !raised.has(code) && BUILT.includes(entryOf(code).capability))).toEqual([])
   })
 

@@ -1,5 +1,5 @@
-// Requests change records that a newer server has changed: deployments, secrets, rotations, registry credentials, volumes
-// and tenants, over HTTP on a real etcd and a real secrets store. No change of a record may lose a member that only the newer
+// Requests change records that a newer server has changed: deployments, secrets, rotations, registry credentials, volumes,
+// networks and tenants, over HTTP on a real etcd and a real secrets store. No change of a record may lose a member that only the newer
 // server knows. The simulation does the same for nodes and placements (packages/simulation/src/seeds).
 
 import { isJsonObject, type Json, type JsonObject } from '@holdfast/contract'
@@ -10,9 +10,9 @@ import { archiveId } from '@holdfast/server/operations/deployments/write/store-d
 import { sweepIntents } from '@holdfast/server/operations/secrets/versions/sweep-intents'
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
 import { createKeyspace } from '@holdfast/server/store/keys'
-import { archive, deployments, nodes } from '@holdfast/server/store/records'
+import { archive, deployments, networks, nodes } from '@holdfast/server/store/records'
 import { realClock as clock } from '@holdfast/server/system-clock'
-import { sharedEtcd } from '@holdfast/testkit'
+import { sharedEtcd, waitUntil } from '@holdfast/testkit'
 import { inRun } from '@holdfast/testkit/long-run'
 import { findLost } from '@holdfast/testkit/newer-members/find-lost'
 import { type NewerServer, startNewerServer } from '@holdfast/testkit/newer-members/newer-server'
@@ -122,6 +122,26 @@ async function mount(): Promise<ApiAnswer> {
   return world.api.put(path, { volumes: isMounted ? [] : [entry] })
 }
 
+const NETWORKS = '/api/v1/networks'
+
+function createNetwork(): Promise<ApiAnswer> {
+  const [first] = world.store.list(nodes, world.tenant)
+  return world.api.post(NETWORKS, { name: oneOf(NAMES), nodeId: first?.record.id ?? '' })
+}
+
+async function deleteNetwork(): Promise<ApiAnswer> {
+  const [first] = Object((await world.api.get(NETWORKS)).body['items'])
+  return world.api.delete(`${NETWORKS}/${first?.id ?? 'none'}`)
+}
+
+/** Names a network in a deployment or drops the name; a new use writes the record of the name. */
+async function joinNetwork(): Promise<ApiAnswer> {
+  const path = `${DEPLOYMENTS}/${oneOf(NAMES)}`
+  const { body } = await world.api.get(path)
+  const isNamed = Object(body['networks'] ?? []).length > 0
+  return world.api.put(path, { networks: isNamed ? [] : [oneOf(NAMES)] })
+}
+
 async function rollBack(): Promise<ApiAnswer> {
   const name = oneOf(NAMES)
   const revision = 1 + below(Math.max(1, (world.deployment(name)?.revision ?? 1) - 1))
@@ -177,6 +197,10 @@ const REQUEST_KINDS: readonly [
   scaleVolume,
   mount,
   mount,
+  createNetwork,
+  joinNetwork,
+  joinNetwork,
+  deleteNetwork,
   () =>
     world.api.put(`/api/v1/registries/${world.platform.registryHost}/credential`, {
       username: 'u',
@@ -193,9 +217,14 @@ async function endAll(): Promise<void> {
   const { store, platform, tenant, api } = world
   const other = platform.api(platform.globex.token)
   await other.post(DEPLOYMENTS, { kind: 'Deployment', name: 'last', image: platform.image, replicas: 0 })
+  await createNetwork()
   await newer.caughtUp()
   for (const { record } of store.list(nodes, tenant))
     expect((await api.delete(`/api/v1/nodes/${record.id}`)).status).toBeLessThan(300)
+  await waitUntil(
+    () => store.list(networks, tenant).every(({ record }) => record.reason === 'node_removed'),
+    { what: 'the networks of the released nodes have failed' },
+  )
   expect((await platform.api().delete(`/api/v1/tenants/${platform.globex.id}`)).status).toBe(202)
   await newer.caughtUp()
   await cleanUp()

@@ -5,6 +5,7 @@
 import type { AssignmentId, DesiredItem, TenantId } from '@holdfast/contract'
 import { type MountPlaces, type OwnContainer, planNode, writtenVolumes } from '@holdfast/core/node'
 import type { Logger } from 'pino'
+import type { NetworkKeeper } from '../networks/keep-networks.ts'
 import type { FailedLogs } from '../observe/keep-failed-logs.ts'
 import type { ReplicaStatusTable } from '../observe/replica-status-table.ts'
 import type { Engine } from '../ports/engine.ts'
@@ -31,6 +32,7 @@ export interface ConvergeDeps extends Pick<Session, 'containerEnvironment'> {
   readonly desiredSet: DesiredSet
   readonly statuses: ReplicaStatusTable
   readonly requisites: Requisites
+  readonly networks: Pick<NetworkKeeper, 'ensure' | 'forget'>
   readonly addresses: Addresses
   readonly drain: Drain
   readonly places: MountPlaces

@@ -4,6 +4,8 @@
 import { type AssignmentId, type DesiredItem, lackedCapabilities, type TenantId } from '@holdfast/contract'
 import {
   AGENT_VERSION,
+  ASSIGNMENT_LABEL,
+  containerNetworks,
   containerSettings,
   findDangers,
   findItemFault,
@@ -17,8 +19,9 @@ import {
   type PlacedMounts,
   type ResolvedEnvironment,
   readOwnLabels,
-  tenantNetwork,
 } from '@holdfast/core/node'
+import { attachContainer } from '../networks/attach.ts'
+import type { NetworkKeeper } from '../networks/keep-networks.ts'
 import type { FailedLogs } from '../observe/keep-failed-logs.ts'
 import { redact, secretValues } from '../observe/redact.ts'
 import type { ReplicaStatusTable } from '../observe/replica-status-table.ts'
@@ -35,6 +38,7 @@ export interface PerformDeps {
   readonly tenant: TenantId
   readonly statuses: ReplicaStatusTable
   readonly requisites: Requisites
+  readonly networks: Pick<NetworkKeeper, 'ensure' | 'forget'>
   readonly addresses: Addresses
   readonly volumes: VolumeMounts
   /** Drains a routed container before it stops; does nothing on a node without a router. */
@@ -89,7 +93,7 @@ interface Creation {
   readonly placed: PlacedMounts
 }
 
-/** Checks the desired item and its volumes, and ensures its image and the tenant's network. Safe to repeat. */
+/** Checks the desired item and its volumes, and ensures its image and its networks. Safe to repeat. */
 export async function prepare(deps: PerformDeps, item: DesiredItem): Promise<void> {
   const { statuses, requisites } = deps
   const { assignmentId: id, template } = item
@@ -99,10 +103,13 @@ export async function prepare(deps: PerformDeps, item: DesiredItem): Promise<voi
   const pulling = (): void => statuses.update(id, { activity: 'pulling' })
   await failAs('image_pull_failed', requisites.ensureImage(template.image, pulling))
   statuses.update(id, { activity: 'starting' })
-  await failAs('network_failed', requisites.ensureNetwork())
+  await failAs('network_failed', ensureNetworks(deps, item))
   // No environment is requested for a container that cannot be started.
   await deps.volumes.requireMounted(item)
 }
+
+const ensureNetworks = ({ requisites, networks }: PerformDeps, { template }: DesiredItem): Promise<void> =>
+  template.networks === undefined ? requisites.ensureNetwork() : networks.ensure(template.networks)
 
 /** Refuses a container that this agent could only create with a part left out. */
 function requireCapabilities({ capabilities }: PerformDeps, { needs }: DesiredItem): void {
@@ -124,8 +131,8 @@ async function createUnderFreeName(
   item: DesiredItem,
   { name: firstName, environment, placed }: Creation,
 ): Promise<string> {
-  const { engine, tenant, pendingNames, names, addresses } = deps
-  const address = await failAs('network_failed', (async () => addresses.assign(item.assignmentId))())
+  const { engine, tenant, pendingNames, names } = deps
+  const address = await failAs('network_failed', (async () => assignFirst(deps, item))())
   const body = containerSettings(item, tenant, address, environment, placed)
   const unsafe = findUnsafeSettings(body, ownPartsOf(deps, item))
   if (unsafe.length > 0)
@@ -154,12 +161,18 @@ async function createUnderFreeName(
   }
 }
 
+/** The address on the first network: the tenant's, or the first of its own. */
+function assignFirst({ addresses, tenant }: PerformDeps, { assignmentId, template }: DesiredItem) {
+  if (template.networks === undefined) return addresses.assign(assignmentId)
+  return addresses.assign(assignmentId, containerNetworks(template, tenant)[0])
+}
+
 type CreateOutcome =
   | { readonly kind: 'created'; readonly containerId: string }
   | { readonly kind: 'name_in_use' }
 
 async function createOnce(
-  { engine, requisites, pendingNames }: PerformDeps,
+  { engine, requisites, networks, pendingNames }: PerformDeps,
   item: DesiredItem,
   name: string,
   body: ReturnType<typeof containerSettings>,
@@ -168,7 +181,10 @@ async function createOnce(
     return { kind: 'created', containerId: await engine.createContainer(name, body) }
   } catch (error) {
     if (isFault(error, 'conflict')) return { kind: 'name_in_use' }
-    if (isFault(error, 'not_found')) requisites.forget(item.template.image)
+    if (isFault(error, 'not_found')) {
+      requisites.forget(item.template.image)
+      networks.forget()
+    }
     // Docker rejected the create of the container, so no container has the pending name.
     if (isFault(error, 'not_found', 'refused')) pendingNames.delete(item.assignmentId)
     throw error
@@ -176,7 +192,7 @@ async function createOnce(
 }
 
 const ownPartsOf = ({ tenant, volumes }: PerformDeps, { template }: DesiredItem) =>
-  ownParts(template, tenantNetwork(tenant), volumes.places)
+  ownParts(template, containerNetworks(template, tenant), volumes.places)
 
 function adopt(deps: PerformDeps, item: DesiredItem, { id, settings }: InspectedContainer): string {
   if (findDangers(settings, ownPartsOf(deps, item)).length === 0) return id
@@ -188,7 +204,7 @@ function adopt(deps: PerformDeps, item: DesiredItem, { id, settings }: Inspected
 async function startKnown(deps: PerformDeps, item: DesiredItem, { id }: OwnContainer): Promise<void> {
   deps.statuses.update(item.assignmentId, { activity: 'starting' })
   adopt(deps, item, await deps.engine.inspectContainer(id))
-  await failAs('network_failed', deps.requisites.ensureNetwork())
+  await failAs('network_failed', ensureNetworks(deps, item))
   try {
     await deps.volumes.holding(item, () => start(deps, item, id))
   } catch (error) {
@@ -209,26 +225,39 @@ export function withoutSecrets(error: unknown, item: DesiredItem, environment: r
 async function start(deps: PerformDeps, item: DesiredItem, id: string): Promise<void> {
   const { assignmentId, template, needs } = item
   await deps.volumes.requireStartable(item)
+  await failAs('network_failed', attachContainer(deps, item, id))
   try {
     await failAs('start_failed', deps.engine.startContainer(id))
   } catch (error) {
     deps.requisites.forget(template.image)
+    deps.networks.forget()
     const canRecreate = lackedCapabilities(needs, deps.capabilities).length === 0
-    if (canRecreate && isAddressInUse(error)) await discardAddress(deps, id)
+    if (canRecreate && isAddressUnusable(error)) await discardAddress(deps, assignmentId, id)
     throw error
   } finally {
     deps.confirm(assignmentId, id)
   }
 }
 
-/** True if a foreign container uses the container's address. Docker reports this case only by this error text. */
-const isAddressInUse = (error: unknown): boolean =>
-  error instanceof Error && error.message.includes('Address already in use')
+/**
+ * True if a foreign container uses the container's address, or if its network was recreated with another subnet. Docker
+ * reports these cases only by these error texts.
+ */
+const isAddressUnusable = (error: unknown): boolean =>
+  error instanceof Error &&
+  /Address already in use|does not belong to any of this network's subnets/.test(error.message)
 
-/** Removes a container whose fixed address is in use by another container. The next pass recreates the container. */
-async function discardAddress({ engine, addresses, names }: PerformDeps, id: string): Promise<void> {
-  const { address, name } = await engine.inspectContainer(id)
-  if (address !== null) addresses.markInUse(address)
+/** Removes a container of which a fixed address is in use by another container. The next pass recreates the container. */
+async function discardAddress(
+  { engine, addresses, names }: PerformDeps,
+  assignmentId: AssignmentId,
+  id: string,
+): Promise<void> {
+  const { name } = await engine.inspectContainer(id)
+  const listed = await engine.listLabelled(ASSIGNMENT_LABEL, assignmentId)
+  // The engine does not state which address of the container is in use, so all of them are avoided for now.
+  for (const container of listed.filter((each) => each.id === id))
+    for (const address of container.addresses) addresses.markInUse(address)
   await engine.removeContainer(id)
   names.drop(name)
 }

@@ -10,6 +10,7 @@ import {
   type VolumeId,
 } from '@holdfast/contract'
 import {
+  containerNetworks,
   describeExit,
   type FailedChecks,
   findDangers,
@@ -19,7 +20,6 @@ import {
   ownParts,
   type ReplicaView,
   type SeenContainer,
-  tenantNetwork,
   writtenVolumes,
 } from '@holdfast/core/node'
 import type { Logger } from 'pino'
@@ -200,7 +200,7 @@ function hasSafeSettings(
   { template }: DesiredItem,
   { id, settings }: InspectedContainer,
 ): boolean {
-  const own = ownParts(template, tenantNetwork(tenant), places)
+  const own = ownParts(template, containerNetworks(template, tenant), places)
   const unsafe = findUnsafeSettings(settings, own)
   const dangers = findDangers(settings, own)
   if (dangers.length > 0) {

@@ -4,6 +4,8 @@ import type {
   CgroupDriver,
   ContainerState,
   CreateBody,
+  EndpointBody,
+  FoundNetwork,
   InspectedSettings,
   SeedBody,
   SeenContainer,
@@ -28,9 +30,16 @@ export interface ListedVolume {
   readonly labels: { readonly [key: string]: string }
 }
 
-export interface NetworkFacts {
-  readonly labels: { readonly [key: string]: string }
+/** A network of the engine, Holdfast's or not. */
+export interface NetworkFacts extends FoundNetwork {
   readonly subnets: readonly string[]
+}
+
+export interface NetworkSettings {
+  /** Without a subnet Docker chooses one, and containers on the network cannot have fixed addresses. */
+  readonly subnet?: string
+  /** Whether the network has no way out. */
+  readonly internal?: boolean
 }
 
 /** A text of the engine. A cut text may end in the middle of a word. */
@@ -159,11 +168,14 @@ export interface Engine {
   /** Inspects a network. Undefined if no network has that name. */
   inspectNetwork(name: string): Promise<NetworkFacts | undefined>
   listNetworks(): Promise<NetworkFacts[]>
-  /**
-   * Creates a network. Without a subnet Docker chooses one, and containers on the network cannot have fixed addresses.
-   */
-  createNetwork(name: string, labels: { readonly [key: string]: string }, subnet?: string): Promise<void>
-  /** Removes a network. Fails with a conflict while containers are on it; succeeds if the network is already gone. */
+  createNetwork(
+    name: string,
+    labels: { readonly [key: string]: string },
+    settings?: NetworkSettings,
+  ): Promise<void>
+  /** Attaches a container to a further network, before its start. */
+  connectNetwork(network: string, containerId: string, endpoint: EndpointBody): Promise<void>
+  /** Removes a network by its id or name. Fails with a conflict while containers are on it; succeeds if the network is already gone. */
   removeNetwork(name: string): Promise<void>
   /** Delivers events of containers with the label until the signal aborts; rejects if the event stream breaks. */
   watchContainers(

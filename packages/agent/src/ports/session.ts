@@ -9,12 +9,14 @@ import type {
   ConfigureRequest,
   DesiredCopy,
   DesiredItem,
+  DesiredNetwork,
   Hello,
   KeptEpoch,
   MachineContainer,
   Measurement,
   Observation,
   ObservedCopy,
+  ObservedNetwork,
   OfferDecision,
   Peer,
   PoolReport,
@@ -76,6 +78,10 @@ export interface DesiredChange {
   /** All decisions about offered copies. Absent: none changed. */
   readonly offers?: readonly OfferDecision[]
   readonly wipePool?: PoolWipe
+  /** Networks: in a complete desired set all of them, else the changed ones. Absent: no network changed. */
+  readonly networks?: readonly DesiredNetwork[]
+  /** Ids of networks that the node no longer has, as the server knows. */
+  readonly goneNetworks?: readonly string[]
   /** The other routers of the tenant. Absent in a complete set: the server does not know of certificates. */
   readonly routers?: TenantRouters
 }
@@ -101,6 +107,8 @@ export interface SessionOptions {
   copies?(): readonly ObservedCopy[]
   /** The node's pool and what it holds; reported like the copies. */
   pool?(): PoolReport | undefined
+  /** All networks as last observed; reported after each complete desired set of a server that sends networks. */
+  networks?(): readonly ObservedNetwork[]
   /** The bytes in use of all copies, as last measured. */
   measure?(): Measurement[]
   /** The same after a round of checkpoints that began with this call. Never rejects. */
@@ -128,6 +136,8 @@ export interface Session {
   reportCopies(copies: readonly ObservedCopy[]): void
   /** Reports the node's pool. Without an open session nothing is sent: see SessionOptions.pool. */
   reportPool(pool: PoolReport): void
+  /** Reports networks that have changed. Without an open session nothing is sent: see SessionOptions.networks. */
+  reportNetworks(networks: readonly ObservedNetwork[]): void
   /** The tenant's credential for a registry host; undefined if the tenant has none. */
   registryCredential(host: string): Promise<RegistryCredential | undefined>
   /** Requests the environment for one attempt to create a container. Rejects with NoSessionError without a session. */

@@ -150,6 +150,7 @@ async function run({ id, key, port, folder, file, leaseMs }: Place): Promise<voi
     reportOrphans() {},
     reportCopies: (copies) => emit({ kind: 'report', copies }),
     reportPool() {},
+    reportNetworks() {},
     registryCredential: async () => undefined,
     containerEnvironment: async () => ({ kind: 'unresolved', about: '' }),
     configure: (requests) => {

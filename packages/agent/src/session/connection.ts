@@ -13,6 +13,7 @@ import {
   joinTemplates,
   type Observation,
   type ObservedCopy,
+  type ObservedNetwork,
   type PoolReport,
   type PromiseAnswer,
   type ServerMessage,
@@ -37,6 +38,8 @@ export interface Connection {
   reportCopies(copies: ObservedCopy[]): void
   /** Sends a report about the node's pool under the same condition. */
   reportPool(pool: PoolReport): void
+  /** Sends a report about networks, if the server has sent networks in this session. */
+  reportNetworks(networks: ObservedNetwork[]): void
   close(): void
 }
 
@@ -48,6 +51,8 @@ interface ConnectionState {
   synced: boolean
   /** True once the server has sent copies of volumes. An older server, or one without volumes, gets no reports of them. */
   hasCopies: boolean
+  /** The same for networks. */
+  hasNetworks: boolean
   lastReceivedAt: number
   heartbeats: NodeJS.Timeout | undefined
 }
@@ -74,6 +79,7 @@ export function createConnection(options: ConnectionOptions, reports: KeptReport
       session: undefined,
       synced: false,
       hasCopies: false,
+      hasNetworks: false,
       lastReceivedAt: performance.now(),
       heartbeats: undefined,
     }
@@ -104,10 +110,12 @@ export function createConnection(options: ConnectionOptions, reports: KeptReport
     return {
       send: (message) => state.session !== undefined && sendMessage(socket, message),
       sendUsage: (part) =>
-        state.session !== undefined && sendMessage(socket, { type: 'usage', session: state.session, ...part }),
+        state.session !== undefined &&
+        sendMessage(socket, { type: 'usage', session: state.session, ...part }),
       report: (observations, orphans) => reportNow(state, observations, orphans),
       reportCopies: (copies) => reportVolumes(state, { copies }),
       reportPool: (pool) => reportVolumes(state, { pool }),
+      reportNetworks: (networks) => reportNetworks(state, networks),
       // Terminates a connection that is not open: a server that does not answer must not keep the agent from stopping.
       close: () => (socket.readyState === WebSocket.OPEN ? socket.close(1000) : socket.terminate()),
     }
@@ -143,6 +151,14 @@ function reportVolumes(
 ): void {
   if (!hasCopies || session === undefined) return
   sendMessage(socket, { type: 'status', session, observations: [], ...report })
+}
+
+function reportNetworks(
+  { socket, session, hasNetworks }: ConnectionState,
+  networks: ObservedNetwork[],
+): void {
+  if (!hasNetworks || session === undefined) return
+  sendMessage(socket, { type: 'status', session, observations: [], networks })
 }
 
 function streamSocket(socket: WebSocket): StreamSocket {
@@ -221,9 +237,11 @@ function applyDesired(
   const { revision } = message
   const items = joinTemplates(message)
   const complete = message.type === 'complete'
-  const { gone = [], unrouted = [], goneCopies = [] } = message.type === 'delta' ? message : {}
-  const { routes, routers, copies, peers, offers, wipePool } = message
+  const delta = message.type === 'delta' ? message : undefined
+  const { gone = [], unrouted = [], goneCopies = [], goneNetworks = [] } = delta ?? {}
+  const { routes, routers, copies, peers, offers, wipePool, networks } = message
   state.hasCopies ||= copies !== undefined
+  state.hasNetworks ||= networks !== undefined
   options.onDesired({
     revision,
     items,
@@ -231,13 +249,15 @@ function applyDesired(
     gone,
     unrouted,
     goneCopies,
-    ...defined({ routes, routers, copies, peers, offers, wipePool }),
+    goneNetworks,
+    ...defined({ routes, routers, copies, peers, offers, wipePool, networks }),
   })
   if (state.synced && !complete) return
   state.synced = true
   if (complete) reports.forgetGone(new Set<AssignmentId>(items.map(({ assignmentId }) => assignmentId)))
   for (const part of reports.all()) reportNow(state, part)
   for (const copies of inMessages(options.copies?.() ?? [])) reportVolumes(state, { copies })
+  for (const networks of inMessages(options.networks?.() ?? [])) reportNetworks(state, networks)
   const pool = options.pool?.()
   if (pool !== undefined) reportVolumes(state, { pool })
   if (complete && reports.orphans().length > 0) reportNow(state, [], reports.orphans())

@@ -21,6 +21,7 @@ export function createServerLink(): ServerLink {
     reportOrphans: (names) => session().reportOrphans(names),
     reportCopies: (copies) => session().reportCopies(copies),
     reportPool: (pool) => session().reportPool(pool),
+    reportNetworks: (networks) => session().reportNetworks(networks),
     registryCredential: (host) => session().registryCredential(host),
     containerEnvironment: (id) => session().containerEnvironment(id),
     configure: (requests) => session().configure(requests),

@@ -71,6 +71,9 @@ export function startSession(options: SessionOptions, times: SessionTimes = SHIP
       for (const part of inMessages(copies)) current?.reportCopies(part)
     },
     reportPool: (pool) => current?.reportPool(pool),
+    reportNetworks(networks) {
+      for (const part of inMessages(networks)) current?.reportNetworks(part)
+    },
     registryCredential: calls.registryCredential,
     containerEnvironment: calls.containerEnvironment,
     configure: calls.configure,

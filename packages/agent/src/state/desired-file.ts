@@ -9,10 +9,12 @@ import {
   type DeploymentUid,
   type DesiredCopy,
   type DesiredItem,
+  type DesiredNetwork,
   decodeOpen,
   defined,
   desiredCopyShape,
   desiredItemShape,
+  desiredNetworkShape,
   encodeOpen,
   type Infer,
   integer,
@@ -50,6 +52,8 @@ const savedSetShape = object({
   peers: optional(list(peerShape)),
   /** The other routers of the tenant, so that they are trusted without a server. */
   routers: optional(routersShape),
+  /** The networks of the node; absent if no server has sent networks. */
+  networks: optional(list(desiredNetworkShape)),
 })
 
 const { owner: _owner, ...formerFields } = desiredItemShape.fields
@@ -65,6 +69,7 @@ export interface SavedSet {
   readonly copies?: readonly DesiredCopy[]
   readonly peers?: readonly Peer[]
   readonly routers?: TenantRouters
+  readonly networks?: readonly DesiredNetwork[]
 }
 
 interface SetOwner {
@@ -114,9 +119,9 @@ export function openDesiredFile(
         if (saved.v > READS)
           throw new Error(`The desired set has form ${saved.v}; this agent reads form ${READS}.`)
         const { v, nodeId: _node, tenant: _tenant, revision, ...rest } = saved
-        const { items, routes, routers, copies, peers, ...newer } = rest
+        const { items, routes, routers, copies, peers, networks, ...newer } = rest
         kept = newer
-        return { revision, items, ...defined({ routes, routers, copies, peers }) }
+        return { revision, items, ...defined({ routes, routers, copies, peers, networks }) }
       } catch (error) {
         if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) onError(error)
         return undefined

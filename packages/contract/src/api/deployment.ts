@@ -143,6 +143,7 @@ export const deploymentSpecShape = remembered(
     composedEnvironment: field(deploymentTexts.composedEnvironment, optional(map(string()))),
     update: field(deploymentTexts.update, updateShape),
     routes: field(deploymentTexts.routes, optional(list(routeShape))),
+    networks: field(deploymentTexts.networks, optional(list(string()))),
     labels: field(deploymentTexts.labels, optional(map(string()))),
     command: field(deploymentTexts.command, optional(list(string()))),
     args: field(deploymentTexts.args, optional(list(string()))),

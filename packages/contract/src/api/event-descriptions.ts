@@ -2,6 +2,7 @@
 // this table, so every event type needs a row in the table.
 
 import type { EventType } from './event.ts'
+import { NETWORK_EVENT_DESCRIPTIONS } from './network-event-descriptions.ts'
 import { type EventDescription, VOLUME_EVENT_DESCRIPTIONS } from './volume-event-descriptions.ts'
 
 export type { EventDescription } from './volume-event-descriptions.ts'
@@ -214,6 +215,7 @@ export const EVENT_DESCRIPTIONS: { readonly [type in EventType]: EventDescriptio
     },
   },
   ...VOLUME_EVENT_DESCRIPTIONS,
+  ...NETWORK_EVENT_DESCRIPTIONS,
   'node.enrolled': {
     when: 'a machine enrolls as a node, for the first time or again',
     severity: ['info'],

@@ -50,6 +50,10 @@ export const EVENT_TYPES = [
   'volume.handed_over',
   'volume.fenced',
   'volume.deleted',
+  'network.created',
+  'network.ready',
+  'network.failed',
+  'network.deleted',
   'node.enrolled',
   'node.ready',
   'node.unreachable',
@@ -84,7 +88,9 @@ export const eventShape = object({
   time: string({ description: 'When it happened, RFC 3339 in UTC' }),
   severity: oneOf(SEVERITIES),
   subject: object({
-    kind: string({ description: 'Kind of the record: Backup, Deployment, Node, Secret, Tenant, Volume' }),
+    kind: string({
+      description: 'Kind of the record: Backup, Deployment, Network, Node, Secret, Tenant, Volume',
+    }),
     name: string({ description: 'Name of the record' }),
     uid: string({ description: 'Id of the record' }),
   }),

@@ -56,6 +56,7 @@ export const FILTERS = [
   'anti_affinity',
   'resources',
   'volume_primary',
+  'network_node',
   'storage',
   'quota',
 ] as const
@@ -94,6 +95,8 @@ export const CHANGE_KINDS = [
   /** Remove the name of another deployment from the deployment's affinity list. */
   'change_affinity',
   'change_anti_affinity',
+  /** Remove the name of a network from `networks` of the deployment. */
+  'change_networks',
   /** Remove the residency rule; for blocked countries, remove only the country of the candidate node. */
   'change_residency',
   'lower_request',
@@ -115,6 +118,8 @@ export const changeShape = object({
   resources: optional(object({ cpuMillis: optional(integer()), memoryBytes: optional(integer()) })),
   /** Name of the other deployment that the change concerns. */
   deployment: optional(string()),
+  /** Name of the network that the deployment must no longer name. */
+  network: optional(string()),
   nodeId: optional(branded<NodeId>()),
   /** The new quota of containers that the change sets. */
   limit: optional(integer()),
@@ -232,6 +237,8 @@ export const containerTemplateShape = object({
   healthCheck: optional(healthCheckShape),
   limits: optional(limitsShape),
   mounts: optional(list(templateMountShape)),
+  /** The names of the networks that the container joins; absent: the network of the tenant on the node. */
+  networks: optional(list(string())),
   labels: map(string()),
   stopGracePeriod: duration(),
 })

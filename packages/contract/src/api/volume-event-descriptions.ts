@@ -10,7 +10,15 @@ export interface EventDescription {
   /** The severities of an event type. There are several if the severity depends on the reason of the event. */
   readonly severity: readonly Severity[]
   /** The kinds of record that the `subject` of an event can name. */
-  readonly subjects: readonly ('Backup' | 'Deployment' | 'Node' | 'Secret' | 'Tenant' | 'Volume')[]
+  readonly subjects: readonly (
+    | 'Backup'
+    | 'Deployment'
+    | 'Network'
+    | 'Node'
+    | 'Secret'
+    | 'Tenant'
+    | 'Volume'
+  )[]
   /** The members of an event's `data`, each with its meaning. */
   readonly data: { readonly [member: string]: string }
 }

@@ -118,7 +118,9 @@ const REQUEST_CODES = [
   'tenant_not_found 404',
   'tenant_exists 409',
   'node_not_found 404',
-  'network_not_found 404',
+  'network_not_found 422 404',
+  'network_exists 409',
+  'network_in_use 409',
   'job_not_found 404',
   'backup_not_found 404',
   'archive_not_found 404',
@@ -175,7 +177,7 @@ test('the codes of deployments, secrets, placement and volumes keep their names,
 })
 
 test('the codes of requests, records and workload fields keep their names, statuses and order', () => {
-  expect(REQUEST_CODES).toHaveLength(52)
+  expect(REQUEST_CODES).toHaveLength(54)
   expect(codesIn('request', 'resources', 'workload').map(surfaceOf)).toEqual(REQUEST_CODES)
 })
 

@@ -137,11 +137,11 @@ export const placementCodes = {
   network_option_unsupported_on_agent: {
     status: 422,
     field: '<option>',
-    expected: 'only name, driver, labels, internal and nodeId',
-    why: 'The node agent is sent name, driver, labels and internal, so any other option would be lost.',
+    expected: '{accepted}',
+    why: 'The node agent is sent name, driver, labels and internal and supports the driver bridge, so any other option would be lost.',
     doc: markdown(
-      'The request for a network has a field that is not supported, such as `ipam`, `attachable` or `options`. Unknown',
-      'fields of a network always have this code, never `field_unknown`.',
+      'The request for a network has a field that is not supported, such as `ipam`, `attachable` or `options`, or another',
+      'driver than `bridge`. Unknown fields of a network always have this code, never `field_unknown`.',
       '',
       '**What to do.** Remove the option. The driver is `bridge`; `"internal": true` closes the network to the outside.',
     ),

@@ -142,14 +142,16 @@ export const workloadCodes = {
   },
   placement_invalid: {
     status: 422,
-    field: 'placement.<field> | placement.constraints[<i>].<field> | placement.residency.<field>',
+    field:
+      'placement.<field> | placement.constraints[<i>].<field> | placement.residency.<field> | networks[<i>]',
     expected: '{accepted}',
-    why: 'This part of placement is malformed, so the scheduler could not apply it.',
+    why: 'The scheduler could not apply this part of the manifest.',
     doc: markdown(
       '`constraints` are `{label, operator, values}` with the operator `in`, `notIn`, `exists` or `notExists`; `affinity`',
       'and `antiAffinity` are lists of deployment names; `spread` is a label key. In `residency`, `country` and each of',
       '`blockedCountries` are two capital letters; no country may be blocked twice, or be required and blocked at once. A',
-      'region that is well-formed but unknown is `residency_region_undeclared`.',
+      'region that is well-formed but unknown is `residency_region_undeclared`. The `networks` of a deployment are all on',
+      'one node, and each is named once.',
       '',
       '**What to do.** Correct the field named in the response. Rejected: `"country": "Germany"`. Accepted:',
       '`"country": "DE"`, `{"label": "disk", "operator": "in", "values": ["ssd"]}`.',

@@ -35,6 +35,7 @@ import {
   type Shape,
   string,
 } from '../shapes/shape.ts'
+import { desiredNetworkShape, observedNetworkShape } from './networks.ts'
 import { offerDecisionShape, poolReportShape, poolWipeShape } from './pool-report.ts'
 import { askedVolumeShape, configurationShape, configureRequestShape, promiseShape } from './promotion.ts'
 import { routersShape } from './routers.ts'
@@ -126,6 +127,8 @@ export const completeShape = object({
   /** Every copy of a volume on this node; absent for an agent without the capability `volumes`. */
   copies: optional(list(desiredCopyShape)),
   peers: optional(list(peerShape)),
+  /** Every network of this node; absent for an agent without the capability `networks`. */
+  networks: optional(list(desiredNetworkShape)),
   ...poolDecisions,
 })
 export type Complete = Infer<typeof completeShape>
@@ -149,6 +152,10 @@ export const deltaShape = object({
   goneCopies: optional(list(string())),
   /** All peers of the node, if one has changed. */
   peers: optional(list(peerShape)),
+  /** Networks that are new or have changed. */
+  networks: optional(list(desiredNetworkShape)),
+  /** Ids of networks that this node no longer has, as it has confirmed. */
+  goneNetworks: optional(list(string())),
   ...poolDecisions,
 })
 export type Delta = Infer<typeof deltaShape>
@@ -205,6 +212,8 @@ export const statusShape = object({
   copies: optional(list(observedCopyShape)),
   /** The node's pool and what it holds, after the start of a session and after a change. */
   pool: optional(poolReportShape),
+  /** Networks whose state has changed; all of them after the start of a session. */
+  networks: optional(list(observedNetworkShape)),
 })
 export type Status = Infer<typeof statusShape>
 

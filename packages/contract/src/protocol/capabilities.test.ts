@@ -15,6 +15,7 @@ test.each<[string, TemplateOptions, string[]]>([
   ['a command', { command: ['run'] }, ['command']],
   ['a health check', { healthCheck: HEALTH_CHECK }, ['health_check']],
   ['a health check with retries', { healthCheck: { ...HEALTH_CHECK, retries: 3 } }, ['health_check']],
+  ['networks', { networks: ['front'] }, ['networks']],
   ['secrets and limits', { limits: { cpuMillis: 1 }, secrets: [] }, ['secrets', 'limits']],
   [
     'every optional member',

@@ -30,7 +30,11 @@ const TEMPLATE_CAPABILITIES: { readonly [member in TemplateOption | NestedOption
   'limits.memoryBytes': 'limits',
   mounts: 'mounts',
   'mounts.sizeBytes': 'mounts',
+  networks: 'networks',
 }
+
+/** The agent creates networks and attaches containers to them: the capability behind `networks` of a template, too. */
+export const NETWORKS = 'networks'
 
 /** The agent keeps the last log lines of failed containers and sends them on request. */
 export const KEPT_LOGS = 'kept_logs'

@@ -247,6 +247,13 @@ export const deploymentTexts = {
     range: 'at most {routes} entries, each with its own host and path',
     example: [{ host: 'shop.example.com', path: '/', port: 8080 }],
   },
+  networks: {
+    meaning:
+      'Names of networks that the containers join instead of the network that all other containers of the tenant on the node share. On each of them the name of the deployment resolves to its replicas. The deployment runs on the node of its networks only.',
+    absent: 'the containers join the network of the tenant on their node',
+    range: 'at most {networks} names of networks of the tenant, all on one node, each named once',
+    example: ['backend'],
+  },
   labels: {
     meaning:
       'Labels of your own, by key. They are stored and set on the containers, and they do not affect placement. Labels of nodes are another thing; see placement.constraints.',

@@ -284,6 +284,14 @@ export const REFUSAL_TEXTS = {
       'The node holds the primary of a volume that the deployment mounts, but violates placement.residency.',
     next: 'Change placement.residency, or use a volume on a node that satisfies it.',
   },
+  network_missing: {
+    meaning: 'A network that the deployment names does not exist any longer.',
+    next: 'Create the network, or remove its name from networks.',
+  },
+  not_the_network_node: {
+    meaning: 'A network that the deployment names is on another node, and networks exist on one node only.',
+    next: 'Remove what keeps the replica from the node of the network, or remove its name from networks.',
+  },
   storage_pool_missing: {
     meaning: 'The node has no storage pool, so it cannot hold a copy of a volume.',
     next: 'Give the machine a pool, or enroll a node that has one.',

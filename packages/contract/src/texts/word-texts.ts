@@ -29,7 +29,7 @@ export const QUOTA_TEXTS: { readonly [kind in QuotaKind]: WordText } = {
   containers: { meaning: 'How many containers the tenant may run at once, on all nodes together.' },
   volumes: { meaning: 'How many volumes the tenant may have.' },
   volume_bytes: { meaning: 'The size of all volumes together, each counted with all its copies.' },
-  networks: { meaning: 'How many networks the tenant may have. Networks are not available yet.' },
+  networks: { meaning: 'How many networks the tenant may have.' },
   jobs_running: { meaning: 'How many jobs the tenant may run at once. Jobs are not available yet.' },
   secrets: { meaning: 'How many secrets the tenant may have.' },
   backups: { meaning: 'How many backups of deployments the tenant may have.' },
@@ -107,6 +107,6 @@ export const ALTERATION_TEXTS: { readonly [code in (typeof ALTERATION_CODES)[num
     meaning:
       'The update stops the old container first, although start-first was sent, because two containers cannot run at once.',
   },
-  network_node_chosen: { meaning: 'The server chose the node of a network.' },
+  network_node_chosen: { meaning: 'The network is on the only node of the tenant that accepts work.' },
   read_only_ignored: { meaning: 'A field that only the server sets was sent and ignored.' },
 }

@@ -15,6 +15,7 @@ export function findItemFault({ template }: DesiredItem): string | undefined {
     RESERVED_LABELS.some((one) => key.toLowerCase().startsWith(one)),
   )
   if (reserved !== undefined) return 'It sets a label that is reserved for Holdfast, the router or Docker.'
+  if (!(template.networks ?? []).every(isDeploymentName)) return 'It joins a network without a valid name.'
   return findMountFault(template.mounts ?? [])
 }
 

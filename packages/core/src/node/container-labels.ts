@@ -21,6 +21,8 @@ const FORMER_OWNER_LABEL = `${PREFIX}deployment`
 const GENERATION_LABEL = `${PREFIX}generation`
 const TEMPLATE_LABEL = `${PREFIX}template`
 export const TENANT_LABEL = `${PREFIX}tenant`
+/** The label of a network on the engine: the id of the network. */
+export const NETWORK_LABEL = `${PREFIX}network`
 /** A writer has one label for each volume that it writes: this prefix and the id of the volume. */
 const WRITES_LABEL = `${PREFIX}writes.`
 const WRITES = 'true'

@@ -27,7 +27,7 @@ const settings = (mounts: TemplateMount[], driver: CgroupDriver = 'cgroupfs') =>
   return containerSettings(item, TENANT, undefined, undefined, placed)
 }
 const own = (...mounts: TemplateMount[]) =>
-  ownParts(itemWith(...mounts).template, tenantNetwork(TENANT), PLACES)
+  ownParts(itemWith(...mounts).template, [tenantNetwork(TENANT)], PLACES)
 
 const BIND = {
   Type: 'bind',

@@ -8,13 +8,19 @@ import { describe, expect, test } from 'vitest'
 import { DIGEST, forCreate, IMAGE } from '../admission/admission.fixture.ts'
 import { admitDeployment } from '../admission/admit-deployment.ts'
 import { findItemFault } from './check-item.ts'
-import { type CreateBody, containerSettings, needsEnvironment, tenantNetwork } from './container-settings.ts'
+import {
+  type CreateBody,
+  containerNetworks,
+  containerSettings,
+  needsEnvironment,
+  tenantNetwork,
+} from './container-settings.ts'
 import { containerTemplate } from './container-template.ts'
 import { anItem, PINNED, PLACES, TENANT } from './node-items.fixture.ts'
 import { findDangers, findUnsafeSettings, type InspectedSettings, ownParts } from './unsafe-settings.ts'
 
 const NETWORK = tenantNetwork(TENANT)
-const OWN = ownParts(anItem('A').template, NETWORK, PLACES)
+const OWN = ownParts(anItem('A').template, [NETWORK], PLACES)
 const unsafeOf = (found: InspectedSettings): string[] => findUnsafeSettings(found, OWN)
 
 function settingsOf(sent: JsonObject): CreateBody {
@@ -39,6 +45,36 @@ test('every accepted deployment yields settings in the safe set', { timeout: 120
     }),
     { numRuns: 2000 },
   )
+})
+
+describe('a container with networks of its own', () => {
+  const item = anItem('A', 'running', { name: 'web', networks: ['front', 'back'] })
+  const [first, second] = containerNetworks(item.template, TENANT)
+  const own = ownParts(item.template, containerNetworks(item.template, TENANT), PLACES)
+  const body = containerSettings(item, TENANT, '10.208.4.2')
+
+  test('is created on the first of them, by its name and at its address, and not on the shared one', () => {
+    expect(body.HostConfig.NetworkMode).toBe(first)
+    expect(body.NetworkingConfig.EndpointsConfig).toEqual({
+      [first]: { Aliases: ['web'], IPAMConfig: { IPv4Address: '10.208.4.2' } },
+    })
+    expect(findUnsafeSettings(body, own)).toEqual([])
+    expect(findItemFault(item)).toBeUndefined()
+  })
+
+  test('is unsafe on any other network', () => {
+    const on = (...names: (string | undefined)[]) => ({
+      ...body,
+      NetworkSettings: { Networks: Object.fromEntries(names.map((name) => [name, {}])) },
+    })
+    expect(findUnsafeSettings(on(first, second), own)).toEqual([])
+    expect(findUnsafeSettings(on(first, NETWORK), own)).toEqual(['Networks'])
+    expect(unsafeOf(body)).toEqual(['NetworkMode'])
+  })
+
+  test('is refused if a network has no valid name', () => {
+    expect(findItemFault(anItem('A', 'running', { networks: ['../host'] }))).toContain('network')
+  })
 })
 
 describe('a container with secrets', () => {

@@ -13,6 +13,7 @@ import {
 } from '@holdfast/contract'
 import { containerLabels } from './container-labels.ts'
 import { isStartedByAgent, type MountBody, type MountPlaces, mountBodies } from './container-mounts.ts'
+import { engineNetworkName } from './plan-networks.ts'
 
 export const CAPABILITIES = [
   'CHOWN',
@@ -84,15 +85,25 @@ export interface CreateBody {
   readonly NetworkingConfig: { readonly EndpointsConfig: { readonly [network: string]: EndpointBody } }
 }
 
-interface EndpointBody {
+export interface EndpointBody {
   readonly Aliases: readonly string[]
   readonly IPAMConfig?: { readonly IPv4Address: string }
 }
 
 /**
- * The name of a tenant's bridge network. On this network, a deployment's name resolves to its replicas on the same node.
+ * The name of a tenant's bridge network, which containers without networks of their own join. On this network, a
+ * deployment's name resolves to its replicas on the same node.
  */
 export const tenantNetwork = (tenant: TenantId): string => `hf-${tenant}`
+
+/** The engine's names of the networks that a container joins. It is created on the first and attached to the others. */
+export function containerNetworks(
+  { networks = [] }: Pick<ContainerTemplate, 'networks'>,
+  tenant: TenantId,
+): readonly [string, ...string[]] {
+  const [first, ...others] = networks.map((name) => engineNetworkName(tenant, name))
+  return first === undefined ? [tenantNetwork(tenant)] : [first, ...others]
+}
 
 /**
  * The complete environment of a container with secrets. The broker resolves the environment for one container creation,
@@ -114,7 +125,7 @@ export interface PlacedMounts extends Pick<MountPlaces, 'volumes'> {
 }
 
 /**
- * `address` is the container's fixed IP address on the tenant's network, so that a request routed to this container never
+ * `address` is the container's fixed IP address on its first network, so that a request routed to this container never
  * reaches another one. If `address` is undefined, Docker assigns an address at each start.
  */
 export function containerSettings(
@@ -126,7 +137,7 @@ export function containerSettings(
 ): CreateBody {
   const { template } = item
   if (needsEnvironment(item) && resolved === undefined) throw new TypeError('the environment is not resolved')
-  const network = tenantNetwork(tenant)
+  const [network] = containerNetworks(template, tenant)
   return {
     Image: template.image,
     ...(template.command?.length ? { Entrypoint: template.command } : {}),
@@ -137,11 +148,12 @@ export function containerSettings(
     Shell: SHELL,
     StopTimeout: graceSeconds(item),
     HostConfig: hostConfig(item, network, placed),
-    NetworkingConfig: { EndpointsConfig: { [network]: endpoint(template.name, address) } },
+    NetworkingConfig: { EndpointsConfig: { [network]: endpointBody(template.name, address) } },
   }
 }
 
-const endpoint = (alias: string, address: string | undefined): EndpointBody => ({
+/** How a container is attached to a network: by its alias, and at a fixed address if there is one. */
+export const endpointBody = (alias: string, address: string | undefined): EndpointBody => ({
   Aliases: [alias],
   ...(address === undefined ? {} : { IPAMConfig: { IPv4Address: address } }),
 })

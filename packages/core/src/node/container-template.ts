@@ -1,6 +1,6 @@
 // Builds the container template of a deployment, and the canonical text whose SHA-256 is the template hash. A changed
 // hash recreates containers, so the text contains only fields that a running container cannot adopt: digest, command,
-// args, environment, secrets, secretsVersion, healthCheck, volumes, limits and labels.
+// args, environment, secrets, secretsVersion, healthCheck, volumes, networks, limits and labels.
 
 import {
   asVolumeId,
@@ -44,12 +44,22 @@ export function containerTemplate(
 
 /** The optional members of the template. Each of them needs a capability of the agent. */
 function templateOptions(spec: DeploymentSpec, pins: Pins, sizes: TmpfsSizes): TemplateOptions {
-  const { command, args, secrets, composedEnvironment, healthCheck, limits, volumes = [] } = spec
+  const {
+    command,
+    args,
+    secrets,
+    composedEnvironment,
+    healthCheck,
+    limits,
+    volumes = [],
+    networks = [],
+  } = spec
   return {
     ...defined({ command, args }),
     ...(secrets.length === 0 ? {} : { secrets: secrets.map((entry) => templateSecret(entry, pins)) }),
     ...defined({ composedEnvironment, healthCheck, limits }),
     ...(volumes.length === 0 ? {} : { mounts: volumes.map((mount) => templateMount(mount, sizes)) }),
+    ...(networks.length === 0 ? {} : { networks }),
   }
 }
 

@@ -106,15 +106,20 @@ const VOLUME_DANGERS: readonly string[] = ['RestartPolicy', 'CgroupParent']
 
 /** The parts of its own that a container may have, beyond the settings of every container. */
 export interface OwnParts {
-  readonly network: string
+  /** The engine's names of its networks, the one on which it is created first. */
+  readonly networks: readonly string[]
   readonly mounts: readonly MountBody[]
   readonly isStartedByAgent: boolean
   /** The possible cgroup parents of a writer, one for each driver; empty for other containers. */
   readonly cgroupParents: readonly string[]
 }
 
-export const ownParts = (template: ContainerTemplate, network: string, places: MountPlaces): OwnParts => ({
-  network,
+export const ownParts = (
+  template: ContainerTemplate,
+  networks: readonly string[],
+  places: MountPlaces,
+): OwnParts => ({
+  networks,
   mounts: mountBodies(template, places),
   isStartedByAgent: isStartedByAgent(template),
   cgroupParents: (['cgroupfs', 'systemd'] as const).flatMap(
@@ -148,7 +153,7 @@ export function findUnsafeSettings(container: InspectedSettings, own: OwnParts):
 }
 
 function isHarmless(name: string, value: unknown, own: OwnParts): boolean {
-  if (name === 'NetworkMode') return value === own.network
+  if (name === 'NetworkMode') return value === own.networks[0]
   if (name === 'Mounts' || name === 'CgroupParent') return true
   return (Object.hasOwn(ALLOWED, name) ? ALLOWED[name] : isEmpty)?.(value) ?? false
 }
@@ -189,7 +194,7 @@ function findForeignParts({ Mounts = [], NetworkSettings }: InspectedSettings, o
     ...(Mounts.every((mount) => isOwnVolume(mount, own.mounts) || isOwnMount(mount, own.mounts))
       ? []
       : ['Mounts']),
-    ...(networks.every((name) => name === own.network) ? [] : ['Networks']),
+    ...(networks.every((name) => own.networks.includes(name)) ? [] : ['Networks']),
   ]
 }
 

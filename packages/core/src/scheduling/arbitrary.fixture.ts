@@ -153,6 +153,15 @@ const mountedVolume = fc.record({
   isMoving: mostly(false, true),
 })
 
+/** A random network. It may be on a node that the tenant does not have, or be gone. */
+const namedNetwork = fc.record({
+  name: fc.constantFrom('front', 'back'),
+  nodeId: fc.oneof(
+    { weight: 9, arbitrary: fc.integer({ min: 1, max: 3 }).map(nodeIdOf) },
+    { weight: 1, arbitrary: fc.constant(null) },
+  ),
+})
+
 /** A random workload. It may name a node that the tenant does not have. */
 export const arbitraryWorkload: fc.Arbitrary<Workload> = fc.record({
   name: fc.constantFrom(...NAMES),
@@ -178,4 +187,5 @@ export const arbitraryWorkload: fc.Arbitrary<Workload> = fc.record({
   needs: seldom(fc.subarray(CAPABILITIES)).map((some) => some ?? []),
   storageBytes: seldom(fc.constantFrom(5, 6, 150)),
   volumes: seldom(fc.array(mountedVolume, { maxLength: 2 })),
+  networks: seldom(fc.uniqueArray(namedNetwork, { maxLength: 2, selector: ({ name }) => name })),
 })

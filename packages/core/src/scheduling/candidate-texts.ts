@@ -53,7 +53,7 @@ export function toCure({ steps }: Remedy, node: ExplainedCandidate): Cure {
  * explanation has thousands of changes.
  */
 function toChange(step: PricedStep, node: ExplainedCandidate): Change {
-  const { kind, label, value, constraint, demand, resources, deployment, nodeId, limit } = step
+  const { kind, label, value, constraint, demand, resources, deployment, network, nodeId, limit } = step
   const change: Change = { kind, text: textOfStep(step, node) }
   if (label !== undefined) change.label = label
   if (value !== undefined) change.value = value
@@ -61,6 +61,7 @@ function toChange(step: PricedStep, node: ExplainedCandidate): Change {
   if (demand !== undefined) change.demand = demand
   if (resources !== undefined) change.resources = resources
   if (deployment !== undefined) change.deployment = deployment
+  if (network !== undefined) change.network = network
   if (nodeId !== undefined) change.nodeId = nodeId
   if (limit !== undefined) change.limit = limit
   return change

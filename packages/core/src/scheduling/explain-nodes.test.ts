@@ -92,5 +92,6 @@ test('filters without a node key read only what classes distinguish in another w
     'anti_affinity',
     'resources',
     'volume_primary',
+    'network_node',
   ])
 })

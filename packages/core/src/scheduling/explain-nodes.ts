@@ -7,6 +7,7 @@ import { createRefusalFinder, refusalBy } from './check-candidates.ts'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
 import { PLACEMENT_FILTERS } from './filters/index.ts'
 import { namedNode } from './filters/named-node.ts'
+import { keyOfNetworks } from './filters/network-node.ts'
 import { leastFree, resources as resourcesFilter } from './filters/resources.ts'
 import { keyOfCopies } from './filters/volume-primary.ts'
 import { isMet, keyOfValue, labelOf } from './labels.ts'
@@ -163,7 +164,8 @@ function createAnswers(workload: Workload, first: NodesAtMoment): Answers {
     if (lacksCpu) key += 'c'
     if (lacksMemory) key += 'm'
     if (isTooLarge) key += 't'
-    key += keyOfReplicas(moment, slot) + keyOfLabels(node) + keyOfCopies(workload, node)
+    key += keyOfReplicas(moment, slot) + keyOfLabels(node)
+    key += keyOfCopies(workload, node) + keyOfNetworks(workload, node)
     const record = keyOfRecord(node)
     const classes = byRecord.get(record) ?? new Map<string, AnswersOfClass>()
     if (classes.size === 0) byRecord.set(record, classes)

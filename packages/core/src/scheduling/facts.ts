@@ -67,6 +67,15 @@ export interface Workload {
   readonly storageBytes?: number | undefined
   /** The volumes that the workload mounts from a storage pool; absent if it mounts none. */
   readonly volumes?: readonly MountedVolume[] | undefined
+  /** The networks that the workload names; absent if it names none. */
+  readonly networks?: readonly NamedNetwork[] | undefined
+}
+
+/** A network that a workload names. */
+export interface NamedNetwork {
+  readonly name: string
+  /** The node of the network; null if the network does not exist. */
+  readonly nodeId: NodeId | null
 }
 
 /** A mounted volume, as far as it decides where its consumers run. */

@@ -60,6 +60,7 @@ const DEMANDS: Demands = {
   volume_primary: (w, n) =>
     (w.volumes ?? []).every(({ primary, isMoving }) => primary === n.id && !isMoving) &&
     ((w.volumes ?? []).length === 0 || w.residency?.enforced !== true || isLocated(w, n)),
+  network_node: (w, n) => (w.networks ?? []).every(({ nodeId }) => nodeId === n.id),
   storage: (w, { pool }) =>
     ((w.volumes ?? []).length === 0 || pool !== undefined) &&
     (w.storageBytes === undefined ||

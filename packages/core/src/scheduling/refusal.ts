@@ -23,6 +23,8 @@ export const RETRY_TRIGGERS = [
   'quota',
   /** Trigger: a volume that the waiting deployment mounts changed. */
   'volumes',
+  /** Trigger: a network that the waiting deployment names changed. */
+  'networks',
 ] as const
 export type RetryTrigger = (typeof RETRY_TRIGGERS)[number]
 

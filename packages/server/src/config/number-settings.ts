@@ -45,6 +45,7 @@ const admissionLimits = {
   affinityNames: limit('affinityNames', 0, 1024, 'Names in `affinity`, and in `antiAffinity`'),
   blockedCountries: limit('blockedCountries', 0, 676, 'Countries in `placement.residency.blockedCountries`'),
   routes: limit('routes', 0, 16, 'Routes of a deployment'),
+  networks: limit('networks', 0, 16, 'Networks that a deployment names'),
   labels: limit('labels', 0, 1024, 'Labels of a deployment'),
   commandElements: limit('commandElements', 1, 10_000, 'Elements of `command`, and of `args`'),
   stopGracePeriodMs: limit('stopGracePeriodMs', 10_000, 24 * HOUR_MS, 'Longest `stopGracePeriod`'),

@@ -6,6 +6,10 @@
 import { asOwner, type NodeId, ownerOf, type TenantId } from '@holdfast/contract'
 import { releaseRoutes } from '../operations/deployments/write/claim-routes.ts'
 import { dropClaims, startReleases } from '../operations/deployments/write/claim-volumes.ts'
+import {
+  markDeleting as markNetwork,
+  stageDeleting as stageNetwork,
+} from '../operations/networks/delete-network.ts'
 import { freeNodeNames } from '../operations/nodes/clean-up-nodes.ts'
 import { isPoolEmpty, markPool, poolAfter } from '../operations/nodes/pools.ts'
 import { recordEvent } from '../operations/record-write.ts'
@@ -19,6 +23,7 @@ import {
   decisionParts,
   decisions,
   deployments,
+  networks,
   nodes,
   placements,
   pools,
@@ -91,15 +96,16 @@ async function removeDeployment(
   })
 }
 
-/** Removes a tenant: containers first, then volumes and secrets, the tenant's record last, so that a failed removal is retried. */
+/** Removes a tenant: containers first, then networks, volumes and secrets, the tenant's record last, so that a failed removal is retried. */
 async function removeTenant({ store, clock, removeTenantSecrets }: RemovalDeps, id: TenantId): Promise<void> {
   await markDeployments(store, id)
   if (isRunningSomewhere(store, id)) return
   // The cache may lack a replica that was placed just before its deployment was marked, so the cache is refreshed first.
   await store.fresh()
   if (isRunningSomewhere(store, id)) return
+  await markNetworks({ store, clock }, id)
   await markVolumes({ store, clock }, id)
-  if (isStoredSomewhere(store, id) || isPoolFilled(store, id)) return
+  if (isConnectedSomewhere(store, id) || isStoredSomewhere(store, id) || isPoolFilled(store, id)) return
   await markPools({ store, clock }, id)
   if (!(await removeTenantSecrets(id))) throw new Error(`secrets of tenant ${id} could not be removed`)
   await freeNodeNames(store, id)
@@ -129,6 +135,30 @@ export async function markDeployments(store: Store, tenant: TenantId): Promise<v
       return { kind: 'commit', result: undefined }
     })
   }
+}
+
+/** Marks all networks of the tenant for deletion; the agents remove them. */
+async function markNetworks(
+  { store, clock }: Pick<RemovalDeps, 'store' | 'clock'>,
+  tenant: TenantId,
+): Promise<void> {
+  for (const { record } of store.list(networks, tenant)) {
+    if (record.phase === 'Deleting') continue
+    await store.transact<void>((transaction) => {
+      const stored = transaction.get(inTenant(tenant, networks, record.id))
+      if (stored === undefined || stored.phase === 'Deleting') return { kind: 'abort', result: undefined }
+      stageNetwork(transaction, clock, tenant, markNetwork(stored))
+      return { kind: 'commit', result: undefined }
+    })
+  }
+}
+
+/** Whether a node may still have a network of the tenant. Failed nodes are ignored, because they confirm no removal. */
+function isConnectedSomewhere(store: Store, tenant: TenantId): boolean {
+  return store.keysOf(networks, tenant).some(({ id }) => {
+    const network = store.get(inTenant(tenant, networks, id))?.record
+    return network === undefined || mayStillRun(store, tenant, network.nodeId)
+  })
 }
 
 /** Marks all volumes of the tenant for deletion; the agents delete their data. */

@@ -13,6 +13,7 @@ import {
 import {
   desiredResidency,
   type MountedVolume,
+  type NamedNetwork,
   type NodeFacts,
   neededCapabilities,
   type TenantFacts,
@@ -20,6 +21,8 @@ import {
 } from '@holdfast/core'
 import type { Quotas } from '../quotas/quotas.ts'
 import {
+  networkNames,
+  networks,
   nodeNames,
   nodes,
   placements,
@@ -88,10 +91,25 @@ export function workloadOf(
   const ofPlatform = store.get(globally(platform, 'id'))?.record.tenant === tenant
   const residency = desiredResidency(placement?.residency, rules)
   const volumesOf = mountedVolumes(store, tenant, spec)
+  const networksOf = namedNetworks(store, tenant, spec)
   return {
     ...{ name, resources, placement, nodeId, residency, ofPlatform, needs: neededCapabilities(spec) },
     ...(volumesOf.length === 0 ? {} : { volumes: volumesOf }),
+    ...(networksOf.length === 0 ? {} : { networks: networksOf }),
   }
+}
+
+/** The networks that a deployment names. A network without a record has no node. */
+function namedNetworks(
+  store: Pick<Store, 'get'>,
+  tenant: TenantId,
+  { networks: names = [] }: StoredDeployment['spec'],
+): NamedNetwork[] {
+  return names.map((name) => {
+    const id = store.get(inTenant(tenant, networkNames, name))?.record.id
+    const network = id && store.get(inTenant(tenant, networks, id))?.record
+    return { name, nodeId: network ? network.nodeId : null }
+  })
 }
 
 /** The volumes that a deployment mounts from a storage pool. A volume without a record has no primary. */

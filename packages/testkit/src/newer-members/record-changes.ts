@@ -107,6 +107,12 @@ export const RECORD_CHANGES: { readonly [folder: string]: RecordChange } = {
     kind: 'replaced',
     reason: 'It describes the last node with the pool that was removed by force.',
   },
+  net: { kind: 'changed', by: 'platform' },
+  netobs: {
+    kind: 'replaced',
+    reason: 'It is the newest report of an agent; a member of an older report is outdated.',
+  },
+  netname: { kind: 'changed', by: 'platform' },
   volname: { kind: 'written once', reason: 'A name is claimed and released.' },
   removal: { kind: 'written once', reason: 'A repeated deletion leaves it unchanged.' },
   obs: {

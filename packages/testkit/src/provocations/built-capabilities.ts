@@ -14,4 +14,5 @@ export const BUILT: readonly Capability[] = [
   'volumes',
   'recommendations',
   'backups',
+  'networks',
 ]

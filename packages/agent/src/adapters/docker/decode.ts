@@ -87,6 +87,9 @@ const endpointShape = object({
 })
 
 const networkShape = object({
+  Id: string(),
+  Name: string(),
+  Internal: optional(boolean()),
   Labels: labels(),
   IPAM: object({ Config: nullable(list(object({ Subnet: string() }))) }),
 })
@@ -135,8 +138,14 @@ export function readListed(value: unknown): ListedContainer {
 }
 
 export function readNetwork(value: unknown): NetworkFacts {
-  const { Labels, IPAM } = read(networkShape, value)
-  return { labels: Labels ?? {}, subnets: (IPAM.Config ?? []).map(({ Subnet }) => Subnet) }
+  const { Id, Name, Internal = false, Labels, IPAM } = read(networkShape, value)
+  return {
+    engineId: Id,
+    name: Name,
+    internal: Internal,
+    labels: Labels ?? {},
+    subnets: (IPAM.Config ?? []).map(({ Subnet }) => Subnet),
+  }
 }
 
 export const readVolumes = (value: unknown): ListedVolume[] =>
@@ -173,7 +182,7 @@ export function readInspected(value: unknown): InspectedContainer {
     exitCode: state === 'exited' || state === 'restarting' || state === 'dead' ? State.ExitCode : null,
     restarts: RestartCount,
     health: readHealth(State),
-    // Uses the first network: the agent's containers have only one, and a container on another network is unsafe.
+    // Uses the first network: the machine reaches the container on each of them, and a container on another is unsafe.
     address: Object.values(NetworkSettings.Networks).map(addressOf)[0] ?? null,
     // The engine writes 0 while no process runs.
     pid: State.Pid || undefined,

@@ -1,5 +1,6 @@
 // Implements the agent's engine port for the Docker Engine, with dockerode on the unix socket.
 
+import { defined } from '@holdfast/contract'
 import type { CreateBody, SeedBody } from '@holdfast/core/node'
 import type Docker from 'dockerode'
 import {
@@ -89,10 +90,14 @@ export function createDockerEngine(socketPath: string): Engine {
       )
       return listed.map(readNetwork)
     },
-    createNetwork: async (Name, Labels, subnet) => {
+    createNetwork: async (Name, Labels, { subnet, internal: Internal = false } = {}) => {
       const IPAM = { Driver: 'default', Config: subnet === undefined ? [] : [{ Subnet: subnet }] }
-      const options = { Name, Driver: 'bridge', CheckDuplicate: true, Labels, IPAM }
+      const options = { Name, Driver: 'bridge', CheckDuplicate: true, Internal, Labels, IPAM }
       await call(CREATE_MS, (docker, abortSignal) => docker.createNetwork({ ...options, abortSignal }))
+    },
+    connectNetwork: async (network, Container, { Aliases, IPAMConfig }) => {
+      const EndpointConfig = { Aliases: [...Aliases], ...defined({ IPAMConfig }) }
+      await call(CREATE_MS, (docker) => docker.getNetwork(network).connect({ Container, EndpointConfig }))
     },
     removeNetwork: (name) => removeNetwork(caller, name),
     watchContainers: (label, onOpen, onEvent, signal) =>

@@ -3,6 +3,7 @@
 import type { Code } from '../catalogue.ts'
 import type { CodeExample } from './example.ts'
 import { manifestExamples } from './manifest-examples.ts'
+import { networkExamples } from './network-examples.ts'
 import { recommendationExamples } from './recommendation-examples.ts'
 import { requestExamples } from './request-examples.ts'
 import { secretExamples } from './secret-examples.ts'
@@ -16,6 +17,7 @@ const EXAMPLES: { readonly [code in Code]?: CodeExample } = {
   ...requestExamples,
   ...volumeExamples,
   ...recommendationExamples,
+  ...networkExamples,
 }
 
 /** The example of a code; undefined for codes that no request can cause. */

@@ -6,6 +6,7 @@ import {
   execRequestShape,
   newBackupShape,
   newJoinTokenShape,
+  newNetworkShape,
   newTenantShape,
   newTokenShape,
   newVolumeShape,
@@ -22,6 +23,7 @@ import {
   volumeResizeShape,
 } from '@holdfast/contract'
 import { DEFAULT_LIMITS, type Limits } from '../../limits.ts'
+import { networkRules } from '../../networks/network-rules.ts'
 import { replicasRange, sizeRules, volumeCrossRules, volumeRules } from '../../volumes/volume-rules.ts'
 import { type DescribedField, describeFields } from './describe-body.ts'
 import { type BodyRules, SECRET_WRITE_BODY } from './field-rejections.ts'
@@ -118,6 +120,22 @@ const BODIES: readonly Body[] = [
     request: 'POST /api/v1/tenants/{tenant}/tokens',
     shape: newTokenShape,
     rules: checkedWith('name_required'),
+  },
+  {
+    name: 'network',
+    about: 'A new network, as holdfast network create sends it.',
+    request: 'POST /api/v1/networks',
+    shape: newNetworkShape,
+    rules: {
+      rules: networkRules,
+      cross: [],
+      facts: [
+        'network_exists',
+        'network_node_candidates_unresolvable',
+        'network_node_not_a_candidate',
+        'network_node_required',
+      ],
+    },
   },
   {
     name: 'volume',

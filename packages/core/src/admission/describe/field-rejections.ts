@@ -50,6 +50,7 @@ export const DEPLOYMENT_BODY: BodyRules = {
     'anchored_secret_repointed',
     'secret_in_use',
     'route_conflict',
+    'network_not_found',
   ],
 }
 

@@ -1,5 +1,5 @@
 // Checks of a deployment that need facts from the store or a registry. Returns all rejections at once, in the order
-// name, dependsOn, image, nodeId, secrets, volumes, routes, quota (docs/design/admission.md#order).
+// name, dependsOn, image, nodeId, secrets, volumes, routes, networks, quota (docs/design/admission.md#order).
 
 import {
   type Alteration,
@@ -15,6 +15,7 @@ import type { SentMaterial } from '../../secrets/material.ts'
 import type { AdmissionContext } from '../context.ts'
 import { checkDependencies, checkDependents, warnOfDistance } from './check-dependencies.ts'
 import { checkKnownKeys } from './check-known-keys.ts'
+import { checkNetworks } from './check-networks.ts'
 import { explainResidency } from './check-residency.ts'
 import { checkSecretFacts, explainExisting } from './check-secret-facts.ts'
 import { checkVolumes, warnOfSeparateCopies } from './check-volumes.ts'
@@ -37,7 +38,7 @@ export function checkFacts(
   material: readonly SentMaterial[] = [],
 ): FactsVerdict {
   const { existing, dependencies, image, node, credentials, routeHolders, residency } = facts
-  const { volumes, quotas = [] } = facts
+  const { volumes, networks, quotas = [] } = facts
   const keptDigest = facts.archivedDigest ?? keptImageDigest(spec, existing)
   const imageDigest = keptDigest ?? (image?.answer === 'exists' ? image.digest : null)
   const rejections = [
@@ -54,6 +55,7 @@ export function checkFacts(
     }),
     ...(volumes === undefined ? [] : checkVolumes(spec, volumes, mode === 'update' ? existing : undefined)),
     ...checkRoutes(spec, routeHolders),
+    ...(networks === undefined ? [] : checkNetworks(spec, networks)),
     ...checkQuotas(quotas),
   ]
   return {

@@ -68,6 +68,12 @@ export interface VolumesFact {
   readonly sendsPlace: boolean
 }
 
+/** The node of a network that a deployment names. */
+export interface NetworkFact {
+  readonly nodeId: string
+  readonly nodeName: string
+}
+
 export interface QuotaFact {
   readonly kind: string
   readonly used: number
@@ -98,5 +104,7 @@ export interface Facts {
   readonly distance?: DistanceFact
   /** The mounted volumes. Read if the spec has mounts. */
   readonly volumes?: VolumesFact
+  /** The named networks that exist, by name. Read if the spec names networks. */
+  readonly networks?: ReadonlyMap<string, NetworkFact>
   readonly quotas?: readonly QuotaFact[]
 }

@@ -1,4 +1,5 @@
-// Rules across fields: no deployment depends on itself, no two mounts share a target, no two routes share host and path.
+// Rules across fields: no deployment depends on itself, no two mounts share a target, no two routes share host and
+// path, and no network is named twice.
 
 import { isJsonObject, type JsonObject } from '@holdfast/contract'
 import { ROOT_PATH, routeIdentity } from '../facts/route-identity.ts'
@@ -8,6 +9,7 @@ export const crossFieldRules: readonly CrossRule[] = [
   { code: 'dependency_invalid', at: 'dependsOn.*', needs: ['name'], refusals: dependsOnItself },
   { code: 'volume_mount_shape', at: 'volumes[*].target', needs: [], refusals: targetsTwice },
   { code: 'route_invalid', at: 'routes[*].path', needs: ['routes'], refusals: routesTwice },
+  { code: 'placement_invalid', at: 'networks[*]', needs: ['networks'], refusals: networksTwice },
 ]
 
 function dependsOnItself(merged: JsonObject): CrossRefusal[] {
@@ -38,4 +40,13 @@ function routesTwice({ routes }: JsonObject): CrossRefusal[] {
       ? [{ path: ['routes', index, 'path'], value: path, params }]
       : []
   })
+}
+
+function networksTwice({ networks }: JsonObject): CrossRefusal[] {
+  if (!Array.isArray(networks)) return []
+  const isRepeat = createRepeatCheck()
+  const params = { accepted: 'a network that is named once' }
+  return networks.flatMap((name, index) =>
+    typeof name === 'string' && isRepeat(name) ? [{ path: ['networks', index], value: name, params }] : [],
+  )
 }

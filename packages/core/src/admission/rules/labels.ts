@@ -9,8 +9,9 @@ import { RESIDENCY_KEYS } from '../normalize/residency-labels.ts'
 import { accepted, onText, type Place, type Rule, type Verdict } from '../rule-engine/rule.ts'
 import { blockOf, isDeclared, residencyKeyOf } from './residency.ts'
 
-const LABEL_KEY =
+export const LABEL_KEY_FORM =
   'a label key: name or prefix/name, letters, digits, ".", "_" and "-", at most 253 and 63 characters'
+export const LABEL_VALUE_FORM = 'a label value: at most 253 printable ASCII characters'
 /** The most entries in a list of countries: the number of two-letter combinations. */
 const MOST_COUNTRIES = 26 * 26
 const RESERVED_PREFIXES = ['holdfast.io/', 'traefik.', 'caddy', 'com.docker.']
@@ -26,7 +27,7 @@ export const labelsRules: readonly Rule[] = [
     code: 'field_type_invalid',
     at: 'labels.*',
     stage: 'form',
-    refuses: (_value, _context, place) => !isLabelKey(place.key) && accepted(LABEL_KEY),
+    refuses: (_value, _context, place) => !isLabelKey(place.key) && accepted(LABEL_KEY_FORM),
   },
   {
     code: 'field_type_invalid',
@@ -34,23 +35,21 @@ export const labelsRules: readonly Rule[] = [
     stage: 'form',
     refuses: onText(
       (value, _context, { key }) =>
-        !isResidencyLabel(key) &&
-        !isLabelValue(value) &&
-        accepted('a label value: at most 253 printable ASCII characters'),
+        !isResidencyLabel(key) && !isLabelValue(value) && accepted(LABEL_VALUE_FORM),
     ),
   },
   {
     code: 'label_reserved',
     at: 'labels.*',
     stage: 'range',
-    refuses: (_value, _context, { key }) => !isResidencyLabel(key) && isReserved(key),
+    refuses: (_value, _context, { key }) => !isResidencyLabel(key) && isReservedLabel(key),
   },
 ]
 
 const isResidencyLabel = (key: string): boolean => residencyKeyOf(key) !== undefined
 
 /** Whether a label has a reserved prefix. Case is ignored, because some proxies ignore the case of labels. */
-function isReserved(key: string): boolean {
+export function isReservedLabel(key: string): boolean {
   const lower = key.toLowerCase()
   return RESERVED_PREFIXES.some((prefix) => lower.startsWith(prefix))
 }

@@ -17,6 +17,7 @@ const LENGTHS: { readonly [at: string]: keyof Limits } = {
   'placement.antiAffinity': 'affinityNames',
   dependsOn: 'dependsOn',
   routes: 'routes',
+  networks: 'networks',
   labels: 'labels',
   command: 'commandElements',
   args: 'commandElements',

@@ -16,6 +16,7 @@ import { cordon } from './cordon.ts'
 import { PLACEMENT_FILTERS } from './index.ts'
 import { labelConstraint } from './label-constraint.ts'
 import { namedNode } from './named-node.ts'
+import { networkNode } from './network-node.ts'
 import { quota } from './quota.ts'
 import { readiness } from './readiness.ts'
 import { resources } from './resources.ts'
@@ -300,6 +301,32 @@ const mounted = (primary: NodeFacts['id'] | null, parts: Partial<MountedVolume> 
 })
 const inGermany: DesiredResidency = { country: 'DE', enforced: true, regionCountries: [] }
 const american = { labels: { 'holdfast.io/country': 'US', 'holdfast.io/geo-region': 'na' } }
+const front = (nodeId: NodeFacts['id'] | null) => ({ name: 'front', nodeId })
+const back = { name: 'back', nodeId: nodeIdOf(1) }
+checkTable(networkNode, [
+  ['no network', {}, {}],
+  ['an empty list of networks', { networks: [] }, {}],
+  ['the node of all networks', { networks: [front(nodeIdOf(1)), back] }, {}],
+  [
+    'a network on another node',
+    { networks: [front(nodeIdOf(2)), back] },
+    {},
+    {
+      code: 'not_the_network_node',
+      required: [
+        { network: 'front', nodeId: nodeIdOf(2) },
+        { network: 'back', nodeId: nodeIdOf(1) },
+      ],
+      reported: null,
+    },
+  ],
+  [
+    'a network that is gone',
+    { networks: [front(null)] },
+    {},
+    { code: 'network_missing', required: [{ network: 'front', nodeId: null }], reported: null },
+  ],
+])
 checkTable(volumePrimary, [
   ['no volume', {}, {}],
   ['volumes in memory only', { volumes: [] }, {}],

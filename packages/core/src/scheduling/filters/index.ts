@@ -10,6 +10,7 @@ import { controlPlaneNode } from './control-plane-node.ts'
 import { cordon } from './cordon.ts'
 import { labelConstraint } from './label-constraint.ts'
 import { namedNode } from './named-node.ts'
+import { networkNode } from './network-node.ts'
 import { quota } from './quota.ts'
 import { readiness } from './readiness.ts'
 import { residencyCountry } from './residency-country.ts'
@@ -36,6 +37,7 @@ export const PLACEMENT_FILTERS: readonly Filter[] = [
   antiAffinity,
   resources,
   volumePrimary,
+  networkNode,
   storage,
   quota,
 ]

@@ -111,6 +111,10 @@ const APPLIED: { readonly [kind in ChangeKind]: (draft: Draft, change: Step) => 
     const placement = { ...others, antiAffinity: antiAffinity.filter((name) => name !== deployment) }
     draft.workload = { ...draft.workload, placement }
   },
+  change_networks(draft, { network }) {
+    const { networks = [] } = draft.workload
+    draft.workload = { ...draft.workload, networks: networks.filter(({ name }) => name !== network) }
+  },
   change_residency(draft, change) {
     draft.workload = { ...draft.workload, residency: relaxed(change, draft.workload.residency) }
   },

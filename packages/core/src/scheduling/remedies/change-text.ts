@@ -37,6 +37,7 @@ const TEXTS: { readonly [kind in ChangeKind]: TextOf } = {
     `Remove the constraint ${constraint === undefined ? '' : textOfConstraint(constraint)} from placement.constraints.`,
   change_affinity: ({ deployment }) => `Remove ${deployment} from placement.affinity.`,
   change_anti_affinity: ({ deployment }) => `Remove ${deployment} from placement.antiAffinity.`,
+  change_networks: ({ network }) => `Remove ${network} from networks.`,
   change_residency: ({ demand, value }) =>
     demand === 'blockedCountries'
       ? `Remove ${value} from placement.residency.blockedCountries.`

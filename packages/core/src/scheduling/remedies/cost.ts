@@ -24,6 +24,7 @@ const CHEAPEST_FIRST = [
   'change_constraint',
   'change_affinity',
   'change_anti_affinity',
+  'change_networks',
   'attest_label',
   'enforce_residency',
   'change_residency',

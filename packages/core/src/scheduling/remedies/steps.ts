@@ -3,6 +3,7 @@
 
 import type { Capacity, ChangeKind, FilterName } from '@holdfast/contract'
 import type { NodeFacts, TenantFacts, Workload } from '../facts.ts'
+import { elsewhere } from '../filters/network-node.ts'
 import { freeOn, shortOn } from '../filters/resources.ts'
 import { memoizeByObject } from '../memoize.ts'
 import type { PricedStep } from './cost.ts'
@@ -38,6 +39,8 @@ export const STEPS: { readonly [filter in FilterName]?: StepsOnNode | 'labels' |
   resources: resourceSteps,
   // No change makes a node the primary. A violated residency is solved by the steps of the filters on labels.
   volume_primary: () => NO_STEPS,
+  network_node: ({ networks = [] }, node) =>
+    elsewhere(networks, node).map(({ name }) => ({ kind: 'change_networks', network: name, amount: 1 })),
   quota: 'tenant',
 }
 

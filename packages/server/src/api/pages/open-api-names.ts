@@ -43,8 +43,10 @@ import {
   listedEventShape,
   machineContainerShape,
   meShape,
+  networkShape,
   newBackupShape,
   newJoinTokenShape,
+  newNetworkShape,
   newTenantShape,
   newTokenShape,
   newVolumeShape,
@@ -96,6 +98,7 @@ import {
   volumeShape,
   warningShape,
   whyShape,
+  writtenNetworkShape,
   writtenShape,
   writtenVolumeShape,
 } from '@holdfast/contract'
@@ -147,6 +150,8 @@ const NAMED: { readonly [name: string]: Shape<unknown> } = {
   NewTenant: newTenantShape,
   NewToken: newTokenShape,
   NewVolume: newVolumeShape,
+  Network: networkShape,
+  NewNetwork: newNetworkShape,
   Node: nodeShape,
   NodeChange: nodePatchShape,
   NodeClaim: claimShape,
@@ -196,6 +201,7 @@ const NAMED: { readonly [name: string]: Shape<unknown> } = {
   VolumeReplica: volumeReplicaShape,
   VolumeResize: volumeResizeShape,
   Warning: warningShape,
+  WrittenNetwork: writtenNetworkShape,
   WrittenVolume: writtenVolumeShape,
 }
 
@@ -251,6 +257,7 @@ const TAGS: readonly Tag[] = [
     paths: ['backups'],
   },
   { name: 'Nodes', description: 'Machines of a tenant', paths: ['nodes'] },
+  { name: 'Networks', description: 'Networks of a tenant, each on one node', paths: ['networks'] },
   { name: 'Secrets', description: 'Credentials in the secrets store, never returned', paths: ['secrets'] },
   {
     name: 'Registries',

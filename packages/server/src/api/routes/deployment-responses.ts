@@ -47,5 +47,6 @@ export const ADMISSION_CODES: readonly Code[] = [
     'volume_not_ready',
     'volume_access_mode_conflict',
     'volume_primary_mismatch',
+    'network_not_found',
   ]),
 ]

@@ -1,4 +1,4 @@
-// Indexes the desired assignments and copies of each node and the routes of each tenant. Derived from the records and
+// Indexes the desired assignments, copies and networks of each node and the routes of each tenant. Derived from the records and
 // updated with each change of a record. See docs/design/agent.md#desired-set
 
 import {
@@ -9,6 +9,7 @@ import {
   DESIRED_STATES,
   type DeploymentUid,
   type DesiredItem,
+  type NetworkId,
   type Owner,
   type TenantId,
   type VolumeId,
@@ -20,6 +21,7 @@ import type { GatewayDeps, NodeAddress } from '../deps.ts'
 import { createRouteTable, type RouteTable } from '../routes/route-table.ts'
 import type { RoutersChange } from '../routes/tenant-routers.ts'
 import { type CopyIndex, createCopyIndex } from './copy-index.ts'
+import { createNetworkIndex, type NetworkIndex } from './network-index.ts'
 import type { POOL } from './pool-decisions.ts'
 import { createUnreadable } from './unreadable.ts'
 
@@ -32,8 +34,8 @@ export interface DesiredAssignment {
   readonly assignment: Assignment
 }
 
-/** The id of an assignment, routed deployment or volume, or the word for the tenant's other routers or the node's pool. */
-export type Changed = AssignmentId | DeploymentUid | VolumeId | RoutersChange | typeof POOL
+/** The id of an assignment, routed deployment, volume or network, or the word for the other routers or the node's pool. */
+export type Changed = AssignmentId | DeploymentUid | VolumeId | NetworkId | RoutersChange | typeof POOL
 
 /** Called with a node and what was added, changed or removed there. */
 export type OnDesiredChange = (node: NodeAddress, changed: Changed) => void
@@ -49,6 +51,7 @@ export interface DesiredIndex {
   isComplete(tenant: TenantId): boolean
   readonly routes: RouteTable
   readonly copies: CopyIndex
+  readonly networks: NetworkIndex
   apply(changes: readonly Change[], onChange: OnDesiredChange): void
 }
 
@@ -85,12 +88,14 @@ export function createDesiredIndex(store: IndexStore): DesiredIndex {
     for (const { id } of store.keysOf(placements, record.id)) update(record.id, asOwner(id), false, () => {})
   const routes = createRouteTable(store, unreadable)
   const copies = createCopyIndex(store)
+  const networks = createNetworkIndex(store)
   return {
     assignmentOf: (node, assignmentId) => byNode.get(keyOf(node))?.get(assignmentId),
     assignmentsOf: (node) => [...(byNode.get(keyOf(node))?.values() ?? [])],
     isComplete: unreadable.isComplete,
     routes,
     copies,
+    networks,
     apply(changes, onChange) {
       for (const { kind, key } of changes) {
         if (key.folder === placements.folder && key.tenant !== undefined)
@@ -98,6 +103,7 @@ export function createDesiredIndex(store: IndexStore): DesiredIndex {
       }
       routes.apply(changes, onChange)
       copies.apply(changes, onChange)
+      networks.apply(changes, onChange)
     },
   }
 }

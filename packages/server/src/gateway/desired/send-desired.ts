@@ -10,6 +10,7 @@ import {
   type DesiredItem,
   defined,
   isDeploymentUid,
+  isNetworkId,
   isVolumeId,
   type NodeId,
   PROMISES,
@@ -27,6 +28,7 @@ import { guardSession } from '../session/guard-session.ts'
 import { type Session, send } from '../session/session.ts'
 import { type Changed, type DesiredAssignment, type DesiredIndex, itemOf } from './desired-index.ts'
 import { POOL, poolDecisions } from './pool-decisions.ts'
+import { allNetworks, changedNetworks } from './send-networks.ts'
 
 /**
  * Sends the complete desired set to a node. If a record needed for the set cannot be read, sends a delta instead: the
@@ -43,25 +45,29 @@ export function sendComplete(
   const set = { session: session.epoch, revision: store.revision, ...splitTemplates(items), ...routers }
   const routes = allRoutes(index, session)
   const copies = allCopies(store, index, session)
+  const networks = allNetworks(store, index.networks, session)
   if (items.length < assignments.length || !index.isComplete(session.tenant)) {
     log.warn({ nodeId: session.nodeId }, 'placement unreadable, sending a delta instead of the complete set')
-    if (send(session.socket, { type: 'delta', ...set, gone: [], ...routes, ...copies })) counts.deltas += 1
+    if (send(session.socket, { type: 'delta', ...set, gone: [], ...routes, ...copies, ...networks }))
+      counts.deltas += 1
     return
   }
   const whole = {
     ...(index.routes.isComplete(session.tenant) ? routes : {}),
     ...(index.copies.isComplete(session.tenant) ? copies : {}),
+    ...(index.networks.isComplete(session.tenant) ? networks : {}),
   }
   if (send(session.socket, { type: 'complete', ...set, ...whole })) counts.completes += 1
   // The parts that a complete set must not contain are sent as changes, by which the agent removes nothing.
   const rest = {
     ...(whole.routes === undefined ? routes : {}),
     ...(whole.copies === undefined ? copies : {}),
+    ...(whole.networks === undefined ? networks : {}),
   }
   if (Object.keys(rest).length === 0) return
   log.warn(
     { nodeId: session.nodeId },
-    'deployment or volume unreadable, nothing of it is removed from the node',
+    'deployment, volume or network unreadable, nothing of it is removed from the node',
   )
   const nothing = { ...set, items: [], templates: {}, gone: [] }
   if (send(session.socket, { type: 'delta', ...nothing, ...rest })) counts.deltas += 1
@@ -149,7 +155,7 @@ function sendDelta(
   const items: DesiredItem[] = []
   const gone: string[] = []
   for (const id of changed) {
-    if (id === ROUTERS || id === POOL || isDeploymentUid(id) || isVolumeId(id)) continue
+    if (id === ROUTERS || id === POOL || isDeploymentUid(id) || isVolumeId(id) || isNetworkId(id)) continue
     const assigned: DesiredAssignment | undefined = index.assignmentOf(session, id)
     const item = assigned && itemOf(assigned)
     if (item !== undefined) items.push(item)
@@ -166,6 +172,7 @@ function sendDelta(
     ...changedRoutes(index, session, changed),
     ...changedCopies(store, index, session, changed),
     ...changedPool(store, session, changed),
+    ...changedNetworks(store, index.networks, session, changed),
     ...routers,
   }
   if (send(session.socket, delta)) counts.deltas += 1

@@ -5,6 +5,7 @@ import type { RawData } from 'ws'
 import { sendComplete } from '../desired/send-desired.ts'
 import type { Connection, GatewayParts } from '../parts.ts'
 import { acceptCopies, flushCopies } from '../reports/accept-copies.ts'
+import { acceptNetworks } from '../reports/accept-networks.ts'
 import { acceptOrphans } from '../reports/accept-orphans.ts'
 import { acceptPool } from '../reports/accept-pool.ts'
 import { acceptReports } from '../reports/accept-status.ts'
@@ -199,5 +200,6 @@ function handle(parts: GatewayParts, session: Session, message: AgentMessage): v
   flushReports(parts, session)
   acceptCopies(context, index.copies, session, message.copies ?? [])
   flushCopies(parts, session)
+  acceptNetworks(context, index.networks, session, message.networks ?? [])
   if (message.pool !== undefined) acceptPool(context, session, message.pool)
 }

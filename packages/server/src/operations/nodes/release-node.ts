@@ -1,7 +1,7 @@
 // Removes a node from its tenant: DELETE /nodes/{id} and DELETE /nodes/{nodeName}/claim. A node
-// without replicas and without data of volumes is removed at once with its record, name and quota slot. Otherwise the node's claim
-// becomes `releasing`, the node gets no new replicas, and finishRelease removes it after the last
-// assignment ends and its agent has confirmed that all data of its pool is deleted. `force` is for a machine that will never
+// without replicas, networks and data of volumes is removed at once with its record, name and quota slot. Otherwise the
+// node's claim becomes `releasing`, the node gets no new replicas, and finishRelease removes it after the last assignment
+// ends and its agent has confirmed that its networks are removed and all data of its pool is deleted. `force` is for a machine that will never
 // answer again; its pool is marked.
 
 import { asOwner, type Node, type NodeId, type TenantId } from '@holdfast/contract'
@@ -11,6 +11,7 @@ import { nodes, placements, pools, type StoredNode } from '../../store/records.t
 import type { Store, TransactionDecision } from '../../store/store.ts'
 import { inTenant, placementAt, type Transaction } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
+import { mayHaveNetworks } from '../networks/network-situation.ts'
 import { checkIfMatch, requireLiveCaller } from '../preconditions.ts'
 import { recordAudit, recordEvent } from '../record-write.ts'
 import { hasVolumeData } from '../volumes/copies-on-node.ts'
@@ -146,7 +147,10 @@ export function stageRelease(
   const node = own && transaction.get(inTenant(tenant, nodes, own.nodeId))
   // Without a release in progress there is nothing to commit.
   if (own?.state !== 'releasing' || node === undefined) return { kind: 'abort', result: false }
-  const isKept = isInUse(store, tenant, node.id) || hasVolumeData(store, tenant, node.id)
+  const isKept =
+    isInUse(store, tenant, node.id) ||
+    hasVolumeData(store, tenant, node.id) ||
+    mayHaveNetworks(store, tenant, node.id)
   const pool = transaction.get(inTenant(tenant, pools, node.id))
   if (isKept || !isPoolEmpty(node, pool)) return { kind: 'abort', result: false }
   dropNode({ store, clock }, transaction, tenant, { node, claims, reason })

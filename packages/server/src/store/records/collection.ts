@@ -31,6 +31,12 @@ export const FORMS: readonly RecordForm[] = [
 /** The form of volumes, which an older server would delete with their tenant although nodes still have the data. */
 export const VOLUME_FORM = 2
 
+/**
+ * The form of networks: an older server would delete them with their tenant although nodes still have them, and would
+ * place deployments that name them on any node.
+ */
+export const NETWORK_FORM = 2
+
 /** The highest form in a list of forms. */
 export const newestForm = (forms: readonly RecordForm[]): number => Math.max(...forms.map((form) => form.v))
 

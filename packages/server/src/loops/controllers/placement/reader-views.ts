@@ -7,7 +7,15 @@ import { inSlices } from '../../../lib/slices.ts'
 import type { KeptView, PlacementViews } from '../../../operations/deployments/read/explain-now.ts'
 import type { Quotas } from '../../../quotas/quotas.ts'
 import type { Change } from '../../../store/cache/record-index.ts'
-import { deployments, nodeNames, nodes, placements, tenants, volumes } from '../../../store/records.ts'
+import {
+  deployments,
+  networks,
+  nodeNames,
+  nodes,
+  placements,
+  tenants,
+  volumes,
+} from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
 import { globally, inTenant } from '../../../store/transaction.ts'
 import { createEmptyView, type TenantView } from './tenant-view.ts'
@@ -65,8 +73,8 @@ function applyChange(store: ReaderStore, kept: ReadonlyMap<TenantId, Kept>, { ke
     if (folder === tenants.folder) change(kept, id as TenantId, (view) => view.applyQuota())
   } else if (folder === nodes.folder) change(kept, tenant, (view) => view.applyNode(id as NodeId))
   else if (folder === placements.folder) change(kept, tenant, (view) => view.applyPlacement(asOwner(id)))
-  // The place of a volume is part of the question, not of the view, so only the answers are dropped.
-  else if (folder === volumes.folder) change(kept, tenant, () => undefined)
+  // The place of a volume or network is part of the question, not of the view, so only the answers are dropped.
+  else if (folder === volumes.folder || folder === networks.folder) change(kept, tenant, () => undefined)
   else if (folder === deployments.folder) {
     // The resource requests of the deployment's replicas may have changed.
     const uid = store.get(inTenant(tenant, deployments, id))?.record.uid

@@ -6,6 +6,7 @@ import { asOwner, deploymentUidOf, type NodeId, type Owner, ownerOf, type Tenant
 import type { Change } from '../../../store/cache/record-index.ts'
 import {
   deployments,
+  networks,
   nodeNames,
   nodes,
   observations,
@@ -25,6 +26,7 @@ export function noticeChange(controller: Controller, { kind, key }: Change): voi
   else if (folder === placements.folder) noticePlacement(controller, tenant, asOwner(id))
   else if (folder === nodes.folder) noticeNode(controller, tenant, id as NodeId)
   else if (folder === volumes.folder) noticeVolume(controller, tenant, id)
+  else if (folder === networks.folder) noticeNetwork(controller, tenant, id)
   else if (folder !== observations.folder) return
   else if (kind === 'put') noticeObservation(controller, tenant, id)
   else controller.tenants.get(tenant)?.observed.forget(id)
@@ -109,6 +111,15 @@ function noticeNode(controller: Controller, tenant: TenantId, id: NodeId): void 
 function noticeVolume(controller: Controller, tenant: TenantId, id: string): void {
   for (const { record } of controller.deps.store.list(deployments, tenant))
     if (record.spec.volumes?.some(({ volume }) => volume === id))
+      controller.queue.add(deploymentKey(tenant, record.spec.name))
+}
+
+/** Requeues the deployments that name the network: they run where it is. */
+function noticeNetwork(controller: Controller, tenant: TenantId, id: string): void {
+  const network = controller.deps.store.get(inTenant(tenant, networks, id))?.record
+  if (network === undefined) return
+  for (const { record } of controller.deps.store.list(deployments, tenant))
+    if (record.spec.networks?.includes(network.options.name))
       controller.queue.add(deploymentKey(tenant, record.spec.name))
 }
 

@@ -19,6 +19,7 @@ import { inTenant, type Transaction } from '../../../store/transaction.ts'
 import type { Caller } from '../../caller.ts'
 import type { DeploymentDeps } from '../deps.ts'
 import { deploymentView } from '../read/deployment-view.ts'
+import { gatherNetworks } from './claim-networks.ts'
 import { gatherRouteHolders } from './claim-routes.ts'
 import { gatherVolumes } from './claim-volumes.ts'
 import { gatherNode } from './gather-node.ts'
@@ -65,6 +66,7 @@ export function gatherFacts(
       dependents: updated && gatherDependents(deps.store, tenant, spec, updated.spec),
       image,
       archivedDigest,
+      networks: gatherNetworks(transaction, tenant, spec, updated?.spec),
       volumes: gatherVolumes(transaction, tenant, { spec, before: updated, sendsPlace: request.sendsPlace }),
     }),
     ...gatherNode(deps.store, transaction, tenant, request.sentNodeId),

@@ -1,5 +1,5 @@
-// Stores one accepted revision of a deployment in the given transaction: the record, the claims of its routes and
-// credentials, the archive entry, the events and the audit entry.
+// Stores one accepted revision of a deployment in the given transaction: the record, the claims of its routes,
+// networks and credentials, the archive entry, the events and the audit entry.
 
 import { hash } from 'node:crypto'
 import { type DeploymentSpec, defined, type JsonObject } from '@holdfast/contract'
@@ -17,6 +17,7 @@ import {
   type NewVersion,
 } from '../../secrets/versions/claim-credentials.ts'
 import type { DeploymentDeps } from '../deps.ts'
+import { claimNetworks } from './claim-networks.ts'
 import { claimRoutes } from './claim-routes.ts'
 import { claimVolumes } from './claim-volumes.ts'
 import { requirePersistable } from './judge-secrets.ts'
@@ -66,6 +67,7 @@ export function storeRevision(
   const before = transaction.get(address)
   claimRoutes(transaction, caller.tenant, before, stored)
   claimVolumes(transaction, caller.tenant, before, stored)
+  claimNetworks(transaction, caller.tenant, before?.spec, stored.spec)
   claimCredentials(transaction, caller.tenant, before?.spec, stored.spec, newVersions)
   transaction.put(address, stored)
   transaction.put(
