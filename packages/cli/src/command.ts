@@ -6,7 +6,14 @@ import type { ExitCode } from './exit-codes.ts'
 import type { Terminal } from './terminal/terminal.ts'
 
 /** Names that shell completion looks up on the platform or in the contexts file. */
-export type LiveNames = 'deployments' | 'nodes' | 'volumes' | 'backups' | 'registries' | 'contexts'
+export type LiveNames =
+  | 'deployments'
+  | 'nodes'
+  | 'volumes'
+  | 'networks'
+  | 'backups'
+  | 'registries'
+  | 'contexts'
 
 export interface ArgumentSpec {
   readonly name: string

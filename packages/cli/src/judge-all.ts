@@ -9,10 +9,10 @@ import { printDuplicate, printRejections } from './manifest/show-faults.ts'
 import { isAboutDocument, printRefused } from './print/applied.ts'
 import { exitCodeOf, printError, printFailure } from './print/failure.ts'
 import type { Terminal } from './terminal/terminal.ts'
-import type { Prepared } from './volumes/prepare.ts'
+import type { Prepared } from './volumes/prepared.ts'
 
 /**
- * Checks documents without the platform: how many they are, and that no two are of the same deployment or volume. Prints
+ * Checks documents without the platform: how many they are, and that no two are of the same deployment, volume or network. Prints
  * what is wrong and returns EXIT.ok if nothing is.
  */
 export function checkTogether(terminal: Terminal, manifests: readonly Manifest[]): ExitCode {
@@ -35,7 +35,7 @@ export function checkTogether(terminal: Terminal, manifests: readonly Manifest[]
     exitCode = EXIT.rejected
   }
   if (exitCode !== EXIT.ok)
-    printError(terminal, 'a deployment or volume may be given once; nothing was stored')
+    printError(terminal, 'a deployment, volume or network may be given once; nothing was stored')
   return exitCode
 }
 
@@ -63,7 +63,7 @@ export async function judgeAll(
   return exitCodeOf(failureOf(rejected[0] ?? []))
 }
 
-/** The rejections of each document. A document with faults of its own is not sent if it is a volume. */
+/** The rejections of each document. A document with faults of its own is not sent if it is no deployment. */
 async function judgeDocuments(
   client: Client,
   documents: readonly Prepared[],
@@ -78,7 +78,7 @@ async function judgeDocuments(
     const judged: Result<readonly Rejection[]> =
       kind === 'Deployment'
         ? { ok: true, value: withFaultsBesideKind(own[deployments.indexOf(document)] ?? [], manifest.value) }
-        : await judgeVolume(client, document)
+        : await judgeOther(client, document)
     if (!judged.ok) return judged
     faults.push([...found, ...judged.value])
   }
@@ -95,10 +95,14 @@ export async function dryRunDeployments(
   return judged.ok ? { ok: true, value: judged.value.items } : judged
 }
 
-async function judgeVolume(client: Client, document: Prepared): Promise<Result<readonly Rejection[]>> {
+/** Judges a volume or a network by the dry run of its own request. */
+async function judgeOther(client: Client, document: Prepared): Promise<Result<readonly Rejection[]>> {
   if (document.faults.length > 0) return { ok: true, value: [] }
-  const { planOnPlatform } = await import('./volumes/apply-volume.ts')
-  const planned = await planOnPlatform(client, document)
+  const plan =
+    document.kind === 'Network'
+      ? (await import('./networks/apply-network.ts')).planNetworkOnPlatform
+      : (await import('./volumes/apply-volume.ts')).planOnPlatform
+  const planned = await plan(client, document)
   if (planned.ok) return { ok: true, value: [] }
   const { failure } = planned
   return failure.kind === 'rejected' && isAboutDocument(failure)

@@ -8,6 +8,7 @@ import { EXIT, type ExitCode } from './exit-codes.ts'
 import { checkTogether, dryRunDeployments, failureOf } from './judge-all.ts'
 import { nameOf } from './manifest/load-manifests.ts'
 import { readBefore } from './manifest/write-document.ts'
+import { type PlannedNetworkItem, planNetworkDocument } from './networks/plan-document.ts'
 import { printKept, printRefused } from './print/applied.ts'
 import { indented, outArea } from './print/area.ts'
 import { type NamedSecrets, printAnnounced, printLabeled } from './print/changes.ts'
@@ -20,7 +21,8 @@ import { plain } from './print/plain.ts'
 import { indent } from './print/sections.ts'
 import { print, type Terminal } from './terminal/terminal.ts'
 import { type PlannedVolumeItem, planVolumeDocument } from './volumes/plan-document.ts'
-import { type Prepared, prepareAll } from './volumes/prepare.ts'
+import { prepareAll } from './volumes/prepare.ts'
+import type { Prepared } from './volumes/prepared.ts'
 
 const VERBS = { create: 'would be created', update: 'would be configured', none: 'unchanged' } as const
 
@@ -29,7 +31,7 @@ export type PlanForm = 'summary' | 'difference' | 'json' | 'yaml'
 export interface PlannedAll {
   /** The exit code of the first document that failed. */
   readonly exitCode: ExitCode
-  /** Whether applying the documents would change any deployment or volume. */
+  /** Whether applying the documents would change any deployment, volume or network. */
   readonly differs: boolean
 }
 
@@ -48,19 +50,14 @@ export async function planAll(
   const judged = await dryRunDeployments(client, deployments)
   if (!judged.ok) return { exitCode: printFailure(terminal, judged.failure), differs: false }
   let exitCode: ExitCode = EXIT.ok
-  const items: (PlannedDocument | PlannedVolumeItem)[] = []
+  const items: (PlannedDocument | PlannedVolumeItem | PlannedNetworkItem)[] = []
   const options = { form, verbose: flag('verbose') }
   for (const document of prepared.documents) {
+    const item = judged.value[deployments.indexOf(document)]
     const planned =
-      document.kind === 'Volume'
-        ? await planVolumeDocument(terminal, client, document, form)
-        : await planDeployment(
-            terminal,
-            client,
-            document,
-            judged.value[deployments.indexOf(document)],
-            options,
-          )
+      document.kind === 'Deployment'
+        ? await planDeployment(terminal, client, document, item, options)
+        : await planOther(terminal, client, document, form)
     if (typeof planned !== 'number') items.push(planned)
     else exitCode = exitCode === EXIT.ok ? planned : exitCode
   }
@@ -68,6 +65,11 @@ export async function planAll(
   if (form === 'yaml') terminal.out(await yamlText({ items }))
   return { exitCode, differs: items.some(({ plan }) => plan.action !== 'none') }
 }
+
+const planOther = (terminal: Terminal, client: Client, document: Prepared, form: PlanForm) =>
+  document.kind === 'Network'
+    ? planNetworkDocument(terminal, client, document, form)
+    : planVolumeDocument(terminal, client, document, form)
 
 interface PlanOptions {
   readonly form: PlanForm

@@ -6,6 +6,7 @@ import { activityCalls } from './endpoints/activity.ts'
 import { backupCalls } from './endpoints/backups.ts'
 import { deploymentCalls } from './endpoints/deployments.ts'
 import { dryRunCalls } from './endpoints/dry-runs.ts'
+import { networkCalls } from './endpoints/networks.ts'
 import { nodeCalls } from './endpoints/nodes.ts'
 import { registryCalls } from './endpoints/registries.ts'
 import { schedulerCalls } from './endpoints/scheduler.ts'
@@ -32,6 +33,7 @@ export function createClient({ deadlineMs = DEFAULT_DEADLINE_MS, runtime = {}, .
     backups: backupCalls(calls),
     deployments: deploymentCalls(calls),
     dryRuns: dryRunCalls(calls),
+    networks: networkCalls(calls),
     nodes: nodeCalls(calls),
     tenants: tenantCalls(calls),
     registries: registryCalls(calls),

@@ -18,7 +18,8 @@ const CONSTRAINTS = 'use placement.constraints, a list of label, operator and va
 const PRIVILEGES = 'remove it: containers run without extra privileges'
 const ONE_CONTAINER =
   'a deployment has one container: write its image, command and environment at the top level'
-const NETWORK = 'remove it: the containers of a tenant on one node share a network'
+const NETWORK =
+  'remove it: the containers of a tenant on one node share a network, and networks names networks of their own'
 const PULLED = 'remove it: an image is pinned to a digest and pulled if the node does not have it'
 const REQUESTS = 'use resources.cpu and resources.memory'
 const LIMITS = 'use limits.cpu and limits.memory, at the top level'
@@ -62,7 +63,7 @@ const TOP: Words = {
     dependencies: is('dependsOn'),
     links: is('dependsOn'),
   },
-  ...{ networks: NETWORK, network: NETWORK, network_mode: NETWORK, hostNetwork: NETWORK, dns: NETWORK },
+  ...{ network: is('networks'), network_mode: NETWORK, hostNetwork: NETWORK, dns: NETWORK },
   ...{
     nodeSelector: CONSTRAINTS,
     constraints: CONSTRAINTS,

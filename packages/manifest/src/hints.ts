@@ -13,6 +13,7 @@ import {
   stepsOf,
 } from '@holdfast/contract'
 import { FOREIGN_WORDS } from './foreign-words.ts'
+import { networkDocumentShape } from './network-document.ts'
 import { convertQuantities, QUANTITY_BLOCKS, QUANTITY_FIELDS } from './quantities.ts'
 import { type DocumentKind, kindOf, volumeDocumentShape } from './volume-document.ts'
 
@@ -33,8 +34,9 @@ export function hintFor({ code, field }: Rejection, document: Json): string | un
 
 function hintForKind(kind: Json | undefined): string | undefined {
   if (kind === undefined) return 'kind is missing; add kind: Deployment'
-  if (typeof kind === 'string' && nearestName(kind, ['Deployment', 'Volume']) === 'Volume')
-    return 'did you mean Volume?'
+  const nearest =
+    typeof kind === 'string' ? nearestName(kind, ['Deployment', 'Volume', 'Network']) : undefined
+  if (nearest !== undefined && nearest !== 'Deployment') return `did you mean ${nearest}?`
   return isMissingOrMisspelled(kind) ? 'did you mean Deployment?' : undefined
 }
 
@@ -58,6 +60,7 @@ const NEVER_ACCEPTED = 'mount_path'
 const SHAPES: { readonly [kind in DocumentKind]: ShapeNode } = {
   Deployment: deploymentBodyShape,
   Volume: volumeDocumentShape,
+  Network: networkDocumentShape,
 }
 
 const shapeAt = (steps: readonly PathStep[], kind: DocumentKind): ShapeNode | undefined =>
@@ -158,6 +161,7 @@ function hintForQuantity(
   value: Json,
   kind: DocumentKind,
 ): string | undefined {
+  if (kind === 'Network') return undefined
   if (kind === 'Volume')
     return block === 'sizeBytes' ? 'write a whole number, or size with a unit, as in size: 10Gi' : undefined
   const quantity = QUANTITY_FIELDS.find(({ sentAs }) => sentAs === field)

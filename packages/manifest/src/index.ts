@@ -2,6 +2,13 @@ export { type ForeignFormat, foreignSentence } from './foreign.ts'
 export { fieldsAt, hintFor, receivedText } from './hints.ts'
 export { locate, locateRejection, type Side, type Span, writtenField } from './locate.ts'
 export {
+  checkNetworkDocument,
+  networkBody,
+  networkDocumentShape,
+  networkNodeFault,
+  withoutNetworks,
+} from './network-document.ts'
+export {
   type FileText,
   type Manifest,
   type ParsedSource,

@@ -5,6 +5,7 @@ import type { Json, PathStep, Rejection } from '@holdfast/contract'
 import { childPath, elementPath, isJsonObject } from '@holdfast/contract'
 import { type AdmissionContext, admissionContext, checkBody, reject } from '@holdfast/core/admission'
 import { isMissingOrMisspelled } from './hints.ts'
+import { checkNetworkDocument } from './network-document.ts'
 import type { Manifest } from './parse-source.ts'
 import { checkVolumeDocument, kindOf } from './volume-document.ts'
 import { withVolumeIds } from './volume-names.ts'
@@ -45,6 +46,7 @@ export const withFaultsBesideKind = (rejections: readonly Rejection[], value: Js
 /** Every fault of a document that can be found without the platform. A document of another system has none of them. */
 export function checkManifest({ value, faults, foreign }: Manifest, check = checkOffline): Rejection[] {
   if (foreign !== undefined) return []
+  if (kindOf(value) === 'Network') return [...faults, ...checkNetworkDocument(value)]
   if (kindOf(value) !== 'Volume') return [...faults, ...check(withVolumeIds(value, () => ANY_VOLUME))]
   const others = checkVolumeDocument(value, ANY)
   // A rejected quantity is left out of the value, so the size seems to be absent.

@@ -16,11 +16,13 @@ import {
 import { reject } from '@holdfast/core/admission'
 import { checkVolume } from '@holdfast/core/volumes/check-volume'
 
-export type DocumentKind = 'Deployment' | 'Volume'
+export type DocumentKind = 'Deployment' | 'Volume' | 'Network'
 
-/** The kind of a document. Every kind other than Volume is judged as a deployment, by which it is rejected. */
+const OTHER_KINDS = ['Volume', 'Network'] as const
+
+/** The kind of a document. Every unknown kind is judged as a deployment, by which it is rejected. */
 export const kindOf = (value: Json): DocumentKind =>
-  isJsonObject(value) && value.kind === 'Volume' ? 'Volume' : 'Deployment'
+  OTHER_KINDS.find((kind) => isJsonObject(value) && value.kind === kind) ?? 'Deployment'
 
 const { name, class: storage, sizeBytes, replicas, nodeId, residency } = newVolumeShape.fields
 

@@ -32,6 +32,9 @@ export const RESOURCE_NAMES = [
   'vol',
   'backups',
   'backup',
+  'networks',
+  'network',
+  'net',
 ] as const
 
 /** Kinds that a command of their own lists, and that `get` accepts too. */
@@ -40,6 +43,7 @@ export const LISTED_BY_COMMAND = ['secrets', 'secret', 'tokens', 'token'] as con
 export const DEPLOYMENT_KINDS: readonly string[] = ['deployments', 'deployment', 'dep', 'deploy']
 export const NODE_KINDS: readonly string[] = ['nodes', 'node', 'no']
 export const VOLUME_KINDS: readonly string[] = ['volumes', 'volume', 'vol']
+export const NETWORK_KINDS: readonly string[] = ['networks', 'network', 'net']
 
 /** The resource kinds for which completion can request the existing names from the platform. */
 export const LIVE_KINDS: { readonly [typed: string]: LiveNames } = {
@@ -48,6 +52,7 @@ export const LIVE_KINDS: { readonly [typed: string]: LiveNames } = {
   ...Object.fromEntries(VOLUME_KINDS.map((kind) => [kind, 'volumes' as const])),
   backups: 'backups',
   backup: 'backups',
+  ...Object.fromEntries(NETWORK_KINDS.map((kind) => [kind, 'networks' as const])),
   registries: 'registries',
   registry: 'registries',
 }

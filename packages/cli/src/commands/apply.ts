@@ -1,18 +1,20 @@
-// `holdfast apply`: creates or updates deployments and volumes from manifest files.
+// `holdfast apply`: creates or updates deployments, volumes and networks from manifest files.
 
 import type { Client } from '@holdfast/client'
-import type { Volume } from '@holdfast/contract'
+import type { Network, Volume } from '@holdfast/contract'
 import { DURATION, durationSeconds } from '../args/forms.ts'
 import type { Invocation, OnlineCommand, OptionSpec } from '../command.ts'
 import { DRY_RUN_OPTION } from '../dry-run.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import type { Awaited } from '../follow/wait-until-ready.ts'
 import { FILENAME_OPTION } from '../manifest/read-sources.ts'
+import type { AcceptedNetwork } from '../networks/apply-network.ts'
 import type { Accepted, AcceptedVolume, AppliedForm } from '../print/applied.ts'
 import { printFailure } from '../print/failure.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import type { NotApplied } from '../volumes/apply-prepared.ts'
-import type { Prepared, PreparedAll } from '../volumes/prepare.ts'
+import type { PreparedAll } from '../volumes/prepare.ts'
+import type { Prepared } from '../volumes/prepared.ts'
 
 export const waitOptions = (until = 'every replica is ready'): readonly OptionSpec[] => [
   { flags: '--wait', summary: `wait until ${until}; exit with 4 on failure or timeout` },
@@ -21,7 +23,7 @@ export const waitOptions = (until = 'every replica is ready'): readonly OptionSp
 
 export const apply: OnlineCommand = {
   name: 'apply',
-  summary: 'create or update deployments and volumes from manifests',
+  summary: 'create or update deployments, volumes and networks from manifests',
   details:
     'Documents are applied after those they depend on. Several documents are judged together first, and none is stored if one is rejected. A deployment that mounts a volume is sent when the volume is Ready, for which the command waits up to --wait-timeout. A field that the manifest does not mention keeps its stored value; null clears it. If someone else changed the deployment in between, the command fails with exit code 6.',
   options: [
@@ -59,12 +61,12 @@ export const apply: OnlineCommand = {
     if (!prepared.ok) return printFailure(invocation.terminal, prepared.failure)
     const judged = await judge(invocation, client, prepared.documents)
     if (judged !== EXIT.ok) return judged
-    const { applied, volumes, exitCode } = await applyAll(invocation, client, prepared)
+    const { applied, volumes, networks, exitCode } = await applyAll(invocation, client, prepared)
     if (exitCode !== EXIT.ok || !invocation.flag('wait')) return exitCode
     // The result of the wait must not mix with JSON or names on stdout.
     const { terminal } = invocation
     const waiting = formOf(invocation) === 'text' ? terminal : { ...terminal, out: terminal.err }
-    return waitForAll(waiting, client, { applied, volumes }, waitMs(invocation))
+    return waitForAll(waiting, client, { applied, volumes, networks }, waitMs(invocation))
   },
 }
 
@@ -79,13 +81,25 @@ async function judge({ terminal }: Invocation, client: Client, documents: readon
   return together === EXIT.ok ? judgeAll(terminal, client, documents) : together
 }
 
+interface AppliedParts {
+  readonly applied: readonly Awaited[]
+  readonly volumes: readonly Volume[]
+  readonly networks: readonly Network[]
+}
+
 async function waitForAll(
   terminal: Terminal,
   client: Client,
-  { applied, volumes }: { readonly applied: readonly Awaited[]; readonly volumes: readonly Volume[] },
+  { applied, volumes, networks }: AppliedParts,
   longestMs: number,
 ): Promise<ExitCode> {
   const end = terminal.now() + longestMs
+  for (const network of networks) {
+    const { waitForNetwork } = await import('../follow/wait-for-networks.ts')
+    const options = { longestMs: Math.max(0, end - terminal.now()), announce: true }
+    const exitCode = await waitForNetwork(terminal, client, network, options)
+    if (exitCode !== EXIT.ok) return exitCode
+  }
   if (volumes.length > 0) {
     const { waitForVolumes } = await import('../follow/wait-for-volumes.ts')
     const exitCode = await waitForVolumes(terminal, client, volumes, { longestMs, announce: true })
@@ -118,7 +132,7 @@ async function applyAll(
   const { printAppliedJson, printCounts } = await import('../print/applied.ts')
   const form = formOf(invocation)
   const options = { form, verbose: invocation.flag('verbose'), longestMs: waitMs(invocation) }
-  const done: (Accepted | AcceptedVolume)[] = []
+  const done: (Accepted | AcceptedVolume | AcceptedNetwork)[] = []
   let ended: NotApplied | undefined
   for (const document of documents) {
     const outcome = await applyPrepared(terminal, client, document, known, options)
@@ -135,6 +149,7 @@ async function applyAll(
   if (form === 'text' && documents.length > 1)
     printCounts(terminal, [...done.map(({ verb }) => verb), ...missing])
   const applied: Awaited[] = done.flatMap((each) => ('written' in each ? each.written.deployment : []))
-  const volumes = done.flatMap((each) => ('written' in each ? [] : each.volume))
-  return { applied, volumes, exitCode: ended?.exitCode ?? EXIT.ok }
+  const volumes = done.flatMap((each) => ('volume' in each ? each.volume : []))
+  const networks = done.flatMap((each) => ('network' in each ? each.network : []))
+  return { applied, volumes, networks, exitCode: ended?.exitCode ?? EXIT.ok }
 }

@@ -1,35 +1,37 @@
-// `holdfast delete`: deletes deployments and volumes. The platform stops containers first; a volume is deleted after the
-// deployments of the same call that mount it.
+// `holdfast delete`: deletes deployments, volumes and networks. The platform stops containers first; a volume or network is
+// deleted after the deployments of the same call that use it.
 
 import type { Client } from '@holdfast/client'
+import type { DocumentKind } from '@holdfast/manifest'
 import { deploymentName } from '../args/deployment-argument.ts'
-import { DEPLOYMENT_KINDS, LIVE_KINDS, VOLUME_KINDS } from '../args/resource-names.ts'
+import { DEPLOYMENT_KINDS, LIVE_KINDS, NETWORK_KINDS, VOLUME_KINDS } from '../args/resource-names.ts'
 import type { Invocation, OnlineCommand } from '../command.ts'
 import { DRY_RUN_OPTION, printPlanned } from '../dry-run.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { waitUntilGone } from '../follow/wait-until-gone.ts'
 import { FILENAME_OPTION } from '../manifest/read-sources.ts'
+import type { DeletedNetworks } from '../networks/delete-networks.ts'
 import { printError, printFailure } from '../print/failure.ts'
 import { print, type Terminal } from '../terminal/terminal.ts'
-import type { Removals } from '../volumes/delete-volumes.ts'
+import type { DeletedVolumes, Removals } from '../volumes/delete-volumes.ts'
 import { waitMs, waitOptions } from './apply.ts'
 
 export const remove: OnlineCommand = {
   name: 'delete',
   aliases: ['rm'],
-  summary: 'delete deployments and volumes by name or by manifest',
+  summary: 'delete deployments, volumes and networks by name or by manifest',
   details:
     'The command returns before the containers have stopped. --wait waits until they are gone. A volume is deleted with its data, after the deployments of the same call that mount it are gone.',
   args: [
     {
       name: 'name',
-      summary: 'names of the deployments; volume before names of volumes',
+      summary: 'names of the deployments; volume or network before names of those',
       optional: true,
       many: true,
       completes: ([kind = '']) => LIVE_KINDS[kind] ?? 'deployments',
     },
   ],
-  options: [FILENAME_OPTION, DRY_RUN_OPTION, ...waitOptions('the deployments and volumes are gone')],
+  options: [FILENAME_OPTION, DRY_RUN_OPTION, ...waitOptions('they are gone')],
   examples: [
     ['holdfast delete web', 'Deletes one deployment.'],
     ['holdfast delete volume data', 'Deletes a volume and its data.'],
@@ -56,13 +58,38 @@ export const remove: OnlineCommand = {
             named,
             longestMs,
           )
-    const exitCode = removed.exitCode === EXIT.ok ? volumes.exitCode : removed.exitCode
+    const networks =
+      named.networks.length === 0
+        ? { deleted: [], exitCode: EXIT.ok }
+        : await (await import('../networks/delete-networks.ts')).deleteNetworks(
+            terminal,
+            client,
+            named,
+            longestMs,
+          )
+    const codes = [removed.exitCode, volumes.exitCode, networks.exitCode]
+    const exitCode = codes.find((code) => code !== EXIT.ok) ?? EXIT.ok
     if (exitCode !== EXIT.ok || !invocation.flag('wait')) return exitCode
     const gone = await waitUntilGone(terminal, client, named.deployments, longestMs)
-    if (gone !== EXIT.ok || volumes.deleted.length === 0) return gone
-    const { waitUntilVolumesGone } = await import('../follow/wait-for-volumes.ts')
-    return waitUntilVolumesGone(terminal, client, volumes.deleted, longestMs)
+    if (gone !== EXIT.ok) return gone
+    return waitForOthers(terminal, client, { ...volumes, networks: networks.deleted }, longestMs)
   },
+}
+
+async function waitForOthers(
+  terminal: Terminal,
+  client: Client,
+  { deleted, networks }: Pick<DeletedVolumes, 'deleted'> & { readonly networks: DeletedNetworks['deleted'] },
+  longestMs: number,
+): Promise<ExitCode> {
+  if (networks.length > 0) {
+    const { waitUntilNetworksGone } = await import('../follow/wait-for-networks.ts')
+    const gone = await waitUntilNetworksGone(terminal, client, networks, longestMs)
+    if (gone !== EXIT.ok) return gone
+  }
+  if (deleted.length === 0) return EXIT.ok
+  const { waitUntilVolumesGone } = await import('../follow/wait-for-volumes.ts')
+  return waitUntilVolumesGone(terminal, client, deleted, longestMs)
 }
 
 /** Deletes deployments. `isOver`: the platform does not answer, so nothing else is tried. */
@@ -92,6 +119,11 @@ async function planRemovals(terminal: Terminal, client: Client, named: Removals)
     const code = printPlanned(terminal, `deployment/${name}`, 'deleted', planned, name)
     exitCode = exitCode === EXIT.ok ? code : exitCode
   }
+  if (named.networks.length > 0) {
+    const { planNetworkRemovals } = await import('../networks/delete-networks.ts')
+    const code = await planNetworkRemovals(terminal, client, named)
+    exitCode = exitCode === EXIT.ok ? code : exitCode
+  }
   if (named.volumes.length === 0) return exitCode
   const { planVolumeRemovals } = await import('../volumes/delete-volumes.ts')
   const code = await planVolumeRemovals(terminal, client, named)
@@ -103,8 +135,8 @@ async function namesOf(invocation: Invocation): Promise<Removals | ExitCode> {
   const { texts, terminal, args } = invocation
   const typed = typedNames(args)
   if (texts('filename').length === 0) {
-    if (typed.deployments.length + typed.volumes.length > 0) return typed
-    printError(terminal, 'no deployment or volume given; name one, or use -f <path>')
+    if (Object.values(typed).some((names) => names.length > 0)) return typed
+    printError(terminal, 'no deployment, volume or network given; name one, or use -f <path>')
     return EXIT.usage
   }
   const [{ loadManifests, nameOf }, { orderDocuments }, { kindOf }] = await Promise.all([
@@ -115,27 +147,34 @@ async function namesOf(invocation: Invocation): Promise<Removals | ExitCode> {
   const loaded = await loadManifests(invocation)
   if (!loaded.ok) return loaded.exitCode
   const ordered = orderDocuments(loaded.manifests).reverse()
-  const written = (isVolume: boolean): string[] =>
-    ordered.flatMap(({ value }) => ((kindOf(value) === 'Volume') === isVolume ? (nameOf(value) ?? []) : []))
+  const written = (kind: DocumentKind): string[] =>
+    ordered.flatMap(({ value }) => (kindOf(value) === kind ? (nameOf(value) ?? []) : []))
   return {
-    deployments: [...typed.deployments, ...written(false)],
-    volumes: [...typed.volumes, ...written(true)],
+    deployments: [...typed.deployments, ...written('Deployment')],
+    volumes: [...typed.volumes, ...written('Volume')],
+    networks: [...typed.networks, ...written('Network')],
   }
 }
 
 /** Accepts `delete deployment web`, `delete volume data` and, as `-o name` prints it, `delete volume/data`. */
 function typedNames(args: readonly string[]): Removals {
   const [first = '', ...others] = args
-  const isKind = others.length > 0 && (DEPLOYMENT_KINDS.includes(first) || VOLUME_KINDS.includes(first))
-  const names = isKind ? others : args
-  const areVolumes = isKind && VOLUME_KINDS.includes(first)
-  const isVolume = (name: string): boolean =>
-    areVolumes || VOLUME_KINDS.some((kind) => name.startsWith(`${kind}/`))
-  const { volumes = [], deployments = [] } = Object.groupBy(names, (name) =>
-    isVolume(name) ? 'volumes' : 'deployments',
-  )
+  const typedKind = others.length > 0 ? kindOfWord(first) : undefined
+  const names = typedKind === undefined ? args : others
+  const kindOf = (name: string) => typedKind ?? kindOfWord(name.split('/')[0] ?? '', name) ?? 'deployments'
+  const found = Object.groupBy(names, kindOf)
+  const bare = (name: string): string => name.slice(name.indexOf('/') + 1)
   return {
-    deployments: deployments.map((name) => deploymentName(name)),
-    volumes: volumes.map((name) => name.slice(name.indexOf('/') + 1)),
+    deployments: (found.deployments ?? []).map((name) => deploymentName(name)),
+    volumes: (found.volumes ?? []).map(bare),
+    networks: (found.networks ?? []).map(bare),
   }
+}
+
+/** The kind that a word names; `name` is the whole argument if the word is the part before its slash. */
+function kindOfWord(word: string, name = `${word}/`): keyof Removals | undefined {
+  if (!name.includes('/')) return undefined
+  if (DEPLOYMENT_KINDS.includes(word)) return 'deployments'
+  if (VOLUME_KINDS.includes(word)) return 'volumes'
+  return NETWORK_KINDS.includes(word) ? 'networks' : undefined
 }

@@ -7,7 +7,13 @@ import type {
   StatusWithTimeline,
 } from '@holdfast/contract'
 import { PAGE_SIZE } from '../args/forms.ts'
-import { DEPLOYMENT_KINDS, LIVE_KINDS, NODE_KINDS, VOLUME_KINDS } from '../args/resource-names.ts'
+import {
+  DEPLOYMENT_KINDS,
+  LIVE_KINDS,
+  NETWORK_KINDS,
+  NODE_KINDS,
+  VOLUME_KINDS,
+} from '../args/resource-names.ts'
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { age } from '../print/age.ts'
@@ -24,13 +30,13 @@ import { alignRows, type Column, tableLines } from '../print/table.ts'
 export const describe: OnlineCommand = {
   name: 'describe',
   aliases: ['inspect'],
-  summary: 'show the details of a deployment, a node or a volume',
+  summary: 'show the details of a deployment, a node, a volume or a network',
   details:
     'If a container has failed, the replicas show their restarts and last exits. If a replica has no node, the output lists every node with every reason against it.',
   args: [
     {
       name: 'deployment',
-      summary: 'name of the deployment, or a kind: deployment, node or volume',
+      summary: 'name of the deployment, or a kind: deployment, node, volume or network',
       completes: 'deployments',
     },
     {
@@ -46,6 +52,7 @@ export const describe: OnlineCommand = {
   examples: [
     ['holdfast describe web', 'Shows its state, its replicas and its latest events.'],
     ['holdfast describe node n1', 'Shows a node with its labels, replicas and events.'],
+    ['holdfast describe network backend', 'Shows a network with its node and the deployments on it.'],
     ['holdfast describe volume data', 'Shows a volume with its copies, its use and its consumers.'],
   ],
   online: true,
@@ -60,10 +67,14 @@ export const describe: OnlineCommand = {
       const { describeVolume } = await import('./describe-volume.ts')
       return describeVolume(terminal, client, { name, events })
     }
+    if (NETWORK_KINDS.includes(kind)) {
+      const { describeNetwork } = await import('./describe-network.ts')
+      return describeNetwork(terminal, client, { name, events })
+    }
     if (!DEPLOYMENT_KINDS.includes(kind)) {
       printError(
         terminal,
-        `describe shows deployments, nodes and volumes; for others: holdfast get ${kind} ${name} -o yaml`,
+        `describe shows deployments, nodes, volumes and networks; for others: holdfast get ${kind} ${name} -o yaml`,
       )
       return EXIT.usage
     }

@@ -21,6 +21,10 @@ import { get } from './get.ts'
 import { init } from './init.ts'
 import { login } from './login.ts'
 import { logs } from './logs.ts'
+import { networkCreate } from './network/network-create.ts'
+import { networkDelete } from './network/network-delete.ts'
+import { networkDescribe } from './network/network-describe.ts'
+import { networkList } from './network/network-list.ts'
 import { nodeContainers } from './node/node-containers.ts'
 import { nodeCordon } from './node/node-cordon.ts'
 import { nodeDrain } from './node/node-drain.ts'
@@ -145,6 +149,10 @@ export const COMMANDS: readonly Command[] = [
   volumeDivergencesDelete,
   volumeRecommendations,
   volumeRecommendationsApply,
+  networkList,
+  networkCreate,
+  networkDescribe,
+  networkDelete,
   completion,
   version,
 ]
@@ -161,6 +169,7 @@ export const GROUPS: { readonly [word: string]: string } = {
   secret: 'manage secrets and rotate credentials',
   volume: 'manage volumes, which keep data when containers are replaced',
   'volume replica': 'choose the nodes that hold copies of a volume',
+  network: 'manage networks, which connect chosen deployments',
   tenant: 'manage the tenants of the platform',
   token: 'manage the access tokens of a tenant',
 }

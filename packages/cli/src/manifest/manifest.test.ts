@@ -345,6 +345,11 @@ describe('the apply order', () => {
       'c',
       'z',
     ]))
+  const ofKind = (kind: string, name: string) => ({ value: { kind, name } })
+  test('puts volumes and networks before all deployments', () =>
+    expect(
+      names(orderDocuments([doc('b', 'a'), ofKind('Network', 'n'), doc('a'), ofKind('Volume', 'v')])),
+    ).toEqual(['n', 'v', 'a', 'b']))
   test('ends on a dependency cycle', () =>
     expect(names(orderDocuments([doc('a', 'b'), doc('b', 'a')])).sort()).toEqual(['a', 'b']))
 })
@@ -372,9 +377,24 @@ describe('the files of init', () => {
     expect(manifestSchema()).toMatchObject({
       $schema: 'http://json-schema.org/draft-07/schema#',
       else: {
-        required: ['kind', 'name', 'image'],
-        additionalProperties: false,
-        properties: { limits: { properties: { cpu: { examples: ['0.5', '500m', '2'] }, cpuMillis: {} } } },
+        else: {
+          required: ['kind', 'name', 'image'],
+          additionalProperties: false,
+          properties: { limits: { properties: { cpu: { examples: ['0.5', '500m', '2'] }, cpuMillis: {} } } },
+        },
+      },
+    }))
+
+  test('the schema of a network accepts a node by name', () =>
+    expect(manifestSchema()).toMatchObject({
+      else: {
+        if: { properties: { kind: { const: 'Network' } } },
+        // biome-ignore lint/suspicious/noThenProperty: the word of JSON Schema.
+        then: {
+          required: ['kind', 'name'],
+          additionalProperties: false,
+          properties: { node: {}, internal: {} },
+        },
       },
     }))
 

@@ -11,21 +11,30 @@ import {
   optional,
   withOptionalFields,
 } from '@holdfast/contract'
-import { QUANTITY_BLOCKS, QUANTITY_FIELDS, volumeDocumentShape } from '@holdfast/manifest'
+import {
+  networkDocumentShape,
+  QUANTITY_BLOCKS,
+  QUANTITY_FIELDS,
+  volumeDocumentShape,
+} from '@holdfast/manifest'
 
 const REQUIRED = new Set(['kind', 'name', 'image'])
 
-/** A document of kind Volume has the fields of a volume; every other document those of a deployment. */
+/** Documents of the kinds Volume and Network have fields of their own; every other document has those of a deployment. */
 export function manifestSchema(): JsonObject {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Holdfast manifest',
-    if: { properties: { kind: { const: 'Volume' } }, required: ['kind'] },
-    // biome-ignore lint/suspicious/noThenProperty: the word of JSON Schema for the fields of the condition above.
-    then: jsonSchema(volumeDocumentShape),
-    else: deploymentSchema(),
+    ...ofKind('Volume', jsonSchema(volumeDocumentShape)),
+    else: { ...ofKind('Network', jsonSchema(networkDocumentShape)), else: deploymentSchema() },
   }
 }
+
+const ofKind = (kind: string, schema: JsonObject): JsonObject => ({
+  if: { properties: { kind: { const: kind } }, required: ['kind'] },
+  // biome-ignore lint/suspicious/noThenProperty: the word of JSON Schema for the fields of the condition above.
+  then: schema,
+})
 
 function deploymentSchema(): JsonObject {
   const fields = Object.fromEntries(

@@ -7,9 +7,10 @@ import type { ExitCode } from '../exit-codes.ts'
 import { nameOf } from '../manifest/load-manifests.ts'
 import { printRejections } from '../manifest/show-faults.ts'
 import { type Applied, type Before, keptFields } from '../manifest/write-document.ts'
+import type { AcceptedNetwork } from '../networks/apply-network.ts'
 import { print, report, type Terminal } from '../terminal/terminal.ts'
 import type { AppliedVolume } from '../volumes/apply-volume.ts'
-import type { Prepared } from '../volumes/prepare.ts'
+import type { Prepared } from '../volumes/prepared.ts'
 import { printKeptVolume } from '../volumes/print-volume.ts'
 import { outArea } from './area.ts'
 import { printAnnounced, printLabeled } from './changes.ts'
@@ -69,13 +70,28 @@ export function printAppliedVolume(
   if (form === 'text') printKeptVolume(terminal, volumeBody(manifest.value), before)
 }
 
-export const printAppliedJson = (terminal: Terminal, applied: readonly (Accepted | AcceptedVolume)[]): void =>
+export function printAppliedNetwork(
+  terminal: Terminal,
+  { verb, network, alterations, warnings }: AcceptedNetwork,
+  { form, verbose }: { readonly form: AppliedForm; readonly verbose: boolean },
+): void {
+  const subject = `network/${network.name}`
+  if (form === 'name') print(terminal, subject)
+  if (form === 'text') print(terminal, `${subject} ${paintState(verb, outArea(terminal).colored)}`)
+  const shown = form === 'text' ? alterations : []
+  if (form !== 'json') printAnnounced(terminal, { alterations: shown, warnings }, { verbose })
+}
+
+type AnyAccepted = Accepted | AcceptedVolume | AcceptedNetwork
+
+export const printAppliedJson = (terminal: Terminal, applied: readonly AnyAccepted[]): void =>
   print(terminal, JSON.stringify({ items: applied.map(appliedItem) }, null, 2))
 
-function appliedItem(applied: Accepted | AcceptedVolume): object {
+function appliedItem(applied: AnyAccepted): object {
   if ('written' in applied) return { result: applied.verb, ...applied.written }
-  const { verb, volume, alterations, warnings } = applied
-  return { result: verb, volume, alterations, warnings }
+  const { verb, alterations, warnings } = applied
+  const item = 'volume' in applied ? { volume: applied.volume } : { network: applied.network }
+  return { result: verb, ...item, alterations, warnings }
 }
 
 /** Prints how many documents had which result: `1 created, 2 unchanged`. */

@@ -9,6 +9,7 @@ import { audit } from './audit.ts'
 import { backups } from './backups.ts'
 import { deployments } from './deployments.ts'
 import { events } from './events.ts'
+import { networks } from './networks.ts'
 import { nodes } from './nodes.ts'
 import { quotas } from './quotas.ts'
 import { regions } from './regions.ts'
@@ -77,6 +78,7 @@ export const RESOURCES: readonly AnyResource[] = [
   anyResource(tenants),
   anyResource(volumes),
   anyResource(backups),
+  anyResource(networks),
 ]
 
 export const findResource = (typed: string): AnyResource | undefined =>

@@ -5,18 +5,21 @@ import { withVolumeIds } from '@holdfast/manifest'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import type { AwaitedVolume } from '../follow/wait-for-volumes.ts'
 import { applyDocument } from '../manifest/write-document.ts'
+import { type AcceptedNetwork, applyNetwork } from '../networks/apply-network.ts'
 import {
   type Accepted,
   type AcceptedVolume,
   type AppliedForm,
   printApplied,
+  printAppliedNetwork,
   printAppliedVolume,
   printRefused,
 } from '../print/applied.ts'
 import { printError } from '../print/failure.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { applyVolume } from './apply-volume.ts'
-import type { KnownVolumes, Prepared } from './prepare.ts'
+import type { KnownVolumes } from './prepare.ts'
+import type { Prepared } from './prepared.ts'
 
 export interface ApplyOptions {
   readonly form: AppliedForm
@@ -37,8 +40,14 @@ export async function applyPrepared(
   document: Prepared,
   known: KnownVolumes,
   options: ApplyOptions,
-): Promise<Accepted | AcceptedVolume | NotApplied> {
+): Promise<Accepted | AcceptedVolume | AcceptedNetwork | NotApplied> {
   const { manifest } = document
+  if (document.kind === 'Network') {
+    const applied = await applyNetwork(client, document)
+    if (!applied.ok) return refused(printRefused(terminal, manifest, applied.failure))
+    printAppliedNetwork(terminal, applied, options)
+    return applied
+  }
   if (document.kind === 'Volume') {
     const applied = await applyVolume(client, document)
     if (!applied.ok) return refused(printRefused(terminal, manifest, applied.failure))

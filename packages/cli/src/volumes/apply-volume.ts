@@ -3,7 +3,7 @@
 import type { Client, Failure, Result } from '@holdfast/client'
 import type { Alteration, Effects, Volume, Warning } from '@holdfast/contract'
 import { volumeBody } from '@holdfast/manifest'
-import type { Prepared } from './prepare.ts'
+import type { Prepared } from './prepared.ts'
 
 export type AppliedVolume =
   | {

@@ -9,10 +9,11 @@ import { printError, printFailure } from '../print/failure.ts'
 import { findVolume } from '../resources/find-volume.ts'
 import { print, report, type Terminal } from '../terminal/terminal.ts'
 
-/** The names to delete: each deployment before those that it depends on, and deployments before volumes. */
+/** The names to delete: each deployment before those that it depends on, and deployments before volumes and networks. */
 export interface Removals {
   readonly deployments: readonly string[]
   readonly volumes: readonly string[]
+  readonly networks: readonly string[]
 }
 
 export interface DeletedVolumes {
@@ -23,7 +24,7 @@ export interface DeletedVolumes {
 export async function deleteVolumes(
   terminal: Terminal,
   client: Client,
-  { deployments, volumes }: Removals,
+  { deployments, volumes }: Pick<Removals, 'deployments' | 'volumes'>,
   longestMs: number,
 ): Promise<DeletedVolumes> {
   const end = terminal.now() + longestMs
@@ -72,7 +73,7 @@ async function waitForConsumers(
 export async function planVolumeRemovals(
   terminal: Terminal,
   client: Client,
-  { deployments, volumes }: Removals,
+  { deployments, volumes }: Pick<Removals, 'deployments' | 'volumes'>,
 ): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT.ok
   for (const name of volumes) {

@@ -10,7 +10,7 @@ import { outArea } from '../print/area.ts'
 import { differenceLines, type FieldDifference, signedLines } from '../print/difference.ts'
 import { print, type Terminal } from '../terminal/terminal.ts'
 import { planOnPlatform } from './apply-volume.ts'
-import type { Prepared } from './prepare.ts'
+import type { Prepared } from './prepared.ts'
 import { printKeptVolume, printPlannedVolume } from './print-volume.ts'
 
 const OUTCOMES = { create: 'would be created', update: 'would be configured', none: 'unchanged' } as const

@@ -6,7 +6,6 @@ import { isJsonObject, isNodeId, type Json, type Rejection, type Volume } from '
 import { reject } from '@holdfast/core/admission'
 import {
   checkVolumeDocument,
-  type DocumentKind,
   kindOf,
   type Manifest,
   mountedVolumes,
@@ -17,23 +16,8 @@ import {
   withVolumeIds,
 } from '@holdfast/manifest'
 import { nameOf } from '../manifest/load-manifests.ts'
-import { planVolume, type VolumePlan } from './plan-volume.ts'
-
-export interface Prepared {
-  /** The document. Names of nodes are replaced by ids. */
-  readonly manifest: Manifest
-  readonly kind: DocumentKind
-  /** The document as the platform judges it, without mounts of volumes that are unknown or not Ready. */
-  readonly judged: Json
-  /** The volumes of new mounts that are not Ready yet, as the document refers to them. */
-  readonly awaits: readonly string[]
-  /** Faults that the platform cannot find: unknown names, and changes that no request makes. */
-  readonly faults: readonly Rejection[]
-  /** The change that applying a volume makes. */
-  readonly plan?: VolumePlan
-  /** The stored volume of a document of kind Volume. */
-  readonly before?: Volume | undefined
-}
+import { planVolume } from './plan-volume.ts'
+import type { Prepared } from './prepared.ts'
 
 /** The stored volumes by name. Applied volumes are added. */
 export type KnownVolumes = Map<string, Volume>
@@ -43,6 +27,14 @@ export type PreparedAll =
   | { readonly ok: false; readonly failure: Failure }
 
 export async function prepareAll(client: Client, manifests: readonly Manifest[]): Promise<PreparedAll> {
+  const prepared = await prepareVolumes(client, manifests)
+  if (!prepared.ok || !manifests.some(({ value }) => kindOf(value) === 'Network')) return prepared
+  const { prepareNetworks } = await import('../networks/prepare-networks.ts')
+  const all = await prepareNetworks(client, prepared.documents)
+  return all.ok ? { ...prepared, documents: all.value } : all
+}
+
+async function prepareVolumes(client: Client, manifests: readonly Manifest[]): Promise<PreparedAll> {
   if (!manifests.some(({ value }) => concernsVolumes(value)))
     return { ok: true, documents: manifests.map(asItIs), volumes: new Map() }
   const { listVolumes } = await import('../resources/find-volume.ts')
@@ -50,11 +42,12 @@ export async function prepareAll(client: Client, manifests: readonly Manifest[])
   if (!volumes.ok) return withoutVolumes(volumes, manifests)
   if (!nodes.ok) return nodes
   const known: KnownVolumes = new Map(volumes.value.map((volume) => [volume.name, volume]))
-  const documents = manifests.map((manifest) =>
-    kindOf(manifest.value) === 'Volume'
+  const documents = manifests.map((manifest) => {
+    if (kindOf(manifest.value) === 'Network') return asItIs(manifest)
+    return kindOf(manifest.value) === 'Volume'
       ? prepareVolume(manifest, known, nodes.value)
-      : prepareDeployment(manifest, known, manifests),
-  )
+      : prepareDeployment(manifest, known, manifests)
+  })
   return { ok: true, documents, volumes: known }
 }
 
@@ -78,7 +71,7 @@ const ANY_VOLUME = `vol_${'0'.repeat(26)}`
 
 const asItIs = (manifest: Manifest): Prepared => ({
   manifest,
-  kind: 'Deployment',
+  kind: kindOf(manifest.value),
   judged: manifest.value,
   awaits: [],
   faults: [],

@@ -27,7 +27,7 @@ export const PACKAGES: { readonly [name: string]: PackageRow } = {
   agent: { ours: ['contract', 'core/node', 'core/promotion'], builtins: true, npm: true },
   client: { ours: ['contract'], builtins: false, npm: false },
   manifest: {
-    ours: ['contract', 'core/admission', 'core/volumes/check-volume'],
+    ours: ['contract', 'core/admission', 'core/volumes/check-volume', 'core/networks/check-network'],
     builtins: false,
     npm: true,
   },
