@@ -40,6 +40,8 @@ export interface OptionSpec {
   readonly form?: Form
 }
 
+export type Env = { readonly [name: string]: string | undefined }
+
 /** The parsed and checked command line. Commands read an option by its long name. */
 export interface Invocation {
   readonly args: readonly string[]
@@ -47,6 +49,8 @@ export interface Invocation {
   texts(option: string): readonly string[]
   flag(option: string): boolean
   readonly terminal: Terminal
+  /** The environment of the process. */
+  readonly env: Env
   readonly contextsFile: string
   settings(): Promise<ChosenSettings>
 }

@@ -5,7 +5,7 @@ import { CommanderError } from 'commander'
 import { GLOBAL_OPTIONS } from './args/global-options.ts'
 import { commandOf, positional, protectVerbatim } from './args/option-words.ts'
 import { suggestCommand } from './args/suggest.ts'
-import type { ChosenSettings, Command, Invocation, Settings } from './command.ts'
+import type { ChosenSettings, Command, Env, Invocation, Settings } from './command.ts'
 import { COMMANDS, GROUPS } from './commands/index.ts'
 import { openChosen } from './connect.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
@@ -16,8 +16,6 @@ import { buildProgram, type ParsedArguments } from './program.ts'
 import { chooseSettings } from './settings/choose-settings.ts'
 import { contextsPath, readContextsFile } from './settings/contexts-file.ts'
 import { report, type Terminal } from './terminal/terminal.ts'
-
-export type Env = { readonly [name: string]: string | undefined }
 
 export async function run(words: readonly string[], env: Env, terminal: Terminal): Promise<ExitCode> {
   if (words[0] === COMPLETE) return printCompletions(words.slice(words.indexOf('--') + 1), env, terminal)
@@ -131,6 +129,7 @@ function invocationOf({ args, options }: ParsedArguments, env: Env, terminal: Te
     args,
     text,
     terminal,
+    env,
     contextsFile,
     texts: (option) => [given(option) ?? []].flat().filter((each) => typeof each === 'string'),
     flag: (option) => given(option) === true,

@@ -7,6 +7,8 @@ export interface ForeignFormat {
   readonly what: string
   /** The key by which the document was recognized. */
   readonly key: string
+  /** The next step for the user. */
+  readonly next: string
 }
 
 const KIND = /^[A-Za-z]{1,60}$/
@@ -16,9 +18,10 @@ export function foreignFormat(value: Json): ForeignFormat | undefined {
   const { apiVersion, kind, services } = value
   if (typeof apiVersion === 'string' && typeof kind === 'string') {
     const name = KIND.test(kind) ? kind : 'object'
-    return { what: `a Kubernetes ${name}`, key: 'apiVersion' }
+    return { what: `a Kubernetes ${name}`, key: 'apiVersion', next: 'holdfast init writes an example' }
   }
-  if (isJsonObject(services) && kind === undefined) return { what: 'a Compose file', key: 'services' }
+  if (isJsonObject(services) && kind === undefined)
+    return { what: 'a Compose file', key: 'services', next: 'holdfast import compose FILE translates it' }
   return undefined
 }
 

@@ -107,7 +107,7 @@ test.each([
   ['a Kubernetes Deployment', 'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n', 'apiVersion'],
   ['a Kubernetes ConfigMap', 'kind: ConfigMap\napiVersion: v1\n', 'apiVersion'],
   ['a Compose file', 'version: "3"\nservices: {web: {image: nginx}}\n', 'services'],
-])('recognizes %s', (what, text, key) => expect(foreignFormat(parse(text))).toEqual({ what, key }))
+])('recognizes %s', (what, text, key) => expect(foreignFormat(parse(text))).toMatchObject({ what, key }))
 
 test('does not mistake a manifest for a file of another system', () => {
   for (const text of ['kind: Deployment\nname: web\nservices: {}\n', 'kind: Deployment\n', '[]', 'text'])

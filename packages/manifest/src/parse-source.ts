@@ -78,7 +78,7 @@ export function parseSource({ name, bytes }: Source): ParsedSource {
 }
 
 /** Removes the quoted part of the file from a parser's error message, because the quote may contain a secret. */
-const withoutQuote = (message: string): string => message.replace(/[:\\].*$/s, '').trim()
+export const withoutQuote = (message: string): string => message.replace(/[:\\].*$/s, '').trim()
 
 function toManifests(file: FileText, trees: readonly Document[]): ParsedSource {
   const manifests: Manifest[] = []

@@ -18,6 +18,7 @@ import { events } from './events.ts'
 import { exec } from './exec.ts'
 import { explain } from './explain.ts'
 import { get } from './get.ts'
+import { importCompose } from './import/import-compose.ts'
 import { init } from './init.ts'
 import { login } from './login.ts'
 import { logs } from './logs.ts'
@@ -83,6 +84,7 @@ export const COMMANDS: readonly Command[] = [
   contextUse,
   whoami,
   init,
+  importCompose,
   validate,
   diff,
   apply,
@@ -160,6 +162,7 @@ export const COMMANDS: readonly Command[] = [
 export const GROUPS: { readonly [word: string]: string } = {
   context: 'choose the platform that commands use',
   top: 'show how much CPU and memory is used',
+  import: 'translate files of other systems to manifests',
   set: 'change one field of a deployment',
   rollout: 'follow updates, show revisions, roll back',
   backup: 'back up deployments and restore them',

@@ -84,7 +84,7 @@ export function printForeign(terminal: Terminal, { file, tree, foreign }: Manife
   const { line, column } = positionOf(file, locate(tree, [foreign.key], 'key').start)
   const { columns, colored } = errArea(terminal)
   const place = paint(`${file.name}:${line}:${column}: `, 'bold', colored)
-  for (const text of hang(place, `${foreignSentence(foreign)}; holdfast init writes an example.`, columns))
+  for (const text of hang(place, `${foreignSentence(foreign)}; ${foreign.next}.`, columns))
     report(terminal, text)
 }
 

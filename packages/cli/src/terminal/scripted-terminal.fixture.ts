@@ -59,6 +59,7 @@ export function invocation(
     args,
     text,
     terminal,
+    env: {},
     contextsFile: '/nowhere',
     texts: (option) => [text(option) ?? []].flat(),
     flag: (option) => typed[option] === true,

@@ -1,4 +1,6 @@
-export { isDeploymentName, isLabelKey, isLabelValue } from '../grammar.ts'
+export { describeReceived, detectCredential, safeKey } from '../credentials/index.ts'
+export { isDeploymentName, isEnvironmentKey, isLabelKey, isLabelValue, isMountTarget } from '../grammar.ts'
+export { parseImageReference } from '../image-reference.ts'
 export { DEFAULT_LIMITS, type Limits, RESERVED_NAMES } from '../limits.ts'
 export { reject, storeUnavailable } from '../reject.ts'
 export { checkBody, judgeBody, type ValidPart } from './admit-body.ts'

@@ -1,0 +1,122 @@
+// Ten Compose files of different kinds, with the manifests and the report that are expected of each. After an intended
+// change, `npx vitest run -u` writes the expected files again.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { checkManifest, parseSource } from '../index.ts'
+import {
+  type Imported,
+  type ImportOptions,
+  readComposeSource,
+  translateCompose,
+  writeDocuments,
+} from './index.ts'
+
+const FOLDER = join(import.meta.dirname, '../../fixtures/compose')
+const FILES = readdirSync(FOLDER).filter((name) => /^[0-9]{2}-[a-z-]+\.yaml$/.test(name))
+const WITHOUT_VARIABLES: ImportOptions = { lookup: () => undefined, files: new Map(), volumeSize: '10Gi' }
+/** Files with ports that become routes, so that both forms of ports have an expected file. */
+const WITH_DOMAIN = new Set(['05-ports-and-volumes.yaml', '06-networks.yaml'])
+/** Values in the files that are credentials. */
+const CREDENTIALS = [
+  ...['Str0ng-example-passphrase', 'S3cret-value-9', '0c1b7e3f9d2a4c5e6f708192a3b4c5d6'],
+  ...['Another-example-1', 'Cache-example-22'],
+]
+
+function importText(text: string, options: Partial<ImportOptions> = {}): Imported {
+  const all = { ...WITHOUT_VARIABLES, ...options }
+  const source = readComposeSource(text, all.lookup)
+  if (!source.ok) throw new Error(source.why)
+  return translateCompose(source, all)
+}
+
+const importFile = (name: string): Imported =>
+  importText(readFileSync(join(FOLDER, name), 'utf8'), WITH_DOMAIN.has(name) ? { domain: 'example.com' } : {})
+
+test('there are ten Compose files', () => expect(FILES).toHaveLength(10))
+
+describe.each(FILES)('%s', (name) => {
+  const imported = importFile(name)
+  const yaml = writeDocuments(imported.documents)
+  const { documents: _documents, ...report } = imported
+  const json = `${JSON.stringify(report, null, 2)}\n`
+
+  test('gives the expected manifests', async () => {
+    await expect(yaml).toMatchFileSnapshot(join(FOLDER, name.replace('.yaml', '.expected.yaml')))
+  })
+
+  test('gives the expected report', async () => {
+    await expect(json).toMatchFileSnapshot(join(FOLDER, name.replace('.yaml', '.golden.json')))
+  })
+
+  test('gives manifests that the rules of the platform accept', () => {
+    const { manifests, faults } = parseSource({ name, bytes: new TextEncoder().encode(yaml) })
+    expect(faults).toEqual([])
+    expect(manifests).toHaveLength(imported.documents.length)
+    expect(manifests.flatMap((manifest) => checkManifest(manifest))).toEqual([])
+  })
+
+  test('shows no credential', () => {
+    for (const value of CREDENTIALS) expect(yaml + json).not.toContain(value)
+  })
+})
+
+describe('variables of an import', () => {
+  const text = `services:\n  web:\n    image: registry.example.com/web:\${TAG:-1.0.0}\n    env_file: app.env\n    environment: {MODE: a}\n`
+
+  test('come from the environment', () => {
+    const { documents } = importText(text, { lookup: (name) => (name === 'TAG' ? '2.0.0' : undefined) })
+    expect(documents[0]?.image).toBe('registry.example.com/web:2.0.0')
+  })
+
+  test('come from the files that a service names, and environment overrides them', () => {
+    const files = new Map([['app.env', 'MODE=b\nLEVEL=info\nAPI_TOKEN=Very-secret-0001\n']])
+    const { documents, secrets, findings } = importText(text, { files })
+    expect(documents[0]?.environment).toEqual({ MODE: 'a', LEVEL: 'info' })
+    expect(secrets.map(({ command }) => command)).toEqual([
+      'holdfast secret set deployments/web --prompt API_TOKEN',
+    ])
+    expect(JSON.stringify([documents, findings])).not.toContain('Very-secret')
+  })
+
+  test('that are missing leave a service out if its image needs them', () => {
+    const { documents, findings } = importText(`services: {web: {image: "web:\${TAG}"}}`)
+    expect(documents).toEqual([])
+    expect(findings[0]).toMatchObject({
+      outcome: 'refused',
+      path: 'services.web.image',
+      line: 1,
+      service: 'web',
+    })
+  })
+})
+
+test('one node for everything sets nodeId and needs no affinity', () => {
+  const nodeId = `node_${'0'.repeat(26)}`
+  const { documents } = importText(readFileSync(join(FOLDER, '01-web-and-database.yaml'), 'utf8'), { nodeId })
+  expect(documents.map((document) => document.nodeId)).toEqual([nodeId, nodeId, nodeId])
+  expect(documents.some(({ placement }) => placement !== undefined)).toBe(false)
+})
+
+test.each([
+  ['no content', '', 'no content'],
+  ['a list', '- a\n', 'no map'],
+  ['bad YAML', 'services: [\n', 'not valid YAML'],
+  ['two documents', 'services: {}\n---\nservices: {}\n', 'several documents'],
+  ['a tag of another kind', 'services: !reset null\n', 'not valid YAML'],
+  ['aliases that expand without end', bomb(), 'more than'],
+])('a file with %s is not read', (_, text, why) => {
+  expect(readComposeSource(text, () => undefined)).toMatchObject({
+    ok: false,
+    why: expect.stringContaining(why),
+  })
+})
+
+function bomb(): string {
+  const levels = Array.from(
+    { length: 9 },
+    (_, at) => `l${at + 1}: &l${at + 1} [${Array(9).fill(`*l${at}`).join(', ')}]`,
+  )
+  return `l0: &l0 x\n${levels.join('\n')}\n`
+}

@@ -1,0 +1,7 @@
+export type { CarriedMember, Finding, Outcome } from './report.ts'
+export type { SecretToWrite } from './resources/secrets.ts'
+export { envFilePaths } from './service/environment.ts'
+export { parseEnvFile } from './source/env-file.ts'
+export { type ReadSource, readComposeSource } from './source/read-source.ts'
+export { type Imported, type ImportOptions, translateCompose } from './translate.ts'
+export { writeDocuments } from './write-documents.ts'
