@@ -57,9 +57,12 @@ export function translateCompose({ root, lineOf }: ValidSource, options: ImportO
     nodeId: options.nodeId,
   })
   resolveDependencies(report, drafts, options.nodeId !== undefined)
-  const deployments = drafts.map((draft) => ({ draft, document: documentOf(draft, options) }))
+  const deployments = drafts.map((draft) => ({ node: draft.node, document: documentOf(draft, options) }))
   reportUnset(report, credentials, root)
-  const documents = admitAll(report, volumes, deployments)
+  const documents = admitAll(report, [
+    ...volumes.map((document) => ({ document, node: root })),
+    ...deployments,
+  ])
   return {
     documents,
     secrets: secrets.toWrite(),
@@ -176,27 +179,20 @@ function reportUnset(report: Report, { shown }: Pick<KnownCredentials, 'shown'>,
   for (const each of inside) reportUnset(report, { shown }, each)
 }
 
-interface Deployment {
-  readonly draft: Draft
+interface WrittenDocument {
   readonly document: JsonObject
+  /** The part of the Compose file that a removal is reported at. */
+  readonly node: Written
 }
 
 /** The documents that the platform would accept. Parts that it would reject are removed and reported. */
-function admitAll(
-  report: Report,
-  volumes: readonly JsonObject[],
-  deployments: readonly Deployment[],
-): JsonObject[] {
-  const admit = (document: JsonObject, at: Written | undefined): JsonObject[] => {
-    const { document: admitted, removed } = admitDocument(document)
-    if (at !== undefined)
-      for (const { field, why } of removed) report.refused(at, `${field || 'The document'}: ${why}`)
-    return admitted === undefined ? [] : [admitted]
-  }
-  return [
-    ...volumes.flatMap((document) => admit(document, undefined)),
-    ...deployments.flatMap(({ document, draft }) => admit(document, draft.node)),
-  ]
+function admitAll(report: Report, written: readonly WrittenDocument[]): JsonObject[] {
+  return written.flatMap(({ document, node }): JsonObject[] => {
+    const admitted = admitDocument(document)
+    for (const { field, why } of admitted.removed)
+      report.refused(node, `${String(document.kind)} ${String(document.name)}, ${field || 'as a whole'}: ${why}`)
+    return admitted.document === undefined ? [] : [admitted.document]
+  })
 }
 
 function notesOf(
