@@ -79,23 +79,21 @@ export interface Agent {
 export async function startAgent(options: AgentOptions): Promise<Agent> {
   const { state, folder, engine, log, build = THIS_BUILD } = options
   const monotonicMs = options.monotonicMs ?? (() => performance.now())
-  const file = openDesiredFile(folder, state, (error) =>
-    log.error({ message: String(error) }, 'desired set on disk is unusable'),
-  )
+  const file = openSavedSet(options)
   const starts = await countStart(folder)
   const saved = await file.read()
   const engineVersion = await readEngineVersion(options)
   const keys = options.securePeerAddress ? await openRouterKeys(folder, state, log) : undefined
   const server = createServerLink()
   const desiredSet = createDesiredSet()
-  const own = { server, desired: desiredSet.desired, start: starts, monotonicMs }
-  const volumes = await startVolumes(options, own)
+  const { desired } = desiredSet
+  const volumes = await startVolumes(options, { server, desired, start: starts, monotonicMs })
   const role = createNodeRole(folder, state, log)
   const statuses = createReplicaStatusTable(starts)
   const routing = startRouting({
     engine,
     admin: options.router,
-    desired: desiredSet.desired,
+    desired,
     view: statuses.view,
     report: server.report,
     identity: keys?.identity,
@@ -105,9 +103,9 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   statuses.reportTo(routing.report)
   const networks = startNetworks(options, { server, desiredSet, routing })
   const kept = await openKept(options)
-  const copies = options.copies ?? volumes
-  const parts = { server, desiredSet, statuses, routing, networks, copies, gate: volumes.gate, ...kept }
-  const node = startNode(options, { ...parts, monotonicMs, mayCreate: role.mayCreate })
+  const storage = { copies: options.copies ?? volumes, gate: volumes.gate }
+  const parts = { server, desiredSet, statuses, routing, networks, ...storage, ...kept, monotonicMs }
+  const node = startNode(options, { ...parts, mayCreate: role.mayCreate })
   volumes.onImages(node.images.keep)
 
   const apply = (change: DesiredChange, source: 'server' | 'disk'): void => {
@@ -117,13 +115,13 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   }
   const onDesired = (change: DesiredChange): void => {
     apply(change, 'server')
-    const parts = { ...routing.saved(), ...volumes.saved(), ...networks.saved() }
-    file.save({ revision: change.revision, items: [...desiredSet.desired.values()], ...parts })
+    const others = { ...routing.saved(), ...volumes.saved(), ...networks.saved() }
+    file.save({ revision: change.revision, items: [...desired.values()], ...others })
   }
   const session = options.startSession({
     state,
     machine: () => machineFacts(configuredFacts(options, keys, volumes.storage()), engineVersion, build),
-    onWelcome: (reported) => role.apply(reported, desiredSet.desired.keys()),
+    onWelcome: (reported) => role.apply(reported, desired.keys()),
     onDesired,
     containers: () => listMachine(engine, state, statuses),
     ...volumeAnswers(volumes),
@@ -147,6 +145,11 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     },
   }
 }
+
+const openSavedSet = ({ folder, state, log }: AgentOptions) =>
+  openDesiredFile(folder, state, (error) =>
+    log.error({ message: String(error) }, 'desired set on disk is unusable'),
+  )
 
 const streamParts = (
   { engine, state: { tenant }, log }: AgentOptions,
