@@ -32,6 +32,8 @@ const GIB = 1024 ** 3
 const UNKNOWN = 'vol_01JD0000000000000000000000'
 const SINCE = '2026-01-01T00:00:00.000Z'
 const { stdout } = STREAM_CHANNELS
+/** The server accepts one session of a node in a second. */
+const REOPEN_MS = 1_100
 
 let platform: Platform
 let tenant: string
@@ -62,7 +64,9 @@ beforeAll(async () => {
   )
   // A node without heartbeats would be declared unreachable on a slow machine.
   heartbeats = setInterval(() => {
-    for (const { agent } of keepers) agent.agent.send({ type: 'heartbeat', session: agent.agent.session })
+    for (const { agent } of keepers.map((one) => one.agent))
+      if (agent.socket.readyState === agent.socket.OPEN)
+        agent.send({ type: 'heartbeat', session: agent.session })
   }, 2_000)
   const sent = {
     name: 'data',
@@ -119,12 +123,6 @@ async function report(at: number, pool: object): Promise<void> {
 }
 
 const list = async (): Promise<JsonObject> => Object((await viewer.get(path)).body)
-const changeNode = (at: number, change: Partial<StoredNode>) =>
-  changeRecord(platform, inTenant(asTenantId(tenant), nodes, keeper(at).node.nodeId), (node): StoredNode => {
-    if (node === undefined) throw new Error('no node')
-    return { ...node, ...change }
-  })
-
 /** The entries about divergences, the oldest first. */
 async function audited(): Promise<string[]> {
   const { body } = await api.get('/api/v1/audit?limit=100')
@@ -132,7 +130,6 @@ async function audited(): Promise<string[]> {
   return entries
     .filter(({ action }) => action.endsWith('-divergence'))
     .map(({ action, detail }) => `${action} ${detail?.epoch}`)
-    .toReversed()
 }
 
 test('lists what nodes keep, and nodes that could not be observed apart from those that keep nothing', async () => {
@@ -200,28 +197,40 @@ test('refuses what it cannot find or reach, and stores nothing', async () => {
   await report(1, { quarantined: [] })
 })
 
-test('a node that is silent or too old refuses downloads and deletions, and stores nothing', async () => {
-  const { agent } = Object(
-    platform.server.store.get(inTenant(asTenantId(tenant), nodes, keeper(0).node.nodeId)),
-  ).record
-  const old = { ...agent, capabilities: AGENT_CAPABILITIES.filter((name) => name !== DIVERGENCES) }
-  for (const [change, reason] of [
-    [{ status: 'unreachable' }, 'node_unreachable'],
-    [{ status: 'ready', agent: old }, 'agent_outdated'],
-  ] as const) {
-    await changeNode(0, change)
-    await platform.server.store.fresh()
-    const [item] = Object(await list()).items
-    expect(item.unavailable.reason).toBe(reason)
-    const before = await dumpTenants(platform)
-    for (const method of ['GET', 'DELETE'] as const) {
-      const answer = await api.send(method, `${path}/1`)
-      expect([answer.status, answer.codes], answer.text).toEqual([503, ['job_node_candidates_unresolvable']])
-    }
-    expect(await dumpTenants(platform)).toEqual(before)
-  }
-  await changeNode(0, { status: 'ready', agent })
+/** Replaces the session of d0, by default by one with an agent of this version. */
+async function reconnect(capabilities = AGENT_CAPABILITIES): Promise<void> {
+  const { node, agent } = keeper(0)
+  agent.close()
+  await delay(REOPEN_MS)
+  const opened = await openVolumeAgent(platform.baseUrl, node, { poolBytes: 100 * GIB, capabilities })
+  keepers[0] = { node, agent: opened }
   await platform.server.store.fresh()
+}
+
+async function expectUnavailable(reason: string): Promise<void> {
+  await platform.server.store.fresh()
+  const [item] = Object(await list()).items
+  expect(item.unavailable.reason).toBe(reason)
+  const before = await dumpTenants(platform)
+  for (const method of ['GET', 'DELETE'] as const) {
+    const answer = await api.send(method, `${path}/1`)
+    expect([answer.status, answer.codes], answer.text).toEqual([503, ['job_node_candidates_unresolvable']])
+  }
+  expect(await dumpTenants(platform)).toEqual(before)
+}
+
+test('a node that is silent or too old refuses downloads and deletions, and stores nothing', async () => {
+  await reconnect(AGENT_CAPABILITIES.filter((name) => name !== DIVERGENCES))
+  await expectUnavailable('agent_outdated')
+  const { nodeId } = keeper(0).node
+  keeper(0).agent.close()
+  await changeRecord(platform, inTenant(asTenantId(tenant), nodes, nodeId), (node): StoredNode => {
+    if (node === undefined) throw new Error('no node')
+    return { ...node, status: 'unreachable' }
+  })
+  await expectUnavailable('node_unreachable')
+  await reconnect()
+  await waitUntil(async () => Object(await list()).items[0]?.unavailable === null, { what: 'd0 is back' })
 })
 
 const download = (query = '') =>
@@ -290,21 +299,22 @@ test('a tenant has two downloads at the same time, and a reader that leaves free
   const third = await download()
   expect([third.status, third.headers.get('retry-after')]).toEqual([429, '10'])
   leaving.abort()
+  // From now on the node sends every archive that it is asked for.
   const { agent } = keeper(0).agent
-  await agent.next('end')
+  agent.socket.on('message', (data, isBinary) => {
+    const { type, stream } = isBinary ? { type: '', stream: 0 } : JSON.parse(String(data))
+    if (type !== 'open') return
+    agent.socket.send(frameOf(stdout, stream, Buffer.from('y')))
+    agent.send({ type: 'end', stream, exitCode: 0 })
+  })
   const next = await waitUntil(
     async () => {
-      const answer = download()
-      const first = await Promise.race([answer, delay(200)])
-      return first === undefined || first.status !== 429 ? answer : undefined
+      const response = await download()
+      const text = await response.text()
+      return response.status === 200 ? text : undefined
     },
     { what: 'the place is free' },
-  ).then(async (answer) => {
-    const stream = await opened()
-    stream.send(Buffer.from('y'))
-    stream.end({ exitCode: 0 })
-    return (await answer).text()
-  })
+  )
   expect(next).toBe('y')
   for (const stream of streams) stream.end({ exitCode: 0 })
 })

@@ -56,7 +56,7 @@ export type Divergences = Infer<typeof divergencesShape>
 /** The response to the deletion of a divergence. */
 export const deletedDivergenceShape = object({
   epoch: integer(),
-  /** The node that confirmed the deletion; absent if no node had the data any more. */
+  /** The node that confirmed the deletion; absent if the data was gone before. */
   nodeId: optional(branded<NodeId>()),
   nodeName: optional(string()),
 })

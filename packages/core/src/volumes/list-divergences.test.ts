@@ -52,7 +52,7 @@ test('counts several states of one epoch on one node as one divergence, from the
 })
 
 test.each([
-  ['that is heard', {}, undefined],
+  ['with a session', {}, undefined],
   ['that is silent', { isHeard: false }, 'node_unreachable'],
   ['with an old agent', { canSend: false }, 'agent_outdated'],
 ] as const)('states why the data of a node %s cannot be reached now', (_name, over, reason) => {
@@ -64,7 +64,7 @@ const leftBehind = { copies: [{ volume: VOLUME, epoch: 2, role: 'primary' }], qu
 const current = { copies: [{ volume: VOLUME, epoch: 3, role: 'primary' }], quarantined: [] } as const
 const replica = { copies: [{ volume: VOLUME, epoch: 2, role: 'replica' }], quarantined: [] } as const
 
-test.each([
+const NODES = [
   ['an earlier primary that is away', { isHeard: false, pool: leftBehind }, 'node_unreachable'],
   ['an earlier primary that is back', { pool: leftBehind }, 'not_set_aside'],
   ['a node with an unreadable pool', { pool: {} }, 'pool_unreadable'],
@@ -72,7 +72,9 @@ test.each([
   ['the present primary', { pool: current }, undefined],
   ['a copy', { pool: replica }, undefined],
   ['a silent node whose last report has nothing', { isHeard: false }, undefined],
-] as const)('tells whether %s could be observed', (_name, over, reason) => {
+] as const
+
+test.each(NODES)('tells whether %s could be observed', (_name, over, reason) => {
   expect(find([node('a', over)], ['a']).unobserved.map((one) => one.reason)).toEqual(
     reason === undefined ? [] : [reason],
   )

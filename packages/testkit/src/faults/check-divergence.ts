@@ -5,12 +5,24 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Divergence, Divergences } from '@holdfast/contract'
 import { type LabNode, waitUntil } from '@holdfast/testkit'
-import type { AtTheCut } from './check-promotion.ts'
-import type { PromotionWorld } from './promotion-world.ts'
+import type { ApiClient } from '../platform/api-client.ts'
+import type { LabPlatform } from '../scenarios/start-lab-platform.ts'
 import { poolOf, type WitnessLine } from './witness.ts'
 
 const LISTED_MS = 30_000
 const MAX_FILE = 1024 ** 3
+
+export interface DivergedWorld {
+  readonly cluster: LabPlatform
+  readonly api: ApiClient
+}
+
+/** The epoch of a volume that a promotion ended, and its primary. */
+export interface EndedEpoch {
+  readonly volume: string
+  readonly epoch: number
+  readonly nodeId: string
+}
 
 export interface ComparedDivergence {
   /** The length of the downloaded archive; 0 if there is none. */
@@ -18,29 +30,28 @@ export interface ComparedDivergence {
   readonly violations: readonly string[]
 }
 
-const pathOf = ({ cluster: { platform } }: PromotionWorld, volume: string): string =>
+const pathOf = ({ cluster: { platform } }: DivergedWorld, volume: string): string =>
   `/api/v1/tenants/${platform.acme.id}/volumes/${volume}/divergences`
 
-export async function listDivergences(world: PromotionWorld, volume: string): Promise<Divergences> {
+export async function listDivergences(world: DivergedWorld, volume: string): Promise<Divergences> {
   const { status, body, text } = await world.api.get(`${pathOf(world, volume)}?limit=500`)
   if (status !== 200) throw new Error(text)
   return Object(body)
 }
 
-export const deleteDivergence = (world: PromotionWorld, volume: string, epoch: number) =>
+export const deleteDivergence = (world: DivergedWorld, volume: string, epoch: number) =>
   world.api.delete(`${pathOf(world, volume)}/${epoch}`)
 
 /** Lists, downloads and compares the data that the former primary keeps of the epoch. */
 export async function compareDivergence(
-  world: PromotionWorld,
-  { group, epoch, primaryId }: AtTheCut,
+  world: DivergedWorld,
+  { volume, epoch, nodeId }: EndedEpoch,
   from: LabNode,
 ): Promise<ComparedDivergence> {
-  const { volume } = group
-  const isOwn = (item: Divergence) => item.epoch === epoch && item.nodeId === primaryId
+  const isOwn = (item: Divergence) => item.epoch === epoch && item.nodeId === nodeId
   const item = await waitUntil(
     async () => (await listDivergences(world, volume)).items.find((one) => isOwn(one) && !one.unavailable),
-    { what: `epoch ${epoch} of ${group.name} is listed and available`, timeoutMs: LISTED_MS },
+    { what: `epoch ${epoch} of ${volume} is listed and available`, timeoutMs: LISTED_MS },
   ).catch(() => undefined)
   if (item === undefined) return { bytes: 0, violations: [`epoch ${epoch} is not listed as available`] }
   const archive = await download(world, volume, epoch)
@@ -53,7 +64,7 @@ export async function compareDivergence(
 
 const liveFolder = (node: LabNode, volume: string): string => join(poolOf(node), 'quarantine', volume)
 
-async function download(world: PromotionWorld, volume: string, epoch: number): Promise<Buffer | string> {
+async function download(world: DivergedWorld, volume: string, epoch: number): Promise<Buffer | string> {
   const { baseUrl, acme } = world.cluster.platform
   const response = await fetch(`${baseUrl}${pathOf(world, volume)}/${epoch}`, {
     headers: { authorization: `Bearer ${acme.token}` },

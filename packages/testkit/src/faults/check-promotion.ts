@@ -77,7 +77,8 @@ export async function checkPromotion(
   moved: Moved,
 ): Promise<GroupResult> {
   const found = await find(world, cut, moved)
-  const compared = await compareDivergence(world, cut, moved.from)
+  const ended = { volume: cut.group.volume, epoch: cut.epoch, nodeId: cut.primaryId }
+  const compared = await compareDivergence(world, ended, moved.from)
   const limitMs = moved.fault.promotedMs ?? PROMOTION.promotedMs
   const violations = [
     ...(await writerFaults(world, cut, moved)),

@@ -21,6 +21,9 @@ export const FOLDERS = {
   quarantine: 'quarantine',
   notes: 'notes',
 } as const
+/** The folder of a primary's data in quarantine, and the names by which states of an epoch are kept there. */
+export const LIVE = 'live'
+export const QUARANTINE_NAME = /^(\d{1,15})(?:-\d{1,3})?$/
 const VOLUME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
 
 export interface ListedSubvolume extends Subvolume {
@@ -101,6 +104,7 @@ export function createPoolTree(commands: Commands, root: string): PoolTree {
   }
 
   async function deleteBelow(...paths: readonly string[]): Promise<void> {
+    for (const path of sealedBelow(paths, await listPresent('-r'))) await unseal(commands, at(path))
     for (const id of await idsBelow(...paths))
       await btrfs('subvolume', 'delete', '--subvolid', String(id), root)
   }
@@ -125,6 +129,15 @@ export function createPoolTree(commands: Commands, root: string): PoolTree {
 
 const isBelow = (path: string, tops: readonly string[]): boolean =>
   tops.some((top) => path === top || path.startsWith(`${top}/`))
+
+/** The quarantined data of primaries, which is read-only. */
+const sealedBelow = (tops: readonly string[], readOnly: readonly Subvolume[]): string[] =>
+  readOnly.map(({ path }) => path).filter((path) => isBelow(path, tops) && path.endsWith(`/${LIVE}`))
+
+/** A subvolume that a container created inside its volume cannot be deleted while the volume is read-only. */
+async function unseal(commands: Commands, place: string): Promise<void> {
+  await commands.run('btrfs', ['property', 'set', '-ts', place, 'ro', 'false'])
+}
 
 /** A subvolume that was deleted since the list, or an id that a name with line feeds added, does not resolve. */
 async function ifKnown<T>(resolving: Promise<T>): Promise<T | undefined> {

@@ -8,35 +8,20 @@
 
 import { lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { compareCheckpoints } from '@holdfast/core/node'
-import type { CheckpointStream, QuarantinedFacts } from '../../ports/volume-pool.ts'
+import type { QuarantinedFacts } from '../../ports/volume-pool.ts'
 import type { Commands } from './commands.ts'
 import { ifExists } from './files.ts'
-import { FOLDERS, type PoolTree, requireName } from './pool-tree.ts'
+import { FOLDERS, LIVE, type PoolTree, QUARANTINE_NAME, requireName } from './pool-tree.ts'
 import type { Quotas } from './quotas.ts'
-import { sendStream } from './transfer.ts'
 
-const LIVE = 'live'
-const NAME = /^(\d{1,15})(?:-\d{1,3})?$/
-const CHECKPOINT = /^(\d{1,15})\.(\d{1,15})$/
 /** More of one epoch than an agent can make: each needs a new primary of this epoch on this node. */
 const MOST_NAMES = 999
-/**
- * Arguments of GNU tar. It follows no symbolic link, stores holes as holes, reads neither devices nor pipes, and descends
- * into subvolumes that a container created inside the volume. Times that only reading could change are left out.
- */
-const TAR = [
-  ...['--create', '--file=-', '--format=pax', '--pax-option=delete=atime,delete=ctime'],
-  ...['--sparse', '--xattrs', '--numeric-owner', '--sort=name'],
-]
 
 export interface Quarantine {
   list(): Promise<QuarantinedFacts[]>
   /** Moves data that is not mounted. Succeeds if there is nothing left to move. */
   add(volume: string, epoch: number, parts: 'live' | 'all'): Promise<void>
   remove(quarantined: Pick<QuarantinedFacts, 'volume' | 'name'>): Promise<void>
-  /** Reads all data of an epoch as a tar archive; undefined if there is none. */
-  archive(volume: string, epoch: number): Promise<CheckpointStream | undefined>
   /** Makes all live data in quarantine read-only, which an interrupted `add` may have left out. */
   seal(): Promise<void>
 }
@@ -65,7 +50,7 @@ export function createQuarantine(commands: Commands, tree: PoolTree, quotas: Quo
     const facts: QuarantinedFacts[] = []
     for (const volume of volumes)
       for (const name of await namesIn(volume)) {
-        const epoch = NAME.exec(name)?.[1]
+        const epoch = QUARANTINE_NAME.exec(name)?.[1]
         if (epoch === undefined) continue
         const found = await ifExists(stat(tree.at(FOLDERS.quarantine, volume, name)))
         // An operator may have deleted the data since the folder was listed.
@@ -75,16 +60,6 @@ export function createQuarantine(commands: Commands, tree: PoolTree, quotas: Quo
         facts.push({ volume, epoch: Number(epoch), name, since: birthtime.toISOString(), usedBytes: bytes })
       }
     return facts
-  }
-
-  /** The folder with the content of quarantined data: what the primary wrote, or the newest checkpoint of a copy. */
-  async function contentOf(volume: string, name: string): Promise<string | undefined> {
-    if (await isPresent(tree.at(FOLDERS.quarantine, volume, name, LIVE))) return join(name, LIVE)
-    const checkpoints = await namesIn(volume, name, FOLDERS.checkpoints)
-    const newest = checkpoints.flatMap(checkpointOf).toSorted(compareCheckpoints).at(-1)
-    if (newest === undefined) return undefined
-    const checkpoint = `${newest.epoch}.${newest.number}`
-    return join(name, FOLDERS.checkpoints, checkpoint, checkpoint)
   }
   return {
     list,
@@ -111,21 +86,6 @@ export function createQuarantine(commands: Commands, tree: PoolTree, quotas: Quo
       await rm(tree.at(folder), { recursive: true, force: true })
       await tree.flush()
     },
-    async archive(volume, epoch) {
-      const names = (await namesIn(requireName(volume))).filter((name) => NAME.exec(name)?.[1] === `${epoch}`)
-      const contents = (await Promise.all(names.map((name) => contentOf(volume, name)))).flatMap(
-        (content) => content ?? [],
-      )
-      const [first] = contents
-      if (first === undefined) return undefined
-      // The content of a single state is at the top of the archive; several are told apart by their names.
-      const folder = tree.at(FOLDERS.quarantine, volume)
-      const what =
-        contents.length === 1
-          ? ['--directory', join(folder, first), '--', '.']
-          : ['--directory', folder, '--', ...contents]
-      return sendStream(commands.start('tar', [...TAR, ...what]))
-    },
     async seal() {
       for (const volume of await namesIn())
         for (const name of await namesIn(volume)) {
@@ -134,11 +94,6 @@ export function createQuarantine(commands: Commands, tree: PoolTree, quotas: Quo
         }
     },
   }
-}
-
-function checkpointOf(name: string): { epoch: number; number: number }[] {
-  const [, epoch, number] = CHECKPOINT.exec(name) ?? []
-  return epoch === undefined ? [] : [{ epoch: Number(epoch), number: Number(number) }]
 }
 
 /** The bytes of the largest subvolume below a path of the pool; undefined while one is unknown. The others share most of it. */

@@ -4,6 +4,7 @@
 import { lstat, mkdir, readdir, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type PoolContents, PoolError, type VolumeFacts, type VolumePool } from '../../ports/volume-pool.ts'
+import { openArchive } from './archive.ts'
 import { listCheckpoints } from './checkpoints.ts'
 import type { Commands } from './commands.ts'
 import { deviceOf, ifExists, isMountPoint } from './files.ts'
@@ -60,7 +61,7 @@ export function createVolumes(deps: VolumeDeps): Volumes {
   return {
     listQuarantined: quarantine.list,
     removeQuarantined: quarantine.remove,
-    readQuarantined: quarantine.archive,
+    readQuarantined: (volume, epoch) => openArchive(commands, tree, volume, epoch),
     sealQuarantine: quarantine.seal,
     async quarantine(volume, epoch, parts) {
       await takeOut(volume)

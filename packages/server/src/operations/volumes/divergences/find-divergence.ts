@@ -56,7 +56,7 @@ function gatherDivergences(
       name: record.name,
       isHeard: record.status === 'ready',
       canSend: capabilitiesOf(record.agent).includes(DIVERGENCES),
-      // What a pool of another tenant holds is not this tenant's data.
+      // A pool of another tenant has no data of this one.
       pool: pool?.foreign === undefined ? pool : { copies: [], quarantined: [] },
     }
   })

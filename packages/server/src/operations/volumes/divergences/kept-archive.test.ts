@@ -51,13 +51,15 @@ test('ends like a complete archive only after exit code 0', async () => {
   expect(Buffer.concat(read).toString()).toBe('one two')
 })
 
-test.each([
+const CUTS = [
   { error: 'node_unreachable' },
   { error: 'data_unreadable' },
   { exitCode: 2 },
   { exitCode: 0, error: 'closed' },
   {},
-] as const)('is destroyed with an error after the end %j', async (how) => {
+] as const
+
+test.each(CUTS)('is destroyed with an error after the end %j', async (how) => {
   const { stream, node, send, end } = start()
   send(Buffer.from('one'))
   const failed = errorOf(stream)
@@ -73,7 +75,7 @@ test('reports why an archive does not begin', async () => {
   expect(await begun).toBe('data_not_found')
 })
 
-test('lets the node send no more than the window while nobody reads, and everything to a reader', async () => {
+test('lets the node send no more than the window without a reader, and everything to a reader', async () => {
   const { stream, send, end } = start()
   const frame = Buffer.alloc(STREAM_PAYLOAD_BYTES, 'x')
   let sent = 0

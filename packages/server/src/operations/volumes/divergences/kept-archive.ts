@@ -69,7 +69,7 @@ export function openArchive(open: (reader: StreamReader) => NodeStream, stallMs:
     if (isStalled) cut(stream.readableLength > 0 ? 'the reader is too slow' : 'the node sends nothing')
   }, stallMs / 4)
   watch.unref()
-  // Every reader gets the error by itself; without one it must not end the process.
+  // Readers listen for the error on their own; without a reader it must not end the process.
   stream.on('error', () => {})
   grant()
   return { stream, begun }
