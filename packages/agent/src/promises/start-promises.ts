@@ -102,22 +102,9 @@ export async function startPromises(deps: PromiseDeps): Promise<Promises> {
   )
   const leases = await openLeaseFile(folder, boot)
   const current: PromiseExchange['current'] = (volume) => exchange?.current(volume)
-  const renewer = createRenewer({
-    ...shared,
-    links,
-    leases,
-    peers: deps.peers,
-    boot,
-    current,
-    onAcked: changed,
-  })
-  const server = createServerRequests({
-    ...shared,
-    fences: deps.fences,
-    current,
-    configure: deps.configure,
-    onChange: changed,
-  })
+  const { peers, fences, configure } = deps
+  const renewer = createRenewer({ ...shared, links, leases, peers, boot, current, onAcked: changed })
+  const server = createServerRequests({ ...shared, fences, current, configure, onChange: changed })
   const expiry = watchExpiry(deps, table)
   const recovery = startRecovery(deps, { table, self, changed })
   const timer = setInterval(() => {
@@ -135,11 +122,7 @@ export async function startPromises(deps: PromiseDeps): Promise<Promises> {
     answerRenewal: createRenewalAnswers({ ...shared, desired: (volume) => deps.copies().get(volume), start }),
     answer: createControllerAnswers({ ...shared, stamps, list: () => connected(exchange).list() }),
     stamp: () => ({ boot, ms: bootClockMs() }),
-    mayStore(volume, checkpoint) {
-      const role = table.of(volume)
-      if (role?.role !== 'copy') return !table.isForgotten(volume)
-      return mayStore(role.copy, checkpoint, timings)
-    },
+    mayStore: (volume, checkpoint) => mayStoreIn(shared, volume, checkpoint),
     noteTime: stamps.note,
     isPromiseExpired: expiry.isExpired,
     follow(isComplete) {
@@ -198,6 +181,16 @@ function endOf({ table, live, timings }: EndFacts, volume: VolumeId): number {
   if (role === undefined)
     return table.isForgotten(volume) ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
   return role.role === 'copy' ? Number.NEGATIVE_INFINITY : roleEndMs(role, live.isReleased(volume), timings)
+}
+
+/** A node that has lost its record of the promises may have voted, so it stores nothing. */
+function mayStoreIn(
+  { table, timings }: Pick<EndFacts, 'table' | 'timings'>,
+  volume: VolumeId,
+  checkpoint: VolumeCheckpoint,
+): boolean {
+  const role = table.of(volume)
+  return role?.role === 'copy' ? mayStore(role.copy, checkpoint, timings) : !table.isForgotten(volume)
 }
 
 /** Watches the promises of promotable copies, and reports only changes. */

@@ -97,7 +97,7 @@ test('the forecast of a silent primary is about the present', () => {
   )
 })
 
-test('a copy that a silent primary has dropped waits for the primary, and says so', () => {
+test('a copy that a silent primary has dropped waits for the primary, and its text names it', () => {
   const dropped = { volumes: [{ ...one('current'), promotable: [] }], ages: { 2: 1 } }
   expect(text(dropped, true)).toBe(
     'n1 does not answer, and no copy replaces it: n2 is not promotable; n1 may write without its promise, ' +
