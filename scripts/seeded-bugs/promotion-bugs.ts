@@ -105,8 +105,20 @@ const bugs: readonly Omit<Bug, 'inFailures'>[] = [
     seenBy: ['volume-content', 'acknowledged-kept'],
   },
   {
-    name: 'promotion by a vote of an earlier version',
-    edits: [core('promotion/controller.ts', 'if (vote.cv !== record.cv) return undefined\n', '')],
+    name: 'votes without the configuration version',
+    edits: [
+      server(
+        'operations/volumes/promotion/promotion-port.ts',
+        '[{ volume: id, epoch: primary.epoch, cv, ...(force && { force }) }]',
+        '[{ volume: id, epoch: primary.epoch, cv: cv * 0, ...(force && { force }) }]',
+      ),
+      core(
+        'promotion/copy.ts',
+        'if (epoch !== state.durable.epoch || cv < state.durable.cv) return ignore(state)\n  if (nowMs',
+        'if (epoch !== state.durable.epoch) return ignore(state)\n  if (nowMs',
+      ),
+      core('promotion/controller.ts', 'if (vote.cv !== record.cv) return undefined\n', ''),
+    ],
     seenBy: ['vote-stands', 'one-writer'],
   },
   {
@@ -120,39 +132,6 @@ const bugs: readonly Omit<Bug, 'inFailures'>[] = [
     name: 'primary follows an outdated configuration',
     edits: [core('promotion/primary.ts', 'if (cv <= durable.cv) return state\n', '')],
     seenBy: ['promises-needed', 'one-writer'],
-  },
-  {
-    name: 'promotable node added in a later version than requested',
-    edits: [
-      core(
-        'promotion/controller.ts',
-        'epoch === record.epoch && cv === record.cv\n',
-        'epoch === record.epoch && cv > 0\n',
-      ),
-    ],
-    seenBy: ['promises-needed', 'one-writer'],
-  },
-  {
-    name: 'writer placed without a compare of its volumes',
-    edits: [
-      server(
-        'loops/controllers/placement/change-claims.ts',
-        'for (const id of compared) transaction.get(inTenant(tenant, volumes, id))\n',
-        'if (compared.length < 0) transaction.get(inTenant(tenant, volumes, ""))\n',
-      ),
-    ],
-    seenBy: ['at-primary', 'writer-claims', 'one-writer'],
-  },
-  {
-    name: 'group without the volumes of a rolled back writer',
-    edits: [
-      server(
-        'operations/volumes/volume-users.ts',
-        'return hasLostPrimaries(mounts, nodeId, primaryOf) ? [] : mounts\n',
-        'return hasLostPrimaries(mounts, nodeId, primaryOf) ? [] : mounts.slice(mounts.length)\n',
-      ),
-    ],
-    seenBy: ['group-together', 'settled'],
   },
 ]
 

@@ -1,11 +1,12 @@
 // Generates the script of a seed. A seed always gives the same cluster and the same steps.
 
-import type { Script } from '../script/script.ts'
+import type { Script, ScriptCluster, Step } from '../script/script.ts'
 import { createRandom } from '../time/random.ts'
 import { randomCluster, randomVolumeCluster } from './random-cluster.ts'
 import { randomFailureCluster, randomFailureSteps } from './random-failure-steps.ts'
 import { randomSteps } from './random-steps.ts'
 import { randomVolumeSteps } from './random-volume-steps.ts'
+import { randomVotingSteps } from './random-voting-steps.ts'
 import { LONGEST_WALL_STEP_MS, MOST_WALL_MS, randomWallSteps } from './random-wall-steps.ts'
 
 /** Time to settle: longer than the longest server fault, a missed grace period and a rollout together. */
@@ -26,6 +27,8 @@ const REST_MS = 61_000
 const WHOLE_SETTLE_EVERY = 9
 /** One script of failures in so many also steps wall clocks. */
 const WALL_STEPS_EVERY = 5
+/** One script of failures in so many ends with changes while a copy votes, unless it steps wall clocks. */
+const VOTING_EVERY = 3
 /** A record with a time in the future delays work that is due after it, so such a cluster has longer to settle. */
 const WALL_SETTLE_MS = FAILURES_SETTLE_MS + LONGEST_WALL_STEP_MS + MOST_WALL_MS
 
@@ -36,14 +39,21 @@ export function randomScript(seed: number): Script {
     const steps = randomFailureSteps(random, cluster)
     const pace = seed % TRUE_PACE_EVERY === 0 ? 'true' : 'coarse'
     const rest = seed % WHOLE_SETTLE_EVERY === 0 ? {} : { restMs: REST_MS }
-    if (seed % WALL_STEPS_EVERY !== 0)
-      return { seed, cluster, steps, settleMs: FAILURES_SETTLE_MS, ...rest, pace }
-    const wall = randomWallSteps(createRandom(seed, 'wall'), cluster, steps)
-    const stepped = [...steps, ...wall].sort((one, other) => one.at - other.at)
-    return { seed, cluster, steps: stepped, settleMs: WALL_SETTLE_MS, ...rest, pace }
+    const further = furtherSteps(seed, cluster, steps)
+    const settleMs = seed % WALL_STEPS_EVERY === 0 ? WALL_SETTLE_MS : FAILURES_SETTLE_MS
+    return { seed, cluster, steps: [...steps, ...further].sort(byTime), settleMs, ...rest, pace }
   }
   const hasVolumes = seed % VOLUME_EVERY === 0
   const cluster = hasVolumes ? randomVolumeCluster(random) : randomCluster(random)
   const steps = hasVolumes ? randomVolumeSteps(random, cluster) : randomSteps(random, cluster)
   return { seed, cluster, steps, settleMs: SETTLE_MS }
+}
+
+const byTime = (one: Step, other: Step): number => one.at - other.at
+
+/** Steps that some scripts of failures have beside their own. */
+function furtherSteps(seed: number, cluster: ScriptCluster, steps: readonly Step[]): Step[] {
+  if (seed % WALL_STEPS_EVERY === 0) return randomWallSteps(createRandom(seed, 'wall'), cluster, steps)
+  if (seed % VOTING_EVERY === 0) return randomVotingSteps(createRandom(seed, 'voting'), cluster, steps)
+  return []
 }
