@@ -11,6 +11,7 @@ import { restoreBackup } from '@holdfast/server/operations/backups/restore-backu
 import type { Caller, Outcome } from '@holdfast/server/operations/caller'
 import { createDeployment } from '@holdfast/server/operations/deployments/write/create-deployment'
 import { updateDeployment } from '@holdfast/server/operations/deployments/write/update-deployment'
+import { EngineError, type KeyValueEngine } from '@holdfast/server/ports/key-value'
 import { backupDrafts, backupParts, backups, slots, tokens } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
 import { globally } from '@holdfast/server/store/transaction'
@@ -226,4 +227,32 @@ test('a server whose draft was swept writes no further part', async () => {
   expect(swept).toBe(1)
   expect(accepted(await getBackup(store, caller.tenant, id)).revisions).toHaveLength(4)
   expect(await stored(caller.tenant)).toMatchObject({ visible: [id], drafts: 0, parts: 4 })
+})
+
+test('a lost answer to any one write of a backup does not fail it', async () => {
+  const caller = await prepare()
+  let [atWrite, ended] = [1, false]
+  for (; !ended; atWrite += 1) {
+    let writes = 0
+    const losing = (engine: KeyValueEngine): KeyValueEngine => ({
+      ...engine,
+      transact: async (...parameters) => {
+        const answer = await engine.transact(...parameters)
+        const [{ success }] = parameters
+        if (success.some(({ kind }) => kind !== 'range')) writes += 1
+        if (writes !== atWrite) return answer
+        writes += 1
+        throw new EngineError('deadline', 'unknown', 'no answer')
+      },
+    })
+    const opened = await openTestStore({ root, wrap: losing })
+    const { id } = accepted(await backUp(opened.store, caller))
+    ended = writes < atWrite
+    opened.close()
+    expect(accepted(await getBackup(store, caller.tenant, id)).revisions).toHaveLength(4)
+    expect(await stored(caller.tenant)).toMatchObject({ visible: [id], drafts: 0, parts: 4, slots: 1 })
+    accepted(await deleteBackup(depsOn(store), caller, id, undefined))
+  }
+  // The draft, four parts and the last transaction.
+  expect(atWrite).toBeGreaterThan(6)
 })

@@ -4,7 +4,7 @@
 import { type BackupId, isBackupId, type TenantId } from '@holdfast/contract'
 import type { Clock } from '../../ports/clock.ts'
 import { backupDrafts, backupParts, tenants } from '../../store/records.ts'
-import type { Store } from '../../store/store.ts'
+import { type Store, StoreUnavailableError } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
 import { partId } from './backup-content.ts'
 
@@ -16,15 +16,40 @@ export async function writeParts(
   parts: readonly string[],
 ): Promise<boolean> {
   for (const [number, text] of parts.entries()) {
-    const written = await store.transact((transaction) => {
-      if (transaction.get(inTenant(tenant, backupDrafts, id)) === undefined)
-        return { kind: 'abort', result: false }
-      transaction.put(inTenant(tenant, backupParts, partId(id, number)), { v: 1, text })
-      return { kind: 'commit', result: true }
-    })
-    if (!written) return false
+    const write = () => writePart(store, tenant, id, { number, text })
+    if (!(await repeatIfLost(write))) return false
   }
   return true
+}
+
+function writePart(
+  store: Pick<Store, 'transact'>,
+  tenant: TenantId,
+  id: BackupId,
+  { number, text }: { readonly number: number; readonly text: string },
+): Promise<boolean> {
+  return store.transact((transaction) => {
+    if (transaction.get(inTenant(tenant, backupDrafts, id)) === undefined)
+      return { kind: 'abort', result: false }
+    transaction.put(inTenant(tenant, backupParts, partId(id, number)), { v: 1, text })
+    return { kind: 'commit', result: true }
+  })
+}
+
+const MAX_ATTEMPTS = 3
+
+/**
+ * Repeats a write of a draft whose outcome is unknown. Writing the same draft or part twice changes nothing, so there is
+ * no need to find out whether the first attempt was applied.
+ */
+export async function repeatIfLost<T>(write: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await write()
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError) || attempt === MAX_ATTEMPTS) throw error
+    }
+  }
 }
 
 /** Deletes a draft with its parts. A draft that became a backup since is no draft any longer, and stays. */

@@ -20,7 +20,7 @@ import { checkShape } from '../check-shape.ts'
 import { type Kept, keepOnce } from '../idempotency.ts'
 import { recordAudit, recordEvent } from '../record-write.ts'
 import { backupView, type CutContent, gatherContent } from './backup-content.ts'
-import { dropDraft, writeParts } from './backup-drafts.ts'
+import { dropDraft, repeatIfLost, writeParts } from './backup-drafts.ts'
 import { backupCreatedEvent } from './backup-events.ts'
 import type { BackupDeps } from './deps.ts'
 import { bytesQuota, CHANGED, judgeDraft, KIND, slotQuota } from './judge-draft.ts'
@@ -73,7 +73,9 @@ async function copyOnce(deps: BackupDeps, request: BackupRequest): Promise<Outco
   const content = await gatherContent(store, caller.tenant, copied)
   if (content === undefined) return CHANGED
   const draft = { ...request, id: asBackupId(`bak_${ids.ulid()}`), copied, content }
-  const begun = await store.transact((transaction) => beginDraft(deps, transaction, draft))
+  const begun = await repeatIfLost(() =>
+    store.transact((transaction) => beginDraft(deps, transaction, draft)),
+  )
   if (begun !== undefined) return begun
   return finishDraft(deps, draft)
 }
