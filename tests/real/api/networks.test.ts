@@ -17,7 +17,7 @@ let admin: ApiClient
 const agents: NetworkAgent[] = []
 
 beforeAll(async () => {
-  platform = await startPlatform()
+  platform = await startPlatform({ settings: { roles: ['api', 'broker', 'gateway', 'controllers'] } })
   admin = platform.api()
 })
 afterAll(async () => {
@@ -71,10 +71,7 @@ const untilGone = ({ api }: Tenant, id: string) =>
 async function eventsOf({ api }: Tenant, id: string): Promise<string[]> {
   const { body } = await api.get('/api/v1/events?limit=100')
   const items: { type: string; reason: string; subject: { uid: string } }[] = Object(body['items'])
-  return items
-    .filter(({ subject }) => subject.uid === id)
-    .map(({ type, reason }) => `${type} ${reason}`)
-    .toReversed()
+  return items.filter(({ subject }) => subject.uid === id).map(({ type, reason }) => `${type} ${reason}`)
 }
 
 /** Expects that a request is rejected with one code at one field, and that no key of any tenant changes. */
@@ -159,6 +156,7 @@ test('rejects an unknown, foreign or cordoned node, and options that the agent i
   await api.post(`/api/v1/nodes/${first.nodeId}/cordon`, undefined)
   await expectRejected(post({ nodeId: first.nodeId }), 422, 'network_node_not_a_candidate', 'nodeId')
   const id = await create(tenant, { name: 'backend' })
+  await untilPhase(tenant, id, 'Ready')
   expect(networkIn(await api.get(`${NETWORKS}/${id}`))['nodeId']).toBe(second.nodeId)
   await api.post(`/api/v1/nodes/${second.nodeId}/cordon`, undefined)
   await expectRejected(
@@ -181,7 +179,8 @@ test('keeps a network that a deployment names, and rejects unknown networks and 
   const [first, second] = [await newNode(tenant), await newNode(tenant)]
   const { api } = tenant
   const near = await create(tenant, { name: 'near', nodeId: first.nodeId })
-  await create(tenant, { name: 'far', nodeId: second.nodeId })
+  const far = await create(tenant, { name: 'far', nodeId: second.nodeId })
+  for (const id of [near, far]) await untilPhase(tenant, id, 'Ready')
   const post = (networks: unknown) => () => api.post('/api/v1/deployments', deployment({ networks }))
   await expectRejected(post(['near', 'gone']), 422, 'network_not_found', 'networks[1]')
   await expectRejected(post(['near', 'far']), 422, 'placement_invalid', 'networks[1]')
@@ -285,15 +284,17 @@ test('the quota of networks is exact under concurrency, and a deleted network fr
     Array.from({ length: 8 }, (_, at) => tenant.api.post(NETWORKS, { name: `n${at}` })),
   )
   expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 201, 201, 409, 409, 409, 409, 409])
+  const created = answers.filter(({ status }) => status === 201).map((each) => String(networkIn(each)['id']))
+  for (const id of created) await untilPhase(tenant, id, 'Ready')
   await expectRejected(
     () => tenant.api.post(NETWORKS, { name: 'more' }),
     409,
     'quota_exceeded',
     'quotas.networks',
   )
-  const [stored] = answers.filter(({ status }) => status === 201).map(networkIn)
-  await tenant.api.send('DELETE', `${NETWORKS}/${stored?.['id']}`)
-  await untilGone(tenant, String(stored?.['id']))
+  const [first = ''] = created
+  await tenant.api.send('DELETE', `${NETWORKS}/${first}`)
+  await untilGone(tenant, first)
   await create(tenant, { name: 'more' })
 })
 

@@ -2,17 +2,20 @@
 // networks and tenants, over HTTP on a real etcd and a real secrets store. No change of a record may lose a member that only the newer
 // server knows. The simulation does the same for nodes and placements (packages/simulation/src/seeds).
 
-import { isJsonObject, type Json, type JsonObject } from '@holdfast/contract'
+import { isJsonObject, type Json, type JsonObject, type TenantId } from '@holdfast/contract'
 import { createEtcdClient } from '@holdfast/server/adapters/etcd/create-etcd-client'
 import { connectSecretsWriter } from '@holdfast/server/connect-engines'
+import { reconcileNetwork } from '@holdfast/server/loops/controllers/networks/reconcile-network'
 import { finishRemovals } from '@holdfast/server/loops/finish-removals'
 import { archiveId } from '@holdfast/server/operations/deployments/write/store-deployment'
 import { sweepIntents } from '@holdfast/server/operations/secrets/versions/sweep-intents'
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
 import { createKeyspace } from '@holdfast/server/store/keys'
 import { archive, deployments, networks, nodes } from '@holdfast/server/store/records'
+import type { TransactionDecision } from '@holdfast/server/store/store'
+import type { Transaction } from '@holdfast/server/store/transaction'
 import { realClock as clock } from '@holdfast/server/system-clock'
-import { sharedEtcd, waitUntil } from '@holdfast/testkit'
+import { sharedEtcd } from '@holdfast/testkit'
 import { inRun } from '@holdfast/testkit/long-run'
 import { findLost } from '@holdfast/testkit/newer-members/find-lost'
 import { type NewerServer, startNewerServer } from '@holdfast/testkit/newer-members/newer-server'
@@ -221,10 +224,15 @@ async function endAll(): Promise<void> {
   await newer.caughtUp()
   for (const { record } of store.list(nodes, tenant))
     expect((await api.delete(`/api/v1/nodes/${record.id}`)).status).toBeLessThan(300)
-  await waitUntil(
-    () => store.list(networks, tenant).every(({ record }) => record.reason === 'node_removed'),
-    { what: 'the networks of the released nodes have failed' },
-  )
+  const leadership = {
+    owns: () => true,
+    fenced: <T>(_tenant: TenantId, decide: (transaction: Transaction) => TransactionDecision<T>) =>
+      store.transact(decide),
+    subscribe: () => () => {},
+  }
+  await store.fresh()
+  for (const { record } of store.list(networks, tenant))
+    await reconcileNetwork({ store, clock, leadership }, tenant, record.id)
   expect((await platform.api().delete(`/api/v1/tenants/${platform.globex.id}`)).status).toBe(202)
   await newer.caughtUp()
   await cleanUp()

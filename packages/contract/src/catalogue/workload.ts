@@ -145,7 +145,7 @@ export const workloadCodes = {
     field:
       'placement.<field> | placement.constraints[<i>].<field> | placement.residency.<field> | networks[<i>]',
     expected: '{accepted}',
-    why: 'The scheduler could not apply this part of the manifest.',
+    why: 'This part of placement is malformed, so the scheduler could not apply it.',
     doc: markdown(
       '`constraints` are `{label, operator, values}` with the operator `in`, `notIn`, `exists` or `notExists`; `affinity`',
       'and `antiAffinity` are lists of deployment names; `spread` is a label key. In `residency`, `country` and each of',

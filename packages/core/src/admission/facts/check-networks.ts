@@ -4,6 +4,8 @@ import { type DeploymentSpec, elementPath, type Rejection } from '@holdfast/cont
 import { reject } from '../../reject.ts'
 import type { Facts } from './facts.ts'
 
+const ONE_NODE = 'A network exists on one node, and a replica runs on one node.'
+
 export function checkNetworks(
   { networks = [] }: Pick<DeploymentSpec, 'networks'>,
   known: NonNullable<Facts['networks']>,
@@ -15,6 +17,6 @@ export function checkNetworks(
     if (network === undefined) return [reject('network_not_found', field, name)]
     if (network.nodeId === first?.nodeId) return []
     const accepted = `a network on the same node as the others, ${first?.nodeName ?? ''}; ${name} is on ${network.nodeName}`
-    return [reject('placement_invalid', field, name, { accepted })]
+    return [{ ...reject('placement_invalid', field, name, { accepted }), why: ONE_NODE }]
   })
 }
