@@ -100,6 +100,20 @@ test('one node for everything sets nodeId and needs no affinity', () => {
 })
 
 test.each([
+  ['a service', (key: string) => `{${key}: {image: "a:1"}}`],
+  ['a variable', (key: string) => `{web: {image: "a:1", environment: {${key}: x}}}`],
+  ['an unset variable', (key: string) => `{web: {image: "a:1", environment: {MODE: "\${${key}}"}}}`],
+  ['a label', (key: string) => `{web: {image: "a:1", labels: {${key}: x}}}`],
+  ['a dependency', (key: string) => `{web: {image: "a:1", depends_on: [${key}]}}`],
+  ['a member', (key: string) => `{web: {image: "a:1", ${key}: x}}`],
+])('the name of %s is not shown if it is a credential', (_, services) => {
+  const key = `ghp_${'a1B2c3D4e5F6'.repeat(3)}`
+  const imported = importText(`services: ${services(key)}\n`)
+  expect(imported.documents).toHaveLength(1)
+  expect(writeDocuments(imported.documents) + JSON.stringify(imported)).not.toMatch(/a1b2c3d4/i)
+})
+
+test.each([
   ['no content', '', 'no content'],
   ['a list', '- a\n', 'no map'],
   ['bad YAML', 'services: [\n', 'not valid YAML'],

@@ -190,7 +190,10 @@ function admitAll(report: Report, written: readonly WrittenDocument[]): JsonObje
   return written.flatMap(({ document, node }): JsonObject[] => {
     const admitted = admitDocument(document)
     for (const { field, why } of admitted.removed)
-      report.refused(node, `${String(document.kind)} ${String(document.name)}, ${field || 'as a whole'}: ${why}`)
+      report.refused(
+        node,
+        `${String(document.kind)} ${String(document.name)}, ${field || 'as a whole'}: ${why}`,
+      )
     return admitted.document === undefined ? [] : [admitted.document]
   })
 }
