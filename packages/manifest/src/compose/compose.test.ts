@@ -3,8 +3,10 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isJsonObject, type Json, type JsonObject } from '@holdfast/contract'
+import { admissionContext, admitDeployment, orderByNeed } from '@holdfast/core/admission'
 import { describe, expect, test } from 'vitest'
-import { checkManifest, parseSource } from '../index.ts'
+import { checkManifest, mountedVolumes, parseSource, withVolumeIds } from '../index.ts'
 import {
   type Imported,
   type ImportOptions,
@@ -34,6 +36,19 @@ function importText(text: string, options: Partial<ImportOptions> = {}): Importe
 const importFile = (name: string): Imported =>
   importText(readFileSync(join(FOLDER, name), 'utf8'), WITH_DOMAIN.has(name) ? { domain: 'example.com' } : {})
 
+const VOLUME_ID = `vol_${'0'.repeat(26)}`
+const ANY: ReadonlySet<string> = Object.assign(new Set<string>(), { has: () => true })
+const CONTEXT = admissionContext({ registries: ANY, regions: ANY, volumesEnabled: true })
+
+const objectOf = (value: Json | undefined): JsonObject =>
+  value !== undefined && isJsonObject(value) ? value : {}
+
+/** The deployments of a text as they are sent: quantities are numbers of the API. */
+function parsedDeployments(text: string): JsonObject[] {
+  const { manifests } = parseSource({ name: 'imported', bytes: new TextEncoder().encode(text) })
+  return manifests.map(({ value }) => objectOf(value)).filter(({ kind }) => kind === 'Deployment')
+}
+
 test('there are ten Compose files', () => expect(FILES).toHaveLength(10))
 
 describe.each(FILES)('%s', (name) => {
@@ -55,6 +70,31 @@ describe.each(FILES)('%s', (name) => {
     expect(faults).toEqual([])
     expect(manifests).toHaveLength(imported.documents.length)
     expect(manifests.flatMap((manifest) => checkManifest(manifest))).toEqual([])
+  })
+
+  test('gives deployments that admission accepts together', () => {
+    const named = (kind: string) => imported.documents.filter((document) => document.kind === kind)
+    const deployments = new Map(named('Deployment').map((document) => [document.name, document]))
+    const external = new Set(
+      imported.findings.filter(({ what }) => what.startsWith('no document')).map(({ path }) => path),
+    )
+    for (const document of parsedDeployments(yaml)) {
+      const verdict = admitDeployment(
+        withVolumeIds(document, () => VOLUME_ID),
+        CONTEXT,
+      )
+      expect(verdict).toMatchObject({ accepted: true })
+      for (const [other, condition] of Object.entries(objectOf(document.dependsOn)))
+        expect([
+          deployments.has(other),
+          condition === 'started' || deployments.get(other)?.healthCheck !== undefined,
+        ]).toEqual([true, true])
+      for (const volume of mountedVolumes(document))
+        expect(
+          named('Volume').some((each) => each.name === volume) || external.has(`volumes.${volume}`),
+        ).toBe(true)
+    }
+    expect(orderByNeed([...deployments.values()])).toHaveLength(deployments.size)
   })
 
   test('shows no credential', () => {
