@@ -28,6 +28,28 @@ const manifest = (name: string, more = '') =>
 const record = async (name: string) =>
   (await world.platform.api(world.platform.acme.token).get(`/api/v1/deployments/${name}`)).body
 
+test('a Compose file is imported, and the platform accepts its manifests', async () => {
+  const compose = [
+    'services:',
+    '  imported_web:',
+    `    image: ${world.platform.image}`,
+    '    environment: {MODE: fast, API_TOKEN: Made-up-value-1}',
+    '    depends_on: {imported-store: {condition: service_healthy}}',
+    '    restart: always',
+    '  imported-store:',
+    `    image: ${world.platform.image}`,
+    '    healthcheck: {test: [CMD-SHELL, "true || false"]}',
+    '    deploy: {resources: {limits: {memory: 64m}}}',
+    '    restart: always',
+  ].join('\n')
+  const to = join(folder, 'imported.yaml')
+  const imported = await world.cli(['import', 'compose', write('compose.yaml', compose), '--to', to])
+  expect(imported).toMatchObject({ code: 0, stdout: '' })
+  expect(imported.stderr).toContain('holdfast secret set deployments/imported-web --prompt API_TOKEN')
+  expect(imported.stderr + readFileSync(to, 'utf8')).not.toContain('Made-up-value')
+  expect(await world.cli(['apply', '-f', to, '--dry-run'])).toMatchObject({ code: 0 })
+})
+
 describe('holdfast apply', () => {
   test('creates, changes, leaves alone, and counts the defaults; --verbose lists them', async () => {
     const path = write('web.yaml', manifest('web', 'replicas: 2\n'))
