@@ -12,7 +12,16 @@ const MOST_ROUNDS = 64
 const NEEDED: ReadonlySet<PathStep> = new Set(['kind', 'name', 'image', 'class', 'size', 'sizeBytes'])
 /** Maps and lists of which one element is removed, and not the whole. */
 const COLLECTIONS: ReadonlySet<PathStep> = new Set([
-  ...['environment', 'composedEnvironment', 'labels', 'dependsOn', 'volumes', 'secrets', 'routes'],
+  ...[
+    'environment',
+    'composedEnvironment',
+    'labels',
+    'dependsOn',
+    'volumes',
+    'secrets',
+    'routes',
+    'networks',
+  ],
   ...['limits', 'resources', 'placement', 'update'],
 ])
 

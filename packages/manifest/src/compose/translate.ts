@@ -9,6 +9,7 @@ import { mapOf, visitMembers } from './members.ts'
 import { createNamePool } from './names.ts'
 import { createReport, type Findings, type Report } from './report.ts'
 import { resolveDependencies } from './resources/dependencies.ts'
+import { planNetworks } from './resources/networks.ts'
 import { planSecrets, type SecretToWrite } from './resources/secrets.ts'
 import { planVolumes } from './resources/volumes.ts'
 import { readVariables, type Surroundings, type Variable } from './service/environment.ts'
@@ -56,11 +57,15 @@ export function translateCompose({ root, lineOf }: ValidSource, options: ImportO
     size: options.volumeSize,
     nodeId: options.nodeId,
   })
+  const networks = planNetworks(
+    { report, credentials, defined: memberOf(root, 'networks'), nodeId: options.nodeId },
+    drafts,
+  )
   resolveDependencies(report, drafts, options.nodeId !== undefined)
   const deployments = drafts.map((draft) => ({ node: draft.node, document: documentOf(draft, options) }))
   reportUnset(report, credentials, root)
   const documents = admitAll(report, [
-    ...volumes.map((document) => ({ document, node: root })),
+    ...[...networks, ...volumes].map((document) => ({ document, node: root })),
     ...deployments,
   ])
   return {
@@ -78,7 +83,7 @@ function visitTop(report: Report, root: WrittenMap): void {
   visitMembers(root, {
     report,
     handlers: {
-      ...{ services: () => {}, volumes: () => {}, secrets: () => {} },
+      ...{ services: () => {}, volumes: () => {}, networks: () => {}, secrets: () => {} },
       version: (node) => report.ignored(node, VERSION),
       name: (node) => report.ignored(node, PROJECT),
     },
@@ -86,7 +91,6 @@ function visitTop(report: Report, root: WrittenMap): void {
       configs: ['Files are not delivered to containers.', 'Add the files to the images, or use environment.'],
       include: ['Other files are not read.', 'Import each of the files.'],
       models: ['Holdfast runs no models.'],
-      networks: ['Networks are not imported; containers of a tenant on one node share a network.'],
     },
   })
 }
@@ -147,6 +151,7 @@ const ORDER = [
     'placement',
     'update',
     'routes',
+    'networks',
     'labels',
     'stopGracePeriod',
   ],
@@ -198,6 +203,10 @@ function admitAll(report: Report, written: readonly WrittenDocument[]): JsonObje
   })
 }
 
+const NODE_NOTE = 'With several nodes, --node NODE-ID keeps everything on one node, as Compose does.'
+const NETWORKS_NOTE =
+  'A network is on one node, with everything that joins it. With several nodes, use --node NODE-ID.'
+
 function notesOf(
   documents: readonly JsonObject[],
   drafts: readonly Draft[],
@@ -208,6 +217,7 @@ function notesOf(
       typeof image === 'string' ? (parseImageReference(image)?.host ?? []) : [],
     ),
   )
+  const hasNetworks = documents.some(({ kind }) => kind === 'Network')
   const restarted = drafts.filter(
     ({ node }) =>
       memberOf(node, 'restart') === undefined &&
@@ -222,8 +232,6 @@ function notesOf(
       : [
           `Containers that exit are always started again, also those of ${restarted.map(({ name }) => name).join(', ')}, which have no restart policy.`,
         ]),
-    ...(nodeId === undefined && documents.length > 1
-      ? ['With several nodes, --node NODE-ID keeps everything on one node, as Compose does.']
-      : []),
+    ...(nodeId === undefined && documents.length > 1 ? [hasNetworks ? NETWORKS_NOTE : NODE_NOTE] : []),
   ]
 }

@@ -14,6 +14,8 @@ export function resolveDependencies(report: Report, drafts: readonly Draft[], is
   const waits = new Map<string, Set<string>>()
   for (const draft of drafts) {
     const found: JsonObject = {}
+    // Networks of Compose files are on one node, with everything that joins them.
+    const needsAffinity = !isOnOneNode && draft.fields.networks === undefined
     for (const { node, service, condition } of draft.dependencies) {
       const target = byService.get(service)
       if (target === undefined) report.refused(node, NOT_IMPORTED)
@@ -30,14 +32,14 @@ export function resolveDependencies(report: Report, drafts: readonly Draft[], is
           )
         found[target.name] = condition === 'healthy' && isChecked ? 'healthy' : 'started'
         waits.set(draft.name, (waits.get(draft.name) ?? new Set()).add(target.name))
-        if (!isOnOneNode)
+        if (needsAffinity)
           report.changed(node, `${draft.name} runs on a node of ${target.name}`, SAME_NODE, SAME_NODE_NEXT)
       }
     }
     const names = Object.keys(found)
     if (names.length === 0) continue
     draft.fields.dependsOn = found
-    if (!isOnOneNode) addAffinity(draft, names)
+    if (needsAffinity) addAffinity(draft, names)
   }
 }
 

@@ -9,9 +9,17 @@ const RESERVED = /^(?:holdfast\.io\/|com\.docker\.)/i
 const PROXY = /^(?:traefik\.|caddy)/i
 
 export function translateLabels(translation: Translation, node: Written): void {
-  const { report, draft, credentials } = translation
+  const labels = labelsOf(translation, node)
+  if (Object.keys(labels).length > 0) translation.draft.fields.labels = labels
+}
+
+/** The labels that a manifest can have. The others are refused. */
+export function labelsOf(
+  { report, credentials }: Pick<Translation, 'report' | 'credentials'>,
+  node: Written,
+): { [key: string]: string } {
   const labels: { [key: string]: string } = {}
-  for (const [key, value] of pairsOf(translation, node)) {
+  for (const [key, value] of pairsOf({ report }, node)) {
     const text = value.text ?? ''
     report.carried(value)
     const refuse = (why: string, next?: string): void => report.refused(value, why, next)
@@ -25,7 +33,7 @@ export function translateLabels(translation: Translation, node: Written): void {
     else if (!isLabelValue(text)) refuse('A label value has at most 253 printable ASCII characters.')
     else labels[key] = text
   }
-  if (Object.keys(labels).length > 0) draft.fields.labels = labels
+  return labels
 }
 
 /** The keys and values of a map or of a list of key=value. Other elements are refused. */

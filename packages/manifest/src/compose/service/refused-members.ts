@@ -62,7 +62,6 @@ export const REFUSED_MEMBERS: Refusals = {
   ...repeated(LOCAL, 'develop', 'attach'),
   ...repeated(NAMES, 'container_name', 'hostname'),
   ...repeated(HOOKS, 'post_start', 'pre_stop'),
-  networks: ['Networks are not imported; containers of a tenant on one node share a network.'],
   external_links: OTHER_CONTAINERS,
   models: ['Holdfast runs no models.'],
   logging: ['The node keeps the output of containers.', 'Use holdfast logs.'],

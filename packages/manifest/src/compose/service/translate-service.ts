@@ -30,7 +30,7 @@ export function translateService(translation: Translation, parts: ServiceParts):
   draft.fields.image = textOf(memberOf(draft.node, 'image')) ?? ''
   const done: Handler = () => {}
   const handlers: { readonly [key: string]: Handler } = {
-    ...{ image: done, environment: done, env_file: done, secrets: done, profiles: done },
+    ...{ image: done, environment: done, env_file: done, secrets: done, networks: done, profiles: done },
     build: (node) => report.refused(node, BUILD, BUILD_NEXT),
     command: (node) => translateCommand(translation, 'args', node),
     entrypoint: (node) => translateCommand(translation, 'command', node),
