@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-export interface RelayedBytes {
+interface RelayedBytes {
   /** From the clients to the port. */
   readonly sent: number
   readonly received: number

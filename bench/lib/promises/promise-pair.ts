@@ -28,7 +28,7 @@ const HOST = '127.0.0.1'
 const log = pino({ level: 'silent' })
 const newId = (): string => ulid(Date.now(), randomBytes(10))
 
-export interface CountedRenewals {
+interface CountedRenewals {
   readonly renewals: number
   /** Bytes of the messages in both directions. */
   readonly payload: number
