@@ -7,6 +7,7 @@ import { PROMOTION_TIMINGS } from '@holdfast/core/promotion/timings'
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
 import { createApiClient } from '@holdfast/testkit/platform/api-client'
 import { type CountingRelay, startCountingRelay } from './lib/counting-relay.ts'
+import { countRevisions } from './lib/count-revisions.ts'
 import { busyMicros, cpuMicros } from './lib/cpu.ts'
 import { connectEtcdForBench } from './lib/etcd.ts'
 import { type BenchPlatform, startBenchPlatform } from './lib/platform.ts'
@@ -76,7 +77,7 @@ async function measureServer(): Promise<void> {
   console.log(`${VOLUMES} volumes promotable after ${((performance.now() - began) / 1000).toFixed(0)} s`)
   const idle = await measure(measured, `${VOLUMES} volumes`)
   results.push(
-    ['revisions of etcd at rest', idle.revisions, LIMITS.revisions],
+    ['revisions of etcd by records of tenants at rest', idle.revisions, LIMITS.revisions],
     ['cores of the server at rest', idle.cores, LIMITS.cores],
   )
   if (!agents.areOpen() || (await countProtected()) !== VOLUMES) throw new Error('the volumes were not idle')
@@ -92,9 +93,8 @@ interface Measured {
   readonly relay: CountingRelay
 }
 
-async function readCounts({ platform, etcd, relay }: Measured) {
+function readCounts({ platform, relay }: Measured) {
   return {
-    revision: (await etcd.range({ key: 'nothing' })).revision,
     server: cpuMicros([platform.serverPid]),
     etcd: cpuMicros(platform.etcdPids),
     own: cpuMicros([process.pid]),
@@ -105,20 +105,21 @@ async function readCounts({ platform, etcd, relay }: Measured) {
 
 async function measure(measured: Measured, about: string): Promise<{ cores: number; revisions: number }> {
   await pause(SETTLE_MS)
-  const from = await readCounts(measured)
+  const count = await countRevisions(measured.etcd)
+  const from = readCounts(measured)
   await pause(SECONDS * 1000)
-  const to = await readCounts(measured)
+  const to = readCounts(measured)
+  const { ofTenants, byFolder } = await count()
   const cores = (name: 'server' | 'etcd' | 'own' | 'busy'): number => (to[name] - from[name]) / SECONDS / 1e6
   const others = cores('busy') - cores('server') - cores('etcd') - cores('own')
   const bytes = (name: 'sent' | 'received'): string => ((to[name] - from[name]) / SECONDS).toFixed(0)
-  const revisions = to.revision - from.revision
   console.log(
     `${NODES} nodes, ${about}, at rest for ${SECONDS} s: server ${cores('server').toFixed(3)} core,`,
-    `etcd ${cores('etcd').toFixed(3)}, ${revisions} revisions;`,
+    `etcd ${cores('etcd').toFixed(3)}, ${ofTenants} revisions of tenants;`,
     `sessions ${bytes('sent')} bytes/s to the server, ${bytes('received')} to the agents`,
-    `(other cores ${others.toFixed(2)})`,
+    `(other cores ${others.toFixed(2)}); changed keys ${JSON.stringify(Object.fromEntries(byFolder))}`,
   )
-  return { cores: cores('server'), revisions }
+  return { cores: cores('server'), revisions: ofTenants }
 }
 
 function report(): void {

@@ -135,27 +135,26 @@ function listen({ key, copies, peers, promises }: Node) {
   return listenForPeers({ host: HOST, port: 0, identity, peers: () => peers, serve, log })
 }
 
-/** Connects the primary to its peers and counts every message of a renewal. */
+/** Connects the primary to its peers and counts the messages of each renewal that was answered. */
 function connectCounted({ key, promises }: Node, relay: CountingRelay): () => CountedRenewals {
   const identity = selfSignedIdentity(key)
-  let [renewals, payload] = [0, 0]
-  const count = (message: object): void => {
-    payload += Buffer.byteLength(JSON.stringify(message))
-  }
+  let [renewals, payload, unanswered] = [0, 0, 0]
+  const sizeOf = (message: object): number => Buffer.byteLength(JSON.stringify(message))
   const counted = (connection: PeerConnection): PeerConnection => ({
     ...connection,
     request(message) {
-      renewals += 1
-      count(message)
+      unanswered += sizeOf(message)
       return connection.request(message)
     },
     sendSet(items) {
-      count(items)
+      unanswered += sizeOf(items)
       return connection.sendSet(items)
     },
     async readAnswer(deadlineMs) {
       const answer = await connection.readAnswer(deadlineMs)
-      count(answer)
+      renewals += 1
+      payload += unanswered + sizeOf(answer)
+      unanswered = 0
       return answer
     },
   })

@@ -33,7 +33,7 @@ export async function startIdleAgents(
     const agent = await openVolumeAgent(sessionUrl, node, { poolBytes: POOL_BYTES })
     agents.push(agent)
     timers.push(sendHeartbeats(agent))
-    reportPoolAfterComplete(agent)
+    reportPool(agent)
   }
   return {
     nodeIds: agents.map(({ nodeId }) => nodeId),
@@ -62,12 +62,21 @@ function sendHeartbeats({ agent }: VolumeAgent): NodeJS.Timeout {
   }, everyMs)
 }
 
-function reportPoolAfterComplete({ agent, copies }: VolumeAgent): void {
+/** Reports the pool at once, after each change of the copies, and again after each complete set. */
+function reportPool({ agent, copies }: VolumeAgent): void {
   const storage = { poolBytes: POOL_BYTES, usedBytes: 0 }
-  agent.socket.on('message', (data, isBinary) => {
-    if (isBinary || JSON.parse(String(data)).type !== 'complete') return
+  let last = ''
+  const report = (isComplete: boolean): void => {
     const pool = { storage, copies: [...copies.values()].map(offerOf), quarantined: [] }
+    const next = JSON.stringify(pool)
+    if (!isComplete && next === last) return
+    last = next
     agent.send({ type: 'status', session: agent.session, observations: [], pool })
+  }
+  report(true)
+  agent.socket.on('message', (data, isBinary) => {
+    const { type } = isBinary ? { type: '' } : JSON.parse(String(data))
+    if (type === 'complete' || type === 'delta') report(type === 'complete')
   })
 }
 
