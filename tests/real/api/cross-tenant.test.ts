@@ -21,6 +21,8 @@ let tenantIdentities: Identity[]
 let own: MarkedTenant
 let foreign: MarkedTenant
 let foreignVolume: string
+let foreignBackup: string
+let foreignNetwork: string
 
 beforeAll(async () => {
   platform = await startPlatform({ settings: { volumes: { enabled: true } } })
@@ -31,17 +33,19 @@ beforeAll(async () => {
   tenantIdentities = await makeTenantIdentities(platform)
   own = await markTenant(platform, platform.acme)
   foreign = await markTenant(platform, platform.globex)
-  foreignVolume = await makeVolume()
+  const volumesPath = `/api/v1/tenants/${platform.globex.id}/volumes`
+  const { name } = foreign.deployment
+  foreignVolume = await makeForeign(volumesPath, 'volume', { name, class: 'ephemeral', sizeBytes: 2 ** 30 })
+  foreignBackup = await makeForeign('/api/v1/backups', 'backup', { deploymentName: name })
+  foreignNetwork = await makeForeign('/api/v1/networks', 'network', { name, nodeId: foreign.node.id })
 })
 afterAll(() => platform.stop())
 
-/** Creates a volume of the tenant globex and returns its id. */
-async function makeVolume(): Promise<string> {
-  const { id, token } = platform.globex
-  const sent = { name: foreign.deployment.name, class: 'ephemeral', sizeBytes: 2 ** 30 }
-  const { status, body, text } = await platform.api(token).post(`/api/v1/tenants/${id}/volumes`, sent)
+/** Creates a record of the tenant globex and returns its id. */
+async function makeForeign(path: string, member: string, sent: object): Promise<string> {
+  const { status, body, text } = await platform.api(platform.globex.token).post(path, sent)
   if (status !== 201) throw new Error(text)
-  return String(Object(body['volume']).id)
+  return String(Object(body[member] ?? body).id)
 }
 
 const endpoints = () =>
@@ -202,11 +206,14 @@ function objectPairs(): { [parameter: string]: (readonly [foreign: string, missi
       [tokenId, `tok_${'0'.repeat(26)}`],
       [node.id, `node_${'0'.repeat(26)}`],
       [foreignVolume, `vol_${'0'.repeat(26)}`],
+      [foreignBackup, `bak_${'0'.repeat(26)}`],
+      [foreignNetwork, `net_${'0'.repeat(26)}`],
     ],
     nodeId: [[node.id, `node_${'0'.repeat(26)}`]],
     snap: [['none', 'none']],
     nodeName: [[node.name, `m${'0'.repeat(node.name.length - 1)}`]],
     revision: [['1', '1']],
+    epoch: [['1', '1']],
     host: [[platform.registryHost, platform.registryHost]],
     code: [['not_found', 'not_found']],
     namespace: [['resources', 'resources']],

@@ -57,6 +57,12 @@ async function makeExamples(): Promise<Examples> {
     await makeNode(platform.baseUrl, api, 'leaving'),
   ]
   await makeNode(platform.baseUrl, api, 'released')
+  const backups: string[] = []
+  for (let made = 0; made < 2; made += 1) {
+    const { body } = await api.post('/api/v1/backups', { deploymentName: 'standing' })
+    backups.push(String(body['id']))
+  }
+  const [kept = '', deleted = ''] = backups
   return {
     parameters: {
       '*': {
@@ -72,6 +78,9 @@ async function makeExamples(): Promise<Examples> {
         resource: 'standing',
       },
       'DELETE /api/v1/nodes/{id}': { id: leaving },
+      'GET /api/v1/backups/{id}': { id: kept },
+      'POST /api/v1/backups/{id}/restore': { id: kept },
+      'DELETE /api/v1/backups/{id}': { id: deleted },
       'GET /api/v1/nodes/{id}/containers': { id: `node_${'0'.repeat(26)}` },
       'DELETE /api/v1/deployments/{name}': name,
       'POST /api/v1/deployments/{name}/secrets/rotate': { name: 'rotating' },
@@ -82,6 +91,7 @@ async function makeExamples(): Promise<Examples> {
     bodies: {
       'POST /api/v1/deployments': { kind: 'Deployment', name: 'arriving', image, labels: { a: 'b' } },
       'POST /api/v1/deployments/{name}/rollback': { revision: 1 },
+      'POST /api/v1/backups': { deploymentName: 'standing' },
       'PUT /api/v1/deployments/{name}': { replicas: 2, healthCheck: { type: 'exec', command: ['true'] } },
       'POST /api/v1/tenants': { name: 'initech' },
       'PATCH /api/v1/tenants/{tenant}': { quotas: { nodes: 7 } },
@@ -148,10 +158,10 @@ function report(what: string, output: string): void {
 }
 
 /**
- * Operations that run separately. schemathesis reuses ids that it has seen, so operations that delete nodes would break
+ * Operations that run separately. schemathesis reuses ids that it has seen, so operations that delete nodes or backups would break
  * the other requests. The list of a node's containers rightly answers 503, because no agent is connected.
  */
-const APART = '^(deleteNode|releaseNodeClaim|listNodeContainers)$'
+const APART = '^(deleteNode|releaseNodeClaim|listNodeContainers|deleteBackup)$'
 
 test('schemathesis as tenant-admin finds no fault, on every endpoint except revoking its own token', {
   timeout: RUN_MS,

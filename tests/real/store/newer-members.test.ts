@@ -215,13 +215,25 @@ const REQUEST_KINDS: readonly [
       .send('PATCH', `/api/v1/tenants/${world.tenant}`, { quotas: { containers: 100 + below(100) } }),
 ]
 
+/** Names a network in a new deployment, which changes the record of the network's name. */
+async function useNetwork(): Promise<void> {
+  const { api, platform, store, tenant } = world
+  const [first] = store.list(nodes, tenant)
+  await api.post(NETWORKS, { name: 'used', nodeId: first?.record.id ?? '' })
+  await newer.caughtUp()
+  const spec = { kind: 'Deployment', name: 'user', image: platform.image, replicas: 0, networks: ['used'] }
+  const { status, text } = await api.post(DEPLOYMENTS, spec)
+  expect(status, text).toBe(201)
+  await newer.caughtUp()
+}
+
 /** Releases all nodes and deletes the other tenant with its deployment, which changes records before they are deleted. */
 async function endAll(): Promise<void> {
   const { store, platform, tenant, api } = world
   const other = platform.api(platform.globex.token)
   await other.post(DEPLOYMENTS, { kind: 'Deployment', name: 'last', image: platform.image, replicas: 0 })
   await createNetwork()
-  await newer.caughtUp()
+  await useNetwork()
   for (const { record } of store.list(nodes, tenant))
     expect((await api.delete(`/api/v1/nodes/${record.id}`)).status).toBeLessThan(300)
   const leadership = {

@@ -196,6 +196,7 @@ export const ROWS: { readonly [endpoint: string]: Row } = {
 export const NONEXISTENT: { readonly [parameter: string]: string } = {
   name: 'no-such-name',
   revision: '1',
+  epoch: '1',
   host: 'registry.not-allowed.example',
   id: 'tok_00000000000000000000000000',
   code: 'not_found',
