@@ -133,6 +133,17 @@ const bugs: readonly Omit<Bug, 'inFailures'>[] = [
     edits: [core('promotion/primary.ts', 'if (cv <= durable.cv) return state\n', '')],
     seenBy: ['promises-needed', 'one-writer'],
   },
+  {
+    name: 'group without the volumes of a rolled back writer',
+    edits: [
+      server(
+        'operations/volumes/volume-users.ts',
+        'return hasLostPrimaries(mounts, nodeId, primaryOf) ? [] : mounts\n',
+        'return hasLostPrimaries(mounts, nodeId, primaryOf) ? [] : mounts.slice(mounts.length)\n',
+      ),
+    ],
+    seenBy: ['group-together', 'settled'],
+  },
 ]
 
 export const PROMOTION_BUGS: readonly Bug[] = bugs.map((bug) => ({ ...bug, inFailures: true }))
