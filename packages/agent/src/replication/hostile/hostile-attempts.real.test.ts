@@ -22,7 +22,8 @@ const COMPARE_EVERY = 25
 const IDLE = inRun(0, 48)
 /** Attackers and victim are one process, so this bounds both. */
 const MAX_GROWTH_BYTES = 256 * 1024 ** 2
-const MAX_CONNECTIONS = 128
+/** Connections that have not proved a key, from addresses at which no peer is known. */
+const MAX_STRANGERS = 64
 const MAX_PER_ADDRESS = 16
 
 let world: HostileWorld
@@ -128,8 +129,12 @@ test('many connections from many addresses keep within the limits', async () => 
   )
   for (const socket of crowd) socket.on('error', () => {})
   const settled = Promise.all(crowd.map((socket) => new Promise((resolve) => socket.once('close', resolve))))
-  await waitUntil(() => countConnections(port)[0] === MAX_CONNECTIONS, { what: 'the port is full' })
-  expect(countConnections(port)[1]).toBeLessThanOrEqual(MAX_PER_ADDRESS)
+  const areOpen = () => crowd.filter(({ closed }) => !closed).length
+  // Late handshakes end all of them after five seconds, with or without the limits.
+  await waitUntil(() => areOpen() <= MAX_STRANGERS, { what: 'only some are left', timeoutMs: 4_000 })
+  const [all, ofOneAddress] = countConnections(port)
+  expect(all).toBeLessThanOrEqual(MAX_STRANGERS)
+  expect(ofOneAddress).toBeLessThanOrEqual(MAX_PER_ADDRESS)
   for (const socket of crowd) socket.destroy()
   await settled
   await waitUntil(() => countConnections(port)[0] === 0, { what: 'every connection is closed' })
