@@ -81,7 +81,12 @@ async function run({
     log.warn({}, 'no fencer: volumes of this node get no promotable copies')
   const exchange = { peers, promiseLeaseMs, openPool, fencer }
   const given = defined({ peerAddress, securePeerAddress, ...exchange, oomKills: openOomKills(log) })
-  const machine = { host: createHostVolumes(cgroup), freezer: createWriterFreezer(cgroup), cgroup, usage: createUsageReader(folder) }
+  const machine = {
+    host: createHostVolumes(cgroup),
+    freezer: createWriterFreezer(cgroup),
+    cgroup,
+    usage: createUsageReader(folder),
+  }
   const agent = await startAgent({ state, folder, engine, startSession, router, ...machine, ...given, log })
   log.info({ node: state.nodeName, id: state.nodeId, server: state.server }, 'agent started')
   await new Promise<void>((resolve) => {

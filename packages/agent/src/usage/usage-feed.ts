@@ -56,7 +56,8 @@ export function createUsageFeed(deps: FeedDeps): UsageFeed {
     begin(newestAgeMs) {
       stop()
       // The sample that the server has is a little older than it says, by the time that messages take.
-      const known = newestAgeMs === undefined ? 0 : history.firstAfter(sampler.now() - newestAgeMs + stepMs / 2)
+      const known =
+        newestAgeMs === undefined ? 0 : history.firstAfter(sampler.now() - newestAgeMs + stepMs / 2)
       unsent = Math.min(known, refillFrom ?? known)
       refillFrom = undefined
       isActive = true

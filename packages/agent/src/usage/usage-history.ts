@@ -43,8 +43,7 @@ export function createUsageHistory(): UsageHistory {
       for (const [id, ring] of rings) if ((ring.newest ?? 0) <= number - USAGE_SLOTS) rings.delete(id)
     },
     newest: () => newest?.number,
-    latest: (nowMs) =>
-      newest && { ageMs: Math.max(0, Math.round(nowMs - newest.atMs)), ...newest.round },
+    latest: (nowMs) => newest && { ageMs: Math.max(0, Math.round(nowMs - newest.atMs)), ...newest.round },
     firstAfter: (afterMs) => {
       for (const [number, atMs] of times) if (atMs > afterMs) return number
       return (newest?.number ?? -1) + 1
@@ -94,12 +93,7 @@ const nodeValues = ({ cpuMillis, memoryBytes, loadMillis, diskUsedBytes }: NodeS
 ]
 
 /** Nothing for a container without a sample in these rounds. */
-function seriesOf(
-  id: AssignmentId,
-  ring: UsageRing | undefined,
-  first: number,
-  last: number,
-): UsageSeries[] {
+function seriesOf(id: AssignmentId, ring: UsageRing | undefined, first: number, last: number): UsageSeries[] {
   if (ring === undefined || (ring.newest ?? -1) < first) return []
   const column = (index: number): (number | null)[] => ring.column(index, first, last)
   return [{ id, cpuMillis: column(0), memoryBytes: column(1), rx: column(2), tx: column(3) }]

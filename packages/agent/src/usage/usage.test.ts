@@ -36,7 +36,11 @@ describe('the history', () => {
     expect(parts.map(({ series }) => series.length)).toEqual([MAX_SENT_SERIES, 1])
     expect(parts.map(({ node }) => node?.length)).toEqual([USAGE_SLOTS, undefined])
     const [{ agesMs, series } = { agesMs: [], series: [] }] = parts
-    expect([agesMs.length, agesMs[0], agesMs.at(-1)]).toEqual([USAGE_SLOTS, (USAGE_SLOTS - 1) * STEP_MS + 5, 5])
+    expect([agesMs.length, agesMs[0], agesMs.at(-1)]).toEqual([
+      USAGE_SLOTS,
+      (USAGE_SLOTS - 1) * STEP_MS + 5,
+      5,
+    ])
     expect([series[0]?.cpuMillis[0], series[0]?.cpuMillis.at(-1)]).toEqual([40, USAGE_SLOTS + 39])
   })
 
@@ -52,7 +56,9 @@ describe('the history', () => {
     const history = createUsageHistory()
     expect([history.newest(), history.latest(0), history.parts(0, 5)]).toEqual([undefined, undefined, []])
     addRounds(history, 3, 1)
-    expect([history.firstAfter(0), history.firstAfter(STEP_MS), history.firstAfter(3 * STEP_MS)]).toEqual([0, 1, 3])
+    expect([history.firstAfter(0), history.firstAfter(STEP_MS), history.firstAfter(3 * STEP_MS)]).toEqual([
+      0, 1, 3,
+    ])
   })
 })
 
@@ -127,7 +133,10 @@ describe('the feed', () => {
 describe('the sampler', () => {
   const reading = (cpuNanos: number): ContainerReading => ({ cpuNanos, memoryBytes: 5 })
 
-  function samplerOf(read: (containerId: string) => ContainerReading | undefined, running: RunningContainer[]) {
+  function samplerOf(
+    read: (containerId: string) => ContainerReading | undefined,
+    running: RunningContainer[],
+  ) {
     const machine = async () => ({ busyMs: 500 * performance.now(), memoryBytes: 7 })
     const sampler = startSampler({
       reader: { container: read, machine },
@@ -140,10 +149,10 @@ describe('the sampler', () => {
 
   test('leaves a container that cannot be read out and counts it', async () => {
     const running = [1, 2, 3].map((number) => ({ id: idOf(number), containerId: `c${number}`, pid: 1 }))
-    const sampler = samplerOf((id) => (id === 'c2' ? undefined : reading(1)), [
-      ...running,
-      { id: idOf(4), containerId: 'c4', pid: undefined },
-    ])
+    const sampler = samplerOf(
+      (id) => (id === 'c2' ? undefined : reading(1)),
+      [...running, { id: idOf(4), containerId: 'c4', pid: undefined }],
+    )
     await sampler.sample()
     const { containers, unread } = sampler.history.latest(performance.now()) ?? {}
     expect(containers).toEqual([
@@ -155,7 +164,10 @@ describe('the sampler', () => {
 
   test('takes a round each step without heartbeats, and none too early', async () => {
     let cpuNanos = 0
-    const read = () => reading((cpuNanos += 2_525_000_000))
+    const read = () => {
+      cpuNanos += 2_525_000_000
+      return reading(cpuNanos)
+    }
     const sampler = samplerOf(read, [{ id: idOf(1), containerId: 'c', pid: 1 }])
     await sampler.sample()
     await sampler.sample()

@@ -47,7 +47,8 @@ export function createRemoteBroker(deps: RemoteBrokerDeps): Broker {
     sealEnvironment: async (request) =>
       (await ask('environment', request.assignmentId, request, sealedAnswerShape)) ?? UNAVAILABLE,
     sealCredential: async (request) =>
-      (await ask('credential', request.assignmentId ?? request.volume ?? '', request, sealedAnswerShape)) ?? UNAVAILABLE,
+      (await ask('credential', request.assignmentId ?? request.volume ?? '', request, sealedAnswerShape)) ??
+      UNAVAILABLE,
   }
 }
 

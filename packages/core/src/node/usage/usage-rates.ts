@@ -45,10 +45,7 @@ export function sampleBetween(
 const growth = (before: number | undefined, after: number | undefined): number | undefined =>
   before === undefined || after === undefined || after < before ? undefined : after - before
 
-function throttledPercent(
-  before: ContainerReading | undefined,
-  after: ContainerReading,
-): number | undefined {
+function throttledPercent(before: ContainerReading | undefined, after: ContainerReading): number | undefined {
   const periods = growth(before?.periods, after.periods)
   const throttled = growth(before?.throttled, after.throttled)
   if (periods === undefined || throttled === undefined) return undefined

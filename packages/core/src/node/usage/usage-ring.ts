@@ -29,7 +29,7 @@ export function createUsageRing(slots = USAGE_SLOTS): UsageRing {
   // Slots before the start of the process have negative numbers.
   const at = (slot: number): number => (((slot % slots) + slots) % slots) * COLUMNS
   const isKept = (slot: number): boolean => newest !== undefined && slot <= newest && slot > newest - slots
-  const valueOf = (column: number, slot: number): number =>
+  const cellAt = (column: number, slot: number): number =>
     isKept(slot) ? (cells[at(slot) + column] ?? Number.NaN) : Number.NaN
   /** Empties the slots between the newest one and this one, which still hold values of an hour ago. */
   const advance = (slot: number): void => {
@@ -56,13 +56,13 @@ export function createUsageRing(slots = USAGE_SLOTS): UsageRing {
     fill: (slot, values) => write(slot, values, true),
     column: (column, first, last) =>
       Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => {
-        const value = valueOf(column, first + index)
+        const value = cellAt(column, first + index)
         return Number.isNaN(value) ? null : Math.round(value)
       }),
     mean(column, first, last) {
       let [sum, count] = [0, 0]
       for (let slot = first; slot <= last; slot += 1) {
-        const value = valueOf(column, slot)
+        const value = cellAt(column, slot)
         if (Number.isNaN(value)) continue
         sum += value
         count += 1

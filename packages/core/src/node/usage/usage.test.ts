@@ -59,11 +59,13 @@ test.each([
   [2, '1000', 'inactive_file 1500\n', 1000],
   [2, 'x', 'inactive_file 300\n', undefined],
 ] as const)('memory of cgroup v%i with usage %s and %j is %j', (version, usage, stat, expected) =>
-  expect(memoryInUse(version, usage, stat)).toBe(expected))
+  expect(memoryInUse(version, usage, stat)).toBe(expected),
+)
 
 describe('network counters', () => {
   const head = 'Inter-|   Receive\n face |bytes    packets\n'
-  const line = (name: string, rx: number, tx: number) => `  ${name}: ${rx} 1 0 0 0 0 0 0 ${tx} 1 0 0 0 0 0 0\n`
+  const line = (name: string, rx: number, tx: number) =>
+    `  ${name}: ${rx} 1 0 0 0 0 0 0 ${tx} 1 0 0 0 0 0 0\n`
 
   test('are summed over all interfaces but the loopback', () => {
     const text = head + line('lo', 5, 5) + line('eth0', 100, 10) + line('eth1', 1, 2)
@@ -89,7 +91,14 @@ describe('a sample', () => {
   const before = { cpuNanos: 1_000_000_000, memoryBytes: 10, periods: 100, throttled: 10, rx: 1000, tx: 50 }
 
   test('has rates since the reading before', () => {
-    const after = { cpuNanos: 6_000_000_000, memoryBytes: 20, periods: 200, throttled: 35, rx: 21_000, tx: 50 }
+    const after = {
+      cpuNanos: 6_000_000_000,
+      memoryBytes: 20,
+      periods: 200,
+      throttled: 35,
+      rx: 21_000,
+      tx: 50,
+    }
     expect(sampleBetween(before, { ...after, pids: 3 }, 10_000)).toEqual({
       cpuMillis: 500,
       memoryBytes: 20,
