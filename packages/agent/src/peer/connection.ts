@@ -17,6 +17,11 @@ import { PeerError } from './peer-error.ts'
 
 /** A connection on which no bytes move for this long is closed. */
 const IDLE_MS = 60_000
+/**
+ * After this much silence the kernel asks the other machine every second whether it still lives, and gives up after ten
+ * questions. A machine that loses its power sends nothing that would end the long wait for its last answer.
+ */
+const KEEP_ALIVE_MS = 10_000
 /** A connection that is closed while bytes arrive would lose the answer, so they are read for this long. */
 const FINISH_MS = 5_000
 /** Longest frame of bytes; btrfs writes at most this many at once into a pipe. */
@@ -49,6 +54,7 @@ export function createPeerConnection(socket: TLSSocket): PeerConnection {
   const frames = createFrameReader(socket)
   // Readers and writers of the socket report its errors.
   socket.on('error', () => {})
+  socket.setKeepAlive(true, KEEP_ALIVE_MS)
   socket.setTimeout(IDLE_MS, () => socket.destroy(new PeerError('timeout', 'No bytes moved in time.')))
   const send = (kind: 'header' | 'answer' | 'trailer' | 'set', message: object): Promise<void> =>
     writeFrame(socket, kind, Buffer.from(JSON.stringify(message)))

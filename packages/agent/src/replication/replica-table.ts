@@ -21,13 +21,19 @@ export interface ReplicaEntry {
   needsFull: boolean
 }
 
+/**
+ * `unreachable`: nothing is sent until the node answers. `refused`: the node wants no bytes now and may agree in the next
+ * round, so the delay stays short. `failed`: bytes were sent in vain, so each delay is longer than the one before.
+ */
+export type CopyFailure = 'unreachable' | 'refused' | 'failed'
+
 export interface ReplicaTable {
   of(volume: VolumeId, node: NodeId): ReplicaEntry
   factsOf(volume: VolumeId, nodes: readonly NodeId[]): ReplicaFacts[]
   /** Records which checkpoints the replica has, and up to which time it has everything. */
   acknowledge(entry: ReplicaEntry, held: readonly VolumeCheckpoint[], asOfMs: number | undefined): void
-  /** Delays the next attempt. `isUnreachable`: until the node answers; otherwise longer after each failure. */
-  recordFailure(entry: ReplicaEntry, isUnreachable?: boolean): void
+  /** Delays the next attempt. */
+  recordFailure(entry: ReplicaEntry, failure: CopyFailure): void
   /** Forgets replicas that are not desired. */
   keepOnly(volumes: ReadonlyMap<VolumeId, readonly NodeId[]>): void
 }
@@ -56,11 +62,12 @@ export function createReplicaTable(monotonicMs: () => number, retryMs: number): 
       entry.isUnreachable = false
       if (asOfMs !== undefined) entry.asOfMs = Math.max(entry.asOfMs ?? asOfMs, asOfMs)
     },
-    recordFailure(entry, isUnreachable = false) {
-      entry.isUnreachable = isUnreachable
-      if (isUnreachable) return
-      entry.retryAtMs = monotonicMs() + Math.min(MAX_DELAY_MS, retryMs * 2 ** entry.failures)
-      entry.failures += 1
+    recordFailure(entry, failure) {
+      entry.isUnreachable = failure === 'unreachable'
+      if (entry.isUnreachable) return
+      const factor = failure === 'failed' ? 2 ** entry.failures : 1
+      entry.retryAtMs = monotonicMs() + Math.min(MAX_DELAY_MS, retryMs * factor)
+      if (failure === 'failed') entry.failures += 1
     },
     keepOnly(volumes) {
       for (const [volume, ofVolume] of entries) {

@@ -3,7 +3,7 @@
 
 import { asNodeId, asVolumeId, type DesiredCopy } from '@holdfast/contract'
 import pino from 'pino'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { PeerError, type PeerFault } from '../peer/peer-error.ts'
 import type { VolumePool } from '../ports/volume-pool.ts'
 import { createReplicaTable } from './replica-table.ts'
@@ -16,11 +16,7 @@ const ROUND_MS = 5_000
 const HELD = [{ epoch: 1, number: 3 }]
 
 function world() {
-  const state: { nowMs: number; fault: PeerFault | undefined; sent: number } = {
-    nowMs: 0,
-    fault: undefined,
-    sent: 0,
-  }
+  const state: { nowMs: number; fault?: PeerFault; refusal?: string; sent: number } = { nowMs: 0, sent: 0 }
   const monotonicMs = () => state.nowMs
   const table = createReplicaTable(monotonicMs, ROUND_MS)
   const confirm = () => table.acknowledge(table.of(VOLUME, B), HELD, undefined)
@@ -40,6 +36,7 @@ function world() {
       async copy() {
         state.sent += 1
         if (state.fault !== undefined) throw new PeerError(state.fault, 'in the test')
+        if (state.refusal !== undefined) return { kind: 'refused', reason: state.refusal }
         return { kind: 'stored' }
       },
     },
@@ -67,7 +64,7 @@ test('a machine that was away gets a checkpoint as soon as it answers', async ()
   state.fault = 'unreachable'
   for (let nowMs = 0; nowMs <= 35_000; nowMs += ROUND_MS) await roundAt(nowMs)
   const before = state.sent
-  state.fault = undefined
+  delete state.fault
   state.nowMs = 36_000
   confirm()
   expect(await roundAt(36_000)).toBe(before + 1)
@@ -79,13 +76,38 @@ test('a replica that cannot be reached is not asked to store anything until it a
   expect([await roundAt(0), await roundAt(5_000), await roundAt(20_000)]).toEqual([1, 1, 1])
 })
 
-test('a replica that answers and stores nothing is sent checkpoints after growing delays', async () => {
-  const { state, confirm, roundAt } = world()
-  state.fault = 'cut'
-  const attempts: number[] = []
-  for (let nowMs = 0; nowMs <= 35_000; nowMs += ROUND_MS) {
-    confirm()
-    attempts.push(await roundAt(nowMs))
+describe('a replica that answers and stores nothing', () => {
+  /** The number of attempts after each of eight rounds. */
+  async function attemptsIn({ confirm, roundAt }: ReturnType<typeof world>): Promise<number[]> {
+    const attempts: number[] = []
+    for (let nowMs = 0; nowMs <= 35_000; nowMs += ROUND_MS) {
+      confirm()
+      attempts.push(await roundAt(nowMs))
+    }
+    return attempts
   }
-  expect(attempts).toEqual([1, 2, 2, 3, 3, 3, 3, 4])
+
+  test('is sent checkpoints after growing delays', async () => {
+    const here = world()
+    here.state.fault = 'cut'
+    expect(await attemptsIn(here)).toEqual([1, 2, 2, 3, 3, 3, 3, 4])
+  })
+
+  test.each(['failed', 'corrupt', 'no_room', 'old_epoch'])(
+    'is sent checkpoints after growing delays if it answers %s',
+    async (refusal) => {
+      const here = world()
+      here.state.refusal = refusal
+      expect(await attemptsIn(here)).toEqual([1, 2, 2, 3, 3, 3, 3, 4])
+    },
+  )
+
+  test.each(['no_copy', 'not_replica', 'not_primary', 'unknown_epoch', 'unknown_base'])(
+    'is asked in every round while its desired state is older: %s',
+    async (refusal) => {
+      const here = world()
+      here.state.refusal = refusal
+      expect(await attemptsIn(here)).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
+    },
+  )
 })

@@ -1,5 +1,5 @@
 // Sends checkpoints to the replicas: one stream per node at a time, the volume that has waited longest first. A stream that
-// fails is repeated with growing delays; the replica then tells from which checkpoint to continue.
+// fails is repeated after growing delays; the replica then tells from which checkpoint to continue.
 
 import { defined, type NodeId, type Peer, type VolumeCheckpoint, type VolumeId } from '@holdfast/contract'
 import { baseOf, includesCheckpoint, SILENT_MS } from '@holdfast/core/node'
@@ -35,6 +35,8 @@ export interface CopySender {
 
 /** Refusals after which changes to a base cannot succeed. */
 const NEEDS_FULL = ['failed', 'corrupt', 'interrupted', 'unknown_base']
+/** Refusals before any byte, until the node has received the same desired state as this one, as after a promotion. */
+const NOT_YET = ['no_copy', 'not_replica', 'not_primary', 'unknown_epoch', 'unknown_base']
 
 export function createCopySender(deps: SendDeps): CopySender {
   const running = new Map<NodeId, Promise<void>>()
@@ -58,7 +60,8 @@ async function sendAll(deps: SendDeps, peer: Peer): Promise<void> {
     try {
       await sendOne(deps, pool, peer, next)
     } catch (error) {
-      deps.table.recordFailure(entry, error instanceof PeerError && error.fault === 'unreachable')
+      const isUnreachable = error instanceof PeerError && error.fault === 'unreachable'
+      deps.table.recordFailure(entry, isUnreachable ? 'unreachable' : 'failed')
       const message = error instanceof Error ? error.message : String(error)
       deps.log.warn({ volume: one.volume, ...target, peer: peer.nodeId, message }, 'checkpoint not sent')
     } finally {
@@ -101,7 +104,7 @@ async function sendOne(
   const request = { request: 'copy', volume, checkpoint: target, ...times } as const
   const copied = await requests.copy(peer, request, () => pool.send(volume, target, base))
   if (copied.kind === 'refused') {
-    table.recordFailure(entry)
+    table.recordFailure(entry, NOT_YET.includes(copied.reason) ? 'refused' : 'failed')
     if (base !== undefined && NEEDS_FULL.includes(copied.reason)) entry.needsFull = true
     log.warn({ volume, ...target, peer: peer.nodeId, reason: copied.reason }, 'checkpoint refused')
     return
