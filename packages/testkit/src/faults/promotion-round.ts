@@ -27,6 +27,7 @@ export async function runRound(
   fault: MachineFault,
   { lastsMs = 0 }: RoundOptions = {},
 ): Promise<GroupResult[]> {
+  await untilApart(world)
   const { from, to } = await untilSettled(world)
   const cuts = await Promise.all(world.groups.map((group) => prepare(world, group, from)))
   const endWatch = await watchMachineStalls()
@@ -39,6 +40,7 @@ export async function runRound(
   const promoted = await Promise.all(
     cuts.map(async (cut) => ({ cut, promotedMs: await untilPromoted(world, cut, to, begun) })),
   )
+  world.promotedAtMs = bootClockMs()
   const stalledMs = await endWatch()
   await waitUntil(() => bootClockMs() - begun.atMs >= lastsMs, {
     what: 'the fault has lasted long enough',
@@ -49,7 +51,20 @@ export async function runRound(
   await untilSettled(world)
   await untilListed(world, cuts)
   const moved = { from, to, begun, fault, endMs, stalledMs }
-  return Promise.all(promoted.map(({ cut, promotedMs }) => checkPromotion(world, cut, promotedMs, moved)))
+  const results: GroupResult[] = []
+  // One after another: a tenant has few downloads at the same time.
+  for (const { cut, promotedMs } of promoted)
+    results.push(await checkPromotion(world, cut, promotedMs, moved))
+  return results
+}
+
+/** A volume is not promoted twice within a short time, so a fault that follows too soon would only measure that wait. */
+async function untilApart({ promotedAtMs }: PromotionWorld): Promise<void> {
+  const { apartMs } = PROMOTION
+  await waitUntil(() => bootClockMs() - promotedAtMs > apartMs, {
+    what: 'the volumes may be promoted again',
+    timeoutMs: apartMs + 10_000,
+  })
 }
 
 /** Waits until the writer has written some lines since. */

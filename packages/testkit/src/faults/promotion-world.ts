@@ -20,11 +20,12 @@ import { poolOf, pushWitness, readLines, type WitnessLine, witnessBody } from '.
 
 /** The shipped times in the long run, a fifth of them otherwise. */
 export const PROMOTION = LONG
-  ? { leaseSeconds: undefined, settings: {}, promotedMs: 30_000 }
+  ? { leaseSeconds: undefined, settings: {}, promotedMs: 30_000, apartMs: 60_000 }
   : {
       leaseSeconds: 2.4,
       settings: { silentSeconds: 2, apartSeconds: 1, maxLagSeconds: 60 },
       promotedMs: 8_000,
+      apartMs: 1_000,
     }
 
 /** A deployment of the witness and its volume. */
@@ -39,6 +40,8 @@ export interface PromotionWorld extends FaultWorld {
   readonly watch: WriterWatch
   readonly groups: readonly WitnessGroup[]
   readonly leftBehind: LeftBehind
+  /** When the last writer was ready after a promotion, on CLOCK_BOOTTIME. */
+  promotedAtMs: number
   readVolume(id: string): Promise<VolumeView>
   stop(): Promise<void>
 }
@@ -79,6 +82,7 @@ export async function startPromotionWorld(
     lab: cluster.lab,
     groups: made,
     leftBehind: createLeftBehind(),
+    promotedAtMs: 0,
     watch: await watchWriters(cluster.lab),
     fencer: cluster.agents.fencer,
     startFencer: cluster.agents.startFencer,
