@@ -74,7 +74,19 @@ test('a crash during an enrollment keeps the previous node', async () => {
 test('counts the starts of the agent', async () => {
   const { path } = makeTempFolder('starts')
   expect([await countStart(path), await countStart(path), await countStart(path)]).toEqual([1, 2, 3])
+  writeFileSync(join(path, 'starts'), '1000000\n')
+  expect(await countStart(path)).toBe(1_000_001)
 })
+
+test.each(['', '\0\0\0', '3x', '-1', '1e3', '9'.repeat(20)])(
+  'does not start with the unreadable count of starts %j, and keeps the file',
+  async (text) => {
+    const { path } = makeTempFolder('garbled')
+    writeFileSync(join(path, 'starts'), text)
+    await expect(countStart(path)).rejects.toThrow('write a number into the file')
+    expect(readFileSync(join(path, 'starts'), 'utf8')).toBe(text)
+  },
+)
 
 test('a text sealed to a node is opened only by that node and only if it is unchanged', () => {
   const [mine, other] = [generateNodeKeys(), generateNodeKeys()]

@@ -124,13 +124,26 @@ export async function saveClosedBut(folder: string, closedBut: readonly string[]
   await writeDurably(path, `${encodeOpen(kept, 2)}\n`)
 }
 
-/** Counts the agent's starts, so that its observations have higher sequence numbers than those of earlier starts. */
+/** A number above every real count of starts, and low enough for the sequence numbers that are computed from it. */
+const SURELY_UNUSED_START = 1_000_000
+
+/**
+ * Counts the agent's starts, so that its observations have higher sequence numbers than those of earlier starts. Throws if
+ * the count is unreadable: a number that is used twice makes old reports and old promises look new.
+ */
 export async function countStart(folder: string): Promise<number> {
   const path = join(folder, STARTS_FILE)
-  const before = Number(await readIfExists(path)) || 0
+  const text = (await readIfExists(path)) ?? '0'
+  const before = /^\d+\s*$/.test(text) ? Number(text) : Number.NaN
+  if (!Number.isSafeInteger(before)) throw new Error(unreadableStarts(path))
   await writeDurably(path, String(before + 1))
   return before + 1
 }
+
+const unreadableStarts = (path: string): string =>
+  `The file ${path} does not contain the number of starts of this agent, and no number may be used twice. Check the disk of ` +
+  `this machine, write a number into the file that is higher than every earlier one, for example ${SURELY_UNUSED_START}, ` +
+  'and start the agent again.'
 
 async function readIfExists(path: string): Promise<string | undefined> {
   try {
