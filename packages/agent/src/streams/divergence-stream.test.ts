@@ -35,6 +35,7 @@ function serverEnd(read: Divergences['read'] | undefined) {
     received: () => received,
     open: (stream = 1) => streams.handle({ type: 'open', stream, kind: 'divergence', divergence: KEPT }),
     credit: (bytes: number) => streams.handle({ type: 'credit', stream: 1, bytes }),
+    ends: () => messages.filter(({ type }) => type === 'end'),
     ended: (stream = 1): Promise<End> =>
       vi.waitFor(() => {
         const found = messages.find(
@@ -97,6 +98,20 @@ test('ends with an error if the source fails after all its bytes were sent', asy
   server.open()
   server.credit(1024 ** 2)
   expect(await server.ended()).toEqual({ type: 'end', stream: 1, error: 'data_unreadable' })
+})
+
+test('ends with an error, and with nothing before it, if the digest rejects long after the last byte', async () => {
+  const { stream } = aSource(3)
+  const { promise: digest, reject } = Promise.withResolvers<typeof DIGEST>()
+  const server = serverEnd(async () => ({ stream, digest }))
+  server.open()
+  server.credit(1024 ** 2)
+  await vi.waitFor(() => expect([server.received(), stream.readableEnded]).toEqual([3 * 64 * 1024, true]))
+  for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  expect(server.ends()).toEqual([])
+  reject(new PoolError('failed', 'exit 2'))
+  await server.ended()
+  expect(server.ends()).toEqual([{ type: 'end', stream: 1, error: 'data_unreadable' }])
 })
 
 const unreadable: Divergences['read'] = async () => {
