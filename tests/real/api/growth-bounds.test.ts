@@ -1,16 +1,16 @@
 // Data of a tenant without a quota is limited, too: the total size of its events, and the number of unused join tokens.
 
 import type { TenantId, TokenId } from '@holdfast/contract'
-import { applyRetention, boundBytes, type Retention } from '@holdfast/server/loops/retention'
+import { ANSWER_BYTES, applyRetention, boundBytes, type Retention } from '@holdfast/server/loops/retention'
 import type { Caller } from '@holdfast/server/operations/caller'
 import { listEvents } from '@holdfast/server/operations/events/read-events'
 import { createIdempotentAnswers } from '@holdfast/server/operations/idempotency'
 import { sweepJoinTokens } from '@holdfast/server/operations/nodes/clean-up-nodes'
 import { issueJoinToken } from '@holdfast/server/operations/nodes/issue-join-token'
 import { recordEvent } from '@holdfast/server/operations/record-write'
-import { events, joinTokens, tokens } from '@holdfast/server/store/records'
+import { events, idempotentAnswers, joinTokens, tokens } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
-import { globally } from '@holdfast/server/store/transaction'
+import { globally, inTenant } from '@holdfast/server/store/transaction'
 import { realClock as clock, realIds as ids } from '@holdfast/server/system-clock'
 import { sharedEtcd, uniqueName } from '@holdfast/testkit'
 import * as world from '@holdfast/testkit/controllers/placing-world'
@@ -115,6 +115,31 @@ test('events are bounded by number and age as well, the oldest first', async () 
   const later = { now: () => clock.now() + 31 * 24 * 3_600_000 }
   await applyRetention({ store, clock: later, retention: keep({}) })
   expect((await listEventNames(store, tenant)).names).toEqual([])
+})
+
+test('responses kept for idempotency keys are bounded by bytes, and are no bytes of the tenant', async () => {
+  const { store, tenant } = await storeWithTenant()
+  const before = store.storedBytes(tenant)
+  const expiresAt = new Date(clock.now() + 3_600_000).toISOString()
+  const answer = {
+    v: 1,
+    requestHash: '',
+    status: 201,
+    body: { text: 'x'.repeat(1000 * KIB) },
+    etag: null,
+    expiresAt,
+  }
+  for (let index = 0; index < 20; index += 1)
+    await world.write(store, (transaction) =>
+      transaction.put(inTenant(tenant, idempotentAnswers, `key-${String(index).padStart(2, '0')}`), answer),
+    )
+  await store.fresh()
+  expect(store.bytesOf(idempotentAnswers, tenant)).toBeGreaterThan(ANSWER_BYTES)
+  expect(store.storedBytes(tenant)).toBe(before)
+  await boundBytes({ store, clock, retention: keep({}) })
+  await store.fresh()
+  const left = store.keysOf(idempotentAnswers, tenant).map(({ id }) => id)
+  expect([left.length, left.at(-1)]).toEqual([16, 'key-19'])
 })
 
 async function administrator(store: Store, tenant: TenantId): Promise<Caller> {

@@ -33,7 +33,10 @@ export const QUOTA_TEXTS: { readonly [kind in QuotaKind]: WordText } = {
   jobs_running: { meaning: 'How many jobs the tenant may run at once. Jobs are not available yet.' },
   secrets: { meaning: 'How many secrets the tenant may have.' },
   backups: { meaning: 'How many backups of deployments the tenant may have.' },
-  stored_bytes: { meaning: 'The size of all records of the tenant in the store.' },
+  stored_bytes: {
+    meaning:
+      'The size of the records that the tenant has written, without events, audit entries and other history.',
+  },
 }
 
 export const WARNING_TEXTS: { readonly [code in (typeof WARNING_CODES)[number]]: WordText } = {

@@ -85,7 +85,7 @@ export const quotasShape = object({
   jobs_running: quota(50, 'Jobs at one time'),
   secrets: quota(1000, 'Secret paths'),
   backups: quota(100, 'Backups of deployments'),
-  stored_bytes: quota(16 * MIB, 'Records in the key-value store'),
+  stored_bytes: quota(16 * MIB, 'Records that a tenant has written to the key-value store'),
 } satisfies { [Kind in QuotaKind]: unknown })
 
 export const ratesShape = object({
@@ -136,11 +136,16 @@ export const retentionShape = object({
       8 * MIB,
       MIB,
       CEILING,
-      'Most bytes of events kept for a tenant; the oldest are removed first. They are part of its `stored_bytes`, so keep it well below that quota',
+      'Most bytes of events kept for a tenant; the oldest are removed first',
     ),
   }),
   audit: object(retained(30, 10_000, 'audit entries')),
-  idempotencyHours: count(24, 1, 168, 'Hours that a response is kept for its `Idempotency-Key`'),
+  idempotencyHours: count(
+    24,
+    1,
+    168,
+    'Hours that a response is kept for its `Idempotency-Key`; at most 16 MiB per tenant, the oldest are removed first',
+  ),
 })
 export const etcdQuotaBytes = count(
   2048 * MIB,

@@ -5,7 +5,16 @@
 import type { TenantId } from '@holdfast/contract'
 import type { Clock } from '../ports/clock.ts'
 import type { IndexedKey, SizedKey } from '../store/cache/record-index.ts'
-import { audit, type Collection, cancels, events, idempotentAnswers, tenants } from '../store/records.ts'
+import {
+  audit,
+  type Collection,
+  cancels,
+  decisionParts,
+  decisions,
+  events,
+  idempotentAnswers,
+  tenants,
+} from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { globally, inTenant } from '../store/transaction.ts'
 import { DECISION_BOUNDS, retainDecisions } from './retain-decisions.ts'
@@ -26,6 +35,10 @@ const AT_ONCE = 100
 const DAY_MS = 24 * 3_600_000
 /** How long cancel marks are kept: far longer than a paused etcd member can delay a request. */
 const CANCEL_KEPT_MS = DAY_MS
+/** The most bytes of audit entries of a tenant. The log stream has all of them. */
+const AUDIT_BYTES = 8 * 1024 ** 2
+/** The most bytes of responses that are kept for the idempotency keys of a tenant. */
+export const ANSWER_BYTES = 16 * 1024 ** 2
 
 export async function applyRetention(deps: RetentionDeps): Promise<void> {
   const { store, clock, retention } = deps
@@ -44,24 +57,36 @@ export async function applyRetention(deps: RetentionDeps): Promise<void> {
 }
 
 /**
- * Limits the bytes of events and decisions per tenant. A limit on their number is not enough, because one record may be
- * as large as a transaction. Call this function more often than `applyRetention`.
+ * Limits the bytes of the records that the platform keeps about each tenant, because they are no part of its byte quota. A
+ * limit on their number is not enough: one record may be as large as a transaction. Call this function more often than
+ * `applyRetention`.
  */
 export async function boundBytes({ store, clock, retention }: RetentionDeps): Promise<void> {
-  const most = retention.events.bytes
   for (const { record } of store.list(tenants)) {
-    if (store.storedBytes(record.id) > DECISION_BOUNDS.bytes)
-      await retainDecisions(store, record.id, clock.now())
-    if (store.storedBytes(record.id) <= most) continue
-    const keys = inOrder(store, record.id, events)
-    let excess = keys.reduce((sum, { bytes }) => sum + bytes, 0) - most
-    const first = keys.findIndex(({ bytes }) => {
-      const kept = excess <= 0
-      excess -= bytes
-      return kept
-    })
-    await dropFirst(store, record.id, events, keys, first < 0 ? keys.length : first)
+    const ofDecisions = store.bytesOf(decisions, record.id) + store.bytesOf(decisionParts, record.id)
+    if (ofDecisions > DECISION_BOUNDS.bytes) await retainDecisions(store, record.id, clock.now())
+    await dropBeyond(store, record.id, events, retention.events.bytes)
+    await dropBeyond(store, record.id, audit, AUDIT_BYTES)
+    await dropBeyond(store, record.id, idempotentAnswers, ANSWER_BYTES)
   }
+}
+
+/** Deletes the oldest records until the others have at most so many bytes. */
+async function dropBeyond(
+  store: Store,
+  tenant: TenantId,
+  collection: Collection<unknown>,
+  most: number,
+): Promise<void> {
+  let excess = store.bytesOf(collection, tenant) - most
+  if (excess <= 0) return
+  const keys = inOrder(store, tenant, collection)
+  const first = keys.findIndex(({ bytes }) => {
+    const kept = excess <= 0
+    excess -= bytes
+    return kept
+  })
+  await dropFirst(store, tenant, collection, keys, first < 0 ? keys.length : first)
 }
 
 /** The keys of records, oldest first. Keys of one revision are ordered by text, the order that event cursors rely on. */

@@ -4,7 +4,7 @@
 
 import { asTransactionId, type TenantId } from '@holdfast/contract'
 import type { IdSource } from '../ports/clock.ts'
-import type { CachedRecord, Change, SizedKey } from './cache/record-index.ts'
+import { type CachedRecord, type Change, isCounted, type SizedKey } from './cache/record-index.ts'
 import type { Write } from './commit/group-commit.ts'
 import { decodeRecord } from './encode.ts'
 import type { ParsedKey } from './keys.ts'
@@ -75,6 +75,8 @@ export function createOverlayStore(base: Store, ids: Pick<IdSource, 'ulid'>): Ov
       }),
     keysOf: (collection, tenant) => keysOf(state, collection, tenant),
     storedBytes: (tenant) => base.storedBytes(tenant) + addedBytes(state, tenant),
+    bytesOf: (collection, tenant) =>
+      keysOf(state, collection, tenant).reduce((sum, { bytes }) => sum + bytes, 0),
     fresh: () => base.fresh(),
     read: (collection, keys) => readRecords(state, collection, keys),
     transact: (decide) => transact(state, ids, decide),
@@ -176,8 +178,8 @@ function keysOf(state: State, collection: Collection<unknown>, tenant: TenantId)
 
 function addedBytes({ folders }: State, tenant: TenantId): number {
   let sum = 0
-  for (const entries of folders.get(tenant)?.values() ?? [])
-    for (const { bytes } of entries.values()) sum += bytes
+  for (const [folder, entries] of folders.get(tenant) ?? [])
+    if (isCounted(folder)) for (const { bytes } of entries.values()) sum += bytes
   return sum
 }
 

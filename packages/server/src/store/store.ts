@@ -46,7 +46,10 @@ export interface Store {
   /** The records of a global collection with their ids. */
   listWithIds<T>(collection: Collection<T>): (CachedRecord<T> & { readonly id: string })[]
   keysOf(collection: Collection<unknown>, tenant: TenantId): readonly SizedKey[]
+  /** Size of the records that the tenant has written, for its byte quota. */
   storedBytes(tenant: TenantId): number
+  /** Size of all records of a collection. */
+  bytesOf(collection: Collection<unknown>, tenant: TenantId): number
   /** Resolves when the cache contains every write that any server replica acknowledged before this call. */
   fresh(): Promise<void>
   /** Reads records from etcd, for collections without cached values; undefined for absent or unreadable records. */
@@ -116,6 +119,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     listWithIds: (collection) => listWithIds(cache, collection),
     keysOf: (collection, tenant) => cache.index.keysOf(collection, tenant),
     storedBytes: (tenant) => cache.index.storedBytes(tenant),
+    bytesOf: (collection, tenant) => cache.index.bytesOf(collection, tenant),
     fresh: () => fresh(),
     async read(collection, keys) {
       const values = await readValues(

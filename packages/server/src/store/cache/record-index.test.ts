@@ -3,7 +3,7 @@ import type { KeyValue } from '../../ports/key-value.ts'
 import { encodeRecord } from '../encode.ts'
 import { createKeyspace } from '../keys.ts'
 import { aDeployment, anAuditEntry, someTenant } from '../records.fixture.ts'
-import { audit, deployments, slots, tokens } from '../records.ts'
+import { audit, COLLECTIONS, deployments, slots, tokens } from '../records.ts'
 import { createRecordIndex, difference } from './record-index.ts'
 
 const keyspace = createKeyspace()
@@ -92,6 +92,23 @@ test('counts bytes per tenant through puts, replacements and deletes', () => {
   index.delete(keyOf('b'))
   expect(index.storedBytes(tenant)).toBe(0)
   expect(index.storedBytes(someTenant())).toBe(0)
+})
+
+test('counts the bytes of a collection, and no history for the byte quota', () => {
+  const { index } = anIndex(kv(keyOf('a'), bytes('12345'), 5))
+  const own = index.storedBytes(tenant)
+  const history = COLLECTIONS.filter(({ isHistory }) => isHistory === true)
+  expect(history.map(({ folder }) => folder).toSorted()).toEqual(
+    ['aud', 'evt', 'idem', 'netobs', 'obs', 'place', 'pool', 'volobs', 'why', 'whypart'].toSorted(),
+  )
+  for (const collection of history) {
+    const key = keyspace.tenantKey(tenant, collection.folder, 'x')
+    index.put(kv(key, bytes('123'), 6))
+    expect(index.bytesOf(collection, tenant)).toBe(key.length + 3)
+    expect(index.bytesOf(collection, someTenant())).toBe(0)
+  }
+  expect(index.storedBytes(tenant)).toBe(own)
+  expect(index.bytesOf(deployments, tenant)).toBe(own)
 })
 
 test('lists keys in the order of creation even if they were put in another order', () => {

@@ -41,7 +41,12 @@ export interface Change {
 
 /** The tenant that owns a record; `undefined` for global records. */
 type TenantScope = TenantId | undefined
-type Folders = Map<string, Map<string, Entry>>
+interface Folder {
+  entries: Map<string, Entry>
+  /** Size of all keys and values in the folder. */
+  bytes: number
+}
+type Folders = Map<string, Folder>
 
 export interface RecordIndex {
   put(kv: KeyValue): ParsedKey | undefined
@@ -50,14 +55,23 @@ export interface RecordIndex {
   list<T>(collection: Collection<T>, owner: TenantScope): CachedRecord<T>[]
   /** Every key of a collection in the order of creation, with or without a cached value. */
   keysOf(collection: Collection<unknown>, owner: TenantScope): readonly SizedKey[]
-  /** Size of all keys and values of a tenant in bytes, for the byte quota. */
+  /** Size of the keys and values that a tenant has written, for the byte quota; without its history. */
   storedBytes(owner: TenantScope): number
+  /** Size of all keys and values of a collection. */
+  bytesOf(collection: Collection<unknown>, owner: TenantScope): number
   /** The revision of the record under a key, even if the record's value cannot be decoded. */
   find(key: ParsedKey): { readonly modRevision: number } | undefined
   keys(): Iterable<ParsedKey>
   /** Sorts the records by creation. Needed after records were put in another order, for example while listing all. */
   sortByCreation(): void
 }
+
+const HISTORY_FOLDERS = new Set(
+  COLLECTIONS.filter(({ isHistory }) => isHistory === true).map(({ folder }) => folder),
+)
+
+/** Whether records of the folder count for the byte quota of their tenant. */
+export const isCounted = (folder: string): boolean => !HISTORY_FOLDERS.has(folder)
 
 const CACHED_FOLDERS = new Set(COLLECTIONS.filter(({ cached }) => cached).map(({ folder }) => folder))
 
@@ -72,9 +86,7 @@ export interface Decoding {
 
 export function createRecordIndex(keyspace: Keyspace, decoding: Decoding): RecordIndex {
   const owners = new Map<TenantScope, Folders>()
-  const bytesOf = new Map<TenantScope, number>()
-  const entries = (owner: TenantScope, folder: string) => owners.get(owner)?.get(folder)
-  const grow = (owner: TenantScope, bytes: number) => bytesOf.set(owner, (bytesOf.get(owner) ?? 0) + bytes)
+  const entries = (owner: TenantScope, folder: string) => owners.get(owner)?.get(folder)?.entries
 
   return {
     put(kv) {
@@ -82,16 +94,18 @@ export function createRecordIndex(keyspace: Keyspace, decoding: Decoding): Recor
       if (parsed === undefined) return undefined
       const folder = folderOf(owners, parsed)
       const entry = entryOf(kv, parsed)
-      grow(parsed.tenant, entry.bytes - (folder.get(parsed.id)?.bytes ?? 0))
-      folder.set(parsed.id, entry)
+      folder.bytes += entry.bytes - (folder.entries.get(parsed.id)?.bytes ?? 0)
+      folder.entries.set(parsed.id, entry)
       return parsed
     },
     delete(key) {
       const parsed = keyspace.parse(key)
       if (parsed === undefined) return undefined
-      const folder = entries(parsed.tenant, parsed.folder)
-      grow(parsed.tenant, -(folder?.get(parsed.id)?.bytes ?? 0))
-      folder?.delete(parsed.id)
+      const folder = owners.get(parsed.tenant)?.get(parsed.folder)
+      if (folder !== undefined) {
+        folder.bytes -= folder.entries.get(parsed.id)?.bytes ?? 0
+        folder.entries.delete(parsed.id)
+      }
       return parsed
     },
     get: (collection, owner, id) => read(collection, entries(owner, collection.folder)?.get(id), decoding),
@@ -100,12 +114,13 @@ export function createRecordIndex(keyspace: Keyspace, decoding: Decoding): Recor
         (entry) => read(collection, entry, decoding) ?? [],
       ),
     keysOf: (collection, owner) => [...(entries(owner, collection.folder)?.values() ?? [])],
-    storedBytes: (owner) => bytesOf.get(owner) ?? 0,
+    storedBytes: (owner) => countedBytes(owners.get(owner)),
+    bytesOf: (collection, owner) => owners.get(owner)?.get(collection.folder)?.bytes ?? 0,
     find: ({ tenant, folder, id }) => entries(tenant, folder)?.get(id),
     keys: () => walk(owners),
     sortByCreation() {
       for (const folders of owners.values())
-        for (const [name, folder] of folders) folders.set(name, sorted(folder))
+        for (const folder of folders.values()) folder.entries = sorted(folder.entries)
     },
   }
 }
@@ -120,19 +135,25 @@ export function difference(before: RecordIndex, after: RecordIndex): Change[] {
   return changes
 }
 
-function folderOf(owners: Map<TenantScope, Folders>, { tenant, folder }: ParsedKey): Map<string, Entry> {
-  const folders = owners.get(tenant) ?? new Map<string, Map<string, Entry>>()
+function folderOf(owners: Map<TenantScope, Folders>, { tenant, folder }: ParsedKey): Folder {
+  const folders: Folders = owners.get(tenant) ?? new Map()
   owners.set(tenant, folders)
-  const entries = folders.get(folder) ?? new Map<string, Entry>()
-  folders.set(folder, entries)
-  return entries
+  const found: Folder = folders.get(folder) ?? { entries: new Map(), bytes: 0 }
+  folders.set(folder, found)
+  return found
 }
 
-function sorted(folder: ReadonlyMap<string, Entry>): Map<string, Entry> {
-  const entries = [...folder.values()].sort(
+function countedBytes(folders: Folders | undefined): number {
+  let sum = 0
+  for (const [name, { bytes }] of folders ?? []) if (isCounted(name)) sum += bytes
+  return sum
+}
+
+function sorted(entries: ReadonlyMap<string, Entry>): Map<string, Entry> {
+  const inOrder = [...entries.values()].sort(
     (left, right) => left.createRevision - right.createRevision || (left.key < right.key ? -1 : 1),
   )
-  return new Map(entries.map((entry) => [entry.id, entry]))
+  return new Map(inOrder.map((entry) => [entry.id, entry]))
 }
 
 /** Makes an index entry. The value is copied, because it is part of a large response that must not stay in memory. */
@@ -167,7 +188,7 @@ function decodeOnce(
 
 function* walk(owners: Map<TenantScope, Folders>): Generator<ParsedKey> {
   for (const [tenant, folders] of owners) {
-    for (const [folder, entries] of folders) {
+    for (const [folder, { entries }] of folders) {
       for (const id of entries.keys()) yield tenant === undefined ? { folder, id } : { tenant, folder, id }
     }
   }

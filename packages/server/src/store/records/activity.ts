@@ -1,7 +1,7 @@
 // Records that writes leave behind: events, audit entries, responses kept for an Idempotency-Key, and cancel marks.
 
 import { auditEntryShape, eventShape, integer, json, nullable, object, string } from '@holdfast/contract'
-import { globalCollection, tenantCollection, v } from './collection.ts'
+import { globalCollection, historyCollection, v } from './collection.ts'
 
 export const storedEventShape = object({ v, ...eventShape.fields })
 
@@ -20,7 +20,7 @@ export const idempotentAnswerShape = object({
 /** The cancel mark of a transaction with an unknown outcome: etcd rejects the transaction if it arrives later. */
 export const cancelShape = object({ v, at: string() })
 
-export const events = tenantCollection('evt', storedEventShape, false)
-export const audit = tenantCollection('aud', storedAuditShape, false)
-export const idempotentAnswers = tenantCollection('idem', idempotentAnswerShape, false)
+export const events = historyCollection('evt', storedEventShape, false)
+export const audit = historyCollection('aud', storedAuditShape, false)
+export const idempotentAnswers = historyCollection('idem', idempotentAnswerShape, false)
 export const cancels = globalCollection('cancel', cancelShape)

@@ -9,6 +9,11 @@ export interface Collection<T> {
   readonly shape: Shape<T>
   /** Whether the cache contains the values of the records, or only keys and sizes. */
   readonly cached: boolean
+  /**
+   * The platform keeps these records about the tenant, which did not write them. They are no part of `stored_bytes` and are
+   * bounded in other ways (docs/design/store.md#size-bounds).
+   */
+  readonly isHistory?: true
 }
 
 /** A form of stored records: the member `v` of a record, and the first version of Holdfast that reads it. */
@@ -48,6 +53,12 @@ export const tenantCollection = <T>(folder: string, shape: Shape<T>, cached: boo
   scope: 'tenant',
   shape,
   cached,
+})
+
+/** Records that the platform keeps about a tenant. */
+export const historyCollection = <T>(folder: string, shape: Shape<T>, cached: boolean): Collection<T> => ({
+  ...tenantCollection(folder, shape, cached),
+  isHistory: true,
 })
 
 export const globalCollection = <T>(folder: string, shape: Shape<T>): Collection<T> => ({

@@ -14,7 +14,7 @@ import {
   oneOf,
   string,
 } from '@holdfast/contract'
-import { tenantCollection, v } from './collection.ts'
+import { historyCollection, tenantCollection, v } from './collection.ts'
 
 export const storedNetworkShape = object({
   v,
@@ -47,5 +47,5 @@ export type StoredNetworkReport = Infer<typeof networkReportShape>
 export const networkNameShape = object({ v, id: branded<NetworkId>() })
 
 export const networks = tenantCollection('net', storedNetworkShape, true)
-export const networkReports = tenantCollection('netobs', networkReportShape, true)
+export const networkReports = historyCollection('netobs', networkReportShape, true)
 export const networkNames = tenantCollection('netname', networkNameShape, true)

@@ -23,7 +23,7 @@ import {
   rolloutShape,
   string,
 } from '@holdfast/contract'
-import { tenantCollection, v } from './collection.ts'
+import { historyCollection, v } from './collection.ts'
 
 /** The placement of an owner: its assignments to nodes and the container templates, as agents need them. */
 export const storedPlacementShape = object({
@@ -108,7 +108,7 @@ export const storedObservationShape = object({
 })
 export type StoredObservation = Infer<typeof storedObservationShape>
 
-export const placements = tenantCollection('place', storedPlacementShape, true)
-export const decisions = tenantCollection('why', storedDecisionShape, false)
-export const decisionParts = tenantCollection('whypart', decisionPartShape, false)
-export const observations = tenantCollection('obs', storedObservationShape, true)
+export const placements = historyCollection('place', storedPlacementShape, true)
+export const decisions = historyCollection('why', storedDecisionShape, false)
+export const decisionParts = historyCollection('whypart', decisionPartShape, false)
+export const observations = historyCollection('obs', storedObservationShape, true)

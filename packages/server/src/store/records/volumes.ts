@@ -25,7 +25,7 @@ import {
   volumeCopyShape,
   volumeSpecShape,
 } from '@holdfast/contract'
-import { globalCollection, tenantCollection, v } from './collection.ts'
+import { globalCollection, historyCollection, tenantCollection, v } from './collection.ts'
 
 export const storedVolumeShape = object({
   v,
@@ -148,9 +148,9 @@ export const volumeWriterShape = object({
 export type StoredVolumeWriter = Infer<typeof volumeWriterShape>
 
 export const volumes = tenantCollection('vol', storedVolumeShape, true)
-export const copyReports = tenantCollection('volobs', copyReportShape, true)
+export const copyReports = historyCollection('volobs', copyReportShape, true)
 export const copyReportId = (volume: VolumeId, nodeId: NodeId): string => `${volume}/${nodeId}`
-export const pools = tenantCollection('pool', poolShape, true)
+export const pools = historyCollection('pool', poolShape, true)
 export const poolMarks = globalCollection('poolmark', poolMarkShape)
 export const volumeNames = tenantCollection('volname', volumeNameShape, true)
 export const volumeUse = tenantCollection('voluse', volumeUseShape, true)

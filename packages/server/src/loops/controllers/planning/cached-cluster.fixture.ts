@@ -90,6 +90,7 @@ function aCluster(machines: number) {
       }),
     keysOf: (collection, owner) => index.keysOf(collection, owner),
     storedBytes: () => 0,
+    bytesOf: () => 0,
     fresh: async () => {},
     read: async (_collection, keys) => keys.map(() => undefined),
     transact: () => Promise.reject(new Error('cached records cannot be written')),
