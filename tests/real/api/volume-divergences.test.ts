@@ -271,6 +271,24 @@ test.each([
   await expect(response.arrayBuffer()).rejects.toThrow()
 })
 
+test('a client that has every byte of an archive sees that its node could not confirm them', async () => {
+  const answer = download()
+  const stream = await opened()
+  // An archive with its end mark, which a program that reads tar would accept as complete.
+  const whole = Buffer.concat([Buffer.alloc(512, 'data'), Buffer.alloc(1024)])
+  stream.send(whole)
+  const { body } = await answer
+  if (body === null) throw new Error('the response has no body')
+  const reader = body.getReader()
+  for (let received = 0; received < whole.length; ) {
+    const { done, value } = await reader.read()
+    if (done) throw new Error('the archive ended before its node did')
+    received += value.length
+  }
+  stream.end({ error: 'data_unreadable' })
+  await expect(reader.read()).rejects.toThrow()
+})
+
 test('an archive that cannot be begun is a rejection', async () => {
   for (const [error, status, code] of [
     ['data_not_found', 404, 'not_found'],
