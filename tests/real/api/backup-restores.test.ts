@@ -87,7 +87,9 @@ const withoutTemplates = (change: JsonObject): JsonObject =>
 
 /** Restores a backup and checks the stored spec against that of the backup. */
 async function restore(id: string, name: string): Promise<DeploymentRecord> {
-  const { spec } = JSON.parse((await api.get(`${BACKUPS}/${id}`)).text)
+  const { text } = await api.get(`${BACKUPS}/${id}`)
+  expect(text).not.toContain(CANARY)
+  const { spec } = JSON.parse(text)
   const restored = written(await api.send('POST', `${BACKUPS}/${id}/restore`))
   const stored = await read(name)
   expect(stored).toEqual(restored.deployment)
