@@ -1,5 +1,7 @@
 // The data that former primaries keep, over HTTP: listed, downloaded and deleted, with every refusal. Agents are scripted.
 
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   AGENT_CAPABILITIES,
@@ -13,7 +15,8 @@ import {
 import { frameOf } from '@holdfast/server/gateway/streams/frames'
 import { nodes, pools, type StoredNode, volumes } from '@holdfast/server/store/records'
 import { inTenant } from '@holdfast/server/store/transaction'
-import { waitUntil } from '@holdfast/testkit'
+import { makeTempFolder, waitUntil } from '@holdfast/testkit'
+import { runCli } from '@holdfast/testkit/cli/run-cli'
 import { makeVolumeReady } from '@holdfast/testkit/nodes/ready-volume'
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'
 import { changeRecord } from '@holdfast/testkit/platform/change-record'
@@ -271,6 +274,27 @@ test.each([
   await expect(response.arrayBuffer()).rejects.toThrow()
 })
 
+const cli = (...words: readonly string[]) =>
+  runCli(words, {
+    env: { HOLDFAST_URL: platform.baseUrl, HOLDFAST_TOKEN: developer },
+  })
+
+test('the CLI lists what is kept and writes a whole archive to a file', async () => {
+  const listed = await cli('volume', 'divergences', 'data', '-o', 'json')
+  expect(JSON.parse(listed.stdout).items).toMatchObject([{ epoch: 2 }, { epoch: 1 }])
+  const file = join(makeTempFolder('divergence').path, 'lost.tar')
+  const running = cli('volume', 'divergences', 'download', 'data', '1', '--to', file)
+  const stream = await opened()
+  const sent = Buffer.concat([Buffer.alloc(512, 'data'), Buffer.alloc(1024)])
+  stream.send(sent)
+  stream.end({ exitCode: 0 })
+  expect(await running).toMatchObject({
+    code: 0,
+    stdout: `volume/data: 1.5KiB of epoch 1 written to ${file}\n`,
+  })
+  expect(readFileSync(file)).toEqual(sent)
+})
+
 test('a client that has every byte of an archive sees that its node could not confirm them', async () => {
   const answer = download()
   const stream = await opened()
@@ -338,7 +362,7 @@ test('a tenant has two downloads at the same time, and a reader that leaves free
 })
 
 /** Answers the next deletion that d0 is asked for. */
-async function answerDeletion(answer: { deleted: boolean } | { error: string }): Promise<void> {
+async function answerDeletion(answer: { deleted: boolean } | { error: string }, epoch = 1): Promise<void> {
   const { agent } = keeper(0).agent
   const call = await waitUntil(
     () =>
@@ -350,7 +374,7 @@ async function answerDeletion(answer: { deleted: boolean } | { error: string }):
   )
   if (call.type !== 'call') throw new Error('no call')
   answered.add(call.id)
-  expect(call.divergence).toEqual({ volume, epoch: 1 })
+  expect(call.divergence).toEqual({ volume, epoch })
   agent.send({ type: 'answer', id: call.id, ...answer })
 }
 const answered = new Set<string>()
@@ -383,4 +407,16 @@ test('deletes once the agent confirms it, and a repeated deletion succeeds witho
   const again = await api.delete(`${path}/1`)
   expect([again.status, again.body]).toEqual([200, { epoch: 1 }])
   expect((await api.get(`${path}/1`)).status).toBe(404)
+})
+
+test('the CLI deletes once the agent confirms it', async () => {
+  const planned = await cli('volume', 'divergences', 'delete', 'data', '2', '--dry-run')
+  expect([planned.code, planned.stdout.split('\n')[0]]).toEqual([
+    0,
+    expect.stringContaining('would be deleted'),
+  ])
+  const running = cli('volume', 'divergences', 'delete', 'data', '2', '--yes')
+  await answerDeletion({ deleted: true }, 2)
+  expect(await running).toMatchObject({ code: 0, stdout: 'volume/data: epoch 2 deleted on d0\n' })
+  expect((await cli('volume', 'divergences', 'data')).stderr).toBe('no divergences\n')
 })

@@ -79,6 +79,9 @@ test('a volume is created, listed, described, resized, copied and deleted', asyn
     expect(described.stdout).toMatch(/^In use: +4KiB of 2GiB \(1%\), measured \d+d ago$/m)
     // Checkpoint and age are known as soon as the last measurement, which is kept for a while, is repeated.
     expect(described.stdout).toMatch(/^ {2}n1 +replica +seeding +\S+ +\S+ +no$/m)
+    expect((await cli(['volume', 'describe', 'data'])).stdout).toMatch(/^ {2}n1 +replica +seeding /m)
+    const promoted = await cli(['volume', 'promote', 'data', '--dry-run'])
+    expect([promoted.code, promoted.stderr]).toEqual([6, expect.stringContaining('volume_primary_mismatch')])
   })
   const primary = await cli(['volume', 'replica', 'remove', 'data', 'n2'])
   expect([primary.code, primary.stderr]).toEqual([5, expect.stringContaining('n2 holds the primary of data')])
@@ -90,6 +93,13 @@ test('a volume is created, listed, described, resized, copied and deleted', asyn
   expect(deleted.stdout).toBe('volume/data deleting\nvolume/data deleted\n')
   const absent = await cli(['describe', 'volume', 'data'])
   expect([absent.code, absent.stderr]).toEqual([5, expect.stringContaining('volume_not_found at id')])
+})
+
+test('a recommendation that does not exist is not applied', async () => {
+  expect((await cli(['volume', 'recommendations', '-o', 'json'])).code).toBe(0)
+  const id = 'rec_5f0c2a9be1d34c77a1b2c3d4e5'
+  const absent = await cli(['volume', 'recommendations', 'apply', id, '--dry-run'])
+  expect([absent.code, absent.stderr]).toEqual([5, expect.stringContaining('recommendation_not_found')])
 })
 
 test('a volume that fits on no node is explained by create and by why', async () => {

@@ -14,6 +14,11 @@ describe('completion', () => {
     expect(at('').words).toEqual(expect.arrayContaining(['apply', 'get', 'rollout', 'node']))
     expect(at('rollout', '').words).toEqual(['status', 'history', 'undo', 'restart'])
   })
+  test('offers the commands that begin with the words of another, and the names for that one', () => {
+    expect(at('volume', 'divergences', '')).toEqual({ words: ['download', 'delete'], live: 'volumes' })
+    expect(at('volume', 'divergences', 'data', '')).toEqual({ words: [] })
+    expect(at('volume', 'recommendations', '').words).toContain('apply')
+  })
   test('offers options and their values', () => {
     expect(at('apply', '--').words).toEqual(expect.arrayContaining(['--filename', '--wait', '--verbose']))
     expect(at('get', 'nodes', '-o', '').words).toEqual(['table', 'wide', 'json', 'yaml', 'name'])

@@ -31,7 +31,10 @@ export function candidatesFor(
   const given = positional(before, options).slice(found.length)
   const { args = [] } = command
   const last = args.at(-1)
-  return ofArgument(args[given.length] ?? (last?.many === true ? last : undefined), given)
+  const candidates = ofArgument(args[given.length] ?? (last?.many === true ? last : undefined), given)
+  if (given.length > 0) return candidates
+  // Some commands are also the first words of others, such as `volume divergences` and `volume divergences delete`.
+  return { ...candidates, words: [...candidates.words, ...nextWords(commands, command.name.split(' '))] }
 }
 
 function nextWords(commands: readonly Command[], typed: readonly string[]): string[] {
