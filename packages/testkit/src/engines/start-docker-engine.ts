@@ -21,6 +21,8 @@ export interface StandaloneDockerEngine extends DockerEngine {
   readonly hostAddress: string
   /** Address of the engine's network namespace as seen by this host. */
   readonly address: string
+  /** Name of that namespace. */
+  readonly namespace: string
   /** Starts a router in the engine's network namespace, where it can reach the containers. It ends with the engine. */
   startCaddy(): Promise<CaddyService>
   /** Stops the engine. Removes its containers, shims, mounts, network and files before it returns. */
@@ -49,6 +51,7 @@ export async function startDockerEngine(options: DockerEngineOptions): Promise<S
     return Object.assign(engine, {
       hostAddress: wire.hostAddress,
       address: place.address,
+      namespace: place.namespace,
       startCaddy,
       stop,
     })
