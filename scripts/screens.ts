@@ -1,12 +1,15 @@
 // `node scripts/screens.ts`, as root: captures the pictures of docs/screens in a real terminal, on a platform with four
-// machines. Names, ages and addresses in the pictures differ in each run.
+// machines. Names, ages and addresses in the pictures differ in each run. `node scripts/screens.ts rejection` captures only
+// the rejection, on a platform without machines, and needs no root.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { argv } from 'node:process'
 import { makeTempFolder, waitUntil } from '@holdfast/testkit'
 import { bundledCli, runCli } from '@holdfast/testkit/cli/run-cli'
 import { screenToSvg } from '@holdfast/testkit/cli/screen-to-svg'
 import { openScreen, type Screen } from '@holdfast/testkit/cli/tmux'
+import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
 import { TIMES } from '@holdfast/testkit/scenarios/liveness-times'
 import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 
@@ -17,33 +20,51 @@ const COLUMNS = 120
 const ROWS = 40
 
 const folder = makeTempFolder('screens')
-const ssd = { labels: { disk: 'ssd' } }
-const labPlatform = await startLabPlatform({
-  nodesPerTenant: { acme: 4, globex: 0 },
-  offers: { 'acme-1': ssd, 'acme-2': { ...ssd, cpuMillis: 1000 }, 'acme-3': ssd },
-  settings: { liveness: TIMES },
-})
+mkdirSync(SHOWN, { recursive: true })
 try {
-  writeManifests(labPlatform)
-  mkdirSync(SHOWN, { recursive: true })
-  await capture('apply', 'holdfast apply -f shop/ --wait', /-web running\n\$\s*$/)
-  await capture('rejection', 'holdfast apply -f broken.yaml', /\n\$\s*$/)
-  await breakNodes(labPlatform)
-  await capture('describe', 'holdfast describe ledger', /\n\$\s*$/)
-  await capture('status', 'holdfast status', 'nodes ready', (screen) => screen.press('C-c'))
+  await (argv.includes('rejection') ? captureRejection() : captureAll())
 } finally {
-  await labPlatform.stop()
   folder.remove()
+}
+
+async function captureRejection(): Promise<void> {
+  const platform = await startPlatform()
+  try {
+    writeManifests(`${platform.registryHost}/acme/web:1.0`)
+    await capture(platform, 'rejection', 'holdfast apply -f broken.yaml', /\n\$\s*$/)
+  } finally {
+    await platform.stop()
+  }
+}
+
+async function captureAll(): Promise<void> {
+  const ssd = { labels: { disk: 'ssd' } }
+  const labPlatform = await startLabPlatform({
+    nodesPerTenant: { acme: 4, globex: 0 },
+    offers: { 'acme-1': ssd, 'acme-2': { ...ssd, cpuMillis: 1000 }, 'acme-3': ssd },
+    settings: { liveness: TIMES },
+  })
+  const { platform } = labPlatform
+  try {
+    writeManifests(labPlatform.image)
+    await capture(platform, 'apply', 'holdfast apply -f shop/ --wait', /-web running\n\$\s*$/)
+    await capture(platform, 'rejection', 'holdfast apply -f broken.yaml', /\n\$\s*$/)
+    await breakNodes(labPlatform)
+    await capture(platform, 'describe', 'holdfast describe ledger', /\n\$\s*$/)
+    await capture(platform, 'status', 'holdfast status', 'nodes ready', (screen) => screen.press('C-c'))
+  } finally {
+    await labPlatform.stop()
+  }
 }
 
 /** Types a command on an empty screen and saves the screen when the expected text appears. */
 async function capture(
+  platform: Platform,
   name: string,
   command: string,
   shown: string | RegExp,
   end = async (_screen: Screen): Promise<void> => {},
 ): Promise<void> {
-  const { platform } = labPlatform
   const place = { HOLDFAST_URL: platform.baseUrl, HOLDFAST_TOKEN: platform.acme.token }
   const screen = await openScreen(place, COLUMNS, ROWS)
   try {
@@ -59,7 +80,7 @@ async function capture(
   }
 }
 
-function writeManifests({ image }: LabPlatform): void {
+function writeManifests(image: string): void {
   const write = (name: string, lines: readonly string[]) =>
     writeFileSync(join(folder.path, name), `${lines.join('\n')}\n`)
   const serve = 'command: ["httpd", "-f", "-p", "8080"]'
