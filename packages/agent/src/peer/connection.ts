@@ -18,7 +18,7 @@ import { PeerError } from './peer-error.ts'
 /** A connection on which no bytes move for this long is closed. */
 const IDLE_MS = 60_000
 /**
- * After this much silence the kernel asks the other machine every second whether it still lives, and gives up after ten
+ * After this much silence the kernel asks the other machine every second whether it still lives, and ends the connection after ten
  * questions. A machine that loses its power sends nothing that would end the long wait for its last answer.
  */
 const KEEP_ALIVE_MS = 10_000
