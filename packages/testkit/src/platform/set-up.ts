@@ -5,6 +5,9 @@ import { createSecretsStoreClient } from '@holdfast/server/adapters/secrets-stor
 import { secret } from '@holdfast/server/ports/secret'
 import type { ApiClient } from './api-client.ts'
 
+/** Longer than the longest test. */
+const TOKEN_MS = 24 * 3_600_000
+
 export async function provision(address: string, rootToken: string) {
   const client = createSecretsStoreClient({ address, auth: { token: secret(rootToken) } })
   const made = await provisionPlatform(client, { namespaces: ['deployments', 'resources'] })
@@ -15,7 +18,7 @@ export async function provision(address: string, rootToken: string) {
 }
 
 export async function makeToken(api: ApiClient, tenant: string, role: string): Promise<string> {
-  const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
+  const expiresAt = new Date(Date.now() + TOKEN_MS).toISOString()
   const { status, body, text } = await api.post(`/api/v1/tenants/${tenant}/tokens`, {
     name: `test ${role}`,
     role,
