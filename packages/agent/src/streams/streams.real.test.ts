@@ -12,6 +12,7 @@ import {
   STREAMS_PER_NODE,
 } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
+import { inRun } from '@holdfast/testkit/long-run'
 import pino from 'pino'
 import { expect, test } from 'vitest'
 import { desiredItem, isUp, newTenant, type TestNode } from '../fixtures/agent.fixture.ts'
@@ -21,6 +22,10 @@ import { allocateFrame } from './link.ts'
 import { createSessionStreams } from './node-streams.ts'
 
 const MIB = 1024 * 1024
+/** Lines of a large log. */
+const LINES = inRun(50_000, 200_000)
+/** How long an endless log is followed, at least. */
+const FOLLOWED_MS = inRun(3_000, 8_000)
 const { stdin, stdout, stderr, resize, skipped } = STREAM_CHANNELS
 
 /** The server's end of a session: receives the agent's messages and grants the credit that the test chooses. */
@@ -201,8 +206,7 @@ onBothEngines('streams', (world) => {
   test('reads stored logs: both outputs, the last lines, since a time, long lines, and large logs', {
     timeout: 120_000,
   }, async () => {
-    const script =
-      'echo one; echo two >&2; echo three; busybox head -c 40000 /dev/zero | busybox tr "\\0" z; echo; busybox seq 1 200000 > /dev/stdout; echo last; exec sleep 1000'
+    const script = `echo one; echo two >&2; echo three; busybox head -c 40000 /dev/zero | busybox tr "\\0" z; echo; busybox seq 1 ${LINES} > /dev/stdout; echo last; exec sleep 1000`
     const { item, server } = await running({ command: ['sh', '-c', script] })
     await waitUntil(
       async () => {
@@ -217,7 +221,7 @@ onBothEngines('streams', (world) => {
     for (let more = 0; more < 200; more += 1) server.credit(head, MIB)
     expect((await server.ended(head)).error).toBeUndefined()
     const lines = linesOf(server.text(head, stdout))
-    expect(lines).toHaveLength(200_006)
+    expect(lines).toHaveLength(LINES + 6)
     expect(lines.every((line) => TIMED.test(line))).toBe(true)
     const texts = lines.slice(0, 6).map((line) => line.replace(TIMED, ''))
     expect(texts).toEqual(['one', 'three', ...[16_384, 16_384, 7_232].map((size) => 'z'.repeat(size)), '1'])
@@ -278,7 +282,7 @@ onBothEngines('streams', (world) => {
     let peak = 0
     let read = 0
     // Reads slowly until the container has written far more than the reader has received.
-    while (performance.now() - began < 8_000 || lostOf() <= 10 * MIB) {
+    while (performance.now() - began < FOLLOWED_MS || lostOf() <= 10 * MIB) {
       const seen = server.received()
       server.credit(follow, 25 * 1024)
       await new Promise((resolve) => setTimeout(resolve, 100))
