@@ -123,14 +123,16 @@ describe('restarting a deployment', () => {
     }
   })
 
-  test('is rejected if the tenant has no quota for another archive entry', async () => {
+  test('and an update that adds no bytes pass a full byte quota, and a larger spec does not', async () => {
     const { body } = await platform.api().post('/api/v1/tenants', { name: 'narrow' })
     const tenant = String(body['id'])
     const narrow = platform.api(await makeToken(platform.api(), tenant, 'tenant-admin'))
     await narrow.post(COLLECTION, bodyOf('web'))
     await platform.api().send('PATCH', `/api/v1/tenants/${tenant}`, { quotas: { stored_bytes: 1 } })
-    const answer = await narrow.send('POST', `${COLLECTION}/web/restart`)
-    expect([answer.status, answer.body['field']]).toEqual([409, 'quotas.stored_bytes'])
+    expect((await narrow.send('POST', `${COLLECTION}/web/restart`)).status).toBe(200)
+    expect((await narrow.put(`${COLLECTION}/web`, { replicas: 0 })).status).toBe(200)
+    const larger = await narrow.put(`${COLLECTION}/web`, { args: ['one more'] })
+    expect([larger.status, larger.body['field']]).toEqual([409, 'quotas.stored_bytes'])
   })
 })
 

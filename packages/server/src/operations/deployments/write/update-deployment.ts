@@ -192,6 +192,8 @@ function judgeUpdate(
   // New secret values for a secret anchored to a volume change no pin, but a new revision must still list their version.
   const always = rollback !== undefined || secrets.needed.length > 0
   const { pins } = secrets
+  // A write that adds no bytes passes a full quota: a tenant can always stop a deployment or make its spec smaller.
+  const isLarger = identity.bytes > identifySpec(stored.spec).bytes
   const unchanged = identity.specHash === stored.specHash && samePins(pins, stored.pins) && !always
   const judged = judgeWrite(deps, transaction, caller, {
     mode: 'update',
@@ -205,7 +207,7 @@ function judgeUpdate(
     image,
     archivedDigest: rollback?.digest,
     restores: rollback?.backup !== undefined,
-    quotas: unchanged ? [] : [gatherBytes(deps, caller.tenant, identity.bytes)],
+    quotas: unchanged || !isLarger ? [] : [gatherBytes(deps, caller.tenant, identity.bytes)],
   })
   if (!judged.ok) return judged
   const { imageDigest: digest, ...announced } = judged.value
