@@ -308,7 +308,7 @@ onBothEngines('the agent', (world, line) => {
   it('adopts the container of an older agent by its labels, whatever its name, and keeps unknown owners', async () => {
     const { node } = await world().newNode()
     const item = desiredItem(world().image, { name: 'former' })
-    const later = desiredItem(world().image, { name: 'later' }, { owner: asOwner('job/job_1') })
+    const later = desiredItem(world().image, { name: 'later' }, { owner: asOwner('cron/cron_1') })
     await node.engine.createNetwork(tenantNetwork(node.tenant), {})
     const settings = containerSettings(item, node.tenant)
     const { 'holdfast.io/owner': _owner, 'holdfast.io/name': name = '', ...labels } = settings.Labels

@@ -11,6 +11,7 @@ export type NodeId = Brand<'NodeId'>
 export type VolumeId = Brand<'VolumeId'>
 export type BackupId = Brand<'BackupId'>
 export type NetworkId = Brand<'NetworkId'>
+export type JobId = Brand<'JobId'>
 /** Id of one container on one node: `rep_` and a ULID. A replacement container gets a new id. */
 export type AssignmentId = Brand<'AssignmentId'>
 /** A ULID that names one store transaction; its audit entry carries the same id. */
@@ -23,6 +24,7 @@ const NODE_ID = new RegExp(`^node_${ULID}$`)
 const VOLUME_ID = new RegExp(`^vol_${ULID}$`)
 const BACKUP_ID = new RegExp(`^bak_${ULID}$`)
 const NETWORK_ID = new RegExp(`^net_${ULID}$`)
+const JOB_ID = new RegExp(`^job_${ULID}$`)
 const TOKEN_ID = new RegExp(`^tok_${ULID}$`)
 
 export const isTenantId = (text: string): text is TenantId => UUID.test(text)
@@ -31,6 +33,7 @@ export const isNodeId = (text: string): text is NodeId => NODE_ID.test(text)
 export const isVolumeId = (text: string): text is VolumeId => VOLUME_ID.test(text)
 export const isBackupId = (text: string): text is BackupId => BACKUP_ID.test(text)
 export const isNetworkId = (text: string): text is NetworkId => NETWORK_ID.test(text)
+export const isJobId = (text: string): text is JobId => JOB_ID.test(text)
 export const isTokenId = (text: string): text is TokenId => TOKEN_ID.test(text)
 
 /** Casts an id that the platform generated, such as one in a store key, to its type. Never for unchecked client input. */
@@ -41,6 +44,7 @@ export const asNodeId = (text: string): NodeId => text as NodeId
 export const asVolumeId = (text: string): VolumeId => text as VolumeId
 export const asBackupId = (text: string): BackupId => text as BackupId
 export const asNetworkId = (text: string): NetworkId => text as NetworkId
+export const asJobId = (text: string): JobId => text as JobId
 export const asAssignmentId = (text: string): AssignmentId => text as AssignmentId
 export const asTransactionId = (text: string): TransactionId => text as TransactionId
 

@@ -120,7 +120,7 @@ test('a request for another node, another tenant, another assignment or an ended
   const at = placementAt(tenant, ask.owner)
   const placement = world.store.get(at)?.record
   if (placement === undefined) throw new Error('no placement')
-  const job = asOwner('job/job_1')
+  const job = asOwner('cron/cron_1')
   await write(world.store, (transaction) =>
     transaction.put(placementAt(tenant, job), { ...placement, owner: job }),
   )

@@ -84,7 +84,7 @@ test('a consumer of an unknown kind keeps the secret and blocks the end of a rot
   const address = inTenant(world.tenant, credentials, label)
   const before = world.credential(label)
   if (before === undefined) throw new Error('no credential')
-  const job = 'job/job_1' as Consumer
+  const job = 'cron/cron_1' as Consumer
   await write(world.store, (transaction) =>
     transaction.put(address, { ...before, consumers: [...before.consumers, job] }),
   )

@@ -170,7 +170,7 @@ test('the set includes the assignments of an owner of an unknown kind, also afte
   const { url, store } = await gatewayForTest()
   const tenant = await addTenant(store)
   const node = await enroll(store, tenant)
-  const owner = asOwner('job/job_1')
+  const owner = asOwner('cron/cron_1')
   const assignment = anAssignment(node.nodeId)
   const put = (desired: DesiredState) =>
     write(store, (transaction) =>

@@ -71,7 +71,7 @@ export type SecretEntry = Infer<typeof secretEntryShape>
  * A secret entry as a client sends it. `values` and `generate` are never stored. `mount_path` is listed only so that it
  * can be rejected with a specific code.
  */
-const sentSecretEntryShape = object({
+export const sentSecretEntryShape = object({
   ...secretEntryShape.fields,
   mount_path: field(secretEntryTexts.mount_path, optional(json<unknown>())),
   values: field(secretEntryTexts.values, optional(map(string()))),

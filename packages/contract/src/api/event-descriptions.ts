@@ -2,6 +2,7 @@
 // this table, so every event type needs a row in the table.
 
 import type { EventType } from './event.ts'
+import { JOB_EVENT_DESCRIPTIONS } from './job-event-descriptions.ts'
 import { NETWORK_EVENT_DESCRIPTIONS } from './network-event-descriptions.ts'
 import { type EventDescription, VOLUME_EVENT_DESCRIPTIONS } from './volume-event-descriptions.ts'
 
@@ -301,9 +302,7 @@ export const EVENT_DESCRIPTIONS: { readonly [type in EventType]: EventDescriptio
       fix: 'what to do',
     },
   },
-  'job.started': null,
-  'job.succeeded': null,
-  'job.failed': null,
+  ...JOB_EVENT_DESCRIPTIONS,
   'backup.created': {
     when: 'a backup of a deployment is complete and can be restored',
     severity: ['info'],

@@ -66,9 +66,11 @@ export const EVENT_TYPES = [
   'node.labels_refused',
   'node.address_refused',
   'node.orphans_found',
+  'job.created',
   'job.started',
   'job.succeeded',
   'job.failed',
+  'job.cancelled',
   'backup.created',
   'backup.restored',
   'backup.deleted',
@@ -89,7 +91,7 @@ export const eventShape = object({
   severity: oneOf(SEVERITIES),
   subject: object({
     kind: string({
-      description: 'Kind of the record: Backup, Deployment, Network, Node, Secret, Tenant, Volume',
+      description: 'Kind of the record: Backup, Deployment, Job, Network, Node, Secret, Tenant, Volume',
     }),
     name: string({ description: 'Name of the record' }),
     uid: string({ description: 'Id of the record' }),

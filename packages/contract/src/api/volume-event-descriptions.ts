@@ -13,6 +13,7 @@ export interface EventDescription {
   readonly subjects: readonly (
     | 'Backup'
     | 'Deployment'
+    | 'Job'
     | 'Network'
     | 'Node'
     | 'Secret'

@@ -30,7 +30,7 @@ export const QUOTA_TEXTS: { readonly [kind in QuotaKind]: WordText } = {
   volumes: { meaning: 'How many volumes the tenant may have.' },
   volume_bytes: { meaning: 'The size of all volumes together, each counted with all its copies.' },
   networks: { meaning: 'How many networks the tenant may have.' },
-  jobs_running: { meaning: 'How many jobs the tenant may run at once. Jobs are not available yet.' },
+  jobs_running: { meaning: 'How many jobs of the tenant may be pending or running at once.' },
   secrets: { meaning: 'How many secrets the tenant may have.' },
   backups: { meaning: 'How many backups of deployments the tenant may have.' },
   stored_bytes: {

@@ -44,7 +44,7 @@ test.each([
 })
 
 const UNKNOWN = [
-  ['of an unknown kind of owner', asOwner('job/job_1')],
+  ['of an unknown kind of owner', asOwner('cron/cron_1')],
   ['without an owner', undefined],
 ] as const
 

@@ -49,7 +49,7 @@ describe('the plan for one item', () => {
     expect(plan([anItem('A', desired)], containers)).toEqual(expected)
   })
   test.each(rows)('of an unknown kind of owner does nothing: desired %s, container %s', (desired, state) => {
-    const owner = asOwner('job/job_1')
+    const owner = asOwner('cron/cron_1')
     const containers = state === undefined ? [] : [aContainer('A', state, { owner })]
     expect(plan([{ ...anItem('A', desired), owner }], containers)).toEqual([])
   })

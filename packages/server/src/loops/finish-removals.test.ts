@@ -68,7 +68,7 @@ test('keeps a tenant and reports a failure if its secrets cannot be removed', as
 test('keeps a tenant while an owner of an unknown kind has a container', async () => {
   const store = await opened(createMemoryKeyspace())
   await write(store, markForRemoval)
-  const owner = asOwner('job/job_1')
+  const owner = asOwner('cron/cron_1')
   await write(store, (transaction) => putPlacement(transaction, tenant, 'web', { owner }))
   const removal = () => finishRemovals({ store, clock, removeTenantSecrets: async () => true })
   await removal()

@@ -96,7 +96,7 @@ test('an owner of an unknown kind keeps its placement and its capacity until the
   const keyspace = createMemoryKeyspace()
   const user = await openOver(keyspace)
   ends.push(() => user.close())
-  const owner = asOwner('job/job_1')
+  const owner = asOwner('cron/cron_1')
   const resources = { cpuMillis: 1_000, memoryBytes: 1_000 }
   await write(user, (transaction) => {
     putTenant(transaction, tenant)

@@ -165,7 +165,7 @@ describe('a tenant view', () => {
     const { store, put, delete: remove } = records()
     put(nodes, nodeId(1), aNode(1, 250, true))
     put(nodeNames, 'n1', { v: 1, claims: [{ tenant, nodeId: nodeId(1), state: 'active' }] })
-    const job = asOwner('job/job_1')
+    const job = asOwner('cron/cron_1')
     // The name of the job is that of the deployment in the anti-affinity rule of the workload.
     put(placements, job, { ...aPlacement(1, [1]), owner: job, resources: workload.resources })
     const view = createTenantView(store, { limit: () => 2 }, tenant)
@@ -173,7 +173,7 @@ describe('a tenant view', () => {
     expect(view.deploymentsOn(nodeId(1))).toEqual([])
     expect(view.scheduling.place(workload, 2)).toMatchObject({ placed: [nodeId(1)], unplaced: 1 })
     expect(gatherTenantFacts(store, quotas, tenant)).toMatchObject({
-      nodes: [{ requested: { cpuMillis: 100 }, replicas: new Map([['job/job_1', 1]]) }],
+      nodes: [{ requested: { cpuMillis: 100 }, replicas: new Map([['cron/cron_1', 1]]) }],
       containers: { used: 1 },
     })
     remove(placements, job)

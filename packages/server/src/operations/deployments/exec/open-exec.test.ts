@@ -58,6 +58,6 @@ test('opens with the ticket of a deployment, once', async () => {
 })
 
 test('neither opens nor consumes the ticket of an owner of an unknown kind', async () => {
-  const { isOpened, isKept } = await openWith(asOwner('job/job_1'))
+  const { isOpened, isKept } = await openWith(asOwner('cron/cron_1'))
   expect([await isOpened(), isKept()]).toEqual([false, true])
 })
