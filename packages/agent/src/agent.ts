@@ -32,7 +32,8 @@ import { type ExitCounts, openExitCounts } from './state/exit-counts.ts'
 import { type AgentBuild, machineFacts, THIS_BUILD } from './state/machine.ts'
 import { createNodeRole } from './state/node-role.ts'
 import { countStart, type NodeState } from './state/node-state.ts'
-import { createKeptLogs, type KeptLogs } from './streams/kept-logs.ts'
+import { openStartNotes, type StartNotes } from './state/start-notes.ts'
+import { createKeptLogs, eitherKept, JOB_LOGS, type KeptLogs } from './streams/kept-logs.ts'
 import { createSessionStreams } from './streams/node-streams.ts'
 import { type RunningContainer, startSampler } from './usage/sample-node.ts'
 
@@ -115,6 +116,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   }
   const onDesired = (change: DesiredChange): void => {
     apply(change, 'server')
+    if (change.jobLogs !== undefined) keepJobLogs(kept.jobLogs, desired, change.jobLogs)
     const others = { ...routing.saved(), ...volumes.saved(), ...networks.saved() }
     file.save({ revision: change.revision, items: [...desired.values()], ...others })
   }
@@ -146,6 +148,18 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   }
 }
 
+/** The server learns of an attempt's end after its log was kept, so a new log is never deleted. */
+const UNREPORTED_MS = 10 * 60_000
+
+/** Deletes the logs of jobs that the server no longer has. */
+function keepJobLogs(
+  jobLogs: KeptLogs,
+  desired: ReadonlyMap<AssignmentId, unknown>,
+  kept: readonly AssignmentId[],
+): void {
+  void jobLogs.keepOnly(new Set([...kept, ...desired.keys()]), Date.now() - UNREPORTED_MS)
+}
+
 const openSavedSet = ({ folder, state, log }: AgentOptions) =>
   openDesiredFile(folder, state, (error) =>
     log.error({ message: String(error) }, 'desired set on disk is unusable'),
@@ -153,9 +167,9 @@ const openSavedSet = ({ folder, state, log }: AgentOptions) =>
 
 const streamParts = (
   { engine, state: { tenant }, log }: AgentOptions,
-  { keptLogs }: Pick<Awaited<ReturnType<typeof openKept>>, 'keptLogs'>,
+  { keptLogs, jobLogs }: Pick<Awaited<ReturnType<typeof openKept>>, 'keptLogs' | 'jobLogs'>,
   { divergences }: NodeVolumes,
-) => ({ engine, tenant, keptLogs, divergences, log })
+) => ({ engine, tenant, keptLogs: eitherKept(jobLogs, keptLogs), divergences, log })
 
 const startNetworks = (
   { engine, state, networkCheckMs, log }: AgentOptions,
@@ -183,7 +197,9 @@ const volumeAnswers = (volumes: NodeVolumes) => ({
 /** Opens the facts about containers that outlast a run of the agent. */
 const openKept = async ({ engine, folder, log }: AgentOptions) => ({
   keptLogs: createKeptLogs({ engine, folder, now: () => Date.now(), log }),
+  jobLogs: createKeptLogs({ engine, folder, now: () => Date.now(), log }, JOB_LOGS),
   exitCounts: await openExitCounts(folder, log),
+  startNotes: await openStartNotes(folder, log),
 })
 
 function configuredFacts(
@@ -210,13 +226,15 @@ interface NodeParts
   readonly routing: Routing
   readonly networks: NetworkKeeper
   readonly keptLogs: KeptLogs
+  readonly jobLogs: KeptLogs
   readonly exitCounts: ExitCounts
+  readonly startNotes: StartNotes
 }
 
 /** Starts the parts that work on the engine. The observer starts last, because it notifies the converger. */
 function startNode(
   { state, folder, log, concurrency, oomKills, host, build = THIS_BUILD, ...options }: AgentOptions,
-  { server, routing, keptLogs, exitCounts, ...parts }: NodeParts,
+  { server, routing, keptLogs, jobLogs, exitCounts, ...parts }: NodeParts,
 ) {
   const { engine, addresses, drain } = routing
   const { tenant } = state
@@ -227,7 +245,7 @@ function startNode(
   const { explainKill } = parts.gate
   const seen = { statuses, readiness, exitCounts, oomKills, explainKill }
   const observer = createObserver({ engine, tenant, places, ...seen, log })
-  const failedLogs = createFailedLogs(keptLogs, statuses)
+  const failedLogs = createFailedLogs(keptLogs, jobLogs, statuses)
   const requisites = createRequisites({
     engine,
     tenant,

@@ -3,6 +3,7 @@ export { ACTIONS, type Action, may, tokensThatMay } from './authorization/roles.
 export * from './backups/index.ts'
 export { describeReceived, detectCredential, safeField, safeKey } from './credentials/index.ts'
 export * from './image-reference.ts'
+export * from './jobs/index.ts'
 export {
   type CellNode,
   detectMassFailure,

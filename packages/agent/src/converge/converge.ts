@@ -15,6 +15,7 @@ import type { DesiredChange, Session } from '../ports/session.ts'
 import type { MountableCopies } from '../ports/volume-copies.ts'
 import type { Addresses } from '../routing/addresses.ts'
 import type { Drain } from '../routing/drain.ts'
+import type { StartNotes } from '../state/start-notes.ts'
 import type { DesiredSet } from './desired-set.ts'
 import { createLoop, type Scope } from './loop.ts'
 import { createOrphanWatch, type OrphanWatch } from './orphan-watch.ts'
@@ -41,6 +42,7 @@ export interface ConvergeDeps extends Pick<Session, 'containerEnvironment'> {
   readonly host: HostVolumes | undefined
   readonly gate: StartGate
   readonly failedLogs: Pick<FailedLogs, 'beforeRemoval'>
+  readonly startNotes: StartNotes
   readonly observer: {
     applyList(own: readonly OwnContainer[], settled: readonly AssignmentId[]): void
     confirm(id: AssignmentId, containerId: string): void
@@ -127,6 +129,7 @@ export function startConverging(deps: ConvergeDeps): Converger {
       pendingNames,
       skip: new Set([...inProgress, ...backoff.waiting()]),
       mayCreate: desiredSet.isConfirmed,
+      hasRun: deps.startNotes.has,
       unsafe,
       orphans: listed === 'all' ? orphans.find(own, new Set(desired.keys())) : [],
     })
@@ -139,6 +142,10 @@ export function startConverging(deps: ConvergeDeps): Converger {
     setDesired(change, source) {
       desiredSet.apply(change, source)
       statuses.setItems(desired)
+      for (const id of desired.keys())
+        if (deps.startNotes.has(id) && statuses.view(id)?.hasRun !== true)
+          statuses.update(id, { hasRun: true })
+      if (source === 'server' && change.complete) deps.startNotes.keepOnly(desired)
       noteRevision(orphans, change, source, { desired, nowMs: deps.monotonicMs() })
       if (change.complete) loop.nudge()
       else nudgeFor(change.items.map(({ assignmentId }) => assignmentId))

@@ -19,6 +19,7 @@ import {
   type PlacedMounts,
   type ResolvedEnvironment,
   readOwnLabels,
+  runsOnce,
 } from '@holdfast/core/node'
 import { attachContainer } from '../networks/attach.ts'
 import type { NetworkKeeper } from '../networks/keep-networks.ts'
@@ -28,6 +29,7 @@ import type { ReplicaStatusTable } from '../observe/replica-status-table.ts'
 import { type Engine, EngineError, type InspectedContainer, isFault, MAX_MESSAGE } from '../ports/engine.ts'
 import type { Addresses } from '../routing/addresses.ts'
 import type { Drain } from '../routing/drain.ts'
+import type { StartNotes } from '../state/start-notes.ts'
 import { ActionError, failAs } from './action-error.ts'
 import type { Requisites } from './requisites.ts'
 import type { TakenNames } from './taken-names.ts'
@@ -51,6 +53,7 @@ export interface PerformDeps {
   /** The capabilities of this agent. */
   readonly capabilities: readonly string[]
   readonly failedLogs: Pick<FailedLogs, 'beforeRemoval'>
+  readonly startNotes: Pick<StartNotes, 'note' | 'forget'>
   markUnsafe(containerId: string): void
   confirm(id: AssignmentId, containerId: string): void
 }
@@ -227,6 +230,7 @@ async function start(deps: PerformDeps, item: DesiredItem, id: string): Promise<
   await deps.volumes.requireStartable(item)
   await failAs('network_failed', attachContainer(deps, item, id))
   try {
+    if (runsOnce(template) && !(await noteFirstStart(deps, assignmentId, id))) return
     await failAs('start_failed', deps.engine.startContainer(id))
   } catch (error) {
     deps.requisites.forget(template.image)
@@ -240,6 +244,21 @@ async function start(deps: PerformDeps, item: DesiredItem, id: string): Promise<
 }
 
 /**
+ * Notes on disk that the container of a job is about to start, so that no other one is ever created for the assignment.
+ * False if the container was started before, by an agent that was killed afterwards.
+ */
+async function noteFirstStart(
+  { engine, statuses, startNotes }: PerformDeps,
+  assignmentId: AssignmentId,
+  id: string,
+): Promise<boolean> {
+  const { startedAt } = await failAs('start_failed', engine.inspectContainer(id))
+  await startNotes.note(assignmentId)
+  statuses.update(assignmentId, { hasRun: true })
+  return startedAt === null
+}
+
+/**
  * True if a foreign container uses the container's address, or if its network was recreated with another subnet. Docker
  * reports these cases only by these error texts.
  */
@@ -249,7 +268,7 @@ const isAddressUnusable = (error: unknown): boolean =>
 
 /** Removes a container of which a fixed address is in use by another container. The next pass recreates the container. */
 async function discardAddress(
-  { engine, addresses, names }: PerformDeps,
+  { engine, addresses, names, startNotes, statuses }: PerformDeps,
   assignmentId: AssignmentId,
   id: string,
 ): Promise<void> {
@@ -260,6 +279,9 @@ async function discardAddress(
     for (const address of container.addresses) addresses.markInUse(address)
   await engine.removeContainer(id)
   names.drop(name)
+  // The container never ran, so a job may get another one.
+  await startNotes.forget(assignmentId)
+  statuses.update(assignmentId, { hasRun: false })
 }
 
 async function stop(deps: PerformDeps, item: DesiredItem, { id }: OwnContainer): Promise<void> {

@@ -1,8 +1,8 @@
-// Decides whose log is kept: that of a container that exited without an order, and that of a container which is removed
-// although it was not ready.
+// Decides whose log is kept: that of a container that exited without an order, that of a container which is removed
+// although it was not ready, and that of every container of a job.
 
 import { type AssignmentId, defined } from '@holdfast/contract'
-import { afterRun, betweenRuns, type ReplicaView, type SeenContainer } from '@holdfast/core/node'
+import { afterRun, betweenRuns, type ReplicaView, runsOnce, type SeenContainer } from '@holdfast/core/node'
 import type { KeptLogs } from '../streams/kept-logs.ts'
 import type { ReplicaStatusTable } from './replica-status-table.ts'
 
@@ -19,12 +19,18 @@ export interface FailedLogs {
   close(): void
 }
 
-export function createFailedLogs(kept: KeptLogs, statuses: ReplicaStatusTable): FailedLogs {
+export function createFailedLogs(
+  kept: KeptLogs,
+  jobLogs: Pick<KeptLogs, 'keep' | 'expire'>,
+  statuses: ReplicaStatusTable,
+): FailedLogs {
   const isWaiting = (id: AssignmentId): boolean => {
     const view = statuses.view(id)
     return view?.item.desired === 'running' && !isReadyRun(view)
   }
-  const timer = setInterval(() => void kept.expire(isWaiting), EXPIRE_MS).unref()
+  const timer = setInterval(() => {
+    for (const logs of [kept, jobLogs]) void logs.expire(isWaiting)
+  }, EXPIRE_MS).unref()
   function keepExited(id: AssignmentId, containerId: string, before: SeenContainer | undefined): void {
     const view = statuses.view(id)
     const container = view?.container
@@ -33,6 +39,10 @@ export function createFailedLogs(kept: KeptLogs, statuses: ReplicaStatusTable): 
     const previous = before?.lastExit?.at
     const since = previous && (betweenRuns(previous, before?.startedAt ?? null) ?? afterRun(previous))
     const endedAt = container.lastExit?.at
+    if (runsOnce(view.item.template)) {
+      void jobLogs.keep({ item: view.item, containerId })
+      return
+    }
     void kept.keep({ item: view.item, containerId, ...defined({ since, endedAt }) })
   }
   return {
@@ -42,6 +52,7 @@ export function createFailedLogs(kept: KeptLogs, statuses: ReplicaStatusTable): 
       const container = view?.container
       if (view === undefined || typeof container !== 'object' || container.id !== containerId)
         return undefined
+      if (runsOnce(view.item.template)) return () => jobLogs.keep({ item: view.item, containerId })
       if (container.startedAt === null || isReadyRun(view)) return undefined
       return () => kept.keep({ item: view.item, containerId })
     },

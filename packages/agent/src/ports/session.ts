@@ -80,6 +80,8 @@ export interface DesiredChange {
   readonly wipePool?: PoolWipe
   /** Networks: in a complete desired set all of them, else the changed ones. Absent: no network changed. */
   readonly networks?: readonly DesiredNetwork[]
+  /** The attempts of jobs whose logs this node keeps; absent: it keeps all. Only in a complete set. */
+  readonly jobLogs?: readonly AssignmentId[]
   /** Ids of networks that the node no longer has, as the server knows. */
   readonly goneNetworks?: readonly string[]
   /** The other routers of the tenant. Absent in a complete set: the server does not know of certificates. */

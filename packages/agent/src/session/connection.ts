@@ -251,6 +251,7 @@ function applyDesired(
     goneCopies,
     goneNetworks,
     ...defined({ routes, routers, copies, peers, offers, wipePool, networks }),
+    ...(message.type === 'complete' ? defined({ jobLogs: message.jobLogs }) : {}),
   })
   if (state.synced && !complete) return
   state.synced = true

@@ -1,5 +1,5 @@
-// Keeps the last log lines of failed containers on the node's disk, for an hour and until a later run of the assignment is
-// ready, also when the container is restarted or removed. They leave the node only when a reader asks. See
+// Keeps the last log lines of containers on the node's disk, also when the container is restarted or removed: those of
+// failed ones for an hour and until a later run of the assignment is ready, those of jobs as long as the job. They leave the node only when a reader asks. See
 // docs/design/agent.md#kept-logs
 
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
@@ -12,17 +12,41 @@ import { createRedaction, secretValues } from '../observe/redact.ts'
 import type { Engine, OutputChannel } from '../ports/engine.ts'
 import { readToEnd } from './read-to-end.ts'
 
-/** Bounds of one container and of the node: at most 16 MiB in all. */
-const MAX_LINES = 200
-const MAX_BYTES = 64 * 1024
-const MAX_CONTAINERS = 256
-const KEPT_MS = 60 * 60_000
-/** Lines that are read to find the last ones of a run while a later run already writes. */
-const READ_LINES = 1000
+/** What is kept: of one container, and of the node in all. */
+export interface KeptBounds {
+  /** The folder inside the folder of the node's state. */
+  readonly folder: string
+  readonly lines: number
+  readonly bytes: number
+  readonly containers: number
+  readonly keptMs: number
+}
+
+/** Failed containers: at most 16 MiB in all. */
+const FAILED: KeptBounds = {
+  folder: 'kept-logs',
+  lines: 200,
+  bytes: 64 * 1024,
+  containers: 256,
+  keptMs: 60 * 60_000,
+}
+
+/**
+ * Containers of jobs: the last MiB of each. The server names the logs to keep, so these bounds matter only while it does
+ * not: the jobs of a tenant that it keeps, for as long as it keeps them. A line has at least 32 bytes with its time.
+ */
+export const JOB_LOGS: KeptBounds = {
+  folder: 'job-logs',
+  lines: 32_768,
+  bytes: 1024 * 1024,
+  containers: 1000,
+  keptMs: 7 * 24 * 60 * 60_000,
+}
+/** How many times the kept lines are read to find the last ones of a run while a later run already writes. */
+const READ_TIMES = 5
 const READ_MS = 10_000
 /** Logs that are read at once: reading costs the engine CPU time, and the agent memory. */
 const MAX_READS = 2
-const FOLDER = 'kept-logs'
 /** The form of assignment ids; as a file name it cannot leave the folder. */
 const FILE_NAME = /^rep_[0-9A-Z]{26}$/
 
@@ -46,9 +70,22 @@ export interface KeptLogs {
   keep(request: KeepRequest): Promise<void>
   /** The kept lines of an assignment; empty if there are none. */
   read(id: AssignmentId): Promise<readonly KeptLine[]>
-  /** Removes lines older than an hour, except those of an assignment that still waits to be ready. */
+  /** Removes the lines whose time is over, except those of an assignment that still waits to be ready. */
   expire(isWaiting: (id: AssignmentId) => boolean): Promise<void>
+  /** Removes the lines of all assignments but these, if they were kept before the time. */
+  keepOnly(ids: ReadonlySet<string>, beforeMs: number): Promise<void>
 }
+
+/** The kept lines of one of two places: those of a job, or those of a failed container. */
+export const eitherKept = (
+  first: Pick<KeptLogs, 'read'>,
+  second: Pick<KeptLogs, 'read'>,
+): Pick<KeptLogs, 'read'> => ({
+  async read(id) {
+    const lines = await first.read(id)
+    return lines.length > 0 ? lines : second.read(id)
+  },
+})
 
 export interface KeptLogDeps {
   readonly engine: Pick<Engine, 'readLogs' | 'readEnvironment' | 'inspectContainer'>
@@ -59,11 +96,11 @@ export interface KeptLogDeps {
   readonly log: Logger
 }
 
-export function createKeptLogs(deps: KeptLogDeps): KeptLogs {
-  const folder = join(deps.folder, FOLDER)
+export function createKeptLogs(deps: KeptLogDeps, bounds: KeptBounds = FAILED): KeptLogs {
+  const folder = join(deps.folder, bounds.folder)
   const limit = createLimit(MAX_READS)
   return {
-    keep: (request) => limit(() => keepLast(deps, folder, request)),
+    keep: (request) => limit(() => keepLast(deps, { ...bounds, folder }, request)),
     async read(id) {
       if (!FILE_NAME.test(id)) return []
       // A missing file means that nothing is kept, which is no error.
@@ -71,21 +108,25 @@ export function createKeptLogs(deps: KeptLogDeps): KeptLogs {
     },
     async expire(isWaiting) {
       const kept = await listKept(folder)
-      const surplus = kept.slice(0, Math.max(0, kept.length - MAX_CONTAINERS))
-      const old = kept.filter(({ id, keptMs }) => deps.now() - keptMs > KEPT_MS && !isWaiting(id))
+      const surplus = kept.slice(0, Math.max(0, kept.length - bounds.containers))
+      const old = kept.filter(({ id, keptMs }) => deps.now() - keptMs > bounds.keptMs && !isWaiting(id))
       for (const { id } of new Set([...surplus, ...old])) await rm(join(folder, id), { force: true })
+    },
+    async keepOnly(ids, beforeMs) {
+      for (const { id, keptMs } of await listKept(folder))
+        if (!ids.has(id) && keptMs < beforeMs) await rm(join(folder, id), { force: true })
     },
   }
 }
 
-async function keepLast(deps: KeptLogDeps, folder: string, request: KeepRequest): Promise<void> {
+async function keepLast(deps: KeptLogDeps, bounds: KeptBounds, request: KeepRequest): Promise<void> {
   const { assignmentId } = request.item
   try {
-    const lines = await withoutSecrets(deps.engine, request, await readRun(deps.engine, request))
-    if (lines.length > 0 && FILE_NAME.test(assignmentId)) await store(folder, assignmentId, lines)
+    const lines = await withoutSecrets(deps.engine, request, await readRun(deps.engine, bounds, request))
+    if (lines.length > 0 && FILE_NAME.test(assignmentId)) await store(bounds.folder, assignmentId, lines)
   } catch (error) {
     const facts = { assignment: assignmentId, message: String(error) }
-    deps.log.warn(facts, 'log of a failed container was not kept')
+    deps.log.warn(facts, 'log of a container was not kept')
   }
 }
 
@@ -93,48 +134,57 @@ async function keepLast(deps: KeptLogDeps, folder: string, request: KeepRequest)
  * Reads the last lines of a run. The engine may start the next run at any time, so its start is checked after the read; if
  * there is one, the log is read again up to the next run.
  */
-async function readRun(engine: KeptLogDeps['engine'], request: KeepRequest): Promise<KeptLine[]> {
-  const lines = await readLast(engine, request, undefined)
+async function readRun(
+  engine: KeptLogDeps['engine'],
+  bounds: KeptBounds,
+  request: KeepRequest,
+): Promise<KeptLine[]> {
+  const lines = await readLast(engine, bounds, request, undefined)
   if (request.endedAt === undefined) return lines
   const { startedAt } = await engine.inspectContainer(request.containerId)
   const end = betweenRuns(request.endedAt, startedAt)
-  return end === undefined ? lines : readLast(engine, request, sortable(end))
+  return end === undefined ? lines : readLast(engine, bounds, request, sortable(end))
 }
 
 /** Reads last lines within both bounds. Memory stays bounded however much was written. `end`: end of the run. */
 async function readLast(
   engine: Pick<Engine, 'readLogs'>,
+  bounds: KeptBounds,
   { containerId, since }: KeepRequest,
   end: string | undefined,
 ): Promise<KeptLine[]> {
-  const last = createLastLines()
+  const last = createLastLines(bounds)
   const entry = (channel: OutputChannel, raw: Buffer): void => {
     if (end === undefined || raw.toString('latin1', 0, end.length) < end) last.add(channel, raw)
   }
-  const request = { follow: false, tail: end === undefined ? MAX_LINES : READ_LINES, ...defined({ since }) }
+  const tail = end === undefined ? bounds.lines : READ_TIMES * bounds.lines
+  const request = { follow: false, tail, ...defined({ since }) }
   await readToEnd((onEnd) => engine.readLogs(containerId, request, { entry, end: onEnd }), READ_MS)
   return last.lines()
 }
 
 /** The last lines within both bounds, in one buffer: a container that writes much must not fill the agent's memory. */
-function createLastLines() {
-  const ring = Buffer.allocUnsafe(MAX_BYTES)
+function createLastLines({ lines: most, bytes: room }: KeptBounds) {
+  const ring = Buffer.allocUnsafe(room)
   const entries: { readonly channel: OutputChannel; readonly from: number; readonly length: number }[] = []
   let [bytes, next] = [0, 0]
   return {
     add(channel: OutputChannel, raw: Buffer): void {
-      const length = Math.min(raw.length, MAX_BYTES)
-      while (entries.length >= MAX_LINES || bytes + length > MAX_BYTES) bytes -= entries.shift()?.length ?? 0
-      const fits = raw.copy(ring, next, 0, Math.min(length, MAX_BYTES - next))
+      const length = Math.min(raw.length, room)
+      while (entries.length >= most || bytes + length > room) bytes -= entries.shift()?.length ?? 0
+      const fits = raw.copy(ring, next, 0, Math.min(length, room - next))
       raw.copy(ring, 0, fits, length)
       entries.push({ channel, from: next, length })
       bytes += length
-      next = (next + length) % MAX_BYTES
+      next = (next + length) % room
     },
     lines: (): KeptLine[] =>
       entries.map(({ channel, from, length }) => {
-        const parts = [ring.subarray(from, from + length), ring.subarray(0, from + length - MAX_BYTES)]
-        const isWrapped = from + length > MAX_BYTES
+        const parts = [
+          ring.subarray(from, from + length),
+          ring.subarray(0, Math.max(0, from + length - room)),
+        ]
+        const isWrapped = from + length > room
         return { channel, line: Buffer.concat(isWrapped ? parts : parts.slice(0, 1)).toString('utf8') }
       }),
   }

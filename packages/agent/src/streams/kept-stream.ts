@@ -1,4 +1,4 @@
-// Streams the kept lines of a failed container. They are at most 64 KiB, so they are queued at once.
+// Streams the kept lines of a container that ended. They are at most 1 MiB, so they are queued at once.
 
 import { type Open, STREAM_CHANNELS } from '@holdfast/contract'
 import type { KeptLogs } from './kept-logs.ts'

@@ -239,6 +239,8 @@ export const containerTemplateShape = object({
   mounts: optional(list(templateMountShape)),
   /** The names of the networks that the container joins; absent: the network of the tenant on the node. */
   networks: optional(list(string())),
+  /** `once`: the container is never started again after its end. Absent: it always runs. */
+  runs: optional(oneOf(['once'])),
   labels: map(string()),
   stopGracePeriod: duration(),
 })

@@ -129,6 +129,11 @@ export const completeShape = object({
   peers: optional(list(peerShape)),
   /** Every network of this node; absent for an agent without the capability `networks`. */
   networks: optional(list(desiredNetworkShape)),
+  /**
+   * The last attempt of each job that ran on this node, whose log the agent keeps. The agent deletes the logs of others.
+   * Absent for an agent without the capability `jobs`, and while a job cannot be read.
+   */
+  jobLogs: optional(list(branded<AssignmentId>())),
   ...poolDecisions,
 })
 export type Complete = Infer<typeof completeShape>

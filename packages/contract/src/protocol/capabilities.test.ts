@@ -16,6 +16,7 @@ test.each<[string, TemplateOptions, string[]]>([
   ['a health check', { healthCheck: HEALTH_CHECK }, ['health_check']],
   ['a health check with retries', { healthCheck: { ...HEALTH_CHECK, retries: 3 } }, ['health_check']],
   ['networks', { networks: ['front'] }, ['networks']],
+  ['a container that runs once', { runs: 'once' }, ['jobs']],
   ['secrets and limits', { limits: { cpuMillis: 1 }, secrets: [] }, ['secrets', 'limits']],
   [
     'every optional member',

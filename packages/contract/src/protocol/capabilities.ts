@@ -31,7 +31,11 @@ const TEMPLATE_CAPABILITIES: { readonly [member in TemplateOption | NestedOption
   mounts: 'mounts',
   'mounts.sizeBytes': 'mounts',
   networks: 'networks',
+  runs: 'jobs',
 }
+
+/** The agent runs containers once, reports their ends and keeps their logs: the capability behind `runs` of a template. */
+export const JOBS = 'jobs'
 
 /** The agent creates networks and attaches containers to them: the capability behind `networks` of a template, too. */
 export const NETWORKS = 'networks'

@@ -82,7 +82,7 @@ export const jobTexts = {
   },
   onNodeLoss: {
     meaning:
-      'The reaction to the loss of the node on which the job runs. wait: the job stays running until the node returns and reports its end, or is removed by force. retry: another attempt starts elsewhere as soon as the node is declared failed, and counts as a retry; the first container may still run.',
+      'The reaction to the loss of the node on which the job runs. wait: the job stays running until the node returns and reports its end, or is removed by force. retry: another attempt starts elsewhere as soon as the node is declared failed, beside those that retries allows; the first container may still run.',
     default: 'wait',
     range: 'wait or retry',
     example: 'retry',

@@ -1,11 +1,17 @@
-// Checks a deployment body and reports all faults at once, in the public order: forbidden fields, unknown and read-only
+// Checks the body of a workload and reports all faults at once, in the public order: forbidden fields, unknown and read-only
 // fields, single fields, rules across fields, configuration (docs/design/admission.md#order).
 
-import { isJsonObject, type Json, type JsonObject, type Rejection } from '@holdfast/contract'
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  READ_ONLY_FIELDS,
+  type Rejection,
+} from '@holdfast/contract'
 import { reject } from '../reject.ts'
 import type { AdmissionContext } from './context.ts'
 import { mergeSent } from './normalize/merge.ts'
-import { DEPLOYMENT_RULES } from './rule-engine/compile-rules.ts'
+import { type CompiledNode, DEPLOYMENT_RULES } from './rule-engine/compile-rules.ts'
 import { applyCrossRules } from './rule-engine/cross-rule.ts'
 import { addFault, type FaultList, hasFaultAt, isFull, newFaultList } from './rule-engine/fault-list.ts'
 import { accepted } from './rule-engine/rule.ts'
@@ -19,6 +25,20 @@ const NO_MATERIAL = accepted(
   'a token whose role may write secrets; every role may reference an existing secret',
 )
 const MATERIAL_FIELDS = ['values', 'generate']
+
+/** A kind of workload whose body is checked: its fields with their rules. The rules across fields are the same for all. */
+export interface BodyKind {
+  readonly kind: string
+  readonly fields: CompiledNode
+  /** Fields of the record that no client may send to create one. */
+  readonly readOnly: ReadonlySet<string>
+}
+
+const DEPLOYMENT: BodyKind = {
+  kind: 'Deployment',
+  fields: DEPLOYMENT_RULES,
+  readOnly: new Set(READ_ONLY_FIELDS),
+}
 
 /**
  * Returns no rejections for a valid deployment body. A body that is not an object gets one rejection with an empty
@@ -42,17 +62,20 @@ export interface ValidPart {
 }
 
 /** Checks a body as checkBody does, and returns which part of it can still be checked against facts. */
-export function judgeBody(sent: Json, context: AdmissionContext): JudgedBody {
+export function judgeBody(sent: Json, context: AdmissionContext, body: BodyKind = DEPLOYMENT): JudgedBody {
   if (!isJsonObject(sent)) {
     const rejection = reject('field_type_invalid', '', sent, { accepted: 'an object' })
     return { rejections: [rejection], valid: undefined }
   }
-  if (!isDeploymentKind(sent, context))
-    return { rejections: [reject('manifest_wrong_kind', 'kind', sent.kind)], valid: undefined }
+  if (!isOfKind(body, sent, context))
+    return {
+      rejections: [{ ...reject('manifest_wrong_kind', 'kind', sent.kind), expected: body.kind }],
+      valid: undefined,
+    }
   const faults = newFaultList(context.limits.rejections)
   findForbiddenFields(sent, context, faults)
-  findUnknownFields(DEPLOYMENT_RULES, sent, context, faults)
-  walkFields(DEPLOYMENT_RULES, sent, context, faults)
+  findUnknownFields(body.fields, sent, context, faults, body.readOnly)
+  walkFields(body.fields, sent, context, faults)
   crossFields(sent, context, faults)
   return { rejections: faults.rejections, valid: isFull(faults) ? undefined : validPart(sent, faults) }
 }
@@ -71,8 +94,8 @@ function validEntries(name: string, map: Json | undefined, faults: FaultList): J
   return Object.fromEntries(Object.entries(map).filter(([key]) => !hasFaultAt(faults, [name, key])))
 }
 
-function isDeploymentKind({ kind }: JsonObject, { mode }: AdmissionContext): boolean {
-  return kind === 'Deployment' || (kind === undefined && mode === 'update')
+function isOfKind(body: BodyKind, { kind }: JsonObject, { mode }: AdmissionContext): boolean {
+  return kind === body.kind || (kind === undefined && mode === 'update')
 }
 
 function findForbiddenFields(sent: JsonObject, context: AdmissionContext, faults: FaultList): void {

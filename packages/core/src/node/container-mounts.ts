@@ -44,9 +44,15 @@ export const writtenVolumes = (template: Mounting): VolumeId[] =>
 
 /**
  * Whether only the agent starts the container. The engine would also start it at boot, when the volume may not be mounted,
- * and would then mount an empty folder.
+ * and would then mount an empty folder. A container that runs once must not be started again by the engine either.
  */
-export const isStartedByAgent = (template: Mounting): boolean => storedMounts(template).length > 0
+export const isStartedByAgent = (template: Mounting & RunsOnce): boolean =>
+  storedMounts(template).length > 0 || runsOnce(template)
+
+type RunsOnce = Pick<ContainerTemplate, 'runs'>
+
+/** Whether the container is never started again after its end. */
+export const runsOnce = ({ runs }: RunsOnce): boolean => runs === 'once'
 
 export const mountPointOf = ({ volumes }: Pick<MountPlaces, 'volumes'>, volume: VolumeId): string =>
   `${volumes}/${volume}`

@@ -70,6 +70,7 @@ export function planFacts(over: Partial<PlanFacts> = {}): PlanFacts {
     pendingNames: new Map(),
     skip: new Set(),
     mayCreate: () => true,
+    hasRun: () => false,
     unsafe: new Set(),
     orphans: [],
     ...over,

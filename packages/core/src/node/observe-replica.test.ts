@@ -39,6 +39,26 @@ const observed = (state: Observation['state']): Observation => {
   return { ...observation, state, seq: 1 }
 }
 
+describe('the observation of a container that runs once and', () => {
+  const plain = anItem('A')
+  const item = { ...plain, template: { ...plain.template, runs: 'once' as const } }
+  const stopped = { ...item, desired: 'stopped' as const }
+  const exited = { ...seen, state: 'exited' as const }
+  const rows: readonly [string, Partial<ReplicaView>, string | undefined][] = [
+    ['runs', {}, 'running'],
+    ['ended well', { container: { ...exited, exitCode: 0 } }, 'stopped'],
+    ['ended badly', { container: { ...exited, exitCode: 3 } }, 'stopped exited'],
+    ['was stopped', { container: { ...exited, exitCode: 143 }, item: stopped }, 'stopped'],
+    ['was removed by another program', { container: 'absent', hasRun: true }, 'stopped container_lost'],
+    ['is being created', { container: 'absent', hasRun: true, creating: true }, undefined],
+    ['was not created yet', { container: 'absent' }, undefined],
+    ['is gone', { container: 'absent', hasRun: true, item: { ...item, desired: 'removed' } }, 'stopped gone'],
+  ]
+  test.each(rows)('%s', (_about, over, expected) => {
+    expect(summary({ item, ...over })).toBe(expected)
+  })
+})
+
 describe('the observation of', () => {
   const removed = anItem('A', 'removed')
   const rows: readonly [string, Partial<ReplicaView>, string | undefined][] = [

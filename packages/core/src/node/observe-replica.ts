@@ -9,7 +9,7 @@ import {
   type Observation,
   type ReplicaState,
 } from '@holdfast/contract'
-import { isStartedByAgent } from './container-mounts.ts'
+import { isStartedByAgent, runsOnce } from './container-mounts.ts'
 import type { ContainerState } from './plan-node.ts'
 
 /** Health checks that failed in a row, and the output of the last one, as one bounded line without secret values. */
@@ -85,6 +85,8 @@ export interface ReplicaView {
    * After a restart the start time differs, so the container is not ready.
    */
   readonly readySince: string | undefined
+  /** True if a container of the assignment that runs once was started before on this node. */
+  readonly hasRun?: boolean
 }
 
 /** An observation that has no sequence number yet. */
@@ -122,12 +124,18 @@ function currentState(view: ReplicaView): UnnumberedObservation | undefined {
     return { ...nothing, state: 'pulling', reason: trouble, gone: false, ...causeOf(view, trouble) }
   if (trouble === 'refused_by_agent' || trouble === AGENT_VERSION)
     return { ...nothing, state: 'failed', reason: trouble, gone: false, ...aboutOf(view, trouble) }
+  // The container was removed by another program. It ran, or may have run, so it is not created again.
+  if (view.hasRun === true && container === 'absent' && !view.creating && item.desired !== 'removed')
+    return { ...nothing, state: 'stopped', reason: CONTAINER_LOST, gone: false }
   const explained = { ...aboutOf(view, trouble), ...causeOf(view, trouble) }
   if (activity === 'starting' || trouble !== '')
     return { ...nothing, state: 'starting', reason: trouble, gone: false, ...explained }
   if (container === 'unknown' || view.creating || item.desired === 'running') return undefined
   return { ...nothing, state: 'stopped', reason: '', gone: item.desired === 'removed' }
 }
+
+/** The container of a job was removed before its end was observed. */
+export const CONTAINER_LOST = 'container_lost'
 
 /** Whether a replica serves. A replica that was ready and no longer serves keeps the state `ready`, but has a reason. */
 export const isReady = (seen: Pick<Observation, 'state' | 'reason'> | undefined): boolean =>
@@ -201,6 +209,7 @@ function observeContainer(view: ReplicaView, container: SeenContainer): Unnumber
     case 'exited':
     case 'dead':
       if (!isDesired) return observed('stopped', '')
+      if (runsOnce(view.item.template)) return observed('stopped', exitCode === 0 ? '' : 'exited')
       // The agent will start it again, as the engine starts a container whose state is `restarting`.
       if (isStartedByAgent(view.item.template) && view.trouble === '')
         return view.activity === 'stopping'

@@ -55,6 +55,30 @@ describe('the plan for one item', () => {
   })
 })
 
+describe('the plan for a container that runs once', () => {
+  const item = (desired: DesiredItem['desired']): DesiredItem => {
+    const plain = anItem('A', desired)
+    return { ...plain, template: { ...plain.template, runs: 'once' } }
+  }
+  const rows: readonly [DesiredItem['desired'], ContainerState | undefined, boolean, string[]][] = [
+    ['running', undefined, false, ['create rep_A web']],
+    ['running', undefined, true, []],
+    ['running', 'created', false, ['start c-A']],
+    ['running', 'created', true, ['start c-A']],
+    ['running', 'running', true, []],
+    ['running', 'exited', true, []],
+    ['running', 'exited', false, []],
+    ['running', 'dead', true, ['remove c-A']],
+    ['stopped', 'running', true, ['stop c-A']],
+    ['stopped', 'exited', true, []],
+    ['removed', 'exited', true, ['remove c-A']],
+  ]
+  test.each(rows)('desired %s, container %s, started before: %s', (desired, state, hasRun, expected) => {
+    const containers = state === undefined ? [] : [aContainer('A', state)]
+    expect(plan([item(desired)], containers, { hasRun: () => hasRun })).toEqual(expected)
+  })
+})
+
 describe('several containers of one assignment', () => {
   test('keeps the running one, then the oldest', () => {
     const twins = [

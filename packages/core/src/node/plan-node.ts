@@ -3,6 +3,7 @@
 // that was carried out in full is followed by an empty plan. See docs/design/agent.md#convergence.
 
 import { type AssignmentId, type DesiredItem, type Owner, readOwner } from '@holdfast/contract'
+import { runsOnce } from './container-mounts.ts'
 import { lowestFreeName } from './container-name.ts'
 
 export type ContainerState = 'created' | 'running' | 'paused' | 'restarting' | 'removing' | 'exited' | 'dead'
@@ -35,6 +36,8 @@ export interface PlanFacts {
    * only after a server has confirmed the assignment.
    */
   mayCreate(id: AssignmentId): boolean
+  /** Whether a container of the assignment was started before, on this node. One that runs once is not created again. */
+  hasRun(id: AssignmentId): boolean
   /** Ids of containers with unsafe settings. The plan removes these containers. */
   readonly unsafe: ReadonlySet<string>
   /** Containers whose assignment is no longer desired, as classified by orphans.ts. */
@@ -65,7 +68,10 @@ export function planNode(
   )
   const kept = items.flatMap((item) => planItem(item, held.get(item.assignmentId) ?? [], facts))
   const absent = items.filter((item) => item.desired === 'running' && !held.has(item.assignmentId))
-  const creatable = absent.filter(({ assignmentId }) => facts.mayCreate(assignmentId))
+  const creatable = absent.filter(
+    ({ assignmentId, template }) =>
+      facts.mayCreate(assignmentId) && !(runsOnce(template) && facts.hasRun(assignmentId)),
+  )
   return [...kept, ...planOrphans(facts), ...planCreates(creatable, facts)]
 }
 
@@ -83,8 +89,12 @@ function planItem(item: DesiredItem, all: readonly OwnContainer[], facts: PlanFa
   if (surplus.length + unusable.length > 0) return removal([...surplus, ...unusable])
   if (container === undefined) return []
   if (item.desired === 'stopped') return isUp(container) ? [{ kind: 'stop', item, container }] : []
-  return isDown(container) ? [{ kind: 'start', item, container }] : []
+  return mayStart(item, container) ? [{ kind: 'start', item, container }] : []
 }
+
+/** A container that runs once is started only if it was never started before. */
+const mayStart = ({ template }: DesiredItem, container: OwnContainer): boolean =>
+  runsOnce(template) ? container.state === 'created' : isDown(container)
 
 const isUnusable = ({ id, state }: OwnContainer, { unsafe }: PlanFacts): boolean =>
   state === 'dead' || unsafe.has(id)

@@ -177,6 +177,8 @@ function pass(running: Running): void {
     pendingNames: new Map(),
     skip: new Set(running.workedOn.keys()),
     mayCreate: (id) => !isLacking(running, running.desired.get(id)),
+    // No other program removes containers of a simulated machine.
+    hasRun: () => false,
     unsafe: new Set(),
     orphans: remove,
   })

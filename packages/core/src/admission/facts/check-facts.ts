@@ -142,6 +142,10 @@ function checkNode(
       return existing?.record.nodeId === nodeId ? [] : [notACandidate(nodeId)]
     case 'unknown':
       return [notACandidate(nodeId)]
+    case 'unknown_to_job':
+      return [reject('job_node_not_found', 'nodeId', nodeId)]
+    case 'none_connected':
+      return [reject('job_node_candidates_unresolvable', 'nodeId', nodeId)]
     case 'none_enrolled':
     case 'unreadable':
       return [reject('node_candidates_unresolvable', 'nodeId', nodeId)]

@@ -32,6 +32,10 @@ export type NodeFact =
   | { readonly answer: 'unknown' }
   | { readonly answer: 'none_enrolled' }
   | { readonly answer: 'unreadable' }
+  /** Of a job, with or without `nodeId`: the tenant has no node with a connected agent. */
+  | { readonly answer: 'none_connected' }
+  /** Of a job: the tenant has no such node. */
+  | { readonly answer: 'unknown_to_job' }
 
 /** The residency configuration and the nodes that may satisfy a residency rule. */
 export interface ResidencyFact {

@@ -51,7 +51,7 @@ export function normalise(
   const material = withoutMaterial(merged, limits, alterations)
   const values: JsonObject = {}
   for (const field of SPEC_FIELDS) {
-    const value = withDefaults(field, merged[field], alterations)
+    const value = withDefaults(field, merged[field], FIELD_DEFAULTS, alterations)
     if (value !== undefined) values[field] = value
   }
   const sentSpec = stopFirst(carryUnknown(sent, decode(deploymentSpecShape, values)), alterations)
@@ -76,16 +76,27 @@ function stopFirst(spec: DeploymentSpec, alterations: Alteration[]): DeploymentS
   return { ...spec, update: { ...update, order: 'stop-first' } }
 }
 
-function withoutMaterial(merged: JsonObject, limits: Limits, alterations: Alteration[]): SentMaterial[] {
+/** Removes secret values from the entries of `secrets` and returns them. */
+export function withoutMaterial(
+  merged: JsonObject,
+  limits: Limits,
+  alterations: Alteration[],
+): SentMaterial[] {
   if (!Array.isArray(merged.secrets)) return []
   const { entries, material } = storeSecrets(merged.secrets, limits, alterations)
   merged.secrets = entries
   return material
 }
 
-function withDefaults(field: string, value: Json | undefined, alterations: Alteration[]): Json | undefined {
+/** The value to store for a top-level field: with its default, and with those of its members. */
+export function withDefaults(
+  field: string,
+  value: Json | undefined,
+  defaults: ReadonlyMap<string, Json>,
+  alterations: Alteration[],
+): Json | undefined {
   if (value === undefined) {
-    const usual = FIELD_DEFAULTS.get(field)
+    const usual = defaults.get(field)
     if (usual !== undefined) alterations.push(defaultApplied(field, usual))
     return usual
   }

@@ -1,7 +1,7 @@
 // Finds unknown and read-only fields, in the order in which they were sent. Unknown fields are rejected, never ignored
 // (docs/design/admission.md#strict-bodies).
 
-import { isJsonObject, type Json, type JsonObject, READ_ONLY_FIELDS } from '@holdfast/contract'
+import { isJsonObject, type Json, type JsonObject } from '@holdfast/contract'
 import type { AdmissionContext } from '../context.ts'
 import type { CompiledNode } from './compile-rules.ts'
 import { addFault, type FaultList, isFull } from './fault-list.ts'
@@ -9,14 +9,12 @@ import { accepted } from './rule.ts'
 
 type Steps = (string | number)[]
 
-const READ_ONLY: ReadonlySet<string> = new Set(READ_ONLY_FIELDS)
-
 export function findUnknownFields(
   root: CompiledNode,
   sent: JsonObject,
   context: AdmissionContext,
   faults: FaultList,
-  readOnly = READ_ONLY,
+  readOnly: ReadonlySet<string>,
 ): void {
   const path: Steps = []
   for (const key of Object.keys(sent)) {

@@ -1,0 +1,11 @@
+export { JOB_BODY, type NormalisedJob, normaliseJob } from './job-body.ts'
+export { jobTemplate, workloadSpec } from './job-workload.ts'
+export {
+  type JobSituation,
+  type JobState,
+  type NextJob,
+  nextJob,
+  startAttempt,
+  timeoutOf,
+} from './next-job.ts'
+export { type FinishedJob, jobsToRemove } from './retained-jobs.ts'
