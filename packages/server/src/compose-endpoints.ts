@@ -13,6 +13,7 @@ import { divergenceEndpoints } from './api/routes/divergences.ts'
 import { dryRunEndpoint } from './api/routes/dry-run.ts'
 import { errorEndpoints } from './api/routes/errors.ts'
 import { execEndpoints } from './api/routes/exec.ts'
+import { jobEndpoints, jobLogEndpoint } from './api/routes/jobs.ts'
 import { logEndpoints } from './api/routes/logs.ts'
 import { networkEndpoints } from './api/routes/networks.ts'
 import { type NodeEndpointDeps, nodeEndpoints } from './api/routes/nodes.ts'
@@ -113,6 +114,7 @@ export function composeEndpoints(
       },
     }),
     ...logEndpoints({ store, clock, openStream }),
+    jobLogEndpoint({ store, clock, openStream }),
     ...execEndpoints({ store, clock, ids }, deps.failedTickets),
     ...usageEndpoints({ store, clock, readUsage: given.readUsage }),
     ...archiveEndpoints(store),
@@ -180,6 +182,7 @@ function writeEndpoints(
   const material = { limits: config.limits, namespaces: config.secrets.namespaces }
   return [
     ...deploymentEndpoints(deployments),
+    ...jobEndpoints(deployments),
     ...backupEndpoints(deployments),
     ...tenantEndpoints(common),
     ...registryEndpoints({ store, clock, secrets, allowed }),

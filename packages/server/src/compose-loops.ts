@@ -9,6 +9,7 @@ import { applyRetention, boundBytes } from './loops/retention.ts'
 import type { StorePressure } from './loops/store-pressure.ts'
 import { sweepBackupDrafts } from './operations/backups/backup-drafts.ts'
 import { sweepExecTickets } from './operations/deployments/exec/open-exec.ts'
+import { retainJobs } from './operations/jobs/retain-jobs.ts'
 import { sweepJoinTokens } from './operations/nodes/clean-up-nodes.ts'
 import { sweepIntents } from './operations/secrets/versions/sweep-intents.ts'
 import type { KeyValueEngine } from './ports/key-value.ts'
@@ -59,6 +60,7 @@ export function startLoops({ config, log, store, engine, secrets, pressure }: Lo
     loop('join tokens', 60 * SECOND_MS, () => sweepJoinTokens({ store, clock })),
     loop('exec tickets', 60 * SECOND_MS, () => sweepExecTickets({ store, clock })),
     loop('backup drafts', 60 * SECOND_MS, () => sweepBackupDrafts({ store, clock })),
+    loop('jobs', 60 * SECOND_MS, () => retainJobs({ store, clock })),
     loop('intents', 30 * SECOND_MS, () => sweepIntents({ store, clock, secrets })),
   ]
 }

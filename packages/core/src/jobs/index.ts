@@ -1,4 +1,4 @@
-export { JOB_BODY, type NormalisedJob, normaliseJob } from './job-body.ts'
+export { JOB_BODY, JOB_FIELD_RULES, JOB_LACKS, type NormalisedJob, normaliseJob } from './job-body.ts'
 export { jobTemplate, workloadSpec } from './job-workload.ts'
 export {
   type JobSituation,

@@ -2,6 +2,7 @@
 
 import {
   type Alteration,
+  type Code,
   decode,
   durationMs,
   type JobSpec,
@@ -58,6 +59,14 @@ export const jobRules: readonly Rule[] = [
 
 /** All rules of single fields. Rules of fields that jobs lack find nothing to check. */
 export const JOB_FIELD_RULES: readonly Rule[] = [...FIELD_RULES, ...jobRules]
+
+/** The codes of rules about fields that only deployments have. */
+export const JOB_LACKS: readonly Code[] = (() => {
+  const topOf = ({ at }: Rule): string => at.split(/[.[]/, 1)[0] ?? ''
+  const isOfJobs = (rule: Rule): boolean => Object.hasOwn(jobBodyShape.fields, topOf(rule))
+  const used = new Set(FIELD_RULES.filter(isOfJobs).map(({ code }) => code))
+  return FIELD_RULES.filter((rule) => !isOfJobs(rule) && !used.has(rule.code)).map(({ code }) => code)
+})()
 
 /** The body of POST /jobs, for `judgeBody`. */
 export const JOB_BODY: BodyKind = {

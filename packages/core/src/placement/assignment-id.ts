@@ -14,7 +14,14 @@ export function assignmentId(
   placementRevision: number,
   sha256: (text: string) => string,
 ): AssignmentId {
-  const digest = sha256(`${owner}/${replica}/${placementRevision}`)
+  return idOf(sha256(`${owner}/${replica}/${placementRevision}`))
+}
+
+/** The id of an attempt of a job. Each attempt has its own number, so its id is never used twice. */
+export const attemptId = (owner: Owner, attempt: number, sha256: (text: string) => string): AssignmentId =>
+  idOf(sha256(`${owner}/attempt ${attempt}`))
+
+function idOf(digest: string): AssignmentId {
   let text = ''
   for (let at = 0; at < CHARACTERS; at += 1) {
     const byte = Number.parseInt(digest.slice(2 * at, 2 * at + 2), 16)

@@ -5,6 +5,7 @@
 export {
   createPickDescriber,
   createSchedulingView,
+  type Placing,
   type SchedulingView,
   sameAgent,
 } from '../scheduling/index.ts'
@@ -12,10 +13,11 @@ export { createPickReasons, type PickReasons } from './ahead/pick-reasons.ts'
 export { plannedEffects } from './ahead/planned-effects.ts'
 export { plannedSteps } from './ahead/planned-steps.ts'
 export type { PlannedDeployment, PlannedTurn } from './ahead/replica-courses.ts'
+export { attemptId } from './assignment-id.ts'
 export { hasSameRequests, placeOf } from './counted-changes.ts'
 export { prepareExplanation } from './explain-placement.ts'
 export { isRunning } from './find-displaced.ts'
 export type { PlacementEvent, PlacementPlan } from './placement-plan.ts'
 export { planPlacement } from './plan-placement.ts'
 export type { CountedReplicas, PlacementRecord, PlacementSnapshot, VolumeAt } from './snapshot.ts'
-export type { ClaimChanges } from './writer-claims.ts'
+export { type ClaimChanges, claimChanges, sizesInMemory } from './writer-claims.ts'

@@ -6,6 +6,7 @@
 import { asOwner, type NodeId, ownerOf, type TenantId } from '@holdfast/contract'
 import { releaseRoutes } from '../operations/deployments/write/claim-routes.ts'
 import { dropClaims, startReleases } from '../operations/deployments/write/claim-volumes.ts'
+import { cancelJobs } from '../operations/jobs/cancel-job.ts'
 import {
   markDeleting as markNetwork,
   stageDeleting as stageNetwork,
@@ -99,6 +100,7 @@ async function removeDeployment(
 /** Removes a tenant: containers first, then networks, volumes and secrets, the tenant's record last, so that a failed removal is retried. */
 async function removeTenant({ store, clock, removeTenantSecrets }: RemovalDeps, id: TenantId): Promise<void> {
   await markDeployments(store, id)
+  await cancelJobs(store, id)
   if (isRunningSomewhere(store, id)) return
   // The cache may lack a replica that was placed just before its deployment was marked, so the cache is refreshed first.
   await store.fresh()

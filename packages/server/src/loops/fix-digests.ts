@@ -1,15 +1,22 @@
 // Resolves the digests of images whose registry did not answer at admission. The registry is asked until it answers, and
-// all replicas of the deployment then use that digest. The spec stays unchanged; only the digest is stored. See
+// all replicas of the deployment, or all attempts of the job, then use that digest. The spec stays unchanged; only the digest is stored. See
 // docs/design/admission.md#image-checks
 
-import type { TenantId } from '@holdfast/contract'
+import { isFinalPhase, isJobId, type TenantId } from '@holdfast/contract'
 import { parseImageReference } from '@holdfast/core'
 import { type NewEvent, recordEvent } from '../operations/record-write.ts'
 import type { Broker } from '../ports/broker.ts'
 import type { Clock } from '../ports/clock.ts'
-import { deployments, registryCredentials, type StoredDeployment, tenants } from '../store/records.ts'
+import {
+  deployments,
+  jobs,
+  registryCredentials,
+  type StoredDeployment,
+  type StoredJob,
+  tenants,
+} from '../store/records.ts'
 import type { Store } from '../store/store.ts'
-import { inTenant } from '../store/transaction.ts'
+import { type Address, inTenant } from '../store/transaction.ts'
 import type { Leadership } from './leadership/lead-shards.ts'
 import { repeat } from './repeat.ts'
 
@@ -68,10 +75,12 @@ export function startDigestFixing(deps: DigestDeps, times = DIGEST_TIMES): { sto
     turns: new Map(),
   }
   for (const { record: tenant } of store.list(tenants))
-    for (const { id } of store.keysOf(deployments, tenant.id)) file(state, tenant.id, id)
+    for (const collection of [deployments, jobs])
+      for (const { id } of store.keysOf(collection, tenant.id)) file(state, tenant.id, id)
   const unwatch = store.subscribe((changes) => {
     for (const { tenant, folder, id } of changes.map(({ key }) => key))
-      if (tenant !== undefined && folder === deployments.folder) file(state, tenant, id)
+      if (tenant !== undefined && (folder === deployments.folder || folder === jobs.folder))
+        file(state, tenant, id)
   })
   const checking = repeat(
     times.checkMs,
@@ -91,7 +100,7 @@ export function startDigestFixing(deps: DigestDeps, times = DIGEST_TIMES): { sto
 
 /** Files a deployment under the image whose digest it lacks, and removes it from the image that it lacked before. */
 function file({ deps, times, pending, filed }: DigestState, tenant: TenantId, name: string): void {
-  const stored = deps.store.get(inTenant(tenant, deployments, name))?.record
+  const stored = deps.store.get(addressOf(tenant, name))?.record
   const image = stored !== undefined && isUnfixed(stored) ? stored.spec.image : undefined
   const key = image === undefined ? undefined : `${tenant} ${image}`
   const at = `${tenant} ${name}`
@@ -111,7 +120,12 @@ function file({ deps, times, pending, filed }: DigestState, tenant: TenantId, na
   pending.set(key, { tenant, image, names: new Set([name]), nextAt, failures: 0, reportedMissing: new Set() })
 }
 
-const isUnfixed = ({ digest, deleting }: StoredDeployment): boolean => digest === null && !deleting
+/** The workload that lacks a digest, by the name of a deployment or the id of a job: no name has an underscore. */
+const addressOf = (tenant: TenantId, name: string): Address<StoredDeployment | StoredJob> =>
+  isJobId(name) ? inTenant(tenant, jobs, name) : inTenant(tenant, deployments, name)
+
+const isUnfixed = (stored: StoredDeployment | StoredJob): boolean =>
+  stored.digest === null && ('deleting' in stored ? !stored.deleting : !isFinalPhase(stored.phase))
 
 const backoffMs = ({ retryMs }: DigestTimes, failures: number, random: () => number): number =>
   retryMs * Math.min(2 ** failures, MAX_BACKOFF_FACTOR) * (1 + random() / 2)
@@ -170,7 +184,7 @@ async function recordDigest(
   digest: string | null,
 ): Promise<void> {
   await leadership.fenced<void>(tenant, (transaction) => {
-    const address = inTenant(tenant, deployments, name)
+    const address = addressOf(tenant, name)
     const stored = transaction.get(address)
     if (stored === undefined || !isUnfixed(stored) || stored.spec.image !== image)
       return { kind: 'abort', result: undefined }
@@ -180,8 +194,11 @@ async function recordDigest(
   })
 }
 
-function eventOf({ uid, spec: { name, image } }: StoredDeployment, digest: string | null): NewEvent {
-  const subject = { kind: 'Deployment', name, uid }
+function eventOf(stored: StoredDeployment | StoredJob, digest: string | null): NewEvent {
+  const { name, image } = stored.spec
+  const kind = 'uid' in stored ? 'Deployment' : 'Job'
+  const subject = { kind, name, uid: 'uid' in stored ? stored.uid : stored.id }
+  const word = kind.toLowerCase()
   return digest === null
     ? {
         type: 'image.digest_missing',
@@ -189,7 +206,7 @@ function eventOf({ uid, spec: { name, image } }: StoredDeployment, digest: strin
         subject,
         cause: image,
         reason: 'not_found',
-        message: `The registry has no image ${image}. Deployment ${name} waits until it is pushed or the deployment uses another image.`,
+        message: `The registry has no image ${image}. ${kind} ${name} waits until it is pushed.`,
         data: { image },
       }
     : {
@@ -198,7 +215,7 @@ function eventOf({ uid, spec: { name, image } }: StoredDeployment, digest: strin
         subject,
         cause: `${image} ${digest}`,
         reason: 'resolved',
-        message: `The registry resolved ${image} to ${digest} for every replica of deployment ${name}.`,
+        message: `The registry resolved ${image} to ${digest} for ${word} ${name}.`,
         data: { image, digest },
       }
 }

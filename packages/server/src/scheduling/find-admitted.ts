@@ -1,8 +1,8 @@
 // Finds the admitted workload that owns a placement. All code that needs more of an owner than its placement asks here,
 // so a new kind of owner is added in one place. See docs/design/placement.md#owners
 
-import { type Capacity, readOwner, type TenantId } from '@holdfast/contract'
-import { deployments, type StoredPlacement } from '../store/records.ts'
+import { type Capacity, isFinalPhase, readOwner, type TenantId } from '@holdfast/contract'
+import { deployments, jobs, type StoredPlacement } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { inTenant } from '../store/transaction.ts'
 
@@ -19,7 +19,11 @@ export function findAdmitted(
   { owner, name }: Pick<StoredPlacement, 'owner' | 'name'>,
 ): AdmittedWorkload | undefined {
   const known = readOwner(owner)
-  if (known?.kind !== 'deployment') return undefined
+  if (known?.kind === 'job') {
+    const job = store.get(inTenant(tenant, jobs, known.id))?.record
+    return job && { resources: job.spec.resources, deleting: isFinalPhase(job.phase) }
+  }
+  if (known === undefined) return undefined
   const stored = store.get(inTenant(tenant, deployments, name))?.record
   return stored?.uid === known.id
     ? { resources: stored.spec.resources, deleting: stored.deleting }

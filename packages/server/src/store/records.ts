@@ -4,6 +4,7 @@ import { audit, cancels, events, idempotentAnswers } from './records/activity.ts
 import { backupDrafts, backupParts, backups } from './records/backups.ts'
 import type { Collection } from './records/collection.ts'
 import { archive, deployments, removals, routeClaims } from './records/deployments.ts'
+import { jobs } from './records/jobs.ts'
 import { networkNames, networkReports, networks } from './records/networks.ts'
 import { joinTokens, nodeNames, nodes } from './records/nodes.ts'
 import { decisionParts, decisions, observations, placements } from './records/placements.ts'
@@ -24,6 +25,7 @@ export * from './records/activity.ts'
 export * from './records/backups.ts'
 export type { Collection } from './records/collection.ts'
 export * from './records/deployments.ts'
+export * from './records/jobs.ts'
 export * from './records/networks.ts'
 export * from './records/nodes.ts'
 export * from './records/placements.ts'
@@ -74,4 +76,5 @@ export const COLLECTIONS: readonly Collection<unknown>[] = [
   networks,
   networkReports,
   networkNames,
+  jobs,
 ]

@@ -37,6 +37,8 @@ import {
   issuedJoinTokenShape,
   issuedTokenShape,
   type JsonObject,
+  jobRecordShape,
+  jobStatusShape,
   jsonSchema,
   limitsShape,
   listedCodeShape,
@@ -98,11 +100,12 @@ import {
   volumeShape,
   warningShape,
   whyShape,
+  writtenJobShape,
   writtenNetworkShape,
   writtenShape,
   writtenVolumeShape,
 } from '@holdfast/contract'
-import { deploymentChangeShape, newDeploymentShape } from '../routes/sent-deployment.ts'
+import { deploymentChangeShape, newDeploymentShape, newJobShape } from '../routes/sent-deployment.ts'
 
 const NAMED: { readonly [name: string]: Shape<unknown> } = {
   Alteration: alterationShape,
@@ -141,11 +144,14 @@ const NAMED: { readonly [name: string]: Shape<unknown> } = {
   HealthCheck: healthCheckShape,
   IssuedJoinToken: issuedJoinTokenShape,
   IssuedToken: issuedTokenShape,
+  Job: jobRecordShape,
+  JobStatus: jobStatusShape,
   Limits: limitsShape,
   MachineContainer: machineContainerShape,
   Me: meShape,
   NewBackup: newBackupShape,
   NewDeployment: newDeploymentShape,
+  NewJob: newJobShape,
   NewJoinToken: newJoinTokenShape,
   NewTenant: newTenantShape,
   NewToken: newTokenShape,
@@ -201,6 +207,7 @@ const NAMED: { readonly [name: string]: Shape<unknown> } = {
   VolumeReplica: volumeReplicaShape,
   VolumeResize: volumeResizeShape,
   Warning: warningShape,
+  WrittenJob: writtenJobShape,
   WrittenNetwork: writtenNetworkShape,
   WrittenVolume: writtenVolumeShape,
 }
@@ -229,8 +236,10 @@ export const namedSchemas = (): { [name: string]: JsonObject } =>
 
 function namedSchema(shape: Shape<unknown>): JsonObject {
   const schema = jsonSchema(shape, (inner) => (inner === shape ? undefined : refOf(inner)))
-  return shape === newDeploymentShape || shape === deploymentChangeShape ? schema : withoutExamples(schema)
+  return SENT.includes(shape) ? schema : withoutExamples(schema)
 }
+
+const SENT: readonly Shape<unknown>[] = [newDeploymentShape, deploymentChangeShape, newJobShape]
 
 /** Examples are what a client sends. A stored record also has the defaults, so an example would not conform to it. */
 const withoutExamples = (schema: JsonObject): JsonObject =>
@@ -251,6 +260,7 @@ const TAGS: readonly Tag[] = [
     description: 'Container workloads of a tenant: write, follow, explain, roll back',
     paths: ['deployments', 'archives', 'dry-run', 'exec'],
   },
+  { name: 'Jobs', description: 'Containers that run to their end', paths: ['jobs'] },
   {
     name: 'Backups',
     description: 'Copies of the configuration of deployments, and their restore',

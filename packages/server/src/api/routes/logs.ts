@@ -10,7 +10,7 @@ import {
 } from '../../operations/deployments/logs/read-logs.ts'
 import { type ApiRequest, type Endpoint, endpoint, param, type StreamedResponse } from '../endpoint.ts'
 
-const NDJSON = 'application/x-ndjson'
+export const NDJSON = 'application/x-ndjson'
 /** Maximum number of log bytes that are buffered for a slow reader. */
 const BUFFERED_BYTES = 64 * 1024
 
@@ -37,7 +37,7 @@ function logQuery({ query: { follow, tail, since, replica, previous } }: ApiRequ
   return { follow, tail, previous, ...defined({ since, replica }) }
 }
 
-function streamLines(read: ReadLines): StreamedResponse {
+export function streamLines(read: ReadLines): StreamedResponse {
   const ending = new AbortController()
   const lines = read(ending.signal)
   const stream = new Readable({

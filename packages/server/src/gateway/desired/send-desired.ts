@@ -12,6 +12,7 @@ import {
   isDeploymentUid,
   isNetworkId,
   isVolumeId,
+  JOBS,
   type NodeId,
   PROMISES,
   splitTemplates,
@@ -19,7 +20,7 @@ import {
   type VolumeId,
 } from '@holdfast/contract'
 import { withoutPromises } from '@holdfast/core'
-import { nodes } from '../../store/records.ts'
+import { jobs, nodes } from '../../store/records.ts'
 import { inTenant } from '../../store/transaction.ts'
 import type { GatewayContext, NodeAddress } from '../deps.ts'
 import type { GatewayParts } from '../parts.ts'
@@ -53,6 +54,7 @@ export function sendComplete(
     return
   }
   const whole = {
+    ...keptJobLogs(store, session),
     ...(index.routes.isComplete(session.tenant) ? routes : {}),
     ...(index.copies.isComplete(session.tenant) ? copies : {}),
     ...(index.networks.isComplete(session.tenant) ? networks : {}),
@@ -71,6 +73,15 @@ export function sendComplete(
   )
   const nothing = { ...set, items: [], templates: {}, gone: [] }
   if (send(session.socket, { type: 'delta', ...nothing, ...rest })) counts.deltas += 1
+}
+
+/** The attempts of jobs whose logs the node keeps. Omitted while a job cannot be read, so that no log is deleted. */
+function keptJobLogs(store: GatewayContext['store'], { tenant, nodeId }: Session): Pick<Complete, 'jobLogs'> {
+  const agent = store.get(inTenant(tenant, nodes, nodeId))?.record.agent
+  const all = store.list(jobs, tenant)
+  if (!capabilitiesOf(agent).includes(JOBS) || all.length < store.keysOf(jobs, tenant).length) return {}
+  const here = all.filter(({ record }) => record.nodeId === nodeId)
+  return { jobLogs: here.flatMap(({ record }) => record.last ?? []) }
 }
 
 /** All routes of a node. Omitted for a node without a router, because an old agent may not know the field `routes`. */

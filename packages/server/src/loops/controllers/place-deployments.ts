@@ -1,13 +1,14 @@
-// The deployment controller. If this process owns the tenant's shard, each record change enqueues the deployments
-// concerned. Reconciling a deployment writes its plan in one fenced transaction. See docs/design/leadership.md#work-queue
+// The controller of deployments and jobs. If this process owns the tenant's shard, each record change enqueues those
+// concerned. Reconciling one of them writes its plan in one fenced transaction. See docs/design/leadership.md#work-queue
 
-import type { TenantId } from '@holdfast/contract'
+import { asOwner, isFinalPhase, jobIdOf, type TenantId } from '@holdfast/contract'
 import { inSlices } from '../../lib/slices.ts'
-import { deployments, tenants } from '../../store/records.ts'
+import { deployments, jobs, placements, tenants } from '../../store/records.ts'
 import type { ShardChange } from '../leadership/leadership-state.ts'
 import { shardOf } from '../leadership/shard-of.ts'
 import { repeat } from '../repeat.ts'
 import { type Controller, type PlacingDeps, tenantOf } from './controller.ts'
+import { reconcileJob } from './jobs/reconcile-job.ts'
 import { finishLeaving } from './placement/finish-leaving.ts'
 import { reconcileDeployment } from './placement/reconcile-deployment.ts'
 import { MANY_NODES } from './placement/tenant-view.ts'
@@ -34,6 +35,7 @@ export function startPlacing(deps: PlacingDeps): PlacementController {
     concurrency,
     work(key) {
       const work = readWorkKey(key)
+      if (work.kind === 'job') return reconcileJob(controller, work)
       return work.kind === 'node' ? finishLeaving(controller, work) : reconcileDeployment(controller, work)
     },
     backoffMs: exponentialBackoff(FIRST_BACKOFF_MS, LONGEST_BACKOFF_MS, deps.random),
@@ -77,6 +79,12 @@ function enqueueAll(controller: Controller, tenant: TenantId): void {
     queue.add(workKey({ kind: 'node', tenant, id }))
   for (const { record } of store.list(deployments, tenant))
     queue.add(workKey({ kind: 'deployment', tenant, name: record.spec.name }))
+  for (const { record } of store.list(jobs, tenant))
+    if (!isFinalPhase(record.phase)) queue.add(workKey({ kind: 'job', tenant, id: record.id }))
+  for (const { id } of store.keysOf(placements, tenant)) {
+    const job = jobIdOf(asOwner(id))
+    if (job !== undefined) queue.add(workKey({ kind: 'job', tenant, id: job }))
+  }
 }
 
 async function resyncAll(controller: Controller): Promise<void> {

@@ -1,8 +1,8 @@
 // The workloads that use a network: those whose specs name it, and those with containers that may still be attached to
 // it. Every kind of workload has placements, so a new kind only adds its specs here.
 
-import { asOwner, type TenantId } from '@holdfast/contract'
-import { deployments, placements, type StoredPlacement } from '../../store/records.ts'
+import { asOwner, isFinalPhase, type TenantId } from '@holdfast/contract'
+import { deployments, jobs, placements, type StoredPlacement } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { placementAt } from '../../store/transaction.ts'
 
@@ -14,11 +14,15 @@ export function namesOfUsers(store: ReadStore, tenant: TenantId, network: string
     .list(deployments, tenant)
     .filter(({ record }) => record.spec.networks?.includes(network))
     .map(({ record }) => record.spec.name)
+  const running = store
+    .list(jobs, tenant)
+    .filter(({ record }) => !isFinalPhase(record.phase) && record.spec.networks?.includes(network))
+    .map(({ record }) => record.spec.name)
   const attached = store.keysOf(placements, tenant).flatMap(({ id }) => {
     const placement = store.get(placementAt(tenant, asOwner(id)))?.record
     return placement === undefined ? [id] : attachedName(placement, network)
   })
-  return [...new Set([...naming, ...attached])].sort()
+  return [...new Set([...naming, ...running, ...attached])].sort()
 }
 
 function attachedName({ assignments, templates }: StoredPlacement, network: string): string[] {

@@ -1,10 +1,18 @@
 // A stored volume as its tenant sees it, with the names of its nodes, its consumers and the newest measurement.
 
-import type { Measurement, NodeId, TenantId, Volume, VolumeId } from '@holdfast/contract'
+import {
+  isFinalPhase,
+  type Measurement,
+  type NodeId,
+  type TenantId,
+  type Volume,
+  type VolumeId,
+} from '@holdfast/contract'
 import {
   copyReportId,
   copyReports,
   deployments,
+  jobs,
   nodes,
   type StoredCopyReport,
   type StoredVolume,
@@ -83,11 +91,11 @@ function progressOf(
   }
 }
 
-/** The names of the deployments that mount a volume, whatever their number of replicas. */
+/** The names of the deployments that mount a volume, whatever their number of replicas, and of jobs before their end. */
 function consumersOf(store: Pick<Store, 'list'>, tenant: TenantId, id: VolumeId): string[] {
-  return store
-    .list(deployments, tenant)
+  const unfinished = store.list(jobs, tenant).filter(({ record }) => !isFinalPhase(record.phase))
+  const names = [...store.list(deployments, tenant), ...unfinished]
     .filter(({ record }) => record.spec.volumes?.some(({ volume }) => volume === id))
     .map(({ record }) => record.spec.name)
-    .sort()
+  return [...new Set(names)].sort()
 }

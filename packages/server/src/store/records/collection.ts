@@ -42,6 +42,12 @@ export const VOLUME_FORM = 2
  */
 export const NETWORK_FORM = 2
 
+/**
+ * The form of jobs: an older server would send their templates to agents that start the containers again, and would give
+ * away volumes, networks and secrets that jobs use.
+ */
+export const JOB_FORM = 2
+
 /** The highest form in a list of forms. */
 export const newestForm = (forms: readonly RecordForm[]): number => Math.max(...forms.map((form) => form.v))
 

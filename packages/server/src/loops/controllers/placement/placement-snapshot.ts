@@ -64,7 +64,7 @@ export function takeSnapshot(
   }
 }
 
-function volumeAt(store: SnapshotDeps['store'], tenant: TenantId, id: string): VolumeAt | undefined {
+export function volumeAt(store: SnapshotDeps['store'], tenant: TenantId, id: string): VolumeAt | undefined {
   const stored = store.get(inTenant(tenant, volumes, id))?.record
   if (stored === undefined) return undefined
   const { spec, phase, primary, copies } = stored

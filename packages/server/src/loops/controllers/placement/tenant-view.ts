@@ -4,6 +4,8 @@
 import {
   type AssignmentId,
   deploymentUidOf,
+  type JobId,
+  jobIdOf,
   type NodeId,
   type Owner,
   type TenantId,
@@ -58,6 +60,8 @@ export interface TenantView {
   roomBeside(owner: Owner): number
   /** The names of the deployments with a replica on the node, sorted. */
   deploymentsOn(id: NodeId): readonly string[]
+  /** The jobs with an attempt on the node. */
+  jobsOn(id: NodeId): readonly JobId[]
   /** Updates the view with the current quota of containers. */
   applyQuota(): void
   /** Rebuilds the view from the cache step by step, in case a change was missed. The cache may change in between. */
@@ -138,6 +142,10 @@ export function createEmptyView(
       const work = [...(state.byNode.get(id)?.values() ?? [])]
       const own = work.filter((one) => deploymentUidOf(one.owner) !== undefined)
       return [...new Set(own.map(({ name }) => name))].sort()
+    },
+    jobsOn(id) {
+      const work = [...(state.byNode.get(id)?.values() ?? [])]
+      return [...new Set(work.flatMap(({ owner }) => jobIdOf(owner) ?? []))]
     },
     applyQuota: () => applyQuota(state),
     refresh: () => refresh(state),

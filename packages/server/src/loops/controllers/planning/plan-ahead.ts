@@ -11,6 +11,7 @@ import {
   type Collection,
   credentials,
   deployments,
+  jobs,
   nodeNames,
   nodes,
   observations,
@@ -21,6 +22,7 @@ import type { Store } from '../../../store/store.ts'
 import { inTenant, placementAt } from '../../../store/transaction.ts'
 import { reconcileTenant } from '../../rotations.ts'
 import type { Controller, KnownTenant, PlacingDeps } from '../controller.ts'
+import { reconcileJob } from '../jobs/reconcile-job.ts'
 import { finishLeaving } from '../placement/finish-leaving.ts'
 import { planNow } from '../placement/reconcile-deployment.ts'
 import { createTenantView } from '../placement/tenant-view.ts'
@@ -81,7 +83,12 @@ export async function planAhead(
 }
 
 /** The folders of a tenant whose records cause decisions. */
-const PLANNED_FOLDERS: ReadonlySet<string> = new Set([deployments.folder, nodes.folder, credentials.folder])
+const PLANNED_FOLDERS: ReadonlySet<string> = new Set([
+  deployments.folder,
+  jobs.folder,
+  nodes.folder,
+  credentials.folder,
+])
 
 /** Whether a change can cause a decision of the tenant's controller. */
 function concernsController(written: OverlayStore, tenant: TenantId): boolean {
@@ -168,6 +175,7 @@ async function carryOut(world: World, written: OverlayStore, pause: Pause): Prom
       queued.delete(key)
       const work = readWorkKey(key)
       if (work.kind === 'node') await finishLeaving(world.controller, work)
+      else if (work.kind === 'job') await reconcileJob(world.controller, work)
       else decide(world, work.name)
     }
     while (queued.size === 0 && agents.step(changed));

@@ -11,6 +11,7 @@ import { tenants } from '../../../store/records.ts'
 import { globally } from '../../../store/transaction.ts'
 import { markDeployments } from '../../finish-removals.ts'
 import { type PlanAheadDeps, planAhead } from './plan-ahead.ts'
+import { withJobs } from './planned-jobs.ts'
 
 /** Limit of waiting plans per tenant, which run one after another; further requests are rejected. */
 const MOST_WAITING = 8
@@ -27,7 +28,8 @@ export function createRunDry(deps: PlanAheadDeps): RunDry {
     const after = createOverlayStore(before, deps.ids)
     const planned = await lane(tenant, () => planAhead(deps, tenant, after, written))
     if (planned === undefined) return limited('Authorization', RETRY_SECONDS)
-    return done({ value: outcome.value, change: changeOf(planned), after })
+    const change = withJobs(changeOf(planned), written, after, tenant)
+    return done({ value: outcome.value, change, after })
   }
 }
 

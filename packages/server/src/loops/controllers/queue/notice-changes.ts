@@ -2,15 +2,28 @@
 // planned here. A deployment with an unplaced replica is requeued by a change that may make a node suitable. See
 // docs/design/leadership.md#work-queue
 
-import { asOwner, deploymentUidOf, type NodeId, type Owner, ownerOf, type TenantId } from '@holdfast/contract'
+import {
+  asJobId,
+  asOwner,
+  deploymentUidOf,
+  isFinalPhase,
+  type JobId,
+  jobIdOf,
+  type NodeId,
+  type Owner,
+  ownerOf,
+  type TenantId,
+} from '@holdfast/contract'
 import type { Change } from '../../../store/cache/record-index.ts'
 import {
   deployments,
+  jobs,
   networks,
   nodeNames,
   nodes,
   observations,
   placements,
+  type StoredJob,
   tenants,
   volumes,
 } from '../../../store/records.ts'
@@ -24,6 +37,7 @@ export function noticeChange(controller: Controller, { kind, key }: Change): voi
   else if (!controller.deps.leadership.owns(tenant)) return
   else if (folder === deployments.folder) noticeDeployment(controller, tenant, id)
   else if (folder === placements.folder) noticePlacement(controller, tenant, asOwner(id))
+  else if (folder === jobs.folder) noticeJob(controller, tenant, asJobId(id))
   else if (folder === nodes.folder) noticeNode(controller, tenant, id as NodeId)
   else if (folder === volumes.folder) noticeVolume(controller, tenant, id)
   else if (folder === networks.folder) noticeNetwork(controller, tenant, id)
@@ -71,8 +85,20 @@ function noticeDeployment(controller: Controller, tenant: TenantId, name: string
   }
 }
 
+const jobKey = (tenant: TenantId, id: JobId): string => workKey({ kind: 'job', tenant, id })
+
+function noticeJob(controller: Controller, tenant: TenantId, id: JobId): void {
+  const { store } = controller.deps
+  const key = jobKey(tenant, id)
+  applyToView(controller, tenant, ownerOf('job', id))
+  if (store.get(inTenant(tenant, jobs, id)) === undefined) controller.tenants.get(tenant)?.waiting.forget(key)
+  controller.queue.add(key)
+}
+
 function noticePlacement(controller: Controller, tenant: TenantId, owner: Owner): void {
   applyToView(controller, tenant, owner)
+  const job = jobIdOf(owner)
+  if (job !== undefined) controller.queue.add(jobKey(tenant, job))
   const name = placedDeployment(controller, tenant, owner)
   if (name === undefined) return
   controller.queue.add(deploymentKey(tenant, name))
@@ -104,6 +130,7 @@ function noticeNode(controller: Controller, tenant: TenantId, id: NodeId): void 
   if (disposition !== 'staying' || kinds.includes('node_status') || kinds.includes('node_labels'))
     for (const name of view.deploymentsOn(id))
       requeue(controller, [deploymentKey(tenant, name), ...dependents.waitingFor(name)])
+  for (const job of view.jobsOn(id)) controller.queue.add(jobKey(tenant, job))
   if (disposition === 'leaving') controller.queue.add(workKey({ kind: 'node', tenant, id }))
 }
 
@@ -112,6 +139,13 @@ function noticeVolume(controller: Controller, tenant: TenantId, id: string): voi
   for (const { record } of controller.deps.store.list(deployments, tenant))
     if (record.spec.volumes?.some(({ volume }) => volume === id))
       controller.queue.add(deploymentKey(tenant, record.spec.name))
+  requeueJobs(controller, tenant, ({ spec }) => spec.volumes?.some(({ volume }) => volume === id) ?? false)
+}
+
+/** Requeues the jobs that have not ended and use a record that has changed. */
+function requeueJobs(controller: Controller, tenant: TenantId, isUser: (job: StoredJob) => boolean): void {
+  for (const { record } of controller.deps.store.list(jobs, tenant))
+    if (!isFinalPhase(record.phase) && isUser(record)) controller.queue.add(jobKey(tenant, record.id))
 }
 
 /** Requeues the deployments that name the network: they run where it is. */
@@ -121,11 +155,14 @@ function noticeNetwork(controller: Controller, tenant: TenantId, id: string): vo
   for (const { record } of controller.deps.store.list(deployments, tenant))
     if (record.spec.networks?.includes(network.options.name))
       controller.queue.add(deploymentKey(tenant, record.spec.name))
+  requeueJobs(controller, tenant, ({ spec }) => spec.networks?.includes(network.options.name) ?? false)
 }
 
 function noticeObservation(controller: Controller, tenant: TenantId, id: string): void {
   const { store } = controller.deps
   const observed = store.get(inTenant(tenant, observations, id))?.record
+  const job = observed && jobIdOf(observed.owner)
+  if (job !== undefined) controller.queue.add(jobKey(tenant, job))
   const name = observed && placedDeployment(controller, tenant, observed.owner)
   if (observed === undefined || name === undefined) return
   const { observed: dedup, dependents } = tenantOf(controller, tenant)

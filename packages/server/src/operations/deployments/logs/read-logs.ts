@@ -1,11 +1,11 @@
 // GET /deployments/{name}/logs: the output of a deployment's containers, merged over its replicas. Reading is audited,
 // because logs may contain the tenant's own data.
 
-import { type DeploymentUid, defined, durationMs, type LogLine, ownerOf } from '@holdfast/contract'
+import { defined, durationMs, type LogLine, ownerOf, type Rejection } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
 import type { Clock } from '../../../ports/clock.ts'
 import type { OpenNodeStream } from '../../../ports/node-streams.ts'
-import { observations, placements } from '../../../store/records.ts'
+import { jobs, observations, placements } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
 import { type Caller, done, type Outcome, refused } from '../../caller.ts'
 import { requireLiveCaller } from '../../preconditions.ts'
@@ -59,28 +59,43 @@ export async function readLogs(
       }),
     )
   const find = query.previous ? previousTargets : logTargets
-  const targets = find(store, caller.tenant, ownerOf('deployment', uid), query.replica)
+  const owner = ownerOf('deployment', uid)
+  const targets = find(store, caller.tenant, owner, query.replica)
   if (query.replica !== undefined && targets.length === 0)
     return refused(
       reject('query_parameter_invalid', 'replica', String(query.replica), {
         accepted: 'the number of a replica that has a container',
       }),
     )
-  const gone = await store.transact((transaction) => {
+  const gone = await auditReading(deps, caller, 'deployments:logs', { kind: 'Deployment', name: spec.name })
+  if (gone !== undefined) return refused(gone)
+  const request: LogRequest = {
+    caller,
+    targets,
+    query: withTime(query, clock),
+    current: () => logTargets(store, caller.tenant, owner, query.replica),
+    isGone: () => !findStored(store, caller.tenant, uid).ok,
+  }
+  return done((signal) => linesOf(deps, request, signal))
+}
+
+/** Records that a caller reads logs. Returns the rejection of a caller who may no longer do so. */
+export const auditReading = (
+  { store, clock }: Pick<LogDeps, 'store' | 'clock'>,
+  caller: Caller,
+  action: string,
+  subject: { readonly kind: string; readonly name: string },
+): Promise<Rejection | undefined> =>
+  store.transact<Rejection | undefined>((transaction) => {
     const refusal = requireLiveCaller(transaction, caller)
     if (refusal !== undefined) return { kind: 'abort', result: refusal }
-    recordAudit(transaction, clock, caller, {
-      action: 'deployments:logs',
-      subject: { kind: 'Deployment', name: spec.name },
-    })
+    recordAudit(transaction, clock, caller, { action, subject })
     return { kind: 'commit', result: undefined }
   })
-  if (gone !== undefined) return refused(gone)
-  const since = query.since === undefined ? undefined : timeOf(query.since, clock)
-  const { since: _sent, ...others } = query
-  return done((signal) =>
-    linesOf(deps, { caller, uid, targets, query: { ...others, ...defined({ since }) } }, signal),
-  )
+
+/** The query with `since` as a time. */
+export function withTime<Q extends { readonly since?: string }>(query: Q, clock: Clock): Q {
+  return query.since === undefined ? query : { ...query, since: timeOf(query.since, clock) }
 }
 
 function timeOf(since: string, clock: Clock): string {
@@ -88,30 +103,39 @@ function timeOf(since: string, clock: Clock): string {
   return agoMs === undefined ? since : new Date(clock.now() - agoMs).toISOString()
 }
 
-interface LogRequest {
+export interface LogRequest {
   readonly caller: Caller
-  readonly uid: DeploymentUid
   readonly targets: readonly LogTarget[]
   readonly query: LogQuery
+  /** The containers whose logs are followed, whenever one has started. */
+  readonly current: () => readonly LogTarget[]
+  /** Whether no container will start any more. */
+  readonly isGone: () => boolean
 }
 
-async function* linesOf(deps: LogDeps, request: LogRequest, signal: AbortSignal): AsyncGenerator<LogLine> {
-  const progress: LogProgress = { times: new Map(), gaps: new Map() }
+export async function* linesOf(
+  deps: LogDeps,
+  request: LogRequest,
+  signal: AbortSignal,
+  progress = newProgress(),
+): AsyncGenerator<LogLine> {
   yield* keptLines(deps, request, progress, createWakeup(signal))
   if (request.query.follow) yield* followedLines(deps, request, progress, createWakeup(signal))
 }
 
+export const newProgress = (): LogProgress => ({ times: new Map(), gaps: new Map() })
+
 /** The progress of the client's log stream, by assignment id. */
-interface LogProgress {
+export interface LogProgress {
   /** Time of the last line sent, by assignment id. */
   readonly times: Map<string, string>
   /** Why no further lines of an assignment could be read, by assignment id. */
   readonly gaps: Map<string, string>
 }
 
-async function* keptLines(
+export async function* keptLines(
   { openStream, silenceMs = SILENCE_MS }: LogDeps,
-  { targets, query: { tail, since, previous } }: LogRequest,
+  { targets, query: { tail, since, previous } }: Pick<LogRequest, 'targets' | 'query'>,
   progress: LogProgress,
   wakeup: Wakeup,
 ): AsyncGenerator<LogLine> {
@@ -168,13 +192,13 @@ async function* followedLines(
   const followed: FollowState = { sources: new Map(), runs: new Map(), retryAt: new Map() }
   const unsubscribe = deps.store.subscribe((changes) => {
     const { tenant } = request.caller
-    const folders = [placements.folder, observations.folder]
+    const folders = [placements.folder, observations.folder, jobs.folder]
     if (changes.some(({ key }) => key.tenant === tenant && folders.includes(key.folder))) wakeup.notify()
   })
   try {
     while (!wakeup.signal.aborted) {
       followNew(deps, request, followed, progress, wakeup)
-      if (followed.sources.size === 0 && isGone(deps, request)) return
+      if (followed.sources.size === 0 && request.isGone()) return
       await wakeup.wait()
       if (followed.sources.size > 1) await gather([...followed.sources.values()], wakeup)
       for (const { source, line } of takeAll(followed.sources.values())) {
@@ -205,13 +229,13 @@ async function gather(sources: readonly LogSource[], wakeup: Wakeup): Promise<vo
 
 /** Starts to follow new replicas and restarted containers, each after the last line that was already sent. */
 function followNew(
-  { store, openStream }: LogDeps,
-  { caller, uid, query }: LogRequest,
+  { openStream }: LogDeps,
+  { current, query }: LogRequest,
   followed: FollowState,
   progress: LogProgress,
   wakeup: Wakeup,
 ): void {
-  for (const target of logTargets(store, caller.tenant, ownerOf('deployment', uid), query.replica)) {
+  for (const target of current()) {
     const { assignmentId, run } = target
     if (run === null || followed.sources.has(assignmentId) || followed.runs.get(assignmentId) === run)
       continue
@@ -239,6 +263,3 @@ function* dropEnded(
     yield* gapOf(source, progress)
   }
 }
-
-const isGone = ({ store }: LogDeps, { caller, uid }: LogRequest): boolean =>
-  !findStored(store, caller.tenant, uid).ok

@@ -6,6 +6,7 @@ import { asVolumeId, type DeploymentSpec, type Owner, ownerOf, type TenantId } f
 import type { VolumeFact, VolumesFact } from '@holdfast/core'
 import {
   type StoredDeployment,
+  type StoredJob,
   type StoredVolume,
   type StoredVolumeWriter,
   volumes,
@@ -74,16 +75,45 @@ export function claimVolumes(
   const [had, has, owner] = [writtenBy(before), writtenBy(after), ownerIn(after)]
   if (addsReader(before, after)) countBytes(transaction, tenant, 0)
   for (const id of had) if (!has.has(id)) startRelease(transaction, tenant, id, owner)
-  for (const id of has) {
-    if (had.has(id)) continue
-    const volume = asVolumeId(id)
-    const address = inTenant(tenant, volumeWriters, id)
-    const claim = transaction.get(address)
-    if (claim === undefined)
-      transaction.put(address, { v: 1, volume, owner, name: after.spec.name, epoch: 0, state: 'bound' })
-    else if (claim.owner !== owner) throw new TypeError('a volume of another writer would be claimed')
-    else if (claim.state !== 'bound') transaction.put(address, { ...claim, state: 'bound' })
-  }
+  for (const id of has) if (!had.has(id)) claimVolume(transaction, tenant, owner, after.spec.name, id)
+}
+
+function claimVolume(
+  transaction: Transaction,
+  tenant: TenantId,
+  owner: Owner,
+  name: string,
+  id: string,
+): void {
+  const volume = asVolumeId(id)
+  const address = inTenant(tenant, volumeWriters, id)
+  const claim = transaction.get(address)
+  if (claim === undefined) transaction.put(address, { v: 1, volume, owner, name, epoch: 0, state: 'bound' })
+  else if (claim.owner !== owner) throw new TypeError('a volume of another writer would be claimed')
+  else if (claim.state !== 'bound') transaction.put(address, { ...claim, state: 'bound' })
+}
+
+/** Claims the volumes that a new job mounts read-write. */
+export function claimForJob(
+  transaction: Transaction,
+  tenant: TenantId,
+  { id, spec }: Pick<StoredJob, 'id' | 'spec'>,
+): void {
+  const mounts = spec.volumes ?? []
+  if (mounts.some(({ readOnly }) => readOnly)) countBytes(transaction, tenant, 0)
+  const written = mounts.filter(({ readOnly }) => !readOnly).map(({ volume }) => volume)
+  for (const volume of new Set(written))
+    claimVolume(transaction, tenant, ownerOf('job', id), spec.name, volume)
+}
+
+/** Starts to release all volumes of a job that has ended. */
+export function startJobReleases(
+  transaction: Transaction,
+  tenant: TenantId,
+  { id, spec }: Pick<StoredJob, 'id' | 'spec'>,
+): void {
+  const written = (spec.volumes ?? []).filter(({ readOnly }) => !readOnly)
+  for (const { volume } of written) startRelease(transaction, tenant, volume, ownerOf('job', id))
 }
 
 /**

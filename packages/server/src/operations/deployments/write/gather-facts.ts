@@ -8,6 +8,7 @@ import type {
   DistanceFact,
   Facts,
   ImageFact,
+  NodeFact,
   QuotaFact,
   ResidencyFact,
 } from '@holdfast/core'
@@ -36,6 +37,8 @@ export interface FactsRequest {
   readonly mode: 'create' | 'update'
   readonly sendsDependsOn: boolean
   readonly sentNodeId: string | undefined
+  /** Of a job, whose rules about nodes differ: the facts about its node. */
+  readonly jobNode?: NodeFact
   /** Whether the request sends `nodeId` or `volumes`. */
   readonly sendsPlace: boolean
   readonly image: ImageFact | undefined
@@ -69,7 +72,9 @@ export function gatherFacts(
       networks: gatherNetworks(transaction, tenant, spec, updated?.spec),
       volumes: gatherVolumes(transaction, tenant, { spec, before: updated, sendsPlace: request.sendsPlace }),
     }),
-    ...gatherNode(deps.store, transaction, tenant, request.sentNodeId),
+    ...(request.jobNode === undefined
+      ? gatherNode(deps.store, transaction, tenant, request.sentNodeId)
+      : { node: request.jobNode }),
     ...gatherResidency(deps, tenant, spec),
     ...gatherDistance(deps.store, tenant, spec),
   }

@@ -3,6 +3,7 @@
 
 import {
   type Alteration,
+  type Consumer,
   consumerOf,
   type DeploymentSpec,
   defined,
@@ -79,6 +80,8 @@ export interface SecretsQuestion {
   readonly material: readonly SentMaterial[]
   /** The secrets of a backup that the write restores. */
   readonly restored?: RestoredPins
+  /** The workload that refers to the secrets; absent: the deployment of the spec. */
+  readonly consumer?: Consumer
 }
 
 /** A caller whose role may not write secrets may refer to them, but may not send secret values. */
@@ -90,7 +93,7 @@ export function gatherSecrets(
   { store, clock }: Pick<DeploymentDeps, 'store' | 'clock'>,
   transaction: Transaction,
   tenant: TenantId,
-  { spec, before, material, restored = NO_PINS }: SecretsQuestion,
+  { spec, before, material, restored = NO_PINS, consumer }: SecretsQuestion,
   { staged, slots }: StagingState,
 ): SecretsOfWrite {
   const found = gatherCredentials(transaction, tenant, spec)
@@ -127,7 +130,7 @@ export function gatherSecrets(
       slot: slotOf.get(label),
     })),
     counts: {
-      ...countChanges(spec, before, found, needed),
+      ...countChanges(spec, before, found, needed, consumer),
       newVersions: needed.length,
       first: first.length,
     },
@@ -197,11 +200,11 @@ function countChanges(
   before: SecretsQuestion['before'],
   found: Credentials,
   needed: readonly SentMaterial[],
+  consumer = consumerOf('deployment', spec.name),
 ) {
   const labels = [...labelsOf(spec).keys()]
   const had = before === undefined ? [] : [...labelsOf(before.spec).keys()]
   const given = new Set(needed.map(({ label }) => label))
-  const consumer = consumerOf('deployment', spec.name)
   const isWritten = (label: string) => given.has(label) || !found.get(label)?.consumers.includes(consumer)
   return {
     labels: labels.length,

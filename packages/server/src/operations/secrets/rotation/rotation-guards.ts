@@ -4,8 +4,9 @@
 
 import {
   type Assignment,
+  type Consumer,
   consumerName,
-  consumingDeployment,
+  consumingJob,
   ownerOf,
   type TenantId,
 } from '@holdfast/contract'
@@ -14,6 +15,7 @@ import { countedName } from '../../../scheduling/scheduling-facts.ts'
 import {
   credentials,
   deployments,
+  jobs,
   observations,
   placements,
   type StoredCredential,
@@ -61,9 +63,11 @@ export function gatherRotation(
     rotation: credential.rotation,
     versions: credential.versions.map(({ version }) => version),
     consumers: [
-      ...credential.consumers
-        .map(consumerName)
-        .map((name) => gatherConsumer(store, tenant, credential, name, recordOf(name))),
+      ...credential.consumers.map(
+        (consumer) =>
+          gatherJob(store, tenant, credential, consumer) ??
+          gatherConsumer(store, tenant, credential, consumerName(consumer), recordOf(consumerName(consumer))),
+      ),
       ...former.map((placement) => formerConsumer(credential, placement)),
     ],
     volumes: anchoredVolumes(store, tenant, pathOf(credential), referring),
@@ -94,6 +98,28 @@ function gatherConsumer(
   }
 }
 
+/**
+ * A job as consumer: it keeps the version that its container started with, and no phase recreates it. Until it has ended or
+ * starts its next attempt with the new version, it needs its own. Undefined if the consumer is no job that can be read.
+ */
+function gatherJob(
+  store: StoreReader,
+  tenant: TenantId,
+  credential: StoredCredential,
+  consumer: Consumer,
+): GatheredConsumer | undefined {
+  const id = consumingJob(consumer)
+  const job = id && store.get(inTenant(tenant, jobs, id))?.record
+  if (id === undefined || job === undefined) return undefined
+  const placement = store.get(placementAt(tenant, ownerOf('job', id)))?.record
+  const pin = pinOf(job.pins, pathOf(credential)) ?? credential.initial
+  const held = new Set([
+    ...(placement === undefined ? [] : heldVersions(credential, placement)),
+    ...(pin === null ? [] : [pin]),
+  ])
+  return { ...unreadable(consumer), pin, desired: 0, held: [...held], leaving: true, running: [] }
+}
+
 function unreadable(name: string): RotationConsumer {
   return {
     name,
@@ -114,7 +140,7 @@ function formerConsumers(
   tenant: TenantId,
   credential: StoredCredential,
 ): StoredPlacement[] {
-  const names = new Set(credential.consumers.map(consumingDeployment))
+  const names = new Set(credential.consumers.map(consumerName))
   return store
     .list(placements, tenant)
     .map(({ record }) => record)

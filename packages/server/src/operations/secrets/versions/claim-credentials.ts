@@ -58,8 +58,8 @@ export function credentialFacts(found: Credentials): ReadonlyMap<string, Credent
 }
 
 /**
- * Updates the credential records for a deployment: adds the deployment to credentials it refers to, removes it from those
- * it no longer refers to, and lists new versions. Unchanged records are not written.
+ * Updates the credential records for a workload: adds it to credentials it refers to, removes it from those it no longer
+ * refers to, and lists new versions. Unchanged records are not written.
  */
 export function claimCredentials(
   transaction: Transaction,
@@ -67,9 +67,9 @@ export function claimCredentials(
   before: Referring | undefined,
   spec: Referring,
   newVersions: readonly NewVersion[],
+  consumer = consumerOf('deployment', spec.name),
 ): void {
   const now = labelsOf(spec)
-  const consumer = consumerOf('deployment', spec.name)
   for (const label of before === undefined ? [] : labelsOf(before).keys())
     if (!now.has(label)) release(transaction, tenant, label, consumer)
   for (const [label, namespace] of now) {
@@ -83,9 +83,13 @@ export function claimCredentials(
   }
 }
 
-/** Removes a deployment from all credential records when its record is deleted; until then containers need secrets. */
-export function releaseCredentials(transaction: Transaction, tenant: TenantId, spec: Referring): void {
-  const consumer = consumerOf('deployment', spec.name)
+/** Removes a workload from all credential records when none of its containers can need secrets. */
+export function releaseCredentials(
+  transaction: Transaction,
+  tenant: TenantId,
+  spec: Referring,
+  consumer = consumerOf('deployment', spec.name),
+): void {
   for (const label of labelsOf(spec).keys()) release(transaction, tenant, label, consumer)
 }
 

@@ -1,10 +1,10 @@
-// Finds which workloads use which versions of a credential: deployments through their pins, and all owners through the
+// Finds which workloads use which versions of a credential: deployments and jobs through their pins, and all owners through the
 // container templates of their placements, which replicas run or a rollback would restore.
 
-import type { TenantId } from '@holdfast/contract'
+import { isFinalPhase, ownerOf, type TenantId } from '@holdfast/contract'
 import { pinOf } from '@holdfast/core'
 import { countedName } from '../../../scheduling/scheduling-facts.ts'
-import { deployments, placements, type StoredCredential } from '../../../store/records.ts'
+import { deployments, jobs, placements, type StoredCredential } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
 
 /** Sorted names of the workloads that use each version, by version number. */
@@ -37,6 +37,11 @@ export function gatherUses(
   for (const { record } of store.list(deployments, tenant)) {
     for (const { vault_path } of record.spec.secrets)
       add(vault_path, { user: record.spec.name, version: pinOf(record.pins, vault_path) })
+  }
+  for (const { record } of store.list(jobs, tenant)) {
+    if (isFinalPhase(record.phase)) continue
+    for (const { vault_path } of record.spec.secrets)
+      add(vault_path, { user: ownerOf('job', record.id), version: pinOf(record.pins, vault_path) })
   }
   for (const { record } of store.list(placements, tenant)) {
     const user = countedName(record)

@@ -1,0 +1,62 @@
+// A stored job as its tenant sees it. Everything is in its record, so a finished job needs no other record.
+
+import type { JobRecord, JobStatus, TenantId } from '@holdfast/contract'
+import { defined } from '@holdfast/contract'
+import { residencyLabels } from '@holdfast/core'
+import { nodes, type StoredJob } from '../../store/records.ts'
+import type { Store } from '../../store/store.ts'
+import { inTenant } from '../../store/transaction.ts'
+
+export function jobView(store: Pick<Store, 'get'>, tenant: TenantId, job: StoredJob): JobRecord {
+  const { id, spec, createdAt, revision } = job
+  const labels = residencyLabels(spec.placement?.residency)
+  return { id, ...spec, createdAt, revision, residencyLabels: labels, status: statusOf(store, tenant, job) }
+}
+
+function statusOf(store: Pick<Store, 'get'>, tenant: TenantId, job: StoredJob): JobStatus {
+  const { phase, reason, nodeId, startedAt, finishedAt, exitCode, attempts, retryAt } = job
+  const known = nodeId === null ? undefined : store.get(inTenant(tenant, nodes, nodeId))?.record.name
+  return {
+    ...{ phase, reason, message: messageOf(job), nodeId, nodeName: known ?? job.nodeName },
+    ...{ startedAt, finishedAt, exitCode, attempts, ...defined({ retryAt }) },
+    image: { reference: job.spec.image, digest: job.digest },
+  }
+}
+
+const WAITING: { readonly [reason: string]: string } = {
+  image_unresolved: 'The registry has not answered yet, so the image is not resolved. It is asked again.',
+  stopping: 'The container of the attempt before is being removed.',
+  cancelling: 'The job was cancelled, and its container is being stopped.',
+  timed_out: 'The timeout has ended, and the container is being stopped.',
+  node_lost:
+    'The node does not respond, and the container may still run. The job ends when the node returns, or when it is removed with force.',
+  image_pull_failed: 'The node cannot pull the image; it tries again.',
+  secret_unresolved: 'A secret is not available; the job starts once it is.',
+}
+
+const ENDS: { readonly [reason: string]: string } = {
+  oom_killed: 'The container needed more memory than it may use; raise limits.memoryBytes.',
+  timed_out: 'The attempt took longer than its timeout.',
+  node_removed: 'The node was removed while the job ran.',
+  container_lost: 'The container was removed by another program before its end was seen.',
+  unconfirmed: 'The job was cancelled. Its node was removed before, so its container may still run.',
+}
+
+function messageOf(job: StoredJob): string {
+  const { phase, reason, exitCode, finishedAt } = job
+  if (finishedAt !== null) return endOf(job)
+  if (job.unplaced !== '') return job.unplaced
+  if (reason === 'backoff')
+    return `Attempt ${job.attempts} failed${withCode(exitCode)}; the next one starts at ${job.retryAt}.`
+  if (reason === '') return phase === 'running' ? 'The container runs.' : 'The job waits for its container.'
+  return WAITING[reason] ?? `The container does not run: ${reason}.`
+}
+
+function endOf({ phase, reason, exitCode }: StoredJob): string {
+  if (phase === 'succeeded') return 'The container ended with exit code 0.'
+  if (ENDS[reason] !== undefined) return ENDS[reason]
+  if (phase === 'cancelled') return 'The job was cancelled.'
+  return exitCode === null ? `The job failed: ${reason}.` : `The container ended with exit code ${exitCode}.`
+}
+
+const withCode = (exitCode: number | null): string => (exitCode === null ? '' : ` with exit code ${exitCode}`)
