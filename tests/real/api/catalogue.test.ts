@@ -13,6 +13,7 @@ import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
 import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
 import { BODY_PROVOCATIONS } from '@holdfast/testkit/provocations/body-provocations'
 import { BUILT } from '@holdfast/testkit/provocations/built-capabilities'
+import { JOB_CODES, startJobWorld } from '@holdfast/testkit/provocations/job-world'
 import { NETWORK_CODES, startNetworkWorld } from '@holdfast/testkit/provocations/network-world'
 import { type Provocation, prepareWorld, provoke, type World } from '@holdfast/testkit/provocations/provoke'
 import { gatherRaisedCodes } from '@holdfast/testkit/provocations/raised-codes'
@@ -222,6 +223,33 @@ test('the codes of networks are returned, and nothing is stored', async () => {
   await platform.stop()
 })
 
+test('the codes of jobs are returned, and nothing is stored', async () => {
+  const { platform, connect, send, asExample: asShown, stop } = await startJobWorld()
+  const job = { kind: 'Job', name: 'migrate', image: platform.image }
+  await expectNothingStored(platform, async () => {
+    const answer = await platform.api(platform.acme.token).post('/api/v1/jobs', job)
+    await expectRefusal(answer, 'job_node_candidates_unresolvable', 'nodeId')
+  })
+  await connect()
+  for (const code of JOB_CODES) {
+    const { fails, passes, field } = exampleOf(code) ?? {}
+    if (fails === undefined || passes === undefined || field === undefined)
+      throw new Error(`no example of ${code}`)
+    await expectNothingStored(platform, async () => {
+      const answer = await send(fails)
+      await expectRefusal(answer, code, field)
+      const page = await (await fetch(`${platform.baseUrl}/docs/errors/${code}`)).text()
+      for (const part of ['expected', 'why'])
+        expect(page).toContain(escapeHtml(asShown(String(answer.body[part]))))
+      const path = passes.method === 'GET' ? passes.path : `${passes.path}?dryRun=true`
+      const accepted = await send({ ...passes, path })
+      expect(accepted.status, accepted.text).toBe(200)
+    })
+    shown.add(code)
+  }
+  await stop()
+})
+
 test('the codes of recommendations are returned when volumes are enabled', async () => {
   const advised = await startRecommendationWorld()
   const { platform, send, asExample: asShown, onDeleted } = advised
@@ -272,6 +300,12 @@ describe('while a store is unavailable', () => {
       await expectRefusal(
         await api.post('/api/v1/networks', { name: 'backend' }),
         'network_node_candidates_unresolvable',
+        'nodeId',
+        { alternative: true },
+      )
+      await expectRefusal(
+        await api.post('/api/v1/jobs', { ...sent, kind: 'Job' }),
+        'job_node_candidates_unresolvable',
         'nodeId',
         { alternative: true },
       )
@@ -329,6 +363,7 @@ describe('the examples of the reference pages', () => {
   const APART: readonly Code[] = [
     ...VOLUME_CODES,
     ...NETWORK_CODES,
+    ...JOB_CODES,
     ...RECOMMENDATION_CODES,
     'rate_limited',
     'anchored_secret_dropped',

@@ -112,6 +112,7 @@ export const RECORD_CHANGES: { readonly [folder: string]: RecordChange } = {
     kind: 'replaced',
     reason: 'It is the newest report of an agent; a member of an older report is outdated.',
   },
+  job: { kind: 'changed', by: 'platform' },
   netname: { kind: 'written once', reason: 'A new use of the network writes it again unchanged.' },
   volname: { kind: 'written once', reason: 'A name is claimed and released.' },
   removal: { kind: 'written once', reason: 'A repeated deletion leaves it unchanged.' },

@@ -15,4 +15,5 @@ export const BUILT: readonly Capability[] = [
   'recommendations',
   'backups',
   'networks',
+  'jobs',
 ]

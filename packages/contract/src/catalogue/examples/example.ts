@@ -39,6 +39,7 @@ export const EXAMPLE = {
   backup: 'bak_01JD7QAF7T1B3V9W5Y8Z2A4C6D',
   objectVolume: 'vol_01JD7Q9E6S0A2T8V4X7Y1Z3B5C',
   network: 'net_01JD7QAF7T1B3V9W5Y8Z2A4C6D',
+  job: 'job_01JD7QCH9W3D5X1Y7A0B4C6E8F',
   unusedNetwork: 'net_01JD7QBG8V2C4W0X6Z9A3B5D7E',
   tenant: '6f1c2f0e-8f0a-4d7e-9b35-2f6f0c1d9a44',
   otherTenant: '0d8a3f52-57b1-4c39-8a0e-7a1f6f9b2c10',

@@ -2,6 +2,7 @@
 
 import type { Code } from '../catalogue.ts'
 import type { CodeExample } from './example.ts'
+import { jobExamples } from './job-examples.ts'
 import { manifestExamples } from './manifest-examples.ts'
 import { networkExamples } from './network-examples.ts'
 import { recommendationExamples } from './recommendation-examples.ts'
@@ -18,6 +19,7 @@ const EXAMPLES: { readonly [code in Code]?: CodeExample } = {
   ...volumeExamples,
   ...recommendationExamples,
   ...networkExamples,
+  ...jobExamples,
 }
 
 /** The example of a code; undefined for codes that no request can cause. */
