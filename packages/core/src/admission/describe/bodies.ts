@@ -4,6 +4,7 @@ import {
   type Code,
   dryRunDocumentsShape,
   execRequestShape,
+  jobBodyShape,
   newBackupShape,
   newJoinTokenShape,
   newNetworkShape,
@@ -22,9 +23,11 @@ import {
   volumeReplicaShape,
   volumeResizeShape,
 } from '@holdfast/contract'
+import { JOB_FIELD_RULES } from '../../jobs/job-body.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../limits.ts'
 import { networkRules } from '../../networks/network-rules.ts'
 import { replicasRange, sizeRules, volumeCrossRules, volumeRules } from '../../volumes/volume-rules.ts'
+import { CROSS_RULES } from '../rule-list.ts'
 import { type DescribedField, describeFields } from './describe-body.ts'
 import { type BodyRules, SECRET_WRITE_BODY } from './field-rejections.ts'
 
@@ -120,6 +123,22 @@ const BODIES: readonly Body[] = [
     request: 'POST /api/v1/tenants/{tenant}/tokens',
     shape: newTokenShape,
     rules: checkedWith('name_required'),
+  },
+  {
+    name: 'job',
+    about: 'A new job, as holdfast run sends it.',
+    request: 'POST /api/v1/jobs',
+    shape: jobBodyShape,
+    rules: {
+      rules: JOB_FIELD_RULES,
+      cross: CROSS_RULES,
+      facts: [
+        'job_node_candidates_unresolvable',
+        'job_node_not_found',
+        'image_not_found',
+        'network_not_found',
+      ],
+    },
   },
   {
     name: 'network',
