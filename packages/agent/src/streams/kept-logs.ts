@@ -12,7 +12,7 @@ import { createRedaction, secretValues } from '../observe/redact.ts'
 import type { Engine, OutputChannel } from '../ports/engine.ts'
 import { readToEnd } from './read-to-end.ts'
 
-/** What is kept: of one container, and of the node in all. */
+/** The bounds of kept logs: of one container, and of the node in all. */
 export interface KeptBounds {
   /** The folder inside the folder of the node's state. */
   readonly folder: string

@@ -5,7 +5,7 @@ import { CONTAINER_LOST, FAILING_EXITS, NOT_STARTED } from '../node/observe-repl
 import type { NodeDisposition } from '../rollout/desired-replicas.ts'
 
 export interface AttemptFacts {
-  /** What the agent last reported; undefined if it has reported nothing. */
+  /** The last report of the agent; undefined if there is none. */
   readonly seen: Observation | undefined
   /** The state of the node of the attempt. */
   readonly node: NodeDisposition

@@ -12,7 +12,7 @@ import {
 import { type OpenAgent, openRaw } from './raw-agent.ts'
 import type { EnrolledVolumeNode } from './volume-agent.ts'
 
-/** What the container of an attempt does: runs until it is stopped, or ends with a code; `silent` reports nothing. */
+/** The course of an attempt: its container runs until it is stopped, or ends with a code; `silent` reports nothing. */
 export type Attempt = 'run' | 'silent' | { readonly exit: number }
 
 export interface JobAgent {

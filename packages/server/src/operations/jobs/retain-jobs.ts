@@ -1,4 +1,4 @@
-// Removes finished jobs whose time is over. The nodes then delete the logs, because no complete set names them any more.
+// Removes finished jobs whose time is over. The nodes then delete the logs, because complete sets no longer name them.
 
 import { isFinalPhase, type TenantId } from '@holdfast/contract'
 import { jobsToRemove } from '@holdfast/core'

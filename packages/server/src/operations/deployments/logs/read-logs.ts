@@ -109,7 +109,7 @@ export interface LogRequest {
   readonly query: LogQuery
   /** The containers whose logs are followed, whenever one has started. */
   readonly current: () => readonly LogTarget[]
-  /** Whether no container will start any more. */
+  /** Whether no further container will start. */
   readonly isGone: () => boolean
 }
 
