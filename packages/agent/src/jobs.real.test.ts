@@ -1,6 +1,7 @@
 // Containers that run once, on real engines of both supported Docker versions. The test acts as the server.
 
-import { readFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { readFile, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { asJobId, type DesiredItem, ownerOf } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
@@ -120,5 +121,15 @@ onBothEngines('a job', (world) => {
     expect(kept.length).toBeLessThan(1.5 * 1024 * 1024)
     node.send([], { jobLogs: [item.assignmentId] })
     expect(await keptLog(node, item)).toBe(kept)
+    // A log is deleted only if it was kept ten minutes ago: the server may not know of its attempt yet.
+    const path = join(node.folder, 'job-logs', item.assignmentId)
+    node.send([], { jobLogs: [] })
+    expect(await keptLog(node, item)).toBe(kept)
+    const old = new Date(Date.now() - 11 * 60_000)
+    await utimes(path, old, old)
+    node.send([], { jobLogs: [item.assignmentId] })
+    expect(await keptLog(node, item)).toBe(kept)
+    node.send([], { jobLogs: [] })
+    await waitUntil(async () => !existsSync(path), { what: 'the log is deleted' })
   })
 })
