@@ -12,6 +12,7 @@ export type LiveNames =
   | 'volumes'
   | 'networks'
   | 'backups'
+  | 'jobs'
   | 'registries'
   | 'contexts'
 

@@ -78,7 +78,7 @@ test('warns once about a contexts file that other users can read', async () => {
 })
 
 test.each([
-  ['run --help', "error: unknown command 'run'\nholdfast init NAME writes a manifest"],
+  ['create --help', "error: unknown command 'create'\nholdfast init NAME writes a manifest"],
   ['deploy -h', "error: unknown command 'deploy'\nholdfast apply -f FILE"],
   ['rollout hstory --help', "error: unknown command 'hstory'\ndid you mean holdfast rollout history?"],
 ])('%s rejects the unknown command', async (typed, message) => {

@@ -6,6 +6,7 @@ import { activityCalls } from './endpoints/activity.ts'
 import { backupCalls } from './endpoints/backups.ts'
 import { deploymentCalls } from './endpoints/deployments.ts'
 import { dryRunCalls } from './endpoints/dry-runs.ts'
+import { jobCalls } from './endpoints/jobs.ts'
 import { networkCalls } from './endpoints/networks.ts'
 import { nodeCalls } from './endpoints/nodes.ts'
 import { registryCalls } from './endpoints/registries.ts'
@@ -16,6 +17,7 @@ import { volumeCalls } from './endpoints/volumes.ts'
 import { execUrl } from './exec-frames.ts'
 import { type FollowOptions, followEvents } from './follow-events.ts'
 import { type LogQuery, readLogs } from './read-logs.ts'
+import { segment } from './request.ts'
 
 export interface ClientOptions
   extends Pick<Connection, 'baseUrl' | 'token' | 'tenant' | 'signal' | 'observe'> {
@@ -33,6 +35,7 @@ export function createClient({ deadlineMs = DEFAULT_DEADLINE_MS, runtime = {}, .
     backups: backupCalls(calls),
     deployments: deploymentCalls(calls),
     dryRuns: dryRunCalls(calls),
+    jobs: jobCalls(calls, connection),
     networks: networkCalls(calls),
     nodes: nodeCalls(calls),
     tenants: tenantCalls(calls),
@@ -42,7 +45,8 @@ export function createClient({ deadlineMs = DEFAULT_DEADLINE_MS, runtime = {}, .
     volumes: volumeCalls(calls, connection),
     ...activityCalls(calls),
     followEvents: (options: FollowOptions) => followEvents(connection, options),
-    logs: (name: string, query: LogQuery, signal?: AbortSignal) => readLogs(connection, name, query, signal),
+    logs: (name: string, query: LogQuery, signal?: AbortSignal) =>
+      readLogs(connection, `/deployments/${segment(name)}/logs`, query, { signal }),
     execUrl: (issued: { readonly id: string; readonly ticket: string }) => execUrl(connection, issued),
   }
 }

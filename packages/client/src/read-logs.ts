@@ -4,7 +4,6 @@
 import { decodeOpen, type LogLine, logEntryShape, logGapShape, logSkipShape } from '@holdfast/contract'
 import type { Connection } from './connection.ts'
 import { openStream, type StreamEnd, type TextStream } from './open-stream.ts'
-import { segment } from './request.ts'
 import type { Failure } from './result.ts'
 import { backOff, isFinal, MAX_FAILURES } from './resume.ts'
 
@@ -30,19 +29,24 @@ const FORM = { type: 'application/x-ndjson' } as const
  */
 const STABLE_MS = 60_000
 
+export interface LogReadOptions {
+  readonly signal?: AbortSignal | undefined
+  /** The lines that an earlier read of the same log has yielded. */
+  readonly filter?: LineFilter
+}
+
 export async function* readLogs(
   connection: Connection,
-  name: string,
+  path: string,
   query: LogQuery,
-  signal = connection.signal,
+  { signal = connection.signal, filter = createLineFilter() }: LogReadOptions = {},
 ): AsyncGenerator<LogStreamItem, void, void> {
-  const filter = createLineFilter()
   let failures = 0
   let last: StreamEnd | undefined
   while (signal?.aborted !== true) {
     const resumed =
       filter.lastTime === undefined ? query : { ...query, since: filter.lastTime, tail: MAX_LINES }
-    const opened = await openStream(connection, { ...callFor(name, resumed), signal }, FORM)
+    const opened = await openStream(connection, { ...callFor(path, resumed), signal }, FORM)
     if (!opened.ok) {
       if (last?.kind === 'ended' && isGone(opened.failure)) return
       if (last === undefined || isFinal(opened.failure, failures)) return yield* reportFailure(opened.failure)
@@ -69,10 +73,10 @@ const brokenStream = ({ baseUrl }: Connection, end: StreamEnd): Failure => ({
   reason: `${baseUrl}: ${end.kind === 'cut' ? end.reason : 'the server ended the stream'}`,
 })
 
-function callFor(name: string, { follow, tail, since, replica, previous }: LogQuery) {
+function callFor(path: string, { follow, tail, since, replica, previous }: LogQuery) {
   return {
     method: 'GET',
-    path: `/deployments/${segment(name)}/logs`,
+    path,
     query: {
       ...(follow === true ? { follow } : {}),
       ...(previous === true ? { previous } : {}),
@@ -117,13 +121,13 @@ function readLine(text: string): LogLine {
 }
 
 /** Drops repeated lines: a stream that resumes from a time repeats the lines of exactly that time. */
-interface LineFilter {
+export interface LineFilter {
   readonly lastTime: string | undefined
   isNew(text: string): boolean
   add(text: string, line: LogLine): void
 }
 
-function createLineFilter(): LineFilter {
+export function createLineFilter(): LineFilter {
   let lastTime: string | undefined
   let texts = new Set<string>()
   return {

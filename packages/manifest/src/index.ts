@@ -21,6 +21,7 @@ export {
 
 export {
   type Conversion,
+  convertQuantities,
   QUANTITY_BLOCKS,
   QUANTITY_FIELDS,
   type QuantityField,

@@ -19,6 +19,11 @@ export const DURATION: Form = {
   expected: 'a duration such as 30s, 5m or 1h',
   test: (text) => durationSeconds(text) !== undefined,
 }
+/** Durations of the API, which has no days. */
+export const RUN_DURATION: Form = {
+  expected: 'a duration such as 30s, 15m or 48h',
+  test: (text) => /^\d{1,9}(?:ms|s|m|h)$/.test(text),
+}
 export const POINT_IN_TIME: Form = {
   expected: 'a time such as 2026-01-31T12:00:00Z, or a duration before now such as 10m',
   test: (text) => durationSeconds(text) !== undefined || !Number.isNaN(Date.parse(text)),

@@ -13,7 +13,6 @@ export const COMMAND_HABITS: { readonly [typed: string]: string } = {
   new: 'holdfast init NAME writes a manifest',
   open: 'holdfast get routes lists the addresses',
   patch: 'holdfast set image, holdfast set env, holdfast scale, or holdfast apply -f FILE',
-  run: 'holdfast init NAME writes a manifest; holdfast apply -f FILE creates the deployment',
   start: 'holdfast scale NAME 1',
   stop: 'holdfast scale NAME 0',
   up: 'holdfast apply -f FILE',

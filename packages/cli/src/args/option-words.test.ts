@@ -14,6 +14,8 @@ test.each([
   ['exec --replica=2 web ls', 'exec --replica=2 web -- ls'],
   ['exec web -- ls -la', 'exec web -- ls -la'],
   ['exec web', 'exec web'],
+  ['run -e A=b img ls -la', 'run -e A=b img -- ls -la'],
+  ['run img -d', 'run img -d'],
   ['logs web -f', 'logs web -f'],
 ])('%s is read as %s', (typed, read) =>
   expect(protectVerbatim(typed.split(' '), COMMANDS, GLOBAL_OPTIONS).join(' ')).toBe(read),
@@ -38,18 +40,7 @@ describe('an unknown command', () => {
     expect(suggestCommand(COMMANDS, 'rollout', 'hstory')).toBe('did you mean holdfast rollout history?'))
   test('suggests only commands that exist, and no alias is a name of another command', () => {
     expect(known.size).toBe(COMMANDS.flatMap(({ name, aliases = [] }) => [name, ...aliases]).length)
-    for (const word of [
-      'wait',
-      'open',
-      'create',
-      'stop',
-      'start',
-      'run',
-      'edit',
-      'patch',
-      'attach',
-      'down',
-    ]) {
+    for (const word of ['wait', 'open', 'create', 'stop', 'start', 'edit', 'patch', 'attach', 'down']) {
       const text = suggestCommand(COMMANDS, undefined, word) ?? ''
       for (const [, words = ''] of text.matchAll(/holdfast ([a-z-]+(?: [a-z]+)?)/g))
         expect(commandOf(COMMANDS, words.split(' ')), words).toBeDefined()

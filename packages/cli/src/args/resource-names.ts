@@ -35,6 +35,8 @@ export const RESOURCE_NAMES = [
   'networks',
   'network',
   'net',
+  'jobs',
+  'job',
 ] as const
 
 /** Kinds that a command of their own lists, and that `get` accepts too. */
@@ -44,6 +46,7 @@ export const DEPLOYMENT_KINDS: readonly string[] = ['deployments', 'deployment',
 export const NODE_KINDS: readonly string[] = ['nodes', 'node', 'no']
 export const VOLUME_KINDS: readonly string[] = ['volumes', 'volume', 'vol']
 export const NETWORK_KINDS: readonly string[] = ['networks', 'network', 'net']
+export const JOB_KINDS: readonly string[] = ['jobs', 'job']
 
 /** The resource kinds for which completion can request the existing names from the platform. */
 export const LIVE_KINDS: { readonly [typed: string]: LiveNames } = {
@@ -53,6 +56,7 @@ export const LIVE_KINDS: { readonly [typed: string]: LiveNames } = {
   backups: 'backups',
   backup: 'backups',
   ...Object.fromEntries(NETWORK_KINDS.map((kind) => [kind, 'networks' as const])),
+  ...Object.fromEntries(JOB_KINDS.map((kind) => [kind, 'jobs' as const])),
   registries: 'registries',
   registry: 'registries',
 }

@@ -1,4 +1,5 @@
 import {
+  NODE_LOSS_ACTIONS,
   QUOTA_KINDS,
   ROLES,
   ROTATION_STEPS,
@@ -10,6 +11,7 @@ import { expect, test } from 'vitest'
 import {
   CHARSET_WORDS,
   ENCODING_WORDS,
+  NODE_LOSS_WORDS,
   QUOTA_WORDS,
   ROLE_WORDS,
   ROTATION_WORDS,
@@ -22,5 +24,6 @@ test('the enum values of help and completion are those of the contract', () => {
   expect(CHARSET_WORDS).toEqual(SECRET_CHARSETS)
   expect(ENCODING_WORDS).toEqual(SECRET_ENCODINGS)
   expect(VOLUME_CLASS_WORDS).toEqual(VOLUME_CLASSES)
+  expect(NODE_LOSS_WORDS).toEqual(NODE_LOSS_ACTIONS)
   expect(ROTATION_WORDS).toEqual([...ROTATION_STEPS, 'abort'])
 })

@@ -19,3 +19,4 @@ export const CHARSET_WORDS = ['alphanumeric', 'urlsafe', 'ascii'] as const
 export const ENCODING_WORDS = ['hex', 'base64', 'base64url'] as const
 export const ROTATION_WORDS = ['stage', 'overlap', 'cutover', 'retire', 'abort'] as const
 export const VOLUME_CLASS_WORDS = ['ephemeral', 'replicated', 'object'] as const
+export const NODE_LOSS_WORDS = ['wait', 'retry'] as const

@@ -9,6 +9,7 @@ import type {
 import { PAGE_SIZE } from '../args/forms.ts'
 import {
   DEPLOYMENT_KINDS,
+  JOB_KINDS,
   LIVE_KINDS,
   NETWORK_KINDS,
   NODE_KINDS,
@@ -30,13 +31,13 @@ import { alignRows, type Column, tableLines } from '../print/table.ts'
 export const describe: OnlineCommand = {
   name: 'describe',
   aliases: ['inspect'],
-  summary: 'show the details of a deployment, a node, a volume or a network',
+  summary: 'show the details of a deployment, a node, a volume, a network or a job',
   details:
     'If a container has failed, the replicas show their restarts and last exits. If a replica has no node, the output lists every node with every reason against it.',
   args: [
     {
       name: 'deployment',
-      summary: 'name of the deployment, or a kind: deployment, node, volume or network',
+      summary: 'name of the deployment, or a kind: deployment, node, volume, network or job',
       completes: 'deployments',
     },
     {
@@ -71,10 +72,14 @@ export const describe: OnlineCommand = {
       const { describeNetwork } = await import('./describe-network.ts')
       return describeNetwork(terminal, client, { name, events })
     }
+    if (JOB_KINDS.includes(kind)) {
+      const { describeJob } = await import('./job/describe-job.ts')
+      return describeJob(terminal, client, { name, events })
+    }
     if (!DEPLOYMENT_KINDS.includes(kind)) {
       printError(
         terminal,
-        `describe shows deployments, nodes, volumes and networks; for others: holdfast get ${kind} ${name} -o yaml`,
+        `describe shows deployments, nodes, volumes, networks and jobs; for others: holdfast get ${kind} ${name} -o yaml`,
       )
       return EXIT.usage
     }

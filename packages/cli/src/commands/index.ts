@@ -20,6 +20,11 @@ import { explain } from './explain.ts'
 import { get } from './get.ts'
 import { importCompose } from './import/import-compose.ts'
 import { init } from './init.ts'
+import { jobCancel } from './job/job-cancel.ts'
+import { jobDescribe } from './job/job-describe.ts'
+import { jobList } from './job/job-list.ts'
+import { jobLogs } from './job/job-logs.ts'
+import { run } from './job/run.ts'
 import { login } from './login.ts'
 import { logs } from './logs.ts'
 import { networkCreate } from './network/network-create.ts'
@@ -101,6 +106,11 @@ export const COMMANDS: readonly Command[] = [
   audit,
   logs,
   exec,
+  run,
+  jobList,
+  jobDescribe,
+  jobLogs,
+  jobCancel,
   status,
   topNodes,
   topDeployments,
@@ -166,6 +176,7 @@ export const GROUPS: { readonly [word: string]: string } = {
   set: 'change one field of a deployment',
   rollout: 'follow updates, show revisions, roll back',
   backup: 'back up deployments and restore them',
+  job: 'list jobs, read their logs and cancel them',
   node: 'manage the machines of the tenant',
   route: 'list the routes of deployments',
   registry: 'manage image registries and their credentials',

@@ -53,8 +53,9 @@ async function namesOf(client: Client, live: Exclude<LiveNames, 'contexts'>): Pr
     return listed.ok ? listed.value.items.map(({ host }) => host) : []
   }
   const { readAll } = await import('@holdfast/client')
-  if (live === 'backups') {
-    const listed = await readAll((page) => client.backups.list(page))
+  // A backup has no name, and the name of a job does not identify it.
+  if (live === 'backups' || live === 'jobs') {
+    const listed = await readAll<{ readonly id: string }>((page) => client[live].list(page))
     return listed.ok ? listed.value.map(({ id }) => id) : []
   }
   const named = await readAll<{ readonly name: string }>((page) => client[live].list(page))

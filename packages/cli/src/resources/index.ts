@@ -9,6 +9,7 @@ import { audit } from './audit.ts'
 import { backups } from './backups.ts'
 import { deployments } from './deployments.ts'
 import { events } from './events.ts'
+import { jobs } from './jobs.ts'
 import { networks } from './networks.ts'
 import { nodes } from './nodes.ts'
 import { quotas } from './quotas.ts'
@@ -79,6 +80,7 @@ export const RESOURCES: readonly AnyResource[] = [
   anyResource(volumes),
   anyResource(backups),
   anyResource(networks),
+  anyResource(jobs),
 ]
 
 export const findResource = (typed: string): AnyResource | undefined =>

@@ -1,0 +1,178 @@
+// Waits until a job has ended: shows on stderr why it waits, then prints the log of its container as it is written.
+
+import type { Client, Failure } from '@holdfast/client'
+import { isFinalPhase, type JobRecord, type LogEntry } from '@holdfast/contract'
+import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { printError, printFailure } from '../print/failure.ts'
+import { progressText } from '../print/job.ts'
+import { createLive } from '../print/live.ts'
+import { plain } from '../print/plain.ts'
+import { pause } from '../terminal/pause.ts'
+import { report, type Terminal } from '../terminal/terminal.ts'
+import { type JobLogPrinter, printJobLog } from './print-job-log.ts'
+
+const POLL_MS = 500
+/** How long the platform may be silent before the wait ends. The job continues without the command. */
+const SILENT_MS = 5 * 60_000
+/** How long the end of a cancelled job is awaited. A node that is unreachable confirms it much later. */
+const CANCEL_MS = 60_000
+/** How long the rest of the log may take after the end of the job. */
+const LOG_MS = 30_000
+
+export interface FollowJobOptions {
+  /** Longest time to wait; absent: until the job ends. */
+  readonly longestMs?: number | undefined
+  /** Whether Ctrl-C cancels the job; otherwise it ends only the wait. */
+  readonly cancels: boolean
+  /** Number of last lines to begin with; absent: the whole log. */
+  readonly tail?: number | undefined
+  readonly since?: string | undefined
+  printLine(line: LogEntry): void
+}
+
+/** The job after its end, or the exit code after the problem was printed. */
+export async function followJob(
+  terminal: Terminal,
+  client: Client,
+  { id }: Pick<JobRecord, 'id'>,
+  options: FollowJobOptions,
+): Promise<JobRecord | ExitCode> {
+  const leave = new AbortController()
+  const log = openLog(terminal, client, id, options, leave.signal)
+  try {
+    return await pollUntilEnd(terminal, client, id, options, log, leave.signal)
+  } finally {
+    leave.abort()
+  }
+}
+
+async function pollUntilEnd(
+  terminal: Terminal,
+  client: Client,
+  id: string,
+  { longestMs = Number.POSITIVE_INFINITY, cancels }: FollowJobOptions,
+  log: JobLog,
+  left: AbortSignal,
+): Promise<JobRecord | ExitCode> {
+  const progress = createProgress(terminal)
+  let end = terminal.now() + longestMs
+  let heardMs = terminal.now()
+  let isCancelled = false
+  for (;;) {
+    // After Ctrl-C the client sends nothing more, unless a call has a signal of its own.
+    const read = await client.jobs.read(id, { signal: left })
+    if (read.ok) {
+      heardMs = terminal.now()
+      const isEnded = isFinalPhase(read.value.status.phase)
+      if (hasStarted(read.value) || isEnded) progress.stop()
+      else progress.show(progressText(read.value))
+      if (hasStarted(read.value)) log.open(isEnded)
+      if (isEnded) {
+        await log.close()
+        return read.value
+      }
+      progress.note(read.value)
+    } else if (!isTemporary(read.failure) || terminal.now() - heardMs >= SILENT_MS)
+      return printLeft(terminal, id, read.failure)
+    else progress.show('the platform does not respond; the job continues, still waiting')
+    if (terminal.now() >= end) return printTimeout(terminal, id, isCancelled)
+    if (terminal.interrupted.aborted && !isCancelled) {
+      if (!cancels) return EXIT.interrupted
+      isCancelled = true
+      end = terminal.now() + CANCEL_MS
+      await cancel(terminal, client, id, left)
+    }
+    await pause(POLL_MS, isCancelled ? left : terminal.interrupted)
+  }
+}
+
+const hasStarted = ({ status }: JobRecord): boolean => status.startedAt !== null
+
+/** True for failures after which the wait continues: a stored job survives a restart of the control plane. */
+const isTemporary = (failure: Failure): boolean =>
+  failure.kind === 'unreachable' || (failure.kind === 'rejected' && failure.status === 503)
+
+async function cancel(terminal: Terminal, client: Client, id: string, signal: AbortSignal): Promise<void> {
+  report(terminal, `cancelling job/${id}; press Ctrl-C again to leave without waiting for its end`)
+  const cancelled = await client.jobs.cancel(id, { signal })
+  if (cancelled.ok) return
+  printFailure(terminal, cancelled.failure)
+  report(terminal, `the job may still run; holdfast job cancel ${id} cancels it`)
+}
+
+function printLeft(terminal: Terminal, id: string, failure: Failure): ExitCode {
+  const exitCode = printFailure(terminal, failure)
+  report(terminal, `the job may still run; holdfast job logs ${id} -f follows it`)
+  return exitCode
+}
+
+function printTimeout(terminal: Terminal, id: string, isCancelled: boolean): ExitCode {
+  if (isCancelled) {
+    printError(terminal, `the end of job/${id} is not confirmed; holdfast job describe ${id} shows why`)
+    return EXIT.interrupted
+  }
+  printError(terminal, `job/${id} has not ended in time and continues; holdfast job logs ${id} -f follows it`)
+  return EXIT.notReady
+}
+
+interface JobLog {
+  /** Begins to print the log, if it did not before. */
+  open(isEnded: boolean): void
+  /** Prints the rest of the log of a job that has ended. */
+  close(): Promise<void>
+}
+
+function openLog(
+  terminal: Terminal,
+  client: Client,
+  id: string,
+  { tail = ALL_LINES, since, printLine }: FollowJobOptions,
+  left: AbortSignal,
+): JobLog {
+  const finished = new AbortController()
+  let printed: Promise<ExitCode> | undefined
+  return {
+    open(isEnded) {
+      if (isEnded) finished.abort()
+      const printer: JobLogPrinter = { terminal, printLine }
+      const items = () =>
+        client.jobs.logs(id, { follow: true, tail, since }, { signal: left, finished: finished.signal })
+      printed ??= printJobLog(printer, items())
+    },
+    async close() {
+      finished.abort()
+      await Promise.race([printed, pause(LOG_MS, left)])
+    },
+  }
+}
+
+/** The most lines that the platform returns at once. */
+const ALL_LINES = 10_000
+
+interface Progress {
+  show(line: string): void
+  /** Removes the progress of a terminal, before the log begins. */
+  stop(): void
+  /** Reports a change of a job whose log is being printed: a failed attempt, or a lost node. */
+  note(job: JobRecord): void
+}
+
+function createProgress(terminal: Terminal): Progress {
+  const live = createLive(terminal)
+  let isStopped = false
+  let noted: string | undefined
+  return {
+    show: (line) => (isStopped ? report(terminal, plain(line)) : live.show([plain(line)])),
+    stop() {
+      if (!isStopped) live.show([])
+      isStopped = true
+    },
+    note(job) {
+      const { phase, reason, attempts } = job.status
+      const state = `${phase} ${reason} ${attempts}`
+      const isNews = noted !== undefined && noted !== state
+      if (isStopped && isNews) report(terminal, plain(progressText(job)))
+      noted = state
+    },
+  }
+}
