@@ -12,8 +12,8 @@ import type { Terminal } from './terminal/terminal.ts'
 import type { Prepared } from './volumes/prepared.ts'
 
 /**
- * Checks documents without the platform: how many they are, and that no two are of the same deployment, volume or network. Prints
- * what is wrong and returns EXIT.ok if nothing is.
+ * Checks documents without the platform: how many they are, and that no two are of the same deployment, volume or network.
+ * Two jobs may have the same name. Prints what is wrong and returns EXIT.ok if nothing is.
  */
 export function checkTogether(terminal: Terminal, manifests: readonly Manifest[]): ExitCode {
   if (manifests.length > MOST_DOCUMENTS) {
@@ -28,6 +28,7 @@ export function checkTogether(terminal: Terminal, manifests: readonly Manifest[]
   for (const manifest of manifests) {
     const name = nameOf(manifest.value)
     const subject = `${kindOf(manifest.value)}/${name}`
+    if (kindOf(manifest.value) === 'Job') continue
     const earlier = name === undefined ? undefined : first.get(subject)
     if (name !== undefined && earlier === undefined) first.set(subject, manifest)
     if (earlier === undefined) continue
@@ -95,19 +96,23 @@ export async function dryRunDeployments(
   return judged.ok ? { ok: true, value: judged.value.items } : judged
 }
 
-/** Judges a volume or a network by the dry run of its own request. */
+/** Judges a volume, a network or a job by the dry run of its own request. */
 async function judgeOther(client: Client, document: Prepared): Promise<Result<readonly Rejection[]>> {
   if (document.faults.length > 0) return { ok: true, value: [] }
-  const plan =
-    document.kind === 'Network'
-      ? (await import('./networks/apply-network.ts')).planNetworkOnPlatform
-      : (await import('./volumes/apply-volume.ts')).planOnPlatform
-  const planned = await plan(client, document)
+  const planned = await planOther(client, document)
   if (planned.ok) return { ok: true, value: [] }
   const { failure } = planned
   return failure.kind === 'rejected' && isAboutDocument(failure)
     ? { ok: true, value: failure.rejections }
     : planned
+}
+
+async function planOther(client: Client, document: Prepared): Promise<Result<unknown>> {
+  if (document.kind === 'Job')
+    return (await import('./jobs/apply-job.ts')).planJobOnPlatform(client, document)
+  return document.kind === 'Network'
+    ? (await import('./networks/apply-network.ts')).planNetworkOnPlatform(client, document)
+    : (await import('./volumes/apply-volume.ts')).planOnPlatform(client, document)
 }
 
 /**

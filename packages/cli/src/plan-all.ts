@@ -5,6 +5,7 @@ import { type DryRun, type DryRunDocument, isJsonObject } from '@holdfast/contra
 import type { Manifest } from '@holdfast/manifest'
 import type { Invocation } from './command.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
+import { type PlannedJobItem, planJobDocument } from './jobs/plan-document.ts'
 import { checkTogether, dryRunDeployments, failureOf } from './judge-all.ts'
 import { nameOf } from './manifest/load-manifests.ts'
 import { readBefore } from './manifest/write-document.ts'
@@ -31,7 +32,7 @@ export type PlanForm = 'summary' | 'difference' | 'json' | 'yaml'
 export interface PlannedAll {
   /** The exit code of the first document that failed. */
   readonly exitCode: ExitCode
-  /** Whether applying the documents would change any deployment, volume or network. */
+  /** Whether applying the documents would change any deployment, volume or network, or create a job. */
   readonly differs: boolean
 }
 
@@ -50,14 +51,14 @@ export async function planAll(
   const judged = await dryRunDeployments(client, deployments)
   if (!judged.ok) return { exitCode: printFailure(terminal, judged.failure), differs: false }
   let exitCode: ExitCode = EXIT.ok
-  const items: (PlannedDocument | PlannedVolumeItem | PlannedNetworkItem)[] = []
+  const items: (PlannedDocument | PlannedVolumeItem | PlannedNetworkItem | PlannedJobItem)[] = []
   const options = { form, verbose: flag('verbose') }
   for (const document of prepared.documents) {
     const item = judged.value[deployments.indexOf(document)]
     const planned =
       document.kind === 'Deployment'
         ? await planDeployment(terminal, client, document, item, options)
-        : await planOther(terminal, client, document, form)
+        : await planOther(terminal, client, document, options)
     if (typeof planned !== 'number') items.push(planned)
     else exitCode = exitCode === EXIT.ok ? planned : exitCode
   }
@@ -66,10 +67,12 @@ export async function planAll(
   return { exitCode, differs: items.some(({ plan }) => plan.action !== 'none') }
 }
 
-const planOther = (terminal: Terminal, client: Client, document: Prepared, form: PlanForm) =>
-  document.kind === 'Network'
-    ? planNetworkDocument(terminal, client, document, form)
-    : planVolumeDocument(terminal, client, document, form)
+function planOther(terminal: Terminal, client: Client, document: Prepared, options: PlanOptions) {
+  if (document.kind === 'Job') return planJobDocument(terminal, client, document, options)
+  return document.kind === 'Network'
+    ? planNetworkDocument(terminal, client, document, options.form)
+    : planVolumeDocument(terminal, client, document, options.form)
+}
 
 interface PlanOptions {
   readonly form: PlanForm

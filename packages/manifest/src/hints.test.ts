@@ -36,7 +36,7 @@ describe('a hint names', () => {
       'use country for one country, or region for a named list of countries; holdfast get regions lists them',
     ],
     ['kind: deployment', 'kind', 'did you mean Deployment?'],
-    ['kind: Job', 'kind', undefined],
+    ['kind: StatefulSet', 'kind', undefined],
   ])('the field that was meant by %s', (text, field, hint) =>
     expect(hintsOf(text).find(([at]) => at === field)?.[1]).toBe(hint),
   )

@@ -13,6 +13,7 @@ import {
   stepsOf,
 } from '@holdfast/contract'
 import { FOREIGN_WORDS } from './foreign-words.ts'
+import { jobDocumentShape } from './job-document.ts'
 import { networkDocumentShape } from './network-document.ts'
 import { convertQuantities, QUANTITY_BLOCKS, QUANTITY_FIELDS } from './quantities.ts'
 import { type DocumentKind, kindOf, volumeDocumentShape } from './volume-document.ts'
@@ -35,7 +36,7 @@ export function hintFor({ code, field }: Rejection, document: Json): string | un
 function hintForKind(kind: Json | undefined): string | undefined {
   if (kind === undefined) return 'kind is missing; add kind: Deployment'
   const nearest =
-    typeof kind === 'string' ? nearestName(kind, ['Deployment', 'Volume', 'Network']) : undefined
+    typeof kind === 'string' ? nearestName(kind, ['Deployment', 'Volume', 'Network', 'Job']) : undefined
   if (nearest !== undefined && nearest !== 'Deployment') return `did you mean ${nearest}?`
   return isMissingOrMisspelled(kind) ? 'did you mean Deployment?' : undefined
 }
@@ -49,7 +50,9 @@ export function fieldsAt(steps: readonly PathStep[], kind: DocumentKind = 'Deplo
   const shape = shapeAt(steps, kind)
   const fields = shape?.kind === 'object' ? Object.keys(shape.fields) : []
   const hasQuantities =
-    kind === 'Deployment' && steps.length === 1 && QUANTITY_BLOCKS.some((block) => block === steps[0])
+    (kind === 'Deployment' || kind === 'Job') &&
+    steps.length === 1 &&
+    QUANTITY_BLOCKS.some((block) => block === steps[0])
   return [...fields.filter((name) => name !== NEVER_ACCEPTED), ...(hasQuantities ? QUANTITY_NAMES : [])]
 }
 
@@ -61,6 +64,7 @@ const SHAPES: { readonly [kind in DocumentKind]: ShapeNode } = {
   Deployment: deploymentBodyShape,
   Volume: volumeDocumentShape,
   Network: networkDocumentShape,
+  Job: jobDocumentShape,
 }
 
 const shapeAt = (steps: readonly PathStep[], kind: DocumentKind): ShapeNode | undefined =>
@@ -84,8 +88,10 @@ function hintForName(steps: readonly PathStep[], kind: DocumentKind): string | u
   if (kind === 'Volume') return hintForVolumeField(parent, name)
   const words = FOREIGN_WORDS[parent.filter((step) => typeof step === 'string').join('.')]
   if (words !== undefined && Object.hasOwn(words, name)) return words[name]
-  const nearest = nearestName(name, fieldsAt(parent))
+  const nearest = nearestName(name, fieldsAt(parent, kind === 'Job' ? kind : 'Deployment'))
   if (nearest !== undefined) return `did you mean ${nearest}?`
+  if (kind === 'Job' && parent.length === 0 && Object.hasOwn(deploymentBodyShape.fields, name))
+    return `${name} is a field of deployments; a job has none`
   const elsewhere = ELSEWHERE.get(name)
   return elsewhere === undefined ? undefined : `${name} is a field of ${elsewhere}`
 }

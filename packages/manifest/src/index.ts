@@ -1,5 +1,6 @@
 export { type ForeignFormat, foreignSentence } from './foreign.ts'
 export { fieldsAt, hintFor, receivedText } from './hints.ts'
+export { checkJobDocument, jobBody, jobDocumentShape, jobNodeFault } from './job-document.ts'
 export { locate, locateRejection, type Side, type Span, writtenField } from './locate.ts'
 export {
   checkNetworkDocument,

@@ -5,6 +5,7 @@ import type { Json, PathStep, Rejection } from '@holdfast/contract'
 import { childPath, elementPath, isJsonObject } from '@holdfast/contract'
 import { type AdmissionContext, admissionContext, checkBody, reject } from '@holdfast/core/admission'
 import { isMissingOrMisspelled } from './hints.ts'
+import { checkJobDocument } from './job-document.ts'
 import { checkNetworkDocument } from './network-document.ts'
 import type { Manifest } from './parse-source.ts'
 import { checkVolumeDocument, kindOf } from './volume-document.ts'
@@ -47,7 +48,9 @@ export const withFaultsBesideKind = (rejections: readonly Rejection[], value: Js
 export function checkManifest({ value, faults, foreign }: Manifest, check = checkOffline): Rejection[] {
   if (foreign !== undefined) return []
   if (kindOf(value) === 'Network') return [...faults, ...checkNetworkDocument(value)]
-  if (kindOf(value) !== 'Volume') return [...faults, ...check(withVolumeIds(value, () => ANY_VOLUME))]
+  const identified = withVolumeIds(value, () => ANY_VOLUME)
+  if (kindOf(value) === 'Job') return [...faults, ...checkJobDocument(identified, CONTEXT)]
+  if (kindOf(value) !== 'Volume') return [...faults, ...check(identified)]
   const others = checkVolumeDocument(value, ANY)
   // A rejected quantity is left out of the value, so the size seems to be absent.
   return [...faults, ...(faults.length === 0 ? others : others.filter(({ field }) => field !== 'sizeBytes'))]

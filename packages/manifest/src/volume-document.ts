@@ -16,9 +16,9 @@ import {
 import { reject } from '@holdfast/core/admission'
 import { checkVolume } from '@holdfast/core/volumes/check-volume'
 
-export type DocumentKind = 'Deployment' | 'Volume' | 'Network'
+export type DocumentKind = 'Deployment' | 'Volume' | 'Network' | 'Job'
 
-const OTHER_KINDS = ['Volume', 'Network'] as const
+const OTHER_KINDS = ['Volume', 'Network', 'Job'] as const
 
 /** The kind of a document. Every unknown kind is judged as a deployment, by which it is rejected. */
 export const kindOf = (value: Json): DocumentKind =>

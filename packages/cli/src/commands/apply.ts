@@ -1,15 +1,14 @@
-// `holdfast apply`: creates or updates deployments, volumes and networks from manifest files.
+// `holdfast apply`: creates or updates deployments, volumes and networks from manifest files, and creates jobs.
 
 import type { Client } from '@holdfast/client'
-import type { Network, Volume } from '@holdfast/contract'
+import type { JobRecord, Network, Volume } from '@holdfast/contract'
 import { DURATION, durationSeconds } from '../args/forms.ts'
 import type { Invocation, OnlineCommand, OptionSpec } from '../command.ts'
 import { DRY_RUN_OPTION } from '../dry-run.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import type { Awaited } from '../follow/wait-until-ready.ts'
 import { FILENAME_OPTION } from '../manifest/read-sources.ts'
-import type { AcceptedNetwork } from '../networks/apply-network.ts'
-import type { Accepted, AcceptedVolume, AppliedForm } from '../print/applied.ts'
+import type { AnyAccepted, AppliedForm } from '../print/applied.ts'
 import { printFailure } from '../print/failure.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import type { NotApplied } from '../volumes/apply-prepared.ts'
@@ -23,9 +22,9 @@ export const waitOptions = (until = 'every replica is ready'): readonly OptionSp
 
 export const apply: OnlineCommand = {
   name: 'apply',
-  summary: 'create or update deployments, volumes and networks from manifests',
+  summary: 'create or update deployments, volumes and networks from manifests, and create jobs',
   details:
-    'Documents are applied after those they depend on. Several documents are judged together first, and none is stored if one is rejected. A deployment that mounts a volume is sent when the volume is Ready, for which the command waits up to --wait-timeout. A field that the manifest does not mention keeps its stored value; null clears it. If someone else changed the deployment in between, the command fails with exit code 6.',
+    'Documents are applied after those they depend on. Several documents are judged together first, and none is stored if one is rejected. A deployment that mounts a volume is sent when the volume is Ready, for which the command waits up to --wait-timeout. A field that the manifest does not mention keeps its stored value; null clears it. If someone else changed the deployment in between, the command fails with exit code 6.\n\nJobs are created last. The name of a job does not identify it, so every call creates another job of each document with kind: Job, also if the document is unchanged. --wait also waits until the jobs have succeeded.',
   options: [
     FILENAME_OPTION,
     DRY_RUN_OPTION,
@@ -61,12 +60,12 @@ export const apply: OnlineCommand = {
     if (!prepared.ok) return printFailure(invocation.terminal, prepared.failure)
     const judged = await judge(invocation, client, prepared.documents)
     if (judged !== EXIT.ok) return judged
-    const { applied, volumes, networks, exitCode } = await applyAll(invocation, client, prepared)
+    const { exitCode, ...parts } = await applyAll(invocation, client, prepared)
     if (exitCode !== EXIT.ok || !invocation.flag('wait')) return exitCode
     // The result of the wait must not mix with JSON or names on stdout.
     const { terminal } = invocation
     const waiting = formOf(invocation) === 'text' ? terminal : { ...terminal, out: terminal.err }
-    return waitForAll(waiting, client, { applied, volumes, networks }, waitMs(invocation))
+    return waitForAll(waiting, client, parts, waitMs(invocation))
   },
 }
 
@@ -85,12 +84,13 @@ interface AppliedParts {
   readonly applied: readonly Awaited[]
   readonly volumes: readonly Volume[]
   readonly networks: readonly Network[]
+  readonly jobs: readonly JobRecord[]
 }
 
 async function waitForAll(
   terminal: Terminal,
   client: Client,
-  { applied, volumes, networks }: AppliedParts,
+  { applied, volumes, networks, jobs }: AppliedParts,
   longestMs: number,
 ): Promise<ExitCode> {
   const end = terminal.now() + longestMs
@@ -105,9 +105,16 @@ async function waitForAll(
     const exitCode = await waitForVolumes(terminal, client, volumes, { longestMs, announce: true })
     if (exitCode !== EXIT.ok) return exitCode
   }
-  if (applied.length === 0) return EXIT.ok
-  const { waitUntilReady } = await import('../follow/wait-until-ready.ts')
-  return waitUntilReady(terminal, client, applied, Math.max(0, end - terminal.now()))
+  if (applied.length > 0) {
+    const { waitUntilReady } = await import('../follow/wait-until-ready.ts')
+    const exitCode = await waitUntilReady(terminal, client, applied, Math.max(0, end - terminal.now()))
+    if (exitCode !== EXIT.ok) return exitCode
+  }
+  if (jobs.length === 0) return EXIT.ok
+  const { waitForJobs } = await import('../follow/wait-for-jobs.ts')
+  const ended = await waitForJobs(terminal, client, jobs, Math.max(0, end - terminal.now()))
+  if (typeof ended === 'number') return ended
+  return ended.every(({ status }) => status.phase === 'succeeded') ? EXIT.ok : EXIT.notReady
 }
 
 function formOf({ text, flag }: Invocation): AppliedForm {
@@ -132,7 +139,7 @@ async function applyAll(
   const { printAppliedJson, printCounts } = await import('../print/applied.ts')
   const form = formOf(invocation)
   const options = { form, verbose: invocation.flag('verbose'), longestMs: waitMs(invocation) }
-  const done: (Accepted | AcceptedVolume | AcceptedNetwork)[] = []
+  const done: AnyAccepted[] = []
   let ended: NotApplied | undefined
   for (const document of documents) {
     const outcome = await applyPrepared(terminal, client, document, known, options)
@@ -151,5 +158,6 @@ async function applyAll(
   const applied: Awaited[] = done.flatMap((each) => ('written' in each ? each.written.deployment : []))
   const volumes = done.flatMap((each) => ('volume' in each ? each.volume : []))
   const networks = done.flatMap((each) => ('network' in each ? each.network : []))
-  return { applied, volumes, networks, exitCode: ended?.exitCode ?? EXIT.ok }
+  const jobs = done.flatMap((each) => ('job' in each ? each.job : []))
+  return { applied, volumes, networks, jobs, exitCode: ended?.exitCode ?? EXIT.ok }
 }

@@ -4,7 +4,13 @@
 import type { Client } from '@holdfast/client'
 import type { DocumentKind } from '@holdfast/manifest'
 import { deploymentName } from '../args/deployment-argument.ts'
-import { DEPLOYMENT_KINDS, LIVE_KINDS, NETWORK_KINDS, VOLUME_KINDS } from '../args/resource-names.ts'
+import {
+  DEPLOYMENT_KINDS,
+  JOB_KINDS,
+  LIVE_KINDS,
+  NETWORK_KINDS,
+  VOLUME_KINDS,
+} from '../args/resource-names.ts'
 import type { Invocation, OnlineCommand } from '../command.ts'
 import { DRY_RUN_OPTION, printPlanned } from '../dry-run.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
@@ -12,7 +18,7 @@ import { waitUntilGone } from '../follow/wait-until-gone.ts'
 import { FILENAME_OPTION } from '../manifest/read-sources.ts'
 import type { DeletedNetworks } from '../networks/delete-networks.ts'
 import { printError, printFailure } from '../print/failure.ts'
-import { print, type Terminal } from '../terminal/terminal.ts'
+import { print, report, type Terminal } from '../terminal/terminal.ts'
 import type { DeletedVolumes, Removals } from '../volumes/delete-volumes.ts'
 import { waitMs, waitOptions } from './apply.ts'
 
@@ -21,7 +27,7 @@ export const remove: OnlineCommand = {
   aliases: ['rm'],
   summary: 'delete deployments, volumes and networks by name or by manifest',
   details:
-    'The command returns before the containers have stopped. --wait waits until they are gone. A volume is deleted with its data, after the deployments of the same call that mount it are gone.',
+    'The command returns before the containers have stopped. --wait waits until they are gone. A volume is deleted with its data, after the deployments of the same call that mount it are gone. Jobs are not deleted: holdfast job cancel stops them, and the platform deletes those that have ended.',
   args: [
     {
       name: 'name',
@@ -133,6 +139,10 @@ async function planRemovals(terminal: Terminal, client: Client, named: Removals)
 /** The names to delete, typed and of manifests. A deployment comes before the deployments that it depends on. */
 async function namesOf(invocation: Invocation): Promise<Removals | ExitCode> {
   const { texts, terminal, args } = invocation
+  if (args.some((word) => JOB_KINDS.includes(word.split('/')[0] ?? '') && isKind(word, args))) {
+    printError(terminal, 'a job is not deleted; holdfast job cancel ID stops it')
+    return EXIT.usage
+  }
   const typed = typedNames(args)
   if (texts('filename').length === 0) {
     if (Object.values(typed).some((names) => names.length > 0)) return typed
@@ -147,6 +157,8 @@ async function namesOf(invocation: Invocation): Promise<Removals | ExitCode> {
   const loaded = await loadManifests(invocation)
   if (!loaded.ok) return loaded.exitCode
   const ordered = orderDocuments(loaded.manifests).reverse()
+  for (const { value } of ordered.filter((each) => kindOf(each.value) === 'Job'))
+    report(terminal, `job/${nameOf(value)} skipped: a name does not identify a job; see holdfast job cancel`)
   const written = (kind: DocumentKind): string[] =>
     ordered.flatMap(({ value }) => (kindOf(value) === kind ? (nameOf(value) ?? []) : []))
   return {
@@ -155,6 +167,10 @@ async function namesOf(invocation: Invocation): Promise<Removals | ExitCode> {
     networks: [...typed.networks, ...written('Network')],
   }
 }
+
+/** Whether a word names a kind: `job/ID`, or the first of several words. */
+const isKind = (word: string, args: readonly string[]): boolean =>
+  word.includes('/') || (args.length > 1 && word === args[0])
 
 /** Accepts `delete deployment web`, `delete volume data` and, as `-o name` prints it, `delete volume/data`. */
 function typedNames(args: readonly string[]): Removals {

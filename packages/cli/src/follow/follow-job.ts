@@ -65,13 +65,12 @@ async function pollUntilEnd(
       heardMs = terminal.now()
       const isEnded = isFinalPhase(read.value.status.phase)
       if (hasStarted(read.value) || isEnded) progress.stop()
-      else progress.show(progressText(read.value))
       if (hasStarted(read.value)) log.open(isEnded)
       if (isEnded) {
         await log.close()
         return read.value
       }
-      progress.note(read.value)
+      progress.job(read.value)
     } else if (!isTemporary(read.failure) || terminal.now() - heardMs >= SILENT_MS)
       return printLeft(terminal, id, read.failure)
     else progress.show('the platform does not respond; the job continues, still waiting')
@@ -150,29 +149,32 @@ function openLog(
 const ALL_LINES = 10_000
 
 interface Progress {
+  /** Shows a line of progress. While the log is printed, each line is printed once. */
   show(line: string): void
+  /** Shows the state of a job. While the log is printed, only a change is printed: a failed attempt, or a lost node. */
+  job(job: JobRecord): void
   /** Removes the progress of a terminal, before the log begins. */
   stop(): void
-  /** Reports a change of a job whose log is being printed: a failed attempt, or a lost node. */
-  note(job: JobRecord): void
 }
 
 function createProgress(terminal: Terminal): Progress {
   const live = createLive(terminal)
   let isStopped = false
-  let noted: string | undefined
+  let last: string | undefined
+  const show = (line: string, state = line): void => {
+    if (!isStopped) live.show([plain(line)])
+    else if (last !== undefined && last !== state) report(terminal, plain(line))
+    last = state
+  }
   return {
-    show: (line) => (isStopped ? report(terminal, plain(line)) : live.show([plain(line)])),
+    show,
+    job(job) {
+      const { phase, reason, attempts } = job.status
+      show(progressText(job), `${phase} ${reason} ${attempts}`)
+    },
     stop() {
       if (!isStopped) live.show([])
       isStopped = true
-    },
-    note(job) {
-      const { phase, reason, attempts } = job.status
-      const state = `${phase} ${reason} ${attempts}`
-      const isNews = noted !== undefined && noted !== state
-      if (isStopped && isNews) report(terminal, plain(progressText(job)))
-      noted = state
     },
   }
 }

@@ -346,10 +346,18 @@ describe('the apply order', () => {
       'z',
     ]))
   const ofKind = (kind: string, name: string) => ({ value: { kind, name } })
-  test('puts volumes and networks before all deployments', () =>
+  test('puts volumes and networks before all deployments, and jobs after them', () =>
     expect(
-      names(orderDocuments([doc('b', 'a'), ofKind('Network', 'n'), doc('a'), ofKind('Volume', 'v')])),
-    ).toEqual(['n', 'v', 'a', 'b']))
+      names(
+        orderDocuments([
+          ofKind('Job', 'j'),
+          doc('b', 'a'),
+          ofKind('Network', 'n'),
+          doc('a'),
+          ofKind('Volume', 'v'),
+        ]),
+      ),
+    ).toEqual(['n', 'v', 'a', 'b', 'j']))
   test('ends on a dependency cycle', () =>
     expect(names(orderDocuments([doc('a', 'b'), doc('b', 'a')])).sort()).toEqual(['a', 'b']))
 })
@@ -376,14 +384,14 @@ describe('the files of init', () => {
   test('the schema requires the required fields and rejects unknown ones', () =>
     expect(manifestSchema()).toMatchObject({
       $schema: 'http://json-schema.org/draft-07/schema#',
-      else: {
-        else: {
-          required: ['kind', 'name', 'image'],
-          additionalProperties: false,
-          properties: { limits: { properties: { cpu: { examples: ['0.5', '500m', '2'] }, cpuMillis: {} } } },
-        },
-      },
+      // biome-ignore lint/suspicious/noThenProperty: the word of JSON Schema.
+      else: { else: { then: WORKLOAD, else: WORKLOAD } },
     }))
+  const WORKLOAD = {
+    required: ['kind', 'name', 'image'],
+    additionalProperties: false,
+    properties: { limits: { properties: { cpu: { examples: ['0.5', '500m', '2'] }, cpuMillis: {} } } },
+  }
 
   test('the schema of a network accepts a node by name', () =>
     expect(manifestSchema()).toMatchObject({

@@ -9,9 +9,11 @@ import {
   jsonSchema,
   object,
   optional,
+  type Shape,
   withOptionalFields,
 } from '@holdfast/contract'
 import {
+  jobDocumentShape,
   networkDocumentShape,
   QUANTITY_BLOCKS,
   QUANTITY_FIELDS,
@@ -20,13 +22,19 @@ import {
 
 const REQUIRED = new Set(['kind', 'name', 'image'])
 
-/** Documents of the kinds Volume and Network have fields of their own; every other document has those of a deployment. */
+/** Documents of the kinds Volume, Network and Job have fields of their own; every other document has those of a deployment. */
 export function manifestSchema(): JsonObject {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Holdfast manifest',
     ...ofKind('Volume', jsonSchema(volumeDocumentShape)),
-    else: { ...ofKind('Network', jsonSchema(networkDocumentShape)), else: deploymentSchema() },
+    else: {
+      ...ofKind('Network', jsonSchema(networkDocumentShape)),
+      else: {
+        ...ofKind('Job', workloadSchema(jobDocumentShape.fields)),
+        else: workloadSchema(deploymentBodyShape.fields),
+      },
+    },
   }
 }
 
@@ -36,9 +44,10 @@ const ofKind = (kind: string, schema: JsonObject): JsonObject => ({
   then: schema,
 })
 
-function deploymentSchema(): JsonObject {
+/** The schema of a deployment or a job. */
+function workloadSchema(shapes: { readonly [field: string]: Shape<unknown> }): JsonObject {
   const fields = Object.fromEntries(
-    Object.entries(deploymentBodyShape.fields).map(([name, field]) => [
+    Object.entries(shapes).map(([name, field]) => [
       name,
       REQUIRED.has(name) ? field : optional(withOptionalFields(field)),
     ]),

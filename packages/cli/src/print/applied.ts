@@ -4,6 +4,7 @@ import type { Failure } from '@holdfast/client'
 import { type DeploymentRecord, deploymentSpecShape } from '@holdfast/contract'
 import { type Manifest, volumeBody, writtenField } from '@holdfast/manifest'
 import type { ExitCode } from '../exit-codes.ts'
+import type { AcceptedJob } from '../jobs/apply-job.ts'
 import { nameOf } from '../manifest/load-manifests.ts'
 import { printRejections } from '../manifest/show-faults.ts'
 import { type Applied, type Before, keptFields } from '../manifest/write-document.ts'
@@ -82,16 +83,29 @@ export function printAppliedNetwork(
   if (form !== 'json') printAnnounced(terminal, { alterations: shown, warnings }, { verbose })
 }
 
-type AnyAccepted = Accepted | AcceptedVolume | AcceptedNetwork
+export function printAppliedJob(
+  terminal: Terminal,
+  { verb, job, alterations, warnings }: AcceptedJob,
+  { form, verbose }: { readonly form: AppliedForm; readonly verbose: boolean },
+): void {
+  const subject = `job/${job.id}`
+  if (form === 'name') print(terminal, subject)
+  if (form === 'text')
+    print(terminal, `${subject} (${job.name}) ${paintState(verb, outArea(terminal).colored)}`)
+  const shown = form === 'text' ? alterations : []
+  const { secrets } = job
+  if (form !== 'json') printAnnounced(terminal, { alterations: shown, warnings }, { verbose, secrets })
+}
+
+export type AnyAccepted = Accepted | AcceptedVolume | AcceptedNetwork | AcceptedJob
 
 export const printAppliedJson = (terminal: Terminal, applied: readonly AnyAccepted[]): void =>
   print(terminal, JSON.stringify({ items: applied.map(appliedItem) }, null, 2))
 
 function appliedItem(applied: AnyAccepted): object {
   if ('written' in applied) return { result: applied.verb, ...applied.written }
-  const { verb, alterations, warnings } = applied
-  const item = 'volume' in applied ? { volume: applied.volume } : { network: applied.network }
-  return { result: verb, ...item, alterations, warnings }
+  const { ok: _ok, verb, ...item } = applied
+  return { result: verb, ...item }
 }
 
 /** Prints how many documents had which result: `1 created, 2 unchanged`. */

@@ -1,16 +1,18 @@
-// Applies one prepared document and prints the result. A deployment is sent when the volumes that it mounts are Ready.
+// Applies one prepared document and prints the result. A deployment or job is sent when the volumes that
+// it mounts are Ready.
 
 import type { Client } from '@holdfast/client'
 import { withVolumeIds } from '@holdfast/manifest'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import type { AwaitedVolume } from '../follow/wait-for-volumes.ts'
+import { applyJob } from '../jobs/apply-job.ts'
 import { applyDocument } from '../manifest/write-document.ts'
-import { type AcceptedNetwork, applyNetwork } from '../networks/apply-network.ts'
+import { applyNetwork } from '../networks/apply-network.ts'
 import {
-  type Accepted,
-  type AcceptedVolume,
+  type AnyAccepted,
   type AppliedForm,
   printApplied,
+  printAppliedJob,
   printAppliedNetwork,
   printAppliedVolume,
   printRefused,
@@ -40,7 +42,7 @@ export async function applyPrepared(
   document: Prepared,
   known: KnownVolumes,
   options: ApplyOptions,
-): Promise<Accepted | AcceptedVolume | AcceptedNetwork | NotApplied> {
+): Promise<AnyAccepted | NotApplied> {
   const { manifest } = document
   if (document.kind === 'Network') {
     const applied = await applyNetwork(client, document)
@@ -58,6 +60,12 @@ export async function applyPrepared(
   const waited = await waitForMounts(terminal, client, document, known, options.longestMs)
   if (waited !== EXIT.ok) return { exitCode: waited, isRejected: false }
   const sent = withVolumeIds(manifest.value, (name) => known.get(name)?.id)
+  if (document.kind === 'Job') {
+    const created = await applyJob(client, sent)
+    if (!created.ok) return refused(printRefused(terminal, manifest, created.failure))
+    printAppliedJob(terminal, created, options)
+    return created
+  }
   const applied = await applyDocument(client, sent)
   if (!applied.ok) return refused(printRefused(terminal, manifest, applied.failure))
   printApplied(terminal, manifest, applied, options)

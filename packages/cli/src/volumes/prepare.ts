@@ -1,8 +1,8 @@
 // Prepares documents for the platform: finds the stored volumes, replaces names of volumes and nodes by ids, and decides
 // which mounts the platform cannot judge yet. Documents without volumes need no request.
 
-import { type Client, type Failure, type Result, readAll } from '@holdfast/client'
-import { isJsonObject, isNodeId, type Json, type Rejection, type Volume } from '@holdfast/contract'
+import type { Client, Failure } from '@holdfast/client'
+import type { Json, Rejection, Volume } from '@holdfast/contract'
 import { reject } from '@holdfast/core/admission'
 import {
   checkVolumeDocument,
@@ -16,6 +16,7 @@ import {
   withVolumeIds,
 } from '@holdfast/manifest'
 import { nameOf } from '../manifest/load-manifests.ts'
+import { nodesByName, withNodeId } from '../manifest/node-names.ts'
 import { planVolume } from './plan-volume.ts'
 import type { Prepared } from './prepared.ts'
 
@@ -28,17 +29,34 @@ export type PreparedAll =
 
 export async function prepareAll(client: Client, manifests: readonly Manifest[]): Promise<PreparedAll> {
   const prepared = await prepareVolumes(client, manifests)
-  if (!prepared.ok || !manifests.some(({ value }) => kindOf(value) === 'Network')) return prepared
-  const { prepareNetworks } = await import('../networks/prepare-networks.ts')
-  const all = await prepareNetworks(client, prepared.documents)
-  return all.ok ? { ...prepared, documents: all.value } : all
+  if (!prepared.ok) return prepared
+  let { documents } = prepared
+  if (manifests.some(({ value }) => kindOf(value) === 'Network')) {
+    const { prepareNetworks } = await import('../networks/prepare-networks.ts')
+    const networks = await prepareNetworks(client, documents)
+    if (!networks.ok) return networks
+    documents = networks.value
+  }
+  if (manifests.some(({ value }) => kindOf(value) === 'Job')) {
+    const { prepareJobs } = await import('../jobs/prepare-jobs.ts')
+    const jobs = await prepareJobs(client, documents)
+    if (!jobs.ok) return jobs
+    documents = jobs.value
+  }
+  return { ...prepared, documents }
 }
 
 async function prepareVolumes(client: Client, manifests: readonly Manifest[]): Promise<PreparedAll> {
   if (!manifests.some(({ value }) => concernsVolumes(value)))
     return { ok: true, documents: manifests.map(asItIs), volumes: new Map() }
   const { listVolumes } = await import('../resources/find-volume.ts')
-  const [volumes, nodes] = await Promise.all([listVolumes(client), nodesByName(client, manifests)])
+  const [volumes, nodes] = await Promise.all([
+    listVolumes(client),
+    nodesByName(
+      client,
+      manifests.filter(({ value }) => kindOf(value) === 'Volume'),
+    ),
+  ])
   if (!volumes.ok) return withoutVolumes(volumes, manifests)
   if (!nodes.ok) return nodes
   const known: KnownVolumes = new Map(volumes.value.map((volume) => [volume.name, volume]))
@@ -46,7 +64,7 @@ async function prepareVolumes(client: Client, manifests: readonly Manifest[]): P
     if (kindOf(manifest.value) === 'Network') return asItIs(manifest)
     return kindOf(manifest.value) === 'Volume'
       ? prepareVolume(manifest, known, nodes.value)
-      : prepareDeployment(manifest, known, manifests)
+      : prepareWorkload(manifest, known, manifests)
   })
   return { ok: true, documents, volumes: known }
 }
@@ -77,26 +95,12 @@ const asItIs = (manifest: Manifest): Prepared => ({
   faults: [],
 })
 
-const nodeOf = (value: Json): string | undefined =>
-  kindOf(value) === 'Volume' && isJsonObject(value) && typeof value.node === 'string' ? value.node : undefined
-
-/** The ids of the nodes by name; without a request if no document names a node. */
-async function nodesByName(
-  client: Client,
-  manifests: readonly Manifest[],
-): Promise<Result<ReadonlyMap<string, string>>> {
-  if (manifests.every(({ value }) => nodeOf(value) === undefined)) return { ok: true, value: new Map() }
-  const listed = await readAll((page) => client.nodes.list(page))
-  if (!listed.ok) return listed
-  return { ok: true, value: new Map(listed.value.map(({ name, id }) => [name, id])) }
-}
-
 function prepareVolume(
   manifest: Manifest,
   known: KnownVolumes,
   nodes: ReadonlyMap<string, string>,
 ): Prepared {
-  const { manifest: resolved, faults } = withNodeId(manifest, nodes)
+  const { manifest: resolved, faults } = withNodeId(manifest, nodes, nodeFault)
   const before = known.get(nameOf(resolved.value) ?? '')
   const offline = checkVolumeDocument(resolved.value, ANY)
   const plan = planVolume(volumeBody(resolved.value), before)
@@ -108,30 +112,8 @@ function prepareVolume(
 /** A set that contains every region, because only the platform has the list. */
 const ANY: ReadonlySet<string> = Object.assign(new Set<string>(), { has: () => true })
 
-/** Replaces `node` by `nodeId`. Rejections of `nodeId` are shown at `node`. */
-function withNodeId(
-  manifest: Manifest,
-  nodes: ReadonlyMap<string, string>,
-): { readonly manifest: Manifest; readonly faults: readonly Rejection[] } {
-  const { value, conversions } = manifest
-  const node = nodeOf(value)
-  if (node === undefined || !isJsonObject(value) || value.nodeId !== undefined)
-    return { manifest, faults: [] }
-  const nodeId = nodes.get(node) ?? (isNodeId(node) ? node : undefined)
-  if (nodeId === undefined)
-    return {
-      manifest,
-      faults: [nodeFault(node, 'the name of a node of this tenant; holdfast node list lists them')],
-    }
-  const { node: _node, ...others } = value
-  const conversion = { field: 'node', sentAs: 'nodeId', written: node, amount: nodeId }
-  return {
-    manifest: { ...manifest, value: { ...others, nodeId }, conversions: [...conversions, conversion] },
-    faults: [],
-  }
-}
-
-function prepareDeployment(manifest: Manifest, known: KnownVolumes, all: readonly Manifest[]): Prepared {
+/** Prepares a deployment or a job. */
+function prepareWorkload(manifest: Manifest, known: KnownVolumes, all: readonly Manifest[]): Prepared {
   const declared = new Set(
     all.flatMap(({ value }) => (kindOf(value) === 'Volume' ? (nameOf(value) ?? []) : [])),
   )
@@ -151,7 +133,8 @@ function prepareDeployment(manifest: Manifest, known: KnownVolumes, all: readonl
   const isLeftOut = (volume: string): boolean =>
     isAwaited(volume) || unknown.some((reference) => reference.name === volume)
   const judged = withVolumeIds(withoutMounts(value, isLeftOut), (volume) => known.get(volume)?.id)
-  return { manifest, kind: 'Deployment', judged, awaits: mountedVolumes(value).filter(isAwaited), faults }
+  const awaits = mountedVolumes(value).filter(isAwaited)
+  return { manifest, kind: kindOf(value), judged, awaits, faults }
 }
 
 /** The phases that end in Ready without help. A mount of a volume in another phase is rejected by the platform. */

@@ -27,7 +27,13 @@ export const PACKAGES: { readonly [name: string]: PackageRow } = {
   agent: { ours: ['contract', 'core/node', 'core/promotion'], builtins: true, npm: true },
   client: { ours: ['contract'], builtins: false, npm: false },
   manifest: {
-    ours: ['contract', 'core/admission', 'core/volumes/check-volume', 'core/networks/check-network'],
+    ours: [
+      'contract',
+      'core/admission',
+      'core/volumes/check-volume',
+      'core/networks/check-network',
+      'core/jobs/job-body',
+    ],
     builtins: false,
     npm: true,
   },
