@@ -3,6 +3,7 @@
 import type { Client, Failure } from '@holdfast/client'
 import { isFinalPhase, type JobRecord, type LogEntry } from '@holdfast/contract'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { cancelActive } from '../jobs/cancel-active.ts'
 import { printError, printFailure } from '../print/failure.ts'
 import { progressText } from '../print/job.ts'
 import { createLive } from '../print/live.ts'
@@ -93,7 +94,7 @@ const isTemporary = (failure: Failure): boolean =>
 
 async function cancel(terminal: Terminal, client: Client, id: string, signal: AbortSignal): Promise<void> {
   report(terminal, `cancelling job/${id}; press Ctrl-C again to leave without waiting for its end`)
-  const cancelled = await client.jobs.cancel(id, { signal })
+  const cancelled = await cancelActive(client, id, signal)
   if (cancelled.ok) return
   printFailure(terminal, cancelled.failure)
   report(terminal, `the job may still run; holdfast job cancel ${id} cancels it`)

@@ -5,6 +5,7 @@ import {
   type JsonObject,
   jobRecordShape,
   pageShape,
+  whyShape,
   writtenJobShape,
 } from '@holdfast/contract'
 import type { CallOptions, Calls, ConditionalOptions, IntentOptions } from '../calls.ts'
@@ -25,7 +26,9 @@ export function jobCalls({ get, post, write, dryRun }: Calls, connection: Connec
       get(JOBS, pageShape(jobRecordShape), { ...page }, options),
     read: (id: string, options?: CallOptions) => get(one(id), jobRecordShape, {}, options),
     create: (sent: SentJob, options?: IntentOptions) => post(JOBS, sent, writtenJobShape, options),
-    /** Cancels a job that has not ended. */
+    /** Why a job has no node: every node with every reason. */
+    why: (id: string, options?: CallOptions) => get(`${one(id)}/why`, whyShape, {}, options),
+    /** Cancels a job that has not ended; removes one that has, unless `ifMatch` is the revision of an earlier state. */
     cancel: (id: string, options?: ConditionalOptions) =>
       write('DELETE', one(id), jobRecordShape, {}, options),
     logs: (id: string, query: JobLogQuery, options?: JobLogOptions) =>

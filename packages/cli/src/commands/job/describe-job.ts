@@ -9,6 +9,7 @@ import { indented, outArea, type PrintArea } from '../../print/area.ts'
 import { paintState } from '../../print/color.ts'
 import { printFailure } from '../../print/failure.ts'
 import { attemptsText, durationText, jobPhase } from '../../print/job.ts'
+import { matrixLines } from '../../print/matrix.ts'
 import { factLines, section } from '../../print/sections.ts'
 import { tableLines } from '../../print/table.ts'
 import { EVENT_COLUMNS } from '../../resources/events.ts'
@@ -22,6 +23,8 @@ export async function describeJob(
 ): Promise<ExitCode> {
   const found = await findJob(client, name)
   if (!found.ok) return printFailure(terminal, found.failure)
+  const why = isUnplaced(found.value) ? await client.jobs.why(found.value.id) : undefined
+  if (why?.ok === false) return printFailure(terminal, why.failure)
   const events = await client.pastEvents({ subject: found.value.id, limit })
   if (!events.ok) return printFailure(terminal, events.failure)
   const area = outArea(terminal)
@@ -29,11 +32,16 @@ export async function describeJob(
   const options = { nowMs: terminal.now(), ...indented(area, 2), header: false }
   const lines = [
     ...headLines(found.value, terminal.now(), area),
+    ...section('Nodes', why === undefined ? [] : matrixLines(why.value, indented(area, 2)), area),
     ...section('Events', items.length === 0 ? [] : tableLines(SHOWN_COLUMNS, items, options), area),
   ]
   terminal.out(`${lines.join('\n')}\n`)
   return EXIT.ok
 }
+
+/** Whether no node accepts the next attempt. */
+const isUnplaced = ({ status: { phase, reason } }: JobRecord): boolean =>
+  phase === 'pending' && reason === 'unschedulable'
 
 const HIDDEN = new Set(['SUBJECT', 'SEVERITY', 'REASON'])
 const SHOWN_COLUMNS = EVENT_COLUMNS.filter(({ header }) => !HIDDEN.has(header))

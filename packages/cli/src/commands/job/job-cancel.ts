@@ -6,11 +6,12 @@ import type { Invocation, OnlineCommand } from '../../command.ts'
 import { DRY_RUN_OPTION, printPlanned } from '../../dry-run.ts'
 import { EXIT, type ExitCode } from '../../exit-codes.ts'
 import { waitForJobs } from '../../follow/wait-for-jobs.ts'
+import { cancelActive } from '../../jobs/cancel-active.ts'
 import { JOB_ARGUMENT, jobName } from '../../jobs/job-argument.ts'
 import { printError, printFailure } from '../../print/failure.ts'
 import { outcomeText } from '../../print/job.ts'
 import { findActiveJobs } from '../../resources/find-job.ts'
-import { print } from '../../terminal/terminal.ts'
+import { print, type Terminal } from '../../terminal/terminal.ts'
 import { waitMs, waitOptions } from '../apply.ts'
 
 export const jobCancel: OnlineCommand = {
@@ -40,6 +41,11 @@ export const jobCancel: OnlineCommand = {
   },
 }
 
+function printEnded(terminal: Terminal, job: JobRecord): ExitCode {
+  printError(terminal, `job/${job.id} has already ended: it ${outcomeText(job)}`)
+  return EXIT.conflict
+}
+
 /** The cancelled job, or an exit code after the outcome was printed. */
 async function cancelOne(
   { terminal, flag }: Invocation,
@@ -61,14 +67,12 @@ async function cancelOne(
     )
     return EXIT.conflict
   }
-  if (isFinalPhase(job.status.phase)) {
-    printError(terminal, `job/${job.id} has already ended: it ${outcomeText(job)}`)
-    return EXIT.conflict
-  }
+  if (isFinalPhase(job.status.phase)) return printEnded(terminal, job)
   if (flag('dry-run'))
     return printPlanned(terminal, `job/${job.id}`, 'cancelled', await client.jobs.dryRuns.cancel(job.id))
-  const cancelled = await client.jobs.cancel(job.id)
+  const cancelled = await cancelActive(client, job.id)
   if (!cancelled.ok) return printFailure(terminal, cancelled.failure)
+  if (isFinalPhase(cancelled.value.status.phase)) return printEnded(terminal, cancelled.value)
   print(terminal, `job/${job.id} cancelling`)
   return cancelled.value
 }

@@ -49,7 +49,24 @@ test('job describe shows the newest job with a name and how it ended', async () 
 test('describe job explains why a job waits', async () => {
   const terminal = scriptTerminal()
   const waiting = aJob(pendingStatus({ reason: 'unschedulable', message: '0 of 3 nodes fit' }))
-  expect(await describeCommand.run(invocation(terminal, ['job', id]), clientWith([waiting]))).toBe(0)
+  const refusal = {
+    filter: 'cordon',
+    code: 'node_cordoned',
+    fix: 'Uncordon n1.',
+    required: 'schedulable',
+    reported: 'cordoned',
+  }
+  const client = clientWith([waiting], {
+    [`GET /jobs/${id}/why`]: {
+      decidedAt: null,
+      phase: 'pending',
+      summary: '0 of 1 nodes fit: 1 cordoned.',
+      cure: ['Uncordon n1.'],
+      candidates: [{ nodeId: 'node_1', nodeName: 'n1', refusals: [refusal] }],
+    },
+  })
+  expect(await describeCommand.run(invocation(terminal, ['job', id]), client)).toBe(0)
+  expect(terminal.printed.out).toMatch(/^Nodes:\n.*n1/ms)
   expect(terminal.printed.out).toMatch(/^Phase: +pending \(unschedulable\)$/m)
   expect(terminal.printed.out).toMatch(/^Message: +0 of 3 nodes fit$/m)
   expect(terminal.printed.out).not.toContain('Exit code')

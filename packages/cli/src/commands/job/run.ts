@@ -160,14 +160,17 @@ function printForm({ terminal, text }: Invocation, job: JobRecord): void {
 
 /** The exit code of the job, or 1 if it ended without one. */
 export function exitCodeOf(terminal: Terminal, job: JobRecord): ExitCode {
-  const { phase, exitCode, message } = job.status
+  const { phase, reason, exitCode, message } = job.status
   if (!isFinalPhase(phase)) return EXIT.notReady
   if (terminal.interrupted.aborted) {
     report(terminal, `job/${job.id} ${outcomeText(job)}`)
     return EXIT.interrupted
   }
   if (phase === 'succeeded') return EXIT.ok
-  printError(terminal, plain(`job/${job.id} ${outcomeText(job)}${message === '' ? '' : `: ${message}`}`))
+  printError(
+    terminal,
+    plain(`job/${job.id} ${outcomeText(job)}${reason === 'exited' || message === '' ? '' : `: ${message}`}`),
+  )
   return phase === 'failed' && exitCode !== null && exitCode !== 0 ? exitCode : EXIT.error
 }
 
