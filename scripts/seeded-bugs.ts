@@ -10,7 +10,12 @@ import { join } from 'node:path'
 import process, { argv, exit, stdout } from 'node:process'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
-import { FIRST_FAILURE_SEED, VOLUME_EVERY } from '@holdfast/simulation/seeds/random-script'
+import {
+  FIRST_FAILURE_SEED,
+  FIRST_JOB_SEED,
+  JOB_EVERY,
+  VOLUME_EVERY,
+} from '@holdfast/simulation/seeds/random-script'
 import type { SeedResult } from '@holdfast/simulation/seeds/run-seed'
 import { runSeeds } from '@holdfast/simulation/seeds/run-seeds'
 import { applyEdit, copyPackages } from '@holdfast/testkit/builds/copy-packages'
@@ -97,7 +102,11 @@ async function hunt(bug: Bug, worker: URL): Promise<Found | undefined> {
   return undefined
 }
 
-function* seedsFor({ inVolumes, inFailures }: Bug): Generator<number> {
+function* seedsFor({ inVolumes, inJobs, inFailures }: Bug): Generator<number> {
+  if (inJobs === true) {
+    for (let seed = FIRST_JOB_SEED; seed <= most; seed += JOB_EVERY) yield seed
+    return
+  }
   const step = inVolumes === true ? VOLUME_EVERY : 1
   const before = inFailures === true ? FIRST_FAILURE_SEED : 0
   for (let seed = step; seed <= most; seed += step) yield before + seed

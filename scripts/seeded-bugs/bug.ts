@@ -8,6 +8,8 @@ export interface Bug {
   readonly seenBy: readonly string[]
   /** Whether only seeds with volumes can find the bug. */
   readonly inVolumes?: boolean
+  /** Whether only seeds with jobs can find the bug. */
+  readonly inJobs?: boolean
   /** Whether only the scripts of failures can find the bug. */
   readonly inFailures?: boolean
 }

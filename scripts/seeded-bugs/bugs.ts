@@ -1,6 +1,7 @@
 // The seeded bugs: each removes a guard from the product, and lists the invariants that should break.
 
 import { type Bug, core, server } from './bug.ts'
+import { JOB_BUGS } from './job-bugs.ts'
 import { PROMOTION_BUGS } from './promotion-bugs.ts'
 import { VOLUME_BUGS } from './volume-bugs.ts'
 
@@ -242,6 +243,7 @@ export const BUGS: readonly Bug[] = [
     edits: [server('store/cache/cache.ts', 'onCompacted: relist', 'onCompacted: () => {}')],
     seenBy: ['settled', 'one-owner', 'given-up-late'],
   },
+  ...JOB_BUGS,
   ...VOLUME_BUGS,
   ...PROMOTION_BUGS,
 ]

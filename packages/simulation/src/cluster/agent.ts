@@ -25,6 +25,7 @@ import {
   planNode,
   type ReplicaView,
   restartDelay,
+  storedMounts,
   VOLUME_NOT_MOUNTED,
 } from '@holdfast/core/node'
 import type { Random } from '../time/random.ts'
@@ -236,7 +237,7 @@ async function act(running: Running, action: NodeAction): Promise<void> {
 
 /** A machine without a pool cannot start a container with volumes. */
 function mayStart({ volumes }: Running, { assignmentId, template }: DesiredItem): boolean {
-  return !isStartedByAgent(template) || volumes?.mayStart(assignmentId, template) === true
+  return storedMounts(template).length === 0 || volumes?.mayStart(assignmentId, template) === true
 }
 
 /** Leaves a container that cannot mount its volumes. It is planned again when copies or containers change. */

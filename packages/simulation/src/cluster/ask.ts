@@ -20,6 +20,8 @@ import { rollBackDeployment } from '@holdfast/server/operations/deployments/writ
 import { updateDeployment } from '@holdfast/server/operations/deployments/write/update-deployment'
 import type { Written } from '@holdfast/server/operations/deployments/write/written'
 import type { Kept } from '@holdfast/server/operations/idempotency'
+import { cancelJob } from '@holdfast/server/operations/jobs/cancel-job'
+import { createJob } from '@holdfast/server/operations/jobs/create-job'
 import { changeNode, setSchedulable } from '@holdfast/server/operations/nodes/change-node'
 import { drainNode } from '@holdfast/server/operations/nodes/drain-node'
 import { enrollNode } from '@holdfast/server/operations/nodes/enroll-node'
@@ -31,7 +33,7 @@ import { createVolume } from '@holdfast/server/operations/volumes/create-volume'
 import { deleteVolume } from '@holdfast/server/operations/volumes/delete-volume'
 import { resizeVolume } from '@holdfast/server/operations/volumes/resize-volume'
 import { addReplica, removeReplica, scaleVolume } from '@holdfast/server/operations/volumes/scale-volume'
-import { volumeNames } from '@holdfast/server/store/records'
+import { jobs, volumeNames } from '@holdfast/server/store/records'
 import { inTenant } from '@holdfast/server/store/transaction'
 import type { ScriptTenant } from '../script/script.ts'
 import { ENGINE, type Identity } from './agent-session.ts'
@@ -156,6 +158,27 @@ export async function apply(
   const fresh = { kind: 'Deployment', name, image: DEFAULT_IMAGE, ...(isJsonObject(sent) ? sent : {}) }
   const created = await createDeployment(operations, caller, fresh, once())
   return required(created).deployment.revision
+}
+
+export async function addJob(
+  { operations }: Asked,
+  caller: Caller,
+  name: string,
+  spec: { readonly [field: string]: unknown },
+): Promise<void> {
+  const sent: Json = JSON.parse(JSON.stringify({ kind: 'Job', name, image: DEFAULT_IMAGE, ...spec }))
+  required(await createJob(operations, caller, sent, once()))
+}
+
+/** Cancels the job with the name, of which a script has one. One that has ended is removed. */
+export async function cancelJobNamed(
+  { operations, store }: Pick<Server, 'operations' | 'store'>,
+  caller: Caller,
+  name: string,
+): Promise<void> {
+  const found = store.list(jobs, caller.tenant).find(({ record }) => record.spec.name === name)
+  if (found === undefined) throw new RefusedError(`the tenant has no job ${name}`)
+  required(await cancelJob(operations, caller, found.record.id, undefined))
 }
 
 export async function remove({ operations }: Asked, caller: Caller, name: string): Promise<void> {

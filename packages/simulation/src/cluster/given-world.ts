@@ -28,7 +28,9 @@ export const hasVolumes = ({ cluster }: Pick<Script, 'cluster'>): boolean =>
 
 /** Image registries that the script names. All of them are allowed and reachable in the simulation. */
 export function registriesOf({ steps }: Script): ReadonlySet<string> {
-  const images = steps.flatMap((step) => (step.do === 'apply' ? [step.spec?.['image'] ?? DEFAULT_IMAGE] : []))
+  const images = steps.flatMap((step) =>
+    step.do === 'apply' || step.do === 'job' ? [step.spec?.['image'] ?? DEFAULT_IMAGE] : [],
+  )
   const hosts = images.flatMap((image) => parseImageReference(String(image))?.host ?? [])
   return new Set(hosts)
 }

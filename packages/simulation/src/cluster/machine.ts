@@ -2,7 +2,13 @@
 // loses power. The script decides how long a container takes to start, whether it is healthy and when it exits.
 
 import type { ContainerTemplate, DesiredItem, Owner } from '@holdfast/contract'
-import { isStartedByAgent, type OwnContainer, type SeenContainer, writtenVolumes } from '@holdfast/core/node'
+import {
+  isStartedByAgent,
+  type OwnContainer,
+  runsOnce,
+  type SeenContainer,
+  writtenVolumes,
+} from '@holdfast/core/node'
 import type { Behaviour } from '../script/script.ts'
 import type { Random } from '../time/random.ts'
 import {
@@ -173,11 +179,7 @@ export function engineOf(deps: MachineDeps, machine: Machine): Engine {
       machine.process.alive = false
       machine.queue = undefined
       machine.fencer?.powerOff()
-      for (const container of machine.containers.values()) {
-        if (!machine.frozen) writeLast(machine, container)
-        container.ready = false
-        if (container.state === 'running') container.state = 'exited'
-      }
+      for (const container of machine.containers.values()) cutOff(machine, container)
       if (machine.pool !== undefined) unmountAll(machine.pool)
       deps.onTouched()
     },
@@ -194,6 +196,16 @@ export function engineOf(deps: MachineDeps, machine: Machine): Engine {
       deps.onTouched()
     },
   }
+}
+
+/** Ends a container at a power cut. */
+function cutOff(machine: Machine, container: Container): void {
+  if (!machine.frozen) writeLast(machine, container)
+  container.ready = false
+  if (container.state !== 'running') return
+  container.state = 'exited'
+  // The engine finds after the boot that the container was killed. It starts other containers at once.
+  if (runsOnce(container.template)) container.exitCode = KILLED
 }
 
 /** Runs the starts and stops that the engine has accepted, once it is back. */
@@ -240,7 +252,12 @@ function startContainer(
       work()
       changed()
     })
-  const { startMs, unhealthy = false, crashAfterMs } = deps.behaviourOf(container.owner, machine)
+  const {
+    startMs,
+    unhealthy = false,
+    crashAfterMs,
+    exitCode = 1,
+  } = deps.behaviourOf(container.owner, machine)
   container.unhealthy = unhealthy
   const readyMs = startMs ?? (container.hasCheck ? FIRST_CHECK_MS : UNCHECKED_READY_MS)
   if (!unhealthy)
@@ -250,7 +267,7 @@ function startContainer(
   if (crashAfterMs !== undefined)
     during(crashAfterMs, () => {
       writeLast(machine, container)
-      Object.assign(container, { state: 'exited', exitCode: 1, ready: false })
+      Object.assign(container, { state: 'exited', exitCode, ready: false })
       if (!isStartedByAgent(container.template)) startAgain(deps, machine, container, changed)
     })
   changed()

@@ -7,6 +7,7 @@ import {
   type Collection,
   deployments,
   events,
+  jobs,
   nodeNames,
   nodes,
   observations,
@@ -61,6 +62,7 @@ export type Records = Pick<
   | 'shards'
   | 'volumes'
   | 'volumeWriters'
+  | 'jobs'
   | 'events'
 >
 
@@ -85,6 +87,7 @@ export function createMirror(onEvent: (event: Snapshot['events'][number]) => voi
     shards: createFolder(shards),
     volumes: createFolder(volumes),
     volumeWriters: createFolder(volumeWriters),
+    jobs: createFolder(jobs),
     events: eventFolder,
   }
   const byName = new Map(Object.values(folders).map((folder) => [folder.name, folder]))
@@ -109,6 +112,7 @@ export function createMirror(onEvent: (event: Snapshot['events'][number]) => voi
       shards: folders.shards.list(),
       volumes: folders.volumes.list(),
       volumeWriters: folders.volumeWriters.list(),
+      jobs: folders.jobs.list(),
       events: folders.events.list(),
     }),
   }

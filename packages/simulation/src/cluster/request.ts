@@ -7,8 +7,10 @@ import type { Step } from '../script/script.ts'
 import type { StoryLine } from '../time/trace.ts'
 import { newKeys } from './agent-session.ts'
 import {
+  addJob,
   apply,
   callerIn,
+  cancelJobNamed,
   changeVolume,
   cordon,
   drain,
@@ -50,6 +52,8 @@ export type RequestStep = Extract<
       | 'replica-added'
       | 'replica-removed'
       | 'volume-deleted'
+      | 'job'
+      | 'job-cancelled'
   }
 >
 
@@ -108,6 +112,7 @@ function say(
 
 function askingOf(world: World, step: RequestStep): Asking {
   if ('deployment' in step) return askingOfDeployment(step)
+  if ('job' in step) return askingOfJob(step)
   if ('volume' in step) return askingOfVolume(world, step)
   if ('node' in step) return askingOfNode(world, step)
   const { tenant: tenantName, kind, limit } = step
@@ -137,6 +142,23 @@ function askingOfDeployment(step: Extract<RequestStep, { deployment: string }>):
     action: 'apply',
     description: `is applied: ${JSON.stringify(spec)}`,
     ask: (server, caller) => apply(server, caller, name, spec),
+  }
+}
+
+function askingOfJob(step: Extract<RequestStep, { job: string }>): Asking {
+  const { do: action, tenant: tenantName, job: name } = step
+  const common = { tenantName, subject: `job ${name}`, name, action }
+  if (step.do === 'job-cancelled')
+    return {
+      ...common,
+      description: 'is cancelled.',
+      ask: (server, caller) => cancelJobNamed(server, caller, name).then(() => undefined),
+    }
+  const spec = step.spec ?? {}
+  return {
+    ...common,
+    description: `is created: ${JSON.stringify(spec)}`,
+    ask: (server, caller) => addJob(server, caller, name, spec).then(() => undefined),
   }
 }
 

@@ -16,6 +16,7 @@ import type { SavedRole } from '@holdfast/core/promotion/node/follow-volume'
 import type {
   nodeNameShape,
   StoredDeployment,
+  StoredJob,
   StoredNode,
   StoredObservation,
   StoredPlacement,
@@ -117,7 +118,9 @@ export interface Acknowledged {
     | 'volume'
     | 'volume-changed'
     | 'volume-deleted'
-  /** Name of the deployment, node, volume or quota that the acknowledged write changed. */
+    | 'job'
+    | 'job-cancelled'
+  /** Name of the deployment, node, volume, job or quota that the acknowledged write changed. */
   readonly name: string
   /** Deployment revision in the acknowledgement; undefined for other writes. */
   readonly revision: number | undefined
@@ -138,6 +141,7 @@ export interface Snapshot {
   readonly shards: readonly Kept<Infer<typeof shardShape>>[]
   readonly volumes: readonly Kept<StoredVolume>[]
   readonly volumeWriters: readonly Kept<StoredVolumeWriter>[]
+  readonly jobs: readonly Kept<StoredJob>[]
   /** Stored events in the order of their storage. */
   readonly events: readonly Kept<Event>[]
   readonly machines: readonly SimulatedMachine[]

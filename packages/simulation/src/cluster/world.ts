@@ -2,6 +2,7 @@
 
 import {
   deploymentUidOf,
+  jobIdOf,
   type NodeId,
   type Owner,
   type Peer,
@@ -59,7 +60,7 @@ export interface World {
   readonly servers: Map<string, Server | undefined>
   readonly nodes: Map<string, SimulatedNode>
   readonly tenants: Map<string, TenantId>
-  /** Container behavior by deployment uid, or by `tenant/name` while the deployment has no uid. */
+  /** Container behavior by `tenant/name` of a deployment and `tenant/job/name` of a job. */
   readonly behaviours: Map<string, Behaviour>
   readonly acknowledged: Acknowledged[]
   readonly writes: WriteLog
@@ -193,6 +194,11 @@ export function addNode(world: World, tenant: TenantId, machine: Machine, identi
 }
 
 function behaviourOf({ mirror, behaviours }: World, tenant: TenantId, owner: Owner): Behaviour {
+  const job = jobIdOf(owner)
+  if (job !== undefined) {
+    const named = mirror.records().jobs.find(({ record }) => record.id === job)
+    return behaviours.get(`${tenant}/job/${named?.record.spec.name ?? ''}`) ?? {}
+  }
   const uid = deploymentUidOf(owner)
   const found = mirror.records().deployments.find(({ record }) => record.uid === uid)
   return behaviours.get(`${tenant}/${found?.record.spec.name ?? ''}`) ?? {}

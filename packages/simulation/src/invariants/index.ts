@@ -3,6 +3,9 @@
 import type { Snapshot, Violation } from '../cluster/snapshot.ts'
 import type { Script } from '../script/script.ts'
 import type { Invariant } from './invariant.ts'
+import { jobAttempts } from './jobs/attempts.ts'
+import { jobEnds, jobsSettled } from './jobs/ends.ts'
+import { oneJobContainer } from './jobs/one-job-container.ts'
 import { createMoments, type Moment } from './moment.ts'
 import { controlPlaneQuiet } from './nodes/control-plane-quiet.ts'
 import { givenUpLate } from './nodes/given-up-late.ts'
@@ -60,6 +63,9 @@ export const INVARIANTS: readonly Invariant[] = [
   controlPlaneQuiet,
   eventsStand,
   noStorm,
+  oneJobContainer,
+  jobAttempts,
+  jobEnds,
   writerClaims,
   oneWriter,
   atPrimary,
@@ -78,6 +84,7 @@ export const INVARIANTS: readonly Invariant[] = [
   residencySettled,
   settled,
   volumesSettled,
+  jobsSettled,
 ]
 
 interface Invariants {

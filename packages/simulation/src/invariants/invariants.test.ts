@@ -25,6 +25,7 @@ import {
   waitsFor,
 } from './changes.fixture.ts'
 import { INVARIANTS } from './index.ts'
+import { JOB_TABLE } from './jobs/job-changes.fixture.ts'
 import { VOLUME_TABLE } from './volumes/volume-changes.fixture.ts'
 import {
   anAssignment,
@@ -276,7 +277,7 @@ const TABLE: readonly (readonly [invariant: string, what: string, changes: reado
     'deleted and not gone',
     [(world) => written(world, 'deployments', OWN, 'db', aDeployment('db', { deleting: true }))],
   ],
-  ...VOLUME_TABLE,
+  ...VOLUME_TABLE, ...JOB_TABLE,
 ]
 
 describe('is broken by', () => {

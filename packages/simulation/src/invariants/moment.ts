@@ -5,6 +5,7 @@ import type { Event, Infer, TenantId } from '@holdfast/contract'
 import type {
   nodeNameShape,
   StoredDeployment,
+  StoredJob,
   StoredNode,
   StoredObservation,
   StoredPlacement,
@@ -42,6 +43,7 @@ export interface Moment {
   readonly shards: Watched<Infer<typeof shardShape>>
   readonly volumes: Watched<StoredVolume>
   readonly volumeWriters: Watched<StoredVolumeWriter>
+  readonly jobs: Watched<StoredJob>
   readonly events: Watched<Event>
   readonly world: Snapshot
   readonly machinesChanged: boolean
@@ -68,7 +70,7 @@ export function createMoments(): (world: Snapshot) => Moment {
   const [nodes, nodeNames] = [watch<StoredNode>(), watch<Infer<typeof nodeNameShape>>()]
   const [slots, shards] = [watch<Infer<typeof slotShape>>(), watch<Infer<typeof shardShape>>()]
   const [volumes, volumeWriters] = [watch<StoredVolume>(), watch<StoredVolumeWriter>()]
-  const events = watch<Event>()
+  const [jobs, events] = [watch<StoredJob>(), watch<Event>()]
   let machines: Snapshot['machines'] | undefined
   return (world) => {
     const machinesChanged = machines !== world.machines
@@ -86,6 +88,7 @@ export function createMoments(): (world: Snapshot) => Moment {
       shards: shards(world.shards),
       volumes: volumes(world.volumes),
       volumeWriters: volumeWriters(world.volumeWriters),
+      jobs: jobs(world.jobs),
       events: events(world.events),
     }
   }

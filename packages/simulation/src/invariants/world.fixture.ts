@@ -194,6 +194,7 @@ export function aWorld(): Snapshot {
     shards: [kept(undefined, String(shardOf(OWN)), { v: 1, owner: 'srv_a' })],
     volumes: [],
     volumeWriters: [],
+    jobs: [],
     events: [],
     machines: owners.map(([id, tenant]) => ({
       ...aMachine(id, tenant),

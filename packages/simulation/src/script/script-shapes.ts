@@ -53,6 +53,7 @@ export const scriptShape = object({
 
 const ofDeployment = { at: ms, do: string(), tenant: string(), deployment: string() }
 const ofVolume = { at: ms, do: string(), tenant: string(), volume: string() }
+const ofJob = { at: ms, do: string(), tenant: string(), job: string() }
 const ofCopy = object({ ...ofVolume, node: string() })
 const ofNode = { at: ms, do: string(), node: string() }
 const nodeForAWhile = object({ ...ofNode, forMs: ms })
@@ -67,6 +68,7 @@ export const stepShapes: { readonly [D in Step['do']]: ObjectNode } = {
     startMs: optional(ms),
     unhealthy: optional(boolean()),
     crashAfterMs: optional(ms),
+    exitCode: optional(integer({ minimum: 0 })),
   }),
   'node-lost': object(ofNode),
   'node-back': object(ofNode),
@@ -98,6 +100,13 @@ export const stepShapes: { readonly [D in Step['do']]: ObjectNode } = {
   'replica-added': ofCopy,
   'replica-removed': ofCopy,
   'volume-deleted': object(ofVolume),
+  job: object({
+    ...ofJob,
+    runMs: optional(ms),
+    exitCode: optional(integer({ minimum: 0 })),
+    spec: optional(map(json<unknown>())),
+  }),
+  'job-cancelled': object(ofJob),
   'server-killed': object(ofServer),
   'server-started': object(ofServer),
   'server-paused': forAWhile,

@@ -38,6 +38,8 @@ export interface Behaviour {
   readonly unhealthy?: boolean
   /** Time from the start of a container to its exit, in milliseconds. */
   readonly crashAfterMs?: number
+  /** Exit code at that time; default 1. */
+  readonly exitCode?: number
 }
 
 /**
@@ -141,6 +143,19 @@ export type StepAction =
       readonly node: string
     }
   | { readonly do: 'volume-deleted'; readonly tenant: string; readonly volume: string }
+  /**
+   * Creates a job. Its containers exit after `runMs` with `exitCode`, by default 0; without `runMs` they run until they
+   * are stopped. `spec` is a request body without the name and the image.
+   */
+  | {
+      readonly do: 'job'
+      readonly tenant: string
+      readonly job: string
+      readonly runMs?: number
+      readonly exitCode?: number
+      readonly spec?: { readonly [field: string]: unknown }
+    }
+  | { readonly do: 'job-cancelled'; readonly tenant: string; readonly job: string }
   | { readonly do: 'server-killed'; readonly server: string }
   | { readonly do: 'server-started'; readonly server: string }
   /** The server process is paused and resumes with its outdated cache. */

@@ -70,6 +70,13 @@ function act(world: World, step: Step, fail: (error: unknown) => void): void {
       )
       break
     }
+    case 'job': {
+      const { tenant, job, runMs: crashAfterMs, exitCode = 0 } = step
+      const behaviour = crashAfterMs === undefined ? {} : { crashAfterMs, exitCode }
+      world.behaviours.set(`${world.tenants.get(tenant)}/job/${job}`, behaviour)
+      request(world, step, fail)
+      break
+    }
     default:
       request(world, step, fail)
   }

@@ -4,6 +4,7 @@ import type { Script, ScriptCluster, Step } from '../script/script.ts'
 import { createRandom } from '../time/random.ts'
 import { randomCluster, randomVolumeCluster } from './random-cluster.ts'
 import { randomFailureCluster, randomFailureSteps } from './random-failure-steps.ts'
+import { withJobSteps } from './random-job-steps.ts'
 import { randomSteps } from './random-steps.ts'
 import { randomVolumeSteps } from './random-volume-steps.ts'
 import { randomVotingSteps } from './random-voting-steps.ts'
@@ -14,6 +15,10 @@ const SETTLE_MS = 130_000
 
 /** One seed in so many has volumes. */
 export const VOLUME_EVERY = 4
+
+/** One seed in so many has jobs, from this one on; never one with volumes. */
+export const JOB_EVERY = 12
+export const FIRST_JOB_SEED = 5
 
 /** Seeds from this one on are scripts of failures around volumes with writers, which last many times longer. */
 export const FIRST_FAILURE_SEED = 1_000_000_000
@@ -42,6 +47,11 @@ export function randomScript(seed: number): Script {
     const further = furtherSteps(seed, cluster, steps)
     const settleMs = seed % WALL_STEPS_EVERY === 0 ? WALL_SETTLE_MS : FAILURES_SETTLE_MS
     return { seed, cluster, steps: [...steps, ...further].sort(byTime), settleMs, ...rest, pace }
+  }
+  if (seed % JOB_EVERY === FIRST_JOB_SEED) {
+    const cluster = randomCluster(random)
+    const steps = withJobSteps(createRandom(seed, 'jobs'), cluster, randomSteps(random, cluster))
+    return { seed, cluster, steps, settleMs: SETTLE_MS }
   }
   const hasVolumes = seed % VOLUME_EVERY === 0
   const cluster = hasVolumes ? randomVolumeCluster(random) : randomCluster(random)

@@ -61,7 +61,10 @@ interface Request {
 function createRequests() {
   const known = new Map<Owner, Request[]>()
   return {
-    note({ deployments, now }: Moment): void {
+    note({ deployments, jobs, now }: Moment): void {
+      for (const { is } of jobs.changed)
+        if (is !== undefined)
+          known.set(ownerOf('job', is.id), [{ resources: is.spec.resources, until: undefined }])
       for (const { is } of deployments.changed) {
         if (is === undefined) continue
         const owner = ownerOf('deployment', is.uid)

@@ -1,7 +1,7 @@
 // Invariant: two concurrent controllers create no more assignments than desired. A replica that serves the current
 // template on a node that keeps it gets no second assignment, and no replica number has more than one successor.
 
-import type { Assignment } from '@holdfast/contract'
+import { type Assignment, jobIdOf } from '@holdfast/contract'
 import type { Invariant } from '../invariant.ts'
 import { isReleased, type Moment } from '../moment.ts'
 import { volumesForbid } from '../volumes/consumers.ts'
@@ -14,6 +14,8 @@ export const noMoreThanDesired: Invariant = {
     function* (moment) {
       for (const placed of newAssignments(moment)) {
         const { assignment, placement } = placed
+        // The attempts of a job have invariants of their own.
+        if (jobIdOf(placement.owner) !== undefined) continue
         const replicas = deploymentOf(moment, placed)?.spec.replicas ?? 0
         if (assignment.replica > replicas)
           yield { subject: showPlaced(placed), message: `is created, and ${replicas} are desired` }

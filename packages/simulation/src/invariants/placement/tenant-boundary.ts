@@ -12,6 +12,8 @@ export const tenantBoundary: Invariant = {
     return function* (moment) {
       for (const { tenant, is } of moment.deployments.changed)
         if (tenant !== undefined && is !== undefined) tenants.set(ownerOf('deployment', is.uid), tenant)
+      for (const { tenant, is } of moment.jobs.changed)
+        if (tenant !== undefined && is !== undefined) tenants.set(ownerOf('job', is.id), tenant)
       yield* assignedElsewhere(moment)
       if (moment.machinesChanged) yield* runningElsewhere(moment, tenants)
     }

@@ -1,0 +1,38 @@
+// Invariant: a job has at most one attempt more than its retries, each with an assignment of its own that is started at
+// most once. Attempts that `onNodeLoss: retry` abandons are not counted.
+
+import { type AssignmentId, jobIdOf, ownerOf } from '@holdfast/contract'
+import type { Invariant } from '../invariant.ts'
+import { newAssignments, showPlaced } from '../placement/assigned.ts'
+
+export const jobAttempts: Invariant = {
+  name: 'job-attempts',
+  start() {
+    const startedAt = new Map<AssignmentId, number>()
+    const assigned = new Map<string, number>()
+    return function* (moment) {
+      for (const placed of newAssignments(moment)) {
+        const { tenant, placement } = placed
+        const id = jobIdOf(placement.owner)
+        if (id === undefined) continue
+        const job = moment.jobs.is(tenant, id) ?? moment.jobs.was(tenant, id)
+        const attempts = (assigned.get(id) ?? 0) + 1
+        assigned.set(id, attempts)
+        if (job === undefined) yield { subject: showPlaced(placed), message: 'is an attempt of no job' }
+        else if (job.spec.onNodeLoss === 'wait' && attempts > job.spec.retries + 1)
+          yield { subject: showPlaced(placed), message: `is attempt ${attempts} of ${job.spec.retries + 1}` }
+      }
+      for (const { is } of moment.jobs.changed)
+        if (is !== undefined && is.failures > is.spec.retries + 1)
+          yield { subject: ownerOf('job', is.id), message: `has ${is.failures} failed attempts` }
+      if (!moment.machinesChanged) return
+      for (const { containers } of moment.world.machines)
+        for (const { owner, assignmentId, startedAt: at } of containers) {
+          if (at === undefined || jobIdOf(owner) === undefined) continue
+          if ((startedAt.get(assignmentId) ?? at) !== at)
+            yield { subject: owner, message: `${assignmentId} was started twice` }
+          startedAt.set(assignmentId, at)
+        }
+    }
+  },
+}

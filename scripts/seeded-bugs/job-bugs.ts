@@ -1,0 +1,53 @@
+// Seeded bugs around jobs. Only seeds with jobs can find them.
+
+import { type Bug, core, server } from './bug.ts'
+
+export const JOB_BUGS: readonly Bug[] = [
+  {
+    name: 'a job is started elsewhere while its lost container may run',
+    edits: [
+      core(
+        'jobs/attempt-end.ts',
+        "return onNodeLoss === 'retry' ? {",
+        "return onNodeLoss !== undefined ? {",
+      ),
+      core(
+        'jobs/next-job.ts',
+        "return spec.onNodeLoss === 'wait' && !(",
+        "return spec.onNodeLoss === undefined && !(",
+      ),
+    ],
+    seenBy: ['one-job-container', 'job-attempts'],
+    inJobs: true,
+  },
+  {
+    name: 'retries of a job are not limited',
+    edits: [core('jobs/next-job.ts', 'if (failures > spec.retries) return', 'if (failures > spec.retries + 2) return')],
+    seenBy: ['job-attempts'],
+    inJobs: true,
+  },
+  {
+    name: 'the slot of a job is not freed at its end',
+    edits: [
+      server(
+        'loops/controllers/jobs/reconcile-job.ts',
+        'if (before.slot !== null) freeSlot(',
+        'if (before.slot === null) freeSlot(',
+      ),
+    ],
+    seenBy: ['job-ends'],
+    inJobs: true,
+  },
+  {
+    name: 'a container that runs once is started again',
+    edits: [
+      core(
+        'node/plan-node.ts',
+        "runsOnce(template) ? container.state === 'created' : isDown(container)",
+        'runsOnce(template) ? isDown(container) : isDown(container)',
+      ),
+    ],
+    seenBy: ['job-attempts', 'job-ends', 'one-job-container'],
+    inJobs: true,
+  },
+]
