@@ -8,7 +8,7 @@ import { WebSocketServer } from 'ws'
 import { answerUpgrade, type HandleUpgrade } from '../net/upgrade.ts'
 import type { OpenNodeStream } from '../ports/node-streams.ts'
 import type { PromiseCalls } from '../ports/promise-calls.ts'
-import type { ReadUsage } from '../ports/usage.ts'
+import type { ReadUsage, ReadUsageOfAll } from '../ports/usage.ts'
 import { nodes, tenants } from '../store/records.ts'
 import { inTenant } from '../store/transaction.ts'
 import {
@@ -32,13 +32,14 @@ import { createNodeStreams } from './streams/node-streams.ts'
 import { endStreams } from './streams/session-streams.ts'
 import { startSweeps } from './sweep.ts'
 import { DEFAULT_TIMES } from './timings.ts'
-import { createReadUsage } from './usage/ask-usage.ts'
+import { createReadUsage, createReadUsageOfAll } from './usage/ask-usage.ts'
 import { createUsageMemory } from './usage/usage-memory.ts'
 
 export interface Gateway extends Pick<NodeCalls, 'callNode' | 'internalCallHandler'>, PromiseCalls {
   readonly openStream: OpenNodeStream
   /** Reads the usage of nodes, whichever server replica holds their sessions. */
   readonly readUsage: ReadUsage
+  readonly readUsageOfAll: ReadUsageOfAll
   /** Handles a WebSocket upgrade from an agent or another server replica. Returns false for any other upgrade. */
   handleUpgrade: HandleUpgrade
   /** Accepts an agent's socket that is already open. */
@@ -89,6 +90,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     callNode: parts.calls.callNode,
     internalCallHandler: parts.calls.internalCallHandler,
     readUsage: createReadUsage(context, parts.usage, parts.calls.askUsage),
+    readUsageOfAll: createReadUsageOfAll(context, parts.usage, parts.calls.askUsage),
     ...createPromiseCalls(context, parts.calls),
     counts: context.counts,
     get sessions() {

@@ -44,6 +44,11 @@ export interface AskedNode {
   readonly assignments?: readonly AssignmentId[]
 }
 
+/** A node to ask about together with nodes of other tenants. */
+export interface OwnedNode extends AskedNode {
+  readonly tenant: TenantId
+}
+
 export interface UsageAnswer {
   readonly nodes: ReadonlyMap<NodeId, NodeUsage>
   /** Nodes whose server replica did not answer: their usage is unknown. */
@@ -55,3 +60,6 @@ export interface UsageAnswer {
  * in the answer.
  */
 export type ReadUsage = (tenant: TenantId, nodes: readonly AskedNode[], slots: number) => Promise<UsageAnswer>
+
+/** The same for nodes of several tenants, with one call to each server replica that holds some of them. */
+export type ReadUsageOfAll = (nodes: readonly OwnedNode[], slots: number) => Promise<UsageAnswer>

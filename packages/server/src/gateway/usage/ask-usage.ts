@@ -13,7 +13,7 @@ import {
   optional,
   type TenantId,
 } from '@holdfast/contract'
-import type { AskedNode, NodeUsage, ReadUsage } from '../../ports/usage.ts'
+import type { NodeUsage, OwnedNode, ReadUsage, ReadUsageOfAll } from '../../ports/usage.ts'
 import type { GatewayContext, NodeAddress } from '../deps.ts'
 import { findHolder } from '../peers/find-holder.ts'
 import { MAX_ANSWERED_SERIES } from './node-usage.ts'
@@ -49,7 +49,14 @@ export const nodeUsageShape = object({
 
 export const usageQuestionShape = object({
   slots: integer(),
-  nodes: list(object({ nodeId: branded<NodeId>(), assignments: optional(list(branded<AssignmentId>())) })),
+  nodes: list(
+    object({
+      nodeId: branded<NodeId>(),
+      /** The tenant of the node; absent if it is the tenant of the call. */
+      tenant: optional(branded<TenantId>()),
+      assignments: optional(list(branded<AssignmentId>())),
+    }),
+  ),
 })
 export type UsageQuestion = Infer<typeof usageQuestionShape>
 
@@ -59,9 +66,9 @@ export const answerUsage = (
   tenant: TenantId,
   { slots, nodes }: UsageQuestion,
 ): NodeUsage[] =>
-  nodes.flatMap(({ nodeId, assignments }) => {
+  nodes.flatMap(({ nodeId, tenant: own = tenant, assignments }) => {
     const wanted = assignments && new Set(assignments)
-    return memory.read({ tenant, nodeId }, slots, wanted) ?? []
+    return memory.read({ tenant: own, nodeId }, slots, wanted) ?? []
   })
 
 /** Sends a question to the server replica that holds the node; undefined if it does not answer. */
@@ -71,7 +78,21 @@ type AskHolder = (node: NodeAddress, question: UsageQuestion) => Promise<readonl
 const MAX_ASKED = 5000
 
 export function createReadUsage(context: GatewayContext, memory: UsageMemory, ask: AskHolder): ReadUsage {
-  return async (tenant, nodes, slots) => {
+  const readAll = createReadUsageOfAll(context, memory, ask)
+  return (tenant, nodes, slots) =>
+    readAll(
+      nodes.map((node) => ({ ...node, tenant })),
+      slots,
+    )
+}
+
+/** Reads the usage of nodes of several tenants, with one call to each server replica that holds some of them. */
+export function createReadUsageOfAll(
+  context: GatewayContext,
+  memory: UsageMemory,
+  ask: AskHolder,
+): ReadUsageOfAll {
+  return async (nodes, slots) => {
     const found = new Map<NodeId, NodeUsage>()
     const unreachable = new Set<NodeId>()
     const add = (usage: NodeUsage): void => {
@@ -79,48 +100,47 @@ export function createReadUsage(context: GatewayContext, memory: UsageMemory, as
       const series = [...(known?.series ?? []), ...usage.series]
       found.set(usage.nodeId, { ...usage, series })
     }
-    const askAll = async (held: readonly AskedNode[]): Promise<void> => {
+    const askAll = async (held: readonly OwnedNode[]): Promise<void> => {
       for (const part of inParts(held, slots)) {
         const [first] = part
         if (first === undefined) continue
-        const answer = await ask({ tenant, nodeId: first.nodeId }, questionOf(part, slots))
+        const answer = await ask(first, questionOf(part, slots))
         if (answer === undefined) for (const { nodeId } of part) unreachable.add(nodeId)
         else for (const usage of answer) add(usage)
       }
     }
-    const byHolder = Map.groupBy(nodes, ({ nodeId }) =>
-      memory.has({ tenant, nodeId }) ? undefined : findHolder(context, { tenant, nodeId }),
-    )
+    const byHolder = Map.groupBy(nodes, (node) => (memory.has(node) ? undefined : findHolder(context, node)))
     // A node that no other server replica holds is here, or has no session: then it has no samples.
-    for (const usage of answerUsage(memory, tenant, questionOf(byHolder.get(undefined) ?? [], slots)))
-      add(usage)
+    for (const [tenant, own] of Map.groupBy(byHolder.get(undefined) ?? [], (node) => node.tenant))
+      for (const usage of answerUsage(memory, tenant, questionOf(own, slots))) add(usage)
     byHolder.delete(undefined)
     await Promise.all([...byHolder.values()].map(askAll))
     return { nodes: found, unreachable: [...unreachable] }
   }
 }
 
-const questionOf = (nodes: readonly AskedNode[], slots: number): UsageQuestion => ({
+const questionOf = (nodes: readonly OwnedNode[], slots: number): UsageQuestion => ({
   slots,
-  nodes: nodes.map(({ nodeId, assignments }) => ({
+  nodes: nodes.map(({ nodeId, tenant, assignments }) => ({
     nodeId,
+    tenant,
     ...defined({ assignments: assignments && [...assignments] }),
   })),
 })
 
 /** Splits a question so that no answer is too long. A node without named assignments is asked alone. */
-function inParts(nodes: readonly AskedNode[], slots: number): AskedNode[][] {
+function inParts(nodes: readonly OwnedNode[], slots: number): OwnedNode[][] {
   const most = slots === 0 ? MAX_ASKED : MAX_ANSWERED_SERIES
-  const parts: AskedNode[][] = []
+  const parts: OwnedNode[][] = []
   let room = 0
-  for (const { nodeId, assignments } of nodes)
+  for (const { nodeId, tenant, assignments } of nodes)
     for (const some of assignments === undefined ? [undefined] : chunks(assignments, most)) {
       const size = some?.length ?? most
       if (size > room) {
         parts.push([])
         room = most
       }
-      parts.at(-1)?.push({ nodeId, ...defined({ assignments: some }) })
+      parts.at(-1)?.push({ nodeId, tenant, ...defined({ assignments: some }) })
       room -= size
     }
   return parts

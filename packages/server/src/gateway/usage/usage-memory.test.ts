@@ -2,7 +2,7 @@ import type { AssignmentId, NodeId, SampleRound, TenantId, UsageMessage } from '
 import { USAGE_SLOTS } from '@holdfast/core/node'
 import { describe, expect, test } from 'vitest'
 import type { GatewayContext } from '../deps.ts'
-import { createReadUsage, type UsageQuestion } from './ask-usage.ts'
+import { createReadUsage, createReadUsageOfAll, type UsageQuestion } from './ask-usage.ts'
 import { isValidRound, isValidUsage } from './check-usage.ts'
 import { MAX_ANSWERED_SERIES } from './node-usage.ts'
 import { createUsageMemory } from './usage-memory.ts'
@@ -211,5 +211,30 @@ describe('a question to several server replicas', () => {
       MAX_ANSWERED_SERIES,
       undefined,
     ])
+  })
+
+  test('of several tenants is one call to each holder, and names the tenant of each node', async () => {
+    const { memory } = memoryAt()
+    memory.accept(node, round([{ id: idOf(1), cpuMillis: 5 }]), ALL)
+    const asked: UsageQuestion[] = []
+    const readAll = createReadUsageOfAll(context('server-1'), memory, async (_holder, question) => {
+      asked.push(question)
+      return []
+    })
+    const other = 'globex' as TenantId
+    const second = 'node_2' as NodeId
+    const { tenant, nodeId } = node
+    const answer = await readAll(
+      [
+        { tenant, nodeId, assignments: [idOf(1)] },
+        { tenant, nodeId: second, assignments: [idOf(2)] },
+        { tenant: other, nodeId: second, assignments: [idOf(3)] },
+        // Another tenant never gets the samples of this node.
+        { tenant: other, nodeId, assignments: [idOf(1)] },
+      ],
+      0,
+    )
+    expect(answer.nodes.get(nodeId)?.series.map(({ id }) => id)).toEqual([idOf(1)])
+    expect(asked.map(({ nodes }) => nodes.map((each) => each.tenant))).toEqual([[tenant, other]])
   })
 })

@@ -3,7 +3,7 @@
 
 import { type Assignment, type DeploymentUid, type NodeId, ownerOf, type TenantId } from '@holdfast/contract'
 import { isReady, type MeanUsage, meanUsage } from '@holdfast/core'
-import type { AssignmentUsage, ReadUsage } from '../../ports/usage.ts'
+import type { AskedNode, AssignmentUsage, ReadUsage, UsageAnswer } from '../../ports/usage.ts'
 import { nodes, observations } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant, placementAt } from '../../store/transaction.ts'
@@ -35,13 +35,31 @@ export async function readDeploymentUsage(
   uid: DeploymentUid,
   slots: number,
 ): Promise<DeploymentUsage> {
-  const placement = store.get(placementAt(tenant, ownerOf('deployment', uid)))?.record
-  const assignments = placement?.assignments ?? []
-  const asked = [...Map.groupBy(assignments, ({ nodeId }) => nodeId)].map(([nodeId, some]) => ({
+  const assignments = assignmentsOf(store, tenant, uid)
+  return measureReplicas(store, tenant, assignments, await readUsage(tenant, nodesOf(assignments), slots))
+}
+
+export const assignmentsOf = (
+  store: Pick<Store, 'get'>,
+  tenant: TenantId,
+  uid: DeploymentUid,
+): readonly Assignment[] =>
+  store.get(placementAt(tenant, ownerOf('deployment', uid)))?.record.assignments ?? []
+
+/** The nodes to ask about the assignments of a deployment. */
+export const nodesOf = (assignments: readonly Assignment[]): AskedNode[] =>
+  [...Map.groupBy(assignments, ({ nodeId }) => nodeId)].map(([nodeId, some]) => ({
     nodeId,
     assignments: some.map(({ id }) => id),
   }))
-  const { nodes: found, unreachable } = await readUsage(tenant, asked, slots)
+
+/** The usage of assignments by an answer that may also have others. */
+export function measureReplicas(
+  store: Pick<Store, 'get'>,
+  tenant: TenantId,
+  assignments: readonly Assignment[],
+  { nodes: found, unreachable }: UsageAnswer,
+): DeploymentUsage {
   const usages = new Map([...found.values()].flatMap(({ series }) => series.map((one) => [one.id, one])))
   const replicas = assignments.map((assignment) => ({
     assignment,
@@ -51,7 +69,8 @@ export async function readDeploymentUsage(
   const mean = meanUsage(
     replicas.map(({ isReady: ready, usage }) => ({ isReady: ready, ...usage?.lastMinute })),
   )
-  return { replicas, mean, unreachable }
+  const own = new Set(assignments.map(({ nodeId }) => nodeId))
+  return { replicas, mean, unreachable: unreachable.filter((id) => own.has(id)) }
 }
 
 /** Whether a replica is ready and stays. A replica on a lost node is not, whatever was reported last. */
