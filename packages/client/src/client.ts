@@ -10,6 +10,7 @@ import { jobCalls } from './endpoints/jobs.ts'
 import { networkCalls } from './endpoints/networks.ts'
 import { nodeCalls } from './endpoints/nodes.ts'
 import { registryCalls } from './endpoints/registries.ts'
+import { scalingCalls } from './endpoints/scaling.ts'
 import { schedulerCalls } from './endpoints/scheduler.ts'
 import { secretCalls } from './endpoints/secrets.ts'
 import { tenantCalls } from './endpoints/tenants.ts'
@@ -40,6 +41,7 @@ export function createClient({ deadlineMs = DEFAULT_DEADLINE_MS, runtime = {}, .
     nodes: nodeCalls(calls),
     tenants: tenantCalls(calls),
     registries: registryCalls(calls),
+    scaling: scalingCalls(calls),
     scheduler: schedulerCalls(calls),
     secrets: secretCalls(calls),
     volumes: volumeCalls(calls, connection),

@@ -3,6 +3,7 @@ export type { ClientRuntime, Exchange } from './connection.ts'
 export type { SentDeployment, WhyQuery } from './endpoints/deployments.ts'
 export type { SentJob } from './endpoints/jobs.ts'
 export type { SentNetwork } from './endpoints/networks.ts'
+export type { SentScaling } from './endpoints/scaling.ts'
 export type { SentRotation, SentSecret } from './endpoints/secrets.ts'
 export type { SentVolume } from './endpoints/volumes.ts'
 export {

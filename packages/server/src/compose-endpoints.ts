@@ -20,6 +20,7 @@ import { type NodeEndpointDeps, nodeEndpoints } from './api/routes/nodes.ts'
 import { recommendationEndpoints } from './api/routes/recommendations.ts'
 import { registryEndpoints } from './api/routes/registries.ts'
 import { rotationEndpoints } from './api/routes/rotation.ts'
+import { scalingEndpoints } from './api/routes/scaling.ts'
 import { schedulerEndpoints } from './api/routes/scheduler.ts'
 import { secretEndpoints } from './api/routes/secrets.ts'
 import { tenantEndpoints } from './api/routes/tenants.ts'
@@ -143,6 +144,7 @@ function deploymentDeps({
   quotas,
   allowed,
   views,
+  readUsage,
 }: EndpointDeps): DeploymentDeps {
   return {
     store,
@@ -164,6 +166,7 @@ function deploymentDeps({
     residency: config.residency,
     views,
     archiveRevisions: config.retention.archiveRevisions,
+    readUsage,
   }
 }
 
@@ -183,6 +186,7 @@ function writeEndpoints(
   return [
     ...deploymentEndpoints(deployments),
     ...jobEndpoints(deployments),
+    ...scalingEndpoints(deployments),
     ...backupEndpoints(deployments),
     ...tenantEndpoints(common),
     ...registryEndpoints({ store, clock, secrets, allowed }),

@@ -11,6 +11,7 @@ import { createFailureDetector, type FailureDetector, logHolds } from './livenes
 import { LIVENESS_CHECK_MS, startLivenessWatch } from './liveness/watch-silent-nodes.ts'
 import { driveNetworks } from './loops/controllers/networks/drive-networks.ts'
 import { startPlacing } from './loops/controllers/place-deployments.ts'
+import { driveScaling, type ScalingController } from './loops/controllers/scaling/drive-scaling.ts'
 import { driveVolumes } from './loops/controllers/volumes/drive-volumes.ts'
 import { startPromotions } from './loops/controllers/volumes/promote-volumes.ts'
 import { startDigestFixing } from './loops/fix-digests.ts'
@@ -47,6 +48,8 @@ export interface NodeSide {
   readonly internalCall: InternalCall
   /** Whether this process sees a mass-failure hold; always false in a process without the role controllers. */
   holdsSilentNodes(): boolean
+  /** Number of decisions of scaling policies, by reason; none in a process without the role controllers. */
+  scalingDecisions(): ReadonlyMap<string, number>
   readonly openStream: OpenNodeStream
   readonly readUsage: ReadUsage
   readonly handleUpgrade: HandleUpgrade
@@ -65,7 +68,7 @@ export function startNodeSide(deps: NodeSideDeps): NodeSide {
   const callMeasure = askMeasurements(gateway)
   const promotions = promotionPort(deps.config, gateway)
   const controllers = leads
-    ? startControllers(deps, { leadership, detector, callMeasure, promotions })
+    ? startControllers(deps, { leadership, detector, callMeasure, promotions, gateway })
     : undefined
   return {
     callNode: (tenant, nodeId) => askContainers(gateway, tenant, nodeId),
@@ -76,6 +79,7 @@ export function startNodeSide(deps: NodeSideDeps): NodeSide {
     openStream: gateway.openStream,
     readUsage: gateway.readUsage,
     handleUpgrade: (...upgrade) => roles.includes('gateway') && gateway.handleUpgrade(...upgrade),
+    scalingDecisions: () => controllers?.scalingDecisions ?? new Map(),
     holdsSilentNodes: () => controllers !== undefined && detector.holding,
     closeSessions: gateway.close,
     async stop() {
@@ -113,11 +117,12 @@ interface ControllerParts {
   readonly detector: FailureDetector
   readonly callMeasure: CallMeasure
   readonly promotions: PromotionPort
+  readonly gateway: Pick<Gateway, 'readUsageOfAll'>
 }
 
 function startControllers(
   deps: NodeSideDeps,
-  { leadership, detector, callMeasure, promotions }: ControllerParts,
+  { leadership, detector, callMeasure, promotions, gateway }: ControllerParts,
 ) {
   const { config, log, store, quotas, broker } = deps
   const placing = startPlacing({
@@ -173,6 +178,7 @@ function startControllers(
     onError: (error, workKey) =>
       log.warn({ workKey, error: String(error) }, 'reconciliation of a network failed, retrying'),
   })
+  const scaling = startScaling(deps, { leadership, gateway })
   const promoting = startPromotions({
     store,
     clock,
@@ -181,8 +187,27 @@ function startControllers(
     promotions,
     onError: (error, workKey) => log.warn({ workKey, error: String(error) }, 'promotion failed, retrying'),
   })
-  const all = [promoting, connecting, driving, silence, digests, rotations, placing]
-  return { stop: async () => void (await Promise.all(all.map((controller) => controller.stop()))) }
+  const all = [promoting, scaling, connecting, driving, silence, digests, rotations, placing]
+  return {
+    scalingDecisions: scaling.decisions,
+    stop: async () => void (await Promise.all(all.map((controller) => controller.stop()))),
+  }
+}
+
+function startScaling(
+  { log, store, quotas }: NodeSideDeps,
+  { leadership, gateway }: Pick<ControllerParts, 'leadership' | 'gateway'>,
+): ScalingController {
+  return driveScaling({
+    store,
+    clock,
+    leadership,
+    quotas,
+    readUsageOfAll: gateway.readUsageOfAll,
+    nowMs: () => performance.now(),
+    onError: (error, deployment) =>
+      log.warn({ deployment, error: String(error) }, 'scaling round failed, retrying'),
+  })
 }
 
 function openGateway(

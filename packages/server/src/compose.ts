@@ -67,6 +67,7 @@ export async function composeServer(
     storePressure: () => pressure.ratio,
     cacheRevision: () => store.revision,
     holdsSilentNodes: nodeSide.holdsSilentNodes,
+    scalingDecisions: nodeSide.scalingDecisions,
     environmentAnswers: () => brokerSide.answers,
     ...volumeSources(store, nodeSide),
   })

@@ -5,6 +5,7 @@ import type {
   FailingContainer,
   PlacementEntry,
   StatusWithTimeline,
+  Why,
 } from '@holdfast/contract'
 import { PAGE_SIZE } from '../args/forms.ts'
 import {
@@ -25,6 +26,7 @@ import { lastExitText, replicaState } from '../print/containers.ts'
 import { printError, printFailure } from '../print/failure.ts'
 import { matrixLines } from '../print/matrix.ts'
 import { plain } from '../print/plain.ts'
+import { scalingText } from '../print/scaling.ts'
 import { factLines, section } from '../print/sections.ts'
 import { alignRows, type Column, tableLines } from '../print/table.ts'
 
@@ -98,7 +100,7 @@ export const describe: OnlineCommand = {
     const area = outArea(terminal)
     const indentedArea = indented(area, 2)
     const lines = [
-      ...headLines(record.value, nowMs, area),
+      ...headLines(record.value, why.value, nowMs, area),
       ...section(
         'Replicas without a node',
         hasUnplaced(record.value) ? matrixLines(why.value, indentedArea) : [],
@@ -132,7 +134,7 @@ const FAILED_REASONS: ReadonlySet<string> = new Set(['update_paused', 'rollback'
 const hasUnplaced = ({ status: { replicas } }: DeploymentRecord): boolean =>
   replicas.placed < replicas.desired
 
-function headLines(record: DeploymentRecord, nowMs: number, area: PrintArea): string[] {
+function headLines(record: DeploymentRecord, { scaling }: Why, nowMs: number, area: PrintArea): string[] {
   const { name, uid, status, image, createdAt, resources, routes = [] } = record
   const { secrets = [], dependsOn = {} } = record
   const { phase, reason, message, replicas } = status
@@ -141,6 +143,7 @@ function headLines(record: DeploymentRecord, nowMs: number, area: PrintArea): st
     ['Phase', reason === '' ? phase : `${phase} (${reason})`],
     ['Message', message],
     ['Replicas', `${replicas.desired} desired, ${replicas.placed} placed, ${replicas.ready} ready`],
+    ['Scaling', scaling === undefined ? '' : scalingText(scaling)],
     ['Revision', revisionText(record)],
     ['Image', image],
     ['Digest', shortDigest(status.image.digest ?? '', area)],

@@ -49,6 +49,9 @@ import { rolloutStatus } from './rollout/rollout-status.ts'
 import { rolloutUndo } from './rollout/rollout-undo.ts'
 import { routeList } from './route-list.ts'
 import { scale } from './scale.ts'
+import { scalingDelete } from './scaling/scaling-delete.ts'
+import { scalingSet } from './scaling/scaling-set.ts'
+import { scalingShow } from './scaling/scaling-show.ts'
 import { secretConsumers } from './secret/secret-consumers.ts'
 import { secretDelete } from './secret/secret-delete.ts'
 import { secretList } from './secret/secret-list.ts'
@@ -95,6 +98,9 @@ export const COMMANDS: readonly Command[] = [
   apply,
   remove,
   scale,
+  scalingSet,
+  scalingShow,
+  scalingDelete,
   setImage,
   setEnv,
   get,
@@ -172,6 +178,7 @@ export const COMMANDS: readonly Command[] = [
 export const GROUPS: { readonly [word: string]: string } = {
   context: 'choose the platform that commands use',
   top: 'show how much CPU and memory is used',
+  scaling: 'let the usage decide how many replicas a deployment has',
   import: 'translate files of other systems to manifests',
   set: 'change one field of a deployment',
   rollout: 'follow updates, show revisions, roll back',

@@ -10,7 +10,8 @@ import { printError } from '../print/failure.ts'
 export const scale: OnlineCommand = {
   name: 'scale',
   summary: 'change the number of replicas of a deployment',
-  details: 'With 0 replicas the deployment is stopped and keeps its settings.',
+  details:
+    'With 0 replicas the deployment is stopped and keeps its settings. A deployment with a scaling policy uses the number once the policy is deleted.',
   args: [
     DEPLOYMENT_ARGUMENT,
     { name: 'replicas', summary: 'number of replicas; 0 stops the deployment', optional: true },

@@ -15,6 +15,7 @@ import { wrapWords } from '../print/fit.ts'
 import { matrixLines } from '../print/matrix.ts'
 import { yamlText } from '../print/output.ts'
 import { plain } from '../print/plain.ts'
+import { scalingText } from '../print/scaling.ts'
 import { PLACE_IT } from '../print/volume.ts'
 import { print, type Terminal } from '../terminal/terminal.ts'
 
@@ -125,6 +126,7 @@ async function printWhy(
     ...(failing.length === 0 ? [] : ['', ...failing, ...nextStep(why, name), '']),
     ...matrixLines({ ...why, ...goal }, area),
     ...outlookLines(why, area),
+    ...scalingLines(why, area),
   ]
   terminal.out(`${lines.join('\n')}\n`)
 }
@@ -139,6 +141,10 @@ function outlookLines({ ifPrimaryDies }: Why, { columns }: PrintArea): string[] 
     wrapWords(plain(line), columns),
   )
 }
+
+/** Of a deployment with a scaling policy: what the policy wants, and why it does not act. */
+const scalingLines = ({ scaling }: Why, { columns }: PrintArea): string[] =>
+  scaling === undefined ? [] : ['', ...wrapWords(plain(`scaling ${scalingText(scaling)}`), columns)]
 
 /** The command that prints the last output of a container that exited. */
 const nextStep = ({ containers = [] }: Why, name: string): string[] =>

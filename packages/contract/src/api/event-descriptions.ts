@@ -160,6 +160,19 @@ export const EVENT_DESCRIPTIONS: { readonly [type in EventType]: EventDescriptio
       nodeName: NODE_NAME,
     },
   },
+  'deployment.scaled': {
+    when: 'a scaling policy changes the desired number of replicas; `reason` is `scale_up` or `scale_down`, `policy_set` if a new policy has other bounds, or `policy_deleted`',
+    severity: ['info'],
+    subjects: ['Deployment'],
+    data: {
+      from: 'desired replicas before',
+      to: 'desired replicas now',
+      wanted: 'the number for the measured usage; of the first two reasons',
+      measuredPercent: 'usage of the ready replicas in percent of the request; of the first two reasons',
+      targetPercent: 'the target of the policy; of the first two reasons',
+      ready: 'ready replicas; of the first two reasons',
+    },
+  },
   'image.unreachable': {
     when: 'a deployment is stored although its registry did not answer; its replicas wait for the digest',
     severity: ['warning'],

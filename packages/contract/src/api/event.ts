@@ -31,6 +31,7 @@ export const EVENT_TYPES = [
   'deployment.deleted',
   'deployment.rolled_back',
   'deployment.failed',
+  'deployment.scaled',
   'image.unreachable',
   'image.digest_missing',
   'image.digest_fixed',

@@ -1,5 +1,4 @@
-// Placement of replicas: assignments, container templates, observations, and the explanation of a replica without a
-// node.
+// Placement of replicas: assignments, container templates, observations, and why a replica has no node.
 
 import type { AssignmentId, DeploymentUid, NodeId, VolumeId } from '../ids.ts'
 import type { Json } from '../json/json.ts'
@@ -22,6 +21,7 @@ import {
 import { lastExitShape } from './container-end.ts'
 import { constraintShape, healthCheckShape, limitsShape, MOUNT_TYPES, routeShape } from './deployment.ts'
 import { RESIDENCY_DEMANDS } from './residency.ts'
+import { scalingStatusShape } from './scaling.ts'
 import { primaryDeathShape } from './volume.ts'
 
 /** The states of a replica. A replica only moves forward in this order. */
@@ -195,6 +195,7 @@ export const whyShape = object({
   cure: list(string()),
   /** Of a volume with a primary: which copy continues without it, and what keeps each of the others from it. */
   ifPrimaryDies: optional(primaryDeathShape),
+  scaling: optional(scalingStatusShape),
 })
 export type Why = Infer<typeof whyShape>
 

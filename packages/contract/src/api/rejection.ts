@@ -49,6 +49,7 @@ export const WARNING_CODES = [
   'secret_exists',
   'external_material_generated',
   'volumes_not_promotable_together',
+  'scaling_policy_active',
 ] as const
 
 export const warningShape = object({

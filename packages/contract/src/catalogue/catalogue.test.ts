@@ -149,6 +149,7 @@ const REQUEST_CODES = [
   'replica_node_invalid 422',
   'canary_state_invalid 409',
   'scaling_policy_invalid 422',
+  'scaling_policy_not_found 404',
   'registry_not_allowed 422',
 ]
 
@@ -177,7 +178,7 @@ test('the codes of deployments, secrets, placement and volumes keep their names,
 })
 
 test('the codes of requests, records and workload fields keep their names, statuses and order', () => {
-  expect(REQUEST_CODES).toHaveLength(54)
+  expect(REQUEST_CODES).toHaveLength(55)
   expect(codesIn('request', 'resources', 'workload').map(surfaceOf)).toEqual(REQUEST_CODES)
 })
 

@@ -299,7 +299,23 @@ export const workloadCodes = {
     doc: markdown(
       'A field of the policy is absent, out of range or contradicts another one, such as a minimum above the maximum.',
       '',
+      'The metric must be one that the deployment requests in `resources`, because usage is measured in percent of the',
+      'request. A deployment with a read-write mount has one replica, so its `max` is 1.',
+      '',
       '**What to do.** Correct the field named in the response. To scale by hand, delete the policy and set `replicas`.',
+    ),
+    capability: 'scaling',
+  },
+  scaling_policy_not_found: {
+    status: 404,
+    field: 'name',
+    expected: 'a deployment with a scaling policy',
+    why: 'This deployment has no scaling policy, so the number of replicas is that of its spec.',
+    doc: markdown(
+      'The policy was never set, or was deleted. The deployment itself exists.',
+      '',
+      '**What to do.** Set a policy with `holdfast scaling set` or `PUT /api/v1/deployments/<name>/scaling`. To scale by',
+      'hand, set `replicas`.',
     ),
     capability: 'scaling',
   },

@@ -81,6 +81,11 @@ export const WARNING_TEXTS: { readonly [code in (typeof WARNING_CODES)[number]]:
       'No node holds a copy of each volume that the deployment writes to, so their primary cannot move to another node.',
     next: 'Add replicas of the volumes on one common node.',
   },
+  scaling_policy_active: {
+    meaning:
+      'The deployment has a scaling policy, so the number of replicas in the spec is stored but not used until the policy is deleted.',
+    next: 'Change min and max of the policy with `holdfast scaling set`, or delete it with `holdfast scaling delete`.',
+  },
   secret_exists: {
     meaning: 'The secret has a version already, so generate created nothing.',
     next: 'Use `holdfast secret set` or `holdfast secret rotate` to change it.',

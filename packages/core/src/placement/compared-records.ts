@@ -3,7 +3,7 @@
 
 import type { Assignment, AssignmentId, NodeId } from '@holdfast/contract'
 import { hasValidReports, type ReplicaFacts } from '../rollout/desired-replicas.ts'
-import { desiredCount } from './desired-deployment.ts'
+import { desiredReplicas } from '../scaling/desired-replicas.ts'
 import type { PlanBasis, PlannedReplicas } from './placement-plan.ts'
 
 type Planned = Pick<PlanBasis, 'deployment' | 'before'> &
@@ -22,7 +22,7 @@ const COMPARED_AT_ONCE = 110
 export function nodesToCompare({ dispositionOf }: ReplicaFacts, planned: Planned): Set<NodeId> {
   const { rollout, kept, added, before, deployment, displacement } = planned
   // A surplus replica is removed whatever the state of its node, so the node is not compared.
-  const count = desiredCount(deployment)
+  const count = desiredReplicas(deployment)
   const absent = rollout.dropped.filter(({ nodeId }) => dispositionOf(nodeId) === 'absent')
   const moved = kept.filter(
     (each) =>
@@ -48,7 +48,7 @@ export function observationsToCompare(
   { kept, before, deployment }: Pick<Planned, 'kept' | 'before' | 'deployment'>,
   nodeIds: ReadonlySet<NodeId>,
 ): AssignmentId[] {
-  const count = desiredCount(deployment)
+  const count = desiredReplicas(deployment)
   const isStopped = (each: Assignment) =>
     each.replica <= count && each.desired === 'removed' && before?.assignments.includes(each) !== true
   const numbers = new Set(kept.filter(isStopped).map(({ replica }) => replica))

@@ -5,25 +5,23 @@ import { DEPENDENCY_UNHEALTHY } from '../rollout/derive-status.ts'
 import type { ReplicaFacts } from '../rollout/desired-replicas.ts'
 import type { DesiredDeployment, PlacedDeployment } from '../rollout/desired-rollout.ts'
 import { updateRulesOf } from '../rollout/plan-rollout-rules.ts'
+import { desiredReplicas } from '../scaling/desired-replicas.ts'
 import { DISPLACED_AT_ONCE, type Displacement } from './find-displaced.ts'
 import type { DeploymentRecord, PlacementSnapshot } from './snapshot.ts'
 import { hasWriters, isSuperseded, usableLastGood } from './writer-claims.ts'
 
-/** The number of desired replicas; a deployment that is being deleted desires none. */
-export const desiredCount = ({ deleting, spec }: Pick<DeploymentRecord, 'deleting' | 'spec'>): number =>
-  deleting ? 0 : spec.replicas
-
 export function desiredDeployment(
   snapshot: Pick<PlacementSnapshot, 'target' | 'placement'>,
-  { spec, deleting }: DeploymentRecord,
+  deployment: DeploymentRecord,
   gated: boolean,
   { dispositions }: Pick<Displacement, 'dispositions'>,
 ): DesiredDeployment {
+  const { spec, deleting } = deployment
   const update = updateRulesOf(spec)
   const parallelism =
     dispositions.size === 0 ? update.parallelism : Math.min(update.parallelism, DISPLACED_AT_ONCE)
   return {
-    replicas: spec.replicas,
+    replicas: desiredReplicas(deployment),
     deleting,
     target: snapshot.target,
     gated,

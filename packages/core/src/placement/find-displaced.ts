@@ -5,6 +5,7 @@
 import type { Assignment, NodeId } from '@holdfast/contract'
 import { hasValidReports, type NodeDisposition } from '../rollout/desired-replicas.ts'
 import { displacedDisposition } from '../rollout/displaced-disposition.ts'
+import { desiredReplicas } from '../scaling/desired-replicas.ts'
 import { type NodeRefusal, type Placing, stillQualifies, type Workload } from '../scheduling/index.ts'
 import { countedChanges } from './counted-changes.ts'
 import { findDrained } from './leave-drained.ts'
@@ -130,13 +131,11 @@ function findWithoutSuccessor(
   const isReporting = (nodeId: NodeId) => hasValidReports(snapshot.dispositionOf(nodeId))
   const isWellPlaced = (each: Assignment): boolean =>
     isRunning(each) && !refusals.has(each.nodeId) && isReporting(each.nodeId)
+  const count = desiredReplicas(deployment)
   const wellPlaced = new Set(current.filter(isWellPlaced).map(({ replica }) => replica))
   return current.find(
     ({ replica, nodeId }) =>
-      replica <= deployment.spec.replicas &&
-      refusals.has(nodeId) &&
-      !wellPlaced.has(replica) &&
-      isReporting(nodeId),
+      replica <= count && refusals.has(nodeId) && !wellPlaced.has(replica) && isReporting(nodeId),
   )
 }
 

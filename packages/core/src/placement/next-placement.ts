@@ -34,7 +34,7 @@ export function nextPlacement(
 ): NextPlacement {
   const { deployment, before } = basis
   const { kept, added, refused, rollout: plan } = planned
-  const { uid, revision, deleting, digest, spec } = deployment
+  const { uid, revision, deleting, digest, spec, scaling } = deployment
   const assignments = [...kept, ...added]
   const shortfall = keptIfSame(before?.shortfall, shortfallOf(planned, snapshot.workload))
   const { rollout, lastGood } = plan
@@ -43,8 +43,9 @@ export function nextPlacement(
   const status = deriveStatus(spec, {
     deleting,
     revision,
+    scaling,
     imageDigest: digest,
-    placed: { assignments, shortfall, ranRevision: before?.ranRevision, rollout, lastGood },
+    placed: { ...ranOf(before), assignments, shortfall, rollout, lastGood },
     observed,
     isLost,
   })
@@ -62,6 +63,7 @@ export function nextPlacement(
   // or demands.
   const metDemands = refusals.size === 0 ? demands : before?.metDemands
   const ranRevision = status.phase === 'Running' ? revision : before?.ranRevision
+  const ranReplicas = status.phase === 'Running' ? status.replicas.desired : before?.ranReplicas
   const formerly = formerlyOf(basis, assignments)
   const next = keepUnknown<PlacementRecord>(before, {
     owner: ownerOf('deployment', uid),
@@ -76,6 +78,7 @@ export function nextPlacement(
     ...(metDemands === undefined ? {} : { metDemands }),
     ...(shortfall === undefined ? {} : { shortfall }),
     ...(ranRevision === undefined ? {} : { ranRevision }),
+    ...(scaling === undefined || ranReplicas === undefined ? {} : { ranReplicas }),
     ...(rollout === undefined ? {} : { rollout }),
     ...(lastGood === undefined ? {} : { lastGood }),
     ...(formerly === undefined ? {} : { formerly }),
@@ -83,6 +86,11 @@ export function nextPlacement(
   const decided = decidedNext(basis, planned, next, status.reason)
   return { next: { ...next, decided }, status, failing, unreportedSecrets }
 }
+
+const ranOf = (before: PlacementRecord | undefined) => ({
+  ranRevision: before?.ranRevision,
+  ranReplicas: before?.ranReplicas,
+})
 
 /** Bounds of the remembered assignments: agents keep the logs of failed containers for an hour. */
 const MAX_FORMER = 16
@@ -181,6 +189,7 @@ export function isSameRecord(
     before.decided === next.decided &&
     before.metDemands === next.metDemands &&
     before.ranRevision === next.ranRevision &&
+    before.ranReplicas === next.ranReplicas &&
     before.rollout === next.rollout &&
     before.lastGood === next.lastGood
   )

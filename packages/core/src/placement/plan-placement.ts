@@ -15,13 +15,14 @@ import { isUnchanged, removeReplacedLost } from '../rollout/plan-replicas.ts'
 import { planRollout, type RolloutPlan } from '../rollout/plan-rollout.ts'
 import { updateRulesOf } from '../rollout/plan-rollout-rules.ts'
 import { isServing } from '../rollout/replica-health.ts'
+import { desiredReplicas } from '../scaling/desired-replicas.ts'
 import { lazy, leaveForbidden, mayStayForNow, type Placing, type Whereabouts } from '../scheduling/index.ts'
 import { assignmentId } from './assignment-id.ts'
 import { type ChosenNodes, chooseNodes } from './choose-nodes.ts'
 import { nodesToCompare, observationsToCompare } from './compared-records.ts'
 import { countedChanges } from './counted-changes.ts'
 import { recordedMatrix } from './decision-record.ts'
-import { desiredCount, desiredDeployment, placedDeployment, replicaFacts } from './desired-deployment.ts'
+import { desiredDeployment, placedDeployment, replicaFacts } from './desired-deployment.ts'
 import { placementEvents } from './events/placement-events.ts'
 import { DISPLACED_AT_ONCE, type Displacement, findDisplaced } from './find-displaced.ts'
 import { keepServing } from './keep-serving.ts'
@@ -94,7 +95,7 @@ function chooseReplicas(
   const changes = countedChanges(counted, { name, resources, assignments: kept })
   return scheduling.hypothetically(changes, () => {
     const assignments = placement?.assignments ?? []
-    const question = { scheduling, workload, facts, assignments, count: desiredCount(deployment) }
+    const question = { scheduling, workload, facts, assignments, count: desiredReplicas(deployment) }
     const { plan, nowhere } = keepServing(question, planned)
     return { ...chooseNodes(snapshot, deployment, plan, displacement), nowhere }
   })

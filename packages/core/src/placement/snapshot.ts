@@ -18,6 +18,7 @@ import type {
 import type { FailureFacts } from '../node/container-cause.ts'
 import type { Dependency } from '../rollout/dependency-gate.ts'
 import type { NodeDisposition } from '../rollout/desired-replicas.ts'
+import type { ScaledReplicas } from '../scaling/desired-replicas.ts'
 import type { NodeFacts, SchedulingView, Workload } from '../scheduling/index.ts'
 
 export interface DeploymentRecord {
@@ -27,6 +28,8 @@ export interface DeploymentRecord {
   /** The digest of the image; null until a registry has resolved the image reference. */
   readonly digest: string | null
   readonly deleting: boolean
+  /** The scaling policy's number of replicas, which replaces that of the spec; absent without a policy. */
+  readonly scaling?: ScaledReplicas | undefined
   /** Maps the label of each credential to the version that containers are created with. */
   readonly pins?: { readonly [label: string]: number }
 }
@@ -58,6 +61,8 @@ export interface PlacementRecord {
   readonly shortfall?: { reason: string; summary: string }
   /** The newest deployment revision of which every replica was once ready. */
   readonly ranRevision?: number
+  /** The number of replicas that a scaling policy desired when all were last ready; absent without a policy. */
+  readonly ranReplicas?: number
   readonly rollout?: Rollout
   /** The revision that a failed update is rolled back to. */
   readonly lastGood?: RevisionTarget

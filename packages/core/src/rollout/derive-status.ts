@@ -16,12 +16,15 @@ import {
 } from '@holdfast/contract'
 import { type FailureFacts, failingContainers } from '../node/container-cause.ts'
 import { isReady, SECRET_UNRESOLVED } from '../node/observe-replica.ts'
+import { desiredReplicas, type ScaledReplicas } from '../scaling/desired-replicas.ts'
 import { type SecretTrouble, secretTroubleText, unresolvedSecrets } from './secret-trouble.ts'
 
 export interface PlacedFacts {
   readonly assignments: readonly Assignment[]
   /** The newest deployment revision of which all replicas were ready at some time. */
   readonly ranRevision?: number | undefined
+  /** The number of replicas that a scaling policy desired when all were last ready; absent without a policy. */
+  readonly ranReplicas?: number | undefined
   /** Why a replica has no node, according to the last decision. */
   readonly shortfall?: { readonly reason: string; readonly summary: string } | undefined
   readonly rollout?: Rollout | undefined
@@ -44,6 +47,8 @@ export interface StatusFacts {
   /** The digest of the image; null until a registry has resolved the image reference. */
   readonly imageDigest: string | null
   readonly revision?: number
+  /** The number of replicas that a scaling policy desires; absent without one. */
+  readonly scaling?: ScaledReplicas | undefined
   /** Facts from the placement record; absent until a controller has planned the deployment. */
   readonly placed?: PlacedFacts | undefined
   observed?(id: AssignmentId): (FailureFacts & Pick<Observation, 'about'>) | undefined
@@ -101,7 +106,7 @@ interface ReplicaCount extends Readonly<DeploymentStatus['replicas']> {
 
 /** Counts each replica number once, even while it has two replicas during a replacement. */
 function countReplicas(spec: DeploymentSpec, facts: StatusFacts): ReplicaCount {
-  const { replicas } = spec
+  const replicas = desiredReplicas({ spec, ...facts })
   const { assignments = [], rollout } = facts.placed ?? {}
   const isLost = ({ nodeId }: Assignment) => facts.isLost?.(nodeId) === true
   const active = assignments.filter(({ desired }) => desired === 'running')
@@ -114,7 +119,7 @@ function countReplicas(spec: DeploymentSpec, facts: StatusFacts): ReplicaCount {
     (each) => isLost(each) && each.replica <= replicas && !served.has(each.replica),
   )
   return {
-    desired: facts.deleting ? 0 : replicas,
+    desired: replicas,
     placed: numbersOf(reachable).size,
     ready: served.size,
     updated: numbersOf(serving.filter(({ templateHash }) => templateHash === rollout?.templateHash)).size,
@@ -148,10 +153,18 @@ function derivePhase(spec: DeploymentSpec, facts: StatusFacts, count: ReplicaCou
   if (rollout?.failure !== undefined) return failedFirst(rollout, count)
   const message = readyText(count) + failingText(count)
   if (count.trouble !== undefined) return { phase: 'Degraded', reason: count.trouble, message }
-  const ran = facts.placed?.ranRevision !== undefined && facts.placed.ranRevision === facts.revision
-  return ran
+  return hasRun(facts, count)
     ? { phase: 'Degraded', reason: 'not_ready', message }
     : { phase: 'Progressing', reason: '', message }
+}
+
+/**
+ * Whether all desired replicas of the revision were once ready. A number that a scaling policy has raised was not reached
+ * yet, so the deployment progresses.
+ */
+function hasRun({ placed, revision }: StatusFacts, { desired }: ReplicaCount): boolean {
+  const { ranRevision, ranReplicas = desired } = placed ?? {}
+  return ranRevision !== undefined && ranRevision === revision && ranReplicas >= desired
 }
 
 /**

@@ -8,6 +8,7 @@ async function linesOf(volumeLag: LagSample | undefined): Promise<string[]> {
     cacheRevision: () => 1,
     holdsSilentNodes: () => false,
     environmentAnswers: () => new Map(),
+    scalingDecisions: () => new Map(),
     countVolumes: () => ({
       ...{ byPhase: new Map(), replicasByState: new Map(), promotionsByCause: new Map() },
       ...{ missingCopies: 0, unprotected: 0, fenced: 0, divergences: 0, poolBytes: { total: 0, used: 0 } },

@@ -17,6 +17,8 @@ export interface MetricSources {
   holdsSilentNodes(): boolean
   /** Number of the broker's answers to nodes that requested the environment of a container, by outcome. */
   environmentAnswers(): ReadonlyMap<string, number>
+  /** Number of decisions of scaling policies, by reason. */
+  scalingDecisions(): ReadonlyMap<string, number>
   /** Volumes, copies and pools of all tenants, as stored. */
   countVolumes(): VolumeCounts
   /** The lag of the replicas of all tenants; undefined while it is unknown. */
@@ -74,6 +76,12 @@ export const METRICS = {
     type: 'counter',
     help: 'Broker responses to environment requests of nodes, by outcome; already_answered must stay 0',
     labelNames: ['outcome'],
+  },
+  scalingDecisions: {
+    name: 'holdfast_scaling_decisions_total',
+    type: 'counter',
+    help: 'Decisions of scaling policies of the shards that this server owns, one each 30 s, by reason',
+    labelNames: ['reason'],
   },
   volumes: {
     name: 'holdfast_volumes',
@@ -207,7 +215,8 @@ export function createMetrics(sources: MetricSources): Metrics {
   addGauge(METRICS.storePressure, sources.storePressure, registers)
   addGauge(METRICS.cacheRevision, sources.cacheRevision, registers)
   addGauge(METRICS.massFailure, () => (sources.holdsSilentNodes() ? 1 : 0), registers)
-  countAnswers(sources.environmentAnswers, registers)
+  addCounts(METRICS.environmentAnswers, sources.environmentAnswers, registers)
+  addCounts(METRICS.scalingDecisions, sources.scalingDecisions, registers)
   addVolumeGauges(sources.countVolumes, registers)
   addLagGauges(sources.volumeLag, registers)
   // Finding a series by its labels costs more than observing a value, so series are cached by method, route and status.
@@ -235,13 +244,18 @@ function addGauge({ name, help }: MetricRow, read: () => number, registers: Regi
   })
 }
 
-function countAnswers(read: () => ReadonlyMap<string, number>, registers: Registry[]): void {
+/** A counter with one label, whose values are counted elsewhere. */
+function addCounts(
+  row: Pick<MetricRow, 'name' | 'help' | 'labelNames'>,
+  read: () => ReadonlyMap<string, number>,
+  registers: Registry[],
+): void {
   new Counter({
-    ...METRICS.environmentAnswers,
+    ...row,
     registers,
     collect() {
       this.reset()
-      for (const [outcome, count] of read()) this.inc({ outcome }, count)
+      for (const [value, count] of read()) this.labels(value).inc(count)
     },
   })
 }

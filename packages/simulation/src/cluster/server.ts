@@ -195,6 +195,7 @@ function operationsOf(deps: ServerDeps, store: Store): Operations {
     limits: DEFAULT_LIMITS,
     measurements: createMeasurements(async (_tenant, nodeId) => deps.measure(nodeId), clock.now),
     callNode: async () => 'unreachable',
+    readUsage: async () => ({ nodes: new Map(), unreachable: [] }),
     // No operator forces a promotion in a simulation; the controller has calls of its own.
     promotions: {
       askPromises: async () => 'unreachable',

@@ -11,9 +11,12 @@ const residency = { enforcement: true, regions: {} }
 /** No test asks for the present explanation here. */
 const views = { of: () => Promise.reject(new Error('the test reads past decisions only')) }
 
+const quotas = { limit: () => 0, list: () => ({ items: [] }) }
+const noUsage = async () => ({ nodes: new Map(), unreachable: [] })
+
 /** The API's explanation of a deployment's placement at the time `at`, in milliseconds since 1970: all its pages. */
 export async function whyAt(store: Store, tenant: TenantId, name: string, at: number): Promise<Why> {
-  const deps = { store, clock, views, residency }
+  const deps = { store, clock, views, residency, quotas, readUsage: noUsage }
   const candidates: Candidate[] = []
   let cursor: string | undefined
   for (;;) {

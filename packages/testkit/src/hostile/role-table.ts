@@ -36,6 +36,13 @@ export const ROWS: { readonly [endpoint: string]: Row } = {
   'GET /api/v1/deployments/{name}/placements': { line: 'reads', reached: 'deployment_not_found' },
   'GET /api/v1/deployments/{name}/status': { line: 'reads', reached: 'deployment_not_found' },
   'GET /api/v1/deployments/{name}/metrics': { line: 'reads', reached: 'deployment_not_found' },
+  'GET /api/v1/deployments/{name}/scaling': { line: 'reads', reached: 'deployment_not_found' },
+  'PUT /api/v1/deployments/{name}/scaling': {
+    line: 'workloads',
+    body: {},
+    reached: 'deployment_not_found',
+  },
+  'DELETE /api/v1/deployments/{name}/scaling': { line: 'workloads', reached: 'deployment_not_found' },
   'GET /api/v1/deployments/{name}/why': { line: 'reads', reached: 'deployment_not_found' },
   'GET /api/v1/deployments/{name}/logs': { line: 'workloads', reached: 'deployment_not_found' },
   'POST /api/v1/deployments/{name}/exec': { line: 'workloads', body: {}, reached: 'field_type_invalid' },

@@ -16,4 +16,5 @@ export const BUILT: readonly Capability[] = [
   'backups',
   'networks',
   'jobs',
+  'scaling',
 ]

@@ -21,6 +21,7 @@ export async function prepareExamples({ platform }: World): Promise<void> {
     name: 'orders',
     image: platform.image,
     replicas: 0,
+    resources: { cpuMillis: 100 },
     secrets: [
       { name: 'DB', vault_path: 'resources/orders-db', generate: { keys: ['password'] }, anchor: 'process' },
     ],
@@ -32,11 +33,15 @@ export async function prepareExamples({ platform }: World): Promise<void> {
   const values = { password: 'example' }
   const payments = {
     ...{ kind: 'Deployment', name: 'payments', image: platform.image, replicas: 0 },
+    resources: { cpuMillis: 100 },
     secrets: [{ name: 'DB', vault_path: 'resources/payments-db', anchor: 'external', values }],
   }
   const rotated = await api.post('/api/v1/deployments', payments)
   const staged = await api.post('/api/v1/deployments/payments/secrets/rotate', { phase: 'stage', values })
-  if (staged.status !== 200) throw new Error(`${rotated.text} ${staged.text}`)
+  const policy = { min: 1, max: 5, metric: 'cpu', targetPercent: 60, scaleDownDelay: '300s' }
+  const scaled = await api.put('/api/v1/deployments/payments/scaling', policy)
+  if (staged.status !== 200 || scaled.status !== 200)
+    throw new Error(`${rotated.text} ${staged.text} ${scaled.text}`)
 }
 
 /** Sends an example with the token of its role. A write that is expected to pass is sent as a dry run. */

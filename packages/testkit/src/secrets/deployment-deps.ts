@@ -20,6 +20,7 @@ export function deploymentDeps(store: Store, secrets: DeploymentDeps['secrets'])
     quotas,
     admission,
     archiveRevisions: 50,
+    readUsage: async () => ({ nodes: new Map(), unreachable: [] }),
     residency: { enforcement: true, regions: {} },
     views: createReaderViews(store, quotas),
     broker: { checkImage: async () => ({ kind: 'unreachable', cause: 'timeout' }) },

@@ -7,6 +7,7 @@ import { manifestExamples } from './manifest-examples.ts'
 import { networkExamples } from './network-examples.ts'
 import { recommendationExamples } from './recommendation-examples.ts'
 import { requestExamples } from './request-examples.ts'
+import { scalingExamples } from './scaling-examples.ts'
 import { secretExamples } from './secret-examples.ts'
 import { volumeExamples } from './volume-examples.ts'
 
@@ -20,6 +21,7 @@ const EXAMPLES: { readonly [code in Code]?: CodeExample } = {
   ...recommendationExamples,
   ...networkExamples,
   ...jobExamples,
+  ...scalingExamples,
 }
 
 /** The example of a code; undefined for codes that no request can cause. */

@@ -17,6 +17,7 @@ import {
   rotateShape,
   type Shape,
   secretWriteShape,
+  sentScalingShape,
   tenantPatchShape,
   volumePatchShape,
   volumePromotionShape,
@@ -26,6 +27,7 @@ import {
 import { JOB_FIELD_RULES } from '../../jobs/job-body.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../limits.ts'
 import { networkRules } from '../../networks/network-rules.ts'
+import { scalingCrossRules, scalingRules } from '../../scaling/scaling-rules.ts'
 import { replicasRange, sizeRules, volumeCrossRules, volumeRules } from '../../volumes/volume-rules.ts'
 import { CROSS_RULES } from '../rule-list.ts'
 import { type DescribedField, describeFields } from './describe-body.ts'
@@ -67,6 +69,13 @@ const BODIES: readonly Body[] = [
     request: 'POST /api/v1/deployments/{name}/rollback',
     shape: rollbackShape,
     rules: checkedWith('archive_not_found'),
+  },
+  {
+    name: 'scaling',
+    about: 'The scaling policy of a deployment, as holdfast scaling set sends it.',
+    request: 'PUT /api/v1/deployments/{name}/scaling',
+    shape: sentScalingShape,
+    rules: { rules: scalingRules, cross: scalingCrossRules, facts: [] },
   },
   {
     name: 'backup',

@@ -17,19 +17,26 @@ type VolumeMount = NonNullable<DeploymentSpec['volumes']>[number]
 /** Rejections of each mount in the order of the list, and only the first one of each; then that of `nodeId`. */
 export function checkVolumes(
   spec: DeploymentSpec,
-  { byId, sendsPlace }: VolumesFact,
+  { byId, sendsPlace, mostReplicas = 0 }: VolumesFact,
   existing: Pick<ExistingFact, 'record'> | undefined,
 ): Rejection[] {
   const stored = existing?.record.volumes ?? []
   const mounts = spec.volumes ?? []
   return [
-    ...mounts.flatMap((mount, index) => checkMount(spec, mount, index, byId.get(mount.volume), stored)),
+    ...mounts.flatMap((mount, index) =>
+      checkMount({ ...spec, mostReplicas }, mount, index, byId.get(mount.volume), stored),
+    ),
     ...(sendsPlace ? checkPrimaries(spec, byId) : []),
   ]
 }
 
+/** The replicas that would share a mount: those of the spec, and the most that a scaling policy may desire. */
+interface Replicas extends Pick<DeploymentSpec, 'replicas'> {
+  readonly mostReplicas: number
+}
+
 function checkMount(
-  spec: DeploymentSpec,
+  spec: Replicas,
   mount: VolumeMount,
   index: number,
   volume: VolumeFact | undefined,
@@ -52,9 +59,10 @@ function checkMount(
 
 const NOT_IN_MEMORY = 'volume or bind, because a replicated volume is not kept in memory'
 
-function conflictOf({ replicas }: DeploymentSpec, { writer }: VolumeFact): string | undefined {
+function conflictOf({ replicas, mostReplicas }: Replicas, { writer }: VolumeFact): string | undefined {
   if (writer?.state === 'bound') return `${writer.name} mounts it read-write`
   if (writer?.state === 'releasing') return `the last container of ${writer.name} is not confirmed gone`
+  if (mostReplicas > 1) return `the scaling policy allows ${mostReplicas} replicas, which would write to it`
   return replicas > 1 ? `${replicas} replicas would write to it` : undefined
 }
 

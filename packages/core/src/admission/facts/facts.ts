@@ -70,6 +70,8 @@ export interface VolumesFact {
   readonly byId: ReadonlyMap<string, VolumeFact>
   /** Whether the request sends `nodeId` or `volumes`, so that the primaries are checked against the merged spec. */
   readonly sendsPlace: boolean
+  /** The largest number of replicas that a scaling policy may desire; absent without a policy. */
+  readonly mostReplicas?: number
 }
 
 /** The node of a network that a deployment names. */

@@ -2,11 +2,11 @@
 // node, routes without a replica, and the lowest number of ready replicas. See docs/design/rollouts.md#effects
 
 import type { Effects, Route } from '@holdfast/contract'
+import { desiredReplicas } from '../../scaling/desired-replicas.ts'
 import type { PlacementRecord } from '../snapshot.ts'
 import { waitsFor } from './planned-steps.ts'
 import {
   coursesOf,
-  desiredOf,
   isStopFirst,
   kindOf,
   lowestOf,
@@ -90,7 +90,7 @@ export function unplacedReplicas(of: PlannedRecord, placement: PlacementRecord |
   const placed = new Set(
     assignments.filter(({ desired }) => desired === 'running').map(({ replica }) => replica),
   )
-  const missing = [...Array(desiredOf(of)).keys()].filter((index) => !placed.has(index + 1)).length
+  const missing = [...Array(desiredReplicas(of)).keys()].filter((index) => !placed.has(index + 1)).length
   return placement?.shortfall === undefined ? missing : Math.max(1, missing)
 }
 
@@ -112,7 +112,7 @@ const routeKey = ({ host, path }: Pick<Route, 'host' | 'path'>): string => `${ho
 
 function lowestReady(planned: PlannedDeployment, courses: readonly ReplicaCourse[]): Effects['lowestReady'] {
   const { next, readyBefore, turns } = planned
-  const desired = desiredOf(next)
+  const desired = desiredReplicas(next)
   const ready = lowestOf(desired, [readyBefore, ...turns.map((turn) => turn.ready)])
   const before = lowestOf(desired, [readyBefore])
   return [

@@ -2,9 +2,9 @@
 // which replica is replaced, and the lowest number of ready replicas. See docs/design/rollouts.md#dry-run-plans
 
 import type { PlannedReplica, PlanStep, RolloutPlanned } from '@holdfast/contract'
+import { desiredReplicas } from '../../scaling/desired-replicas.ts'
 import {
   coursesOf,
-  desiredOf,
   isStopFirst,
   kindOf,
   lowestOf,
@@ -24,7 +24,7 @@ const UNRESOLVED = 'No registry has resolved the image yet: replicas wait for th
 export function plannedSteps(planned: PlannedDeployment): PlannedSteps {
   const { readyBefore, turns, next } = planned
   const courses = coursesOf(planned)
-  const lowest = lowestOf(desiredOf(next), [readyBefore, ...turns.map(({ ready }) => ready)])
+  const lowest = lowestOf(desiredReplicas(next), [readyBefore, ...turns.map(({ ready }) => ready)])
   const steps = groupSteps(planned, courses)
   const { name, update } = next.spec
   // A deployment that waits as before, only for another reason, is no step of the change.
@@ -42,7 +42,7 @@ export function plannedSteps(planned: PlannedDeployment): PlannedSteps {
 
 /** The condition that the deployment still waits for after the last decision. */
 export function waitsFor({ next, isWritten, turns }: PlannedDeployment): string | undefined {
-  if (isWritten && next.digest === null && desiredOf(next) > 0) return UNRESOLVED
+  if (isWritten && next.digest === null && desiredReplicas(next) > 0) return UNRESOLVED
   return turns.at(-1)?.waits
 }
 
@@ -65,7 +65,7 @@ function readyDuring({ turns, next }: PlannedDeployment, course: ReplicaCourse):
   const from = startOf(course)
   const to = Math.max(course.old?.at ?? from, course.created?.at ?? from)
   return lowestOf(
-    desiredOf(next),
+    desiredReplicas(next),
     turns.slice(from, to + 1).map(({ ready }) => ready),
   )
 }

@@ -3,6 +3,7 @@
 
 import type { Assignment, NodeId, PlannedReplica, PlanStep } from '@holdfast/contract'
 import type { NodeDisposition } from '../../rollout/desired-replicas.ts'
+import { desiredReplicas } from '../../scaling/desired-replicas.ts'
 import type { DeploymentRecord, PlacementRecord } from '../snapshot.ts'
 
 /** One decision of the dry run. */
@@ -19,7 +20,7 @@ export interface PlannedTurn {
 }
 
 /** The part of a deployment record that a plan needs. */
-export type PlannedRecord = Pick<DeploymentRecord, 'spec' | 'deleting' | 'digest'> & {
+export type PlannedRecord = Pick<DeploymentRecord, 'spec' | 'deleting' | 'digest' | 'scaling'> & {
   readonly restartRevision?: number
 }
 
@@ -99,7 +100,7 @@ export function reasonOf(planned: PlannedDeployment, course: ReplicaCourse): Pla
   const { next, turns } = planned
   const { old, replica } = course
   if (old === undefined) return 'new_replica'
-  if (replica > desiredOf(next)) return 'not_desired'
+  if (replica > desiredReplicas(next)) return 'not_desired'
   if (kindOf(course) === 'replace') return isRestart(planned) ? 'restart' : 'template_changed'
   const disposition = turns[startOf(course)]?.dispositions.get(old.assignment.nodeId)
   if (disposition === 'leaving') return 'node_leaving'
@@ -108,9 +109,6 @@ export function reasonOf(planned: PlannedDeployment, course: ReplicaCourse): Pla
 
 const isRestart = ({ stored, next }: PlannedDeployment): boolean =>
   stored !== undefined && stored.restartRevision !== next.restartRevision
-
-/** The number of replicas that a deployment desires; one that is being deleted desires none. */
-export const desiredOf = ({ spec, deleting }: PlannedRecord): number => (deleting ? 0 : spec.replicas)
 
 /** The lowest number of desired replicas that are ready at any of the given moments. */
 export function lowestOf(desired: number, moments: readonly ReadonlySet<number>[]): number {

@@ -2,6 +2,7 @@
 // reported value, and what happens to each replica. Only the plan that decides about a replica emits the event.
 
 import { type Assignment, isJsonObject, type Json, type NodeId } from '@holdfast/contract'
+import { desiredReplicas } from '../../scaling/desired-replicas.ts'
 import { mayStayForNow, type NodeRefusal } from '../../scheduling/index.ts'
 import { DISPLACED_AT_ONCE } from '../find-displaced.ts'
 import type { PlacementPlan } from '../placement-plan.ts'
@@ -84,7 +85,7 @@ function fatesOn(plan: PlacementPlan, nodeId: NodeId, nodeName: NodeName): Fate[
     const hasOther = kept.some(
       (each) => each.replica === replica && each.desired === 'running' && each.id !== id,
     )
-    if (!isStopped || hasOther || replica > deployment.spec.replicas) return []
+    if (!isStopped || hasOther || replica > desiredReplicas(deployment)) return []
     const why = isBarred
       ? 'must not run there and is stopped: no other node accepts it'
       : 'is stopped first, then replaced'

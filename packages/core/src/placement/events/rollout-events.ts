@@ -4,7 +4,7 @@
 import type { Assignment, ContainerTemplate, Json, RevisionTarget, Rollout } from '@holdfast/contract'
 import { containerTemplate } from '../../node/container-template.ts'
 import { isStateful, updateRulesOf } from '../../rollout/plan-rollout-rules.ts'
-import { desiredCount } from '../desired-deployment.ts'
+import { desiredReplicas } from '../../scaling/desired-replicas.ts'
 import type { PlacementPlan } from '../placement-plan.ts'
 import { displacedEvents } from './displaced-events.ts'
 import { type EventDraft, MOST_NAMED, type NodeName, replicasText } from './event-texts.ts'
@@ -31,7 +31,7 @@ function startedEvents(plan: PlacementPlan): EventDraft[] {
   const { parallelism } = updateRulesOf(deployment.spec)
   const from = runningTarget(plan)?.revision ?? before?.ranRevision ?? before?.rollout?.revision
   const changed = changedParts(plan, rollout)
-  const count = deployment.spec.replicas
+  const count = desiredReplicas(deployment)
   const start = `Revision ${rollout.revision} replaces revision ${from ?? '?'} on ${replicasText(count)}.${changedText(changed)}`
   return [
     {
@@ -131,7 +131,7 @@ const wasRunning = ({ before }: PlacementPlan, id: string): boolean =>
 /** The assignments that this plan stops although their replica number is still desired. */
 function stoppedBy(plan: PlacementPlan): Assignment[] {
   const { kept, deployment } = plan
-  const count = desiredCount(deployment)
+  const count = desiredReplicas(deployment)
   return kept.filter(
     ({ id, desired, replica }) => desired === 'removed' && replica <= count && wasRunning(plan, id),
   )
@@ -217,7 +217,7 @@ function progressText({ next, deployment, ready }: PlacementPlan): string[] {
   const running = assignments.filter(({ desired }) => desired === 'running')
   const own = running.filter(({ id, templateHash }) => templateHash === aim?.templateHash && ready.has(id))
   const count = new Set(own.map(({ replica }) => replica)).size
-  const desired = deployment.spec.replicas
+  const desired = desiredReplicas(deployment)
   const isComplete = isRollback && count >= desired && running.length === own.length
   const end = isComplete ? ': the rollback is complete' : ''
   const verb = count === 1 ? 'is' : 'are'

@@ -4,6 +4,7 @@ import type { DeploymentSpec, EventType, Json, Rollout } from '@holdfast/contrac
 import { NOT_STARTED } from '../../node/observe-replica.ts'
 import { failureText } from '../../rollout/derive-status.ts'
 import { updateRulesOf } from '../../rollout/plan-rollout-rules.ts'
+import { desiredReplicas } from '../../scaling/desired-replicas.ts'
 import type { PlacementPlan } from '../placement-plan.ts'
 import { type EventDraft, type NodeName, replicasText, secondsSince } from './event-texts.ts'
 
@@ -98,16 +99,13 @@ function timesText({ healthCheck }: DeploymentSpec): string {
 }
 
 function rolledBackText(plan: PlacementPlan, { ready, revision }: Rollout): string {
-  const {
-    next,
-    deployment: { spec },
-  } = plan
+  const { next, deployment } = plan
   const lastGood = next?.lastGood?.revision
   const good = isLastGoodServing(plan) ? ', which still serves.' : '; its containers are created again.'
   const outcome =
     ready === 0
       ? `The replicas return to revision ${lastGood}, the last good one${good}`
-      : `${ready} of ${replicasText(spec.replicas)} ran it. They return to revision ${lastGood}, the last good one, by the rules of any update.`
+      : `${ready} of ${replicasText(desiredReplicas(deployment))} ran it. They return to revision ${lastGood}, the last good one, by the rules of any update.`
   return `${outcome} Revision ${revision} stays stored and is not tried again.`
 }
 
@@ -117,11 +115,11 @@ const isLastGoodServing = ({ before, next, ready }: PlacementPlan): boolean =>
     ({ id, templateHash }) => templateHash === next?.lastGood?.templateHash && ready.has(id),
   ) === true
 
-function pausedText({ deployment: { spec } }: PlacementPlan, { ready }: Rollout): string {
-  const { failureAction } = updateRulesOf(spec)
+function pausedText({ deployment }: PlacementPlan, { ready }: Rollout): string {
+  const { failureAction } = updateRulesOf(deployment.spec)
   const why =
     failureAction === 'rollback' ? 'There is no earlier good revision, so a rollback is not possible. ' : ''
-  return `${why}The update is paused with ${ready} of ${replicasText(spec.replicas)} replaced; the failed container stays for inspection.`
+  return `${why}The update is paused with ${ready} of ${replicasText(desiredReplicas(deployment))} replaced; the failed container stays for inspection.`
 }
 
 /** Advice to an operator after a rollback, which has removed the failed container. */

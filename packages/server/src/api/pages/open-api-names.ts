@@ -79,6 +79,8 @@ import {
   routeShape,
   type Shape,
   type ShapeNode,
+  scalingShape,
+  scalingStatusShape,
   secretConsumerShape,
   secretEntryShape,
   secretReferenceShape,
@@ -86,6 +88,7 @@ import {
   secretVersionShape,
   secretWriteShape,
   secretWrittenShape,
+  sentScalingShape,
   snapshotShape,
   statusWithTimelineShape,
   tenantPatchShape,
@@ -102,6 +105,7 @@ import {
   whyShape,
   writtenJobShape,
   writtenNetworkShape,
+  writtenScalingShape,
   writtenShape,
   writtenVolumeShape,
 } from '@holdfast/contract'
@@ -186,6 +190,9 @@ const NAMED: { readonly [name: string]: Shape<unknown> } = {
   RotationOfSecret: credentialRotationShape,
   RotationStep: rotateShape,
   Route: routeShape,
+  ScalingPolicy: scalingShape,
+  ScalingPolicyChange: sentScalingShape,
+  ScalingStatus: scalingStatusShape,
   Secret: secretShape,
   SecretConsumer: secretConsumerShape,
   SecretEntry: secretEntryShape,
@@ -209,6 +216,7 @@ const NAMED: { readonly [name: string]: Shape<unknown> } = {
   Warning: warningShape,
   WrittenJob: writtenJobShape,
   WrittenNetwork: writtenNetworkShape,
+  WrittenScalingPolicy: writtenScalingShape,
   WrittenVolume: writtenVolumeShape,
 }
 

@@ -39,7 +39,7 @@ export interface CutContent {
 export async function gatherContent(
   store: Pick<Store, 'keysOf' | 'read'>,
   tenant: TenantId,
-  { spec, digest, revision }: StoredDeployment,
+  { spec, digest, revision, scaling }: StoredDeployment,
 ): Promise<CutContent | undefined> {
   const kept = store
     .keysOf(archive, tenant)
@@ -59,7 +59,7 @@ export async function gatherContent(
     v: 1,
     spec,
     revisions,
-    ...defined({ digest: digest ?? undefined }),
+    ...defined({ digest: digest ?? undefined, scalingPolicy: scaling && { ...scaling.policy } }),
   })
   return {
     parts: splitText(text, PART_BYTES),

@@ -30,11 +30,17 @@ export function judgeDraft(
   const gone = requireLiveCaller(transaction, caller)
   if (gone !== undefined) return refused(gone)
   const stored = transaction.get(inTenant(caller.tenant, deployments, copied.spec.name))
-  if (stored?.uid !== copied.uid || stored.revision !== copied.revision || stored.digest !== copied.digest)
-    return CHANGED
+  if (stored === undefined || !isCopied(stored, copied)) return CHANGED
   const full = checkQuotas(quotas)
   return full.length > 0 ? refused(...full) : undefined
 }
+
+/** Whether the parts of the deployment that a backup contains are the copied ones. */
+const isCopied = (stored: StoredDeployment, copied: StoredDeployment): boolean =>
+  stored.uid === copied.uid &&
+  stored.revision === copied.revision &&
+  stored.digest === copied.digest &&
+  stored.scaling?.revision === copied.scaling?.revision
 
 export function slotQuota({ slots, quotas }: BackupDeps, tenant: TenantId, slot: SlotChoice): QuotaFact[] {
   if (slot.kind !== 'full') return []

@@ -1,13 +1,16 @@
 // The part of a backup that a deployment write needs when it restores the backup.
 
-import type { Rejection, TenantId } from '@holdfast/contract'
+import type { JsonObject, Rejection, TenantId } from '@holdfast/contract'
 import { type RestoredPins, reject } from '@holdfast/core'
 import { backups, type StoredBackup } from '../../store/records.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 
 export interface RestoredBackup
   extends RestoredPins,
-    Pick<StoredBackup, 'id' | 'deploymentName' | 'deploymentRevision'> {}
+    Pick<StoredBackup, 'id' | 'deploymentName' | 'deploymentRevision'> {
+  /** The scaling policy in the backup; absent if the deployment had none. */
+  readonly scalingPolicy?: JsonObject
+}
 
 /** Rejects the restore of a backup that was deleted since it was read. The backup is compared at commit. */
 export function checkBackup(

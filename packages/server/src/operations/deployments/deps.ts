@@ -5,6 +5,7 @@ import type { AdmissionContext, normalise } from '@holdfast/core'
 import type { Broker } from '../../ports/broker.ts'
 import type { Clock, IdSource } from '../../ports/clock.ts'
 import type { SecretsWriter } from '../../ports/secrets-store.ts'
+import type { ReadUsage } from '../../ports/usage.ts'
 import type { Quotas } from '../../quotas/quotas.ts'
 import type { SlotAllocator } from '../../quotas/slots.ts'
 import type { Store } from '../../store/store.ts'
@@ -29,6 +30,7 @@ export interface DeploymentDeps {
   /** The kept scheduling views that explanations use. */
   readonly views: PlacementViews
   readonly archiveRevisions: number
+  readonly readUsage: ReadUsage
   /**
    * Replaces the step that separates the secret values of a body from the spec. Only a test sets this: with a step that
    * leaves secret values in the spec, the test proves that later guards refuse to store them.

@@ -12,11 +12,26 @@ import {
   nullable,
   object,
   optional,
+  scalingPolicyShape,
   string,
   type TenantId,
   type TransactionId,
 } from '@holdfast/contract'
 import { globalCollection, tenantCollection, v } from './collection.ts'
+
+/** A scaling policy and its present result, written only when one of them changes. */
+export const storedScalingShape = object({
+  policy: scalingPolicyShape,
+  /** How often the policy was written. */
+  revision: integer(),
+  createdAt: string(),
+  updatedAt: string(),
+  /** The number of replicas that the policy desires; used unless the spec has 0 replicas. */
+  desired: integer(),
+  /** When the policy last changed the number; absent if it never did. */
+  scaledAt: optional(string()),
+})
+export type StoredScaling = Infer<typeof storedScalingShape>
 
 export const storedDeploymentShape = object({
   v,
@@ -39,6 +54,8 @@ export const storedDeploymentShape = object({
    * deployment was written has no pin; the containers then use the credential's initial version.
    */
   pins: optional(map(integer())),
+  /** The scaling policy; absent without one. */
+  scaling: optional(storedScalingShape),
 })
 export type StoredDeployment = Infer<typeof storedDeploymentShape>
 

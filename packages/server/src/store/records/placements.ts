@@ -60,6 +60,8 @@ export const storedPlacementShape = object({
   shortfall: optional(object({ reason: string(), summary: string() })),
   /** The newest deployment revision whose replicas were all ready at the same time. */
   ranRevision: optional(integer()),
+  /** The number of replicas that a scaling policy desired when all were last ready; absent without a policy. */
+  ranReplicas: optional(integer()),
   /** The rollout; present while the rollout is in progress, in its watch window, paused or rolling back. */
   rollout: optional(rolloutShape),
   /** The last revision that passed the watch window of its rollout; a failed update rolls back to this revision. */

@@ -3,7 +3,7 @@
 
 import { hash } from 'node:crypto'
 import { type AssignmentId, ownerOf, type ResidencyRules, type TenantId } from '@holdfast/contract'
-import { anchorVolume, type Dependency } from '@holdfast/core'
+import { anchorVolume, type Dependency, desiredReplicas } from '@holdfast/core'
 import {
   type PlacementPlan,
   type PlacementSnapshot,
@@ -86,7 +86,7 @@ function findDependency(store: Pick<Store, 'get'>, tenant: TenantId, name: strin
   if (other === undefined) return undefined
   const placement = store.get(placementAt(tenant, ownerOf('deployment', other.uid)))?.record
   return {
-    replicas: other.spec.replicas,
+    replicas: desiredReplicas({ ...other, deleting: false }),
     deleting: other.deleting,
     assignments: placement?.assignments ?? [],
     seen: (id: AssignmentId) => store.get(inTenant(tenant, observations, id))?.record,

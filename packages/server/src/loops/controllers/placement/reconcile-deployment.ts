@@ -2,6 +2,7 @@
 // transaction that compares every record that the plan relies on. See docs/design/leadership.md#fencing
 
 import { type NodeId, type Owner, ownerOf, type TenantId } from '@holdfast/contract'
+import { desiredReplicas } from '@holdfast/core'
 import { type PlacementEvent, type PlacementPlan, prepareExplanation } from '@holdfast/core/placement'
 import { inSlices } from '../../../lib/slices.ts'
 import { recordEvent } from '../../../operations/record-write.ts'
@@ -54,7 +55,7 @@ function findPreparation(
   if (view === undefined || view.size < MANY_NODES || stored === undefined) return undefined
   const placement = store.get(placementAt(tenant, ownerOf('deployment', stored.uid)))?.record
   const running = placement?.assignments.filter(({ desired }) => desired === 'running') ?? []
-  const missing = Math.min(MOST_MISSING, stored.spec.replicas - running.length)
+  const missing = Math.min(MOST_MISSING, desiredReplicas(stored) - running.length)
   if (missing <= 0 || stored.deleting || !leadership.owns(tenant)) return undefined
   return prepareExplanation(view.scheduling, workloadOf(store, tenant, stored.spec, residency), missing)
 }

@@ -1,7 +1,7 @@
 // Records what a dry run decides about one deployment, decision by decision, for its steps and effects.
 
 import { type Assignment, type NodeId, ownerOf, type ResidencyRules, type TenantId } from '@holdfast/contract'
-import { dependencyText, isReady, type NodeDisposition } from '@holdfast/core'
+import { dependencyText, desiredReplicas, isReady, type NodeDisposition } from '@holdfast/core'
 import {
   createPickDescriber,
   createPickReasons,
@@ -70,7 +70,7 @@ export function createCourse(
     placementBefore,
     readyBefore: readyNumbers(deps, placed, wasThere),
     turns: [],
-    most: mostTurns(Math.max(current.spec.replicas, placed.length)),
+    most: mostTurns(Math.max(desiredReplicas(current), placed.length)),
     reasons: undefined,
     isCut: false,
   }

@@ -22,11 +22,12 @@ export function deploymentView(
 function statusOf(
   store: Pick<Store, 'get'>,
   tenant: TenantId,
-  { spec, uid, revision, deleting, digest }: StoredDeployment,
+  { spec, uid, revision, deleting, digest, scaling }: StoredDeployment,
 ): DeploymentStatus {
   return deriveStatus(spec, {
     deleting,
     revision,
+    scaling,
     imageDigest: digest,
     placed: store.get(placementAt(tenant, ownerOf('deployment', uid)))?.record,
     observed: (id) => store.get(inTenant(tenant, observations, id))?.record,

@@ -19,6 +19,7 @@ import type { Store } from '../../../store/store.ts'
 import { inTenant, placementAt } from '../../../store/transaction.ts'
 import { done, type Outcome } from '../../caller.ts'
 import type { PageRequest } from '../../page.ts'
+import { scalingStatus } from '../../scaling/read-scaling.ts'
 import type { DeploymentDeps } from '../deps.ts'
 import { type KeptDecision, keptDecisions, type ReadDecision, readDecision } from './decisions.ts'
 import { deploymentView } from './deployment-view.ts'
@@ -32,7 +33,7 @@ import {
   pageGroups,
 } from './why-pages.ts'
 
-export type WhyDeps = Pick<DeploymentDeps, 'store' | 'views' | 'clock' | 'residency'>
+export type WhyDeps = Pick<DeploymentDeps, 'store' | 'views' | 'clock' | 'residency' | 'quotas' | 'readUsage'>
 
 export interface WhyQuery extends PageRequest {
   readonly at?: string | undefined
@@ -87,7 +88,13 @@ async function whyNow(
   const needed = desired === 0 || shortfall === undefined || shortfall.reason === DEPENDENCY_UNHEALTHY ? 0 : 1
   const missing = Math.max(needed, desired - placed)
   const containers = failingNow(store, tenant, placement)
-  const answered = { decidedAt: timestamp(clock), phase: status.phase, ...listed(containers) }
+  const scaling = stored.scaling && (await scalingStatus(deps, tenant, stored, stored.scaling))
+  const answered = {
+    decidedAt: timestamp(clock),
+    phase: status.phase,
+    ...listed(containers),
+    ...defined({ scaling }),
+  }
   if (missing === 0 && !isAsked) return unexplained({ ...answered, summary: status.message, cure: [] })
   const explanation = await explainNow(deps, tenant, stored, missing)
   // If every replica has a node, the summary is the message of the deployment's status: why a replica is not ready.

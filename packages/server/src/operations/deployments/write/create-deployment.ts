@@ -28,6 +28,7 @@ import { checkBackup, type RestoredBackup } from '../../backups/restored-backup.
 import { type Caller, type Outcome, refused } from '../../caller.ts'
 import { type Kept, keepOnce } from '../../idempotency.ts'
 import { requireLiveCaller } from '../../preconditions.ts'
+import { scalingOfWrite, storedScaling } from '../../scaling/scaling-of-write.ts'
 import type { DeploymentDeps } from '../deps.ts'
 import { deploymentView } from '../read/deployment-view.ts'
 import { checkSpecSize } from './check-size.ts'
@@ -139,6 +140,8 @@ function decideCreate(
     staging,
   )
   if (secrets.busy !== undefined) return { kind: 'wait', until: secrets.busy }
+  const scaling = scalingOfWrite(deps, spec, undefined, restored?.backup)
+  if (!scaling.ok) return { kind: 'abort', result: scaling }
   const judged = judgeWrite(deps, transaction, caller, {
     mode: 'create',
     normalised,
@@ -148,6 +151,7 @@ function decideCreate(
     sendsDependsOn: true,
     sentNodeId: sent.normalised.spec.nodeId,
     sendsPlace: true,
+    ...defined({ mostReplicas: scaling.value?.policy.max }),
     image,
     archivedDigest: restored?.digest,
     restores: restored !== undefined,
@@ -161,6 +165,7 @@ function decideCreate(
   const stored = {
     ...newDeployment(deps, transaction, request, imageDigest, slot.slot),
     ...storedPins(secrets.pins),
+    ...storedScaling(scaling.value),
   }
   const written = { deployment: deploymentView(deps.store, caller.tenant, stored), alterations, warnings }
   claimSlot(transaction, caller.tenant, KIND, slot.slot, stored.uid)

@@ -41,6 +41,8 @@ export interface FactsRequest {
   readonly jobNode?: NodeFact
   /** Whether the request sends `nodeId` or `volumes`. */
   readonly sendsPlace: boolean
+  /** The largest number of replicas that a scaling policy may desire; absent without a policy. */
+  readonly mostReplicas?: number
   readonly image: ImageFact | undefined
   readonly archivedDigest: string | undefined
   readonly secrets: Pick<SecretsOfWrite, 'facts' | 'quotas'>
@@ -70,7 +72,10 @@ export function gatherFacts(
       image,
       archivedDigest,
       networks: gatherNetworks(transaction, tenant, spec, updated?.spec),
-      volumes: gatherVolumes(transaction, tenant, { spec, before: updated, sendsPlace: request.sendsPlace }),
+      volumes: withMost(
+        gatherVolumes(transaction, tenant, { spec, before: updated, sendsPlace: request.sendsPlace }),
+        request.mostReplicas,
+      ),
     }),
     ...(request.jobNode === undefined
       ? gatherNode(deps.store, transaction, tenant, request.sentNodeId)
@@ -79,6 +84,9 @@ export function gatherFacts(
     ...gatherDistance(deps.store, tenant, spec),
   }
 }
+
+const withMost = (volumes: Facts['volumes'], mostReplicas: number | undefined): Facts['volumes'] =>
+  volumes && { ...volumes, ...defined({ mostReplicas }) }
 
 /** Nodes of the tenant and of the dependencies, from the cache: these facts cause only warnings, never a rejection. */
 function gatherDistance(

@@ -12,6 +12,7 @@ import {
   type RolloutPlanned,
   type TenantId,
 } from '@holdfast/contract'
+import { desiredReplicas } from '@holdfast/core'
 import type { PlacementExplanation } from '@holdfast/core/placement/explain-placement'
 import { deployments } from '../../../store/records.ts'
 import { inTenant } from '../../../store/transaction.ts'
@@ -46,7 +47,7 @@ export function makePlan(
   if (next === undefined) throw new TypeError(`the dry run has not written ${name}`)
   const { desired, placed } = deploymentView(before.store, tenant, next).status.replicas
   const unplaced = effects.unplaced.find(({ deployment }) => deployment === name)?.replicas ?? 0
-  const missing = stored === undefined ? next.spec.replicas : Math.max(unplaced, desired - placed)
+  const missing = stored === undefined ? desiredReplicas(next) : Math.max(unplaced, desired - placed)
   const placement = explainTenantPlacement(before, tenant, next.spec, missing)
   if (stored === undefined) return { action: 'create', revision: 1, changes: [], placement, steps, effects }
   return {

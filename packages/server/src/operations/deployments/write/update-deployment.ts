@@ -14,13 +14,14 @@ import {
 } from '@holdfast/core'
 import { timestamp } from '../../../ports/clock.ts'
 import { declassify } from '../../../ports/taint.ts'
-import { deployments, type StoredDeployment } from '../../../store/records.ts'
+import { deployments, type StoredDeployment, type StoredScaling } from '../../../store/records.ts'
 import type { TransactionDecision } from '../../../store/store.ts'
 import { inTenant, type Transaction } from '../../../store/transaction.ts'
 import { checkBackup, type RestoredBackup } from '../../backups/restored-backup.ts'
 import { type Caller, done, type Outcome, refused } from '../../caller.ts'
 import { type Kept, keepOnce } from '../../idempotency.ts'
 import { checkIfMatch, requireLiveCaller } from '../../preconditions.ts'
+import { scalingOfWrite, storedScaling, warnOfPolicy } from '../../scaling/scaling-of-write.ts'
 import type { DeploymentDeps } from '../deps.ts'
 import { deploymentView } from '../read/deployment-view.ts'
 import { addressedBy, nameOf } from '../read/find-deployment.ts'
@@ -194,6 +195,9 @@ function judgeUpdate(
   const { pins } = secrets
   // A write that adds no bytes passes a full quota: a tenant can always stop a deployment or make its spec smaller.
   const isLarger = identity.bytes > identifySpec(stored.spec).bytes
+  const policy = scalingOfWrite(deps, spec, stored, rollback?.backup)
+  if (!policy.ok) return policy
+  const scaling = policy.value
   const unchanged = identity.specHash === stored.specHash && samePins(pins, stored.pins) && !always
   const judged = judgeWrite(deps, transaction, caller, {
     mode: 'update',
@@ -204,6 +208,7 @@ function judgeUpdate(
     sendsDependsOn: sent.dependsOn !== undefined,
     sentNodeId: textOf(sent, 'nodeId'),
     sendsPlace: sendsPlace(sent),
+    ...defined({ mostReplicas: scaling?.policy.max }),
     image,
     archivedDigest: rollback?.digest,
     restores: rollback?.backup !== undefined,
@@ -212,8 +217,9 @@ function judgeUpdate(
   if (!judged.ok) return judged
   const { imageDigest: digest, ...announced } = judged.value
   const { specHash } = identity
-  const next = nextRevision(deps, transaction, stored, { specHash, spec, digest, always, pins })
-  return done({ ...announced, stored, next, secrets })
+  const next = nextRevision(deps, transaction, stored, { specHash, spec, digest, always, pins, scaling })
+  const warnings = [...announced.warnings, ...warnOfPolicy(scaling, stored.spec, spec)]
+  return done({ ...announced, warnings, stored, next, secrets })
 }
 
 function contextFor(
@@ -237,16 +243,17 @@ function nextRevision(
   { clock }: DeploymentDeps,
   transaction: Transaction,
   stored: StoredDeployment,
-  { always, pins, ...changed }: NextRevision,
+  { always, pins, scaling, ...changed }: NextRevision,
 ): StoredDeployment {
   const same = changed.specHash === stored.specHash && changed.digest === stored.digest
   if (!always && same && samePins(pins, stored.pins)) return stored
-  const { pins: _before, ...kept } = stored
+  const { pins: _before, scaling: _policy, ...kept } = stored
   const revision = stored.revision + 1
   return {
     ...kept,
     ...changed,
     ...storedPins(pins),
+    ...storedScaling(scaling),
     revision,
     updatedAt: timestamp(clock),
     tx: transaction.id,
@@ -255,6 +262,7 @@ function nextRevision(
 
 interface NextRevision extends Pick<StoredDeployment, 'spec' | 'specHash' | 'digest'> {
   readonly pins: Pins
+  readonly scaling: StoredScaling | undefined
   /** True to create a new revision even if nothing changes. */
   readonly always: boolean
 }

@@ -10,7 +10,7 @@ import {
   ownerOf,
   type TenantId,
 } from '@holdfast/contract'
-import { isReady, pinOf, type RotationConsumer, type RotationFacts } from '@holdfast/core'
+import { desiredReplicas, isReady, pinOf, type RotationConsumer, type RotationFacts } from '@holdfast/core'
 import { countedName } from '../../../scheduling/scheduling-facts.ts'
 import {
   credentials,
@@ -89,7 +89,7 @@ function gatherConsumer(
   return {
     name,
     pin: pinOf(stored.pins, pathOf(credential)) ?? credential.initial,
-    desired: stored.spec.replicas,
+    desired: desiredReplicas({ ...stored, deleting: false }),
     held: placement === undefined ? [] : heldVersions(credential, placement),
     proved: countReady(proofs),
     leaving: stored.deleting,

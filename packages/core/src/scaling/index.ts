@@ -1,0 +1,6 @@
+export { checkScaling, checkScalingFacts, requestOf, type SentScaling } from './check-scaling.ts'
+export { decideScaling, type ScalingDecision, type ScalingFacts } from './decide-scaling.ts'
+export { boundedReplicas, desiredReplicas, scalingAfterUpdate } from './desired-replicas.ts'
+export { explainScaling, replicaCount, usageText } from './explain-scaling.ts'
+export { type MeanUsage, meanUsage, type ReplicaUsage } from './mean-usage.ts'
+export { EMPTY_WINDOW, type ScalingWindow } from './scaling-window.ts'
