@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const DEPLOYMENTS = '/api/v1/deployments'
 const POLICY = { min: 2, max: 5, metric: 'cpu', targetPercent: 60 }
-const VOLUME = 'vol_01JD0000000000000000000000'
+const [VOLUME, OTHER] = ['vol_01JD0000000000000000000000', 'vol_01JD0000000000000000000001'] as const
 
 let platform: Platform
 let api: ApiClient
@@ -17,7 +17,7 @@ let api: ApiClient
 beforeAll(async () => {
   platform = await startPlatform({ settings: { volumes: { enabled: true } } })
   api = platform.api(platform.acme.token)
-  await storeReadyVolume(platform, platform.acme.id, VOLUME)
+  for (const volume of [VOLUME, OTHER]) await storeReadyVolume(platform, platform.acme.id, volume)
 })
 afterAll(() => platform.stop())
 
@@ -229,8 +229,8 @@ test('a backup contains the policy, and a restore sets it after a change and a d
 })
 
 test('a deployment with a read-write mount has at most one replica, whichever comes first', async () => {
-  const volumes = [{ volume: VOLUME, target: '/data', type: 'volume', readOnly: false }]
-  await make('writer', { volumes })
+  const mount = { target: '/data', type: 'volume', readOnly: false }
+  await make('writer', { volumes: [{ volume: VOLUME, ...mount }] })
   const rejected = await api.put(policyOf('writer'), POLICY)
   expect([rejected.status, rejected.codes, rejected.body['field']]).toEqual([
     422,
@@ -240,7 +240,7 @@ test('a deployment with a read-write mount has at most one replica, whichever co
   await setPolicy('writer', { ...POLICY, min: 1, max: 1 })
   await make('reader')
   await setPolicy('reader', { ...POLICY, min: 1 })
-  await api.put(`${DEPLOYMENTS}/writer`, { volumes: [] })
-  const conflict = await api.put(`${DEPLOYMENTS}/reader`, { volumes })
-  expect(conflict.codes).toContain('volume_access_mode_conflict')
+  const conflict = await api.put(`${DEPLOYMENTS}/reader`, { volumes: [{ volume: OTHER, ...mount }] })
+  expect(conflict.codes).toEqual(['volume_access_mode_conflict'])
+  expect(conflict.text).toContain('the scaling policy allows 5 replicas')
 })

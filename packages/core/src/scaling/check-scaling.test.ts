@@ -107,6 +107,12 @@ test.each<readonly [string, Partial<ScalingPolicy>, object, readonly string[]]>(
   ['no requests at all', {}, {}, [invalid('metric')]],
   ['several replicas that write', {}, { ...CPU, volumes: [{ ...mount, readOnly: false }] }, [invalid('max')]],
   ['one replica that writes', { min: 1, max: 1 }, { ...CPU, volumes: [{ ...mount, readOnly: false }] }, []],
+  [
+    'several replicas that write to memory',
+    {},
+    { ...CPU, volumes: [{ ...mount, type: 'tmpfs', readOnly: false }] },
+    [invalid('max')],
+  ],
   ['several replicas that read', {}, { ...CPU, volumes: [{ ...mount, readOnly: true }] }, []],
 ])('a policy for a deployment with %s', (_about, policy, spec, expected) => {
   expect(summary(checkScalingFacts({ ...POLICY, ...policy }, specWith(spec)))).toEqual(expected)

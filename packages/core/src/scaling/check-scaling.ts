@@ -22,7 +22,6 @@ import { newFaultList } from '../admission/rule-engine/fault-list.ts'
 import { findUnknownFields } from '../admission/rule-engine/unknown-fields.ts'
 import { walkFields } from '../admission/rule-engine/walk.ts'
 import { reject } from '../reject.ts'
-import { isStateful } from '../rollout/plan-rollout-rules.ts'
 import { scalingCrossRules, scalingRules } from './scaling-rules.ts'
 
 const FIELDS = compileRules(sentScalingShape, scalingRules)
@@ -81,7 +80,7 @@ export function checkScalingFacts({ metric, max }: ScalingPolicy, spec: Deployme
     ...(requestOf(spec, metric) > 0
       ? []
       : [reject('scaling_policy_invalid', 'metric', metric, { accepted: form })]),
-    ...(max > 1 && isStateful(spec)
+    ...(max > 1 && spec.volumes?.some(({ readOnly }) => !readOnly) === true
       ? [reject('scaling_policy_invalid', 'max', max, { accepted: ONE_WRITER })]
       : []),
   ]

@@ -29,9 +29,11 @@ interface Case {
   /** The mounts that the deployment had before; absent for a create. */
   readonly before?: object[]
   readonly sendsPlace?: boolean
+  /** The maximum of a scaling policy; absent without one. */
+  readonly mostReplicas?: number
 }
 
-function check({ body = { volumes: [mount()] }, a, b, before, sendsPlace = true }: Case) {
+function check({ body = { volumes: [mount()] }, a, b, before, sendsPlace = true, mostReplicas }: Case) {
   const byId = new Map<string, VolumeFact>()
   if (a !== undefined) byId.set(A, aVolume(a))
   if (b !== undefined) byId.set(B, aVolume({ name: 'other', ...b }))
@@ -39,7 +41,8 @@ function check({ body = { volumes: [mount()] }, a, b, before, sendsPlace = true 
   const record = before && { ...aRecord(), ...normalise(aBody({ volumes: before }), undefined).spec }
   const existing = record && { record: { ...aRecord(), ...record }, deleting: false }
   const mode = before === undefined ? 'create' : 'update'
-  return checkFacts(spec, { existing, volumes: { byId, sendsPlace } }, { mode, limits: DEFAULT_LIMITS })
+  const volumes = { byId, sendsPlace, ...(mostReplicas !== undefined && { mostReplicas }) }
+  return checkFacts(spec, { existing, volumes }, { mode, limits: DEFAULT_LIMITS })
 }
 
 const REPLICATED = {}
@@ -86,6 +89,16 @@ const ROWS: [about: string, given: Case, ...expected: string[]][] = [
   ],
   ['one replica that writes', { a: REPLICATED, body: { replicas: 1, volumes: [mount()] } }],
   ['no replica', { a: REPLICATED, body: { replicas: 0, volumes: [mount()] } }],
+  ['a scaling policy for one replica that writes', { a: REPLICATED, mostReplicas: 1 }],
+  [
+    'a scaling policy for two replicas that write',
+    { a: REPLICATED, mostReplicas: 2 },
+    `volume_access_mode_conflict ${at(0)}`,
+  ],
+  [
+    'a scaling policy for two replicas that read',
+    { a: REPLICATED, body: { volumes: [mount({ readOnly: true })] }, mostReplicas: 2 },
+  ],
   ['two replicas that read', { a: REPLICATED, body: { replicas: 2, volumes: [mount({ readOnly: true })] } }],
   [
     'two replicas of a stored writer, although no mount is sent',
