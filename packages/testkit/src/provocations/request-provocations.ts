@@ -2,6 +2,7 @@
 
 import { BACKUP_PROVOCATIONS } from './backup-provocations.ts'
 import { bodyWith, type Provocation } from './provoke.ts'
+import { SCALING_PROVOCATIONS } from './scaling-provocations.ts'
 
 const WEB = '/api/v1/deployments/web'
 const UNKNOWN_UID = 'dep_01JD0000000000000000000000'
@@ -198,6 +199,7 @@ const records: readonly Provocation[] = [
     sent: () => ({ path: `${WEB}/restart`, headers: { 'if-match': '"9"' } }),
   },
   ...BACKUP_PROVOCATIONS,
+  ...SCALING_PROVOCATIONS,
   { code: 'quota_exceeded', field: 'quotas.deployments', sent: (w) => ({ as: 'full', body: bodyWith(w) }) },
 ]
 
