@@ -14,10 +14,14 @@ const DECIDING = ['placement/', 'rollout/', 'scheduling/']
 /** Entry points of core into placement decisions, and the folders outside core that may import each entry point. */
 const ENTRY_POINTS: { readonly [entry: string]: readonly string[] } = {
   'placement/index.ts': [
+    'packages/server/src/loops/controllers/jobs/',
     'packages/server/src/loops/controllers/placement/',
     'packages/server/src/loops/controllers/planning/',
   ],
-  'placement/explain-placement.ts': ['packages/server/src/operations/deployments/'],
+  'placement/explain-placement.ts': [
+    'packages/server/src/operations/deployments/',
+    'packages/server/src/operations/jobs/',
+  ],
 }
 
 /**
