@@ -13,7 +13,7 @@ import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
 import { createKeyspace } from '@holdfast/server/store/keys'
 import { archive, deployments, networks, nodes } from '@holdfast/server/store/records'
 import type { TransactionDecision } from '@holdfast/server/store/store'
-import type { Transaction } from '@holdfast/server/store/transaction'
+import { inTenant, type Transaction } from '@holdfast/server/store/transaction'
 import { realClock as clock } from '@holdfast/server/system-clock'
 import { sharedEtcd } from '@holdfast/testkit'
 import { inRun } from '@holdfast/testkit/long-run'
@@ -227,6 +227,24 @@ async function useNetwork(): Promise<void> {
   await newer.caughtUp()
 }
 
+/** Creates a job and cancels it, which changes its record. A job needs a node with a connected agent. */
+async function cancelJob(): Promise<void> {
+  const { api, platform, store, tenant } = world
+  const [first] = store.list(nodes, tenant)
+  await store.transact<void>((transaction) => {
+    const node = first && transaction.get(inTenant(tenant, nodes, first.record.id))
+    if (node !== undefined) transaction.put(inTenant(tenant, nodes, node.id), { ...node, status: 'ready' })
+    return { kind: 'commit', result: undefined }
+  })
+  const { status, body, text } = await api.post('/api/v1/jobs', {
+    ...{ kind: 'Job', name: 'batch', image: platform.image },
+  })
+  expect(status, text).toBe(201)
+  await newer.caughtUp()
+  expect((await api.delete(`/api/v1/jobs/${Object(body['job']).id}`)).status).toBe(202)
+  await newer.caughtUp()
+}
+
 /** Releases all nodes and deletes the other tenant with its deployment, which changes records before they are deleted. */
 async function endAll(): Promise<void> {
   const { store, platform, tenant, api } = world
@@ -234,6 +252,7 @@ async function endAll(): Promise<void> {
   await other.post(DEPLOYMENTS, { kind: 'Deployment', name: 'last', image: platform.image, replicas: 0 })
   await createNetwork()
   await useNetwork()
+  await cancelJob()
   for (const { record } of store.list(nodes, tenant))
     expect((await api.delete(`/api/v1/nodes/${record.id}`)).status).toBeLessThan(300)
   const leadership = {

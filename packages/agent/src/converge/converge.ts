@@ -142,10 +142,7 @@ export function startConverging(deps: ConvergeDeps): Converger {
     setDesired(change, source) {
       desiredSet.apply(change, source)
       statuses.setItems(desired)
-      for (const id of desired.keys())
-        if (deps.startNotes.has(id) && statuses.view(id)?.hasRun !== true)
-          statuses.update(id, { hasRun: true })
-      if (source === 'server' && change.complete) deps.startNotes.keepOnly(desired)
+      applyStartNotes(deps, source === 'server' && change.complete)
       noteRevision(orphans, change, source, { desired, nowMs: deps.monotonicMs() })
       if (change.complete) loop.nudge()
       else nudgeFor(change.items.map(({ assignmentId }) => assignmentId))
@@ -157,6 +154,16 @@ export function startConverging(deps: ConvergeDeps): Converger {
       await workers.close()
     },
   }
+}
+
+/** Marks the jobs that were started before. A complete set from the server proves which notes are no longer needed. */
+function applyStartNotes(
+  { startNotes, statuses, desiredSet: { desired } }: ConvergeDeps,
+  isProof: boolean,
+): void {
+  for (const id of desired.keys())
+    if (startNotes.has(id) && statuses.view(id)?.hasRun !== true) statuses.update(id, { hasRun: true })
+  if (isProof) startNotes.keepOnly(desired)
 }
 
 /** A writer that waits for a lease is retried when it may start, not only after its backoff. */

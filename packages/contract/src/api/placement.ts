@@ -221,10 +221,7 @@ export const templateMountShape = object({
 })
 export type TemplateMount = Infer<typeof templateMountShape>
 
-/**
- * Everything a container is created from, except secret values. A container is recreated if the hash of its template
- * changes.
- */
+/** Everything a container is created from, except secret values. Another hash of its template recreates a container. */
 export const containerTemplateShape = object({
   name: string(),
   /** The image as `host/repository@sha256:...`. Unlike a tag, a digest always means the same content. */
@@ -240,7 +237,7 @@ export const containerTemplateShape = object({
   mounts: optional(list(templateMountShape)),
   /** The names of the networks that the container joins; absent: the network of the tenant on the node. */
   networks: optional(list(string())),
-  /** `once`: the container is never started again after its end. Absent: it always runs. */
+  /** `once`: the container of a job, never started again after its end. */
   runs: optional(oneOf(['once'])),
   labels: map(string()),
   stopGracePeriod: duration(),
