@@ -141,8 +141,7 @@ export function startConverging(deps: ConvergeDeps): Converger {
   return {
     setDesired(change, source) {
       desiredSet.apply(change, source)
-      statuses.setItems(desired)
-      applyStartNotes(deps, source === 'server' && change.complete)
+      applyItems(deps, source === 'server' && change.complete)
       noteRevision(orphans, change, source, { desired, nowMs: deps.monotonicMs() })
       if (change.complete) loop.nudge()
       else nudgeFor(change.items.map(({ assignmentId }) => assignmentId))
@@ -156,11 +155,9 @@ export function startConverging(deps: ConvergeDeps): Converger {
   }
 }
 
-/** Marks the jobs that were started before. A complete set from the server proves which notes are no longer needed. */
-function applyStartNotes(
-  { startNotes, statuses, desiredSet: { desired } }: ConvergeDeps,
-  isProof: boolean,
-): void {
+/** Shows the items, and marks the jobs that were started before. A complete set proves which notes are not needed. */
+function applyItems({ startNotes, statuses, desiredSet: { desired } }: ConvergeDeps, isProof: boolean): void {
+  statuses.setItems(desired)
   for (const id of desired.keys())
     if (startNotes.has(id) && statuses.view(id)?.hasRun !== true) statuses.update(id, { hasRun: true })
   if (isProof) startNotes.keepOnly(desired)
