@@ -126,6 +126,20 @@ export const REASON_TEXTS = {
       'A secret of the deployment has no version, lacks a key, or could not be read. Running containers stay as they are.',
     next: 'The message names the secret. Write it with `holdfast secret set`.',
   },
+  container_lost: {
+    meaning:
+      'The container of a job was removed by another program before its end was seen. The attempt counts as failed.',
+    next: 'Check what the job has done, then run it again, or set retries.',
+  },
+  timed_out: {
+    meaning: 'An attempt of the job took longer than its timeout, so its container was stopped.',
+    next: 'Raise timeout, or find out with `holdfast job logs` why it takes so long.',
+  },
+  backoff: { meaning: 'An attempt of the job failed; the next one starts soon.' },
+  node_removed: {
+    meaning: 'The node was removed while the job ran, so its end is not known.',
+    next: 'Check what the job has done, then run it again.',
+  },
   node_lost: {
     meaning: 'The node of a replica has failed, and the replica is being replaced on another node.',
   },
