@@ -11,6 +11,8 @@ import { LONG } from '@holdfast/testkit/long-run'
 import { enrollment, joinToken, makeNode } from '@holdfast/testkit/nodes/enroll'
 import { makeToken } from '@holdfast/testkit/platform/set-up'
 import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { type JobAgent, openJobAgent } from '@holdfast/testkit/session/job-agent'
+import { enrollVolumeNode } from '@holdfast/testkit/session/volume-agent'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const EXAMPLES = LONG ? 300 : 12
@@ -26,10 +28,11 @@ const CHECKS = [
 ].join(',')
 
 let platform: Platform
+let agent: JobAgent
 const folder = makeTempFolder('schemathesis')
 const documentPath = join(folder.path, 'openapi.json')
 beforeAll(async () => {
-  platform = await startPlatform()
+  platform = await startPlatform({ settings: { roles: ['api', 'broker', 'gateway'] } })
   const examples = await makeExamples()
   const document = (await (await fetch(`${platform.baseUrl}/openapi.json`)).json()) as OpenApiDocument
   writeFileSync(documentPath, JSON.stringify(addExamples(document, examples)))
@@ -39,8 +42,13 @@ beforeAll(async () => {
 async function makeExamples(): Promise<Examples> {
   const { acme, image, registryHost } = platform
   const api = platform.api(acme.token)
-  for (const name of ['standing', 'leaving'])
-    await api.post('/api/v1/deployments', { kind: 'Deployment', name, image, environment: { A: 'b' } })
+  const resources = { cpuMillis: 100 }
+  for (const name of ['standing', 'leaving', 'scaled'])
+    await api.post('/api/v1/deployments', {
+      ...{ kind: 'Deployment', name, image, environment: { A: 'b' }, resources },
+    })
+  const scaling = { min: 1, max: 3, metric: 'cpu', targetPercent: 60 }
+  for (const name of ['standing', 'scaled']) await api.put(`/api/v1/deployments/${name}/scaling`, scaling)
   await api.put('/api/v1/secrets/resources/leaving', { generate: { keys: ['password'] } })
   await api.post('/api/v1/deployments', {
     kind: 'Deployment',
@@ -63,6 +71,16 @@ async function makeExamples(): Promise<Examples> {
     backups.push(String(body['id']))
   }
   const [kept = '', deleted = ''] = backups
+  // A job needs a node with a connected agent.
+  const batch = await enrollVolumeNode(platform.baseUrl, api, 'batch')
+  agent = await openJobAgent(platform.baseUrl, batch, () => 'run')
+  const job = { kind: 'Job', name: 'migrate', image, nodeId: batch.nodeId }
+  const jobs: string[] = []
+  for (let made = 0; made < 2; made += 1) {
+    const { body } = await api.post('/api/v1/jobs', job)
+    jobs.push(String(Object(body['job']).id))
+  }
+  const [running = '', cancelled = ''] = jobs
   return {
     parameters: {
       '*': {
@@ -81,6 +99,10 @@ async function makeExamples(): Promise<Examples> {
       'GET /api/v1/backups/{id}': { id: kept },
       'POST /api/v1/backups/{id}/restore': { id: kept },
       'DELETE /api/v1/backups/{id}': { id: deleted },
+      'GET /api/v1/jobs/{id}': { id: running },
+      'GET /api/v1/jobs/{id}/why': { id: running },
+      'DELETE /api/v1/jobs/{id}': { id: cancelled },
+      'DELETE /api/v1/deployments/{name}/scaling': { name: 'scaled' },
       'GET /api/v1/nodes/{id}/containers': { id: `node_${'0'.repeat(26)}` },
       'DELETE /api/v1/deployments/{name}': name,
       'POST /api/v1/deployments/{name}/secrets/rotate': { name: 'rotating' },
@@ -91,6 +113,9 @@ async function makeExamples(): Promise<Examples> {
     bodies: {
       'POST /api/v1/deployments': { kind: 'Deployment', name: 'arriving', image, labels: { a: 'b' } },
       'POST /api/v1/deployments/{name}/rollback': { revision: 1 },
+      'POST /api/v1/jobs': job,
+      'POST /api/v1/networks': { name: 'arriving', nodeId: batch.nodeId },
+      'PUT /api/v1/deployments/{name}/scaling': scaling,
       'POST /api/v1/backups': { deploymentName: 'standing' },
       'PUT /api/v1/deployments/{name}': { replicas: 2, healthCheck: { type: 'exec', command: ['true'] } },
       'POST /api/v1/tenants': { name: 'initech' },
@@ -110,6 +135,7 @@ async function makeExamples(): Promise<Examples> {
   }
 }
 afterAll(async () => {
+  agent?.close()
   await platform.stop()
   folder.remove()
 })
@@ -171,7 +197,7 @@ test('schemathesis as tenant-admin finds no fault, on every endpoint except revo
     token,
     filters: [
       ...['--exclude-path', '/api/v1/tenants/{tenant}/tokens/{id}'],
-      ...['--exclude-path', '/api/v1/events/stream'],
+      ...['--exclude-path', '/api/v1/events/stream', '--exclude-path', '/api/v1/jobs/{id}/logs'],
       ...['--exclude-operation-id-regex', APART],
     ],
   })
@@ -199,13 +225,14 @@ test('schemathesis as platform-admin finds no fault on platform endpoints', { ti
 })
 
 /**
- * Operations that are never executed: deleting a tenant would delete the other examples, no agent is connected, and an
- * event stream does not end (tests/real/api/events-stream.test.ts covers it).
+ * Operations that are never executed: deleting a tenant would delete the other examples, no agent is connected, and and
+ * neither an event stream (tests/real/api/events-stream.test.ts) nor the followed log of a job (e2e/jobs.test.ts) ends.
  */
 const NEVER_DONE = [
   'DELETE /api/v1/tenants/{tenant}',
   'GET /api/v1/nodes/{id}/containers',
   'GET /api/v1/events/stream',
+  'GET /api/v1/jobs/{id}/logs',
   // Exec is excluded, because no container runs in this test and schemathesis cannot read an upgraded connection.
   'POST /api/v1/deployments/{name}/exec',
   'GET /api/v1/exec/{id}',

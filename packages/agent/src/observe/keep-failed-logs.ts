@@ -50,9 +50,9 @@ export function createFailedLogs(
     beforeRemoval(id, containerId) {
       const view = statuses.view(id)
       const container = view?.container
-      if (view === undefined || typeof container !== 'object' || container.id !== containerId)
-        return undefined
+      if (view === undefined) return undefined
       if (runsOnce(view.item.template)) return () => jobLogs.keep({ item: view.item, containerId })
+      if (typeof container !== 'object' || container.id !== containerId) return undefined
       if (container.startedAt === null || isReadyRun(view)) return undefined
       return () => kept.keep({ item: view.item, containerId })
     },

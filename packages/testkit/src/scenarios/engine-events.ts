@@ -53,6 +53,8 @@ function follow(node: LabNode, since: string, signal: AbortSignal, onEvent: OnEv
     lines.on('line', (line) => {
       if (line !== '') onEvent(`${node.name} ${line}`, eventOf(node.name, line))
     })
+    // Both report the end of a killed engine.
+    lines.on('error', () => {})
     response.on('error', () => {})
     response.on('close', again)
   })
