@@ -141,7 +141,7 @@ interface Outage {
   readonly fromMs: number
   readonly toMs: number
 }
-/** When engines were away. What a container prints at such a time may be lost: its engine is the reader of its output. */
+/** When engines were away. A container can lose the lines that it prints then, because its engine reads them. */
 const outages: Outage[] = []
 
 async function killEngine(name: string): Promise<void> {

@@ -6,15 +6,11 @@ export const JOB_BUGS: readonly Bug[] = [
   {
     name: 'a job is started elsewhere while its lost container may run',
     edits: [
-      core(
-        'jobs/attempt-end.ts',
-        "return onNodeLoss === 'retry' ? {",
-        "return onNodeLoss !== undefined ? {",
-      ),
+      core('jobs/attempt-end.ts', "return onNodeLoss === 'retry' ? {", 'return onNodeLoss !== undefined ? {'),
       core(
         'jobs/next-job.ts',
         "return spec.onNodeLoss === 'wait' && !(",
-        "return spec.onNodeLoss === undefined && !(",
+        'return spec.onNodeLoss === undefined && !(',
       ),
     ],
     seenBy: ['one-job-container', 'job-attempts'],
@@ -22,7 +18,13 @@ export const JOB_BUGS: readonly Bug[] = [
   },
   {
     name: 'retries of a job are not limited',
-    edits: [core('jobs/next-job.ts', 'if (failures > spec.retries) return', 'if (failures > spec.retries + 2) return')],
+    edits: [
+      core(
+        'jobs/next-job.ts',
+        'if (failures > spec.retries) return',
+        'if (failures > spec.retries + 2) return',
+      ),
+    ],
     seenBy: ['job-attempts'],
     inJobs: true,
   },

@@ -277,7 +277,8 @@ const TABLE: readonly (readonly [invariant: string, what: string, changes: reado
     'deleted and not gone',
     [(world) => written(world, 'deployments', OWN, 'db', aDeployment('db', { deleting: true }))],
   ],
-  ...VOLUME_TABLE, ...JOB_TABLE,
+  ...VOLUME_TABLE,
+  ...JOB_TABLE,
 ]
 
 describe('is broken by', () => {

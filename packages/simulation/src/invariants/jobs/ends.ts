@@ -45,7 +45,10 @@ function* wrongSlots({ jobs, slots, world }: Moment): Generator<Broken> {
     const held = own.flatMap(({ record }) => (record.slot === null ? [] : `jobs_running/${record.slot}`))
     const taken = slotsOf(slots, tenant.id)
     if (held.sort().join() !== taken.sort().join())
-      yield { subject: tenant.id, message: `has slots ${taken.join(' ')}, and its jobs hold ${held.join(' ')}` }
+      yield {
+        subject: tenant.id,
+        message: `has slots ${taken.join(' ')}, and its jobs hold ${held.join(' ')}`,
+      }
   }
 }
 
