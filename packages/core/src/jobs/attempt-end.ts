@@ -15,13 +15,13 @@ export interface AttemptEnd {
   /** Why the attempt ended, as one word; empty for the exit code 0. */
   readonly reason: string
   readonly exitCode: number | null
-  /** When the container ended, by the clock of its node; undefined if that is not known. */
-  readonly endedAt: string | undefined
+  /** The container ended by itself: the agent had no order to stop it then. */
+  readonly isOwnEnd: boolean
   /** The container may still run: its node was lost. */
   readonly isLost: boolean
 }
 
-const WITHOUT_EXIT = { exitCode: null, endedAt: undefined, isLost: false }
+const WITHOUT_EXIT = { exitCode: null, isOwnEnd: false, isLost: false }
 
 /** Undefined while the attempt may still succeed. */
 export function attemptEnd(
@@ -46,7 +46,7 @@ function exitOf({ exitCode, lastExit, reason }: Observation): AttemptEnd {
   return {
     reason: lastExit?.oomKilled === true ? 'oom_killed' : reasonOf(code, reason),
     exitCode: code,
-    endedAt: lastExit?.at,
+    isOwnEnd: lastExit !== undefined,
     isLost: false,
   }
 }

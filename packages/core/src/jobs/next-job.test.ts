@@ -83,7 +83,7 @@ const ROWS: readonly (readonly [string, Given, Expected])[] = [
   [
     'succeeds',
     { before: RUNNING, assignments: attempt, facts: { seen: ended(0) } },
-    ['succeeded', '', ['removed'], { exitCode: 0, finishedAt: at(-1), current: undefined }],
+    ['succeeded', '', ['removed'], { exitCode: 0, finishedAt: at(0), current: undefined }],
   ],
   [
     'fails without retries',
@@ -156,7 +156,7 @@ const ROWS: readonly (readonly [string, Given, Expected])[] = [
   ],
   [
     'fails after its time, whatever its exit code',
-    { before: RUNNING, assignments: stopping, facts: { seen: ended(0) } },
+    { before: RUNNING, assignments: stopping, facts: { seen: report({ state: 'stopped', exitCode: 0 }) } },
     ['failed', 'timed_out', ['removed'], { exitCode: 0 }],
   ],
   [
@@ -184,8 +184,22 @@ const ROWS: readonly (readonly [string, Given, Expected])[] = [
   ],
   [
     'is cancelled once its container has ended',
-    { before: CANCELLED, assignments: stopping, facts: { seen: ended(143) } },
-    ['cancelled', '', ['removed'], { exitCode: 143, finishedAt: at(-1) }],
+    {
+      before: CANCELLED,
+      assignments: stopping,
+      facts: { seen: report({ state: 'stopped', exitCode: 143 }) },
+    },
+    ['cancelled', '', ['removed'], { exitCode: 143, finishedAt: at(0) }],
+  ],
+  [
+    'succeeds if its container ended before its node, which was away, got the order to stop it',
+    { before: RUNNING, assignments: stopping, facts: { seen: ended(0) }, spec: { retries: 3 } },
+    ['succeeded', '', ['removed'], { exitCode: 0 }],
+  ],
+  [
+    'fails by its own exit code if its container ended before the order to stop it',
+    { before: RUNNING, assignments: stopping, facts: { seen: ended(3) } },
+    ['failed', 'exited', ['removed'], { exitCode: 3 }],
   ],
   ['is cancelled before its first attempt', { before: { ...NEW, cancelled: true } }, ['cancelled', '', []]],
   [

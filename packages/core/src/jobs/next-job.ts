@@ -141,16 +141,13 @@ function endAttempt(
     exitCode: end.exitCode,
     reason: end.reason,
   }
-  const at = end.endedAt ?? new Date(now).toISOString()
-  const finish = (phase: JobPhase, reason: string): JobState => ({
-    ...ended,
-    phase,
-    reason,
-    finishedAt: at,
-  })
+  // The clock of the server decides, because how long the job is kept must not depend on the clock of a machine.
+  const finishedAt = new Date(now).toISOString()
+  const finish = (phase: JobPhase, reason: string): JobState => ({ ...ended, phase, reason, finishedAt })
   if (before.cancelled) return finish('cancelled', end.reason === 'node_removed' ? 'unconfirmed' : '')
-  // Only the end of its time stops an attempt of a job that is not cancelled.
-  const wasStopped = desired !== 'running'
+  // Only the end of its time stops an attempt of a job that is not cancelled. A container that had ended before, while its
+  // node was not connected, was not stopped.
+  const wasStopped = desired !== 'running' && !end.isOwnEnd
   if (end.exitCode === 0 && !wasStopped) return finish('succeeded', '')
   if (end.isLost) return { ...ended, phase: 'pending', startedAt: null, exitCode: null }
   const reason = wasStopped && end.reason !== 'node_removed' ? TIMED_OUT : end.reason

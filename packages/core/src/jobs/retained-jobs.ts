@@ -12,7 +12,9 @@ export interface FinishedJob {
 
 /** `now`: milliseconds since 1970. */
 export function jobsToRemove(finished: readonly FinishedJob[], now: number): JobId[] {
-  const newestFirst = finished.toSorted((left, right) => (left.finishedAt < right.finishedAt ? 1 : -1))
+  const newestFirst = finished.toSorted(
+    (left, right) => Date.parse(right.finishedAt) - Date.parse(left.finishedAt),
+  )
   return newestFirst
     .filter(({ finishedAt }, index) => index >= MOST_KEPT || now - Date.parse(finishedAt) > KEPT_MS)
     .map(({ id }) => id)

@@ -37,6 +37,7 @@ export async function openJobAgent(
 ): Promise<JobAgent> {
   const agent = await openRaw(baseUrl, { ...node, generation: 1 }, { capabilities: [...capabilities] })
   const ended = new Map<AssignmentId, number>()
+  const stopped = new Set<AssignmentId>()
   const running = new Set<AssignmentId>()
   const sent: AssignmentId[] = []
   let [seq, most] = [0, 0]
@@ -53,11 +54,14 @@ export async function openJobAgent(
   const end = (item: SentItem): Observation => {
     const code = ended.get(item.assignmentId) ?? 0
     const gone = item.desired === 'removed'
-    const lastExit = { code, at: new Date().toISOString() }
+    // An agent reports the last exit only of a container that it did not stop.
+    const lastExit = stopped.has(item.assignmentId)
+      ? {}
+      : { lastExit: { code, at: new Date().toISOString() } }
     return observe(item, {
       state: 'stopped',
       exitCode: code,
-      lastExit,
+      ...lastExit,
       gone,
       reason: code === 0 ? '' : 'exited',
     })
@@ -76,7 +80,10 @@ export async function openJobAgent(
   }
   const act = (item: SentItem): Observation[] => {
     if (item.desired === 'running' && !ended.has(item.assignmentId)) return start(item)
-    if (running.delete(item.assignmentId)) ended.set(item.assignmentId, 143)
+    if (running.delete(item.assignmentId)) {
+      ended.set(item.assignmentId, 143)
+      stopped.add(item.assignmentId)
+    }
     return [end(item)]
   }
   const hear = (message: ServerMessage): void => {

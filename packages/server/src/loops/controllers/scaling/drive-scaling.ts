@@ -12,7 +12,7 @@ import { deployments, type StoredDeployment, type StoredScaling, tenants } from 
 import type { Store } from '../../../store/store.ts'
 import { LostLeadershipError } from '../../leadership/fence.ts'
 import { repeat } from '../../repeat.ts'
-import { type ApplyDeps, applyScaling, type Decided } from './apply-scaling.ts'
+import { type ApplyDeps, applyScaling } from './apply-scaling.ts'
 
 export interface ScalingControllerDeps extends ApplyDeps {
   readonly store: Pick<Store, 'get' | 'list'>
@@ -66,17 +66,35 @@ async function runRound(rounds: Rounds): Promise<void> {
   const rooms = new Map<TenantId, number>()
   const windows = new Map<string, ScalingWindow>()
   for (const each of scaled) {
-    const room = rooms.get(each.tenant) ?? containerRoom(rounds.quotas, each.tenant)
-    const step = decide(rounds, each, answer, room)
-    const { decision } = step
-    windows.set(keyOf(each), step.window)
-    rounds.decisions.set(decision.reason, (rounds.decisions.get(decision.reason) ?? 0) + 1)
-    // Two deployments of one tenant must not use the same room.
-    rooms.set(each.tenant, room - Math.max(0, decision.desired - each.scaling.desired))
-    await apply(rounds, each, step)
+    // A deployment that fails does not block the others, and is decided again in the next round.
+    try {
+      await scaleOne(rounds, each, answer, rooms, windows)
+    } catch (error) {
+      // LostLeadershipError is ignored, because the process that owns the shard now decides.
+      if (error instanceof LostLeadershipError) continue
+      rounds.onError(error, `${each.tenant}/${each.stored.spec.name}`)
+    }
   }
   // The windows of deployments that are gone, changed or owned by another process are dropped.
   rounds.windows = windows
+}
+
+async function scaleOne(
+  rounds: Rounds,
+  each: Scaled,
+  answer: UsageAnswer,
+  rooms: Map<TenantId, number>,
+  windows: Map<string, ScalingWindow>,
+): Promise<void> {
+  const { tenant, stored, scaling } = each
+  const room = rooms.get(tenant) ?? containerRoom(rounds.quotas, tenant)
+  const step = decide(rounds, each, answer, room)
+  const { decision } = step
+  windows.set(keyOf(each), step.window)
+  rounds.decisions.set(decision.reason, (rounds.decisions.get(decision.reason) ?? 0) + 1)
+  // Two deployments of one tenant must not use the same room.
+  rooms.set(tenant, room - Math.max(0, decision.desired - scaling.desired))
+  if (decision.desired !== scaling.desired) await applyScaling(rounds, tenant, stored, step)
 }
 
 function findScaled({ store, leadership }: Rounds): Scaled[] {
@@ -109,15 +127,3 @@ function decide(rounds: Rounds, each: Scaled, answer: UsageAnswer, room: number)
 /** Another policy or another revision, which may request another amount, begins the delay again. */
 const keyOf = ({ stored: { uid, revision }, scaling }: Scaled): string =>
   `${uid}/${revision}/${scaling.revision}`
-
-/** A deployment that fails does not block the others, and is decided again in the next round. */
-async function apply(rounds: Rounds, each: Scaled, decided: Decided): Promise<void> {
-  const { tenant, stored, scaling } = each
-  if (decided.decision.desired === scaling.desired) return
-  try {
-    await applyScaling(rounds, tenant, stored, decided)
-  } catch (error) {
-    // LostLeadershipError is ignored, because the process that owns the shard now decides.
-    if (!(error instanceof LostLeadershipError)) rounds.onError(error, `${tenant}/${stored.spec.name}`)
-  }
-}
