@@ -144,8 +144,9 @@ describe.each(['before', 'after'] as const)('a server that dies %s the store exe
       if (!died) break
     }
     expect(ends).toEqual(new Set(['none', 'whole']))
-    // The process died between all parts and the transaction that makes them a backup.
-    expect(leftParts).toBe(4)
+    // The process died between the parts and the transaction that makes them a backup. Parts are written side by side, so
+    // the death after one of them may come before the others are executed.
+    expect(leftParts).toBeGreaterThan(2)
     expect(atCall).toBeGreaterThan(7)
   })
 
