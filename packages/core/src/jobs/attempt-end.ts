@@ -15,7 +15,7 @@ export interface AttemptEnd {
   /** Why the attempt ended, as one word; empty for the exit code 0. */
   readonly reason: string
   readonly exitCode: number | null
-  /** The container ended by itself: the agent had no order to stop it then. */
+  /** The container ended on its own: the agent had no order to stop it then. */
   readonly isOwnEnd: boolean
   /** The container may still run: its node was lost. */
   readonly isLost: boolean

@@ -129,6 +129,8 @@ function openController(store: Store, now: () => number): void {
   ends.push(() => placing.stop())
 }
 
+/** The report of a container that the agent stopped, which has no last exit. */
+const stopped: Partial<Observation> = { state: 'stopped', exitCode: 143 }
 const ended = (code: number, gone = false): Partial<Observation> => ({
   ...{ state: 'stopped', exitCode: code, generation: gone ? 3 : 1, gone },
   lastExit: { code, at: new Date(START).toISOString() },
@@ -178,7 +180,7 @@ test('a job is stopped at the end of its time', async () => {
   world.pass(3_600_000)
   await world.until('running timed_out')
   expect(world.assignments()).toEqual(['stopped'])
-  await world.report(first, { ...ended(143), generation: 2 })
+  await world.report(first, { ...stopped, generation: 2 })
   await world.until('failed timed_out')
 })
 
@@ -193,7 +195,7 @@ test('a cancelled job is stopped, and ends with its container', async () => {
   })
   await world.until('running cancelling')
   expect(world.assignments()).toEqual(['stopped'])
-  await world.report(first, { ...ended(143), generation: 2 })
+  await world.report(first, { ...stopped, generation: 2 })
   await world.until('cancelled')
   expect(await world.events()).toContain('job.cancelled cancelled')
 })
