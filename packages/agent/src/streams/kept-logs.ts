@@ -1,6 +1,6 @@
 // Keeps the last log lines of containers on the node's disk, also when the container is restarted or removed: those of
-// failed ones for an hour and until a later run of the assignment is ready, those of jobs as long as the job. They leave the node only when a reader asks. See
-// docs/design/agent.md#kept-logs
+// failed ones for an hour and until a later run of the assignment is ready, those of jobs as long as the job. They leave
+// the node only when a reader asks. See docs/design/agent.md#kept-logs
 
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

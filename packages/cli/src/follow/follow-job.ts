@@ -11,6 +11,7 @@ import { plain } from '../print/plain.ts'
 import { pause } from '../terminal/pause.ts'
 import { report, type Terminal } from '../terminal/terminal.ts'
 import { type JobLogPrinter, printJobLog } from './print-job-log.ts'
+import { isUnavailable } from './unavailable.ts'
 
 const POLL_MS = 500
 /** How long the platform may be silent before the wait ends. The job continues without the command. */
@@ -72,7 +73,7 @@ async function pollUntilEnd(
         return read.value
       }
       progress.job(read.value)
-    } else if (!isTemporary(read.failure) || terminal.now() - heardMs >= SILENT_MS)
+    } else if (!isUnavailable(read.failure) || terminal.now() - heardMs >= SILENT_MS)
       return printLeft(terminal, id, read.failure)
     else progress.show('the platform does not respond; the job continues, still waiting')
     if (terminal.now() >= end) return printTimeout(terminal, id, isCancelled)
@@ -87,10 +88,6 @@ async function pollUntilEnd(
 }
 
 const hasStarted = ({ status }: JobRecord): boolean => status.startedAt !== null
-
-/** True for failures after which the wait continues: a stored job survives a restart of the control plane. */
-const isTemporary = (failure: Failure): boolean =>
-  failure.kind === 'unreachable' || (failure.kind === 'rejected' && failure.status === 503)
 
 async function cancel(terminal: Terminal, client: Client, id: string, signal: AbortSignal): Promise<void> {
   report(terminal, `cancelling job/${id}; press Ctrl-C again to leave without waiting for its end`)

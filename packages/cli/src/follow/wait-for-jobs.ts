@@ -11,6 +11,7 @@ import { createLive } from '../print/live.ts'
 import { plain } from '../print/plain.ts'
 import { pause } from '../terminal/pause.ts'
 import { print, type Terminal } from '../terminal/terminal.ts'
+import { isUnavailable } from './unavailable.ts'
 
 const POLL_MS = 500
 
@@ -27,7 +28,7 @@ export async function waitForJobs(
     const read = await readJobs(client, jobs)
     const isOver = terminal.now() >= end
     if ('failure' in read) {
-      if (isOver || !isTemporary(read.failure)) return printFailure(terminal, read.failure)
+      if (isOver || !isUnavailable(read.failure)) return printFailure(terminal, read.failure)
       live.show(['the platform does not respond; the jobs continue, still waiting'])
     } else {
       live.show(read.map((job) => plain(progressText(job))))
@@ -50,9 +51,6 @@ async function readJobs(
   }
   return found
 }
-
-const isTemporary = (failure: Failure): boolean =>
-  failure.kind === 'unreachable' || (failure.kind === 'rejected' && failure.status === 503)
 
 function printEnds(
   terminal: Terminal,

@@ -11,6 +11,7 @@ import { networkMeaning, networkPhase } from '../print/network.ts'
 import { plain } from '../print/plain.ts'
 import { pause } from '../terminal/pause.ts'
 import { print, report, type Terminal } from '../terminal/terminal.ts'
+import { isUnavailable } from './unavailable.ts'
 
 const POLL_MS = 500
 
@@ -90,15 +91,11 @@ async function poll(
       live.show(network === undefined ? [] : [progressLine(network, errArea(terminal).colored)])
       const verdict = judge(network)
       if (verdict !== 'pending' || isOver) return { network, verdict }
-    } else if (isOver || !isTemporary(read.failure)) return printFailure(terminal, read.failure)
+    } else if (isOver || !isUnavailable(read.failure)) return printFailure(terminal, read.failure)
     else live.show(['the platform does not respond; the change is stored, still waiting'])
     if (!(await pause(POLL_MS, terminal.interrupted))) return EXIT.interrupted
   }
 }
-
-/** An acknowledged write survives a restart of the control plane. */
-const isTemporary = (failure: Parameters<typeof printFailure>[1]): boolean =>
-  failure.kind === 'unreachable' || (failure.kind === 'rejected' && failure.status === 503)
 
 const progressLine = (network: Network, colored: boolean): string =>
   `${network.name}: ${paintState(network.phase, colored)} on ${plain(network.nodeName)}`

@@ -13,6 +13,7 @@ import { indent } from '../print/sections.ts'
 import { copiesText, PLACE_IT, phaseMeaning } from '../print/volume.ts'
 import { pause } from '../terminal/pause.ts'
 import { print, report, type Terminal } from '../terminal/terminal.ts'
+import { isUnavailable } from './unavailable.ts'
 
 const POLL_MS = 500
 /** How long a volume may lack a node before the wait fails. Restarting nodes need some seconds to become ready again. */
@@ -93,10 +94,6 @@ async function pollVolumes(
     if (!(await pause(POLL_MS, terminal.interrupted))) return { kind: 'ended', exitCode: EXIT.interrupted }
   }
 }
-
-/** True for temporary failures. An acknowledged write survives a restart of the control plane. */
-const isUnavailable = (failure: Failure): boolean =>
-  failure.kind === 'unreachable' || (failure.kind === 'rejected' && failure.status === 503)
 
 const isGone = (failure: Failure): boolean => failure.kind === 'rejected' && failure.status === 404
 

@@ -13,6 +13,7 @@ import { plain, plainLines } from '../print/plain.ts'
 import { indent } from '../print/sections.ts'
 import { pause } from '../terminal/pause.ts'
 import { print, report, type Terminal } from '../terminal/terminal.ts'
+import { isUnavailable } from './unavailable.ts'
 
 /** Time between two reads of one deployment. Several deployments share this rate, up to the longest time. */
 const POLL_MS = 250
@@ -69,10 +70,6 @@ export async function waitUntilReady(
     if (!(await pause(pollMs, terminal.interrupted))) return EXIT.interrupted
   }
 }
-
-/** True for temporary failures. The wait continues, because an acknowledged write survives a control-plane restart. */
-const isUnavailable = (failure: Failure): boolean =>
-  failure.kind === 'unreachable' || (failure.kind === 'rejected' && failure.status === 503)
 
 async function observeAll(
   client: Client,

@@ -1,6 +1,6 @@
 // Resolves the digests of images whose registry did not answer at admission. The registry is asked until it answers, and
-// all replicas of the deployment, or all attempts of the job, then use that digest. The spec stays unchanged; only the digest is stored. See
-// docs/design/admission.md#image-checks
+// all replicas of the deployment, or all attempts of the job, then use that digest. The spec stays unchanged; only the
+// digest is stored. See docs/design/admission.md#image-checks
 
 import { isFinalPhase, isJobId, type TenantId } from '@holdfast/contract'
 import { parseImageReference } from '@holdfast/core'

@@ -27,7 +27,7 @@ export async function getJob(store: Store, tenant: TenantId, id: string): Promis
   return found === undefined ? jobNotFound(id) : done(jobView(store, tenant, found))
 }
 
-/** The newest job comes first. */
+/** One page of the jobs, in the order of their ids, which is the order of creation. */
 export async function listJobs(
   store: Store,
   tenant: TenantId,

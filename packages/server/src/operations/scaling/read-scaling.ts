@@ -43,8 +43,8 @@ export async function scalingView(
 }
 
 /**
- * What the loop would decide now. Only the owner of the shard knows the values of the delay, so lower usage is always
- * shown as waiting for it.
+ * Decides as the loop would now. Only the process that owns the shard knows the usage since the delay began, so lower
+ * usage is always shown as waiting for the delay.
  */
 export async function scalingStatus(
   deps: ReadScalingDeps,
