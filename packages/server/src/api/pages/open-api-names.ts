@@ -109,7 +109,7 @@ import {
   writtenShape,
   writtenVolumeShape,
 } from '@holdfast/contract'
-import { deploymentChangeShape, newDeploymentShape, newJobShape } from '../routes/sent-deployment.ts'
+import { deploymentChangeShape, newDeploymentShape, newJobShape } from '../sent-deployment.ts'
 
 const NAMED: { readonly [name: string]: Shape<unknown> } = {
   Alteration: alterationShape,

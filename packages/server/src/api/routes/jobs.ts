@@ -20,9 +20,9 @@ import { readJobLogs } from '../../operations/jobs/read-job-logs.ts'
 import { getJob, listJobs, readJobWhy } from '../../operations/jobs/read-jobs.ts'
 import { type Endpoint, endpoint, listEndpoint, param } from '../endpoint.ts'
 import { kept, respondOnce } from '../idempotent.ts'
+import { newJobShape } from '../sent-deployment.ts'
 import { ADMISSION_CODES } from './deployment-responses.ts'
 import { NDJSON, streamLines } from './logs.ts'
-import { newJobShape } from './sent-deployment.ts'
 
 const JOBS = '/api/v1/jobs'
 const ONE = `${JOBS}/{id}`
