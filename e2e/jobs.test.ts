@@ -202,13 +202,14 @@ async function runAll(): Promise<string[]> {
 async function checkEnd(number: number, id: string): Promise<void> {
   const kind = kindOf(number)
   const status = await statusOf(id)
-  const about = `job ${number}: ${JSON.stringify(status)}`
+  const listed = await api().get(`/api/v1/events?subject=${id}&limit=500`)
+  const told = Object.values(Object(listed.body['items'])).map(Object)
+  const about = `job ${number}: ${JSON.stringify(status)}; events: ${JSON.stringify(told)}`
   expect(status?.phase, about).toBe(kind.phase)
   if (kind.exitCode !== undefined) expect(status?.exitCode, about).toBe(kind.exitCode)
   if (kind.attempts !== undefined) expect(status?.attempts, about).toBe(kind.attempts)
   expect(status?.attempts ?? 0, about).toBeLessThanOrEqual(Number(Object(kind.spec).retries ?? 0) + 1)
-  const listed = await api().get(`/api/v1/events?subject=${id}&limit=500`)
-  const types = Object.values(Object(listed.body['items'])).map((event) => String(Object(event).type))
+  const types = told.map(({ type }) => String(type))
   expect(
     types.filter((type) => FINAL_EVENTS.includes(type)),
     about,

@@ -3,9 +3,12 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { readCommandLine } from './command/command-line.ts'
+import { ActionError, failAs } from './converge/action-error.ts'
 import { createLimit } from './converge/limit.ts'
 import { createRetryBackoff, environmentDelay, retryDelay } from './converge/retry-backoff.ts'
+import { failureKind } from './converge/workers.ts'
 import { desiredItem } from './fixtures/agent.fixture.ts'
+import { EngineError, type EngineFault } from './ports/engine.ts'
 
 const IMAGE = `registry.example.com/web@sha256:${'a'.repeat(64)}`
 
@@ -64,6 +67,26 @@ test('retries an unavailable environment after 5, 10, 20 and at most 30 seconds,
   // Failures of different kinds are counted separately.
   expect([note('other'), note('environment')]).toEqual([625, 5000])
   expect([environmentDelay(1, 0), environmentDelay(9, 0)]).toEqual([3750, 22_500])
+})
+
+test('counts a start that the engine refused, but not the engine that did not answer before', async () => {
+  const item = desiredItem(IMAGE)
+  const desired = new Map([[item.assignmentId, item]])
+  const backoff = createRetryBackoff(
+    desired,
+    () => 0,
+    () => 0,
+  )
+  const failWith = async (fault: EngineFault): Promise<number> => {
+    const failed = failAs('start_failed', Promise.reject(new EngineError(fault, 'no')))
+    const error: unknown = await failed.catch((thrown: unknown) => thrown)
+    backoff.recordFailure(item.assignmentId, failureKind(error))
+    return error instanceof ActionError ? backoff.failuresOf(item.assignmentId) : 0
+  }
+  const faults = ['unavailable', 'timeout', 'failed', 'failed'] as const
+  const counted: number[] = []
+  for (const fault of faults) counted.push(await failWith(fault))
+  expect(counted).toEqual([0, 0, 1, 2])
 })
 
 const ENROLL = ['enroll', '--server', 'https://h', '--name', 'n1', '--token', 't']

@@ -21,16 +21,16 @@ export const environmentDelay = (count: number, random: number): number =>
 
 /**
  * Kind of a failure. `final`: a retry cannot succeed. `environment`: the container's environment is unavailable. `volume`: a
- * volume cannot be mounted. `lease`: a volume must not be written.
+ * volume cannot be mounted. `lease`: a volume must not be written. `engine`: the engine does not answer.
  */
-export type FailureKind = 'final' | 'environment' | 'volume' | 'lease' | 'other'
+export type FailureKind = 'final' | 'environment' | 'volume' | 'lease' | 'engine' | 'other'
 
 type Desired = ReadonlyMap<AssignmentId, DesiredItem>
 
 export interface RetryBackoff {
   /** Records a failure and returns the delay until the next attempt; infinite after a final failure. */
   recordFailure(id: AssignmentId, kind: FailureKind): number
-  /** The number of failures of the assignment in a row. */
+  /** The number of the assignment's latest failures that are of one kind. */
   failuresOf(id: AssignmentId): number
   clear(id: AssignmentId): void
   /** Ends the backoff after failures of a kind, of all assignments or those selected. Returns the assignments that waited. */
@@ -45,6 +45,7 @@ const DELAYS: { readonly [kind in FailureKind]: (count: number, random: number) 
   environment: environmentDelay,
   volume: retryDelay,
   lease: retryDelay,
+  engine: retryDelay,
   other: retryDelay,
 }
 

@@ -13,7 +13,7 @@ import {
 } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import type { ViewChange } from '../observe/replica-status-table.ts'
-import { EngineError } from '../ports/engine.ts'
+import { EngineError, isFault } from '../ports/engine.ts'
 import { NoSessionError, type Session } from '../ports/session.ts'
 import { ActionError } from './action-error.ts'
 import { createLimit } from './limit.ts'
@@ -69,7 +69,7 @@ export function createWorkers(deps: WorkerDeps): Workers {
   function fail(id: AssignmentId, action: NodeAction, error: unknown): void {
     const failure = error instanceof ActionError ? error : undefined
     changed.delete(id)
-    const retryMs = backoff.recordFailure(id, kindOf(error))
+    const retryMs = backoff.recordFailure(id, failureKind(error))
     if (failure !== undefined) statuses.update(id, troubleOf(failure, backoff.failuresOf(id)))
     const about = { reason: failure?.reason, message: safeMessage(action, error), retryMs }
     log.warn({ assignment: id, action: action.kind, ...about }, 'action failed')
@@ -142,8 +142,10 @@ const troubleOf = ({ reason, about, cause }: ActionError, attempts: number): Vie
   cause: cause instanceof EngineError ? cleanCause(cause.message) : '',
 })
 
-function kindOf(error: unknown): FailureKind {
+/** An engine that does not answer has refused nothing, so its silence must not count as failed starts. */
+export function failureKind(error: unknown): FailureKind {
   if (error instanceof NoSessionError) return 'environment'
+  if (isFault(error, 'unavailable', 'timeout')) return 'engine'
   if (!(error instanceof ActionError)) return 'other'
   if (error.final) return 'final'
   if (error.reason === VOLUME_NOT_MOUNTED) return 'volume'

@@ -8,16 +8,22 @@ import { inTenant, placementAt } from '@holdfast/server/store/transaction'
 import type { Lab } from '@holdfast/testkit'
 
 export interface HistoryCheck {
-  /** Ends the checks. Throws an error with all violations, if there were any. */
+  /** Checks what this store is told from now on, such as that of a server that replaced the one before. */
+  follow(store: Store): void
+  /** Ends the checks of the store followed now. Throws an error with all violations, if there were any. */
   finish(tenantIds: { readonly [tenant: string]: string }): Promise<void>
 }
 
+type Changes = Parameters<Parameters<Store['subscribe']>[0]>[0]
+
 const LABELS = '{{.Label "holdfast.io/tenant"}} {{.Label "holdfast.io/assignment"}}'
 
-export function checkHistory(store: Store, lab: Lab): HistoryCheck {
+export function checkHistory(lab: Lab): HistoryCheck {
   const found: string[] = []
+  // Counted over all stores: after the last restart of the servers there may be nothing left to place.
   let seen = 0
-  const unsubscribe = store.subscribe((changes) => {
+  let unsubscribe = (): void => {}
+  const check = (store: Store, changes: Changes): void => {
     for (const { kind, key } of changes) {
       if (kind !== 'put' || key.folder !== placements.folder || key.tenant === undefined) continue
       const placed = store.get(placementAt(key.tenant, asOwner(key.id)))?.record.assignments ?? []
@@ -26,8 +32,12 @@ export function checkHistory(store: Store, lab: Lab): HistoryCheck {
         if (store.get(inTenant(key.tenant, nodes, nodeId)) === undefined)
           found.push(`${id} of tenant ${key.tenant} is on ${nodeId}, which belongs to another tenant`)
     }
-  })
+  }
   return {
+    follow(store) {
+      unsubscribe()
+      unsubscribe = store.subscribe((changes) => check(store, changes))
+    },
     async finish(tenantIds) {
       unsubscribe()
       for (const node of lab.nodes.filter(isOn))

@@ -73,7 +73,8 @@ const TENANTS = ['acme', 'globex'] as const
 export async function startLabPlatform(options: LabPlatformOptions): Promise<LabPlatform> {
   const agents = createLabAgents(undefined, options.poolSize, options.agents)
   const { etcd, lab, certificates, platform } = await prepareLab(options, agents)
-  let history = checkHistory(platform.server.store, lab)
+  const history = checkHistory(lab)
+  history.follow(platform.server.store)
   const tls = { cert: certificates.path('server.crt'), key: certificates.path('server.key') }
   let gateway = await startReplica(platform, {}, { host: lab.hostAddress, tls })
   let front: Pick<Replica, 'server' | 'stop'> = platform
@@ -84,7 +85,7 @@ export async function startLabPlatform(options: LabPlatformOptions): Promise<Lab
       gatewayAgain(settings),
       startReplica(platform, settings, { port: portOf(platform) }),
     ])
-    history = checkHistory(front.server.store, lab)
+    history.follow(front.server.store)
   }
   const { reference: image } = await lab.registry.pushBusyboxImage('acme/web', '1.0')
   const api = (tenant: string) =>
