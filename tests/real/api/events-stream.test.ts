@@ -3,7 +3,7 @@
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import type { ListedEvent, TenantId } from '@holdfast/contract'
+import { AGENT_PATH, AGENT_SUBPROTOCOL, type ListedEvent, type TenantId } from '@holdfast/contract'
 import { STREAMS_PER_TOKEN } from '@holdfast/server/api/streams/open-streams'
 import { recordEvent } from '@holdfast/server/operations/record-write'
 import { events } from '@holdfast/server/store/records'
@@ -305,17 +305,42 @@ test('readers that stop reading do not delay other readers, however many events 
   for (const socket of sockets) socket.destroy()
 })
 
+/** Sends the upgrade request of an agent without its last line. */
+async function beginUpgrade(listen: { readonly host: string; readonly port: number }) {
+  const socket = connect(listen)
+  let received = ''
+  socket.on('data', (data) => {
+    received += data
+  })
+  socket.on('error', () => {})
+  const headers = ['Host: x', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13']
+  const agent = [
+    `Sec-WebSocket-Key: ${Buffer.alloc(16).toString('base64')}`,
+    `Sec-WebSocket-Protocol: ${AGENT_SUBPROTOCOL}`,
+  ]
+  socket.write(`${[`GET ${AGENT_PATH} HTTP/1.1`, ...headers, ...agent].join('\r\n')}\r\n`)
+  await once(socket, 'connect')
+  return { socket, received: () => received }
+}
+
 test('the server stops while readers are connected, and closes each stream cleanly', {
   timeout: 30_000,
 }, async () => {
-  const own = await startPlatform()
+  const own = await startPlatform({ settings: { roles: ['api', 'broker', 'gateway'] } })
   const reader = await follow(own.acme.token, {}, own.baseUrl)
   // A connection without a request, like an idle connection in a client's pool.
   const silent = connect(own.config.listen)
   await once(silent, 'connect')
+  // A request that is never complete, and an agent whose upgrade arrives when the server is already stopping.
+  const [unfinished, late] = [await beginUpgrade(own.config.listen), await beginUpgrade(own.config.listen)]
+  // When this is answered, the server has read what was sent before.
+  await fetch(`${own.baseUrl}/healthz`)
   const began = performance.now()
-  await own.stop()
-  expect(performance.now() - began).toBeLessThan(10_000)
+  const stopped = own.stop()
+  late.socket.write('\r\n')
+  await stopped
+  expect(performance.now() - began).toBeLessThan(20_000)
+  expect([late.received(), unfinished.received()]).toEqual([expect.stringContaining('HTTP/1.1 503 '), ''])
   await waitUntil(() => reader.ended, { what: 'the end' })
   expect(reader.text).toContain(': stream ended by the server')
 })

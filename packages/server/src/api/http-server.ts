@@ -71,6 +71,8 @@ interface HttpContext extends HttpServerOptions {
 const REQUEST_TIMEOUT_MS = 30_000
 const HEADERS_TIMEOUT_MS = 10_000
 const TIMEOUT_CHECK_MS = 2_000
+/** How long a stopping server waits for pending requests. */
+const STOP_MS = 8_000
 /** Idle timeout of connections, longer than in common proxies, so that the proxy closes an idle connection first. */
 const KEEP_ALIVE_MS = 72_000
 
@@ -117,17 +119,22 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
 }
 
 /**
- * Closes connections without a request when the server stops. Node does not treat such connections as idle, so they would
- * delay the stop until their keep-alive time is over.
+ * Closes connections without a request when the server stops. Node does not treat such connections as idle, and no longer
+ * limits the time of a request, so one connection could delay the stop without end.
  */
 function closeUnusedConnections(app: FastifyInstance, secure: boolean): void {
   const open = new Set<Socket>()
+  let isStopping = false
   app.server.on(secure ? 'secureConnection' : 'connection', (socket: Socket) => {
     open.add(socket)
     socket.once('close', () => open.delete(socket))
+    // Its handshake began before the stop.
+    if (isStopping) socket.destroy()
   })
   app.addHook('preClose', async () => {
+    isStopping = true
     for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
+    setTimeout(() => app.server.closeAllConnections(), STOP_MS).unref()
   })
 }
 
@@ -144,7 +151,7 @@ function openServer({ headerBytes, tls }: HttpServerOptions, handler: RequestLis
   }
   return tls === undefined
     ? createServer(settings, handler)
-    : createTlsServer({ ...settings, ...tls, minVersion: 'TLSv1.2' }, handler)
+    : createTlsServer({ ...settings, ...tls, minVersion: 'TLSv1.2', handshakeTimeout: STOP_MS }, handler)
 }
 
 /** Adds the checks that run before a body is read: the caller's token, then the path, then the caller's permission. */

@@ -60,7 +60,8 @@ const MAX_WAITING = 1_000
 
 export function createGateway(deps: GatewayDeps): Gateway {
   const context: GatewayContext = { ...deps, times: { ...DEFAULT_TIMES, ...deps.times }, counts: newCounts() }
-  const parts = createParts(context)
+  const closing = new AbortController()
+  const parts = createParts(context, closing.signal)
   const { held, index, directory } = parts
   const deltas = createDeltas(parts)
   const unsubscribe = deps.store.subscribe((changes) => {
@@ -97,6 +98,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       return [...held.all.values()].filter(({ socket }) => socket !== undefined).length
     },
     close() {
+      closing.abort()
       unsubscribe()
       stopSweeps()
       deltas.close()
@@ -111,7 +113,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   }
 }
 
-function createParts(context: GatewayContext): GatewayParts {
+function createParts(context: GatewayContext, closing: AbortSignal): GatewayParts {
   const held = createHeldSessions(context, (session) => {
     calls.abandon(session)
     endStreams(session)
@@ -136,6 +138,7 @@ function createParts(context: GatewayContext): GatewayParts {
     usage,
     sessionLimit: createSessionRateLimit(context.times.reopenMs),
     waiting: new Set(),
+    closing,
   }
 }
 
@@ -165,7 +168,8 @@ function upgrade(
   return true
 }
 
-function upgradeFault({ waiting }: GatewayParts, { headers }: IncomingMessage): number | undefined {
+function upgradeFault({ waiting, closing }: GatewayParts, { headers }: IncomingMessage): number | undefined {
+  if (closing.aborted) return 503
   const offered = String(headers['sec-websocket-protocol'] ?? '').split(',')
   if (!offered.some((name) => name.trim() === AGENT_SUBPROTOCOL)) return 400
   // At the limit, the oldest socket without a hello is closed, so that idle sockets cannot lock out new agents.

@@ -31,4 +31,6 @@ export interface GatewayParts {
   readonly sessionLimit: SessionRateLimit
   /** Sockets that have not sent a hello yet. */
   readonly waiting: Set<Connection>
+  /** Aborted when the server stops; an agent that connects later would keep it from stopping. */
+  readonly closing: AbortSignal
 }
