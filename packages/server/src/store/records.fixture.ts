@@ -1,8 +1,16 @@
 // Valid records for tests of the store.
 
 import { randomUUID } from 'node:crypto'
-import type { DeploymentSpec, DeploymentUid, TenantId, TokenId, TransactionId } from '@holdfast/contract'
-import { audit, deployments, type StoredDeployment } from './records.ts'
+import {
+  asJobId,
+  type DeploymentSpec,
+  type DeploymentUid,
+  type JobSpec,
+  type TenantId,
+  type TokenId,
+  type TransactionId,
+} from '@holdfast/contract'
+import { audit, deployments, type StoredDeployment, type StoredJob } from './records.ts'
 import { inTenant, type Transaction } from './transaction.ts'
 
 const TIME = '2026-01-01T00:00:00.000Z'
@@ -33,6 +41,21 @@ export const aDeployment = (name: string, changes: Partial<StoredDeployment> = {
   slot: 0,
   tx: '' as TransactionId,
   deleting: false,
+  ...changes,
+})
+
+const JOB_SPEC: JobSpec = {
+  ...{ kind: 'Job', name: 'migrate', image: 'registry.example.com:443/migrate:1' },
+  ...{ secrets: [], resources: { cpuMillis: 1000, memoryBytes: 0 }, stopGracePeriod: '10s' },
+  ...{ timeout: '1h', retries: 0, onNodeLoss: 'wait' },
+}
+
+/** A job that was created and has no attempt yet. */
+export const aJob = (spec: Partial<JobSpec> = {}, changes: Partial<StoredJob> = {}): StoredJob => ({
+  ...{ v: 1, id: asJobId('job_01JCPZ0000000000000000000A'), spec: { ...JOB_SPEC, ...spec } },
+  ...{ digest: `sha256:${'d'.repeat(64)}`, revision: 1, createdAt: TIME, slot: 0, phase: 'pending' },
+  ...{ reason: '', unplaced: '', cancelled: false, attempts: 0, failures: 0, nodeId: null, nodeName: null },
+  ...{ startedAt: null, finishedAt: null, exitCode: null },
   ...changes,
 })
 

@@ -6,7 +6,6 @@ import {
   asJobId,
   asVolumeId,
   consumerOf,
-  type JobSpec,
   type Observation,
   ownerOf,
   type TenantId,
@@ -15,7 +14,7 @@ import { createMemoryKeyspace } from '@holdfast/simulation/memory/keyspace'
 import { nodeId, openOver, putTenant, write } from '@holdfast/simulation/memory/store-over-memory.fixture'
 import { afterEach, expect, test } from 'vitest'
 import { slotId } from '../../../quotas/slots.ts'
-import { someTenant } from '../../../store/records.fixture.ts'
+import { aJob, someTenant } from '../../../store/records.fixture.ts'
 import {
   credentials,
   events,
@@ -32,7 +31,7 @@ import { startPlacing } from '../place-deployments.ts'
 
 const START = Date.parse('2026-01-01T00:00:00.000Z')
 const PATIENCE = { timeout: 15_000 }
-const ID = asJobId('job_01JCPZ0000000000000000000A')
+const ID = aJob().id
 const OWNER = ownerOf('job', ID)
 const VOLUME = asVolumeId('vol_01JCPZ0000000000000000000A')
 const ends: (() => unknown)[] = []
@@ -40,19 +39,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
 
-const SPEC: JobSpec = {
-  ...{ kind: 'Job', name: 'migrate', image: 'registry.example.com:443/migrate:1' },
-  ...{ secrets: [], resources: { cpuMillis: 1000, memoryBytes: 0 }, stopGracePeriod: '10s' },
-  ...{ timeout: '1h', retries: 0, onNodeLoss: 'wait' },
-}
 const SECRET = { name: 'DB', vault_path: 'deployments/db', anchor: 'external', rotation: 'restart' }
-
-const newJob = (spec: Partial<JobSpec> = {}): StoredJob => ({
-  ...{ v: 1, id: ID, spec: { ...SPEC, ...spec }, digest: `sha256:${'d'.repeat(64)}` },
-  ...{ revision: 1, createdAt: new Date(START).toISOString(), slot: 0, phase: 'pending', reason: '' },
-  ...{ unplaced: '', cancelled: false, attempts: 0, failures: 0, nodeId: null, nodeName: null },
-  ...{ startedAt: null, finishedAt: null, exitCode: null },
-})
 
 async function start(job: StoredJob, capabilities: readonly string[] = AGENT_CAPABILITIES) {
   const keyspace = createMemoryKeyspace()
@@ -137,12 +124,12 @@ const ended = (code: number, gone = false): Partial<Observation> => ({
 })
 
 test('a job that succeeds frees its slot, and its placement goes with its container', async () => {
-  const world = await start(newJob())
+  const world = await start(aJob())
   const first = await world.attempt(1)
   expect(first.nodeId).toBe(nodeId)
   const { templates, resources } = world.user.get(placementAt(world.tenant, OWNER))?.record ?? {}
   expect(templates?.[first.templateHash]).toMatchObject({ runs: 'once', name: 'migrate' })
-  expect(resources).toEqual(SPEC.resources)
+  expect(resources).toEqual(aJob().spec.resources)
   await world.report(first, {})
   await world.until('running')
   await world.report(first, ended(0))
@@ -157,7 +144,7 @@ test('a job that succeeds frees its slot, and its placement goes with its contai
 })
 
 test('the next attempt starts after its time, and only once the container before is gone', async () => {
-  const world = await start(newJob({ retries: 1 }))
+  const world = await start(aJob({ retries: 1 }))
   const first = await world.attempt(1)
   await world.report(first, ended(3))
   await world.until('pending backoff')
@@ -173,7 +160,7 @@ test('the next attempt starts after its time, and only once the container before
 })
 
 test('a job is stopped at the end of its time', async () => {
-  const world = await start(newJob())
+  const world = await start(aJob())
   const first = await world.attempt(1)
   await world.report(first, {})
   await world.until('running')
@@ -185,7 +172,7 @@ test('a job is stopped at the end of its time', async () => {
 })
 
 test('a cancelled job is stopped, and ends with its container', async () => {
-  const world = await start(newJob())
+  const world = await start(aJob())
   const first = await world.attempt(1)
   await world.report(first, {})
   await world.until('running')
@@ -201,7 +188,7 @@ test('a cancelled job is stopped, and ends with its container', async () => {
 })
 
 test('a job without a node waits, and starts when a node fits', async () => {
-  const world = await start(newJob(), [])
+  const world = await start(aJob(), [])
   await world.until('pending unschedulable')
   expect(world.read()?.unplaced).not.toBe('')
   await world.state(AGENT_CAPABILITIES)
@@ -210,11 +197,11 @@ test('a job without a node waits, and starts when a node fits', async () => {
 })
 
 test('two jobs do not share capacity', async () => {
-  const world = await start(newJob())
+  const world = await start(aJob())
   await world.attempt(1)
   const other = asJobId('job_01JCPZ0000000000000000000B')
   await write(world.user, (transaction) =>
-    transaction.put(inTenant(world.tenant, jobs, other), { ...newJob(), id: other, slot: 1 }),
+    transaction.put(inTenant(world.tenant, jobs, other), { ...aJob(), id: other, slot: 1 }),
   )
   const seen = () => world.user.get(inTenant(world.tenant, jobs, other))?.record.reason
   await expect.poll(seen, PATIENCE).toBe('unschedulable')
@@ -222,7 +209,7 @@ test('two jobs do not share capacity', async () => {
 
 test('a job that ends releases its secrets and volumes', async () => {
   const volumes = [{ volume: VOLUME, target: '/data', type: 'tmpfs' as const, readOnly: false }]
-  const world = await start(newJob({ secrets: [SECRET], volumes }), [])
+  const world = await start(aJob({ secrets: [SECRET], volumes }), [])
   await world.until('pending unschedulable')
   await write(world.user, (transaction) => {
     transaction.put(inTenant(world.tenant, credentials, 'db'), {
@@ -246,7 +233,7 @@ test('a job that ends releases its secrets and volumes', async () => {
 })
 
 test('the container of a job whose record is gone is removed', async () => {
-  const world = await start(newJob())
+  const world = await start(aJob())
   const first = await world.attempt(1)
   await write(world.user, (transaction) => transaction.delete(inTenant(world.tenant, jobs, ID)))
   await expect.poll(world.assignments, PATIENCE).toEqual(['removed'])

@@ -175,8 +175,11 @@ async function carryOut(world: World, written: OverlayStore, pause: Pause): Prom
       queued.delete(key)
       const work = readWorkKey(key)
       if (work.kind === 'node') await finishLeaving(world.controller, work)
-      else if (work.kind === 'job') await reconcileJob(world.controller, work)
-      else decide(world, work.name)
+      else if (work.kind === 'job') {
+        await reconcileJob(world.controller, work)
+        // The simulated agents remove the containers of ended jobs, so that others may use their capacity.
+        changed.add(ownerOf('job', work.id))
+      } else decide(world, work.name)
     }
     while (queued.size === 0 && agents.step(changed));
     if (queued.size === 0) {

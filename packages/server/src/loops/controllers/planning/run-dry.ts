@@ -6,7 +6,8 @@ import type { RolloutPlanned, TenantId } from '@holdfast/contract'
 import { type PlannedDeployment, plannedEffects, plannedSteps } from '@holdfast/core/placement'
 import { done, limited } from '../../../operations/caller.ts'
 import type { PlannedChange, RunDry } from '../../../operations/dry-runs.ts'
-import { createOverlayStore } from '../../../store/overlay-store.ts'
+import { cancelJobs } from '../../../operations/jobs/cancel-job.ts'
+import { createOverlayStore, type OverlayStore } from '../../../store/overlay-store.ts'
 import { tenants } from '../../../store/records.ts'
 import { globally } from '../../../store/transaction.ts'
 import { markDeployments } from '../../finish-removals.ts'
@@ -23,14 +24,19 @@ export function createRunDry(deps: PlanAheadDeps): RunDry {
     const written = createOverlayStore(before, deps.ids)
     const outcome = await act(written)
     if (!outcome.ok) return outcome
-    // The loop that finishes removals would mark the deployments of a tenant that is being deleted.
-    if (written.get(globally(tenants, tenant))?.record.deleting) await markDeployments(written, tenant)
+    if (written.get(globally(tenants, tenant))?.record.deleting) await endWorkloads(written, tenant)
     const after = createOverlayStore(before, deps.ids)
     const planned = await lane(tenant, () => planAhead(deps, tenant, after, written))
     if (planned === undefined) return limited('Authorization', RETRY_SECONDS)
-    const change = withJobs(changeOf(planned), written, after, tenant)
+    const change = withJobs(changeOf(planned), before, after, tenant)
     return done({ value: outcome.value, change, after })
   }
+}
+
+/** Does what the loop that finishes removals would do to the workloads of a tenant that is being deleted. */
+async function endWorkloads(store: OverlayStore, tenant: TenantId): Promise<void> {
+  await markDeployments(store, tenant)
+  await cancelJobs(store, tenant)
 }
 
 function changeOf(planned: readonly PlannedDeployment[]): PlannedChange {
