@@ -1,5 +1,5 @@
-// The volumes that move together: the replicated volumes that one deployment writes, by its spec or with a container of an
-// earlier revision, such as after a rollback.
+// The volumes that move together: the replicated volumes that one deployment or job writes, by its spec or with a
+// container of an earlier revision, such as after a rollback.
 
 import {
   isVolumeId,

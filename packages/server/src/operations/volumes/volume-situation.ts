@@ -10,23 +10,15 @@ import {
   VOLUMES,
   type VolumeId,
 } from '@holdfast/contract'
-import { anchorVolume, type CopyNode, isResident, placeCopies, type VolumeSituation } from '@holdfast/core'
+import { type CopyNode, isResident, placeCopies, type VolumeSituation } from '@holdfast/core'
 import { nodeFacts } from '../../scheduling/scheduling-facts.ts'
-import {
-  copyReportId,
-  copyReports,
-  deployments,
-  nodeNames,
-  nodes,
-  pools,
-  type StoredVolume,
-} from '../../store/records.ts'
+import { copyReportId, copyReports, nodeNames, nodes, pools, type StoredVolume } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { type Address, globally, inTenant } from '../../store/transaction.ts'
 import { claimOf } from '../nodes/claims.ts'
 import { isDraining } from '../nodes/drain-node.ts'
 import { demandOf, gatherVolumeFacts, withoutLeaving } from './volume-facts.ts'
-import { isUsedOn } from './volume-users.ts'
+import { isAnchored, isUsedOn } from './volume-users.ts'
 
 /** Reads one record: from the cache, or through a transaction that compares it at commit. */
 export type ReadRecord = <T>(address: Address<T>) => T | undefined
@@ -88,8 +80,3 @@ function offersOf({ store, read }: SituationDeps, tenant: TenantId, id: VolumeId
     return copies.filter(({ volume }) => volume === id).map(({ epoch, role }) => ({ nodeId, epoch, role }))
   })
 }
-
-const isAnchored = (store: Pick<Store, 'list'>, tenant: TenantId, id: string): boolean =>
-  store
-    .list(deployments, tenant)
-    .some(({ record }) => record.spec.secrets.some(({ anchor }) => anchorVolume(anchor) === id))

@@ -1,17 +1,30 @@
-// The deployments that mount a volume, and whether containers of them may still use it.
+// The deployments and jobs that mount a volume, and whether containers of them may still use it.
 
-import { isVolumeId, type NodeId, ownerOf, type TenantId, type VolumeId } from '@holdfast/contract'
-import { hasLostPrimaries } from '@holdfast/core'
+import {
+  type DeploymentSpec,
+  isFinalPhase,
+  isVolumeId,
+  jobIdOf,
+  type NodeId,
+  type Owner,
+  ownerOf,
+  type TenantId,
+  type VolumeId,
+} from '@holdfast/contract'
+import { anchorVolume, hasLostPrimaries, workloadSpec } from '@holdfast/core'
 import {
   deployments,
+  jobs,
   placements,
   type StoredDeployment,
+  type StoredJob,
   type StoredPlacement,
+  type StoredVolumeWriter,
   volumes,
   volumeWriters,
 } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
-import { inTenant, placementAt } from '../../store/transaction.ts'
+import { type Address, inTenant, placementAt } from '../../store/transaction.ts'
 
 type ReadStore = Pick<Store, 'get' | 'has' | 'list'>
 
@@ -29,40 +42,77 @@ const isUse =
   ({ volume, type, readOnly }: Mount): boolean =>
     volume === id && type !== 'tmpfs' && (access === 'any' || !readOnly)
 
-/** The deployments that mount the volume, whatever their number of replicas. */
-export const usersOf = (
-  store: Pick<Store, 'list'>,
-  tenant: TenantId,
-  id: VolumeId,
-  access: Access,
-): StoredDeployment[] =>
-  store
-    .list(deployments, tenant)
-    .map(({ record }) => record)
-    .filter(({ spec }) => spec.volumes?.some(isUse(id, access)))
+/** A deployment, or a job that has not ended, as it uses volumes. */
+export interface VolumeUser {
+  readonly owner: Owner
+  readonly spec: DeploymentSpec
+  /** The record that has the mounts. */
+  readonly address: Address<StoredDeployment> | Address<StoredJob>
+  /** Whether the workload demands a node for a container. */
+  readonly isStarted: boolean
+}
+
+function deploymentUser(tenant: TenantId, { uid, spec, deleting }: StoredDeployment): VolumeUser {
+  const isStarted = !deleting && spec.replicas > 0
+  const address = inTenant(tenant, deployments, spec.name)
+  return { owner: ownerOf('deployment', uid), spec, address, isStarted }
+}
+
+function jobUser(tenant: TenantId, { id, spec, phase }: StoredJob): VolumeUser {
+  const address = inTenant(tenant, jobs, id)
+  return { owner: ownerOf('job', id), spec: workloadSpec(spec), address, isStarted: !isFinalPhase(phase) }
+}
+
+/** Every deployment, and every job that has not ended. */
+function allUsers(store: Pick<Store, 'list'>, tenant: TenantId): VolumeUser[] {
+  const running = store.list(jobs, tenant).filter(({ record }) => !isFinalPhase(record.phase))
+  return [
+    ...store.list(deployments, tenant).map(({ record }) => deploymentUser(tenant, record)),
+    ...running.map(({ record }) => jobUser(tenant, record)),
+  ]
+}
+
+/** The workloads that mount the volume, whatever their number of replicas. */
+const usersOf = (store: Pick<Store, 'list'>, tenant: TenantId, id: VolumeId, access: Access): VolumeUser[] =>
+  allUsers(store, tenant).filter(({ spec }) => spec.volumes?.some(isUse(id, access)))
+
+/** Whether the data of a volume depends on the secret of a workload. */
+export const isAnchored = (store: Pick<Store, 'list'>, tenant: TenantId, id: string): boolean =>
+  allUsers(store, tenant).some(({ spec }) => spec.secrets.some(({ anchor }) => anchorVolume(anchor) === id))
 
 /**
- * The deployments that write the volume, by their specs or with a container that exists. The two differ after a rollback to a
- * revision with other mounts.
+ * The workloads that write the volume, by their specs or with a container that exists. The two differ after a rollback to a
+ * revision with other mounts, and after the end of a job.
  */
-export function writersOf(store: ReadStore, tenant: TenantId, id: VolumeId): StoredDeployment[] {
+export function writersOf(store: ReadStore, tenant: TenantId, id: VolumeId): VolumeUser[] {
   const bySpec = usersOf(store, tenant, id, 'write')
   const claim = store.get(inTenant(tenant, volumeWriters, id))?.record
-  if (claim === undefined || bySpec.some(({ spec }) => spec.name === claim.name)) return bySpec
-  const claimant = store.get(inTenant(tenant, deployments, claim.name))?.record
+  if (claim === undefined || bySpec.some(({ owner }) => owner === claim.owner)) return bySpec
+  const claimant = claimantOf(store, tenant, claim)
   return claimant !== undefined && writtenBy(store, tenant, claimant).includes(id)
     ? [...bySpec, claimant]
     : bySpec
 }
 
-/** The volumes that a deployment writes, by its spec and with its containers that may exist and can still write. */
+function claimantOf(
+  store: ReadStore,
+  tenant: TenantId,
+  { owner, name }: StoredVolumeWriter,
+): VolumeUser | undefined {
+  const jobId = jobIdOf(owner)
+  const job = jobId && store.get(inTenant(tenant, jobs, jobId))?.record
+  if (job !== undefined) return jobUser(tenant, job)
+  const found = store.get(inTenant(tenant, deployments, name))?.record
+  return found === undefined ? undefined : deploymentUser(tenant, found)
+}
+
+/** The volumes that a workload writes, by its spec and with its containers that may exist and can still write. */
 export function writtenBy(
   store: ReadStore,
   tenant: TenantId,
-  { uid, spec }: Pick<StoredDeployment, 'uid' | 'spec'>,
+  { owner, spec }: Pick<VolumeUser, 'owner' | 'spec'>,
 ): VolumeId[] {
-  const { assignments, templates } =
-    store.get(placementAt(tenant, ownerOf('deployment', uid)))?.record ?? NOT_PLACED
+  const { assignments, templates } = store.get(placementAt(tenant, owner))?.record ?? NOT_PLACED
   const primaryOf = (id: string) =>
     isVolumeId(id) ? store.get(inTenant(tenant, volumes, id))?.record.primary : undefined
   const placed = assignments.flatMap(({ templateHash, nodeId }) => {
@@ -90,8 +140,8 @@ export function isUsedOn(
 ): boolean {
   const mounts = (placement: StoredPlacement) => mountsOn(placement, id, nodeId, access)
   if (store.list(placements, tenant).some(({ record }) => mounts(record))) return true
-  return usersOf(store, tenant, id, access).some(({ uid }) => {
-    const address = placementAt(tenant, ownerOf('deployment', uid))
+  return usersOf(store, tenant, id, access).some(({ owner }) => {
+    const address = placementAt(tenant, owner)
     const placement = store.get(address)?.record
     if (placement === undefined) return store.has(address)
     return placement.assignments.some((assignment) => assignment.nodeId === nodeId)

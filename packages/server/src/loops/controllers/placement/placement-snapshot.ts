@@ -3,7 +3,7 @@
 
 import { hash } from 'node:crypto'
 import { type AssignmentId, ownerOf, type ResidencyRules, type TenantId } from '@holdfast/contract'
-import { anchorVolume, type Dependency, desiredReplicas } from '@holdfast/core'
+import { type Dependency, desiredReplicas } from '@holdfast/core'
 import {
   type PlacementPlan,
   type PlacementSnapshot,
@@ -12,6 +12,7 @@ import {
 } from '@holdfast/core/placement'
 import { isLost } from '../../../liveness/node-status.ts'
 import { claimsOf } from '../../../operations/deployments/write/claim-volumes.ts'
+import { isAnchored } from '../../../operations/volumes/volume-users.ts'
 import { targetOf } from '../../../scheduling/revision-target.ts'
 import { workloadOf } from '../../../scheduling/scheduling-facts.ts'
 import { deployments, observations, type StoredDeployment, volumes } from '../../../store/records.ts'
@@ -74,12 +75,9 @@ export function volumeAt(store: SnapshotDeps['store'], tenant: TenantId, id: str
     sizeBytes: spec.sizeBytes,
     primary,
     replicas: copies.filter(({ role }) => role === 'replica'),
-    isAnchored: () => store.list(deployments, tenant).some(({ record }) => isAnchoredBy(record, id)),
+    isAnchored: () => isAnchored(store, tenant, id),
   }
 }
-
-const isAnchoredBy = ({ spec }: StoredDeployment, id: string): boolean =>
-  spec.secrets.some(({ anchor }) => anchorVolume(anchor) === id)
 
 function findDependency(store: Pick<Store, 'get'>, tenant: TenantId, name: string): Dependency | undefined {
   const other = store.get(inTenant(tenant, deployments, name))?.record

@@ -1,14 +1,20 @@
 // The volumes whose data depends on a credential, with the nodes of their copies.
 
-import { isVolumeId, type TenantId, type VolumeId } from '@holdfast/contract'
+import { type DeploymentSpec, isVolumeId, type TenantId, type VolumeId } from '@holdfast/contract'
 import { type AnchoredVolume, anchorVolume, promotableCopies } from '@holdfast/core'
-import { nodes, type StoredDeployment, type StoredVolume, volumes } from '../../../store/records.ts'
+import { nodes, type StoredVolume, volumes } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
 import { inTenant } from '../../../store/transaction.ts'
 import { namesOfNodes } from '../../volumes/volume-view.ts'
 
-/** The volumes that depend on the secret at the path in one deployment. */
-export const anchorsOf = ({ spec }: StoredDeployment, path: string): VolumeId[] =>
+/** A deployment or job that refers to the secret. */
+export interface Referring {
+  readonly spec: Pick<DeploymentSpec, 'secrets'>
+  readonly deleting?: boolean
+}
+
+/** The volumes that depend on the secret at the path in one workload. */
+export const anchorsOf = ({ spec }: Referring, path: string): VolumeId[] =>
   spec.secrets
     .filter(({ vault_path }) => vault_path === path)
     .map(({ anchor }) => anchorVolume(anchor))
@@ -19,7 +25,7 @@ export function anchoredVolumes(
   store: Pick<Store, 'get'>,
   tenant: TenantId,
   path: string,
-  consumers: readonly StoredDeployment[],
+  consumers: readonly Referring[],
 ): AnchoredVolume[] {
   const ids = new Set(consumers.flatMap((each) => (each.deleting ? [] : anchorsOf(each, path))))
   return [...ids]

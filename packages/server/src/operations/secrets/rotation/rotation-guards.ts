@@ -20,13 +20,14 @@ import {
   placements,
   type StoredCredential,
   type StoredDeployment,
+  type StoredJob,
   type StoredObservation,
   type StoredPlacement,
 } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
 import { inTenant, placementAt } from '../../../store/transaction.ts'
 import { pathOf } from '../versions/version-uses.ts'
-import { anchoredVolumes, anchorsOf } from './anchored-volumes.ts'
+import { anchoredVolumes, anchorsOf, type Referring } from './anchored-volumes.ts'
 import { containerProof, containerVersions, knownProofKey } from './proof.ts'
 
 type StoreReader = Pick<Store, 'get' | 'list'>
@@ -58,7 +59,10 @@ export function gatherRotation(
   const recordOf = (name: string) =>
     changed?.spec.name === name ? changed : store.get(inTenant(tenant, deployments, name))?.record
   const former = formerConsumers(store, tenant, credential)
-  const referring = credential.consumers.flatMap((consumer) => recordOf(consumerName(consumer)) ?? [])
+  const referring = credential.consumers.flatMap(
+    (consumer): Referring | readonly [] =>
+      jobOf(store, tenant, consumer) ?? recordOf(consumerName(consumer)) ?? [],
+  )
   return {
     rotation: credential.rotation,
     versions: credential.versions.map(({ version }) => version),
@@ -108,16 +112,20 @@ function gatherJob(
   credential: StoredCredential,
   consumer: Consumer,
 ): GatheredConsumer | undefined {
-  const id = consumingJob(consumer)
-  const job = id && store.get(inTenant(tenant, jobs, id))?.record
-  if (id === undefined || job === undefined) return undefined
-  const placement = store.get(placementAt(tenant, ownerOf('job', id)))?.record
+  const job = jobOf(store, tenant, consumer)
+  if (job === undefined) return undefined
+  const placement = store.get(placementAt(tenant, ownerOf('job', job.id)))?.record
   const pin = pinOf(job.pins, pathOf(credential)) ?? credential.initial
   const held = new Set([
     ...(placement === undefined ? [] : heldVersions(credential, placement)),
     ...(pin === null ? [] : [pin]),
   ])
   return { ...unreadable(consumer), pin, desired: 0, held: [...held], leaving: true, running: [] }
+}
+
+function jobOf(store: StoreReader, tenant: TenantId, consumer: Consumer): StoredJob | undefined {
+  const id = consumingJob(consumer)
+  return id && store.get(inTenant(tenant, jobs, id))?.record
 }
 
 function unreadable(name: string): RotationConsumer {
