@@ -59,7 +59,7 @@ export const jobEndpoints = (deps: DeploymentDeps): Endpoint[] => [
   endpoint('DELETE', ONE, {
     operation: 'deleteJob',
     action: 'jobs:write',
-    summary: 'Cancel a job, or remove one that has ended, with its log',
+    summary: 'Cancel a job; one that has ended stays as it is',
     headers: ['If-Match'],
     status: 202,
     shape: jobRecordShape,

@@ -1,5 +1,5 @@
-// DELETE /jobs/{id}: cancels a job that has not ended, and removes the record of one that has. The controller stops the
-// container and reports the end.
+// DELETE /jobs/{id}: cancels a job that has not ended. The controller stops the container and reports the end. A job that
+// has ended stays as it is: a repeated cancellation must not remove the record and log that retention keeps.
 
 import { isFinalPhase, isJobId, type JobRecord, type TenantId } from '@holdfast/contract'
 import { jobs, type StoredJob } from '../../store/records.ts'
@@ -23,16 +23,11 @@ export async function cancelJob(
     const found = findToCancel(transaction, caller, id, ifMatch)
     if (!found.ok) return { kind: 'abort', result: found }
     const job = found.value
-    const subject = { kind: 'Job', name: job.spec.name }
-    if (isFinalPhase(job.phase)) {
-      transaction.delete(inTenant(tenant, jobs, job.id))
-      recordAudit(transaction, clock, caller, { action: 'jobs:delete', subject })
-      return { kind: 'commit', result: done(jobView(store, tenant, job)) }
-    }
-    const cancelled = markCancelled(job)
+    const cancelled = isFinalPhase(job.phase) ? job : markCancelled(job)
     const result = done(jobView(store, tenant, cancelled))
     if (cancelled === job) return { kind: 'abort', result }
     transaction.put(inTenant(tenant, jobs, job.id), cancelled)
+    const subject = { kind: 'Job', name: job.spec.name }
     recordAudit(transaction, clock, caller, { action: 'jobs:cancel', subject, revision: cancelled.revision })
     return { kind: 'commit', result }
   })
