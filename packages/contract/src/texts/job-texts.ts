@@ -68,7 +68,7 @@ export const jobTexts = {
   },
   timeout: {
     meaning:
-      'The longest time that one attempt may run. After it the container is stopped, and the attempt has failed.',
+      'The longest time that the container of one attempt may run. After it the container is stopped, and the attempt has failed. The time to pull the image and start the container is limited separately, to the timeout or 15 minutes, whichever is longer.',
     default: '1h',
     range: 'a duration from 1s to 168h, which is 7 days',
     example: '15m',

@@ -6,6 +6,6 @@ export {
   type NextJob,
   nextJob,
   startAttempt,
-  timeoutOf,
+  startTimeoutOf,
 } from './next-job.ts'
 export { type FinishedJob, jobsToRemove } from './retained-jobs.ts'

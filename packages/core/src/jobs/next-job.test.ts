@@ -2,7 +2,7 @@ import { type Assignment, asAssignmentId, type Observation } from '@holdfast/con
 import { expect, test } from 'vitest'
 import { nodeIdOf } from '../scheduling/scheduling.fixture.ts'
 import type { AttemptFacts } from './attempt-end.ts'
-import { type JobSituation, type JobState, nextJob, startAttempt } from './next-job.ts'
+import { type JobSituation, type JobState, nextJob, startAttempt, startTimeoutOf } from './next-job.ts'
 
 const NOW = Date.parse('2026-01-01T12:00:00.000Z')
 const at = (seconds: number): string => new Date(NOW + seconds * 1000).toISOString()
@@ -292,6 +292,14 @@ test('the next attempt has its own assignment and none of the results of the one
     ...{ current: SECOND, attempts: 2, failures: 1, nodeId: nodeIdOf(2), deadlineAt: at(0) },
     ...{ retryAt: undefined },
   })
+})
+
+test.each([
+  ['1s', 15],
+  ['15m', 15],
+  ['1h', 60],
+])('with a timeout of %s an attempt has %s minutes to start', (timeout, minutes) => {
+  expect(startTimeoutOf({ timeout })).toBe(minutes * 60_000)
 })
 
 test('never two attempts may run at once, whatever was reported', () => {

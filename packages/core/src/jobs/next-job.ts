@@ -96,7 +96,7 @@ function running(
   const { seen, node } = factsOf(current)
   const startedAt = seen?.startedAt ?? before.startedAt
   const isFirstSight = before.startedAt === null && startedAt !== null
-  // The time of an attempt begins at its assignment and again when its container runs, by the clock of the server.
+  // The timeout begins when the container runs, by the clock of the server; before, the time to start it is limited.
   const deadline = isFirstSight ? now + timeoutOf(spec) : Date.parse(before.deadlineAt ?? current.assignedAt)
   const mustStop = before.cancelled || now >= deadline
   const desired = mustStop ? 'stopped' : current.desired
@@ -126,7 +126,14 @@ function reasonNow(
 }
 
 const TIMED_OUT = 'timed_out'
-export const timeoutOf = ({ timeout }: Pick<JobSpec, 'timeout'>): number => durationMs(timeout) ?? 0
+const timeoutOf = ({ timeout }: Pick<JobSpec, 'timeout'>): number => durationMs(timeout) ?? 0
+
+/** Pulling a large image takes minutes and is not the work of the job, so a short timeout must not end it. */
+const LEAST_START_MS = 15 * 60_000
+
+/** The time from the assignment of an attempt in which its container must run. */
+export const startTimeoutOf = (spec: Pick<JobSpec, 'timeout'>): number =>
+  Math.max(timeoutOf(spec), LEAST_START_MS)
 
 function endAttempt(
   before: JobState,

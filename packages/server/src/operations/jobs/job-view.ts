@@ -42,6 +42,9 @@ const ENDS: { readonly [reason: string]: string } = {
   unconfirmed: 'The job was cancelled. Its node was removed before, so its container may still run.',
 }
 
+const NEVER_STARTED =
+  'The container did not start in time, which is the timeout or 15 minutes. Check that the node can pull the image and that all secrets are written.'
+
 function messageOf(job: StoredJob): string {
   const { phase, reason, exitCode, finishedAt } = job
   if (finishedAt !== null) return endOf(job)
@@ -52,8 +55,9 @@ function messageOf(job: StoredJob): string {
   return WAITING[reason] ?? `The container does not run: ${reason}.`
 }
 
-function endOf({ phase, reason, exitCode }: StoredJob): string {
+function endOf({ phase, reason, exitCode, startedAt }: StoredJob): string {
   if (phase === 'succeeded') return 'The container ended with exit code 0.'
+  if (reason === 'timed_out' && startedAt === null) return NEVER_STARTED
   if (ENDS[reason] !== undefined) return ENDS[reason]
   if (phase === 'cancelled') return 'The job was cancelled.'
   return exitCode === null ? `The job failed: ${reason}.` : `The container ended with exit code ${exitCode}.`

@@ -19,7 +19,7 @@ import {
   type NextJob,
   nextJob,
   startAttempt,
-  timeoutOf,
+  startTimeoutOf,
   workloadSpec,
 } from '@holdfast/core'
 import { attemptId, type Placing, sizesInMemory } from '@holdfast/core/placement'
@@ -128,7 +128,7 @@ function start(
     ...{ replica: attempt, nodeId, revision: 1, templateHash, desired: 'running' },
     assignedAt: new Date(clock.now()).toISOString(),
   }
-  const deadline = clock.now() + timeoutOf(job.spec)
+  const deadline = clock.now() + startTimeoutOf(job.spec)
   return {
     state: startAttempt(state, assignment, deadline),
     ...{ assignment, template: { [templateHash]: template }, wakeAt: deadline, unplaced: '' },

@@ -171,6 +171,20 @@ test('a job is stopped at the end of its time', async () => {
   await world.until('failed timed_out')
 })
 
+test('the pull of the image does not consume a short timeout, and has an end too', async () => {
+  const world = await start(aJob({ timeout: '1m' }))
+  const first = await world.attempt(1)
+  await world.report(first, { state: 'pulling', startedAt: null, containerId: null })
+  world.pass(14 * 60_000)
+  const reason = 'image_pull_failed'
+  await world.report(first, { state: 'pulling', startedAt: null, containerId: null, reason, seq: 2 })
+  await world.until('pending image_pull_failed')
+  expect(world.assignments()).toEqual(['running'])
+  world.pass(61_000)
+  await world.until('pending timed_out')
+  expect(world.assignments()).toEqual(['stopped'])
+})
+
 test('a cancelled job is stopped, and ends with its container', async () => {
   const world = await start(aJob())
   const first = await world.attempt(1)
