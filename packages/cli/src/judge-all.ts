@@ -7,6 +7,7 @@ import { EXIT, type ExitCode } from './exit-codes.ts'
 import { nameOf } from './manifest/load-manifests.ts'
 import { printDuplicate, printRejections } from './manifest/show-faults.ts'
 import { isAboutDocument, printRefused } from './print/applied.ts'
+import { count } from './print/count.ts'
 import { exitCodeOf, printError, printFailure } from './print/failure.ts'
 import type { Terminal } from './terminal/terminal.ts'
 import type { Prepared } from './volumes/prepared.ts'
@@ -141,4 +142,4 @@ export const failureOf = (rejections: readonly Rejection[]): Failure => ({
 })
 
 const notStored = (rejected: number, all: number, faults: number): string =>
-  `${rejected} of ${all} documents ${rejected === 1 ? 'was' : 'were'} rejected with ${faults === 1 ? '1 error' : `${faults} errors`}; nothing was stored`
+  `${rejected} of ${all} documents ${rejected === 1 ? 'was' : 'were'} rejected with ${count(faults, 'error')}; nothing was stored`

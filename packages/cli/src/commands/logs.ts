@@ -5,6 +5,7 @@ import { numberOf, POINT_IN_TIME, POSITIVE_NUMBER, pointInTime, WHOLE_NUMBER } f
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { printReplicaFailure } from '../follow/no-replica.ts'
+import { count } from '../print/count.ts'
 import { plainLines } from '../print/plain.ts'
 import { report, type Terminal } from '../terminal/terminal.ts'
 
@@ -75,7 +76,7 @@ const nothingKept = (name: string): string =>
 
 /** Message about log lines that the server dropped because this client read too slowly. */
 const skippedText = ({ replica, lines }: { readonly replica: number; readonly lines: number }): string =>
-  `replica ${replica}: ${lines === 1 ? '1 line was' : `${lines} lines were`} skipped`
+  `replica ${replica}: ${count(lines, 'line was', 'lines were')} skipped`
 
 function printLine(
   terminal: Terminal,

@@ -3,6 +3,7 @@
 import type { LogStreamItem } from '@holdfast/client'
 import type { LogEntry } from '@holdfast/contract'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { count } from '../print/count.ts'
 import { printFailure } from '../print/failure.ts'
 import { plain, plainLines } from '../print/plain.ts'
 import { report, type Terminal } from '../terminal/terminal.ts'
@@ -22,10 +23,7 @@ export async function printJobLog(
     if (item.kind === 'failed') exitCode = printFailure(terminal, item.failure)
     else if ('skipped' in item.line) {
       const { lines } = item.line.skipped
-      report(
-        terminal,
-        lines === 1 ? '1 line of the log was skipped' : `${lines} lines of the log were skipped`,
-      )
+      report(terminal, count(lines, 'line of the log was skipped', 'lines of the log were skipped'))
     } else if ('unavailable' in item.line) {
       const { node, reason } = item.line.unavailable
       report(terminal, plain(`the log on ${node} cannot be read: ${reason}`))

@@ -16,6 +16,7 @@ import { printKeptVolume } from '../volumes/print-volume.ts'
 import { outArea } from './area.ts'
 import { printAnnounced, printLabeled } from './changes.ts'
 import { paintState } from './color.ts'
+import { count } from './count.ts'
 import { differencesOf } from './difference.ts'
 import { exitCodeOf, printError, printFailure } from './failure.ts'
 
@@ -133,7 +134,7 @@ export function printRefused(terminal: Terminal, manifest: Manifest, failure: Fa
 }
 
 const notStored = ({ file, value }: Manifest, faults: number): string =>
-  `${file.name}: ${nameOf(value) ?? 'a document'} was rejected with ${faults === 1 ? '1 error' : `${faults} errors`}; nothing was stored`
+  `${file.name}: ${nameOf(value) ?? 'a document'} was rejected with ${count(faults, 'error')}; nothing was stored`
 
 const ABOUT_THE_REQUEST = new Set([401, 403, 404, 405, 412, 413, 429, 503])
 

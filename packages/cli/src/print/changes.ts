@@ -6,6 +6,7 @@ import { report, type Terminal } from '../terminal/terminal.ts'
 import { memory } from './amounts.ts'
 import { errArea } from './area.ts'
 import { type Color, paint } from './color.ts'
+import { count } from './count.ts'
 import { plain } from './plain.ts'
 import { hang } from './table.ts'
 
@@ -29,10 +30,7 @@ export function printAnnounced(
     for (const { field, to } of defaults)
       printLabeled(terminal, 'default', 'gray', `${plain(field)} ${valueText(to)}`)
   else if (defaults.length > 0)
-    report(
-      terminal,
-      `  ${defaults.length} ${defaults.length === 1 ? 'default' : 'defaults'} applied (--verbose lists them)`,
-    )
+    report(terminal, `  ${count(defaults.length, 'default')} applied (--verbose lists them)`)
   for (const each of others) printLabeled(terminal, 'altered', 'blue', alterationText(each, secrets))
   for (const { code, field, why } of warnings)
     printLabeled(terminal, 'warning', 'yellow', `${plain(field)}: ${plain(why)} (${code})`)

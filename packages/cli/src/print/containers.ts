@@ -5,6 +5,7 @@ import type { FailingContainer, LastExit, PlacementEntry } from '@holdfast/contr
 import { age } from './age.ts'
 import type { PrintArea } from './area.ts'
 import { paint } from './color.ts'
+import { count } from './count.ts'
 import { plain } from './plain.ts'
 import { hang } from './table.ts'
 
@@ -20,7 +21,7 @@ export function containerLines(
 ): string[] {
   return containers.flatMap((each) => {
     const { replica, nodeName, cause, restarts } = each
-    const again = restarts === 0 ? '' : `, ${restarts === 1 ? '1 restart' : `${restarts} restarts`}`
+    const again = restarts === 0 ? '' : `, ${count(restarts, 'restart')}`
     const head = `replica ${replica} on ${plain(nodeName)}: `
     return hang(head, `${paint(plain(cause), 'red', colored)}${exitAge(each, nowMs)}${again}`, columns)
   })

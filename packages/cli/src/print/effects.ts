@@ -3,6 +3,7 @@
 import type { Effects, PlanStep } from '@holdfast/contract'
 import { print, type Terminal } from '../terminal/terminal.ts'
 import { outArea } from './area.ts'
+import { count } from './count.ts'
 import { plain } from './plain.ts'
 import { hang } from './table.ts'
 
@@ -22,22 +23,26 @@ function printIndented(terminal: Terminal, text: string): void {
   for (const line of hang(`  ${blanks}`, plain(rest), outArea(terminal).columns)) print(terminal, line)
 }
 
-const count = (amount: number, one: string, many: string): string[] =>
-  amount === 0 ? [] : [`${amount} ${amount === 1 ? one : many}`]
+const unlessZero = (amount: number, one: string, many: string): string[] =>
+  amount === 0 ? [] : [count(amount, one, many)]
 
 function summaryOf(effects: Effects): string {
   const { moves, restarts, stops, unplaced, unrouted, lostData, lowestReady, omitted } = effects
   const without = unplaced.reduce((sum, { replicas }) => sum + replicas, 0)
   const fewer = lowestReady.filter(({ ready, desired }) => ready < desired)
   const parts = [
-    ...count(moves.length, 'replica moves', 'replicas move'),
-    ...count(restarts.length, 'replica restarts', 'replicas restart'),
-    ...count(stops.length, 'replica stops', 'replicas stop'),
-    ...count(without, 'replica has no node', 'replicas have no node'),
-    ...count(unrouted.length, 'route reaches no replica', 'routes reach no replica'),
+    ...unlessZero(moves.length, 'replica moves', 'replicas move'),
+    ...unlessZero(restarts.length, 'replica restarts', 'replicas restart'),
+    ...unlessZero(stops.length, 'replica stops', 'replicas stop'),
+    ...unlessZero(without, 'replica has no node', 'replicas have no node'),
+    ...unlessZero(unrouted.length, 'route reaches no replica', 'routes reach no replica'),
     ...lossesOf(lostData),
-    ...count(fewer.length, 'deployment has fewer ready replicas', 'deployments have fewer ready replicas'),
-    ...count(
+    ...unlessZero(
+      fewer.length,
+      'deployment has fewer ready replicas',
+      'deployments have fewer ready replicas',
+    ),
+    ...unlessZero(
       omitted.length,
       'deployment is not planned to its end',
       'deployments are not planned to their end',
@@ -55,9 +60,9 @@ function lossesOf(lostData: Effects['lostData']): string[] {
   )
   const last = `at most the last ${Math.max(0, ...bounds)} s of writes`
   return [
-    ...count(whole.length, 'volume loses its data', 'volumes lose their data'),
-    ...count(bounds.length, `volume loses ${last}`, `volumes lose ${last}`),
-    ...count(
+    ...unlessZero(whole.length, 'volume loses its data', 'volumes lose their data'),
+    ...unlessZero(bounds.length, `volume loses ${last}`, `volumes lose ${last}`),
+    ...unlessZero(
       unknown.length,
       'volume loses writes of an unknown time',
       'volumes lose writes of an unknown time',
@@ -98,7 +103,7 @@ function detailsOf(effects: Effects): string[] {
     ),
     ...unplaced.map(
       ({ deployment, replicas, reason }) =>
-        `${deployment} has ${replicas} ${replicas === 1 ? 'replica' : 'replicas'} without a node: ${reason}`,
+        `${deployment} has ${count(replicas, 'replica')} without a node: ${reason}`,
     ),
     ...unrouted.map(
       ({ deployment, host, path, reason }) =>

@@ -5,6 +5,7 @@ import type { OnlineCommand } from '../../command.ts'
 import { DRY_RUN_OPTION, printPlanned } from '../../dry-run.ts'
 import { EXIT } from '../../exit-codes.ts'
 import { memory } from '../../print/amounts.ts'
+import { count } from '../../print/count.ts'
 import { printFailure } from '../../print/failure.ts'
 import { OUTPUT_OPTION, printItems } from '../../print/output.ts'
 import { print } from '../../terminal/terminal.ts'
@@ -39,10 +40,9 @@ export const backupCreate: OnlineCommand = {
       await printItems(terminal, text('output'), backups, [backup], true)
       return EXIT.ok
     }
-    const counted = `${revisionCount} ${revisionCount === 1 ? 'revision' : 'revisions'}`
     print(
       terminal,
-      `backup/${id} created of deployment/${name}, revision ${deploymentRevision}; it has ${counted}, ${memory(sizeBytes)}`,
+      `backup/${id} created of deployment/${name}, revision ${deploymentRevision}; it has ${count(revisionCount, 'revision')}, ${memory(sizeBytes)}`,
     )
     return EXIT.ok
   },

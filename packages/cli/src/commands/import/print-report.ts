@@ -3,6 +3,7 @@
 import type { Finding, Imported, Outcome } from '@holdfast/manifest/compose'
 import { errArea, indented } from '../../print/area.ts'
 import { type Color, paint } from '../../print/color.ts'
+import { count } from '../../print/count.ts'
 import { plain } from '../../print/plain.ts'
 import { hang } from '../../print/table.ts'
 import { report, type Terminal } from '../../terminal/terminal.ts'
@@ -53,10 +54,10 @@ function printFinding(
 
 function countsText({ documents, carried, findings }: Imported): string {
   const kinds = Map.groupBy(documents, ({ kind }) => String(kind).toLowerCase())
-  const written = [...kinds].map(([kind, { length }]) => `${length} ${kind}${length === 1 ? '' : 's'}`)
+  const written = [...kinds].map(([kind, { length }]) => count(length, kind))
   const outcomes = SECTIONS.map(([outcome]) => {
-    const count = findings.filter((finding) => finding.outcome === outcome).length
-    return `${count} ${outcome}`
+    const found = findings.filter((finding) => finding.outcome === outcome).length
+    return `${found} ${outcome}`
   })
   return `${written.join(', ') || 'no document'}; ${[`${carried.length} members carried over`, ...outcomes].join(', ')}`
 }

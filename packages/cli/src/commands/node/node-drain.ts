@@ -7,6 +7,7 @@ import { DRY_RUN_OPTION } from '../../dry-run.ts'
 import { EXIT, type ExitCode } from '../../exit-codes.ts'
 import { changeNode, NODE_ARGUMENT } from '../../node-command.ts'
 import { printLabeled } from '../../print/changes.ts'
+import { count } from '../../print/count.ts'
 import { printError, printFailure } from '../../print/failure.ts'
 import { plain } from '../../print/plain.ts'
 import { pause } from '../../terminal/pause.ts'
@@ -68,7 +69,7 @@ async function remainingText(client: Client, { id, name, drainBlockedBy = [] }: 
     ? listed.value.filter(({ nodeId }) => nodeId === id).map((each) => each.deployment)
     : []
   const counts = [...Map.groupBy(names, (each) => each)].map(
-    ([deployment, all]) => `${all.length} ${all.length === 1 ? 'replica' : 'replicas'} of ${deployment}`,
+    ([deployment, all]) => `${count(all.length, 'replica')} of ${deployment}`,
   )
   const [first] = names
   if (drainBlockedBy.length > 0) return `${name} cannot be emptied yet; ${drainBlockedBy.join('; ')}`

@@ -4,6 +4,7 @@ import { DEPLOYMENT_ARGUMENT, deploymentName } from '../../args/deployment-argum
 import type { OnlineCommand } from '../../command.ts'
 import { DRY_RUN_OPTION, printPlanned } from '../../dry-run.ts'
 import { EXIT } from '../../exit-codes.ts'
+import { count } from '../../print/count.ts'
 import { printFailure } from '../../print/failure.ts'
 import { print } from '../../terminal/terminal.ts'
 
@@ -27,8 +28,10 @@ export const scalingDelete: OnlineCommand = {
     const removed = await client.scaling.remove(name)
     if (!removed.ok) return printFailure(terminal, removed.failure)
     const { desired } = removed.value.status
-    const count = `${desired} ${desired === 1 ? 'replica is' : 'replicas are'} desired`
-    print(terminal, `deployment/${name} has no scaling policy; ${count}`)
+    print(
+      terminal,
+      `deployment/${name} has no scaling policy; ${count(desired, 'replica is', 'replicas are')} desired`,
+    )
     return EXIT.ok
   },
 }

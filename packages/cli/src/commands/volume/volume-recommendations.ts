@@ -11,6 +11,7 @@ import type { OnlineCommand, OptionSpec } from '../../command.ts'
 import { DRY_RUN_OPTION, printPlanned } from '../../dry-run.ts'
 import { EXIT } from '../../exit-codes.ts'
 import { memory } from '../../print/amounts.ts'
+import { count } from '../../print/count.ts'
 import { printFailure } from '../../print/failure.ts'
 import { OUTPUT_OPTION, type Printed, printItems } from '../../print/output.ts'
 import { followVolume, VOLUME_OUTPUT } from '../../volume-command.ts'
@@ -85,7 +86,11 @@ export const volumeRecommendationsApply: OnlineCommand = {
     const applied = await client.volumes.recommendations.apply(id)
     if (!applied.ok) return printFailure(terminal, applied.failure)
     const { replicas, sizeBytes } = applied.value
-    const copies = replicas === 1 ? '1 replica' : `${replicas} replicas`
-    return followVolume(invocation, client, applied.value, `changed: ${memory(sizeBytes)}, ${copies}`)
+    return followVolume(
+      invocation,
+      client,
+      applied.value,
+      `changed: ${memory(sizeBytes)}, ${count(replicas, 'replica')}`,
+    )
   },
 }

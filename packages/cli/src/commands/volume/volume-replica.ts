@@ -5,6 +5,7 @@ import type { Rejection, Volume } from '@holdfast/contract'
 import type { ArgumentSpec, Invocation, OnlineCommand } from '../../command.ts'
 import { DRY_RUN_OPTION } from '../../dry-run.ts'
 import type { ExitCode } from '../../exit-codes.ts'
+import { count } from '../../print/count.ts'
 import { printFailure } from '../../print/failure.ts'
 import { changeVolume, VOLUME_ARGUMENT, VOLUME_OUTPUT, type VolumeChange } from '../../volume-command.ts'
 
@@ -46,8 +47,7 @@ export const volumeReplicaRemove: OnlineCommand = {
     })),
 }
 
-const countText = (replicas: Volume['replicas']): string =>
-  `it has ${replicas} ${replicas === 1 ? 'replica' : 'replicas'} now`
+const countText = (replicas: Volume['replicas']): string => `it has ${count(replicas, 'replica')} now`
 
 /** A rejection with the name of the node, as it was typed, instead of its id. */
 const withNodeName = <T>(result: Result<T>, { id, name }: ChosenNode): Result<T> =>
