@@ -45,8 +45,11 @@ function cli(words: readonly string[], options: CliOptions = {}) {
 /** While `work` runs, agents report nothing about their copies. */
 async function withSilentAgents(work: () => Promise<void>): Promise<void> {
   for (const agent of agents) agent.behave(() => undefined)
-  await work()
-  for (const agent of agents) agent.behave(obey)
+  try {
+    await work()
+  } finally {
+    for (const agent of agents) agent.behave(obey)
+  }
 }
 
 function write(name: string, text: string): string {
