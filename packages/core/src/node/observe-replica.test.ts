@@ -57,6 +57,16 @@ describe('the observation of a container that runs once and', () => {
   test.each(rows)('%s', (_about, over, expected) => {
     expect(summary({ item, ...over })).toBe(expected)
   })
+
+  test('whose end was reported stays ended after another program removed it', () => {
+    const ended = observeReplica(view({ item, container: { ...exited, exitCode: 3 } }), undefined)
+    const before = ended && { ...ended, seq: 1 }
+    const after = observeReplica(view({ item: stopped, container: 'absent', hasRun: true }), before)
+    expect(after).toMatchObject({ state: 'stopped', reason: 'exited', exitCode: 3 })
+    expect(summary({ item, container: 'absent', hasRun: true }, observed('running'))).toBe(
+      'stopped container_lost',
+    )
+  })
 })
 
 describe('the observation of', () => {

@@ -109,7 +109,11 @@ export function observeReplica(
   before: Observation | undefined,
 ): UnnumberedObservation | undefined {
   const seen = currentState(view)
-  return seen === undefined ? undefined : moveForward(before, seen)
+  if (seen === undefined) return undefined
+  // The end of a job stays known if another program removes its container afterwards.
+  if (seen.reason === CONTAINER_LOST && before?.state === 'stopped' && before.containerId !== null)
+    return { ...before, generation: seen.generation }
+  return moveForward(before, seen)
 }
 
 function currentState(view: ReplicaView): UnnumberedObservation | undefined {
