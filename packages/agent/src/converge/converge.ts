@@ -130,6 +130,7 @@ export function startConverging(deps: ConvergeDeps): Converger {
       skip: new Set([...inProgress, ...backoff.waiting()]),
       mayCreate: desiredSet.isConfirmed,
       hasRun: deps.startNotes.has,
+      startedContainer: deps.startNotes.containerOf,
       unsafe,
       orphans: listed === 'all' ? orphans.find(own, new Set(desired.keys())) : [],
     })
@@ -141,7 +142,7 @@ export function startConverging(deps: ConvergeDeps): Converger {
   return {
     setDesired(change, source) {
       desiredSet.apply(change, source)
-      applyItems(deps, source === 'server' && change.complete)
+      applyItems(deps, change, source)
       noteRevision(orphans, change, source, { desired, nowMs: deps.monotonicMs() })
       if (change.complete) loop.nudge()
       else nudgeFor(change.items.map(({ assignmentId }) => assignmentId))
@@ -156,11 +157,15 @@ export function startConverging(deps: ConvergeDeps): Converger {
 }
 
 /** Shows the items, and marks the jobs that were started before. A complete set proves which notes are not needed. */
-function applyItems({ startNotes, statuses, desiredSet: { desired } }: ConvergeDeps, isProof: boolean): void {
+function applyItems(
+  { startNotes, statuses, desiredSet: { desired } }: ConvergeDeps,
+  { revision, complete }: DesiredChange,
+  source: 'server' | 'disk',
+): void {
   statuses.setItems(desired)
   for (const id of desired.keys())
     if (startNotes.has(id) && statuses.view(id)?.hasRun !== true) statuses.update(id, { hasRun: true })
-  if (isProof) startNotes.keepOnly(desired)
+  startNotes.applySet(revision, source === 'server' && complete ? desired : undefined)
 }
 
 /** A writer that waits for a lease is retried when it may start, not only after its backoff. */

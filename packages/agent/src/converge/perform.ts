@@ -244,8 +244,8 @@ async function start(deps: PerformDeps, item: DesiredItem, id: string): Promise<
 }
 
 /**
- * Notes on disk that the container of a job is about to start, so that no other one is ever created for the assignment.
- * False if the container was started before, by an agent that was killed afterwards.
+ * Notes on disk that the container of a job is about to start, so that no other one is ever started for the assignment.
+ * False if it was started before, by an agent that was killed afterwards, or if another one was.
  */
 async function noteFirstStart(
   { engine, statuses, startNotes }: PerformDeps,
@@ -253,9 +253,9 @@ async function noteFirstStart(
   id: string,
 ): Promise<boolean> {
   const { startedAt } = await failAs('start_failed', engine.inspectContainer(id))
-  await startNotes.note(assignmentId)
+  const isOnly = await startNotes.note(assignmentId, id)
   statuses.update(assignmentId, { hasRun: true })
-  return startedAt === null
+  return isOnly && startedAt === null
 }
 
 /**

@@ -71,6 +71,7 @@ export function planFacts(over: Partial<PlanFacts> = {}): PlanFacts {
     skip: new Set(),
     mayCreate: () => true,
     hasRun: () => false,
+    startedContainer: () => undefined,
     unsafe: new Set(),
     orphans: [],
     ...over,

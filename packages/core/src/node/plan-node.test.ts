@@ -77,6 +77,24 @@ describe('the plan for a container that runs once', () => {
     const containers = state === undefined ? [] : [aContainer('A', state)]
     expect(plan([item(desired)], containers, { hasRun: () => hasRun })).toEqual(expected)
   })
+
+  test('keeps the container that has run, not an older one that could be started', () => {
+    const twins = [
+      aContainer('A', 'created', { id: 'old' }),
+      aContainer('A', 'exited', { id: 'ran', createdAt: 2 }),
+    ]
+    expect(plan([item('running')], twins)).toEqual(['remove old'])
+    expect(plan([item('stopped')], twins.toReversed())).toEqual(['remove old'])
+  })
+
+  test('starts only the container that was noted, and removes another one', () => {
+    const started = (id: string | undefined) => ({ hasRun: () => true, startedContainer: () => id })
+    const created = [aContainer('A', 'created')]
+    expect(plan([item('running')], created, started('c-A'))).toEqual(['start c-A'])
+    expect(plan([item('running')], created, started('other'))).toEqual(['remove c-A'])
+    expect(plan([item('running')], [aContainer('A', 'exited')], started('other'))).toEqual([])
+    expect(plan([anItem('A')], created, started('other'))).toEqual(['start c-A'])
+  })
 })
 
 describe('several containers of one assignment', () => {

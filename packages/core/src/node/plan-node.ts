@@ -38,6 +38,8 @@ export interface PlanFacts {
   mayCreate(id: AssignmentId): boolean
   /** Whether a container of the assignment was started before, on this node. One that runs once is not created again. */
   hasRun(id: AssignmentId): boolean
+  /** The id of that container. Undefined if none was started, or its id was not noted. */
+  startedContainer(id: AssignmentId): string | undefined
   /** Ids of containers with unsafe settings. The plan removes these containers. */
   readonly unsafe: ReadonlySet<string>
   /** Containers whose assignment is no longer desired, as classified by orphans.ts. */
@@ -83,8 +85,9 @@ function planItem(item: DesiredItem, all: readonly OwnContainer[], facts: PlanFa
       : [{ kind: 'remove', assignmentId: item.assignmentId, item, containers: present }]
   }
   if (item.desired === 'removed') return removal(all)
-  const [container, ...surplus] = all.filter((one) => !isUnusable(one, facts)).toSorted(byPreference)
-  const unusable = all.filter((one) => isUnusable(one, facts))
+  const isUnusable = (one: OwnContainer): boolean => isBroken(one, facts) || isSecondRun(item, one, facts)
+  const [container, ...surplus] = all.filter((one) => !isUnusable(one)).toSorted(byPreference(item))
+  const unusable = all.filter(isUnusable)
   // Removals come first, so that the next plan sees at most one container for each assignment.
   if (surplus.length + unusable.length > 0) return removal([...surplus, ...unusable])
   if (container === undefined) return []
@@ -96,16 +99,30 @@ function planItem(item: DesiredItem, all: readonly OwnContainer[], facts: PlanFa
 const mayStart = ({ template }: DesiredItem, container: OwnContainer): boolean =>
   runsOnce(template) ? container.state === 'created' : isDown(container)
 
-const isUnusable = ({ id, state }: OwnContainer, { unsafe }: PlanFacts): boolean =>
+/** A container that would run a job again whose container is another one, even if that one is gone. */
+const isSecondRun = (
+  { template }: DesiredItem,
+  { id, state, assignmentId }: OwnContainer,
+  facts: PlanFacts,
+) => runsOnce(template) && state === 'created' && (facts.startedContainer(assignmentId) ?? id) !== id
+
+const isBroken = ({ id, state }: OwnContainer, { unsafe }: PlanFacts): boolean =>
   state === 'dead' || unsafe.has(id)
 const isUp = ({ state }: OwnContainer): boolean => ['running', 'paused', 'restarting'].includes(state)
 const isDown = ({ state }: OwnContainer): boolean => state === 'created' || state === 'exited'
 
-/** Sorts the containers of one assignment by which to keep: a running container first, then the oldest. */
-function byPreference(a: OwnContainer, b: OwnContainer): number {
-  if (isUp(a) !== isUp(b)) return isUp(a) ? -1 : 1
-  return a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)
-}
+/**
+ * Sorts the containers of one assignment by which to keep: a running container first, then the oldest. Of one that runs
+ * once, a container that has run comes before one that could still be started.
+ */
+const byPreference =
+  ({ template }: DesiredItem) =>
+  (a: OwnContainer, b: OwnContainer): number => {
+    if (isUp(a) !== isUp(b)) return isUp(a) ? -1 : 1
+    const isNew = (one: OwnContainer): boolean => runsOnce(template) && one.state === 'created'
+    if (isNew(a) !== isNew(b)) return isNew(a) ? 1 : -1
+    return a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)
+  }
 
 function planOrphans({ orphans, skip }: PlanFacts): NodeAction[] {
   const groups = Map.groupBy(orphans, ({ assignmentId }) => assignmentId)

@@ -180,6 +180,7 @@ function pass(running: Running): void {
     mayCreate: (id) => !isLacking(running, running.desired.get(id)),
     // No other program removes containers of a simulated machine.
     hasRun: () => false,
+    startedContainer: () => undefined,
     unsafe: new Set(),
     orphans: remove,
   })
