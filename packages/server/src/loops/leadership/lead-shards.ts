@@ -52,11 +52,15 @@ export function startLeadership(options: LeadershipOptions): Leadership {
     leaving: new Map(),
     mustRefresh: false,
     lastHeartbeat: Number.NEGATIVE_INFINITY,
+    shardRecords: undefined,
   }
   const { reconcile, others } = startLoops(state)
   const unsubscribe = options.store.subscribe((changes) => {
     const shardChanges = changes.filter(({ key }) => key.folder === shards.folder)
-    if (shardChanges.length > 0) settleOwnership(state)
+    if (shardChanges.length > 0) {
+      state.shardRecords = undefined
+      settleOwnership(state)
+    }
     // Started and stopped server replicas and free shards are handled at once, not at the next interval.
     const freed = shardChanges.some(({ kind }) => kind === 'delete')
     if (freed || changes.some(({ key }) => key.folder === serverReplicas.folder)) reconcile.nudge()

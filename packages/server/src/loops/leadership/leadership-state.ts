@@ -57,6 +57,16 @@ export interface LeadershipState extends LeadershipOptions {
   /** True after all shards were released: the cache may be outdated and must be refreshed before shards are acquired. */
   mustRefresh: boolean
   lastHeartbeat: number
+  /** The records of all shards, kept because they are checked often and rarely change; undefined after a change. */
+  shardRecords: readonly ShardRecord[] | undefined
+}
+
+type ShardRecord = ReturnType<typeof readShard>
+const readShard = (store: Pick<Store, 'get'>, shard: number) => store.get(shardAddress(shard))
+
+export function shardRecords(state: Pick<LeadershipState, 'store' | 'shardRecords'>): readonly ShardRecord[] {
+  state.shardRecords ??= Array.from({ length: SHARDS }, (_, shard) => readShard(state.store, shard))
+  return state.shardRecords
 }
 
 /**
@@ -68,8 +78,8 @@ export function settleOwnership(state: LeadershipState): void {
   const { fence, leaving } = state
   const gained = new Map<number, number>()
   let contradicted = false
-  for (let shard = 0; shard < SHARDS; shard += 1) {
-    const token = tokenOf(state, shard)
+  for (const [shard, found] of shardRecords(state).entries()) {
+    const token = found?.record.owner === state.replica ? found.modRevision : undefined
     const before = fence.held.get(shard)
     if (leaving.size > 0 && token !== leaving.get(shard)) leaving.delete(shard)
     if (before !== undefined && before !== token) contradicted = true
@@ -80,11 +90,6 @@ export function settleOwnership(state: LeadershipState): void {
     for (const [shard, token] of gained) fence.held.set(shard, token)
     announceChange(state, { gained: [...gained.keys()], lost: [] })
   }
-}
-
-function tokenOf({ store, replica }: LeadershipState, shard: number): number | undefined {
-  const found = store.get(shardAddress(shard))
-  return found?.record.owner === replica ? found.modRevision : undefined
 }
 
 export function releaseAll(state: LeadershipState): void {

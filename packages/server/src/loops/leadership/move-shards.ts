@@ -6,18 +6,18 @@ import { serverReplicas } from '../../store/records.ts'
 import { globally } from '../../store/transaction.ts'
 import { type HandOver, planHandOver, type ShardOwners } from './balance-shards.ts'
 import { shardAddress } from './fence.ts'
-import { announceChange, type LeadershipState, releaseAll } from './leadership-state.ts'
+import { announceChange, type LeadershipState, releaseAll, shardRecords } from './leadership-state.ts'
 import { SHARDS } from './shard-of.ts'
 
 export async function acquireFreeShards(state: LeadershipState, now: number): Promise<void> {
   const owners = ownersNow(state)
   const free = new Set([...new Set(owners)].filter((owner) => isFree(state, owner, now)))
+  if (free.size === 0) return
   await Promise.all(owners.flatMap((owner, shard) => (free.has(owner) ? [acquire(state, shard, now)] : [])))
 }
 
-function ownersNow({ store }: LeadershipState): ShardOwners {
-  return Array.from({ length: SHARDS }, (_, shard) => store.get(shardAddress(shard))?.record.owner)
-}
+const ownersNow = (state: LeadershipState): ShardOwners =>
+  shardRecords(state).map((found) => found?.record.owner)
 
 /** A shard is free if it has no owner, if its owner resigned, or if its owner's heartbeat is stale. */
 function isFree({ store, replica, watch }: LeadershipState, owner: string | undefined, now: number): boolean {
