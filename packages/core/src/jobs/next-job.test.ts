@@ -223,14 +223,24 @@ const ROWS: readonly (readonly [string, Given, Expected])[] = [
     ['running', 'node_lost', ['stopped']],
   ],
   [
-    'starts elsewhere after the loss of its node, beside its retries',
+    'waits a second after the loss of its node, and longer after further losses',
     {
-      before: RUNNING,
+      before: { ...RUNNING, attempts: 4, failures: 1 },
       assignments: attempt,
       facts: { ...failedNode, seen: report() },
       spec: { onNodeLoss: 'retry' },
     },
-    ['pending', 'node_lost', ['removed'], { mayStart: true, failures: 0, exitCode: null }],
+    ['pending', 'backoff', ['removed'], { mayStart: false, failures: 1, exitCode: null, retryAt: at(4) }],
+  ],
+  [
+    'starts elsewhere after the loss of its node, beside its retries',
+    {
+      before: { ...NEW, attempts: 1, retryAt: at(0) },
+      assignments: leaving,
+      facts: { ...failedNode, seen: report() },
+      spec: { onNodeLoss: 'retry' },
+    },
+    ['pending', '', ['removed'], { mayStart: true, failures: 0, exitCode: null }],
   ],
   [
     'succeeds if its end was reported before its node was lost',

@@ -156,12 +156,19 @@ function endAttempt(
   // node was not connected, was not stopped.
   const wasStopped = desired !== 'running' && !end.isOwnEnd
   if (end.exitCode === 0 && !wasStopped) return finish('succeeded', '')
-  if (end.isLost) return { ...ended, phase: 'pending', startedAt: null, exitCode: null }
+  const retryAfter = (count: number): string => new Date(now + retryDelayMs(count)).toISOString()
+  // Lost attempts do not use up retries, so only the delay keeps a job that kills its nodes from doing it at once.
+  if (end.isLost)
+    return {
+      ...ended,
+      phase: 'pending',
+      startedAt: null,
+      retryAt: retryAfter(before.attempts - before.failures),
+    }
   const reason = wasStopped && end.reason !== 'node_removed' ? TIMED_OUT : end.reason
   const failures = before.failures + 1
   if (failures > spec.retries) return { ...finish('failed', reason), failures }
-  const retryAt = new Date(now + retryDelayMs(failures)).toISOString()
-  return { ...ended, phase: 'pending', reason, failures, retryAt, startedAt: null }
+  return { ...ended, phase: 'pending', reason, failures, retryAt: retryAfter(failures), startedAt: null }
 }
 
 function betweenAttempts(before: JobState, situation: JobSituation, others: readonly Assignment[]): NextJob {
