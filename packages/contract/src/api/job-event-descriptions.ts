@@ -21,7 +21,11 @@ export const JOB_EVENT_DESCRIPTIONS: { readonly [type in JobEventType]: EventDes
     when: 'an attempt of a job is assigned to a node; `reason` is `started`, `retried` after a failed attempt, or `node_lost` if the container of a lost node may still run',
     severity: ['info', 'warning'],
     subjects: ['Job'],
-    data: { attempt: ATTEMPT, nodeId: NODE_ID, nodeName: NODE_NAME },
+    data: {
+      ...{ attempt: ATTEMPT, nodeId: NODE_ID, nodeName: NODE_NAME },
+      previousReason: 'how the previous attempt ended, as one word; null for the first attempt',
+      previousExitCode: 'exit code of the previous attempt; null if none was reported',
+    },
   },
   'job.succeeded': {
     when: 'the container of a job ended with the exit code 0',
@@ -37,8 +41,8 @@ export const JOB_EVENT_DESCRIPTIONS: { readonly [type in JobEventType]: EventDes
     data: { attempts: 'how many attempts there were', nodeId: NODE_ID, exitCode: EXIT_CODE },
   },
   'job.cancelled': {
-    when: 'a job was cancelled, and none of its containers runs; with the reason `unconfirmed` its node was removed by force before',
-    severity: ['info'],
+    when: 'a job was cancelled; with the reason `cancelled` none of its containers runs, with `unconfirmed` its node was lost or removed before the end of its container was reported, so that it may still run',
+    severity: ['info', 'warning'],
     subjects: ['Job'],
     data: { attempts: 'how many attempts there were', nodeId: NODE_ID, exitCode: EXIT_CODE },
   },

@@ -132,16 +132,29 @@ export const REASON_TEXTS = {
     next: 'Check what the job has done, then run it again, or set retries.',
   },
   timed_out: {
-    meaning: 'An attempt of the job took longer than its timeout, so its container was stopped.',
+    meaning:
+      'An attempt of the job took longer than its timeout, so its container was stopped, or its container did not start within the timeout or 15 minutes.',
     next: 'Raise timeout, or find out with `holdfast job logs` why it takes so long.',
   },
-  backoff: { meaning: 'An attempt of the job failed; the next one starts soon.' },
+  backoff: {
+    meaning:
+      'An attempt of the job failed or was lost with its node. The next one starts after a delay that grows from 1 to 60 seconds.',
+  },
+  cancelling: { meaning: 'The job was cancelled, and its container is being stopped.' },
+  unconfirmed: {
+    meaning:
+      'The job was cancelled, and its node was lost or removed before the end of the container was reported. The container may still run.',
+    next: 'Check the machine before the same work is started again.',
+  },
   node_removed: {
-    meaning: 'The node was removed while the job ran, so its end is not known.',
+    meaning:
+      'The node was removed before the end of the container was reported. The job counts as failed, and the container may still run.',
     next: 'Check what the job has done, then run it again.',
   },
   node_lost: {
-    meaning: 'The node of a replica has failed, and the replica is being replaced on another node.',
+    meaning:
+      'The node has failed. A replica of a deployment is being replaced on another node. A job waits, because its container may still run, until the node returns or is removed by force; with onNodeLoss: retry it starts elsewhere.',
+    next: 'Repair the machine, or remove the node with `holdfast node remove NODE --force`.',
   },
   unschedulable: {
     meaning: 'No node accepts a replica.',
@@ -172,7 +185,10 @@ export const REASON_TEXTS = {
     meaning: 'An update replaces the containers by those of another revision.',
     next: '`holdfast rollout status NAME` follows it.',
   },
-  stopping: { meaning: 'The deployment has 0 desired replicas, and its last containers are being stopped.' },
+  stopping: {
+    meaning:
+      'Of a deployment: it has 0 desired replicas, and its last containers are being stopped. Of a job: the container of the previous attempt is being removed, and the next attempt starts after that.',
+  },
   update_paused: {
     meaning:
       'An update failed, and update.failureAction is pause. The failed replica is kept for inspection, and the old replicas keep serving.',

@@ -39,7 +39,11 @@ export function attemptEnd(
 }
 
 /** Whether the container has ended and will never run again, or none will be created. */
-export const hasEnded = ({ state, gone }: Observation): boolean => gone || state === 'stopped'
+const hasEnded = ({ state, gone }: Observation): boolean => gone || state === 'stopped'
+
+/** Whether the agent has reported that the container of an attempt has ended. */
+export const isEndKnown = ({ seen }: Pick<AttemptFacts, 'seen'>): boolean =>
+  seen !== undefined && hasEnded(seen)
 
 function exitOf({ exitCode, lastExit, reason }: Observation): AttemptEnd {
   const code = lastExit?.code ?? exitCode

@@ -1,3 +1,4 @@
+export { isEndKnown } from './attempt-end.ts'
 export { JOB_BODY, JOB_FIELD_RULES, JOB_LACKS, type NormalisedJob, normaliseJob } from './job-body.ts'
 export { jobTemplate, workloadSpec } from './job-workload.ts'
 export {

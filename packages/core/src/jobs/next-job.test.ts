@@ -102,7 +102,12 @@ const ROWS: readonly (readonly [string, Given, Expected])[] = [
   [
     'is retried after a second',
     { before: RUNNING, assignments: attempt, facts: { seen: ended(3) }, spec: { retries: 1 } },
-    ['pending', 'backoff', ['removed'], { exitCode: 3, retryAt: at(1), wakeAt: NOW + 1000 }],
+    [
+      'pending',
+      'backoff',
+      ['removed'],
+      { exitCode: 3, retryAt: at(1), wakeAt: NOW + 1000, previous: { reason: 'exited', exitCode: 3 } },
+    ],
   ],
   [
     'is retried after a doubled time',
@@ -204,8 +209,27 @@ const ROWS: readonly (readonly [string, Given, Expected])[] = [
   ['is cancelled before its first attempt', { before: { ...NEW, cancelled: true } }, ['cancelled', '', []]],
   [
     'is cancelled between attempts',
-    { before: { ...retrying, cancelled: true }, assignments: leaving },
+    { before: { ...retrying, cancelled: true }, assignments: leaving, facts: { seen: ended(3) } },
     ['cancelled', '', ['removed'], { finishedAt: at(0), retryAt: undefined }],
+  ],
+  [
+    'waits with its cancellation for a container that returned with its node',
+    { before: { ...retrying, cancelled: true }, assignments: leaving, facts: { seen: report() } },
+    ['pending', 'cancelling', ['removed'], { finishedAt: null }],
+  ],
+  [
+    'is cancelled although a container may run on a lost node, and says so',
+    {
+      before: { ...retrying, cancelled: true },
+      assignments: leaving,
+      facts: { ...failedNode, seen: report() },
+    },
+    ['cancelled', 'unconfirmed', ['removed'], { finishedAt: at(0) }],
+  ],
+  [
+    'is cancelled after its node was removed, and says that its container may run',
+    { before: { ...retrying, cancelled: true, previous: { reason: 'node_removed', exitCode: null } } },
+    ['cancelled', 'unconfirmed', []],
   ],
   [
     'waits for its lost node',

@@ -11,7 +11,7 @@ import {
   type NodeId,
   type Observation,
 } from '@holdfast/contract'
-import { type AttemptEnd, type AttemptFacts, attemptEnd, hasEnded } from './attempt-end.ts'
+import { type AttemptEnd, type AttemptFacts, attemptEnd, isEndKnown } from './attempt-end.ts'
 import { retryDelayMs } from './retry-delay.ts'
 
 /** The part of a job's record that changes. */
@@ -25,12 +25,19 @@ export interface JobState {
   readonly attempts: number
   /** The attempts that failed; attempts that ended with their node do not count. */
   readonly failures: number
+  /** How the last attempt that has ended did so; undefined before. */
+  readonly previous?: PreviousAttempt | undefined
   readonly retryAt?: string | undefined
   /** When the attempt is stopped because its time is over. */
   readonly deadlineAt?: string | undefined
   readonly nodeId: NodeId | null
   readonly startedAt: string | null
   readonly finishedAt: string | null
+  readonly exitCode: number | null
+}
+
+export interface PreviousAttempt {
+  readonly reason: string
   readonly exitCode: number | null
 }
 
@@ -147,11 +154,12 @@ function endAttempt(
     deadlineAt: undefined,
     exitCode: end.exitCode,
     reason: end.reason,
+    previous: { reason: end.reason, exitCode: end.exitCode },
   }
   // The clock of the server decides, because how long the job is kept must not depend on the clock of a machine.
   const finishedAt = new Date(now).toISOString()
   const finish = (phase: JobPhase, reason: string): JobState => ({ ...ended, phase, reason, finishedAt })
-  if (before.cancelled) return finish('cancelled', end.reason === 'node_removed' ? 'unconfirmed' : '')
+  if (before.cancelled) return ended
   // Only the end of its time stops an attempt of a job that is not cancelled. A container that had ended before, while its
   // node was not connected, was not stopped.
   const wasStopped = desired !== 'running' && !end.isOwnEnd
@@ -167,34 +175,51 @@ function endAttempt(
     }
   const reason = wasStopped && end.reason !== 'node_removed' ? TIMED_OUT : end.reason
   const failures = before.failures + 1
+  const previous = { reason, exitCode: end.exitCode }
   if (failures > spec.retries) return { ...finish('failed', reason), failures }
-  return { ...ended, phase: 'pending', reason, failures, retryAt: retryAfter(failures), startedAt: null }
+  return {
+    ...ended,
+    phase: 'pending',
+    reason,
+    failures,
+    previous,
+    retryAt: retryAfter(failures),
+    startedAt: null,
+  }
 }
 
 function betweenAttempts(before: JobState, situation: JobSituation, others: readonly Assignment[]): NextJob {
-  const { now } = situation
-  if (before.cancelled) {
-    const finishedAt = new Date(now).toISOString()
-    return settled({ ...before, phase: 'cancelled', reason: '', finishedAt, retryAt: undefined }, others)
-  }
-  const retryMs = before.retryAt === undefined ? now : Date.parse(before.retryAt)
+  const { now, factsOf } = situation
   const waits = (reason: string, wakeAt?: number): NextJob => ({
     state: { ...before, phase: 'pending', reason },
     assignments: others,
     mayStart: false,
     wakeAt,
   })
+  const open = others.map(factsOf).filter((facts) => !isEndKnown(facts))
+  if (before.cancelled)
+    return open.some(({ node }) => node !== 'failed')
+      ? waits('cancelling')
+      : settled(cancelledState(before, now, open.length > 0), others)
+  const retryMs = before.retryAt === undefined ? now : Date.parse(before.retryAt)
   if (retryMs > now) return waits('backoff', retryMs)
   if (others.some((each) => mayRun(each, situation))) return waits('stopping')
   if (!situation.isResolved) return waits('image_unresolved')
   return { state: { ...before, phase: 'pending' }, assignments: others, mayStart: true, wakeAt: undefined }
 }
 
+/** `mayRun`: a container of a former attempt may still run on a lost node. */
+function cancelledState(before: JobState, now: number, mayRun: boolean): JobState {
+  const reason = mayRun || before.previous?.reason === 'node_removed' ? 'unconfirmed' : ''
+  const finishedAt = new Date(now).toISOString()
+  return { ...before, phase: 'cancelled', reason, finishedAt, retryAt: undefined }
+}
+
 /** Whether the container of a former attempt keeps the next one from starting: two must never run at once. */
 function mayRun(assignment: Assignment, { factsOf, spec }: JobSituation): boolean {
-  const { seen, node } = factsOf(assignment)
-  if (node !== 'failed') return true
-  return spec.onNodeLoss === 'wait' && !(seen !== undefined && hasEnded(seen))
+  const facts = factsOf(assignment)
+  if (facts.node !== 'failed') return true
+  return spec.onNodeLoss === 'wait' && !isEndKnown(facts)
 }
 
 /** The state of a job whose next attempt was assigned to a node. */

@@ -108,6 +108,10 @@ describe('rotation step retire', () => {
       'b no longer refers to it, but a container still uses version 1',
       { pin: null, held: [1], leaving: true },
     ],
+    [
+      'b still uses version 1: wait until it ends, or cancel it',
+      { pin: 1, held: [1], desired: 0, leaving: true, isJob: true },
+    ],
   ])('waits: %s', (text, changes) => {
     expect(turnRotation(given(changes), 'retire')).toEqual({ kind: 'refused', blockedBy: [text] })
     expect(blockers(given(changes))).toEqual([text])

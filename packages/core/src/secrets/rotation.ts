@@ -30,6 +30,8 @@ export interface RotationConsumer {
   readonly leaving: boolean
   /** True if a volume depends on the credential; then only a cutover changes the pinned version. */
   readonly anchored?: boolean
+  /** Whether the consumer is a job, which no phase moves: it keeps its version until it ends or is retried. */
+  readonly isJob?: boolean
 }
 
 export interface RotationFacts {
@@ -159,10 +161,10 @@ function retireBlockers(consumer: RotationConsumer, rotation: Rotating): string[
   const { name, pin, desired, held, proved } = consumer
   const version = rotation.new
   const other = held.find((each) => each !== version)
-  if (consumer.leaving)
-    return other === undefined
-      ? []
-      : [`${name} no longer refers to it, but a container still uses version ${other}`]
+  if (consumer.leaving && other === undefined) return []
+  if (consumer.isJob === true)
+    return [`${name} still uses version ${other}: wait until it ends, or cancel it`]
+  if (consumer.leaving) return [`${name} no longer refers to it, but a container still uses version ${other}`]
   if (pin !== version) return [`${name} has not moved to version ${version} yet`]
   const ready = proved.get(version) ?? 0
   return [

@@ -6,6 +6,7 @@ import { residencyLabels } from '@holdfast/core'
 import { nodes, type StoredJob } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
+import { attemptText } from './attempt-texts.ts'
 
 export function jobView(store: Pick<Store, 'get'>, tenant: TenantId, job: StoredJob): JobRecord {
   const { id, spec, createdAt, revision } = job
@@ -25,11 +26,11 @@ function statusOf(store: Pick<Store, 'get'>, tenant: TenantId, job: StoredJob): 
 
 const WAITING: { readonly [reason: string]: string } = {
   image_unresolved: 'The registry has not answered yet, so the image is not resolved. It is asked again.',
-  stopping: 'The container of the attempt before is being removed.',
+  stopping: 'The container of the previous attempt is being removed; the next attempt starts after that.',
   cancelling: 'The job was cancelled, and its container is being stopped.',
   timed_out: 'The timeout has ended, and the container is being stopped.',
   node_lost:
-    'The node does not respond, and the container may still run. The job ends when the node returns, or when it is removed with force.',
+    'The node has failed, and the container may still run. The job waits until the node returns, or until it is removed by force.',
   image_pull_failed: 'The node cannot pull the image; it tries again.',
   secret_unresolved: 'A secret is not available; the job starts once it is.',
 }
@@ -37,9 +38,11 @@ const WAITING: { readonly [reason: string]: string } = {
 const ENDS: { readonly [reason: string]: string } = {
   oom_killed: 'The container needed more memory than it may use; raise limits.memoryBytes.',
   timed_out: 'The attempt took longer than its timeout.',
-  node_removed: 'The node was removed while the job ran.',
+  node_removed:
+    'The node was removed before the end of the container was reported, so the container may still run.',
   container_lost: 'The container was removed by another program before its end was seen.',
-  unconfirmed: 'The job was cancelled. Its node was removed before, so its container may still run.',
+  unconfirmed:
+    'The job was cancelled. Its node was lost or removed before the end of its container was reported, so the container may still run.',
 }
 
 const NEVER_STARTED =
@@ -50,7 +53,7 @@ function messageOf(job: StoredJob): string {
   if (finishedAt !== null) return endOf(job)
   if (job.unplaced !== '') return job.unplaced
   if (reason === 'backoff')
-    return `Attempt ${job.attempts} failed${withCode(exitCode)}; the next one starts at ${job.retryAt}.`
+    return `${attemptText(job.attempts, job.previous ?? { reason: 'exited', exitCode })}. The next one may start at ${job.retryAt}.`
   if (reason === '') return phase === 'running' ? 'The container runs.' : 'The job waits for its container.'
   return WAITING[reason] ?? `The container does not run: ${reason}.`
 }
@@ -62,5 +65,3 @@ function endOf({ phase, reason, exitCode, startedAt }: StoredJob): string {
   if (phase === 'cancelled') return 'The job was cancelled.'
   return exitCode === null ? `The job failed: ${reason}.` : `The container ended with exit code ${exitCode}.`
 }
-
-const withCode = (exitCode: number | null): string => (exitCode === null ? '' : ` with exit code ${exitCode}`)

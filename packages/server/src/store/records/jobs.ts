@@ -42,6 +42,8 @@ export const storedJobShape = object({
   last: optional(branded<AssignmentId>()),
   attempts: integer(),
   failures: integer(),
+  /** How the last attempt that has ended did so; absent before. */
+  previous: optional(object({ reason: string(), exitCode: nullable(integer()) })),
   retryAt: optional(string()),
   deadlineAt: optional(string()),
   nodeId: nullable(branded<NodeId>()),

@@ -14,6 +14,7 @@ import {
   type TenantId,
 } from '@holdfast/contract'
 import {
+  isEndKnown,
   type JobState,
   jobTemplate,
   type NextJob,
@@ -58,13 +59,14 @@ export function decideJob(
   const found = store.get(placementAt(tenant, ownerOf('job', id)))
   if (before === undefined && found === undefined) return undefined
   const assignments = found?.record.assignments ?? []
+  const factsOf = ({ id: assignmentId, nodeId }: Assignment) => ({
+    seen: store.get(inTenant(tenant, observations, assignmentId))?.record,
+    node: known.view.dispositionOf(nodeId),
+  })
   const next = nextJob(before ?? ENDED, {
     spec: before?.spec ?? ENDED_SPEC,
     assignments,
-    factsOf: ({ id: assignmentId, nodeId }) => ({
-      seen: store.get(inTenant(tenant, observations, assignmentId))?.record,
-      node: known.view.dispositionOf(nodeId),
-    }),
+    factsOf,
     isResolved: typeof before?.digest === 'string',
     now: clock.now(),
   })
@@ -79,7 +81,7 @@ export function decideJob(
     after,
     next: nextPlacement(id, base, all, templates),
     started: assigned,
-    isLost: next.assignments.some(({ nodeId }) => known.view.dispositionOf(nodeId) === 'failed'),
+    isLost: next.assignments.map(factsOf).some((facts) => facts.node === 'failed' && !isEndKnown(facts)),
     wakeAt: started === undefined ? next.wakeAt : started.wakeAt,
     refused: started?.refused,
   }
@@ -140,12 +142,12 @@ function start(
 /** The record of the next state, or the record before if nothing has changed. */
 function stored(before: StoredJob, state: JobState, started: Started | undefined): StoredJob {
   const { current: _c, retryAt: _r, deadlineAt: _d, ...kept } = before
-  const { current, retryAt, deadlineAt, ...others } = state
+  const { current, retryAt, deadlineAt, previous, ...others } = state
   const isOver = isFinalPhase(state.phase)
   const after: StoredJob = {
     ...kept,
     ...picked(others),
-    ...defined({ current, retryAt, deadlineAt, last: current ?? before.last }),
+    ...defined({ current, retryAt, deadlineAt, previous, last: current ?? before.last }),
     ...defined({ pins: started?.pins }),
     nodeName: started?.nodeName ?? before.nodeName,
     unplaced: started?.unplaced ?? (state.reason === 'unschedulable' ? before.unplaced : ''),
@@ -167,7 +169,7 @@ const picked = ({
   startedAt,
   finishedAt,
   exitCode,
-}: Omit<JobState, 'current' | 'retryAt' | 'deadlineAt'>) => ({
+}: Omit<JobState, 'current' | 'retryAt' | 'deadlineAt' | 'previous'>) => ({
   ...{ phase, reason, cancelled, attempts, failures, nodeId, startedAt, finishedAt, exitCode },
 })
 

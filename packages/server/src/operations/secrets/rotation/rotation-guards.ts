@@ -120,7 +120,15 @@ function gatherJob(
     ...(placement === undefined ? [] : heldVersions(credential, placement)),
     ...(pin === null ? [] : [pin]),
   ])
-  return { ...unreadable(consumer), pin, desired: 0, held: [...held], leaving: true, running: [] }
+  return {
+    ...unreadable(consumer),
+    pin,
+    desired: 0,
+    held: [...held],
+    leaving: true,
+    isJob: true,
+    running: [],
+  }
 }
 
 function jobOf(store: StoreReader, tenant: TenantId, consumer: Consumer): StoredJob | undefined {
