@@ -218,7 +218,7 @@ const ROWS: readonly (readonly [string, Given, Expected])[] = [
     ['pending', 'cancelling', ['removed'], { finishedAt: null }],
   ],
   [
-    'is cancelled although a container may run on a lost node, and says so',
+    'is cancelled although a container may run on a lost node, and reports it',
     {
       before: { ...retrying, cancelled: true },
       assignments: leaving,
