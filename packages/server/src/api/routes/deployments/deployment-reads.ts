@@ -1,11 +1,11 @@
 // Endpoints that read the status of a deployment, its placements, and why a replica is not placed.
 
 import { list, object, placementEntryShape, statusWithTimelineShape, whyShape } from '@holdfast/contract'
-import type { DeploymentDeps } from '../../operations/deployments/deps.ts'
-import { readPlacements } from '../../operations/deployments/read/read-placements.ts'
-import { readStatus } from '../../operations/deployments/read/read-status.ts'
-import { readWhy } from '../../operations/deployments/read/read-why.ts'
-import { type Endpoint, endpoint, param } from '../endpoint.ts'
+import type { DeploymentDeps } from '../../../operations/deployments/deps.ts'
+import { readPlacements } from '../../../operations/deployments/read/read-placements.ts'
+import { readStatus } from '../../../operations/deployments/read/read-status.ts'
+import { readWhy } from '../../../operations/deployments/read/read-why.ts'
+import { type Endpoint, endpoint, param } from '../../endpoint.ts'
 
 const ONE = '/api/v1/deployments/{name}'
 
