@@ -5,7 +5,13 @@ import { dirname, join } from 'node:path'
 import { createCaddyAdmin } from '@holdfast/agent/adapters/caddy/caddy-admin'
 import type { LocalReplica } from '@holdfast/agent/routing/plan-backends'
 import { startRouter } from '@holdfast/agent/routing/router'
-import { decode, ownerOf, type RoutedDeployment, routedDeploymentShape } from '@holdfast/contract'
+import {
+  asAssignmentId,
+  decode,
+  ownerOf,
+  type RoutedDeployment,
+  routedDeploymentShape,
+} from '@holdfast/contract'
 import { freePort, startCaddy } from '@holdfast/testkit'
 import pino from 'pino'
 import { untilAnswered } from './ask.ts'
@@ -98,6 +104,7 @@ const routedTo = ({ host, path }: DesiredRoute, port: number): RoutedDeployment 
 
 const replicaOf = (routed: RoutedDeployment, address: string): LocalReplica => ({
   owner: ownerOf('deployment', routed.deployment),
+  assignmentId: asAssignmentId(`rep_${address}`),
   run: `at ${address}`,
   address,
   state: 'serves',

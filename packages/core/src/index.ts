@@ -1,6 +1,17 @@
 export * from './admission/index.ts'
 export { ACTIONS, type Action, may, tokensThatMay } from './authorization/roles.ts'
 export * from './backups/index.ts'
+export { abortCanary, isActiveCanary } from './canary/advance-canary.ts'
+export { canaryText } from './canary/canary-text.ts'
+export {
+  CANARY_DEFAULTS,
+  checkCanaryPromotion,
+  checkCanaryReplicas,
+  checkCanaryRuns,
+  checkCanaryStart,
+  checkCanaryWeight,
+} from './canary/check-canary.ts'
+export { isCanaryReplica, stableAssignments } from './canary/split-assignments.ts'
 export { describeReceived, detectCredential, safeField, safeKey } from './credentials/index.ts'
 export * from './image-reference.ts'
 export * from './jobs/index.ts'

@@ -8,11 +8,17 @@
 import type { Route } from '@holdfast/contract'
 
 /** A routed deployment with its routes and the addresses that the router forwards to. */
-export interface Backend {
+export interface Backend extends Pool {
   /** Name of the deployment; also the id of the deployment's route in the router's configuration. */
   readonly name: string
   readonly routes: readonly Route[]
-  /** Addresses of the deployment's ready replicas on this node. */
+  /** The replicas of the deployment's canary, and the share of requests that they get, in percent. */
+  readonly canary?: Pool & { readonly weight: number }
+}
+
+/** Replicas that are equal for the router. */
+export interface Pool {
+  /** Addresses of the ready replicas on this node. */
   readonly local: readonly string[]
   /** `host:port` of other nodes with ready replicas; used only if this node has no ready replica. */
   readonly peers: readonly string[]
@@ -46,7 +52,10 @@ export interface PeerSecurity {
   readonly peers: readonly PeerRouter[]
 }
 
-/** The addresses of replicas on this node to which the router sends requests, by deployment name. */
+/** The names under which the upstreams of a deployment and of its canary are listed. Names of deployments have no dots. */
+export const poolNames = (name: string) => ({ stable: name, canary: `${name}.canary` })
+
+/** The addresses of replicas on this node to which the router sends requests, by the name of their pool. */
 export type Upstreams = ReadonlyMap<string, readonly string[]>
 
 export interface RouterAdmin {

@@ -12,10 +12,13 @@ export function localReplicas(
   return [...desired.values()].map((item) => localReplica(item, view(item.assignmentId)))
 }
 
-function localReplica({ owner, desired }: DesiredItem, view: ReplicaView | undefined): LocalReplica {
+function localReplica(
+  { owner, assignmentId, desired }: DesiredItem,
+  view: ReplicaView | undefined,
+): LocalReplica {
   const seen = typeof view?.container === 'object' ? view.container : undefined
   const state = view === undefined || desired !== 'running' ? 'out' : stateOf(view)
-  return { owner, run: seen && runOf(seen), address: seen?.address ?? undefined, state }
+  return { owner, assignmentId, run: seen && runOf(seen), address: seen?.address ?? undefined, state }
 }
 
 function stateOf(view: ReplicaView): LocalReplica['state'] {

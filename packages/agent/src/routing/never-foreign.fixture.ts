@@ -162,8 +162,9 @@ function beginLife(
     admin: mortal.admin,
     table,
     replicas: () =>
-      [...containers.values()].map(({ deployment, id, address, state }) => ({
+      [...containers].map(([assignmentId, { deployment, id, address, state }]) => ({
         owner: ownerOf('deployment', deployment),
+        assignmentId,
         run: id,
         address,
         state,

@@ -2,12 +2,13 @@
 // ready replicas. A replica whose readiness is not verified yet stays in the router if it was there. Pure.
 // See docs/design/routing.md#upstreams.
 
-import { type Owner, ownerOf, type Route, type RoutedDeployment } from '@holdfast/contract'
+import { type AssignmentId, type Owner, ownerOf, type Route, type RoutedDeployment } from '@holdfast/contract'
 import { hostOfPeer, unusablePeerHost } from '@holdfast/core/node'
-import type { Backend } from '../ports/router.ts'
+import { type Backend, type Pool, poolNames, type Upstreams } from '../ports/router.ts'
 
 export interface LocalReplica {
   readonly owner: Owner
+  readonly assignmentId: AssignmentId
   /** Identifies the current run of the replica's container; undefined until a container was seen. */
   readonly run: string | undefined
   readonly address: string | undefined
@@ -35,7 +36,7 @@ export interface ChosenPeers {
 export interface RoutingFacts {
   readonly table: readonly RoutedDeployment[]
   readonly replicas: readonly LocalReplica[]
-  /** The router's current upstreams, by the name of the deployment. */
+  /** The router's current upstreams, by the name of their pool. */
   readonly upstreams: ReadonlyMap<string, readonly string[]>
   /** Addresses withdrawn from the router, each with the container run that had the address. */
   readonly withdrawn: ReadonlyMap<string, string>
@@ -47,16 +48,46 @@ export function planBackends(facts: RoutingFacts): Backend[] {
   const { choose = (peers: readonly string[]) => ({ peers }) } = facts
   const replicas = Map.groupBy(facts.replicas, ({ owner }) => owner)
   const holders = new Map(facts.replicas.map(({ address, owner }) => [address, owner]))
-  return oneOfEachName(facts.table).map(({ deployment, name, routes, peers }) => {
+  const poolOf = (
+    owner: Owner,
+    name: string,
+    own: readonly LocalReplica[],
+    peers: readonly string[],
+  ): Pool => ({
+    local: localAddresses(owner, name, own, facts, holders),
+    ...choose(peers.filter(isPeerAddress)),
+  })
+  return oneOfEachName(facts.table).map(({ deployment, name, routes, peers, canary }) => {
     const owner = ownerOf('deployment', deployment)
+    const all = replicas.get(owner) ?? []
+    const backend = { name, routes: routes.filter(isValid) }
+    if (canary === undefined) return { ...backend, ...poolOf(owner, name, all, peers) }
+    const marked = new Set(canary.replicas)
+    const [own = [], others = []] = [true, false].map((isCanary) =>
+      all.filter(({ assignmentId }) => marked.has(assignmentId) === isCanary),
+    )
+    const pools = poolNames(name)
+    const weight = Math.min(Math.max(0, Math.trunc(canary.weight)), MAX_WEIGHT)
     return {
-      name,
-      routes: routes.filter(isValid),
-      local: localAddresses(owner, name, replicas.get(owner) ?? [], facts, holders),
-      ...choose(peers.filter(isPeerAddress)),
+      ...backend,
+      ...poolOf(owner, pools.stable, others, peers),
+      // Replicas of a canary that is over receive nothing.
+      ...(weight === 0 ? {} : { canary: { weight, ...poolOf(owner, pools.canary, own, canary.peers) } }),
     }
   })
 }
+
+/** The greatest share of a canary, in percent. The router knows no others. */
+const MAX_WEIGHT = 50
+
+/** The addresses that the router sends requests to, by pool. */
+export const upstreamsOf = (backends: readonly Backend[]): Upstreams =>
+  new Map(
+    backends.flatMap(({ name, local, canary }) => {
+      const { stable, canary: other } = poolNames(name)
+      return [[stable, local] as const, ...(canary === undefined ? [] : [[other, canary.local] as const])]
+    }),
+  )
 
 /**
  * Keeps one deployment per name. A deployment that was deleted and created again may be listed twice; the newer one is

@@ -2,7 +2,13 @@
 // to, and how long a drain takes.
 
 import { setTimeout as pause } from 'node:timers/promises'
-import { type DeploymentUid, decode, ownerOf, routedDeploymentShape } from '@holdfast/contract'
+import {
+  asAssignmentId,
+  type DeploymentUid,
+  decode,
+  ownerOf,
+  routedDeploymentShape,
+} from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
 import pino from 'pino'
 import { expect, test } from 'vitest'
@@ -23,6 +29,7 @@ const TABLE = [
 const ADDRESS = '10.208.0.2'
 const serving = (run: string): LocalReplica => ({
   owner: ownerOf('deployment', DEPLOYMENT),
+  assignmentId: asAssignmentId('rep_1'),
   run,
   address: ADDRESS,
   state: 'serves',

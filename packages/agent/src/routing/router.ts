@@ -8,7 +8,7 @@ import type { Logger } from 'pino'
 import { type Backend, type RouterAdmin, RouterError, type Upstreams } from '../ports/router.ts'
 import { coalesce } from './coalesce.ts'
 import type { PeerRouters } from './peer-routers.ts'
-import { type LocalReplica, planBackends } from './plan-backends.ts'
+import { type LocalReplica, planBackends, upstreamsOf } from './plan-backends.ts'
 import { createPeerProver } from './prove-peers.ts'
 
 const UPDATE_EVERY_MS = 1000
@@ -64,7 +64,7 @@ export function startRouter({ admin, table, replicas, peers, monotonicMs, log }:
       upstreams.expect(planned)
       await admin.writeUpstreams(planned)
       backends = planned
-      upstreams.set(new Map(planned.map(({ name, local }) => [name, local])))
+      upstreams.set(upstreamsOf(planned))
       disk.succeeded()
     } catch (error) {
       disk.failed(error)
@@ -143,7 +143,7 @@ function createUpstreamTable(monotonicMs: () => number): UpstreamTable {
   return {
     current: () => current,
     expect(backends) {
-      routed = new Set([...routed, ...backends.flatMap(({ local }) => local)])
+      routed = new Set([...routed, ...[...upstreamsOf(backends).values()].flat()])
     },
     set(now) {
       const after = new Set([...now.values()].flat())

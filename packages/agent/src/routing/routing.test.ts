@@ -3,6 +3,7 @@
 
 import {
   type AssignmentId,
+  asAssignmentId,
   type DeploymentUid,
   decode,
   ownerOf,
@@ -34,6 +35,7 @@ const routed = (at: number, over: object = {}): RoutedDeployment =>
   })
 const replica = (at: number, address: string | undefined, state: LocalReplica['state'] = 'serves') => ({
   owner: ownerOf('deployment', UIDS[at] ?? fail()),
+  assignmentId: asAssignmentId(`rep_${address}`),
   run: address === undefined ? undefined : `c-${address}`,
   address,
   state,
@@ -170,6 +172,7 @@ test('never routes to a container of another deployment or to one that is not re
         const table = [0, 1, 2].map((at) => routed(at))
         const replicas = [...containers].map(([of, { address, id: run, state }]) => ({
           owner: ownerOf('deployment', UIDS[owner(of)] ?? fail()),
+          assignmentId: id(of),
           run,
           address,
           state,

@@ -31,6 +31,7 @@ import { healthCheckTexts } from '../texts/health-check-texts.ts'
 import { constraintTexts, placementTexts } from '../texts/placement-texts.ts'
 import { rollbackTexts } from '../texts/request-texts.ts'
 import { secretEntryTexts } from '../texts/secret-texts.ts'
+import { canaryShape } from './canary.ts'
 import { residencyDemandShape } from './residency.ts'
 import { generateShape } from './secret.ts'
 
@@ -194,6 +195,7 @@ export const READ_ONLY_FIELDS = [
   'updatedAt',
   'status',
   'residencyLabels',
+  'canary',
 ] as const
 
 export const deploymentRecordShape = object({
@@ -205,5 +207,7 @@ export const deploymentRecordShape = object({
   updatedAt: string(),
   status: deploymentStatusShape,
   residencyLabels: map(string()),
+  /** The canary that runs, or the last one of this revision; absent if there was none. */
+  canary: optional(canaryShape),
 })
 export type DeploymentRecord = Infer<typeof deploymentRecordShape>

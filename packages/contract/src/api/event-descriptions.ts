@@ -1,6 +1,7 @@
 // When each type of event is emitted and what its `data` holds. The reference docs/reference/events.md is generated from
 // this table, so every event type needs a row in the table.
 
+import { CANARY_EVENT_DESCRIPTIONS } from '../texts/canary-event-texts.ts'
 import type { EventType } from './event.ts'
 import { JOB_EVENT_DESCRIPTIONS } from './job-event-descriptions.ts'
 import { NETWORK_EVENT_DESCRIPTIONS } from './network-event-descriptions.ts'
@@ -27,7 +28,7 @@ export const EVENT_DESCRIPTIONS: { readonly [type in EventType]: EventDescriptio
     },
   },
   'deployment.updated': {
-    when: 'a client stores another revision; `reason` is `updated`, `restarted`, `rolled_back`, `restored` or `rotated`',
+    when: 'a client stores another revision; `reason` is `updated`, `restarted`, `rolled_back`, `restored`, `promoted` or `rotated`',
     severity: ['info'],
     subjects: ['Deployment'],
     data: {
@@ -173,6 +174,7 @@ export const EVENT_DESCRIPTIONS: { readonly [type in EventType]: EventDescriptio
       ready: 'ready replicas; of the first two reasons',
     },
   },
+  ...CANARY_EVENT_DESCRIPTIONS,
   'image.unreachable': {
     when: 'a deployment is stored although its registry did not answer; its replicas wait for the digest',
     severity: ['warning'],

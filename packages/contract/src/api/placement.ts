@@ -1,6 +1,6 @@
 // Placement of replicas: assignments, container templates, observations, and why a replica has no node.
 
-import type { AssignmentId, DeploymentUid, NodeId, VolumeId } from '../ids.ts'
+import type { AssignmentId, NodeId, VolumeId } from '../ids.ts'
 import type { Json } from '../json/json.ts'
 import type { Owner } from '../owner.ts'
 import {
@@ -19,7 +19,7 @@ import {
   string,
 } from '../shapes/shape.ts'
 import { lastExitShape } from './container-end.ts'
-import { constraintShape, healthCheckShape, limitsShape, MOUNT_TYPES, routeShape } from './deployment.ts'
+import { constraintShape, healthCheckShape, limitsShape, MOUNT_TYPES } from './deployment.ts'
 import { RESIDENCY_DEMANDS } from './residency.ts'
 import { scalingStatusShape } from './scaling.ts'
 import { primaryDeathShape } from './volume.ts'
@@ -193,6 +193,8 @@ export const whyShape = object({
   nextCursor: optional(nullable(string())),
   /** Alternative changes, cheapest first. Each alone would allow a replica to be placed. */
   cure: list(string()),
+  /** The canary in one sentence; absent if the deployment has none. */
+  canary: optional(string()),
   /** Of a volume with a primary: which copy continues without it, and what keeps each of the others from it. */
   ifPrimaryDies: optional(primaryDeathShape),
   scaling: optional(scalingStatusShape),
@@ -256,6 +258,11 @@ export const assignmentShape = object({
   templateHash: string(),
   desired: oneOf(DESIRED_STATES),
   assignedAt: string(),
+  /**
+   * True for a replica of a canary, beside the replica of the same number. The mark is removed when the canary is
+   * promoted.
+   */
+  canary: optional(boolean()),
 })
 export type Assignment = Infer<typeof assignmentShape>
 
@@ -330,18 +337,6 @@ export type SentItem = Infer<typeof sentItemShape>
 export const desiredItemShape = object({ ...sentItemShape.fields, template: containerTemplateShape })
 export type DesiredItem = Infer<typeof desiredItemShape>
 
-/**
- * A deployment with routes, as the server sends it to each node of the tenant. `peers` lists the routers of the other
- * nodes, as `host:port`; the agent already knows the replicas on its own node.
- */
-export const routedDeploymentShape = object({
-  deployment: branded<DeploymentUid>(),
-  name: string(),
-  routes: list(routeShape),
-  peers: list(string()),
-})
-export type RoutedDeployment = Infer<typeof routedDeploymentShape>
-
 /** Facts about the failures of a replica. Older agents report none of them. */
 const failureFields = {
   /** How the last run that ended did so. It stays while a later run is up. */
@@ -390,6 +385,8 @@ export const placementEntryShape = object({
   /** Start of the container's current run; null while it does not run, for example between an exit and the restart. */
   startedAt: nullable(string()),
   revision: integer(),
+  /** True for a replica of a canary; absent for the others. */
+  canary: optional(boolean()),
   /** Why the observed state differs from the desired one, as in an observation; absent if it does not. */
   reason: optional(string()),
   /** How often the container was started again. */

@@ -50,6 +50,8 @@ export const WARNING_CODES = [
   'external_material_generated',
   'volumes_not_promotable_together',
   'scaling_policy_active',
+  'canary_aborted',
+  'canary_weight_ignored',
 ] as const
 
 export const warningShape = object({

@@ -16,7 +16,6 @@ import {
   containerTemplateShape,
   type DesiredItem,
   observationShape,
-  routedDeploymentShape,
   type SentItem,
   sentItemShape,
 } from '../api/placement.ts'
@@ -38,6 +37,7 @@ import {
 import { desiredNetworkShape, observedNetworkShape } from './networks.ts'
 import { offerDecisionShape, poolReportShape, poolWipeShape } from './pool-report.ts'
 import { askedVolumeShape, configurationShape, configureRequestShape, promiseShape } from './promotion.ts'
+import { routedDeploymentShape } from './routed-deployment.ts'
 import { routersShape } from './routers.ts'
 import { nodeSampleShape, sampleRoundShape, usageSeriesShape } from './usage.ts'
 import { desiredCopyShape, measurementShape, observedCopyShape, peerShape } from './volume-copies.ts'

@@ -58,6 +58,9 @@ export const PROMISES = 'promises'
 /** The agent sends and deletes data that its pool keeps in quarantine. */
 export const DIVERGENCES = 'divergences'
 
+/** The router of the node sends a stated share of requests to the replicas of a canary. */
+export const CANARY = 'canary'
+
 /** The capabilities of an agent of this version. */
 export const AGENT_CAPABILITIES: readonly string[] = [
   ...new Set(Object.values(TEMPLATE_CAPABILITIES)),
@@ -67,6 +70,7 @@ export const AGENT_CAPABILITIES: readonly string[] = [
   OFFERS,
   PROMISES,
   DIVERGENCES,
+  CANARY,
 ]
 
 /** The capabilities of version 0.1.0, which hold for every agent that states none. This list never changes. */

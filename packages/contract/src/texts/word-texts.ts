@@ -76,6 +76,13 @@ export const WARNING_TEXTS: { readonly [code in (typeof WARNING_CODES)[number]]:
     meaning: 'The Docker Engine of the node is older than the oldest safe version.',
     next: 'Upgrade the engine.',
   },
+  canary_aborted: {
+    meaning: 'The deployment had a canary. The new revision supersedes it, and its replicas are removed.',
+    next: 'Start another canary if the change should still be tried.',
+  },
+  canary_weight_ignored: {
+    meaning: 'The deployment has no routes, so the canary receives no share of requests. Its replicas run.',
+  },
   volumes_not_promotable_together: {
     meaning:
       'No node holds a copy of each volume that the deployment writes to, so their primary cannot move to another node.',

@@ -11,6 +11,7 @@ import {
   type NodeId,
   ownerOf,
 } from '@holdfast/contract'
+import { stableAssignments } from '../canary/split-assignments.ts'
 import { failingContainers } from '../node/container-cause.ts'
 import { containerTemplate } from '../node/container-template.ts'
 import { dependencyText } from '../rollout/dependency-gate.ts'
@@ -49,7 +50,9 @@ export function nextPlacement(
     observed,
     isLost,
   })
-  const reachable = assignments.filter(({ desired, nodeId }) => desired === 'running' && !isLost(nodeId))
+  const reachable = stableAssignments(assignments).filter(
+    ({ desired, nodeId }) => desired === 'running' && !isLost(nodeId),
+  )
   const { reportedSecrets, unreportedSecrets } = findUnreportedSecrets(
     deployment,
     before,
@@ -159,24 +162,39 @@ export function shortfallReason(
  * The container templates of all assignments, and the template of the revision that a failed update is rolled back to.
  */
 function templatesOf(
-  snapshot: Pick<PlacementSnapshot, 'target' | 'volumeOf'>,
-  { deployment: { spec, digest, pins }, before }: PlanBasis,
+  snapshot: Pick<PlacementSnapshot, 'target' | 'canary' | 'volumeOf'>,
+  { deployment, before }: PlanBasis,
   { rollout: { lastGood }, kept, added }: PlannedReplicas,
 ): PlacementRecord['templates'] {
   const templates: { [hash: string]: ContainerTemplate } = {}
   for (const { templateHash } of [...kept, ...added, ...(lastGood ? [lastGood] : [])]) {
     if (templates[templateHash] !== undefined) continue
     const stored = before?.templates[templateHash]
+    const source = sourceOf(snapshot, deployment, templateHash)
     const current =
-      templateHash === snapshot.target?.templateHash && digest !== null
-        ? carryUnknown(stored, containerTemplate(spec, digest, pins, sizesInMemory(snapshot, spec)))
-        : undefined
+      source === undefined
+        ? undefined
+        : carryUnknown(
+            stored,
+            containerTemplate(source.spec, source.digest, source.pins, sizesInMemory(snapshot, source.spec)),
+          )
     // The template hash omits fields that need no restart, so the current template replaces a stored one with the same
     // hash.
     const template = current ?? stored
     if (template !== undefined) templates[templateHash] = template
   }
   return templates
+}
+
+/** The source of a template with this hash: the deployment, or its canary; undefined if neither has it. */
+function sourceOf(
+  { target, canary }: Pick<PlacementSnapshot, 'target' | 'canary'>,
+  { spec, digest, pins }: PlanBasis['deployment'],
+  templateHash: string,
+) {
+  if (templateHash === target?.templateHash && digest !== null) return { spec, digest, pins }
+  if (templateHash !== canary?.target?.templateHash || canary.digest === null) return undefined
+  return { spec: canary.spec, digest: canary.digest, pins: canary.pins }
 }
 
 /** Whether two placement records are equal. Assignments are not compared, because the caller compares them. */

@@ -4,6 +4,7 @@
 import type {
   Assignment,
   AssignmentId,
+  CanaryProgress,
   Candidate,
   DeploymentStatus,
   Event,
@@ -44,6 +45,10 @@ export interface PlannedReplicas {
   readonly cures: readonly RetryTrigger[]
   /** The dependencies that are not ready and so prevent new replicas; empty if no replica has to be created. */
   readonly unmet: readonly UnmetDependency[]
+  /** The same for the replicas of the deployment and of its canary. */
+  readonly awaited: readonly UnmetDependency[]
+  /** The state of the canary after the plan; undefined if the deployment has none. */
+  readonly canary: CanaryProgress | undefined
 }
 
 /** The placement record that follows a decision, and facts derived from it. */

@@ -2,34 +2,23 @@
 // replicas are refused and why, the status, the next placement record and the events. A pure function: equal snapshots
 // give equal plans, and nothing is changed. See docs/design/placement.md and docs/design/rollouts.md
 
-import {
-  type Assignment,
-  type AssignmentId,
-  capabilitiesNeeded,
-  type NodeId,
-  ownerOf,
-} from '@holdfast/contract'
-import { unmetDependencies } from '../rollout/dependency-gate.ts'
+import type { Assignment, AssignmentId, NodeId } from '@holdfast/contract'
+import { isActiveCanary } from '../canary/advance-canary.ts'
+import { type SplitAssignments, splitAssignments } from '../canary/split-assignments.ts'
 import type { ReplicaFacts } from '../rollout/desired-replicas.ts'
-import { isUnchanged, removeReplacedLost } from '../rollout/plan-replicas.ts'
-import { planRollout, type RolloutPlan } from '../rollout/plan-rollout.ts'
-import { updateRulesOf } from '../rollout/plan-rollout-rules.ts'
+import { planRollout } from '../rollout/plan-rollout.ts'
 import { isServing } from '../rollout/replica-health.ts'
-import { desiredReplicas } from '../scaling/desired-replicas.ts'
-import { lazy, leaveForbidden, mayStayForNow, type Placing, type Whereabouts } from '../scheduling/index.ts'
-import { assignmentId } from './assignment-id.ts'
-import { type ChosenNodes, chooseNodes } from './choose-nodes.ts'
+import { lazy } from '../scheduling/index.ts'
 import { nodesToCompare, observationsToCompare } from './compared-records.ts'
-import { countedChanges } from './counted-changes.ts'
 import { recordedMatrix } from './decision-record.ts'
-import { desiredDeployment, placedDeployment, replicaFacts } from './desired-deployment.ts'
+import { desiredDeployment, placedDeployment } from './desired-deployment.ts'
 import { placementEvents } from './events/placement-events.ts'
-import { DISPLACED_AT_ONCE, type Displacement, findDisplaced } from './find-displaced.ts'
-import { keepServing } from './keep-serving.ts'
 import { isSameRecord, nextPlacement } from './next-placement.ts'
 import type { PlacementPlan, PlanBasis, PlannedReplicas } from './placement-plan.ts'
+import { type CanaryPlan, planCanary } from './plan-canary.ts'
+import { type PlannedPart, planPart } from './plan-part.ts'
 import type { DeploymentRecord, PlacementSnapshot } from './snapshot.ts'
-import { claimChanges, withoutUnclaimed } from './writer-claims.ts'
+import { claimChanges } from './writer-claims.ts'
 
 /** `now` is the current time in milliseconds since 1970. */
 export function planPlacement(
@@ -39,66 +28,60 @@ export function planPlacement(
 ): PlacementPlan {
   const { placement: before, placementRevision } = snapshot
   const basis: PlanBasis = { deployment, before, placementRevision, now: new Date(now).toISOString() }
-  const unmet = unmetDependencies(deployment.spec, snapshot.dependency)
-  const displacement = findDisplaced(snapshot, deployment, unmet.length > 0)
-  const facts = replicaFacts(snapshot, displacement)
-  const desired = desiredDeployment(snapshot, deployment, unmet.length > 0, displacement)
-  const rolled = planRollout(desired, placedDeployment(snapshot), facts, now)
-  const planned = withoutUnclaimed(snapshot, deployment, rolled)
-  const {
-    plan: rollout,
-    placing,
-    nowhere,
-  } = chooseReplicas(aimedAt(snapshot, planned), deployment, facts, planned, displacement)
-  const added = newAssignments(snapshot, basis, rollout, placing)
-  const withoutLost = removeReplacedLost(rollout.kept, added, facts)
-  const kept = leaveForbidden(withoutLost, added, whereabouts(snapshot, deployment, displacement, now))
-  const refusing = placing.unplaced > 0 ? placing : (displacement.nowhere ?? nowhere ?? placing)
-  const replicas: PlannedReplicas = {
-    rollout,
-    kept,
-    added,
-    displacement,
-    refused: refusing.explanation,
-    cures: refusing.cures,
-    unmet: rollout.held ? unmet : [],
-  }
-  const isUnmoved =
-    kept === withoutLost && added.length === 0 && isUnchanged(rollout, before?.assignments ?? [])
-  return complete(snapshot, facts, basis, replicas, isUnmoved)
+  const isActive = isActiveCanary(deployment.canary) && !deployment.deleting
+  const split = splitAssignments(before?.assignments ?? [], snapshot.target, isActive)
+  const stable = planStable(snapshot, deployment, split, now)
+  const { canary: state } = deployment
+  if (state === undefined && split.canary.length + split.adopted.length === 0)
+    return complete(snapshot, stable.facts, basis, stable, stable.isUnmoved)
+  // A transaction compares and writes a bounded number of records, so the canary's turn comes when the others are settled.
+  const isTurn = stable.isUnmoved && split.adopted.length === 0
+  const beside = [...stable.kept, ...stable.added]
+  const canary = isTurn ? planCanary(snapshot, deployment, { beside, marked: split.canary }, now) : undefined
+  const replicas = joinParts(stable, canary, split.canary, state)
+  const isUnmoved = isTurn && canary?.part?.isUnmoved !== false && replicas.canary === state
+  return complete(snapshot, stable.facts, basis, replicas, isUnmoved)
 }
 
-/** The snapshot with the capabilities that missing replicas need: during a rollback, those of the last good revision. */
-function aimedAt(snapshot: PlacementSnapshot, { aim }: RolloutPlan): PlacementSnapshot {
-  const { target, placement, workload } = snapshot
-  if (aim === undefined || aim.templateHash === target?.templateHash) return snapshot
-  const template = placement?.templates[aim.templateHash]
-  return template === undefined
-    ? snapshot
-    : { ...snapshot, workload: { ...workload, needs: capabilitiesNeeded(template) } }
-}
-
-/**
- * Chooses nodes as if the scheduling view held exactly the assignments that the rollout keeps. A container that lost its
- * volumes to another node counts as gone: its machine may never confirm it, and its successor must fit the quota.
- */
-function chooseReplicas(
+function planStable(
   snapshot: PlacementSnapshot,
   deployment: DeploymentRecord,
-  facts: ReplicaFacts,
-  planned: RolloutPlan,
-  displacement: Displacement,
-): ChosenNodes & { readonly nowhere: Placing | undefined } {
-  const { scheduling, workload, counted, placement } = snapshot
-  const { name, resources } = workload
-  const kept = planned.kept.filter((each) => facts.isSuperseded?.(each) !== true)
-  const changes = countedChanges(counted, { name, resources, assignments: kept })
-  return scheduling.hypothetically(changes, () => {
-    const assignments = placement?.assignments ?? []
-    const question = { scheduling, workload, facts, assignments, count: desiredReplicas(deployment) }
-    const { plan, nowhere } = keepServing(question, planned)
-    return { ...chooseNodes(snapshot, deployment, plan, displacement), nowhere }
-  })
+  { stable, canary }: SplitAssignments,
+  now: number,
+): PlannedPart {
+  const { placement, room } = snapshot
+  const isWhole = placement === undefined || stable.length === placement.assignments.length
+  const own = isWhole
+    ? snapshot
+    : { ...snapshot, placement: { ...placement, assignments: [...stable] }, room: room - canary.length }
+  return planPart(own, deployment, { beside: canary, isCanary: false }, now, (facts, gated, displacement) =>
+    planRollout(desiredDeployment(own, deployment, gated, displacement), placedDeployment(own), facts, now),
+  )
+}
+
+/** The replicas of both parts. Only the deployment's own replicas decide about its status and what it waits for. */
+function joinParts(
+  stable: PlannedPart,
+  canary: CanaryPlan | undefined,
+  marked: readonly Assignment[],
+  state: PlannedReplicas['canary'],
+): PlannedReplicas {
+  const { part, replanAt, state: next } = canary ?? { state }
+  const { rollout } = stable
+  const times = [rollout.replanAt, replanAt].filter((time) => time !== undefined)
+  return {
+    ...stable,
+    kept: [...stable.kept, ...(part?.kept ?? marked)],
+    added: [...stable.added, ...(part?.added ?? [])],
+    cures: stable.cures.length > 0 ? stable.cures : (part?.cures ?? []),
+    awaited: [...stable.awaited, ...(part?.awaited ?? [])],
+    canary: next,
+    rollout: {
+      ...rollout,
+      dropped: [...rollout.dropped, ...(part?.rollout.dropped ?? [])],
+      replanAt: times.length === 0 ? undefined : Math.min(...times),
+    },
+  }
 }
 
 function complete(
@@ -142,38 +125,4 @@ function servingAmong(assignments: readonly Assignment[], facts: ReplicaFacts): 
 function lostAmong(assignments: readonly Assignment[], { dispositionOf }: ReplicaFacts): Set<NodeId> {
   const nodeIds = assignments.map(({ nodeId }) => nodeId)
   return new Set(nodeIds.filter((nodeId) => dispositionOf(nodeId) === 'failed'))
-}
-
-function whereabouts(
-  { nodeOf, seen, graceUntil }: PlacementSnapshot,
-  { spec }: DeploymentRecord,
-  { refusals }: Displacement,
-  now: number,
-): Whereabouts {
-  const { progressDeadlineMs } = updateRulesOf(spec)
-  return {
-    mayBeOn(id) {
-      const refusal = refusals.get(id)
-      return refusal === undefined || mayStayForNow(refusal)
-    },
-    answers: (id) => nodeOf(id)?.status === 'ready',
-    seen,
-    isOverdue: ({ assignedAt }) => now > Math.max(Date.parse(assignedAt) + progressDeadlineMs, graceUntil),
-    most: DISPLACED_AT_ONCE,
-  }
-}
-
-function newAssignments(
-  { sha256 }: PlacementSnapshot,
-  { deployment, placementRevision, now }: PlanBasis,
-  { missing }: RolloutPlan,
-  { placed }: Placing,
-): Assignment[] {
-  const owner = ownerOf('deployment', deployment.uid)
-  return placed.flatMap((nodeId, index) => {
-    const replica = missing[index]
-    if (replica === undefined) return []
-    const id = assignmentId(owner, replica.replica, placementRevision, sha256)
-    return [{ id, ...replica, nodeId, desired: 'running' as const, assignedAt: now }]
-  })
 }

@@ -4,6 +4,7 @@
 import type {
   Assignment,
   AssignmentId,
+  CanaryProgress,
   Capacity,
   ContainerTemplate,
   DeploymentSpec,
@@ -32,6 +33,14 @@ export interface DeploymentRecord {
   readonly scaling?: ScaledReplicas | undefined
   /** Maps the label of each credential to the version that containers are created with. */
   readonly pins?: { readonly [label: string]: number }
+  /** The canary; absent if the deployment has none. */
+  readonly canary?: CanaryProgress
+}
+
+/** The source of a canary's replicas, and their demands on nodes. */
+export interface CanarySnapshot extends Pick<DeploymentRecord, 'spec' | 'digest' | 'pins'> {
+  readonly workload: Workload
+  readonly target: RevisionTarget | undefined
 }
 
 /** All assignments of one deployment, as the placement record stores them. */
@@ -102,6 +111,8 @@ export interface PlacementSnapshot {
   readonly workload: Workload
   /** The revision and template hash of the stored spec; undefined until the image is resolved. */
   readonly target: RevisionTarget | undefined
+  /** Present if the deployment has a canary that is not over. */
+  readonly canary?: CanarySnapshot
   readonly placement: PlacementRecord | undefined
   /** The modification revision of the placement record; 0 if there is no record. */
   readonly placementRevision: number

@@ -14,6 +14,7 @@ import {
   type RevisionTarget,
   type Rollout,
 } from '@holdfast/contract'
+import { stableAssignments } from '../canary/split-assignments.ts'
 import { type FailureFacts, failingContainers } from '../node/container-cause.ts'
 import { isReady, SECRET_UNRESOLVED } from '../node/observe-replica.ts'
 import { desiredReplicas, type ScaledReplicas } from '../scaling/desired-replicas.ts'
@@ -107,7 +108,8 @@ interface ReplicaCount extends Readonly<DeploymentStatus['replicas']> {
 /** Counts each replica number once, even while it has two replicas during a replacement. */
 function countReplicas(spec: DeploymentSpec, facts: StatusFacts): ReplicaCount {
   const replicas = desiredReplicas({ spec, ...facts })
-  const { assignments = [], rollout } = facts.placed ?? {}
+  const { assignments: all = [], rollout } = facts.placed ?? {}
+  const assignments = stableAssignments(all)
   const isLost = ({ nodeId }: Assignment) => facts.isLost?.(nodeId) === true
   const active = assignments.filter(({ desired }) => desired === 'running')
   const reachable = active.filter((each) => !isLost(each))

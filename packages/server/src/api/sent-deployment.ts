@@ -4,6 +4,7 @@
 import {
   deploymentBodyShape,
   jobBodyShape,
+  newCanaryShape,
   object,
   optional,
   type Shape,
@@ -31,3 +32,6 @@ export const newJobShape = sentFields(jobBodyShape.fields, REQUIRED_ON_CREATE)
 
 /** The body of a change: the server keeps every field that is not sent. */
 export const deploymentChangeShape = sentFields(deploymentBodyShape.fields, new Set())
+
+/** The body of a new canary. Its change is described like that of an update. */
+export const sentCanaryShape = object({ ...newCanaryShape.fields, change: deploymentChangeShape })

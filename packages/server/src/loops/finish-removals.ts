@@ -4,6 +4,7 @@
 // time.
 
 import { asOwner, type NodeId, ownerOf, type TenantId } from '@holdfast/contract'
+import { claimedSpec } from '../operations/deployments/canary/end-canary.ts'
 import { releaseRoutes } from '../operations/deployments/write/claim-routes.ts'
 import { dropClaims, startReleases } from '../operations/deployments/write/claim-volumes.ts'
 import { cancelJobs } from '../operations/jobs/cancel-job.ts'
@@ -79,7 +80,7 @@ async function removeDeployment(
     transaction.delete(address)
     releaseRoutes(transaction, tenant, stored)
     dropClaims(store, transaction, tenant, owner)
-    releaseCredentials(transaction, tenant, stored.spec)
+    releaseCredentials(transaction, tenant, claimedSpec(stored))
     freeSlot(transaction, tenant, 'deployments', stored.slot)
     transaction.deleteWithin(tenant, archive, name)
     transaction.deleteWithin(tenant, decisions, owner)

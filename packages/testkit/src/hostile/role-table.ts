@@ -57,6 +57,17 @@ export const ROWS: { readonly [endpoint: string]: Row } = {
     body: { revision: 1 },
     reached: 'deployment_not_found',
   },
+  'POST /api/v1/deployments/{name}/canary': {
+    line: 'workloads',
+    body: { change: {}, replicas: 1, weight: 10 },
+    reached: 'deployment_not_found',
+  },
+  'POST /api/v1/deployments/{name}/canary/promote': {
+    line: 'workloads',
+    body: {},
+    reached: 'deployment_not_found',
+  },
+  'POST /api/v1/deployments/{name}/canary/abort': { line: 'workloads', reached: 'deployment_not_found' },
   'GET /api/v1/deployments/{name}/secrets/rotation': { line: 'reads', reached: 'deployment_not_found' },
   'POST /api/v1/deployments/{name}/secrets/rotate': {
     line: 'secrets',

@@ -17,4 +17,5 @@ export const BUILT: readonly Capability[] = [
   'networks',
   'jobs',
   'scaling',
+  'rollouts',
 ]

@@ -1,6 +1,7 @@
 // Requests that raise error codes without a fault in the body: authentication, paths, headers, conflicts.
 
 import { BACKUP_PROVOCATIONS } from './backup-provocations.ts'
+import { CANARY_PROVOCATIONS } from './canary-provocations.ts'
 import { bodyWith, type Provocation } from './provoke.ts'
 import { SCALING_PROVOCATIONS } from './scaling-provocations.ts'
 
@@ -200,6 +201,7 @@ const records: readonly Provocation[] = [
   },
   ...BACKUP_PROVOCATIONS,
   ...SCALING_PROVOCATIONS,
+  ...CANARY_PROVOCATIONS,
   { code: 'quota_exceeded', field: 'quotas.deployments', sent: (w) => ({ as: 'full', body: bodyWith(w) }) },
 ]
 

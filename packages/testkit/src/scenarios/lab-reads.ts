@@ -36,6 +36,9 @@ export interface PlacedReplica {
   readonly replica: number
   readonly nodeName: string
   readonly state: string
+  readonly revision: number
+  readonly containerId: string | null
+  readonly canary?: boolean
 }
 
 export async function placementsOf(api: ApiClient, name: string): Promise<PlacedReplica[]> {

@@ -5,7 +5,7 @@
 //
 //   1  remove headers that only nodes and routers may set from requests that came from outside
 //   2  one route per deployment, with the deployment's name as @id: reads the upstream line of the deployment's file
-//   3  routes for all deployments: proxy to a local replica; count the hop; proxy to another node; answer 503 or 404
+//   3  routes for all deployments: draw the canary or the other replicas; proxy to a local replica; count the hop; proxy to another node; answer 503 or 404
 //
 // A deployment adds only a matcher and a file name to the configuration, so Caddy loads a thousand deployments quickly.
 // Replicas are listed in upstream files (upstream-files.ts), not in the configuration: loading a configuration closes
@@ -17,6 +17,7 @@ import type { Backend, PeerSecurity } from '../../ports/router.ts'
 import type { CaddySettings, RoutesTls } from '../../ports/router-settings.ts'
 import { matchersOf } from './match-routes.ts'
 import { nameUpstream, peerCertificates, peerListener, safeTransport } from './peer-config.ts'
+import { DRAW_POOL, FORWARD_POOL, POOL_HEADER, READ_POOL, withoutCanary } from './split-pools.ts'
 import { AWAY_ROOM, ROOMS, upstreamFile } from './upstream-files.ts'
 
 export type Json = string | number | boolean | readonly Json[] | { readonly [key: string]: Json }
@@ -107,22 +108,33 @@ function serverOf(
   security: PeerSecurity | undefined,
   hasIds = true,
 ): { readonly [key: string]: Json } {
+  const proxies = proxyRoutes(upstreamsFolder, security)
   return {
     routes: [
       ...first,
       ...deploymentRoutes(upstreamsFolder, backends, hasIds),
-      ...ROOMS.map((room) => proxyByLine('here', room, [HERE])),
-      ...countHop(),
-      proxyByLine('away', AWAY_ROOM, [AWAY]),
-      ...safeRoutes(upstreamsFolder, security),
-      { match: [{ vars_regexp: { upstream: { pattern: '.' } } }], handle: [UNAVAILABLE] },
+      DRAW_POOL,
+      ...proxies,
       { handle: [plainText(404, 'Not Found')] },
     ],
-    errors: { routes: [{ handle: [FAILED] }] },
+    errors: { routes: [withoutCanary(proxies, unreachedOf(security), FAILED), { handle: [FAILED] }] },
     // Caddy may trust the forwarding headers of all clients, because an earlier route removes them from outside requests.
     trusted_proxies: { source: 'static', ranges: ['0.0.0.0/0', '::/0'] },
   }
 }
+
+const unreachedOf = (security: PeerSecurity | undefined): string =>
+  security === undefined ? UNREACHED : UNREACHED_BY_TLS
+
+/** Proxies a request by its upstream line, and answers it with 503 if there is no upstream. */
+const proxyRoutes = (upstreamsFolder: string, security: PeerSecurity | undefined): Json[] => [
+  ...ROOMS.map((room) => proxyByLine('here', room, [HERE])),
+  ...countHop(),
+  ...FORWARD_POOL,
+  proxyByLine('away', AWAY_ROOM, [AWAY]),
+  ...safeRoutes(upstreamsFolder, security),
+  { match: [{ vars_regexp: { upstream: { pattern: '.' } } }], handle: [UNAVAILABLE] },
+]
 
 /** Proxies to other nodes by mutual TLS. After `both`, plain addresses follow that are tried if no TLS port answers. */
 function safeRoutes(folder: string, security: PeerSecurity | undefined): Json[] {
@@ -235,16 +247,19 @@ const FAILED = plainText('{http.error.status_code}', '{http.error.status_text}')
 const drop = (...names: string[]): Json => ({ handler: 'headers', request: { delete: names } })
 const READ_HOP = { handler: 'vars', hop: `{http.request.header.${HOP_HEADER}}` }
 /** Accepts headers that state hops and the original client: only routers of the tenant reach this server. */
-const TRUST: readonly Json[] = [{ handle: [READ_HOP] }, { handle: [drop(HOP_HEADER)] }]
+const TRUST: readonly Json[] = [
+  { handle: [READ_HOP, READ_POOL] },
+  { handle: [drop(HOP_HEADER, POOL_HEADER)] },
+]
 
 /** Removes headers that state hops and the original client, except from requests to the peer address. */
 function distrust(peerListen: string | undefined): Json[] {
-  if (peerListen === undefined) return [{ handle: [drop(HOP_HEADER, ...FORWARDED)] }]
+  if (peerListen === undefined) return [{ handle: [drop(HOP_HEADER, POOL_HEADER, ...FORWARDED)] }]
   const forwarded = { vars: { '{http.request.local.port}': [String(portOf(peerListen))] } }
   return [
-    { match: [forwarded], handle: [READ_HOP] },
+    { match: [forwarded], handle: [READ_HOP, READ_POOL] },
     { match: [{ not: [forwarded] }], handle: [drop(...FORWARDED)] },
-    { handle: [drop(HOP_HEADER)] },
+    { handle: [drop(HOP_HEADER, POOL_HEADER)] },
   ]
 }
 

@@ -5,8 +5,9 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createLimit } from '../../converge/limit.ts'
-import type { Backend, Upstreams } from '../../ports/router.ts'
+import { type Backend, type Pool, poolNames, type Upstreams } from '../../ports/router.ts'
 import { writeDurably } from '../../state/durable-file.ts'
+import { readSplitLine, splitLine } from './split-pools.ts'
 
 /** Possible numbers of addresses in an upstream line. They have many divisors, so replicas get similar request rates. */
 export const ROOMS = [12, 60, 240] as const
@@ -20,11 +21,20 @@ const NOWHERE = 'none'
 export const upstreamFile = (folder: string, name: string, port: number): string =>
   join(folder, fileName(name, port))
 
+/** Line of an upstream file: that of the replicas, or a split line if a canary can be reached as well. */
+export function upstreamLine(backend: Backend, port: number): string {
+  const stable = poolLine(backend, port)
+  const { canary } = backend
+  const other = canary === undefined || canary.weight === 0 ? NOWHERE : poolLine(canary, port)
+  if (canary === undefined || other === NOWHERE) return stable
+  return stable === NOWHERE ? other : splitLine(canary.weight, stable, other)
+}
+
 /**
- * Line of an upstream file: `here12` and 12 addresses of local replicas; `away12` and 12 of other nodes by plain HTTP;
+ * Line of one pool: `here12` and 12 addresses of local replicas; `away12` and 12 of other nodes by plain HTTP;
  * `safe12` and 12 of other nodes by TLS; `both12` and 12 by TLS and 12 by plain HTTP; or `none`.
  */
-export function upstreamLine({ local, peers, securePeers = [] }: Backend, port: number): string {
+function poolLine({ local, peers, securePeers = [] }: Pool, port: number): string {
   if (local.length > 0) {
     const room = ROOMS.find((size) => size >= local.length) ?? Math.max(...ROOMS)
     const places = local.map((address) => `${address}:${port}`)
@@ -128,8 +138,14 @@ async function readUpstreams(folder: string): Promise<Upstreams> {
   const upstreams = new Map<string, string[]>()
   for (const file of await listUpstreams(folder)) {
     const [name = ''] = file.split('.')
-    const before = upstreams.get(name) ?? []
-    upstreams.set(name, [...new Set([...before, ...placesOf(await readFile(join(folder, file), 'utf8'))])])
+    const line = (await readFile(join(folder, file), 'utf8')).trim()
+    const pools = readSplitLine(line)
+    const names = poolNames(name)
+    const add = (pool: string, text: string): void => {
+      upstreams.set(pool, [...new Set([...(upstreams.get(pool) ?? []), ...placesOf(text)])])
+    }
+    add(names.stable, pools?.stable ?? line)
+    if (pools !== undefined) add(names.canary, pools.canary)
   }
   return upstreams
 }

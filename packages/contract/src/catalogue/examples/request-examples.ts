@@ -131,6 +131,12 @@ const records = {
     given: 'The deployment orders has one revision.',
     params: {},
   },
+  canary_state_invalid: {
+    field: 'canary',
+    fails: { method: 'POST', path: `${ORDERS}/canary/abort` },
+    given: 'The deployment orders has no canary.',
+    params: { accepted: 'start', reason: 'no canary runs' },
+  },
   backup_not_found: {
     field: 'id',
     fails: read('/api/v1/backups/bak_01JD0000000000000000000000'),

@@ -3,10 +3,12 @@
 // on, so a plan that is written twice is reported once. See docs/design/events.md#events
 
 import type { DeploymentStatus, EventType, Json } from '@holdfast/contract'
+import { stableAssignments } from '../../canary/split-assignments.ts'
 import { DEPENDENCY_UNHEALTHY } from '../../rollout/derive-status.ts'
 import { updateRulesOf } from '../../rollout/plan-rollout-rules.ts'
 import { IN_EVENT, matrixWithin } from '../decision-record.ts'
 import type { PlacementEvent, PlacementPlan } from '../placement-plan.ts'
+import { canaryEvents } from './canary-events.ts'
 import { MOST_NAMED, type NodeName, replicasAre, secondsSince } from './event-texts.ts'
 import { rolloutEvents } from './rollout-events.ts'
 import { isFailing } from './rollout-failed-events.ts'
@@ -26,6 +28,7 @@ export function placementEvents(plan: PlacementPlan, nodeName: NodeName): Placem
     ...refusalEvents(plan),
     ...phaseEvents(plan),
     ...secrets,
+    ...canaryEvents(plan, nodeName).map((each) => ({ ...each, subject })),
   ]
 }
 
@@ -55,8 +58,9 @@ function scheduledEvents(plan: PlacementPlan, nodeName: NodeName): PlacementEven
 
 /** For each new replica: its node, the old replica, and whether the old replica serves until the new replica is ready. */
 function startedText({ added, kept, rollout, ready }: PlacementPlan, nodeName: NodeName): string {
-  const texts = added.map(({ replica, nodeId, revision }) => {
-    const others = [...kept, ...rollout.dropped].filter((each) => each.replica === replica)
+  const texts = added.map(({ replica, nodeId, revision, canary = false }) => {
+    if (canary) return `Replica ${replica} of the canary is started on ${nodeName(nodeId)}.`
+    const others = stableAssignments([...kept, ...rollout.dropped]).filter((each) => each.replica === replica)
     const serving = others.find(({ id, desired }) => desired === 'running' && ready.has(id))
     const old = serving ?? others[0]
     const started = `Replica ${replica} of revision ${revision} is started on ${nodeName(nodeId)}`

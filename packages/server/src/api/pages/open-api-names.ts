@@ -7,6 +7,8 @@ import {
   auditEntryShape,
   backupRecordShape,
   backupShape,
+  canaryFailureShape,
+  canaryShape,
   candidateShape,
   capacityShape,
   claimShape,
@@ -60,6 +62,7 @@ import {
   placementShape,
   plannedReplicaShape,
   planStepShape,
+  promoteCanaryShape,
   quotaListShape,
   recommendationShape,
   refusalShape,
@@ -109,7 +112,12 @@ import {
   writtenShape,
   writtenVolumeShape,
 } from '@holdfast/contract'
-import { deploymentChangeShape, newDeploymentShape, newJobShape } from '../sent-deployment.ts'
+import {
+  deploymentChangeShape,
+  newDeploymentShape,
+  newJobShape,
+  sentCanaryShape,
+} from '../sent-deployment.ts'
 
 const NAMED: { readonly [name: string]: Shape<unknown> } = {
   Alteration: alterationShape,
@@ -184,6 +192,10 @@ const NAMED: { readonly [name: string]: Shape<unknown> } = {
   Resources: resourcesShape,
   Revision: archiveEntryShape,
   Rollback: rollbackShape,
+  Canary: canaryShape,
+  CanaryFailure: canaryFailureShape,
+  NewCanary: sentCanaryShape,
+  PromoteCanary: promoteCanaryShape,
   RolloutPlan: rolloutPlanShape,
   Rotation: rotationShape,
   RotationConsumer: rotationConsumerShape,

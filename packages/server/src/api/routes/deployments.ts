@@ -13,6 +13,7 @@ import { kept, respondOnce } from '../idempotent.ts'
 import { deploymentChangeShape, newDeploymentShape } from '../sent-deployment.ts'
 import { ADMISSION_CODES, announcement, updated } from './deployment-responses.ts'
 import { deploymentActionEndpoints } from './deployments/deployment-actions.ts'
+import { canaryEndpoints } from './deployments/deployment-canaries.ts'
 import { deploymentReadEndpoints } from './deployments/deployment-reads.ts'
 
 const COLLECTION = '/api/v1/deployments'
@@ -23,6 +24,7 @@ export function deploymentEndpoints(deps: DeploymentDeps): Endpoint[] {
     ...readEndpoints(deps),
     ...writeEndpoints(deps),
     ...deploymentActionEndpoints(deps),
+    ...canaryEndpoints(deps),
     ...deploymentReadEndpoints(deps),
   ]
 }

@@ -10,13 +10,12 @@ import {
   type DeploymentUid,
   defined,
   deploymentUidOf,
-  type NodeId,
   ownerOf,
   type RoutedDeployment,
   type TenantId,
   type TenantRouters,
 } from '@holdfast/contract'
-import { isReady } from '@holdfast/core'
+import { isActiveCanary, isReady } from '@holdfast/core'
 import type { Change } from '../../store/cache/record-index.ts'
 import {
   deployments,
@@ -33,7 +32,7 @@ import type { GatewayDeps, NodeAddress } from '../deps.ts'
 import { createUnreadable, type Unreadable } from '../desired/unreadable.ts'
 import { isSecure } from '../session/secure-router.ts'
 import type { Router, RoutersChange } from './tenant-routers.ts'
-import { createTenantRoutes, type RoutesOf, type TenantRoutes } from './tenant-routes.ts'
+import { createTenantRoutes, type RoutesOf, type RunningReplica, type TenantRoutes } from './tenant-routes.ts'
 
 /** Called for each node that must receive a deployment's routes, or the other routers, again, because they changed. */
 export type OnRouteChange = (node: NodeAddress, changed: DeploymentUid | RoutersChange) => void
@@ -182,12 +181,14 @@ function routerOf(node: StoredNode | undefined): Router | undefined {
 /** The routes of a deployment; undefined during its deletion, when it still owns the routes but is not reachable. */
 function routedDeployment(stored: StoredDeployment | undefined): RoutesOf | undefined {
   if (stored === undefined || stored.deleting) return undefined
-  const { uid, spec } = stored
-  return (spec.routes ?? []).length === 0 ? undefined : { uid, routes: spec.routes ?? [] }
+  const { uid, spec, canary } = stored
+  if ((spec.routes ?? []).length === 0) return undefined
+  const weight = canary && (isActiveCanary(canary) ? canary.weight : 0)
+  return { uid, routes: spec.routes ?? [], weight }
 }
 
 /** The running assignments. Assignments to be stopped or removed get no new requests, even while they could serve. */
-function runningOf(placement: StoredPlacement | undefined): ReadonlyMap<AssignmentId, NodeId> {
+function runningOf(placement: StoredPlacement | undefined): ReadonlyMap<AssignmentId, RunningReplica> {
   const running = (placement?.assignments ?? []).filter(({ desired }) => desired === 'running')
-  return new Map(running.map(({ id, nodeId }) => [id, nodeId]))
+  return new Map(running.map(({ id, nodeId, canary = false }) => [id, { nodeId, isCanary: canary }]))
 }

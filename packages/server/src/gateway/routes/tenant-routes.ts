@@ -14,8 +14,12 @@ interface Routed {
   readonly uid: DeploymentUid
   readonly name: string
   routes: readonly Route[]
+  /** The share of the canary in percent, 0 if its replicas receive nothing; undefined if there is no canary. */
+  weight: number | undefined
   /** For each assignment with the desired state running, the node of the assignment. */
   readonly running: Map<AssignmentId, NodeId>
+  /** The assignments of the canary among them. */
+  marked: ReadonlySet<AssignmentId>
   /** The ready assignments by node; nodes without a ready assignment are absent. */
   readonly readyOn: Map<NodeId, Set<AssignmentId>>
 }
@@ -23,6 +27,13 @@ interface Routed {
 export interface RoutesOf {
   readonly uid: DeploymentUid
   readonly routes: readonly Route[]
+  readonly weight?: number | undefined
+}
+
+/** An assignment with the desired state running. */
+export interface RunningReplica {
+  readonly nodeId: NodeId
+  readonly isCanary: boolean
 }
 
 export interface TenantRoutes {
@@ -38,7 +49,7 @@ export interface TenantRoutes {
   setRouter(nodeId: NodeId, router: Router | undefined): void
   /** Sets the routes of a deployment; undefined if it has no routes. Returns true if the deployment is new. */
   setRoutes(name: string, routes: RoutesOf | undefined): boolean
-  setReplicas(uid: DeploymentUid, running: ReadonlyMap<AssignmentId, NodeId>): void
+  setReplicas(uid: DeploymentUid, running: ReadonlyMap<AssignmentId, RunningReplica>): void
   setReady(id: AssignmentId, ready: boolean): void
 }
 
@@ -99,37 +110,60 @@ function setRoutes(state: State, name: string, given: RoutesOf | undefined): boo
   const before = state.byName.get(name)
   const known = before?.uid === given?.uid ? before : undefined
   if (before !== undefined && known === undefined) removeRouted(state, before)
-  if (given === undefined || (known !== undefined && sameRoutes(known.routes, given.routes))) return false
-  const routed = known ?? { ...given, name, running: new Map(), readyOn: new Map() }
-  routed.routes = given.routes
+  if (given === undefined || (known !== undefined && isSame(known, given))) return false
+  const { uid, routes, weight } = given
+  const routed = known ?? {
+    ...{ uid, name, routes, weight },
+    ...{ running: new Map(), readyOn: new Map(), marked: new Set() },
+  }
+  routed.routes = routes
+  routed.weight = weight
   state.byUid.set(given.uid, routed)
   state.byName.set(name, routed)
   notifyRouters(state, routed)
   return known === undefined
 }
 
-function setReplicas(state: State, uid: DeploymentUid, running: ReadonlyMap<AssignmentId, NodeId>): void {
+function setReplicas(
+  state: State,
+  uid: DeploymentUid,
+  running: ReadonlyMap<AssignmentId, RunningReplica>,
+): void {
   const routed = state.byUid.get(uid)
   if (routed === undefined) return
+  const before = canaryOf(routed)
   for (const id of [...routed.running.keys()]) if (!running.has(id)) removeReplica(state, routed, id)
-  for (const [id, nodeId] of running) {
+  for (const [id, { nodeId }] of running) {
     routed.running.set(id, nodeId)
     state.byAssignment.set(id, routed)
   }
+  routed.marked = new Set([...running].filter(([, { isCanary }]) => isCanary).map(([id]) => id))
+  // Every router, also that of the replica's own node, must know which replicas share the weight.
+  if (before !== canaryOf(routed)) notifyRouters(state, routed)
 }
+
+/** The replicas of the canary as text; empty if there is none. */
+const canaryOf = ({ marked }: Routed): string => [...marked].sort().join(' ')
 
 /** Sets a replica's readiness and notifies the other nodes whose peers change; the replica's own node knows already. */
 function setReady(state: State, id: AssignmentId, ready: boolean): void {
   const routed = state.byAssignment.get(id)
   const nodeId = routed?.running.get(id)
   if (routed === undefined || nodeId === undefined) return
-  const before = routed.readyOn.has(nodeId)
+  const [before, pools] = [routed.readyOn.has(nodeId), poolsOn(routed, nodeId)]
   if (ready) addTo(routed.readyOn, nodeId, id)
   else removeFrom(routed.readyOn, nodeId, id)
-  if (before === routed.readyOn.has(nodeId)) return
-  if (before) removeFrom(state.readyOn, nodeId, routed)
+  if (pools === poolsOn(routed, nodeId)) return
+  if (before && !routed.readyOn.has(nodeId)) removeFrom(state.readyOn, nodeId, routed)
   else addTo(state.readyOn, nodeId, routed)
   if (state.routers.get(nodeId)?.ready) notifyRouters(state, routed, nodeId)
+}
+
+/** Which pools have a ready replica on the node, as text. */
+function poolsOn({ readyOn, marked }: Routed, nodeId: NodeId): string {
+  const ready = readyOn.get(nodeId)
+  if (ready === undefined) return ''
+  return marked.size === 0 ? 'stable' : [...new Set([...ready].map((id) => marked.has(id)))].sort().join(' ')
 }
 
 function removeReplica(state: State, routed: Routed, id: AssignmentId): void {
@@ -159,21 +193,43 @@ const trustOf = (router: Router | undefined): string =>
 const readyAddress = (router: Router | undefined): string | undefined =>
   router?.ready ? router.address : undefined
 
-/** The routes of a deployment as one node receives them. Peers are sorted, so that equal sets compare equal. */
-function viewOf(
-  { uid, name, routes, readyOn }: Routed,
-  routers: ReadonlyMap<NodeId, Router>,
-  own: NodeId,
-): RoutedDeployment {
-  const addresses = [...readyOn.keys()]
-    .flatMap((nodeId) => readyAddress(routers.get(nodeId)) ?? [])
-    .filter((address) => address !== routers.get(own)?.address)
-  return { deployment: uid, name, routes: [...routes], peers: [...new Set(addresses)].sort() }
+/**
+ * The routes of a deployment as one node receives them. Peers are sorted, so that equal sets compare equal. Without a
+ * canary, replicas that still have its mark are ordinary ones: the canary was promoted.
+ */
+function viewOf(routed: Routed, routers: ReadonlyMap<NodeId, Router>, own: NodeId): RoutedDeployment {
+  const { uid, name, routes, weight, marked } = routed
+  const base = { deployment: uid, name, routes: [...routes] }
+  if (weight === undefined || (weight === 0 && marked.size === 0))
+    return { ...base, peers: peersOf(routed, routers, own, () => true) }
+  return {
+    ...base,
+    peers: peersOf(routed, routers, own, (id) => !marked.has(id)),
+    canary: {
+      weight,
+      replicas: [...marked].sort(),
+      peers: peersOf(routed, routers, own, (id) => marked.has(id)),
+    },
+  }
 }
 
-function sameRoutes(left: readonly Route[], right: readonly Route[]): boolean {
+/** The addresses of the other nodes with a ready replica of the kind. */
+function peersOf(
+  { readyOn }: Routed,
+  routers: ReadonlyMap<NodeId, Router>,
+  own: NodeId,
+  isOfKind: (id: AssignmentId) => boolean,
+): string[] {
+  const addresses = [...readyOn]
+    .filter(([, ready]) => [...ready].some(isOfKind))
+    .flatMap(([nodeId]) => readyAddress(routers.get(nodeId)) ?? [])
+    .filter((address) => address !== routers.get(own)?.address)
+  return [...new Set(addresses)].sort()
+}
+
+function isSame(left: Pick<Routed, 'routes' | 'weight'>, right: RoutesOf): boolean {
   const texts = (routes: readonly Route[]) => routes.map(({ host, path, port }) => `${host} ${path} ${port}`)
-  return texts(left).join('\n') === texts(right).join('\n')
+  return left.weight === right.weight && texts(left.routes).join('\n') === texts(right.routes).join('\n')
 }
 
 function addTo<K, V>(sets: Map<K, Set<V>>, key: K, value: V): void {

@@ -19,6 +19,7 @@ import {
   type StoredDeployment,
 } from '../../store/records.ts'
 import { type Store, StoreUnavailableError } from '../../store/store.ts'
+import { canaryView } from '../deployments/canary/end-canary.ts'
 import { archiveView } from '../deployments/read/read-deployments.ts'
 import { requirePersistable } from '../deployments/write/judge-secrets.ts'
 import { archiveId } from '../deployments/write/store-deployment.ts'
@@ -39,7 +40,7 @@ export interface CutContent {
 export async function gatherContent(
   store: Pick<Store, 'keysOf' | 'read'>,
   tenant: TenantId,
-  { spec, digest, revision, scaling }: StoredDeployment,
+  { spec, digest, revision, scaling, canary }: StoredDeployment,
 ): Promise<CutContent | undefined> {
   const kept = store
     .keysOf(archive, tenant)
@@ -60,6 +61,7 @@ export async function gatherContent(
     spec,
     revisions,
     ...defined({ digest: digest ?? undefined, scalingPolicy: scaling && { ...scaling.policy } }),
+    ...canaryView(canary),
   })
   return {
     parts: splitText(text, PART_BYTES),

@@ -2,7 +2,7 @@
 // endpoint use the same, so that people see what the loop sees.
 
 import { ownerOf, type TenantId } from '@holdfast/contract'
-import { requestOf, type ScalingFacts } from '@holdfast/core'
+import { requestOf, type ScalingFacts, stableAssignments } from '@holdfast/core'
 import type { Quotas } from '../../quotas/quotas.ts'
 import {
   nodes,
@@ -29,7 +29,7 @@ export function scalingSituation(
   { mean }: Pick<DeploymentUsage, 'mean'>,
 ): ScalingFacts {
   const { status } = deploymentView(store, tenant, stored)
-  const placement = store.get(placementAt(tenant, ownerOf('deployment', stored.uid)))?.record
+  const placement = ownPlacement(store, tenant, stored)
   return {
     desired,
     isStopped: stored.deleting || stored.spec.replicas === 0,
@@ -42,6 +42,16 @@ export function scalingSituation(
     unplaced: Math.max(0, status.replicas.desired - status.replicas.placed),
     room,
   }
+}
+
+/** The placement without the replicas of a canary, which the policy neither counts nor measures. */
+function ownPlacement(
+  store: Pick<Store, 'get'>,
+  tenant: TenantId,
+  { uid }: StoredDeployment,
+): StoredPlacement | undefined {
+  const placement = store.get(placementAt(tenant, ownerOf('deployment', uid)))?.record
+  return placement && { ...placement, assignments: [...stableAssignments(placement.assignments)] }
 }
 
 /** A rollback that is complete stays in the record until another revision is stored, and keeps no policy waiting. */

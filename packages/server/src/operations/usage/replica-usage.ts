@@ -2,7 +2,7 @@
 // it, so that people see the values that decisions are made of.
 
 import { type Assignment, type DeploymentUid, type NodeId, ownerOf, type TenantId } from '@holdfast/contract'
-import { isReady, type MeanUsage, meanUsage } from '@holdfast/core'
+import { isCanaryReplica, isReady, type MeanUsage, meanUsage } from '@holdfast/core'
 import type { AskedNode, AssignmentUsage, ReadUsage, UsageAnswer } from '../../ports/usage.ts'
 import { nodes, observations } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
@@ -22,7 +22,7 @@ export interface MeasuredReplica {
 
 export interface DeploymentUsage {
   readonly replicas: readonly MeasuredReplica[]
-  /** The mean of the last minute per ready replica. */
+  /** The mean of the last minute per ready replica of the deployment, without those of its canary. */
   readonly mean: MeanUsage
   /** Ids of the nodes whose usage is unknown. */
   readonly unreachable: readonly NodeId[]
@@ -66,8 +66,9 @@ export function measureReplicas(
     isReady: isServing(store, tenant, assignment),
     usage: usages.get(assignment.id),
   }))
+  const stable = replicas.filter(({ assignment }) => !isCanaryReplica(assignment))
   const mean = meanUsage(
-    replicas.map(({ isReady: ready, usage }) => ({ isReady: ready, ...usage?.lastMinute })),
+    stable.map(({ isReady: ready, usage }) => ({ isReady: ready, ...usage?.lastMinute })),
   )
   const own = new Set(assignments.map(({ nodeId }) => nodeId))
   return { replicas, mean, unreachable: unreachable.filter((id) => own.has(id)) }

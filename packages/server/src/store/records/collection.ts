@@ -51,6 +51,9 @@ export const JOB_FORM = 2
 /** The form of deployments with a scaling policy: an older server would place the number of replicas in the spec. */
 export const SCALING_FORM = 2
 
+/** The form of a deployment with a canary: an older server would remove the canary's replicas as superfluous. */
+export const CANARY_FORM = 2
+
 /** The highest form in a list of forms. */
 export const newestForm = (forms: readonly RecordForm[]): number => Math.max(...forms.map((form) => form.v))
 

@@ -4,6 +4,7 @@ import {
   archiveEntryShape,
   boolean,
   branded,
+  canaryShape,
   type DeploymentUid,
   deploymentSpecShape,
   type Infer,
@@ -33,6 +34,19 @@ export const storedScalingShape = object({
 })
 export type StoredScaling = Infer<typeof storedScalingShape>
 
+/** A canary: its state, and what its replicas are created from beside the spec of the deployment. */
+export const storedCanaryShape = object({
+  ...canaryShape.fields,
+  startedAt: string(),
+  /** The revision of the deployment when the canary was started. */
+  baseRevision: integer(),
+  /** The digest of the canary's image; null if no registry had resolved it at the start. */
+  digest: nullable(string()),
+  /** The pinned versions that differ from those of the deployment, by label. */
+  pins: optional(map(integer())),
+})
+export type StoredCanary = Infer<typeof storedCanaryShape>
+
 export const storedDeploymentShape = object({
   v,
   uid: branded<DeploymentUid>(),
@@ -56,6 +70,8 @@ export const storedDeploymentShape = object({
   pins: optional(map(integer())),
   /** The scaling policy; absent without one. */
   scaling: optional(storedScalingShape),
+  /** The canary that runs, or the last one of this revision; absent if there was none. */
+  canary: optional(storedCanaryShape),
 })
 export type StoredDeployment = Infer<typeof storedDeploymentShape>
 

@@ -1,15 +1,12 @@
 // Endpoints for the actions on a deployment: restart and rollback.
 
 import { rollbackShape, writtenShape } from '@holdfast/contract'
-import type { Outcome } from '../../../operations/caller.ts'
 import type { DeploymentDeps } from '../../../operations/deployments/deps.ts'
 import { restartDeployment } from '../../../operations/deployments/write/restart-deployment.ts'
 import { rollBackDeployment } from '../../../operations/deployments/write/rollback-deployment.ts'
-import type { Written } from '../../../operations/deployments/write/written.ts'
-import type { Kept } from '../../../operations/idempotency.ts'
-import { type ApiRequest, type ApiResponse, type Endpoint, endpoint, param } from '../../endpoint.ts'
-import { kept, respondOnce } from '../../idempotent.ts'
-import { ADMISSION_CODES, announcement, changed } from '../deployment-responses.ts'
+import { type Endpoint, endpoint, param } from '../../endpoint.ts'
+import { ADMISSION_CODES } from '../deployment-responses.ts'
+import { act } from './deployment-acts.ts'
 
 const RESTART = '/api/v1/deployments/{name}/restart'
 const ROLLBACK = '/api/v1/deployments/{name}/rollback'
@@ -51,24 +48,4 @@ export function deploymentActionEndpoints(deps: DeploymentDeps): Endpoint[] {
         ),
     }),
   ]
-}
-
-interface ActionOptions extends Kept<Written> {
-  readonly ifMatch: string | undefined
-}
-
-async function act(
-  { answers }: Pick<DeploymentDeps, 'answers'>,
-  request: ApiRequest,
-  path: string,
-  run: (options: ActionOptions) => Promise<Outcome<Written>>,
-): Promise<Outcome<ApiResponse>> {
-  const { ifMatch } = request
-  return respondOnce(
-    answers,
-    request,
-    path.replace('{name}', param(request, 'name')),
-    (once) => run({ ifMatch, ...kept(once, changed) }),
-    (written) => ({ ...changed(written), notes: announcement(written) }),
-  )
 }

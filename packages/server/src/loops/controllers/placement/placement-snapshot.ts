@@ -2,8 +2,8 @@
 // to the types of the core package. Records are read from the cache on demand; nothing is copied.
 
 import { hash } from 'node:crypto'
-import { type AssignmentId, ownerOf, type ResidencyRules, type TenantId } from '@holdfast/contract'
-import { type Dependency, desiredReplicas } from '@holdfast/core'
+import { type AssignmentId, defined, ownerOf, type ResidencyRules, type TenantId } from '@holdfast/contract'
+import { type Dependency, desiredReplicas, stableAssignments } from '@holdfast/core'
 import {
   type PlacementPlan,
   type PlacementSnapshot,
@@ -13,6 +13,7 @@ import {
 import { isLost } from '../../../liveness/node-status.ts'
 import { claimsOf } from '../../../operations/deployments/write/claim-volumes.ts'
 import { isAnchored } from '../../../operations/volumes/volume-users.ts'
+import { canarySnapshot } from '../../../scheduling/canary-target.ts'
 import { targetOf } from '../../../scheduling/revision-target.ts'
 import { workloadOf } from '../../../scheduling/scheduling-facts.ts'
 import { deployments, observations, type StoredDeployment, volumes } from '../../../store/records.ts'
@@ -49,6 +50,7 @@ export function takeSnapshot(
   return {
     workload: workloadOf(store, tenant, stored.spec, residency),
     target: targetOf(stored),
+    ...defined({ canary: canarySnapshot(store, tenant, stored, residency) }),
     placement: placement?.record,
     placementRevision: placement?.modRevision ?? 0,
     scheduling: view.scheduling,
@@ -86,7 +88,7 @@ function findDependency(store: Pick<Store, 'get'>, tenant: TenantId, name: strin
   return {
     replicas: desiredReplicas({ ...other, deleting: false }),
     deleting: other.deleting,
-    assignments: placement?.assignments ?? [],
+    assignments: stableAssignments(placement?.assignments ?? []),
     seen: (id: AssignmentId) => store.get(inTenant(tenant, observations, id))?.record,
     isLost: (id) => isLost(store, tenant, id),
   }

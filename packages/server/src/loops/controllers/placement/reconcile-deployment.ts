@@ -2,10 +2,12 @@
 // transaction that compares every record that the plan relies on. See docs/design/leadership.md#fencing
 
 import { type NodeId, type Owner, ownerOf, type TenantId } from '@holdfast/contract'
-import { desiredReplicas } from '@holdfast/core'
+import { desiredReplicas, isActiveCanary } from '@holdfast/core'
 import { type PlacementEvent, type PlacementPlan, prepareExplanation } from '@holdfast/core/placement'
 import { inSlices } from '../../../lib/slices.ts'
+import { claimedSpec } from '../../../operations/deployments/canary/end-canary.ts'
 import { recordEvent } from '../../../operations/record-write.ts'
+import { claimCredentials } from '../../../operations/secrets/versions/claim-credentials.ts'
 import { drainsThatWait } from '../../../operations/volumes/volume-group.ts'
 import { workloadOf } from '../../../scheduling/scheduling-facts.ts'
 import { deployments, nodes, observations, type StoredDeployment } from '../../../store/records.ts'
@@ -72,7 +74,7 @@ export function planNow(
   const key = workKey({ kind: 'deployment', tenant, name })
   if (plan.cures.length === 0) waiting.forget(key)
   else waiting.wait(key, plan.cures, placement?.affinity !== undefined)
-  const others = plan.unmet.map((each) => each.name)
+  const others = plan.awaited.map((each) => each.name)
   if (others.length === 0) dependents.forget(key)
   else dependents.wait(key, others)
   due.note(key, plan.rollout.replanAt)
@@ -119,10 +121,25 @@ function stage({ deps }: Controller, transaction: Transaction, tenant: TenantId,
   const address = placementAt(tenant, owner)
   if (plan.next === undefined) transaction.delete(address)
   else transaction.put(address, { v: 1, ...plan.next })
+  advanceStored(transaction, tenant, plan)
   for (const { id } of plan.rollout.dropped) transaction.delete(inTenant(tenant, observations, id))
   const decidedAt = { now: () => Date.parse(plan.now) }
   for (const [place, event] of plan.events().entries())
     recordEvent(transaction, decidedAt, tenant, { place, ...withDrains(deps, tenant, plan, event) })
+}
+
+/** Stores the next state of the canary. A canary that has failed no longer uses the secrets that only it named. */
+function advanceStored(
+  transaction: Transaction,
+  tenant: TenantId,
+  { deployment, canary }: PlacementPlan,
+): void {
+  if (canary === undefined || canary === deployment.canary) return
+  const address = inTenant(tenant, deployments, deployment.spec.name)
+  const stored = transaction.get(address)
+  if (stored?.canary === undefined) return
+  transaction.put(address, { ...stored, canary: { ...stored.canary, ...canary } })
+  if (!isActiveCanary(canary)) claimCredentials(transaction, tenant, claimedSpec(stored), stored.spec, [])
 }
 
 /** Adds to the event of a stalled deployment which volumes keep a drain from emptying its node. */

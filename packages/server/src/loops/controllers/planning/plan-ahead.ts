@@ -265,13 +265,17 @@ function decide(world: World, name: string): void {
 function apply(
   store: OverlayStore,
   tenant: TenantId,
-  { deployment: { uid }, next, rollout }: PlacementPlan,
+  { deployment: { uid, spec, canary: before }, next, rollout, canary }: PlacementPlan,
 ): void {
   store.batch(() => {
     const address = placementAt(tenant, ownerOf('deployment', uid))
     if (next === undefined) store.delete(address)
     else store.put(address, { v: 1, ...next })
     for (const { id } of rollout.dropped) store.delete(inTenant(tenant, observations, id))
+    const own = inTenant(tenant, deployments, spec.name)
+    const stored = store.get(own)?.record
+    if (canary !== undefined && canary !== before && stored?.canary !== undefined)
+      store.put(own, { ...stored, canary: { ...stored.canary, ...canary } })
   })
 }
 

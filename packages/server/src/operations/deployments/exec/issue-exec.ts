@@ -110,7 +110,12 @@ function choosePlace(
     .filter((each) => each.desired === 'running' && (replica === undefined || each.replica === replica))
     .map((each) => ({ ...each, rank: rankOf(store, tenant, each) }))
     .filter(({ rank }) => rank > 0)
-    .sort((left, right) => right.rank - left.rank || left.replica - right.replica)
+    .sort(
+      (left, right) =>
+        right.rank - left.rank ||
+        Number(left.canary ?? false) - Number(right.canary ?? false) ||
+        left.replica - right.replica,
+    )
   return first && { assignmentId: first.id, nodeId: first.nodeId, replica: first.replica }
 }
 

@@ -7,6 +7,7 @@ import { isLost } from '../../../liveness/node-status.ts'
 import { observations, type StoredDeployment } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
 import { inTenant, placementAt } from '../../../store/transaction.ts'
+import { canaryView } from '../canary/end-canary.ts'
 
 export function deploymentView(
   store: Pick<Store, 'get'>,
@@ -16,7 +17,8 @@ export function deploymentView(
   const { spec, uid, revision, specHash, createdAt, updatedAt } = stored
   const status = statusOf(store, tenant, stored)
   const labels = residencyLabels(spec.placement?.residency)
-  return { ...spec, uid, revision, specHash, createdAt, updatedAt, status, residencyLabels: labels }
+  const shown = { uid, revision, specHash, createdAt, updatedAt, status, residencyLabels: labels }
+  return { ...spec, ...shown, ...canaryView(stored.canary) }
 }
 
 function statusOf(

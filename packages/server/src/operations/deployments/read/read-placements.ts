@@ -67,6 +67,7 @@ function entryOf(
     startedAt: seen !== undefined && isUp(seen) ? seen.startedAt : null,
     revision,
     ...defined({
+      canary: assignment.canary,
       reason: seen?.reason || undefined,
       restarts: seen?.restarts,
       lastExit: seen?.lastExit,

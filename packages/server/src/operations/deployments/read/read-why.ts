@@ -11,7 +11,7 @@ import {
   type TenantId,
   type Why,
 } from '@holdfast/contract'
-import { DEPENDENCY_UNHEALTHY, failingContainers } from '@holdfast/core'
+import { canaryText, DEPENDENCY_UNHEALTHY, failingContainers } from '@holdfast/core'
 import { isLost } from '../../../liveness/node-status.ts'
 import { timestamp } from '../../../ports/clock.ts'
 import { nodes, observations, type StoredDeployment, type StoredPlacement } from '../../../store/records.ts'
@@ -93,7 +93,7 @@ async function whyNow(
     decidedAt: timestamp(clock),
     phase: status.phase,
     ...listed(containers),
-    ...defined({ scaling }),
+    ...defined({ scaling, canary: stored.canary && canaryText(stored.canary) }),
   }
   if (missing === 0 && !isAsked) return unexplained({ ...answered, summary: status.message, cure: [] })
   const explanation = await explainNow(deps, tenant, stored, missing)

@@ -10,6 +10,7 @@ import { type Caller, done, type Outcome, refused } from '../../caller.ts'
 import { type Kept, keepOnce } from '../../idempotency.ts'
 import { checkIfMatch } from '../../preconditions.ts'
 import { credentialFacts, gatherCredentials } from '../../secrets/versions/claim-credentials.ts'
+import { supersededCanary, supersededWarning } from '../canary/end-canary.ts'
 import type { DeploymentDeps } from '../deps.ts'
 import { deploymentView } from '../read/deployment-view.ts'
 import { findToChange } from '../read/find-deployment.ts'
@@ -65,16 +66,17 @@ function decideRestart(
     updatedAt: timestamp(deps.clock),
     tx: transaction.id,
   }
-  const { pins: before = {}, ...kept } = stored
+  const { pins: before = {}, canary: _canary, ...kept } = stored
   const { secrets: entries } = stored.spec
   const credentials = credentialFacts(gatherCredentials(transaction, caller.tenant, stored.spec))
   const staged = new Map<string, number>()
   const { pins, alterations } = planPins({ entries, before: entries, pins: before, credentials, staged })
-  const next = { ...kept, ...storedPins(pins), ...changed }
+  const next = { ...kept, ...storedPins(pins), ...changed, ...supersededCanary(stored, deps.clock) }
   const deployment = deploymentView(deps.store, caller.tenant, next)
   const { residency } = gatherResidency(deps, caller.tenant, stored.spec)
   const demand = stored.spec.placement?.residency
-  const warnings = residency === undefined ? [] : explainResidency(demand, residency)
+  const demanded = residency === undefined ? [] : explainResidency(demand, residency)
+  const warnings = [...demanded, ...supersededWarning(stored)]
   const written = { deployment, alterations, warnings }
   const message = `Deployment ${next.spec.name} is restarted, revision ${revision}.`
   storeRevision(deps, transaction, caller, next, { cause: { verb: 'restarted', message } })

@@ -16,6 +16,7 @@ import {
   labelsOf,
   type NewVersion,
 } from '../../secrets/versions/claim-credentials.ts'
+import { claimedSpec, endedEvent } from '../canary/end-canary.ts'
 import type { DeploymentDeps } from '../deps.ts'
 import { claimNetworks } from './claim-networks.ts'
 import { claimRoutes } from './claim-routes.ts'
@@ -39,7 +40,7 @@ export const archiveId = (name: string, revision: number): string =>
 
 /** Why the revision exists, for the event and the audit entry. */
 export interface RevisionCause {
-  readonly verb: 'created' | 'updated' | 'restarted' | 'rolled_back' | 'restored' | 'rotated'
+  readonly verb: 'created' | 'updated' | 'restarted' | 'rolled_back' | 'restored' | 'promoted' | 'rotated'
   readonly message: string
   readonly data?: JsonObject
 }
@@ -68,7 +69,8 @@ export function storeRevision(
   claimRoutes(transaction, caller.tenant, before, stored)
   claimVolumes(transaction, caller.tenant, before, stored)
   claimNetworks(transaction, caller.tenant, before?.spec, stored.spec)
-  claimCredentials(transaction, caller.tenant, before?.spec, stored.spec, newVersions)
+  const claimed = before && claimedSpec(before)
+  claimCredentials(transaction, caller.tenant, claimed, claimedSpec(stored), newVersions)
   transaction.put(address, stored)
   transaction.put(
     inTenant(caller.tenant, archive, archiveId(name, stored.revision)),
@@ -89,6 +91,8 @@ export function storeRevision(
   })
   if (unresolved !== undefined)
     recordEvent(transaction, deps.clock, caller.tenant, unreachable(stored, unresolved))
+  const ended = endedEvent(before, stored)
+  if (ended !== undefined) recordEvent(transaction, deps.clock, caller.tenant, ended)
   if (backup !== undefined)
     recordEvent(transaction, deps.clock, caller.tenant, backupRestoredEvent(backup, stored))
   for (const [label, namespace] of newVersions.length === 0 ? [] : labelsOf(stored.spec))

@@ -1,7 +1,7 @@
 // PUT /api/v1/deployments/{name}: a field that is sent replaces the stored one, a field that is not sent is unchanged.
 // The body is checked against the record read in the same transaction, so a concurrent write reruns the decision.
 
-import { defined, isJsonObject, type Json } from '@holdfast/contract'
+import { defined, isJsonObject, type Json, type Rejection, type Warning } from '@holdfast/contract'
 import {
   type Addressed,
   type AdmissionContext,
@@ -18,10 +18,21 @@ import { deployments, type StoredDeployment, type StoredScaling } from '../../..
 import type { TransactionDecision } from '../../../store/store.ts'
 import { inTenant, type Transaction } from '../../../store/transaction.ts'
 import { checkBackup, type RestoredBackup } from '../../backups/restored-backup.ts'
-import { type Caller, done, type Outcome, refused } from '../../caller.ts'
+import { type Caller, done, type Outcome, type Refused, refused } from '../../caller.ts'
 import { type Kept, keepOnce } from '../../idempotency.ts'
 import { checkIfMatch, requireLiveCaller } from '../../preconditions.ts'
 import { scalingOfWrite, storedScaling, warnOfPolicy } from '../../scaling/scaling-of-write.ts'
+import { supersededCanary, supersededWarning } from '../canary/end-canary.ts'
+import {
+  type CanaryRequest,
+  inChange,
+  judgeCanary,
+  judgePromotion,
+  type Promotion,
+  storeCanary,
+  weightWarning,
+  withCanary,
+} from '../canary/stage-canary.ts'
 import type { DeploymentDeps } from '../deps.ts'
 import { deploymentView } from '../read/deployment-view.ts'
 import { addressedBy, nameOf } from '../read/find-deployment.ts'
@@ -46,6 +57,10 @@ export interface UpdateOptions {
   readonly ifMatch: string | undefined
   /** Set if the update is a rollback or restores a backup; both send every field. */
   readonly rollback?: Rollback
+  /** Set if the change becomes a canary instead of a revision. */
+  readonly canary?: CanaryRequest
+  /** Set if the update promotes a canary, whose change it sends. */
+  readonly promotion?: Promotion
 }
 
 export interface Rollback extends Kept<Written> {
@@ -68,7 +83,7 @@ export async function updateDeployment(
   const unreadable = await checkNodesReadable(deps, textOf(sent, 'nodeId'))
   if (unreadable !== undefined) return unreadable
   for (;;) {
-    const image = await resolveSentImage(deps, caller, pathName, sent, options.rollback?.digest)
+    const image = await resolveSentImage(deps, caller, pathName, sent, archivedDigest(options))
     const outcome = await writeWithMaterial(deps, caller, (transaction, staging) =>
       decideUpdate(deps, transaction, { caller, addressed, sent, image, options, staging }),
     )
@@ -81,6 +96,10 @@ export async function updateDeployment(
  * because the body had faults against the cached record; against the current record the body has no faults.
  */
 const ASK_REGISTRY = 'ask the registry'
+
+/** The digest that the update must run, whatever the tag of the image points to by now. */
+const archivedDigest = ({ rollback, promotion }: UpdateOptions): string | undefined =>
+  (rollback ?? promotion)?.digest
 
 interface UpdateRequest {
   readonly caller: Caller
@@ -97,32 +116,84 @@ function decideUpdate(
   request: UpdateRequest,
 ): TransactionDecision<Outcome<Written> | typeof ASK_REGISTRY | MaterialNeeded> {
   const judged = judgeUpdate(deps, transaction, request)
-  if (!judged.ok) return { kind: 'abort', result: judged }
   const { caller, sent, image, options, staging } = request
+  if (!judged.ok) return { kind: 'abort', result: options.canary === undefined ? judged : ofChange(judged) }
   if (image === undefined && textOf(sent, 'image') !== undefined)
     return { kind: 'abort', result: ASK_REGISTRY }
-  const { stored, next, secrets, alterations, warnings, unresolved } = judged.value
+  const { stored, secrets, alterations, unresolved } = judged.value
+  const invalid = judgeSteps(transaction, request, judged.value)
+  if (invalid.length > 0) return { kind: 'abort', result: refused(...invalid) }
+  const next = writtenRecord(deps, request, judged.value)
+  const warnings = [...judged.value.warnings, ...canaryWarnings(judged.value, next, options)]
   if (secrets.busy !== undefined) return { kind: 'wait', until: secrets.busy }
   if (!consumeStaged(transaction, next.spec, secrets, staging.staged))
     return { kind: 'abort', result: { needed: secrets.needed } }
   const written = { deployment: deploymentView(deps.store, caller.tenant, next), alterations, warnings }
   // A PUT that changes nothing succeeds without a new revision, so there is nothing to commit.
   if (next === stored) return { kind: 'abort', result: done(written) }
-  const cause = describeUpdate(stored, next, options.rollback)
+  if (options.canary !== undefined) {
+    storeCanary(deps, transaction, caller, stored, next, secrets)
+    return keepOnce(deps.answers, transaction, caller, options.canary, written)
+  }
+  const cause = describeUpdate(stored, next, options)
   const { newVersions } = secrets
   const backup = options.rollback?.backup
   storeRevision(deps, transaction, caller, next, { cause, newVersions, unresolved, ...defined({ backup }) })
-  if (options.rollback === undefined) return { kind: 'commit', result: done(written) }
-  return keepOnce(deps.answers, transaction, caller, options.rollback, written)
+  const once = options.rollback ?? options.promotion
+  if (once === undefined) return { kind: 'commit', result: done(written) }
+  return keepOnce(deps.answers, transaction, caller, once, written)
+}
+
+/** Rejections that name the fields of a canary's change by their place in the request. */
+const ofChange = <T extends Refused>(judged: T): T => ({
+  ...judged,
+  rejections: judged.rejections.map(inChange),
+})
+
+/** Checks the state of the canary that the write starts or promotes. */
+function judgeSteps(
+  transaction: Transaction,
+  { caller, options: { canary, promotion } }: UpdateRequest,
+  { stored, next }: JudgedUpdate,
+): Rejection[] {
+  if (canary !== undefined) return judgeCanary(transaction, caller, stored, next, canary)
+  return promotion === undefined ? [] : judgePromotion(stored, promotion)
+}
+
+/** The record to store: the next revision, or the current one with a canary. The same object if nothing changes. */
+function writtenRecord(
+  deps: DeploymentDeps,
+  { sent, options: { canary, promotion } }: UpdateRequest,
+  { stored, next }: JudgedUpdate,
+): StoredDeployment {
+  if (canary !== undefined && isJsonObject(sent)) return withCanary(deps, stored, next, sent, canary)
+  if (next === stored) return next
+  const { canary: _ended, ...kept } = next
+  return promotion === undefined ? { ...kept, ...supersededCanary(stored, deps.clock) } : kept
+}
+
+function canaryWarnings(
+  { stored }: JudgedUpdate,
+  next: StoredDeployment,
+  { canary, promotion }: UpdateOptions,
+): readonly Warning[] {
+  if (canary !== undefined) return weightWarning(next)
+  return next === stored || promotion !== undefined ? [] : supersededWarning(stored)
 }
 
 function describeUpdate(
   stored: StoredDeployment,
   { spec, revision }: StoredDeployment,
-  rollback?: Rollback,
+  { rollback, promotion }: UpdateOptions,
 ): RevisionCause {
   const fields = changedFields(stored.spec, spec).map(({ field }) => field)
   const listed = fields.length === 0 ? '' : ` (${fields.join(', ')})`
+  if (promotion !== undefined)
+    return {
+      verb: 'promoted',
+      message: `The canary of deployment ${spec.name} was promoted, revision ${revision}${listed}.`,
+      data: { fields },
+    }
   if (rollback === undefined)
     return {
       verb: 'updated',
@@ -155,7 +226,7 @@ function judgeUpdate(
   transaction: Transaction,
   { caller, addressed, sent, image, options, staging }: UpdateRequest,
 ): Outcome<JudgedUpdate> {
-  const { rollback } = options
+  const { rollback, promotion } = options
   const gone =
     requireLiveCaller(transaction, caller) ?? checkBackup(transaction, caller.tenant, rollback?.backup)
   if (gone !== undefined) return refused(gone)
@@ -191,10 +262,10 @@ function judgeUpdate(
   const question = { spec, material, before: stored, ...defined({ restored: rollback?.backup }) }
   const secrets = gatherSecrets(deps, transaction, caller.tenant, question, staging)
   // New secret values for a secret anchored to a volume change no pin, but a new revision must still list their version.
-  const always = rollback !== undefined || secrets.needed.length > 0
-  const { pins } = secrets
+  const always = rollback !== undefined || promotion !== undefined || secrets.needed.length > 0
+  const pins = promotion === undefined ? secrets.pins : { ...secrets.pins, ...stored.canary?.pins }
   // A write that adds no bytes passes a full quota: a tenant can always stop a deployment or make its spec smaller.
-  const isLarger = identity.bytes > identifySpec(stored.spec).bytes
+  const isLarger = options.canary !== undefined || identity.bytes > identifySpec(stored.spec).bytes
   const policy = scalingOfWrite(deps, spec, stored, rollback?.backup)
   if (!policy.ok) return policy
   const scaling = policy.value
@@ -210,7 +281,7 @@ function judgeUpdate(
     sendsPlace: sendsPlace(sent),
     ...defined({ mostReplicas: scaling?.policy.max }),
     image,
-    archivedDigest: rollback?.digest,
+    archivedDigest: archivedDigest(options),
     restores: rollback?.backup !== undefined,
     quotas: unchanged || !isLarger ? [] : [gatherBytes(deps, caller.tenant, identity.bytes)],
   })

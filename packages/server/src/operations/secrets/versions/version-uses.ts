@@ -6,6 +6,7 @@ import { pinOf } from '@holdfast/core'
 import { countedName } from '../../../scheduling/scheduling-facts.ts'
 import { deployments, jobs, placements, type StoredCredential } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
+import { claimedSpec } from '../../deployments/canary/end-canary.ts'
 
 /** Sorted names of the workloads that use each version, by version number. */
 export type VersionUses = ReadonlyMap<number, readonly string[]>
@@ -37,6 +38,8 @@ export function gatherUses(
   for (const { record } of store.list(deployments, tenant)) {
     for (const { vault_path } of record.spec.secrets)
       add(vault_path, { user: record.spec.name, version: pinOf(record.pins, vault_path) })
+    for (const { vault_path } of record.canary === undefined ? [] : claimedSpec(record).secrets)
+      add(vault_path, { user: record.spec.name, version: pinOf(record.canary?.pins, vault_path) })
   }
   for (const { record } of store.list(jobs, tenant)) {
     if (isFinalPhase(record.phase)) continue

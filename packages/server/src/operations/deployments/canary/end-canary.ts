@@ -1,0 +1,88 @@
+// How a canary ends with the deployment's next revision: it is promoted, or superseded and aborted. An aborted canary stays
+// in the record until the next revision or the next canary.
+
+import { defined, type JsonObject, type Warning } from '@holdfast/contract'
+import { abortCanary, isActiveCanary } from '@holdfast/core'
+import type { Clock } from '../../../ports/clock.ts'
+import { canarySpec } from '../../../scheduling/canary-target.ts'
+import type { StoredCanary, StoredDeployment } from '../../../store/records.ts'
+import type { NewEvent } from '../../record-write.ts'
+
+/** The canary in the record of another revision; a canary that was over before is left out. */
+export function supersededCanary(
+  { canary }: StoredDeployment,
+  clock: Clock,
+): { readonly canary?: StoredCanary } {
+  if (canary === undefined || !isActiveCanary(canary)) return {}
+  return { canary: abortCanary(canary, 'superseded', clock.now()) }
+}
+
+export function supersededWarning({ canary }: StoredDeployment): Warning[] {
+  if (!isActiveCanary(canary)) return []
+  const why = 'The new revision supersedes the canary. Its replicas are removed.'
+  return [{ code: 'canary_aborted', field: 'canary', why }]
+}
+
+/** The references of a deployment with those of its running canary, so that nothing is deleted that the canary uses. */
+export function claimedSpec(stored: StoredDeployment): StoredDeployment['spec'] {
+  const { spec, canary } = stored
+  if (canary === undefined || !isActiveCanary(canary)) return spec
+  const other = canarySpec(stored, canary)
+  const networks = [...new Set([...(spec.networks ?? []), ...(other.networks ?? [])])]
+  return {
+    ...spec,
+    secrets: [...spec.secrets, ...other.secrets],
+    ...(networks.length === 0 ? {} : { networks }),
+  }
+}
+
+/** The event of a canary that the next revision ends; undefined if it ends none. */
+export function endedEvent(
+  before: StoredDeployment | undefined,
+  next: StoredDeployment,
+): NewEvent | undefined {
+  if (before?.canary === undefined || !isActiveCanary(before.canary)) return undefined
+  if (next.canary === undefined) return promotedEvent(next, before.canary)
+  return isActiveCanary(next.canary) ? undefined : abortedEvent(next, next.canary.since, 'superseded')
+}
+
+function promotedEvent({ uid, spec: { name }, revision }: StoredDeployment, canary: StoredCanary): NewEvent {
+  return {
+    type: 'deployment.canary_promoted',
+    severity: 'info',
+    subject: { kind: 'Deployment', name, uid },
+    cause: canary.startedAt,
+    reason: 'promoted',
+    message: `The canary of deployment ${name} was promoted to revision ${revision}.`,
+    data: { revision, forced: canary.phase !== 'ready' },
+  }
+}
+
+const ABORTED: { readonly [reason: string]: string } = {
+  aborted: 'on request',
+  superseded: 'by a new revision',
+}
+
+export function abortedEvent(
+  { uid, spec: { name } }: StoredDeployment,
+  since: string,
+  reason: 'aborted' | 'superseded',
+): NewEvent {
+  return {
+    type: 'deployment.canary_aborted',
+    severity: 'info',
+    subject: { kind: 'Deployment', name, uid },
+    cause: since,
+    reason,
+    message: `The canary of deployment ${name} was aborted ${ABORTED[reason]}.`,
+    data: {},
+  }
+}
+
+/** The canary as clients see it. */
+export function canaryView(canary: StoredCanary | undefined) {
+  if (canary === undefined) return {}
+  const { phase, reason, since, replicas, weight, observe, failures } = canary
+  const change: JsonObject = { ...canary.change }
+  return defined({ canary: { phase, reason, since, replicas, weight, observe, failures, change } })
+}

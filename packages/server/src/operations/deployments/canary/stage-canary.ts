@@ -1,0 +1,156 @@
+// The parts of a deployment write that concern a canary: whether its step is possible, the record with it, and what a start
+// stores in the transaction.
+
+import {
+  defined,
+  deploymentBodyShape,
+  type JsonObject,
+  ownerOf,
+  READ_ONLY_FIELDS,
+  type Rejection,
+  type Warning,
+} from '@holdfast/contract'
+import { checkCanaryPromotion, checkCanaryStart, desiredReplicas } from '@holdfast/core'
+import { timestamp } from '../../../ports/clock.ts'
+import { CANARY_FORM } from '../../../store/records/collection.ts'
+import { deployments, type StoredCanary, type StoredDeployment } from '../../../store/records.ts'
+import { inTenant, placementAt, type Transaction } from '../../../store/transaction.ts'
+import type { Caller } from '../../caller.ts'
+import type { Kept } from '../../idempotency.ts'
+import { recordAudit, recordEvent } from '../../record-write.ts'
+import { claimCredentials, emitSecretWritten, labelsOf } from '../../secrets/versions/claim-credentials.ts'
+import type { DeploymentDeps } from '../deps.ts'
+import { claimNetworks } from '../write/claim-networks.ts'
+import { requirePersistable, type SecretsOfWrite } from '../write/judge-secrets.ts'
+import type { Written } from '../write/written.ts'
+import { claimedSpec } from './end-canary.ts'
+
+/** A canary that a client asks for, besides its change. */
+export interface CanaryRequest extends Kept<Written> {
+  readonly replicas: number
+  readonly weight: number
+  readonly observe: string
+}
+
+/** The canary that is promoted. */
+export interface Promotion extends Kept<Written> {
+  readonly startedAt: string
+  readonly digest: string | undefined
+  readonly force: boolean
+}
+
+/** Checks the canary again in the transaction: it may have been aborted, or replaced by another one. */
+export function judgePromotion({ canary }: StoredDeployment, { startedAt, force }: Promotion): Rejection[] {
+  return checkCanaryPromotion(canary?.startedAt === startedAt ? canary : undefined, force)
+}
+
+/** Without routes, a share of requests has no effect. */
+export function weightWarning({ spec, canary }: StoredDeployment): Warning[] {
+  if (canary === undefined || (spec.routes ?? []).length > 0) return []
+  const why = 'The deployment has no routes, so the weight has no effect. The replicas of the canary run.'
+  return [{ code: 'canary_weight_ignored', field: 'weight', why }]
+}
+
+/** A rejection of a field of the change names its place in the request. */
+export function inChange(rejection: Rejection): Rejection {
+  const [first = ''] = rejection.field.split(/[.[]/, 1)
+  const isOfChange =
+    Object.hasOwn(deploymentBodyShape.fields, first) && rejection.code !== 'deployment_not_found'
+  return isOfChange ? { ...rejection, field: `change.${rejection.field}` } : rejection
+}
+
+/** Checks whether the deployment can have a canary now. */
+export function judgeCanary(
+  transaction: Transaction,
+  { tenant }: Caller,
+  stored: StoredDeployment,
+  next: StoredDeployment,
+  { replicas }: CanaryRequest,
+): Rejection[] {
+  const placement = transaction.get(placementAt(tenant, ownerOf('deployment', stored.uid)))
+  return checkCanaryStart({
+    replicas,
+    own: desiredReplicas(stored),
+    running: stored.canary,
+    isRollingOut: placement === undefined || placement.rollout !== undefined,
+    specs: [stored.spec, next.spec],
+  })
+}
+
+/** The deployment with its new canary. `next` is the revision that an update with the same change would store. */
+export function withCanary(
+  { clock }: Pick<DeploymentDeps, 'clock'>,
+  stored: StoredDeployment,
+  next: StoredDeployment,
+  sent: JsonObject,
+  { replicas, weight, observe }: CanaryRequest,
+): StoredDeployment {
+  const now = timestamp(clock)
+  const canary: StoredCanary = {
+    phase: 'progressing',
+    reason: '',
+    since: now,
+    startedAt: now,
+    baseRevision: stored.revision,
+    replicas,
+    weight,
+    observe,
+    failures: [],
+    change: changeOf(next.spec, sent),
+    digest: next.digest,
+    ...defined({ pins: ownPins(stored, next) }),
+  }
+  return { ...stored, v: CANARY_FORM, canary }
+}
+
+const LEFT_OUT: ReadonlySet<string> = new Set([...READ_ONLY_FIELDS, 'kind', 'name', 'secretsVersion'])
+
+/** The changed fields as they are stored: with defaults, without secret values, and null for a cleared field. */
+function changeOf(spec: StoredDeployment['spec'], sent: JsonObject): JsonObject {
+  const values: JsonObject = { ...spec }
+  const fields = Object.keys(sent).filter((field) => !LEFT_OUT.has(field))
+  return Object.fromEntries(fields.map((field) => [field, values[field] ?? null]))
+}
+
+/** The pins that differ from those of the deployment; undefined if none does. */
+function ownPins({ pins: before = {} }: StoredDeployment, { pins = {} }: StoredDeployment) {
+  const own = Object.entries(pins).filter(([label, version]) => before[label] !== version)
+  return own.length === 0 ? undefined : Object.fromEntries(own)
+}
+
+export function storeCanary(
+  deps: Pick<DeploymentDeps, 'clock'>,
+  transaction: Transaction,
+  caller: Caller,
+  stored: StoredDeployment,
+  next: StoredDeployment,
+  { newVersions }: Pick<SecretsOfWrite, 'newVersions'>,
+): void {
+  const { canary } = next
+  if (canary === undefined) throw new TypeError('a canary must be started to be stored')
+  const claimed = claimedSpec(next)
+  requirePersistable(claimed)
+  const { name } = next.spec
+  claimNetworks(transaction, caller.tenant, stored.spec, claimed)
+  claimCredentials(transaction, caller.tenant, stored.spec, claimed, newVersions)
+  transaction.put(inTenant(caller.tenant, deployments, name), next)
+  const { replicas, weight, observe, startedAt, change } = canary
+  const fields = Object.keys(change)
+  recordEvent(transaction, deps.clock, caller.tenant, {
+    type: 'deployment.canary_started',
+    severity: 'info',
+    subject: { kind: 'Deployment', name, uid: next.uid },
+    cause: startedAt,
+    reason: 'started',
+    message: `A canary of deployment ${name} was started with ${replicas} ${replicas === 1 ? 'replica' : 'replicas'} (${fields.join(', ')}).`,
+    data: { fields, replicas, weight, observe },
+  })
+  for (const [label, namespace] of newVersions.length === 0 ? [] : labelsOf(claimed))
+    for (const { version } of newVersions.filter((one) => one.label === label))
+      emitSecretWritten(transaction, deps.clock, caller.tenant, { namespace, label }, version)
+  recordAudit(transaction, deps.clock, caller, {
+    action: 'deployments:canary_started',
+    subject: { kind: 'Deployment', name },
+    revision: next.revision,
+  })
+}
