@@ -50,7 +50,7 @@ function planStable(
   now: number,
 ): PlannedPart {
   const { placement, room } = snapshot
-  const isWhole = placement === undefined || stable.length === placement.assignments.length
+  const isWhole = placement === undefined || stable === placement.assignments
   const own = isWhole
     ? snapshot
     : { ...snapshot, placement: { ...placement, assignments: [...stable] }, room: room - canary.length }

@@ -1,0 +1,145 @@
+import type { Assignment, AssignmentId, CanaryProgress } from '@holdfast/contract'
+import { describe, expect, test } from 'vitest'
+import { isCanaryReplica } from '../canary/split-assignments.ts'
+import {
+  anExample,
+  aPlacement,
+  aSpec,
+  assigned,
+  type ExampleTenant,
+  NEW,
+  NOW,
+  READY,
+} from './placement.fixture.ts'
+import { planPlacement } from './plan-placement.ts'
+
+const CHANGE = { revision: 1, templateHash: 'new' }
+const canary = (over: Partial<CanaryProgress> = {}): CanaryProgress => ({
+  phase: 'progressing',
+  reason: '',
+  since: new Date(NOW).toISOString(),
+  replicas: 2,
+  weight: 10,
+  observe: '60s',
+  failures: [],
+  ...over,
+})
+const marked = (number: number, node: number, over: Partial<Assignment> = {}): Assignment =>
+  assigned(number, node, { ...CHANGE, id: `can_${number}` as AssignmentId, canary: true, ...over })
+const STABLE = [assigned(1, 1), assigned(2, 2)]
+const NODES = [{}, {}, {}]
+
+/** Plans a deployment with a canary. `state` undefined: the canary was promoted or never started. */
+function plan(
+  assignments: Assignment[],
+  state: CanaryProgress | undefined,
+  over: Partial<ExampleTenant> = {},
+) {
+  const { snapshot, deployment } = anExample({ nodes: NODES, placement: aPlacement(assignments), ...over })
+  const source = { workload: snapshot.workload, target: CHANGE, spec: aSpec(), digest: deployment.digest }
+  const isOn = state !== undefined && state.phase !== 'aborted'
+  return planPlacement(
+    isOn ? { ...snapshot, canary: source } : snapshot,
+    state === undefined ? deployment : { ...deployment, canary: state },
+    NOW,
+  )
+}
+const shown = ({ id, replica, desired, canary: mark = false }: Assignment): string =>
+  `${id.slice(0, 5)} ${replica} ${desired}${mark ? ' canary' : ''}`
+const assignmentsOf = (planned: ReturnType<typeof plan>) => planned.next?.assignments ?? []
+
+describe('a canary', () => {
+  test('gets its replicas beside the others, which stay the same objects', () => {
+    const planned = plan(STABLE, canary())
+    expect(
+      planned.added.map(({ replica, canary: mark, templateHash }) => [replica, mark, templateHash]),
+    ).toEqual([
+      [1, true, 'new'],
+      [2, true, 'new'],
+    ])
+    expect(new Set(assignmentsOf(planned).map(({ id }) => id)).size).toBe(4)
+    expect(assignmentsOf(planned).slice(0, 2)).toEqual(STABLE)
+    expect(planned.status).toMatchObject({ phase: 'Running', replicas: { desired: 2, placed: 2, ready: 2 } })
+    expect(planned.isSettled).toBe(false)
+  })
+
+  test('is observed once its replicas serve, and is planned again at the end of the observation', () => {
+    const planned = plan([...STABLE, marked(1, 1), marked(2, 2)], canary())
+    expect(planned.canary?.phase).toBe('observing')
+    expect(planned.isSettled).toBe(false)
+    expect(planned.rollout.replanAt).toBe(NOW + 60_000)
+    expect(planned.added).toEqual([])
+  })
+
+  test('is settled while nothing changes', () => {
+    const planned = plan([...STABLE, marked(1, 1), marked(2, 2)], canary({ phase: 'observing' }))
+    expect(planned.canary?.phase).toBe('observing')
+    expect(assignmentsOf(planned)).toHaveLength(4)
+  })
+
+  test('passes its observation with an event', () => {
+    const since = new Date(NOW - 60_000).toISOString()
+    const planned = plan([...STABLE, marked(1, 1), marked(2, 2)], canary({ phase: 'observing', since }))
+    expect(planned.canary?.phase).toBe('ready')
+    expect(planned.events().map(({ type }) => type)).toContain('deployment.canary_ready')
+  })
+
+  test('is aborted by one exit, with an event that names the replica', () => {
+    const seen = { can_2: { ...READY, restarts: 1 } }
+    const planned = plan([...STABLE, marked(1, 1), marked(2, 2)], canary({ phase: 'observing' }), { seen })
+    expect(planned.canary).toMatchObject({ phase: 'aborted', reason: 'exited', failures: [{ replica: 2 }] })
+    const event = planned.events().find(({ type }) => type === 'deployment.canary_aborted')
+    expect(event?.message).toContain('its replica 2 on')
+    expect(planned.status.phase).toBe('Running')
+  })
+
+  test('that is over loses its replicas, and the others stay', () => {
+    const planned = plan([...STABLE, marked(1, 1), marked(2, 2)], canary({ phase: 'aborted' }))
+    expect(assignmentsOf(planned).map(shown)).toEqual([
+      'rep_1 1 running',
+      'rep_2 2 running',
+      'can_1 1 removed canary',
+      'can_2 2 removed canary',
+    ])
+  })
+
+  test('that was promoted leaves its replicas to the deployment, and the old ones leave', () => {
+    const planned = plan([...STABLE, marked(1, 1)], undefined, {
+      target: NEW,
+      deployment: { revision: 2 },
+    })
+    expect(assignmentsOf(planned).filter(isCanaryReplica)).toEqual([])
+    expect(assignmentsOf(planned).find(({ id }) => id === 'can_1')).toMatchObject({
+      revision: 2,
+      desired: 'running',
+    })
+    expect(assignmentsOf(planned).find(({ id }) => id === 'rep_1')?.desired).toBe('removed')
+    expect(assignmentsOf(planned).find(({ id }) => id === 'rep_2')?.desired).toBe('running')
+  })
+
+  test('counts for the quota and never takes the room of the others', () => {
+    const planned = plan(STABLE, canary(), { limit: 3 })
+    expect(planned.added.filter(isCanaryReplica)).toHaveLength(1)
+    expect(planned.canary?.reason).toBe('unschedulable')
+    const lost = plan([assigned(1, 1), marked(1, 2), marked(2, 3)], canary({ phase: 'observing' }), {
+      limit: 4,
+    })
+    expect(lost.added.map(({ replica, canary: mark = false }) => [replica, mark])).toEqual([[2, false]])
+  })
+
+  test('gets another replica for one on a lost node, and is observed again', () => {
+    const planned = plan([...STABLE, marked(1, 1), marked(2, 3)], canary({ phase: 'observing' }), {
+      dispositions: { 3: 'failed' },
+    })
+    expect(planned.added.map(({ replica, canary: mark }) => [replica, mark])).toEqual([[2, true]])
+    expect(planned.canary?.phase).toBe('progressing')
+  })
+
+  test('leaves with its deployment', () => {
+    const planned = plan([...STABLE, marked(1, 1)], canary(), { deployment: { deleting: true } })
+    const again = assignmentsOf(planned).filter(({ id }) => id !== 'can_1')
+    expect(again.every(({ desired }) => desired === 'removed')).toBe(true)
+    const next = plan(assignmentsOf(planned), canary(), { deployment: { deleting: true } })
+    expect(assignmentsOf(next).every(({ desired }) => desired === 'removed')).toBe(true)
+  })
+})
