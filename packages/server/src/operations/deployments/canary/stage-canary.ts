@@ -51,11 +51,14 @@ export function weightWarning({ spec, canary }: StoredDeployment): Warning[] {
   return [{ code: 'canary_weight_ignored', field: 'weight', why }]
 }
 
+/** Codes of fields that a deployment does not have or that a client may not send. */
+const OF_ANY_FIELD: ReadonlySet<string> = new Set(['field_unknown', 'field_read_only'])
+
 /** A rejection of a field of the change names its place in the request. */
 export function inChange(rejection: Rejection): Rejection {
   const [first = ''] = rejection.field.split(/[.[]/, 1)
-  const isOfChange =
-    Object.hasOwn(deploymentBodyShape.fields, first) && rejection.code !== 'deployment_not_found'
+  const isOfChange = Object.hasOwn(deploymentBodyShape.fields, first) || OF_ANY_FIELD.has(rejection.code)
+  if (rejection.code === 'deployment_not_found') return rejection
   return isOfChange ? { ...rejection, field: `change.${rejection.field}` } : rejection
 }
 
