@@ -26,7 +26,7 @@ const ROLES = ['api', 'broker', 'controllers', 'gateway']
 
 export async function startCliWorld(
   nodeNames: readonly string[],
-  options: Pick<SimulatedAgentsOptions, 'usage'> = {},
+  options: Pick<SimulatedAgentsOptions, 'usage' | 'report' | 'capabilities'> = {},
 ): Promise<CliWorld> {
   const platform = await startPlatform({ settings: { roles: ROLES } })
   const api = platform.api(platform.acme.token)

@@ -8,9 +8,11 @@ import {
   AGENT_SUBPROTOCOL,
   type AgentMessage,
   type AssignmentId,
+  type DesiredItem,
   decodeOpen,
   defined,
   helloText,
+  joinTemplates,
   type NodeId,
   type Observation,
   type SampleRound,
@@ -92,8 +94,13 @@ export interface SimulatedAgentsOptions {
   readonly nodes: readonly SimulatedNode[]
   /** Number of agents that connect at the same time. */
   readonly atOnce?: number
-  /** If true, agents answer each desired item with a report that matches the desired state. */
-  readonly report?: boolean
+  /** The capabilities that agents state; absent: they state none, as agents of version 0.1.0. */
+  readonly capabilities?: readonly string[]
+  /**
+   * If true, agents answer each desired item with a report that matches the desired state. A function changes parts of the
+   * report about a container that should run.
+   */
+  readonly report?: boolean | ((item: DesiredItem) => Partial<Observation>)
   /** The samples that an agent sends with each heartbeat, and after each message with desired state; absent: none. */
   readonly usage?: (running: readonly AssignmentId[]) => SampleRound
   /** Called for each message with desired state, complete or delta, that arrives at an agent. */
@@ -196,7 +203,7 @@ function read(text: string): ServerMessage {
 
 function receive(crowd: Crowd, one: One, message: ServerMessage): 'synced' | undefined {
   const { counts, options } = crowd
-  if (message.type === 'challenge') say(one, helloOf(one.node, message.nonce))
+  if (message.type === 'challenge') say(one, { ...helloOf(one.node, message.nonce), ...statedBy(options) })
   if (message.type === 'close') counts.farewells += 1
   if (message.type === 'call') say(one, { type: 'answer', id: message.id, containers: [] })
   if (message.type === 'welcome') {
@@ -210,7 +217,7 @@ function receive(crowd: Crowd, one: One, message: ServerMessage): 'synced' | und
   if (message.type !== 'complete' && message.type !== 'delta') return undefined
   counts[message.type === 'complete' ? 'completes' : 'deltas'] += 1
   options.onDesired?.(one.node.nodeId, message)
-  if (options.report === true) report(one, message.items)
+  if (options.report !== undefined && options.report !== false) report(one, message, options.report)
   if (options.usage !== undefined) {
     for (const { assignmentId, desired } of message.items)
       if (desired === 'running') one.running.add(assignmentId)
@@ -220,10 +227,23 @@ function receive(crowd: Crowd, one: One, message: ServerMessage): 'synced' | und
   return 'synced'
 }
 
-function report(one: One, items: readonly SentItem[]): void {
-  if (items.length === 0) return
+const statedBy = ({ capabilities }: SimulatedAgentsOptions) =>
+  capabilities === undefined ? {} : { capabilities: [...capabilities] }
+
+function report(
+  one: One,
+  message: ServerMessage & { type: 'complete' | 'delta' },
+  change: true | ((item: DesiredItem) => Partial<Observation>),
+): void {
+  if (message.items.length === 0) return
   one.seq += 1
-  const observations = items.map((item) => readyObservation(item, one.seq))
+  const observations =
+    change === true
+      ? message.items.map((item) => readyObservation(item, one.seq))
+      : joinTemplates(message).map((item) => ({
+          ...readyObservation(item, one.seq),
+          ...(item.desired === 'running' ? change(item) : {}),
+        }))
   say(one, { type: 'status', session: one.session, observations })
 }
 
