@@ -145,6 +145,7 @@ function headLines(record: DeploymentRecord, { scaling }: Why, nowMs: number, ar
     ['Replicas', `${replicas.desired} desired, ${replicas.placed} placed, ${replicas.ready} ready`],
     ['Scaling', scaling === undefined ? '' : scalingText(scaling)],
     ['Revision', revisionText(record)],
+    ['Canary', canaryFact(record)],
     ['Image', image],
     ['Digest', shortDigest(status.image.digest ?? '', area)],
     ['Requests', `cpu ${cpu(resources.cpuMillis)}, memory ${memory(resources.memoryBytes)}`],
@@ -171,6 +172,14 @@ function revisionText({ revision, status: { reason, runningRevision } }: Deploym
   return `${revision} (${FAILED_REASONS.has(reason) ? `failed; ${running}` : running})`
 }
 
+/** The phase of the canary, and the command that shows the rest; empty without one. */
+function canaryFact({ name, canary }: DeploymentRecord): string {
+  if (canary === undefined) return ''
+  const { phase, reason, weight } = canary
+  const why = reason === '' ? '' : ` (${reason})`
+  return `${phase}${why}, ${weight} % of the requests; holdfast rollout canary status ${name}`
+}
+
 /** A whole digest cannot be wrapped, so a narrow terminal gets its beginning; `-o json` has all of it. */
 const shortDigest = (digest: string, { columns }: PrintArea): string =>
   columns < DIGEST_COLUMNS ? digest.slice(0, 'sha256:'.length + 12) : digest
@@ -189,7 +198,7 @@ function replicaLines(
 }
 
 const REPLICA_COLUMNS: readonly Column<PlacementEntry>[] = [
-  { header: 'REPLICA', value: ({ replica }) => String(replica) },
+  { header: 'REPLICA', value: ({ replica, canary }) => (canary ? `${replica} (canary)` : String(replica)) },
   { header: 'NODE', value: ({ nodeName }) => nodeName },
   { header: 'STATE', value: replicaState, tint: (item) => colorOf(replicaState(item)) },
   { header: 'REVISION', drop: 2, value: ({ revision }) => String(revision) },

@@ -43,6 +43,10 @@ import { ps } from './ps.ts'
 import { registryList } from './registry/registry-list.ts'
 import { registryLogin } from './registry/registry-login.ts'
 import { registryLogout } from './registry/registry-logout.ts'
+import { canaryAbort } from './rollout/canary/canary-abort.ts'
+import { canaryPromote } from './rollout/canary/canary-promote.ts'
+import { canaryStart } from './rollout/canary/canary-start.ts'
+import { canaryStatus } from './rollout/canary/canary-status.ts'
 import { rolloutHistory } from './rollout/rollout-history.ts'
 import { rolloutRestart } from './rollout/rollout-restart.ts'
 import { rolloutStatus } from './rollout/rollout-status.ts'
@@ -125,6 +129,10 @@ export const COMMANDS: readonly Command[] = [
   rolloutHistory,
   rolloutUndo,
   rolloutRestart,
+  canaryStart,
+  canaryStatus,
+  canaryPromote,
+  canaryAbort,
   backupList,
   backupCreate,
   backupDescribe,
@@ -181,7 +189,8 @@ export const GROUPS: { readonly [word: string]: string } = {
   scaling: 'let the usage decide how many replicas a deployment has',
   import: 'translate files of other systems to manifests',
   set: 'change one field of a deployment',
-  rollout: 'follow updates, show revisions, roll back',
+  rollout: 'follow updates, show revisions, roll back, try changes',
+  'rollout canary': 'try a change in a few replicas first',
   backup: 'back up deployments and restore them',
   job: 'list jobs, read their logs and cancel them',
   node: 'manage the machines of the tenant',

@@ -123,6 +123,7 @@ async function printWhy(
   const failing = containerLines(why.containers ?? [], terminal.now(), area)
   const lines = [
     ...wrapWords(plain(why.summary), area.columns),
+    ...(why.canary === undefined ? [] : wrapWords(plain(why.canary), area.columns)),
     ...(failing.length === 0 ? [] : ['', ...failing, ...nextStep(why, name), '']),
     ...matrixLines({ ...why, ...goal }, area),
     ...outlookLines(why, area),

@@ -12,7 +12,7 @@ const at = (...typed: string[]) => candidatesFor(COMMANDS, GLOBAL_OPTIONS, typed
 describe('completion', () => {
   test('offers commands, then the words of a group', () => {
     expect(at('').words).toEqual(expect.arrayContaining(['apply', 'get', 'rollout', 'node']))
-    expect(at('rollout', '').words).toEqual(['status', 'history', 'undo', 'restart'])
+    expect(at('rollout', '').words).toEqual(['status', 'history', 'undo', 'restart', 'canary'])
   })
   test('offers the commands that begin with the words of another, and the names for that one', () => {
     expect(at('volume', 'divergences', '')).toEqual({ words: ['download', 'delete'], live: 'volumes' })

@@ -22,6 +22,14 @@ import type { MetricsQuery } from './nodes.ts'
 /** A manifest that the client has not checked; the server validates it. */
 export type SentDeployment = JsonObject
 
+/** A canary to start. The server validates the change as an update. */
+export interface SentCanary {
+  readonly change: SentDeployment
+  readonly replicas: number
+  readonly weight: number
+  readonly observe?: string
+}
+
 export interface WhyQuery extends PageQuery {
   /** A time of which to explain the decision; absent: now. */
   readonly at?: string | undefined
@@ -31,6 +39,7 @@ export interface WhyQuery extends PageQuery {
 
 const ALL = '/deployments'
 const one = (name: string): string => `${ALL}/${segment(name)}`
+const canary = (name: string): string => `${one(name)}/canary`
 const archive = (name: string): string => `/archives${one(name)}`
 
 export function deploymentCalls({ get, post, write }: Calls) {
@@ -55,6 +64,12 @@ export function deploymentCalls({ get, post, write }: Calls) {
       post(`${one(name)}/restart`, undefined, writtenShape, options),
     rollBack: (name: string, revision: number, options?: IntentOptions & ConditionalOptions) =>
       post(`${one(name)}/rollback`, { revision }, writtenShape, options),
+    startCanary: (name: string, sent: SentCanary, options?: IntentOptions & ConditionalOptions) =>
+      post(canary(name), { ...sent }, writtenShape, options),
+    promoteCanary: (name: string, force: boolean, options?: IntentOptions & ConditionalOptions) =>
+      post(`${canary(name)}/promote`, { force }, writtenShape, options),
+    abortCanary: (name: string, options?: IntentOptions & ConditionalOptions) =>
+      post(`${canary(name)}/abort`, undefined, writtenShape, options),
     archived: (name: string, page: PageQuery = {}, options?: CallOptions) =>
       get(archive(name), pageShape(archiveEntryShape), { ...page }, options),
     archivedRevision: (name: string, revision: number, options?: CallOptions) =>

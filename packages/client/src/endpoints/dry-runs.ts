@@ -13,7 +13,7 @@ import {
 } from '@holdfast/contract'
 import type { CallOptions, Calls, ConditionalOptions } from '../calls.ts'
 import { segment } from '../request.ts'
-import type { SentDeployment } from './deployments.ts'
+import type { SentCanary, SentDeployment } from './deployments.ts'
 import type { SentRotation, SentSecret } from './secrets.ts'
 import type { TenantPatch } from './tenants.ts'
 
@@ -38,6 +38,12 @@ export function dryRunCalls({ judge, dryRun }: Calls) {
       dryRun('POST', `${deployment(name)}/restart`, dryRunShape, {}, options),
     rollBack: (name: string, revision: number, options?: ConditionalOptions) =>
       dryRun('POST', `${deployment(name)}/rollback`, dryRunShape, { body: { revision } }, options),
+    startCanary: (name: string, sent: SentCanary, options?: ConditionalOptions) =>
+      dryRun('POST', `${deployment(name)}/canary`, dryRunShape, { body: { ...sent } }, options),
+    promoteCanary: (name: string, force: boolean, options?: ConditionalOptions) =>
+      dryRun('POST', `${deployment(name)}/canary/promote`, dryRunShape, { body: { force } }, options),
+    abortCanary: (name: string, options?: ConditionalOptions) =>
+      dryRun('POST', `${deployment(name)}/canary/abort`, dryRunShape, {}, options),
     rotate: (name: string, sent: SentRotation, options?: CallOptions) =>
       dryRun(
         'POST',
