@@ -6,11 +6,23 @@ import {
   type DeploymentSpec,
   type DeploymentUid,
   type JobSpec,
+  type JsonObject,
   type TenantId,
   type TokenId,
   type TransactionId,
 } from '@holdfast/contract'
-import { audit, deployments, type StoredDeployment, type StoredJob } from './records.ts'
+import { createRecordIndex } from './cache/record-index.ts'
+import { encodeRecord } from './encode.ts'
+import { createKeyspace } from './keys.ts'
+import {
+  audit,
+  type Collection,
+  deployments,
+  type StoredCanary,
+  type StoredDeployment,
+  type StoredJob,
+} from './records.ts'
+import type { Store } from './store.ts'
 import { inTenant, type Transaction } from './transaction.ts'
 
 const TIME = '2026-01-01T00:00:00.000Z'
@@ -83,3 +95,43 @@ export function putDeployment(
   const entry = anAuditEntry(tenant, transaction.id, `${name} ${record.revision}`)
   transaction.put(inTenant(tenant, audit, transaction.id), entry)
 }
+
+/** Records of one tenant in a cache without a store. */
+export function cachedRecords(tenant: TenantId) {
+  const keyspace = createKeyspace()
+  const index = createRecordIndex(keyspace, {
+    reads: 2,
+    onUnreadable(_key, error) {
+      throw error
+    },
+  })
+  let revision = 1
+  const store: Pick<Store, 'get' | 'list' | 'keysOf'> = {
+    get: ({ collection, tenant: owner, id }) => index.get(collection, owner, id),
+    list: (collection, owner) => index.list(collection, owner),
+    keysOf: (collection, owner) => index.keysOf(collection, owner),
+  }
+  const put = <T>(collection: Collection<T>, id: string, record: T): void => {
+    revision += 1
+    const key = keyspace.tenantKey(tenant, collection.folder, id)
+    const value = encodeRecord(collection, record)
+    index.put({ key, value, createRevision: revision, modRevision: revision, version: 1 })
+  }
+  return { store, put }
+}
+
+/** A canary that runs, with a change of its own. */
+export const aCanary = (change: JsonObject, over: Partial<StoredCanary> = {}): StoredCanary => ({
+  phase: 'observing',
+  reason: '',
+  since: TIME,
+  startedAt: TIME,
+  baseRevision: 1,
+  replicas: 1,
+  weight: 10,
+  observe: '10m',
+  failures: [],
+  change,
+  digest: null,
+  ...over,
+})

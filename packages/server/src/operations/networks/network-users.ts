@@ -1,10 +1,11 @@
-// The workloads that use a network: those whose specs name it, and those with containers that may still be attached to
-// it. Every kind of workload has placements, so a new kind only adds its specs here.
+// The workloads that use a network: those whose specs or canaries name it, and those with containers that may still be
+// attached to it. Every kind of workload has placements, so a new kind only adds its specs here.
 
 import { asOwner, isFinalPhase, type TenantId } from '@holdfast/contract'
 import { deployments, jobs, placements, type StoredPlacement } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { placementAt } from '../../store/transaction.ts'
+import { claimedSpec } from '../deployments/canary/end-canary.ts'
 
 type ReadStore = Pick<Store, 'get' | 'list' | 'keysOf'>
 
@@ -12,7 +13,7 @@ type ReadStore = Pick<Store, 'get' | 'list' | 'keysOf'>
 export function namesOfUsers(store: ReadStore, tenant: TenantId, network: string): string[] {
   const naming = store
     .list(deployments, tenant)
-    .filter(({ record }) => record.spec.networks?.includes(network))
+    .filter(({ record }) => claimedSpec(record).networks?.includes(network))
     .map(({ record }) => record.spec.name)
   const running = store
     .list(jobs, tenant)
