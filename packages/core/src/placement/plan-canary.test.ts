@@ -117,6 +117,25 @@ describe('a canary', () => {
     expect(assignmentsOf(planned).find(({ id }) => id === 'rep_2')?.desired).toBe('running')
   })
 
+  test('has its own number of replicas beside that of a scaling policy', () => {
+    const planned = plan([assigned(1, 1)], canary(), { deployment: { scaling: { desired: 1 } } })
+    expect(planned.added.map(({ replica, canary: mark }) => [replica, mark])).toEqual([
+      [1, true],
+      [2, true],
+    ])
+    expect(planned.status.replicas).toMatchObject({ desired: 1, placed: 1, ready: 1 })
+  })
+
+  test('that was promoted keeps no more replicas than a scaling policy desires', () => {
+    const planned = plan([assigned(1, 1), marked(1, 1), marked(2, 2)], undefined, {
+      target: NEW,
+      deployment: { revision: 2, scaling: { desired: 1 } },
+    })
+    const isKept = (wanted: string) =>
+      assignmentsOf(planned).some(({ id, desired }) => id === wanted && desired === 'running')
+    expect([isKept('can_1'), isKept('can_2')]).toEqual([true, false])
+  })
+
   test('counts for the quota and never takes the room of the others', () => {
     const planned = plan(STABLE, canary(), { limit: 3 })
     expect(planned.added.filter(isCanaryReplica)).toHaveLength(1)
