@@ -137,6 +137,37 @@ test('a replica that is recreated on its own node restarts, also with an unchang
   expect([moves, restarts.map(({ from, to }) => [from, to])]).toEqual([[], [['n1', 'n1']]])
 })
 
+const CANARY = { ...assignment(1, 'n3', 'new'), canary: true }
+
+test('a replica of a canary that ends stops, and the replica with its number is replaced', () => {
+  const turns = [
+    turn([1, 2], { removed: [CANARY] }),
+    turn([1, 2], { added: added(assignment(1, 'n4', 'next')) }),
+    turn([1, 2], { removed: before.slice(0, 1) }),
+  ]
+  const { stops, restarts } = effectsOf(turns, { placementBefore: placement([...before, CANARY]) })
+  expect(stops).toEqual([{ deployment: 'web', replica: 1, node: 'n3', reason: 'not_desired' }])
+  expect(restarts).toMatchObject([{ replica: 1, from: 'n1', to: 'n4', reason: 'template_changed' }])
+})
+
+test('a replica stops for the replica of a promoted canary with its number', () => {
+  const { canary: _mark, ...adopted } = CANARY
+  const { stops } = effectsOf([turn([1, 2], { removed: before.slice(0, 1) })], {
+    placementBefore: placement([...before, CANARY]),
+    placementAfter: placement([adopted, ...before.slice(1)]),
+  })
+  expect(stops).toMatchObject([{ replica: 1, node: 'n1', reason: 'template_changed' }])
+})
+
+test('a replica of a canary is named in its step, and takes no number of the deployment', () => {
+  const after = placement([...before.slice(1), CANARY])
+  const started = planned([turn([2], { added: added(CANARY) })], { placementAfter: after })
+  expect(plannedSteps(started).steps).toMatchObject([
+    { kind: 'start', text: 'Replica 1 of the canary starts on n3 (it fits).' },
+  ])
+  expect(plannedEffects([started]).unplaced).toMatchObject([{ deployment: 'web', replicas: 1 }])
+})
+
 test('a restart is named as the reason', () => {
   const turns = [
     turn([2], { removed: before.slice(0, 1) }),

@@ -2,6 +2,7 @@
 // node, routes without a replica, and the lowest number of ready replicas. See docs/design/rollouts.md#effects
 
 import type { Effects, Route } from '@holdfast/contract'
+import { stableAssignments } from '../../canary/split-assignments.ts'
 import { desiredReplicas } from '../../scaling/desired-replicas.ts'
 import type { PlacementRecord } from '../snapshot.ts'
 import { waitsFor } from './planned-steps.ts'
@@ -86,7 +87,7 @@ function unplaced(planned: PlannedDeployment): Effects['unplaced'] {
 
 /** The number of replicas without a node. A replica that cannot leave its node counts as one without a node. */
 export function unplacedReplicas(of: PlannedRecord, placement: PlacementRecord | undefined): number {
-  const assignments = placement?.assignments ?? []
+  const assignments = stableAssignments(placement?.assignments ?? [])
   const placed = new Set(
     assignments.filter(({ desired }) => desired === 'running').map(({ replica }) => replica),
   )

@@ -93,10 +93,11 @@ const BECAUSE: { readonly [reason in PlannedReplica['reason']]?: string } = {
 }
 
 function textOf(planned: PlannedDeployment, course: ReplicaCourse): string {
-  const { old, created, replica } = course
+  const { old, created } = course
+  const name = course.isCanary ? `replica ${course.replica} of the canary` : `replica ${course.replica}`
   const to = created && `on ${planned.nodeName(created.assignment.nodeId)} (${created.why})`
-  if (old === undefined) return `Replica ${replica} starts ${to}.`
-  const from = `replica ${replica} on ${planned.nodeName(old.assignment.nodeId)}${BECAUSE[reasonOf(planned, course)] ?? ''}`
+  if (old === undefined) return `R${name.slice(1)} starts ${to}.`
+  const from = `${name} on ${planned.nodeName(old.assignment.nodeId)}${BECAUSE[reasonOf(planned, course)] ?? ''}`
   if (created === undefined) return `R${from.slice(1)} stops.`
   if (isStopFirst(course)) return `R${from.slice(1)} stops, then its successor starts ${to}.`
   return `A successor of ${from} starts ${to}; the old one stops once it is ready.`

@@ -2,6 +2,7 @@
 // the end, over all decisions of the controllers. Steps and effects are both derived from these courses.
 
 import type { Assignment, NodeId, PlannedReplica, PlanStep } from '@holdfast/contract'
+import { isCanaryReplica, stableAssignments } from '../../canary/split-assignments.ts'
 import type { NodeDisposition } from '../../rollout/desired-replicas.ts'
 import { desiredReplicas } from '../../scaling/desired-replicas.ts'
 import type { DeploymentRecord, PlacementRecord } from '../snapshot.ts'
@@ -47,36 +48,48 @@ export interface PlannedDeployment {
  */
 export interface ReplicaCourse {
   readonly replica: number
+  /** Whether it is a replica of a canary, which has a number beside those of the deployment. */
+  readonly isCanary: boolean
   readonly old?: { readonly assignment: Assignment; readonly at: number }
   readonly created?: { readonly assignment: Assignment; readonly why: string; readonly at: number }
 }
 
 /** If a replica is replaced twice during a dry run, only its final assignment is shown. */
 export function coursesOf({ placementBefore, turns }: PlannedDeployment): ReplicaCourse[] {
-  const courses = new Map<number, ReplicaCourse>()
+  const courses = new Map<string, ReplicaCourse>()
   const before = placementBefore?.assignments ?? []
   const first = new Map(
-    before.filter(({ desired }) => desired === 'running').map((each) => [each.replica, each]),
+    before.filter(({ desired }) => desired === 'running').map((each) => [keyOf(each), each]),
   )
   turns.forEach(({ added, removed }, at) => {
     for (const assignment of removed) {
-      const known = courses.get(assignment.replica)
-      if (known?.created?.assignment.id === assignment.id)
-        courses.set(assignment.replica, withoutCreated(known))
-      else if (known?.old === undefined && first.get(assignment.replica)?.id === assignment.id)
-        courses.set(assignment.replica, { ...known, replica: assignment.replica, old: { assignment, at } })
+      const key = keyOf(assignment)
+      const known = courses.get(key)
+      if (known?.created?.assignment.id === assignment.id) courses.set(key, withoutCreated(known))
+      else if (known?.old === undefined && first.get(key)?.id === assignment.id)
+        courses.set(key, { ...known, ...numberOf(assignment), old: { assignment, at } })
     }
-    for (const { assignment, why } of added)
-      courses.set(assignment.replica, {
-        ...courses.get(assignment.replica),
-        replica: assignment.replica,
+    for (const { assignment, why } of added) {
+      const key = keyOf(assignment)
+      courses.set(key, {
+        ...courses.get(key),
+        ...numberOf(assignment),
         created: { assignment, why, at },
       })
+    }
   })
   return [...courses.values()]
     .filter(({ old, created }) => old !== undefined || created !== undefined)
     .sort((left, right) => startOf(left) - startOf(right) || left.replica - right.replica)
 }
+
+const numberOf = (assignment: Assignment) => ({
+  replica: assignment.replica,
+  isCanary: isCanaryReplica(assignment),
+})
+
+const keyOf = (assignment: Assignment): string =>
+  `${isCanaryReplica(assignment) ? 'canary ' : ''}${assignment.replica}`
 
 /** The course of a replica whose successor was stopped again. */
 function withoutCreated({ created: _stopped, ...course }: ReplicaCourse): ReplicaCourse {
@@ -98,14 +111,25 @@ export function kindOf({ old, created }: ReplicaCourse): Exclude<PlanStep['kind'
 
 export function reasonOf(planned: PlannedDeployment, course: ReplicaCourse): PlannedReplica['reason'] {
   const { next, turns } = planned
-  const { old, replica } = course
+  const { old, created, replica, isCanary } = course
   if (old === undefined) return 'new_replica'
-  if (replica > desiredReplicas(next)) return 'not_desired'
-  if (kindOf(course) === 'replace') return isRestart(planned) ? 'restart' : 'template_changed'
+  if (replica > desiredReplicas(next) || (isCanary && created === undefined)) return 'not_desired'
+  if (kindOf(course) === 'replace' || isAdopted(planned, course))
+    return isRestart(planned) ? 'restart' : 'template_changed'
   const disposition = turns[startOf(course)]?.dispositions.get(old.assignment.nodeId)
   if (disposition === 'leaving') return 'node_leaving'
   return disposition === 'failed' || disposition === 'absent' ? 'node_lost' : 'no_longer_qualifies'
 }
+
+/** Whether a replica of a promoted canary has taken over the number. */
+const isAdopted = (
+  { placementAfter }: PlannedDeployment,
+  { old, created, replica }: ReplicaCourse,
+): boolean =>
+  created === undefined &&
+  stableAssignments(placementAfter?.assignments ?? []).some(
+    (each) => each.replica === replica && each.desired === 'running' && each.id !== old?.assignment.id,
+  )
 
 const isRestart = ({ stored, next }: PlannedDeployment): boolean =>
   stored !== undefined && stored.restartRevision !== next.restartRevision

@@ -1,7 +1,13 @@
 // Records what a dry run decides about one deployment, decision by decision, for its steps and effects.
 
 import { type Assignment, type NodeId, ownerOf, type ResidencyRules, type TenantId } from '@holdfast/contract'
-import { dependencyText, desiredReplicas, isReady, type NodeDisposition } from '@holdfast/core'
+import {
+  dependencyText,
+  desiredReplicas,
+  isReady,
+  type NodeDisposition,
+  stableAssignments,
+} from '@holdfast/core'
 import {
   createPickDescriber,
   createPickReasons,
@@ -111,13 +117,13 @@ function stoppedBetween(before: readonly Assignment[], after: readonly Assignmen
   return before.filter((each) => isRunning(each) && !running.has(each.id))
 }
 
-/** The replica numbers that serve: ready, on a node that is neither failed nor removed. */
+/** The replica numbers of the deployment itself that serve: ready, on a node that is neither failed nor removed. */
 function readyNumbers(
   { store, tenant }: CourseDeps,
   assignments: readonly Assignment[],
   isThere: (id: NodeId) => boolean,
 ): ReadonlySet<number> {
-  const serving = assignments.filter(
+  const serving = stableAssignments(assignments).filter(
     (each) =>
       isRunning(each) &&
       isThere(each.nodeId) &&
