@@ -10,7 +10,14 @@ import {
   ownerOf,
   type TenantId,
 } from '@holdfast/contract'
-import { desiredReplicas, isReady, pinOf, type RotationConsumer, type RotationFacts } from '@holdfast/core'
+import {
+  desiredReplicas,
+  isCanaryReplica,
+  isReady,
+  pinOf,
+  type RotationConsumer,
+  type RotationFacts,
+} from '@holdfast/core'
 import { countedName } from '../../../scheduling/scheduling-facts.ts'
 import {
   credentials,
@@ -222,8 +229,10 @@ function provedVersion(
     : undefined
 }
 
-function proofOf({ replica, desired }: Assignment, seen: StoredObservation, version: number): Proof {
-  const ready = desired === 'running' && isReady(seen)
+/** A replica of a canary proves nothing about the replica of the deployment that has its number. */
+function proofOf(assignment: Assignment, seen: StoredObservation, version: number): Proof {
+  const { replica, desired } = assignment
+  const ready = desired === 'running' && !isCanaryReplica(assignment) && isReady(seen)
   return { replica, version, ready, since: seen.startedAt ?? seen.at }
 }
 
