@@ -10,12 +10,14 @@ import {
   type Rejection,
   type Warning,
 } from '@holdfast/contract'
-import { checkCanaryPromotion, checkCanaryStart, desiredReplicas } from '@holdfast/core'
+import { checkCanaryPromotion, checkCanaryStart, desiredReplicas, reject } from '@holdfast/core'
 import { timestamp } from '../../../ports/clock.ts'
+import { demandForm } from '../../../store/demand-form.ts'
+import { FIRST_FORMAT, formatAddress } from '../../../store/format.ts'
 import { CANARY_FORM } from '../../../store/records/collection.ts'
 import { deployments, type StoredCanary, type StoredDeployment } from '../../../store/records.ts'
 import { inTenant, placementAt, type Transaction } from '../../../store/transaction.ts'
-import type { Caller } from '../../caller.ts'
+import { type Caller, type Refused, refused } from '../../caller.ts'
 import type { Kept } from '../../idempotency.ts'
 import { recordAudit, recordEvent } from '../../record-write.ts'
 import { claimCredentials, emitSecretWritten, labelsOf } from '../../secrets/versions/claim-credentials.ts'
@@ -39,6 +41,18 @@ export interface Promotion extends Kept<Written> {
   readonly force: boolean
 }
 
+/** Whether a canary can be stored, or the form of the records must be raised before. */
+export const isFormWritten = (transaction: Transaction): boolean =>
+  (transaction.get(formatAddress) ?? FIRST_FORMAT).writes >= CANARY_FORM
+
+/** Raises the form of the records for a canary that is otherwise accepted; a rejected one must not raise it. */
+export async function demandCanaryForm(store: DeploymentDeps['store']): Promise<Refused | undefined> {
+  const older = await demandForm(store, CANARY_FORM)
+  if (older.length === 0) return undefined
+  const cause = `canaries need servers that can read them; too old: ${older.join(', ')}`
+  return refused(reject('store_unavailable', 'store', undefined, { cause }))
+}
+
 /** Checks the canary again in the transaction: it may have been aborted, or replaced by another one. */
 export function judgePromotion({ canary }: StoredDeployment, { startedAt, force }: Promotion): Rejection[] {
   return checkCanaryPromotion(canary?.startedAt === startedAt ? canary : undefined, force)
@@ -54,12 +68,12 @@ export function weightWarning({ spec, canary }: StoredDeployment): Warning[] {
 /** Codes of fields that a deployment does not have or that a client may not send. */
 const OF_ANY_FIELD: ReadonlySet<string> = new Set(['field_unknown', 'field_read_only'])
 
-/** A rejection of a field of the change names its place in the request. */
-export function inChange(rejection: Rejection): Rejection {
-  const [first = ''] = rejection.field.split(/[.[]/, 1)
-  const isOfChange = Object.hasOwn(deploymentBodyShape.fields, first) || OF_ANY_FIELD.has(rejection.code)
-  if (rejection.code === 'deployment_not_found') return rejection
-  return isOfChange ? { ...rejection, field: `change.${rejection.field}` } : rejection
+/** A rejection, warning or alteration of a field of the change names its place in the request. */
+export function inChange<T extends Pick<Rejection, 'field'> & { readonly code: string }>(named: T): T {
+  const [first = ''] = named.field.split(/[.[]/, 1)
+  const isOfChange = Object.hasOwn(deploymentBodyShape.fields, first) || OF_ANY_FIELD.has(named.code)
+  if (named.code === 'deployment_not_found') return named
+  return isOfChange ? { ...named, field: `change.${named.field}` } : named
 }
 
 /** Checks whether the deployment can have a canary now. */

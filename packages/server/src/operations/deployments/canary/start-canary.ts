@@ -3,8 +3,6 @@
 
 import { decode, durationMs, type Json, newCanaryShape, type Rejection } from '@holdfast/contract'
 import { CANARY_DEFAULTS, checkCanaryReplicas, checkCanaryWeight, reject } from '@holdfast/core'
-import { demandForm } from '../../../store/demand-form.ts'
-import { CANARY_FORM } from '../../../store/records/collection.ts'
 import { type Caller, type Outcome, refused } from '../../caller.ts'
 import { checkShape } from '../../check-shape.ts'
 import type { Kept } from '../../idempotency.ts'
@@ -25,8 +23,6 @@ export async function startCanary(
 ): Promise<Outcome<Written>> {
   const faults = checkShape(newCanaryShape, sent, { checks: CHECKS })
   if (faults.length > 0) return refused(...faults)
-  const older = await demandForm(deps.store, CANARY_FORM)
-  if (older.length > 0) return refused(tooOld(older))
   const { change, replicas, weight, observe = CANARY_DEFAULTS.observe } = decode(newCanaryShape, sent)
   const canary = { ...kept, replicas, weight, observe }
   return updateDeployment(deps, caller, pathName, change, { ifMatch, canary })
@@ -50,8 +46,3 @@ const CHECKS = {
       : reject('field_type_invalid', 'observe', value, { accepted: 'a duration from 1s to 24h' })
   },
 }
-
-const tooOld = (servers: readonly string[]): Rejection =>
-  reject('store_unavailable', 'store', undefined, {
-    cause: `canaries need servers that can read them; too old: ${servers.join(', ')}`,
-  })

@@ -1,7 +1,7 @@
 // PUT /api/v1/deployments/{name}: a field that is sent replaces the stored one, a field that is not sent is unchanged.
 // The body is checked against the record read in the same transaction, so a concurrent write reruns the decision.
 
-import { defined, isJsonObject, type Json, type Rejection, type Warning } from '@holdfast/contract'
+import { defined, isJsonObject, type Json, type Rejection } from '@holdfast/contract'
 import {
   type Addressed,
   type AdmissionContext,
@@ -25,7 +25,9 @@ import { scalingOfWrite, storedScaling, warnOfPolicy } from '../../scaling/scali
 import { supersededCanary, supersededWarning } from '../canary/end-canary.ts'
 import {
   type CanaryRequest,
+  demandCanaryForm,
   inChange,
+  isFormWritten,
   judgeCanary,
   judgePromotion,
   type Promotion,
@@ -82,12 +84,16 @@ export async function updateDeployment(
   const addressed = addressedBy(pathName)
   const unreadable = await checkNodesReadable(deps, textOf(sent, 'nodeId'))
   if (unreadable !== undefined) return unreadable
+  let hasForm = options.canary === undefined
   for (;;) {
     const image = await resolveSentImage(deps, caller, pathName, sent, archivedDigest(options))
     const outcome = await writeWithMaterial(deps, caller, (transaction, staging) =>
-      decideUpdate(deps, transaction, { caller, addressed, sent, image, options, staging }),
+      decideUpdate(deps, transaction, { caller, addressed, sent, image, options, staging, hasForm }),
     )
-    if (outcome !== ASK_REGISTRY) return outcome
+    if (outcome !== ASK_REGISTRY && outcome !== RAISE_FORM) return outcome
+    const unreadableForm = outcome === RAISE_FORM ? await demandCanaryForm(deps.store) : undefined
+    if (unreadableForm !== undefined) return unreadableForm
+    hasForm ||= outcome === RAISE_FORM
   }
 }
 
@@ -96,6 +102,9 @@ export async function updateDeployment(
  * because the body had faults against the cached record; against the current record the body has no faults.
  */
 const ASK_REGISTRY = 'ask the registry'
+
+/** Result of a decision that must be repeated after the server has raised the form of the records. */
+const RAISE_FORM = 'raise the form'
 
 /** The digest that the update must run, whatever the tag of the image points to by now. */
 const archivedDigest = ({ rollback, promotion }: UpdateOptions): string | undefined =>
@@ -108,23 +117,26 @@ interface UpdateRequest {
   readonly image: ImageFact | undefined
   readonly options: UpdateOptions
   readonly staging: StagingState
+  /** False until the records are known to have the form that the write needs. */
+  readonly hasForm: boolean
 }
 
 function decideUpdate(
   deps: DeploymentDeps,
   transaction: Transaction,
   request: UpdateRequest,
-): TransactionDecision<Outcome<Written> | typeof ASK_REGISTRY | MaterialNeeded> {
+): TransactionDecision<Outcome<Written> | typeof ASK_REGISTRY | typeof RAISE_FORM | MaterialNeeded> {
   const judged = judgeUpdate(deps, transaction, request)
-  const { caller, sent, image, options, staging } = request
+  const { caller, sent, image, options, staging, hasForm } = request
   if (!judged.ok) return { kind: 'abort', result: options.canary === undefined ? judged : ofChange(judged) }
   if (image === undefined && textOf(sent, 'image') !== undefined)
     return { kind: 'abort', result: ASK_REGISTRY }
-  const { stored, secrets, alterations, unresolved } = judged.value
+  const { stored, secrets, unresolved } = judged.value
   const invalid = judgeSteps(transaction, request, judged.value)
   if (invalid.length > 0) return { kind: 'abort', result: refused(...invalid) }
+  if (!hasForm && !isFormWritten(transaction)) return { kind: 'abort', result: RAISE_FORM }
   const next = writtenRecord(deps, request, judged.value)
-  const warnings = [...judged.value.warnings, ...canaryWarnings(judged.value, next, options)]
+  const { alterations, warnings } = announcedBy(judged.value, next, options)
   if (secrets.busy !== undefined) return { kind: 'wait', until: secrets.busy }
   if (!consumeStaged(transaction, next.spec, secrets, staging.staged))
     return { kind: 'abort', result: { needed: secrets.needed } }
@@ -172,13 +184,19 @@ function writtenRecord(
   return promotion === undefined ? { ...kept, ...supersededCanary(stored, deps.clock) } : kept
 }
 
-function canaryWarnings(
-  { stored }: JudgedUpdate,
+/** The announcements of an update, and those about its canary. */
+function announcedBy(
+  { stored, alterations, warnings }: JudgedUpdate,
   next: StoredDeployment,
   { canary, promotion }: UpdateOptions,
-): readonly Warning[] {
-  if (canary !== undefined) return weightWarning(next)
-  return next === stored || promotion !== undefined ? [] : supersededWarning(stored)
+): Pick<JudgedWrite, 'alterations' | 'warnings'> {
+  if (canary !== undefined)
+    return {
+      alterations: alterations.map(inChange),
+      warnings: [...warnings.map(inChange), ...weightWarning(next)],
+    }
+  const ended = next === stored || promotion !== undefined ? [] : supersededWarning(stored)
+  return { alterations, warnings: [...warnings, ...ended] }
 }
 
 function describeUpdate(
