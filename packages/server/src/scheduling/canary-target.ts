@@ -31,7 +31,11 @@ export function canarySpec(
   return spec
 }
 
-const canaryPins = ({ pins }: StoredDeployment, canary: StoredCanary): Pins => ({ ...pins, ...canary.pins })
+/** The versions that containers of the canary are created with. */
+export const canaryPins = ({ pins }: StoredDeployment, canary: StoredCanary): Pins => ({
+  ...pins,
+  ...canary.pins,
+})
 
 /** Routers that know no weights would send the canary as many requests as any other replica. */
 const isRouted = ({ spec: { routes = [] } }: StoredDeployment): boolean => routes.length > 0

@@ -2,11 +2,11 @@
 // container templates of their placements, which replicas run or a rollback would restore.
 
 import { isFinalPhase, ownerOf, type TenantId } from '@holdfast/contract'
-import { pinOf } from '@holdfast/core'
+import { isActiveCanary, pinOf } from '@holdfast/core'
+import { canaryPins, canarySpec } from '../../../scheduling/canary-target.ts'
 import { countedName } from '../../../scheduling/scheduling-facts.ts'
 import { deployments, jobs, placements, type StoredCredential } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
-import { claimedSpec } from '../../deployments/canary/end-canary.ts'
 
 /** Sorted names of the workloads that use each version, by version number. */
 export type VersionUses = ReadonlyMap<number, readonly string[]>
@@ -36,10 +36,12 @@ export function gatherUses(
     else known.push(use)
   }
   for (const { record } of store.list(deployments, tenant)) {
-    for (const { vault_path } of record.spec.secrets)
-      add(vault_path, { user: record.spec.name, version: pinOf(record.pins, vault_path) })
-    for (const { vault_path } of record.canary === undefined ? [] : claimedSpec(record).secrets)
-      add(vault_path, { user: record.spec.name, version: pinOf(record.canary?.pins, vault_path) })
+    const { spec, pins, canary } = record
+    for (const { vault_path } of spec.secrets)
+      add(vault_path, { user: spec.name, version: pinOf(pins, vault_path) })
+    if (canary === undefined || !isActiveCanary(canary)) continue
+    for (const { vault_path } of canarySpec(record, canary).secrets)
+      add(vault_path, { user: spec.name, version: pinOf(canaryPins(record, canary), vault_path) })
   }
   for (const { record } of store.list(jobs, tenant)) {
     if (isFinalPhase(record.phase)) continue
