@@ -11,6 +11,7 @@ import {
   list,
   nullable,
   object,
+  optional,
   string,
 } from '../shapes/shape.ts'
 
@@ -38,6 +39,8 @@ export const replicaMetricsShape = object({
   node: described('Name of the node', string()),
   nodeId: branded<NodeId>(),
   ready: boolean(),
+  /** True for a replica of a canary; absent for the others. */
+  canary: optional(boolean()),
   cpuMillis: values('CPU time in thousandths of a CPU, mean of each step'),
   memoryBytes: values('Memory without page cache that can be dropped at once'),
   rx: values('Bytes received per second, mean of each step'),
@@ -52,7 +55,7 @@ export type ReplicaMetrics = Infer<typeof replicaMetricsShape>
 export const deploymentMetricsShape = object({
   ...window,
   lastMinute: object({
-    ready: described('Number of ready replicas', integer()),
+    ready: described('Number of ready replicas of the deployment itself, without its canary', integer()),
     measured: described('Number of ready replicas with a sample in the last minute', integer()),
     cpuMillis: newest('Mean per ready replica in the last minute; null if none was measured'),
     memoryBytes: newest('Mean per ready replica in the last minute; null if none was measured'),

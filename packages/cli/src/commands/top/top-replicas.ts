@@ -21,7 +21,7 @@ const REPLICAS: Printed<ReplicaRow> = {
   nameOf: ({ deployment, replica, revision }) => `${deployment}/${replica}/${revision}`,
   columns: [
     { header: 'DEPLOYMENT', value: ({ deployment }) => deployment },
-    { header: 'REPLICA', value: ({ replica }) => String(replica) },
+    { header: 'REPLICA', value: ({ replica, canary }) => (canary ? `${replica} (canary)` : String(replica)) },
     { header: 'NODE', drop: 4, value: ({ node }) => node },
     { header: 'READY', drop: 3, value: ({ ready }) => (ready ? 'yes' : 'no') },
     { header: 'CPU', value: ({ cpuMillis }) => millis(cpuMillis) },

@@ -3,6 +3,7 @@
 import {
   type Assignment,
   type DeploymentMetrics,
+  defined,
   deploymentUidOf,
   durationMs,
   type NodeId,
@@ -105,7 +106,7 @@ function replicaMetrics(
   tenant: TenantId,
   { deployment, assignment, usage, slots }: ReplicaFacts,
 ): ReplicaMetrics {
-  const { replica, revision, nodeId } = assignment
+  const { replica, revision, nodeId, canary } = assignment
   return {
     deployment,
     replica,
@@ -113,6 +114,7 @@ function replicaMetrics(
     node: nameOf(deps, tenant, nodeId),
     nodeId,
     ready: isServing(deps.store, tenant, assignment),
+    ...defined({ canary }),
     cpuMillis: usage?.cpuMillis ?? missing(slots),
     memoryBytes: usage?.memoryBytes ?? missing(slots),
     rx: usage?.rx ?? missing(slots),
