@@ -96,7 +96,7 @@ export function putDeployment(
   transaction.put(inTenant(tenant, audit, transaction.id), entry)
 }
 
-/** Records of one tenant in a cache without a store. */
+/** Records of one tenant and of the platform in a cache without a store. */
 export function cachedRecords(tenant: TenantId) {
   const keyspace = createKeyspace()
   const index = createRecordIndex(keyspace, {
@@ -113,7 +113,8 @@ export function cachedRecords(tenant: TenantId) {
   }
   const put = <T>(collection: Collection<T>, id: string, record: T): void => {
     revision += 1
-    const key = keyspace.tenantKey(tenant, collection.folder, id)
+    const { folder, scope } = collection
+    const key = scope === 'global' ? keyspace.globalKey(folder, id) : keyspace.tenantKey(tenant, folder, id)
     const value = encodeRecord(collection, record)
     index.put({ key, value, createRevision: revision, modRevision: revision, version: 1 })
   }
