@@ -10,13 +10,7 @@ import {
   type JsonObject,
   type TenantId,
 } from '@holdfast/contract'
-import {
-  deployments,
-  nodes,
-  type StoredCanary,
-  type StoredDeployment,
-  type StoredNode,
-} from '@holdfast/server/store/records'
+import { nodes, type StoredDeployment, type StoredNode } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
 import { inTenant } from '@holdfast/server/store/transaction'
 import { uniqueName } from '@holdfast/testkit'
@@ -40,6 +34,7 @@ import {
   write,
 } from '@holdfast/testkit/controllers/placing-world'
 import { createSetClock } from '@holdfast/testkit/controllers/set-clock'
+import { promoteCanary, startCanary, storedOf } from '@holdfast/testkit/controllers/stored-canary'
 import { openTestStore, type TestStore } from '@holdfast/testkit/store/open-test-store'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
@@ -79,18 +74,14 @@ afterEach(async () => {
 const behave = ({ environment: { MODE = '' } }: ContainerTemplate, { id }: Assignment): Report =>
   failing.get(id) ?? (MODE === 'slow' ? { state: 'starting' } : {})
 
-const storedOf = (name = 'web'): StoredDeployment => {
-  const stored = store.get(inTenant(tenant, deployments, name))?.record
-  if (stored === undefined) throw new Error('no such deployment')
-  return stored
-}
-const phase = () => storedOf().canary?.phase
-const all = () => runningOf(store, tenant, storedOf().uid)
+const stored = (): StoredDeployment => storedOf(store, tenant)
+const phase = () => stored().canary?.phase
+const all = () => runningOf(store, tenant, stored().uid)
 const canaries = () => all().filter(({ canary }) => canary === true)
 const others = () => all().filter(({ canary }) => canary !== true)
 const idsOf = (assignments: readonly Assignment[]) => assignments.map(({ id }) => id).sort()
 const settled = () => expect.poll(() => controllers.placing.pending).toBe(0)
-const lastGood = () => placementOf(store, tenant, storedOf().uid)?.lastGood?.revision
+const lastGood = () => placementOf(store, tenant, stored().uid)?.lastGood?.revision
 
 interface World {
   readonly own: ObedientAgents
@@ -117,31 +108,8 @@ async function running(spec: Partial<DeploymentSpec> = {}, options: ControllerOp
   return { own, machines }
 }
 
-async function start(change: JsonObject = NEW, over: Partial<StoredCanary> = {}): Promise<void> {
-  const stored = storedOf()
-  const now = new Date(clock.now()).toISOString()
-  const canary: StoredCanary = {
-    phase: 'progressing',
-    reason: '',
-    since: now,
-    startedAt: now,
-    baseRevision: stored.revision,
-    replicas: 2,
-    weight: 10,
-    observe: '10m',
-    failures: [],
-    change,
-    digest: stored.digest,
-    ...over,
-  }
-  await put(store, tenant, { ...stored, canary })
-}
-
-/** Stores what a promotion stores. */
-async function promote(): Promise<void> {
-  const { canary: _promoted, ...stored } = storedOf()
-  await put(store, tenant, { ...stored, revision: stored.revision + 1, spec: { ...stored.spec, ...NEW } })
-}
+const start = (change: JsonObject = NEW) => startCanary(store, tenant, clock, change)
+const promote = (change: Partial<DeploymentSpec> = NEW) => promoteCanary(store, tenant, change)
 
 async function setNode(node: StoredNode | undefined, over: Partial<StoredNode>): Promise<void> {
   if (node === undefined) throw new Error('no such node')
@@ -171,7 +139,7 @@ describe('a canary', () => {
     const kept = idsOf(canaries())
     await promote()
     await expect.poll(() => all().map(({ revision }) => revision)).toEqual([2, 2, 2])
-    await expect.poll(() => placementOf(store, tenant, storedOf().uid)?.assignments.length).toBe(3)
+    await expect.poll(() => placementOf(store, tenant, stored().uid)?.assignments.length).toBe(3)
     expect(idsOf(all())).toEqual(expect.arrayContaining(kept))
     expect(canaries()).toEqual([])
     expect(own.fewestServed()).toBe(3)
@@ -195,10 +163,10 @@ describe('a canary', () => {
     failing.set(first.id, report)
     own.reconcile()
     await expect.poll(phase).toBe('aborted')
-    await expect.poll(() => placementOf(store, tenant, storedOf().uid)?.assignments.length).toBe(3)
+    await expect.poll(() => placementOf(store, tenant, stored().uid)?.assignments.length).toBe(3)
     expect(idsOf(all())).toEqual(before)
     expect(own.fewestServed()).toBe(3)
-    expect(storedOf().canary).toMatchObject({ reason, failures: [{ replica: 1, reason }] })
+    expect(stored().canary).toMatchObject({ reason, failures: [{ replica: 1, reason }] })
     expect(await story()).toEqual([`aborted ${reason}`])
   })
 
@@ -209,14 +177,14 @@ describe('a canary', () => {
     await settled()
     clock.advance(MINUTE)
     await expect.poll(phase).toBe('aborted')
-    expect(storedOf().canary?.reason).toBe('progress_deadline')
+    expect(stored().canary?.reason).toBe('progress_deadline')
     await expect.poll(() => all().length).toBe(3)
   })
 
   test('counts for the quota, waits for room and is aborted without it', async () => {
     await running({}, { containers: 4 })
     await start()
-    await expect.poll(() => storedOf().canary?.reason).toBe('unschedulable')
+    await expect.poll(() => stored().canary?.reason).toBe('unschedulable')
     expect(canaries()).toHaveLength(1)
     await settled()
     clock.advance(MINUTE)
@@ -228,16 +196,16 @@ describe('a canary', () => {
     const { own } = await running()
     await start()
     await expect.poll(phase).toBe('observing')
-    const stored = storedOf()
-    const canary = stored.canary && { ...stored.canary, phase: 'aborted' as const, reason: 'superseded' }
+    const before = stored()
+    const canary = before.canary && { ...before.canary, phase: 'aborted' as const, reason: 'superseded' }
     await put(store, tenant, {
-      ...stored,
+      ...before,
       ...(canary && { canary }),
       revision: 2,
-      spec: { ...stored.spec, environment: { MODE: 'other' } },
+      spec: { ...before.spec, environment: { MODE: 'other' } },
     })
     await expect.poll(() => all().map(({ revision }) => revision)).toEqual([2, 2, 2])
-    await expect.poll(() => placementOf(store, tenant, stored.uid)?.assignments.length).toBe(3)
+    await expect.poll(() => placementOf(store, tenant, before.uid)?.assignments.length).toBe(3)
     expect(canaries()).toEqual([])
     expect(own.fewestServed()).toBe(3)
   })
@@ -246,8 +214,8 @@ describe('a canary', () => {
     await running()
     await start()
     await expect.poll(phase).toBe('observing')
-    await put(store, tenant, { ...storedOf(), deleting: true })
-    await expect.poll(() => placementOf(store, tenant, storedOf().uid)).toBeUndefined()
+    await put(store, tenant, { ...stored(), deleting: true })
+    await expect.poll(() => placementOf(store, tenant, stored().uid)).toBeUndefined()
   })
 })
 
@@ -266,7 +234,7 @@ describe('in the middle of a canary', () => {
     await observed()
     await promote()
     await expect.poll(() => all().map(({ revision }) => revision)).toEqual([2, 2, 2])
-    expect(storedOf().canary).toBeUndefined()
+    expect(stored().canary).toBeUndefined()
   })
 
   test('a drain moves its replicas as those of the deployment', async () => {
@@ -306,4 +274,90 @@ describe('in the middle of a canary', () => {
       expect(await story()).toEqual(['ready observed'])
     },
   )
+})
+
+describe('in the middle of a promotion', () => {
+  /** Agents report nothing after the promotion, so its rollout has adopted the canary and waits for the third replica. */
+  async function promoting(): Promise<World> {
+    const world = await running()
+    await start()
+    await observed()
+    world.own.fewestServed()
+    world.own.hold()
+    await promote()
+    await expect.poll(() => newOf(3)?.id).toBeDefined()
+    expect(canaries()).toEqual([])
+    return world
+  }
+  const newOf = (number: number) => all().find((each) => each.revision === 2 && each.replica === number)
+
+  /** Lets agents act until exactly three replicas run, all with this value of MODE, and the rollout has ended. */
+  async function endsWith({ own }: World, mode: string | undefined): Promise<void> {
+    const isOver = () => {
+      const { templates = {}, rollout } = placementOf(store, tenant, stored().uid) ?? {}
+      const modes = all().map(({ templateHash }) => templates[templateHash]?.environment['MODE'])
+      return rollout?.state !== 'progressing' && modes.length === 3 && modes.every((each) => each === mode)
+    }
+    await expect
+      .poll(async () => {
+        await own.act()
+        clock.advance(1_000)
+        return isOver()
+      })
+      .toBe(true)
+    expect(
+      all()
+        .map(({ replica }) => replica)
+        .toSorted(),
+    ).toEqual([1, 2, 3])
+  }
+
+  test('a lost node of an adopted replica is replaced, and the rollout ends', async () => {
+    const world = await promoting()
+    const lost = world.machines.find(({ id }) => id === newOf(1)?.nodeId)
+    await setNode(lost, { status: 'failed' })
+    await endsWith(world, 'new')
+    expect(all().every(({ nodeId }) => nodeId !== lost?.id)).toBe(true)
+    await expect.poll(lastGood).toBe(2)
+  })
+
+  test('a drain moves adopted replicas, and the rollout ends', async () => {
+    const world = await promoting()
+    const drained = world.machines.find(({ id }) => id === newOf(1)?.nodeId)
+    await setNode(drained, { schedulable: false, draining: true })
+    await endsWith(world, 'new')
+    expect(all().every(({ nodeId }) => nodeId !== drained?.id)).toBe(true)
+    expect(world.own.fewestServed()).toBe(3)
+  })
+
+  test('another owner keeps the adopted replicas', async () => {
+    const world = await promoting()
+    const kept = [newOf(1)?.id, newOf(2)?.id]
+    await settled()
+    await controllers.stop()
+    controllers = startControllers(store, { clock, replica: 'two' })
+    await endsWith(world, 'new')
+    expect(idsOf(all())).toEqual(expect.arrayContaining(kept))
+    expect(world.own.fewestServed()).toBe(3)
+  })
+
+  test('a replica that fails rolls the deployment back, adopted replicas included', async () => {
+    const world = await promoting()
+    const third = newOf(3)
+    if (third === undefined) throw new Error('no third replica')
+    failing.set(third.id, { reason: 'unhealthy' })
+    await endsWith(world, undefined)
+    expect(placementOf(store, tenant, stored().uid)?.rollout?.state).toBe('rolling_back')
+    expect(world.own.fewestServed()).toBe(3)
+    expect((await eventsOf(store, tenant)).map(({ type }) => type)).toContain('deployment.rolled_back')
+  })
+
+  test('a rollback by a client replaces adopted replicas', async () => {
+    const world = await promoting()
+    const { environment: _new, ...spec } = stored().spec
+    await put(store, tenant, { ...stored(), revision: 3, spec })
+    await endsWith(world, undefined)
+    expect(world.own.fewestServed()).toBe(3)
+    await expect.poll(lastGood).toBe(3)
+  })
 })
