@@ -245,7 +245,7 @@ function startNode(
   const { explainKill } = parts.gate
   const seen = { statuses, readiness, exitCounts, oomKills, explainKill }
   const observer = createObserver({ engine, tenant, places, ...seen, log })
-  const failedLogs = createFailedLogs(keptLogs, jobLogs, statuses)
+  const failedLogs = createFailedLogs(keptLogs, jobLogs, { statuses, monotonicMs: parts.monotonicMs, log })
   const requisites = createRequisites({
     engine,
     tenant,

@@ -20,7 +20,8 @@ export async function explainExit(
   const entry = (_: OutputChannel, raw: Buffer): void => {
     line = raw.toString('utf8')
   }
-  const open = (end: () => void) => engine.readLogs(containerId, { follow: false, tail: 1 }, { entry, end })
+  const open = (end: (complete: boolean) => void) =>
+    engine.readLogs(containerId, { follow: false, tail: 1 }, { entry, end })
   // The exit is reported without an explanation if the engine does not answer.
   const read = readToEnd(open, READ_MS).catch(() => {})
   await Promise.race([read, pause(READ_MS, undefined, { ref: false })])

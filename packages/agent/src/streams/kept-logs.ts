@@ -9,7 +9,8 @@ import { betweenRuns, needsEnvironment } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import { createLimit } from '../converge/limit.ts'
 import { createRedaction, secretValues } from '../observe/redact.ts'
-import type { Engine, OutputChannel } from '../ports/engine.ts'
+import { type Engine, EngineError, type OutputChannel } from '../ports/engine.ts'
+import { writeDurably } from '../state/durable-file.ts'
 import { readToEnd } from './read-to-end.ts'
 
 /** The bounds of kept logs: of one container, and of the node in all. */
@@ -19,7 +20,8 @@ export interface KeptBounds {
   readonly lines: number
   readonly bytes: number
   readonly containers: number
-  readonly keptMs: number
+  /** Absent: as long as the server names the log. */
+  readonly keptMs?: number
 }
 
 /** Failed containers: at most 16 MiB in all. */
@@ -32,15 +34,15 @@ const FAILED: KeptBounds = {
 }
 
 /**
- * Containers of jobs: the last MiB of each. The server names the logs to keep, so these bounds matter only while it does
- * not: the jobs of a tenant that it keeps, for as long as it keeps them. A line has at least 32 bytes with its time.
+ * Containers of jobs: the last MiB of each, for as long as the server names it. A server keeps 1,000 finished jobs of a
+ * tenant; the bound also leaves room for those that run or are about to be deleted. A line has at least 32 bytes with its
+ * time.
  */
 export const JOB_LOGS: KeptBounds = {
   folder: 'job-logs',
   lines: 32_768,
   bytes: 1024 * 1024,
-  containers: 1000,
-  keptMs: 7 * 24 * 60 * 60_000,
+  containers: 2000,
 }
 /** How many times the kept lines are read to find the last ones of a run while a later run already writes. */
 const READ_TIMES = 5
@@ -66,13 +68,16 @@ export interface KeepRequest {
 }
 
 export interface KeptLogs {
-  /** Keeps the last lines of a run, if the log can be read. Never rejects. */
+  /** Keeps the last lines of a run. Rejects if they could not be read or written; of a job, all of them. */
   keep(request: KeepRequest): Promise<void>
   /** The kept lines of an assignment; empty if there are none. */
   read(id: AssignmentId): Promise<readonly KeptLine[]>
-  /** Removes the lines whose time is over, except those of an assignment that still waits to be ready. */
+  /**
+   * Removes the lines whose time is over, except those of an assignment that still waits to be ready, and the oldest beyond
+   * the bound. Never rejects.
+   */
   expire(isWaiting: (id: AssignmentId) => boolean): Promise<void>
-  /** Removes the lines of all assignments but these, if they were kept before the time. */
+  /** Removes the lines of all assignments but these, if they were kept before the time. Never rejects. */
   keepOnly(ids: ReadonlySet<string>, beforeMs: number): Promise<void>
 }
 
@@ -99,35 +104,46 @@ export interface KeptLogDeps {
 export function createKeptLogs(deps: KeptLogDeps, bounds: KeptBounds = FAILED): KeptLogs {
   const folder = join(deps.folder, bounds.folder)
   const limit = createLimit(MAX_READS)
+  // One change of the folder at a time: two logs of one assignment have the same file, and a listed file must not vanish.
+  const change = createLimit(1)
+  const removeFiles = (select: (kept: readonly KeptFile[]) => readonly KeptFile[]): Promise<void> =>
+    change(async () => {
+      for (const { id } of select(await listKept(folder))) await rm(join(folder, id), { force: true })
+    }).catch((error: unknown) => deps.log.warn({ message: String(error) }, 'kept logs were not removed'))
   return {
-    keep: (request) => limit(() => keepLast(deps, { ...bounds, folder }, request)),
+    async keep(request) {
+      const { assignmentId } = request.item
+      const lines = await limit(() => readKept(deps, bounds, request))
+      if (lines.length > 0 && FILE_NAME.test(assignmentId))
+        await change(() => store(folder, assignmentId, lines, bounds.keptMs === undefined))
+    },
     async read(id) {
       if (!FILE_NAME.test(id)) return []
       // A missing file means that nothing is kept, which is no error.
       return decodeLines(await readFile(join(folder, id), 'utf8').catch(() => ''))
     },
-    async expire(isWaiting) {
-      const kept = await listKept(folder)
-      const surplus = kept.slice(0, Math.max(0, kept.length - bounds.containers))
-      const old = kept.filter(({ id, keptMs }) => deps.now() - keptMs > bounds.keptMs && !isWaiting(id))
-      for (const { id } of new Set([...surplus, ...old])) await rm(join(folder, id), { force: true })
-    },
-    async keepOnly(ids, beforeMs) {
-      for (const { id, keptMs } of await listKept(folder))
-        if (!ids.has(id) && keptMs < beforeMs) await rm(join(folder, id), { force: true })
-    },
+    expire: (isWaiting) =>
+      removeFiles((kept) => {
+        const surplus = kept.slice(0, Math.max(0, kept.length - bounds.containers))
+        if (bounds.keptMs === undefined) warnOfLoss(deps, bounds, surplus)
+        const keptMs = bounds.keptMs ?? Number.POSITIVE_INFINITY
+        const old = kept.filter((file) => deps.now() - file.keptMs > keptMs && !isWaiting(file.id))
+        return [...new Set([...surplus, ...old])]
+      }),
+    keepOnly: (ids, beforeMs) =>
+      removeFiles((kept) => kept.filter(({ id, keptMs }) => !ids.has(id) && keptMs < beforeMs)),
   }
 }
 
-async function keepLast(deps: KeptLogDeps, bounds: KeptBounds, request: KeepRequest): Promise<void> {
-  const { assignmentId } = request.item
-  try {
-    const lines = await withoutSecrets(deps.engine, request, await readRun(deps.engine, bounds, request))
-    if (lines.length > 0 && FILE_NAME.test(assignmentId)) await store(bounds.folder, assignmentId, lines)
-  } catch (error) {
-    const facts = { assignment: assignmentId, message: String(error) }
-    deps.log.warn(facts, 'log of a container was not kept')
-  }
+/** The server deletes logs that it does not name, so every other log beyond the bound may still be asked for. */
+function warnOfLoss({ log }: KeptLogDeps, { containers }: KeptBounds, lost: readonly KeptFile[]): void {
+  if (lost.length === 0) return
+  const assignments = lost.map(({ id }) => id)
+  log.warn({ assignments, bound: containers }, 'too many job logs, the oldest are deleted before their time')
+}
+
+async function readKept(deps: KeptLogDeps, bounds: KeptBounds, request: KeepRequest): Promise<KeptLine[]> {
+  return withoutSecrets(deps.engine, request, await readRun(deps.engine, bounds, request))
 }
 
 /**
@@ -159,7 +175,12 @@ async function readLast(
   }
   const tail = end === undefined ? bounds.lines : READ_TIMES * bounds.lines
   const request = { follow: false, tail, ...defined({ since }) }
-  await readToEnd((onEnd) => engine.readLogs(containerId, request, { entry, end: onEnd }), READ_MS)
+  const open = (onEnd: (complete: boolean) => void) =>
+    engine.readLogs(containerId, request, { entry, end: onEnd })
+  const isWhole = await readToEnd(open, READ_MS)
+  // The last lines come last, and those of a job are promised. Of a failed container, any lines are of use.
+  if (!isWhole && bounds.keptMs === undefined)
+    throw new EngineError('timeout', 'The engine did not return the whole log of the container.')
   return last.lines()
 }
 
@@ -208,9 +229,15 @@ async function withoutSecrets(
 }
 
 /** The file has one JSON text for each line: `["stderr", "2026-... text\n"]`. */
-async function store(folder: string, id: AssignmentId, lines: readonly KeptLine[]): Promise<void> {
+async function store(
+  folder: string,
+  id: AssignmentId,
+  lines: readonly KeptLine[],
+  isPromised: boolean,
+): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const text = lines.map(({ channel, line }) => JSON.stringify([channel, line])).join('\n')
+  if (isPromised) return writeDurably(join(folder, id), text)
   // The file is replaced at once, so that a reader never sees half of it. It need not survive a loss of power.
   await writeFile(join(folder, `${id}.new`), text, { mode: 0o600 })
   await rename(join(folder, `${id}.new`), join(folder, id))

@@ -2,20 +2,24 @@
 
 import type { EngineStream } from '../ports/engine.ts'
 
-/** Waits for the end of a log, at most until the deadline. Lines that came before a failure are still of use. */
+/**
+ * Waits for the end of a log, at most until the deadline. Returns whether the log was read to its end; lines that came
+ * before a failure may still be of use.
+ */
 export async function readToEnd(
-  open: (onEnd: () => void) => Promise<EngineStream>,
+  open: (onEnd: (complete: boolean) => void) => Promise<EngineStream>,
   deadlineMs: number,
-): Promise<void> {
-  let onEnd = (): void => {}
-  const ended = new Promise<void>((resolve) => {
+): Promise<boolean> {
+  let onEnd = (_: boolean): void => {}
+  const ended = new Promise<boolean>((resolve) => {
     onEnd = resolve
   })
-  const timer = setTimeout(onEnd, deadlineMs)
+  const timer = setTimeout(() => onEnd(false), deadlineMs)
   try {
     const source = await open(onEnd)
-    await ended
+    const isComplete = await ended
     source.close()
+    return isComplete
   } finally {
     clearTimeout(timer)
   }
