@@ -10,12 +10,14 @@ import {
   type Configuration,
   type ConfigureRequest,
   decodeOpen,
+  defined,
   helloText,
   joinTemplates,
   type NodeId,
   type Observation,
   type ObservedCopy,
   PROMISES,
+  type SampleRound,
   type ServerMessage,
   serverMessageShapes,
 } from '@holdfast/contract'
@@ -53,6 +55,8 @@ export interface SessionDeps {
   /** Opens a connection to a server; undefined if no server answers. */
   dial(): AgentSideSocket | undefined
   agent(): Agent
+  /** The usage to send with a heartbeat; undefined if none is measured. */
+  sample(): SampleRound | undefined
 }
 
 export interface AgentSession {
@@ -203,7 +207,8 @@ function answer(talking: Talking, message: ServerMessage): void {
     const { revision, copies, peers } = message
     const goneCopies = message.type === 'delta' ? message.goneCopies : undefined
     const items = joinTemplates(message)
-    talking.agent().take({ revision, items, complete, gone, copies, goneCopies, peers })
+    const jobLogs = message.type === 'complete' ? message.jobLogs : undefined
+    talking.agent().take({ revision, items, complete, gone, copies, goneCopies, peers, jobLogs })
     if (talking.hasDesired && !complete) return
     talking.hasDesired = true
     report(talking, talking.agent().reports(), talking.agent().copies())
@@ -244,6 +249,7 @@ function startHeartbeats(talking: Talking, everyMs: number): void {
     const silentMs = performance.now() - talking.heardAt
     if (silentMs > GONE_AFTER * everyMs) talking.socket?.terminate()
     else if (silentMs > ASK_AFTER * everyMs) talking.socket?.ping()
-    else if (talking.session !== undefined) say(talking, { type: 'heartbeat', session: talking.session })
+    else if (talking.session !== undefined)
+      say(talking, { type: 'heartbeat', session: talking.session, ...defined({ usage: talking.sample() }) })
   }, everyMs)
 }

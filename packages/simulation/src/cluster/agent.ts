@@ -25,6 +25,7 @@ import {
   planNode,
   type ReplicaView,
   restartDelay,
+  runsOnce,
   storedMounts,
   VOLUME_NOT_MOUNTED,
 } from '@holdfast/core/node'
@@ -40,6 +41,8 @@ export interface DesiredSet extends CopiesChange {
   readonly revision: number
   readonly items: readonly DesiredItem[]
   readonly gone: readonly string[]
+  /** The attempts of jobs whose logs the node keeps; undefined if that is unknown. */
+  readonly jobLogs: readonly AssignmentId[] | undefined
 }
 
 export interface Agent {
@@ -127,6 +130,7 @@ export function startAgent(deps: AgentDeps): Agent {
   return {
     take(set) {
       takeSet(running, set)
+      if (set.jobLogs !== undefined) keepJobLogs(running, set.jobLogs)
       running.volumes?.apply(set)
       planPass(running)
     },
@@ -156,6 +160,16 @@ function takeSet(running: Running, { complete, items, gone, revision }: DesiredS
   for (const item of items) desired.set(item.assignmentId, item)
   for (const kept of [reported, unsent]) for (const id of kept.keys()) if (!desired.has(id)) kept.delete(id)
   if (complete) running.sets.push({ revision, assignments: named, receivedMs: time.elapsedMs })
+}
+
+/** A log is kept so long, like the real agent's, until a server knows the attempt. */
+const UNREPORTED_MS = 10 * 60_000
+
+/** Deletes the logs of jobs that the server no longer has. */
+function keepJobLogs({ machine, desired, time }: Running, kept: readonly AssignmentId[]): void {
+  const known = new Set([...kept, ...desired.keys()])
+  for (const [id, keptAt] of machine.jobLogs)
+    if (!known.has(id) && keptAt < time.now - UNREPORTED_MS) machine.jobLogs.delete(id)
 }
 
 /** Plans once for all changes that happen at the same virtual time. */
@@ -228,7 +242,9 @@ async function act(running: Running, action: NodeAction): Promise<void> {
     const all = action.kind === 'stop' ? [action.container] : action.containers
     for (const container of all.flatMap((one) => held(one.id) ?? [])) {
       if (container.state === 'running') await engine.stop(container)
-      if (action.kind === 'remove') engine.remove(container)
+      if (action.kind !== 'remove') continue
+      if (runsOnce(container.template)) machine.jobLogs.set(id, running.time.now)
+      engine.remove(container)
     }
   }
   workedOn.delete(id)

@@ -27,6 +27,8 @@ import { drainNode } from '@holdfast/server/operations/nodes/drain-node'
 import { enrollNode } from '@holdfast/server/operations/nodes/enroll-node'
 import { issueJoinToken } from '@holdfast/server/operations/nodes/issue-join-token'
 import { removeNode } from '@holdfast/server/operations/nodes/release-node'
+import { deleteScaling } from '@holdfast/server/operations/scaling/delete-scaling'
+import { setScaling } from '@holdfast/server/operations/scaling/set-scaling'
 import { initialize } from '@holdfast/server/operations/tenants/initialize'
 import { changeTenant, createTenant, removeTenant } from '@holdfast/server/operations/tenants/tenants'
 import { createVolume } from '@holdfast/server/operations/volumes/create-volume'
@@ -158,6 +160,21 @@ export async function apply(
   const fresh = { kind: 'Deployment', name, image: DEFAULT_IMAGE, ...(isJsonObject(sent) ? sent : {}) }
   const created = await createDeployment(operations, caller, fresh, once())
   return required(created).deployment.revision
+}
+
+/** Sets the policy of a deployment, or deletes it. */
+export async function changePolicy(
+  { operations }: Asked,
+  caller: Caller,
+  name: string,
+  policy: { readonly [field: string]: unknown } | undefined,
+): Promise<void> {
+  if (policy === undefined) {
+    required(await deleteScaling(operations, caller, name, undefined))
+    return
+  }
+  const body: Json = JSON.parse(JSON.stringify(policy))
+  required(await setScaling(operations, caller, { path: name, body, ifMatch: undefined }))
 }
 
 export async function addJob(

@@ -1,7 +1,7 @@
 // A simulated machine with its container engine. Containers survive the agent and the servers and stop when the machine
 // loses power. The script decides how long a container takes to start, whether it is healthy and when it exits.
 
-import type { ContainerTemplate, DesiredItem, Owner } from '@holdfast/contract'
+import type { AssignmentId, ContainerTemplate, DesiredItem, Owner } from '@holdfast/contract'
 import {
   isStartedByAgent,
   type OwnContainer,
@@ -51,6 +51,8 @@ export interface Machine {
   capabilities: readonly string[] | undefined
   readonly capacity: { readonly cpuMillis: number; readonly memoryBytes: number }
   readonly containers: Map<string, Container>
+  /** The times at which the logs of jobs were kept on the machine's disk. */
+  readonly jobLogs: Map<AssignmentId, number>
   /** The machine's storage pool; undefined if it has none. */
   readonly pool: Pool | undefined
   readonly clock: MachineClock
@@ -109,7 +111,7 @@ export function newMachine(given: {
     process: newProcess(`engine ${name}`, wall),
     powered: true,
     connected: true,
-    containers: new Map(),
+    ...{ containers: new Map(), jobLogs: new Map() },
     ...{ pool, clock, wall },
     ...{ fencer: undefined, frozen: false, thawedAt: Number.NEGATIVE_INFINITY, serversCut: false },
     ...{ serversCutUntil: 0, networkCutUntil: 0, cutTo: new Map(), queue: undefined },

@@ -11,6 +11,7 @@ import {
   apply,
   callerIn,
   cancelJobNamed,
+  changePolicy,
   changeVolume,
   cordon,
   drain,
@@ -54,6 +55,8 @@ export type RequestStep = Extract<
       | 'volume-deleted'
       | 'job'
       | 'job-cancelled'
+      | 'scaling'
+      | 'scaling-deleted'
   }
 >
 
@@ -136,6 +139,15 @@ function askingOfDeployment(step: Extract<RequestStep, { deployment: string }>):
       description: 'is deleted.',
       ask: (server, caller) => remove(server, caller, name).then(() => undefined),
     }
+  if (step.do === 'scaling' || step.do === 'scaling-deleted') {
+    const policy = step.do === 'scaling' ? step.policy : undefined
+    return {
+      ...common,
+      action: 'scaling',
+      description: `its scaling policy is ${policy === undefined ? 'deleted' : JSON.stringify(policy)}.`,
+      ask: (server, caller) => changePolicy(server, caller, name, policy).then(() => undefined),
+    }
+  }
   const spec = step.spec ?? {}
   return {
     ...common,

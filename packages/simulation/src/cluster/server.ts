@@ -13,6 +13,7 @@ import { startLivenessWatch } from '@holdfast/server/liveness/watch-silent-nodes
 import { startPlacing } from '@holdfast/server/loops/controllers/place-deployments'
 import { createReaderViews } from '@holdfast/server/loops/controllers/placement/reader-views'
 import { createRunDry } from '@holdfast/server/loops/controllers/planning/run-dry'
+import { driveScaling } from '@holdfast/server/loops/controllers/scaling/drive-scaling'
 import { driveVolumes } from '@holdfast/server/loops/controllers/volumes/drive-volumes'
 import { startPromotions } from '@holdfast/server/loops/controllers/volumes/promote-volumes'
 import { finishRemovals } from '@holdfast/server/loops/finish-removals'
@@ -266,6 +267,12 @@ function startControllers(
     residency,
     quotas: operations.quotas,
     random: Math.random,
+    onError: (error, deployment) => deps.onWarning(name, `${deployment}: ${String(error)}`),
+  })
+  driveScaling({
+    ...{ store, clock, leadership, quotas: operations.quotas },
+    readUsageOfAll: gateway.readUsageOfAll,
+    nowMs: () => performance.now(),
     onError: (error, deployment) => deps.onWarning(name, `${deployment}: ${String(error)}`),
   })
   if (deps.volumesEnabled) {

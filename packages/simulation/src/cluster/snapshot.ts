@@ -86,6 +86,8 @@ export interface SimulatedMachine {
   /** Labels in the machine's own configuration, whether the control plane accepts them or not. */
   readonly labels: { readonly [key: string]: string }
   readonly containers: readonly SimulatedContainer[]
+  /** The attempts of jobs whose logs are kept on the machine's disk. */
+  readonly jobLogs: ReadonlySet<AssignmentId>
   readonly copies: readonly SimulatedCopy[]
   /** Size of the storage pool; undefined for a machine without one. */
   readonly poolBytes: number | undefined
@@ -120,6 +122,7 @@ export interface Acknowledged {
     | 'volume-deleted'
     | 'job'
     | 'job-cancelled'
+    | 'scaling'
   /** Name of the deployment, node, volume, job or quota that the acknowledged write changed. */
   readonly name: string
   /** Deployment revision in the acknowledgement; undefined for other writes. */
@@ -147,6 +150,10 @@ export interface Snapshot {
   readonly machines: readonly SimulatedMachine[]
   readonly servers: readonly SimulatedServer[]
   readonly acknowledged: readonly Acknowledged[]
+  /** The CPU millis that the containers of a deployment use together, by `tenant/name`. */
+  readonly loads: ReadonlyMap<string, number>
+  /** When a load last changed, in virtual milliseconds since 1970. */
+  readonly loadsChangedAt: ReadonlyMap<string, number>
   /** The writes of containers into volumes. */
   readonly writes: Pick<WriteLog, 'newest' | 'forks' | 'acknowledged'>
 }

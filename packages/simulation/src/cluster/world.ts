@@ -32,6 +32,7 @@ import type { Pace } from './given-world.ts'
 import { type AgentSideSocket, type Link, openLink } from './link.ts'
 import { containersOf, type Engine, engineOf, type Machine } from './machine.ts'
 import { createMirror, type Mirror } from './mirror.ts'
+import { sampleUsage } from './sample-usage.ts'
 import { type Server, type ServerDeps, startServer } from './server.ts'
 import type { Acknowledged, SimulatedCopy, Snapshot } from './snapshot.ts'
 
@@ -62,6 +63,9 @@ export interface World {
   readonly tenants: Map<string, TenantId>
   /** Container behavior by `tenant/name` of a deployment and `tenant/job/name` of a job. */
   readonly behaviours: Map<string, Behaviour>
+  /** The CPU millis that the containers of a deployment use together, by `tenant/name`. */
+  readonly loads: Map<string, number>
+  readonly loadsChangedAt: Map<string, number>
   readonly acknowledged: Acknowledged[]
   readonly writes: WriteLog
   /** Virtual milliseconds from the start of virtual time to the start of the script; infinite until the script starts. */
@@ -124,6 +128,7 @@ export function createWorld(options: WorldOptions): World {
     servers: new Map(),
     nodes: new Map(),
     behaviours: new Map(),
+    ...{ loads: new Map(), loadsChangedAt: new Map() },
     acknowledged: [],
     writes: createWriteLog(),
     startedMs: Number.POSITIVE_INFINITY,
@@ -212,7 +217,8 @@ export function startNodeAgent(world: World, node: SimulatedNode): void {
   time.runAs(node.agent, () => {
     const bootId = ids.ulid()
     const dial = () => dialFrom(world, node)
-    const session = startAgentSession({ random, machine, identity, bootId, dial, agent: () => agent })
+    const sample = () => sampleUsage(world, node)
+    const session = startAgentSession({ random, machine, identity, bootId, dial, sample, agent: () => agent })
     const agent = startAgent({
       ...{ time, random, machine, engine, starts: node.starts, self: identity.nodeId },
       report: session.report,
@@ -341,6 +347,7 @@ export function snapshotOf(world: World): Snapshot {
         connected,
         labels,
         containers: containersOf(machine),
+        jobLogs: new Set(machine.jobLogs.keys()),
         copies: copiesOf(machine),
         poolBytes: machine.pool?.poolBytes,
       }
@@ -353,6 +360,7 @@ export function snapshotOf(world: World): Snapshot {
     })),
     acknowledged,
     writes,
+    ...{ loads: world.loads, loadsChangedAt: world.loadsChangedAt },
   }
 }
 

@@ -157,6 +157,7 @@ const aMachine = (nodeId: NodeId, tenant: TenantId): SimulatedMachine => ({
   labels: {},
   generation: 1,
   containers: [],
+  jobLogs: new Set(),
   copies: [],
   poolBytes: undefined,
 })
@@ -207,6 +208,7 @@ export function aWorld(): Snapshot {
       holds: name === 'a' ? [OWN] : [],
     })),
     acknowledged: [],
+    ...{ loads: new Map(), loadsChangedAt: new Map() },
     writes: createWriteLog(),
   }
 }

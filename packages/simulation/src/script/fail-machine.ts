@@ -4,7 +4,7 @@
 import { writeAfterThaw } from '../cluster/machine.ts'
 import { type SimulatedNode, startNodeAgent, stopNodeAgent, type World } from '../cluster/world.ts'
 import { stepWall } from '../time/virtual-time.ts'
-import { PRIMARY_OF, type Step } from './script.ts'
+import { NODE_OF_JOB, PRIMARY_OF, type Step } from './script.ts'
 
 type Failure = Extract<
   Step,
@@ -78,19 +78,24 @@ export function failMachine(world: World, step: Failure, say: (node: string, mes
   }
 }
 
-/** The node that a failure concerns; undefined if it names the primary of a volume that has none. */
+/** The node that a failure concerns; undefined if it names that of a volume or a job that has none. */
 function findNode({ nodes, mirror }: World, name: string): SimulatedNode | undefined {
   if (!name.startsWith(PRIMARY_OF)) {
     const node = nodes.get(name)
     if (node === undefined) throw new Error(`the script has no node ${name}`)
     return node
   }
-  const volume = mirror
-    .records()
-    .volumes.find(({ record }) => record.spec.name === name.slice(PRIMARY_OF.length))
-  const primary = volume?.record.primary?.nodeId
-  return [...nodes.values()].find(({ identity }) => identity.nodeId === primary)
+  const meant = name.startsWith(NODE_OF_JOB) ? nodeOfJob(mirror, name) : primaryOf(mirror, name)
+  return [...nodes.values()].find(({ identity }) => identity.nodeId === meant)
 }
+
+const primaryOf = (mirror: World['mirror'], name: string) =>
+  mirror.records().volumes.find(({ record }) => record.spec.name === name.slice(PRIMARY_OF.length))?.record
+    .primary?.nodeId
+
+const nodeOfJob = (mirror: World['mirror'], name: string) =>
+  mirror.records().jobs.find(({ record }) => record.spec.name === name.slice(NODE_OF_JOB.length))?.record
+    .nodeId
 
 export function losePower(node: SimulatedNode): void {
   node.link?.cut()

@@ -27,6 +27,8 @@ export interface RunResult {
   /** SHA-256 over all lines of the story, all writes with revisions and all messages between agents and servers. */
   readonly traceHash: string
   readonly violations: readonly Violation[]
+  /** Number of stored events, by type. */
+  readonly events: ReadonlyMap<string, number>
   /** Number of virtual events that ran. */
   readonly steps: number
   /** Number of times that the invariants were checked. */
@@ -151,12 +153,19 @@ function createChecking(world: World, check: RunOptions['check']): Checking {
     result: () => ({
       story: trace.story,
       violations,
+      events: countEvents(mirror.records().events),
       steps: time.steps,
       checks,
       failures: world.failures,
       traceHash: trace.hash(),
     }),
   }
+}
+
+function countEvents(events: Snapshot['events']): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { record } of events) counts.set(record.type, (counts.get(record.type) ?? 0) + 1)
+  return counts
 }
 
 function listenForRejections(fail: (error: unknown) => void): () => void {

@@ -47,6 +47,8 @@ export interface Behaviour {
  * first volume with that name.
  */
 export const PRIMARY_OF = '@'
+/** It may also name `@job/JOB`: the machine to which the last attempt of the job was then assigned. */
+export const NODE_OF_JOB = '@job/'
 
 /** A timed action of a script. `at` is virtual milliseconds since the start; in a file also `90s` or `2m`. */
 export type Step = { readonly at: number } & StepAction
@@ -156,6 +158,16 @@ export type StepAction =
       readonly spec?: { readonly [field: string]: unknown }
     }
   | { readonly do: 'job-cancelled'; readonly tenant: string; readonly job: string }
+  /** Sets or changes the scaling policy of a deployment. `policy` is a request body. */
+  | {
+      readonly do: 'scaling'
+      readonly tenant: string
+      readonly deployment: string
+      readonly policy: { readonly [field: string]: unknown }
+    }
+  | { readonly do: 'scaling-deleted'; readonly tenant: string; readonly deployment: string }
+  /** The containers of the deployment that are ready and reached use so much together, in equal parts, from now on. */
+  | { readonly do: 'load'; readonly tenant: string; readonly deployment: string; readonly cpuMillis: number }
   | { readonly do: 'server-killed'; readonly server: string }
   | { readonly do: 'server-started'; readonly server: string }
   /** The server process is paused and resumes with its outdated cache. */

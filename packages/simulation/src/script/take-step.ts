@@ -70,6 +70,15 @@ function act(world: World, step: Step, fail: (error: unknown) => void): void {
       )
       break
     }
+    case 'load': {
+      const { tenant, deployment, cpuMillis } = step
+      const key = `${world.tenants.get(tenant)}/${deployment}`
+      world.loads.set(key, cpuMillis)
+      world.loadsChangedAt.set(key, world.time.now)
+      world.touched = true
+      say(world, tenant, `deployment ${deployment}`, `its containers use ${cpuMillis} CPU millis together.`)
+      break
+    }
     case 'job': {
       const { tenant, job, runMs: crashAfterMs, exitCode = 0 } = step
       const behaviour = crashAfterMs === undefined ? {} : { crashAfterMs, exitCode }

@@ -5,6 +5,7 @@ import { type AssignmentId, asDeploymentUid, ownerOf } from '@holdfast/contract'
 import type { StoredObservation } from '@holdfast/server/store/records'
 import type { Broken, Invariant } from '../invariant.ts'
 import type { Changed, Moment } from '../moment.ts'
+import { replicasOf } from '../placement/replicas-of.ts'
 
 export const observations: Invariant = {
   name: 'observations',
@@ -84,10 +85,11 @@ function* claimedRunning(moment: Moment): Generator<Broken> {
       ({ id, desired }) => desired === 'running' && moment.observations.is(tenant, id)?.state === 'ready',
     )
     const numbers = new Set(ready.map(({ replica }) => replica)).size
-    if (numbers < stored.spec.replicas)
+    const replicas = replicasOf(stored)
+    if (numbers < replicas)
       yield {
         subject: is.subject.name,
-        message: `is showState to run with ${numbers} of ${stored.spec.replicas} ready`,
+        message: `is showState to run with ${numbers} of ${replicas} ready`,
       }
   }
 }

@@ -4,6 +4,7 @@
 import { type DeploymentSpec, ownerOf, type TenantId } from '@holdfast/contract'
 import type { StoredObservation } from '@holdfast/server/store/records'
 import type { Moment } from '../moment.ts'
+import { replicasOf } from './replicas-of.ts'
 
 export type Condition = NonNullable<DeploymentSpec['dependsOn']>[string]
 
@@ -11,7 +12,7 @@ export type Condition = NonNullable<DeploymentSpec['dependsOn']>[string]
 export function isMet(moment: Moment, tenant: TenantId, name: string, condition: Condition): boolean {
   const other = moment.deployments.is(tenant, name)
   if (other === undefined || other.deleting || other.spec.replicas === 0) return false
-  const { replicas } = other.spec
+  const replicas = replicasOf(other)
   const assignments = moment.placements.is(tenant, ownerOf('deployment', other.uid))?.assignments ?? []
   const fit = assignments.filter(
     ({ id, nodeId, replica, desired }) =>

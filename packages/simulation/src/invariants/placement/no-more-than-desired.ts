@@ -6,6 +6,7 @@ import type { Invariant } from '../invariant.ts'
 import { isReleased, type Moment } from '../moment.ts'
 import { volumesForbid } from '../volumes/consumers.ts'
 import { deploymentOf, newAssignments, type Placed, showPlaced } from './assigned.ts'
+import { replicasOf } from './replicas-of.ts'
 import { type Cluster, constraintsForbid, residencyForbids } from './where-allowed.ts'
 
 export const noMoreThanDesired: Invariant = {
@@ -16,7 +17,8 @@ export const noMoreThanDesired: Invariant = {
         const { assignment, placement } = placed
         // The attempts of a job have invariants of their own.
         if (jobIdOf(placement.owner) !== undefined) continue
-        const replicas = deploymentOf(moment, placed)?.spec.replicas ?? 0
+        const stored = deploymentOf(moment, placed)
+        const replicas = stored === undefined ? 0 : replicasOf(stored)
         if (assignment.replica > replicas)
           yield { subject: showPlaced(placed), message: `is created, and ${replicas} are desired` }
         const like = placement.assignments.filter(

@@ -9,6 +9,7 @@ import type { Moment } from '../moment.ts'
 import { createRecentLimits } from '../records/recent-limit.ts'
 import { volumesForbid, writes } from '../volumes/consumers.ts'
 import { deploymentOf, keptAssignments, type Placed, showPlaced } from './assigned.ts'
+import { replicasOf } from './replicas-of.ts'
 import { type Cluster, constraintsForbid, residencyForbids } from './where-allowed.ts'
 
 export const servesUntilReplaced: Invariant = {
@@ -53,13 +54,14 @@ const containersOf = ({ placements }: Moment, tenant: TenantId): number =>
     }, 0)
 
 function mayStopFirst(
-  { spec, deleting }: StoredDeployment,
+  stored: StoredDeployment,
   { placement, assignment }: Pick<Placed, 'placement' | 'assignment'>,
 ): boolean {
+  const { spec, deleting } = stored
   // Also the update that drops the mount stops the writer first, because a rollback would return to it.
   const mounts = Object.values(placement.templates).map((template) => ({ volumes: template.mounts ?? [] }))
   const alone = spec.placement?.antiAffinity?.includes(spec.name) === true
-  const isSurplus = assignment.replica > spec.replicas
+  const isSurplus = assignment.replica > replicasOf(stored)
   return deleting || isSurplus || writes(spec, ...mounts) || alone || spec.update.order === 'stop-first'
 }
 

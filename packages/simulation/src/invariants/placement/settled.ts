@@ -9,6 +9,7 @@ import type { Broken, Invariant } from '../invariant.ts'
 import type { Moment } from '../moment.ts'
 import { isMet } from './dependency-met.ts'
 import { placesFor } from './places-for.ts'
+import { replicasOf } from './replicas-of.ts'
 
 export const settled: Invariant = {
   name: 'settled',
@@ -69,7 +70,8 @@ function* unsettledDeployment(
   stored: StoredDeployment,
   script: Script,
 ): Generator<Broken> {
-  const { name, replicas } = stored.spec
+  const { name } = stored.spec
+  const replicas = replicasOf(stored)
   const placement = moment.placements.is(tenant, ownerOf('deployment', stored.uid))
   const assignments = placement?.assignments ?? []
   const numbers = new Set(assignments.map(({ replica }) => replica)).size

@@ -1,0 +1,33 @@
+// The usage that a simulated agent measures: the load of a deployment is shared by its containers that are ready and reached by
+// clients, in equal parts, as a load balancer would.
+
+import { deploymentUidOf, type Owner, type SampleRound } from '@holdfast/contract'
+import type { Machine } from './machine.ts'
+import type { SimulatedNode, World } from './world.ts'
+
+/** The samples of one heartbeat; undefined if the script has no load. */
+export function sampleUsage(world: World, { machine }: SimulatedNode): SampleRound | undefined {
+  if (world.loads.size === 0) return undefined
+  const running = [...machine.containers.values()].filter(({ state }) => state === 'running')
+  return {
+    ...{ ageMs: 0, node: {}, unread: 0 },
+    containers: running.map(({ assignmentId, owner, ready }) => ({
+      id: assignmentId,
+      cpuMillis: ready ? shareOf(world, owner) : 0,
+      memoryBytes: 0,
+    })),
+  }
+}
+
+function shareOf(world: World, owner: Owner): number {
+  const uid = deploymentUidOf(owner)
+  const found = world.mirror.records().deployments.find(({ record }) => record.uid === uid)
+  const load = world.loads.get(`${found?.tenant}/${found?.record.spec.name}`) ?? 0
+  const sharing = [...world.nodes.values()].filter((node) => isReached(node.machine))
+  const serving = sharing.flatMap(({ machine }) =>
+    [...machine.containers.values()].filter((one) => one.owner === owner && one.ready && !one.stopping),
+  )
+  return Math.round(load / Math.max(1, serving.length))
+}
+
+const isReached = ({ powered, connected, frozen }: Machine): boolean => powered && connected && !frozen
