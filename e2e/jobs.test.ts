@@ -55,7 +55,7 @@ const KINDS: readonly Kind[] = [
     ...{ exitCode: 3, attempts: 3, isWhole: true },
   },
   { script: 'sleep 600; echo end', spec: { timeout: '3s' }, phase: 'failed', attempts: 1, isWhole: false },
-  { script: 'sleep 600; echo end', spec: {}, cancels: true, phase: 'cancelled', isWhole: false },
+  { script: 'sleep 600; echo end', spec: { retries: 3 }, cancels: true, phase: 'cancelled', isWhole: false },
 ]
 const kindOf = (number: number): Kind => KINDS[number % KINDS.length] ?? missing(number)
 
@@ -111,10 +111,13 @@ async function runOne(number: number): Promise<string> {
   const { cancels = false } = kindOf(number)
   let last: JobStatus | undefined
   if (cancels) {
-    await waitUntil(async () => (await statusOf(id))?.startedAt != null, {
-      what: `job ${number} has started`,
-      timeoutMs: ENDED_MS,
-    })
+    await waitUntil(
+      async () => {
+        last = await statusOf(id)
+        return last !== undefined && (last.startedAt !== null || FINAL.includes(last.phase))
+      },
+      { what: `job ${number} has started`, timeoutMs: ENDED_MS, seen: () => JSON.stringify(last) },
+    )
     await waitUntil(
       async () => {
         const answer = await api()
@@ -207,14 +210,14 @@ async function checkEnd(number: number, id: string): Promise<void> {
   const kind = kindOf(number)
   const status = await statusOf(id)
   const listed = await api().get(`/api/v1/events?subject=${id}&limit=500`)
-  const told = Object.values(Object(listed.body['items'])).map(Object)
-  const about = `job ${number}: ${JSON.stringify(status)}; events: ${JSON.stringify(told)}`
+  const recorded = Object.values(Object(listed.body['items'])).map(Object)
+  const about = `job ${number}: ${JSON.stringify(status)}; events: ${JSON.stringify(recorded)}`
   expect(status?.phase, about).toBe(kind.phase)
   const unknown = isDisturbed(id) ? [UNKNOWN_EXIT] : []
   if (kind.exitCode !== undefined) expect([kind.exitCode, ...unknown], about).toContain(status?.exitCode)
   if (kind.attempts !== undefined) expect(status?.attempts, about).toBe(kind.attempts)
   expect(status?.attempts ?? 0, about).toBeLessThanOrEqual(Number(Object(kind.spec).retries ?? 0) + 1)
-  const types = told.map(({ type }) => String(type))
+  const types = recorded.map(({ type }) => String(type))
   expect(
     types.filter((type) => FINAL_EVENTS.includes(type)),
     about,

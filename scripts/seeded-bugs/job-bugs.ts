@@ -9,8 +9,8 @@ export const JOB_BUGS: readonly Bug[] = [
       core('jobs/attempt-end.ts', "return onNodeLoss === 'retry' ? {", 'return onNodeLoss !== undefined ? {'),
       core(
         'jobs/next-job.ts',
-        "return spec.onNodeLoss === 'wait' && !(",
-        'return spec.onNodeLoss === undefined && !(',
+        "return spec.onNodeLoss === 'wait' && !",
+        'return spec.onNodeLoss === undefined && !',
       ),
     ],
     seenBy: ['one-job-container', 'job-attempts'],

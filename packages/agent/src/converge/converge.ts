@@ -129,8 +129,7 @@ export function startConverging(deps: ConvergeDeps): Converger {
       pendingNames,
       skip: new Set([...inProgress, ...backoff.waiting()]),
       mayCreate: desiredSet.isConfirmed,
-      hasRun: deps.startNotes.has,
-      startedContainer: deps.startNotes.containerOf,
+      ...startedBefore(deps),
       unsafe,
       orphans: listed === 'all' ? orphans.find(own, new Set(desired.keys())) : [],
     })
@@ -155,6 +154,11 @@ export function startConverging(deps: ConvergeDeps): Converger {
     },
   }
 }
+
+const startedBefore = ({ startNotes }: ConvergeDeps) => ({
+  hasRun: startNotes.has,
+  startedContainer: startNotes.containerOf,
+})
 
 /** Shows the items, and marks the jobs that were started before. A complete set proves which notes are not needed. */
 function applyItems(

@@ -3,10 +3,22 @@
 
 import { deploymentUidOf, type Owner, type SampleRound } from '@holdfast/contract'
 import type { Machine } from './machine.ts'
-import type { SimulatedNode, World } from './world.ts'
+import type { Mirror } from './mirror.ts'
+
+/** The parts of the world that the samples depend on. */
+interface Loaded {
+  /** The load of deployments, by tenant and name. */
+  readonly loads: ReadonlyMap<string, number>
+  readonly mirror: Mirror
+  readonly nodes: ReadonlyMap<string, HasMachine>
+}
+
+interface HasMachine {
+  readonly machine: Machine
+}
 
 /** The samples of one heartbeat; undefined if the script has no load. */
-export function sampleUsage(world: World, { machine }: SimulatedNode): SampleRound | undefined {
+export function sampleUsage(world: Loaded, { machine }: HasMachine): SampleRound | undefined {
   if (world.loads.size === 0) return undefined
   const running = [...machine.containers.values()].filter(({ state }) => state === 'running')
   return {
@@ -19,7 +31,7 @@ export function sampleUsage(world: World, { machine }: SimulatedNode): SampleRou
   }
 }
 
-function shareOf(world: World, owner: Owner): number {
+function shareOf(world: Loaded, owner: Owner): number {
   const uid = deploymentUidOf(owner)
   const found = world.mirror.records().deployments.find(({ record }) => record.uid === uid)
   const load = world.loads.get(`${found?.tenant}/${found?.record.spec.name}`) ?? 0

@@ -8,7 +8,7 @@ import { inTenant, placementAt } from '@holdfast/server/store/transaction'
 import type { Lab } from '@holdfast/testkit'
 
 export interface HistoryCheck {
-  /** Checks what this store is told from now on, such as that of a server that replaced the one before. */
+  /** Checks the changes of this store from now on, such as that of a server that replaced the one before. */
   follow(store: Store): void
   /** Ends the checks of the store followed now. Throws an error with all violations, if there were any. */
   finish(tenantIds: { readonly [tenant: string]: string }): Promise<void>
