@@ -13,7 +13,7 @@ import { startRegistry, uniqueName, waitUntil } from '@holdfast/testkit'
 import Docker from 'dockerode'
 import { expect, it } from 'vitest'
 import { desiredItem, isUp, type TestNode } from './fixtures/agent.fixture.ts'
-import { onBothEngines } from './fixtures/real-engine.fixture.ts'
+import { onBothEnginesAtOnce } from './fixtures/real-engine.fixture.ts'
 
 const CANARY = 'canary-7f3a91'
 const LISTENING = 'nc -w 1 127.0.0.1 8080 </dev/null'
@@ -25,7 +25,7 @@ const check = (command: string[]) => ({
   timeout: '10s',
 })
 
-onBothEngines('the agent', (world, line) => {
+onBothEnginesAtOnce('the agent', (world, line) => {
   const bare = (): Docker => new Docker({ socketPath: world().docker.socketPath })
   const nameOf = async (node: TestNode, id: string | null | undefined): Promise<string> =>
     (await node.engine.inspectContainer(id ?? '')).name
