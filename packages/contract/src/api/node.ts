@@ -99,7 +99,7 @@ export const nodeShape = object({
   schedulable: boolean(),
   /** Whether the node is draining. */
   draining: optional(boolean()),
-  /** The volumes that keep the node from being drained or released, as sentences with a remedy; absent if none does. */
+  /** The jobs and volumes that keep the node from being drained or released, as sentences with a remedy; absent if none does. */
   drainBlockedBy: optional(list(string())),
   controlPlane: boolean(),
   labels: map(string()),

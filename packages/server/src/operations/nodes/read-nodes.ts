@@ -4,6 +4,7 @@ import type { MachineContainer, Node, TenantId } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
 import { nodes, type StoredNode } from '../../store/records.ts'
 import { done, type Outcome, refusedBy } from '../caller.ts'
+import { jobBlockers } from '../jobs/jobs-on-node.ts'
 import { listPage, mapPage, type Page, type PageRequest } from '../page.ts'
 import { drainBlockers } from '../volumes/volume-group.ts'
 import type { NodeDeps } from './deps.ts'
@@ -44,7 +45,10 @@ function viewOf({ store, clock, residency }: ReadNodeDeps, tenant: TenantId, nod
   const view = nodeView(node, tenant, claims)
   const isReleasing = claims.some((claim) => claim.tenant === tenant && claim.state === 'releasing')
   if (!isDraining(node) && !isReleasing) return view
-  const drainBlockedBy = drainBlockers({ store, residency, now: clock.now() }, tenant, node.id)
+  const drainBlockedBy = [
+    ...jobBlockers(store, tenant, node.id),
+    ...drainBlockers({ store, residency, now: clock.now() }, tenant, node.id),
+  ]
   return drainBlockedBy.length === 0 ? view : { ...view, drainBlockedBy }
 }
 
