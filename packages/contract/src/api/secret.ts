@@ -81,10 +81,12 @@ export const secretReferenceShape = object({
 })
 export type SecretReference = Infer<typeof secretReferenceShape>
 
-/** An item of GET /secrets/resources/{name}/consumers: a deployment that uses the secret. */
+/** An item of GET /secrets/resources/{name}/consumers: a workload that uses the secret. */
 export const secretConsumerShape = object({
-  deployment: string(),
-  uid: string(),
+  deployment: string({
+    description: 'Name of the deployment, or `job/` and the id of a job that has not ended',
+  }),
+  uid: string({ description: 'Id of the deployment or job' }),
   /** Name of the secret entry, which is the prefix of its variables. */
   secret: string(),
   vault_path: string(),

@@ -2,7 +2,9 @@
 
 import {
   consumerName,
+  consumerOf,
   defined,
+  isFinalPhase,
   type SecretConsumer,
   type SecretEntry,
   type SecretReference,
@@ -13,6 +15,7 @@ import { credentialPath, may, pinOf } from '@holdfast/core'
 import {
   credentials,
   deployments,
+  jobs,
   type StoredCredential,
   type StoredDeployment,
 } from '../../store/records.ts'
@@ -79,7 +82,10 @@ function referenceView({ namespace, label, versions, consumers }: StoredCredenti
   return { path, namespace, resource: label, hasMaterial: versions.length > 0, consumers: consumers.length }
 }
 
-/** Lists the secret entries, of all deployments, that refer to the label in any namespace; empty for an unknown label. */
+/**
+ * Lists the secret entries, of all deployments and of all jobs that have not ended, that refer to the label in any
+ * namespace; empty for an unknown label.
+ */
 export function listConsumers(
   store: Store,
   tenant: TenantId,
@@ -88,23 +94,43 @@ export function listConsumers(
 ): Promise<Outcome<Page<SecretConsumer>>> {
   const find = (): SecretConsumer[] => {
     const initial = store.get(inTenant(tenant, credentials, label))?.record.initial ?? null
-    return store
-      .list(deployments, tenant)
-      .flatMap(({ record }) => entriesOf(record, label).map((entry) => consumerView(record, entry, initial)))
+    return workloadsOf(store, tenant).flatMap((workload) =>
+      entriesOf(workload, label).map((entry) => consumerView(workload, entry, initial)),
+    )
   }
   return listPage(store, page, find, keyOf)
 }
 
 const keyOf = ({ deployment, secret }: SecretConsumer): string => `${deployment}/${secret}`
 
-const entriesOf = ({ spec }: StoredDeployment, label: string): SecretEntry[] =>
-  spec.secrets.filter(({ vault_path }) => credentialPath(vault_path).label === label)
+interface Workload {
+  readonly name: string
+  readonly uid: string
+  readonly secrets: readonly SecretEntry[]
+  readonly pins: StoredDeployment['pins']
+}
+
+/** A job is named by its kind and id, as in every list of consumers. */
+function workloadsOf(store: Pick<Store, 'list'>, tenant: TenantId): Workload[] {
+  const running = store.list(jobs, tenant).filter(({ record }) => !isFinalPhase(record.phase))
+  return [
+    ...store.list(deployments, tenant).map(({ record: { spec, uid, pins } }) => ({
+      ...{ name: spec.name, uid, secrets: spec.secrets, pins },
+    })),
+    ...running.map(({ record: { spec, id, pins } }) => ({
+      ...{ name: consumerOf('job', id), uid: id, secrets: spec.secrets, pins },
+    })),
+  ]
+}
+
+const entriesOf = ({ secrets }: Workload, label: string): SecretEntry[] =>
+  secrets.filter(({ vault_path }) => credentialPath(vault_path).label === label)
 
 function consumerView(
-  { spec, uid, pins }: StoredDeployment,
+  { name: deployment, uid, pins }: Workload,
   { name, vault_path, anchor }: SecretEntry,
   initial: number | null,
 ): SecretConsumer {
   const version = pinOf(pins, vault_path) ?? initial
-  return { deployment: spec.name, uid, secret: name, vault_path, anchor, version }
+  return { deployment, uid, secret: name, vault_path, anchor, version }
 }
