@@ -26,6 +26,7 @@ import type { PromiseMessage } from '../volumes/promises/keep-promises.ts'
 import { createWriteLog, type WriteLog } from '../volumes/written.ts'
 import type { Agent } from './agent.ts'
 import { startAgent } from './agent.ts'
+import { engineForAgent } from './agent-engine.ts'
 import { type Identity, startAgentSession } from './agent-session.ts'
 import type { Founded } from './ask.ts'
 import type { Pace } from './given-world.ts'
@@ -211,9 +212,10 @@ function behaviourOf({ mirror, behaviours }: World, tenant: TenantId, owner: Own
 
 export function startNodeAgent(world: World, node: SimulatedNode): void {
   const { time, random, ids } = world
-  const { machine, engine, identity } = node
+  const { machine, identity } = node
   node.starts += 1
   node.agent = newProcess(`agent ${machine.name}`, machine.wall)
+  const engine = engineForAgent(time, node.agent, node.engine)
   time.runAs(node.agent, () => {
     const bootId = ids.ulid()
     const dial = () => dialFrom(world, node)
