@@ -11,7 +11,8 @@ const HOUR_MS = 3_600_000
 // timed: tests of real and machines with time limits, or whose requests fail on a starved machine; nothing else runs then.
 // lab: full nodes with their own Docker Engines, as root. lab-waits: such tests that mostly wait, beside the others.
 // simulation: thousands of seeds on all cores, and the search.
-const SEEDS = 'packages/simulation/src/{seeds/seeds,seeds/failures,effects/effects,promotion/search}.test.ts'
+const SEEDS =
+  'packages/simulation/src/{seeds/seeds,seeds/failures,seeds/many-jobs,effects/effects,promotion/search}.test.ts'
 const MACHINES = ['packages/agent/src/**/*.real.test.ts', 'packages/testkit/src/**/*.real.test.ts']
 const TIMED = [
   'tests/real/{cli/delivery,placement/leadership,store/faults,faults/one-way}.test.ts',

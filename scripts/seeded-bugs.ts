@@ -13,7 +13,10 @@ import { parseArgs } from 'node:util'
 import {
   FIRST_FAILURE_SEED,
   FIRST_JOB_SEED,
+  FIRST_MANY_JOBS_SEED,
+  FIRST_SCALING_SEED,
   JOB_EVERY,
+  SCALING_EVERY,
   VOLUME_EVERY,
 } from '@holdfast/simulation/seeds/random-script'
 import type { SeedResult } from '@holdfast/simulation/seeds/run-seed'
@@ -102,14 +105,19 @@ async function hunt(bug: Bug, worker: URL): Promise<Found | undefined> {
   return undefined
 }
 
-function* seedsFor({ inVolumes, inJobs, inFailures }: Bug): Generator<number> {
-  if (inJobs === true) {
-    for (let seed = FIRST_JOB_SEED; seed <= most; seed += JOB_EVERY) yield seed
-    return
-  }
+function* seedsFor(bug: Bug): Generator<number> {
+  const { before, first, step } = rangeFor(bug)
+  for (let seed = first; seed <= most; seed += step) yield before + seed
+}
+
+/** The seeds that can find the bug: those after a number, from the first one on, with a distance. */
+function rangeFor({ inVolumes, inJobs, inManyJobs, inScaling, inFailures }: Bug) {
+  if (inJobs === true) return { before: 0, first: FIRST_JOB_SEED, step: JOB_EVERY }
+  if (inScaling === true) return { before: 0, first: FIRST_SCALING_SEED, step: SCALING_EVERY }
+  if (inManyJobs === true) return { before: FIRST_MANY_JOBS_SEED, first: 1, step: 1 }
+  if (inFailures === true) return { before: FIRST_FAILURE_SEED, first: 1, step: 1 }
   const step = inVolumes === true ? VOLUME_EVERY : 1
-  const before = inFailures === true ? FIRST_FAILURE_SEED : 0
-  for (let seed = step; seed <= most; seed += step) yield before + seed
+  return { before: 0, first: step, step }
 }
 
 /** Finds a broken invariant that is listed for the seeded bug. Other broken invariants do not prove that it was found. */

@@ -10,6 +10,10 @@ export interface Bug {
   readonly inVolumes?: boolean
   /** Whether only seeds with jobs can find the bug. */
   readonly inJobs?: boolean
+  /** Whether only the scripts with many jobs can find the bug. */
+  readonly inManyJobs?: boolean
+  /** Whether only seeds with scaling policies can find the bug. */
+  readonly inScaling?: boolean
   /** Whether only the scripts of failures can find the bug. */
   readonly inFailures?: boolean
 }

@@ -3,6 +3,7 @@
 import { type Bug, core, server } from './bug.ts'
 import { JOB_BUGS } from './job-bugs.ts'
 import { PROMOTION_BUGS } from './promotion-bugs.ts'
+import { SCALING_BUGS } from './scaling-bugs.ts'
 import { VOLUME_BUGS } from './volume-bugs.ts'
 
 export const BUGS: readonly Bug[] = [
@@ -244,6 +245,7 @@ export const BUGS: readonly Bug[] = [
     seenBy: ['settled', 'one-owner', 'given-up-late'],
   },
   ...JOB_BUGS,
+  ...SCALING_BUGS,
   ...VOLUME_BUGS,
   ...PROMOTION_BUGS,
 ]

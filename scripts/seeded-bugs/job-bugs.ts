@@ -1,4 +1,4 @@
-// Seeded bugs around jobs. Only seeds with jobs can find them.
+// Seeded bugs around jobs. Only seeds with jobs, or with many, can find them.
 
 import { type Bug, core, server } from './bug.ts'
 
@@ -13,8 +13,26 @@ export const JOB_BUGS: readonly Bug[] = [
         'return spec.onNodeLoss === undefined && !',
       ),
     ],
-    seenBy: ['one-job-container', 'job-attempts'],
+    seenBy: ['one-job-container'],
     inJobs: true,
+  },
+  {
+    name: 'a job is started elsewhere while its node is unreachable and has not failed',
+    edits: [
+      server(
+        'loops/controllers/jobs/decide-job.ts',
+        'node: known.view.dispositionOf(nodeId),',
+        "node: known.view.nodeOf(nodeId)?.status === 'unreachable' ? 'failed' : known.view.dispositionOf(nodeId),",
+      ),
+    ],
+    seenBy: ['one-job-container'],
+    inJobs: true,
+  },
+  {
+    name: 'the logs of finished jobs are not listed for their node',
+    edits: [server('gateway/desired/send-desired.ts', 'record.last ?? []', 'record.current ?? []')],
+    seenBy: ['job-logs'],
+    inManyJobs: true,
   },
   {
     name: 'retries of a job are not limited',

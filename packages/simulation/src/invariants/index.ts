@@ -5,6 +5,7 @@ import type { Script } from '../script/script.ts'
 import type { Invariant } from './invariant.ts'
 import { jobAttempts } from './jobs/attempts.ts'
 import { jobEnds, jobsSettled } from './jobs/ends.ts'
+import { jobLogs } from './jobs/logs.ts'
 import { oneJobContainer } from './jobs/one-job-container.ts'
 import { createMoments, type Moment } from './moment.ts'
 import { controlPlaneQuiet } from './nodes/control-plane-quiet.ts'
@@ -30,6 +31,9 @@ import { waitsForOthers } from './placement/waits-for-others.ts'
 import { acknowledged } from './records/acknowledged.ts'
 import { eventsStand } from './records/events-stand.ts'
 import { slotsInLimits } from './records/slots-in-limits.ts'
+import { scalingBounds, scalingDelay } from './scaling/bounds.ts'
+import { scalingHolds } from './scaling/holds.ts'
+import { scalingReference, scalingSettled } from './scaling/reference.ts'
 import { atPrimary } from './volumes/consumers.ts'
 import { dataKept } from './volumes/content.ts'
 import { copiesAllowed, drainedStays, poolBytes, volumeEpochs } from './volumes/copies.ts'
@@ -66,6 +70,11 @@ export const INVARIANTS: readonly Invariant[] = [
   oneJobContainer,
   jobAttempts,
   jobEnds,
+  jobLogs,
+  scalingBounds,
+  scalingDelay,
+  scalingHolds,
+  scalingReference,
   writerClaims,
   oneWriter,
   atPrimary,
@@ -85,6 +94,7 @@ export const INVARIANTS: readonly Invariant[] = [
   settled,
   volumesSettled,
   jobsSettled,
+  scalingSettled,
 ]
 
 interface Invariants {

@@ -26,6 +26,7 @@ import {
 } from './changes.fixture.ts'
 import { INVARIANTS } from './index.ts'
 import { JOB_TABLE } from './jobs/job-changes.fixture.ts'
+import { SCALING_TABLE } from './scaling/scaling-changes.fixture.ts'
 import { VOLUME_TABLE } from './volumes/volume-changes.fixture.ts'
 import {
   anAssignment,
@@ -279,6 +280,7 @@ const TABLE: readonly (readonly [invariant: string, what: string, changes: reado
   ],
   ...VOLUME_TABLE,
   ...JOB_TABLE,
+  ...SCALING_TABLE,
 ]
 
 describe('is broken by', () => {

@@ -5,6 +5,8 @@ import { createRandom } from '../time/random.ts'
 import { randomCluster, randomVolumeCluster } from './random-cluster.ts'
 import { randomFailureCluster, randomFailureSteps } from './random-failure-steps.ts'
 import { withJobSteps } from './random-job-steps.ts'
+import { manyJobsCluster, manyJobsSteps } from './random-many-jobs.ts'
+import { randomScalingCluster, randomScalingSteps } from './random-scaling-steps.ts'
 import { randomSteps } from './random-steps.ts'
 import { randomVolumeSteps } from './random-volume-steps.ts'
 import { randomVotingSteps } from './random-voting-steps.ts'
@@ -20,6 +22,12 @@ export const VOLUME_EVERY = 4
 export const JOB_EVERY = 12
 export const FIRST_JOB_SEED = 5
 
+/** One seed in so many has scaling policies, from this one on; never one with volumes or jobs. */
+export const SCALING_EVERY = 12
+export const FIRST_SCALING_SEED = 9
+/** The last load lasts for the longest delay, a mean of a minute and several rounds of 30 s. */
+const SCALING_SETTLE_MS = 470_000
+
 /** Seeds from this one on are scripts of failures around volumes with writers, which last many times longer. */
 export const FIRST_FAILURE_SEED = 1_000_000_000
 /** One script of failures in so many has the timings of real servers. */
@@ -28,7 +36,7 @@ const TRUE_PACE_EVERY = 4
 const FAILURES_SETTLE_MS = 220_000
 /** A settled cluster is watched for a minute, which is longer than a process stays dead or a wall clock wrong. */
 const REST_MS = 61_000
-/** One script of failures in so many is watched for the whole time to settle. */
+/** One script in so many is watched for the whole time to settle. */
 const WHOLE_SETTLE_EVERY = 9
 /** One script of failures in so many also steps wall clocks. */
 const WALL_STEPS_EVERY = 5
@@ -37,8 +45,21 @@ const VOTING_EVERY = 3
 /** A record with a time in the future delays work that is due after it, so such a cluster has longer to settle. */
 const WALL_SETTLE_MS = FAILURES_SETTLE_MS + LONGEST_WALL_STEP_MS + MOST_WALL_MS
 
+/** Seeds from this one on are scripts with many jobs. */
+export const FIRST_MANY_JOBS_SEED = 2_000_000_000
+/** With the time before the last step: longer than a failed node and several attempts with their timeouts. */
+const MANY_JOBS_SETTLE_MS = 250_000
+
+/** A cluster that has settled is watched for longer than the longest fault of a server, in most scripts. */
+const QUIET_MS = 45_000
+
 export function randomScript(seed: number): Script {
   const random = createRandom(seed, 'script')
+  if (seed >= FIRST_MANY_JOBS_SEED) {
+    const cluster = manyJobsCluster()
+    const steps = manyJobsSteps(random, cluster)
+    return { seed, cluster, steps, settleMs: MANY_JOBS_SETTLE_MS, pace: 'coarse' }
+  }
   if (seed >= FIRST_FAILURE_SEED) {
     const cluster = randomFailureCluster(random)
     const steps = randomFailureSteps(random, cluster)
@@ -51,13 +72,20 @@ export function randomScript(seed: number): Script {
   if (seed % JOB_EVERY === FIRST_JOB_SEED) {
     const cluster = randomCluster(random)
     const steps = withJobSteps(createRandom(seed, 'jobs'), cluster, randomSteps(random, cluster))
-    return { seed, cluster, steps, settleMs: SETTLE_MS }
+    return { seed, cluster, steps, settleMs: SETTLE_MS, ...restOf(seed) }
+  }
+  if (seed % SCALING_EVERY === FIRST_SCALING_SEED) {
+    const cluster = randomScalingCluster(random)
+    const steps = randomScalingSteps(random, cluster)
+    return { seed, cluster, steps, settleMs: SCALING_SETTLE_MS, pace: 'coarse' }
   }
   const hasVolumes = seed % VOLUME_EVERY === 0
   const cluster = hasVolumes ? randomVolumeCluster(random) : randomCluster(random)
   const steps = hasVolumes ? randomVolumeSteps(random, cluster) : randomSteps(random, cluster)
-  return { seed, cluster, steps, settleMs: SETTLE_MS }
+  return { seed, cluster, steps, settleMs: SETTLE_MS, ...restOf(seed) }
 }
+
+const restOf = (seed: number) => (seed % WHOLE_SETTLE_EVERY === 0 ? {} : { restMs: QUIET_MS })
 
 const byTime = (one: Step, other: Step): number => one.at - other.at
 

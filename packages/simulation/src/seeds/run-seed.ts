@@ -16,6 +16,15 @@ export interface SeedResult {
   readonly failures: number
   /** Number of volumes that were promoted. */
   readonly promotions: number
+  /** Number of jobs that were created, and of those by each end. */
+  readonly jobs: JobCounts
+}
+
+export interface JobCounts {
+  readonly created: number
+  readonly succeeded: number
+  readonly failed: number
+  readonly cancelled: number
 }
 
 /** Part of the text of the event about a promotion. */
@@ -31,10 +40,28 @@ export async function runGiven(script: Script, seed: number): Promise<SeedResult
     const { traceHash, steps, checks, failures } = result
     const violations = result.violations.length > 0 ? result.violations : invariants.checkEnd()
     const promotions = result.story.filter(({ message }) => message.includes(PROMOTED)).length
-    return { seed, traceHash, violations, steps, checks, failures, promotions }
+    return {
+      seed,
+      traceHash,
+      violations,
+      steps,
+      checks,
+      failures,
+      promotions,
+      jobs: countJobs(result.events),
+    }
   } catch (error) {
     const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
     const violations = [{ invariant: 'no-crash', subject: 'a server process', message }]
-    return { seed, traceHash: '', violations, steps: 0, checks: 0, failures: 0, promotions: 0 }
+    const none = { steps: 0, checks: 0, failures: 0, promotions: 0, jobs: countJobs(new Map()) }
+    return { seed, traceHash: '', violations, ...none }
+  }
+}
+
+function countJobs(events: ReadonlyMap<string, number>): JobCounts {
+  const count = (type: string): number => events.get(`job.${type}`) ?? 0
+  return {
+    ...{ created: count('created'), succeeded: count('succeeded') },
+    ...{ failed: count('failed'), cancelled: count('cancelled') },
   }
 }

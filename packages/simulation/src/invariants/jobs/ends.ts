@@ -6,7 +6,7 @@ import type { StoredJob } from '@holdfast/server/store/records'
 import type { Broken, Invariant } from '../invariant.ts'
 import type { Moment } from '../moment.ts'
 
-const FINAL: ReadonlySet<string> = new Set(['succeeded', 'failed', 'cancelled'])
+export const FINAL: ReadonlySet<string> = new Set(['succeeded', 'failed', 'cancelled'])
 const FINAL_EVENTS: ReadonlySet<string> = new Set(['job.succeeded', 'job.failed', 'job.cancelled'])
 
 /** The members that say how a job ended. */
@@ -64,13 +64,17 @@ export const jobsSettled: Invariant = {
     function* (moment) {
       const running = new Set(
         moment.world.machines
+          .filter(({ tenant, nodeId }) => moment.nodes.is(tenant, nodeId) !== undefined)
           .flatMap(({ containers }) => containers)
           .filter(({ owner, state }) => jobIdOf(owner) !== undefined && state !== 'exited')
           .map(({ owner }) => owner),
       )
       for (const { id, record } of moment.jobs.all) {
-        if (FINAL.has(record.phase)) continue
         const isRunning = running.has(ownerOf('job', record.id))
+        if (FINAL.has(record.phase)) {
+          if (isRunning) yield { subject: id, message: `is ${record.phase}, and its container runs` }
+          continue
+        }
         if (record.reason === '' && !isRunning)
           yield { subject: id, message: `is ${record.phase} without a reason and without a container` }
         if (record.cancelled) yield { subject: id, message: 'was cancelled and has not ended' }

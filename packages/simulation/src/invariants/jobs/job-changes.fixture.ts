@@ -4,12 +4,12 @@ import { type AssignmentId, asAssignmentId, asJobId, ownerOf } from '@holdfast/c
 import type { StoredJob } from '@holdfast/server/store/records'
 import { aSpec } from '@holdfast/server/store/records.fixture'
 import type { ContainerState } from '../../cluster/snapshot.ts'
-import { type Change, event } from '../changes.fixture.ts'
+import { type Change, event, node } from '../changes.fixture.ts'
 import { anAssignment, aPlacement, N1, N2, OWN, withMachine, written } from '../world.fixture.ts'
 
 const ID = asJobId('job_1')
 const JOB = ownerOf('job', ID)
-const [A1, A2, A3] = ['rep_j1', 'rep_j2', 'rep_j3'].map(asAssignmentId)
+const [A1, A2, A3] = [asAssignmentId('rep_j1'), asAssignmentId('rep_j2'), asAssignmentId('rep_j3')]
 const { image, secrets, resources, stopGracePeriod } = aSpec('j')
 
 const aJob = (parts: Partial<StoredJob> = {}, spec: Partial<StoredJob['spec']> = {}): StoredJob => ({
@@ -61,7 +61,15 @@ const runs =
             ],
     }))
 
-const ended: Partial<StoredJob> = { phase: 'failed', reason: 'exited', slot: null, exitCode: 1 }
+const ended: Partial<StoredJob> = {
+  ...{ phase: 'failed', reason: 'exited', slot: null, exitCode: 1, failures: 2, last: A1 },
+  finishedAt: '1970-01-01T00:00:00.000Z',
+}
+const gone =
+  (on: typeof N1): Change =>
+  (world) =>
+    withMachine(world, on, () => ({ containers: [] }))
+const retried = { onNodeLoss: 'retry' } as const
 const finalEvent = (type: 'job.failed' | 'job.succeeded', id: string): Change =>
   event({ type, subject: { kind: 'Job', name: 'j', uid: ID } }, id)
 
@@ -71,6 +79,27 @@ export const JOB_TABLE: readonly (readonly [string, string, readonly Change[]])[
     'two containers that run at once',
     [job(), attempts(A1, A2), runs(N1, A1), runs(N2, A2)],
   ],
+  [
+    'one-job-container',
+    'another attempt while a node is unreachable and has not failed',
+    [
+      job({ current: A1 }, retried),
+      attempts(A1),
+      runs(N1, A1),
+      node({ status: 'unreachable' }, N1),
+      job({ current: A2 }, retried),
+      attempts(A1, A2),
+      runs(N2, A2),
+    ],
+  ],
+  ['job-attempts', 'an end with an attempt left', [job({ ...ended, failures: 1 })]],
+  [
+    'job-attempts',
+    'more attempts than retries although no node failed',
+    [job({}, retried), attempts(A1), attempts(A1, A2, A3)],
+  ],
+  ['job-logs', 'a log that is lost', [job({ last: A1 }), runs(N1, A1), job(ended), gone(N1)]],
+  ['jobs-settled', 'a container after the end', [job(), runs(N1, A1), job(ended)]],
   ['job-attempts', 'more attempts than retries', [job(), attempts(A1), attempts(A1, A2, A3)]],
   ['job-attempts', 'a container that is started again', [job(), runs(N1, A1), runs(N1, A1, 'running', 5)]],
   ['job-ends', 'another end', [job(ended), job({ ...ended, phase: 'succeeded', exitCode: 0 })]],

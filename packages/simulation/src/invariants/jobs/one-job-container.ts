@@ -1,26 +1,25 @@
-// Invariant: no two containers of one job run at once. With `onNodeLoss: retry` the container of a lost node may still
-// run beside the next attempt, and a machine that was removed by force is not managed.
+// Invariant: no two containers of one job run at once. With `onNodeLoss: retry`, the container of an attempt whose node had
+// failed when the next one was assigned may still run, and a machine that was removed by force is not managed.
 
-import { type AssignmentId, jobIdOf, type Owner, ownerOf } from '@holdfast/contract'
+import { type AssignmentId, jobIdOf, type Owner } from '@holdfast/contract'
 import type { Invariant } from '../invariant.ts'
 import type { Moment } from '../moment.ts'
+import { createLostAttempts } from './lost-attempts.ts'
 
 export const oneJobContainer: Invariant = {
   name: 'one-job-container',
   start() {
-    /** Jobs that may run twice, because their user accepts it. */
-    const retried = new Set<Owner>()
+    const lost = createLostAttempts()
     /** Assignments of nodes that were removed while they had a container. */
     const unmanaged = new Set<AssignmentId>()
     return function* (moment) {
-      for (const { is } of moment.jobs.changed)
-        if (is?.spec.onNodeLoss === 'retry') retried.add(ownerOf('job', is.id))
+      lost.note(moment)
       noteUnmanaged(moment, unmanaged)
       if (!moment.machinesChanged) return
       const running = new Map<Owner, string>()
       for (const { name, powered, containers } of moment.world.machines)
         for (const { owner, assignmentId, state, startedAt } of powered ? containers : []) {
-          if (jobIdOf(owner) === undefined || retried.has(owner) || unmanaged.has(assignmentId)) continue
+          if (jobIdOf(owner) === undefined || lost.has(assignmentId) || unmanaged.has(assignmentId)) continue
           if (state === 'exited' || startedAt === undefined) continue
           const other = running.get(owner)
           if (other !== undefined)
