@@ -87,7 +87,9 @@ async function pollUntilEnd(
   }
 }
 
-const hasStarted = ({ status }: JobRecord): boolean => status.startedAt !== null
+/** A container that ends at once may never be seen running; its exit code then shows that it started and has a log. */
+export const hasStarted = ({ status: { startedAt, exitCode } }: Pick<JobRecord, 'status'>): boolean =>
+  startedAt !== null || exitCode !== null
 
 async function cancel(terminal: Terminal, client: Client, id: string, signal: AbortSignal): Promise<void> {
   report(terminal, `cancelling job/${id}; press Ctrl-C again to leave without waiting for its end`)

@@ -72,9 +72,12 @@ test('describe job explains why a job waits', async () => {
   expect(terminal.printed.out).not.toContain('Exit code')
 })
 
-test('job logs prints the log of a job that has ended', async () => {
+test.each([
+  ['was seen running', endedStatus(0)],
+  ['ended before it was seen running', endedStatus(0, { startedAt: null })],
+])('job logs prints the log of a container that %s', async (_, status) => {
   const terminal = scriptTerminal()
-  const client = clientWith([aJob(endedStatus(0))], { [`GET /jobs/${id}/logs?tail=10000`]: LOG })
+  const client = clientWith([aJob(status)], { [`GET /jobs/${id}/logs?tail=10000`]: LOG })
   expect(await jobLogs.run(invocation(terminal, [`job/${id}`], { follow: true }), client)).toBe(0)
   expect(terminal.printed.out).toBe('one row\na notice\n')
 })

@@ -4,7 +4,7 @@ import { isFinalPhase, type LogEntry } from '@holdfast/contract'
 import { numberOf, POINT_IN_TIME, pointInTime, WHOLE_NUMBER } from '../../args/forms.ts'
 import type { OnlineCommand } from '../../command.ts'
 import { EXIT } from '../../exit-codes.ts'
-import { followJob } from '../../follow/follow-job.ts'
+import { followJob, hasStarted } from '../../follow/follow-job.ts'
 import { printJobLog } from '../../follow/print-job-log.ts'
 import { JOB_ARGUMENT, jobName } from '../../jobs/job-argument.ts'
 import { printFailure } from '../../print/failure.ts'
@@ -50,7 +50,7 @@ export const jobLogs: OnlineCommand = {
       })
       return typeof followed === 'number' ? followed : EXIT.ok
     }
-    if (status.startedAt === null) {
+    if (!hasStarted(found.value)) {
       report(terminal, `no container of job/${id} has started; holdfast job describe ${id} shows why`)
       return EXIT.ok
     }

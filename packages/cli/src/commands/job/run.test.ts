@@ -52,6 +52,13 @@ test('exits with 0 after a job that succeeded before its log was opened', async 
   expect(terminal.printed.err).not.toContain('error')
 })
 
+test('prints the log of a container that ended before it was seen running', async () => {
+  const terminal = scriptTerminal()
+  const states = [pendingStatus(), endedStatus(0, { startedAt: null })]
+  expect(await run.run(typed(terminal), platform(states))).toBe(0)
+  expect(terminal.printed.out).toBe('one row\n')
+})
+
 test('shows why a job has no node', async () => {
   const terminal = scriptTerminal()
   const waiting = pendingStatus({ reason: 'unschedulable', message: '0 of 3 nodes fit' })
