@@ -10,6 +10,8 @@ reports="$(mktemp -d)"
 ledger="$reports/ledger.tsv"
 # Each test file appends the CPU seconds of its worker here (tests/no-warnings.ts).
 export CI_FILE_LEDGER="$reports/files.tsv"
+# And the event types, alterations, warnings and filters that its tests received over HTTP.
+export CI_RECEIVED="$reports/received.tsv"
 trap 'rm -rf "$reports"' EXIT
 
 # Node 24 is a development dependency in node_modules/.bin; tools run from there, without npm in between.

@@ -1,9 +1,11 @@
 // Setup of every test file. A test fails if Node prints a warning during it: a timer in the past or a leaked listener is
 // a product bug that users would see on stderr. A file fails if it leaves replaced timers or clocks to the next file of its
-// process. Also records the CPU seconds of each file for the CI ledger.
+// process. Also records, for CI, the CPU seconds of each file and the event types, alterations, warnings and filters that its
+// tests received.
 
 import { appendFileSync } from 'node:fs'
 import process from 'node:process'
+import { drainReceived, RECEIVED_FILE } from '@holdfast/testkit/received/received-values'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 
 const PRODUCT_FAULT = /^(Timeout|MaxListeners)/
@@ -27,9 +29,12 @@ function record(warning: Error): void {
 beforeAll(() => void process.on('warning', record))
 afterAll(() => {
   process.off('warning', record)
+  const { testPath } = expect.getState()
+  const received = drainReceived().map(({ vocabulary, value }) => `${vocabulary}\t${value}\t${testPath}\n`)
+  if (RECEIVED_FILE !== undefined) appendFileSync(RECEIVED_FILE, received.join(''))
   if (LEDGER === undefined) return
   const { user, system } = process.cpuUsage(cpuBefore)
-  appendFileSync(LEDGER, `${expect.getState().testPath}\t${(user + system) / 1_000_000}\n`)
+  appendFileSync(LEDGER, `${testPath}\t${(user + system) / 1_000_000}\n`)
 })
 
 afterEach(() => {

@@ -119,6 +119,16 @@ describe('secret material in a deployment', () => {
     expect((await deployed.stored(name))?.pins).toEqual({ [name]: 1 })
   })
 
+  test('is generated with a warning if a template could not carry its characters', async () => {
+    const name = named()
+    const generate = { keys: ['TOKEN'], length: 32, charset: 'ascii' }
+    const secrets = [{ name: 'DB', vault_path: `deployments/${name}`, generate, anchor: 'process' }]
+    const composedEnvironment = { URL: `https://user:{{secret.${name}.TOKEN}}@db` }
+    const answer = await deployed.create(name, secrets, { composedEnvironment })
+    expect(answer.status, answer.text).toBe(201)
+    expect(warningsOf(answer)).toContain('charset_unsafe_in_template')
+  })
+
   test('for several labels makes one version each', async () => {
     const name = named()
     const labels = Array.from({ length: 32 }, (_, index) => `${name}-${index}`)

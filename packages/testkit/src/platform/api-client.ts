@@ -1,6 +1,9 @@
 // A small HTTP client for tests that returns responses as data. Bodies may be any text, so that tests can send invalid
 // bodies.
 
+import { findValues } from '../received/find-values.ts'
+import { addReceived, RECEIVED_FILE } from '../received/received-values.ts'
+
 export interface ApiAnswer {
   readonly status: number
   readonly headers: Headers
@@ -43,6 +46,7 @@ export function createApiClient(baseUrl: string, token: string | undefined): Api
 function answerOf(status: number, headers: Headers, text: string): ApiAnswer {
   const json = headers.get('content-type')?.startsWith('application/json') === true
   const body: { [name: string]: unknown } = json ? JSON.parse(text) : {}
+  if (RECEIVED_FILE !== undefined) for (const found of findValues(body)) addReceived(found)
   const listed = Array.isArray(body['rejections']) ? body['rejections'] : []
   return { status, headers, body, text, codes: listed.map((rejection: { code: string }) => rejection.code) }
 }

@@ -19,6 +19,7 @@ import {
   uniqueRepository,
 } from '@holdfast/testkit'
 import pino, { type Logger } from 'pino'
+import { readEvents } from '../received/read-events.ts'
 import { type ApiClient, createApiClient } from './api-client.ts'
 import { makeToken, provision } from './set-up.ts'
 
@@ -99,7 +100,10 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
     registryHost: registry.host,
     logLines,
     api,
-    stop: () => server.close(),
+    async stop() {
+      await readEvents(api())
+      await server.close()
+    },
   }
 }
 
