@@ -1,5 +1,5 @@
-// Runs every command of the README's first section in a fresh clone of HEAD and compares the output with the README. The
-// first page must be served after at most three commands and five minutes.
+// Runs every command of the README's first section, and of some guides, in a fresh clone of HEAD and compares the output with
+// these documents. The first page must be served after at most three commands and five minutes.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -8,18 +8,29 @@ import { env, execPath } from 'node:process'
 import { makeTempFolder, waitUntil } from '@holdfast/testkit'
 import { watchLeftovers } from './first-minutes/leftovers.ts'
 import { matchesShown } from './first-minutes/matches-shown.ts'
-import { readWalk, type WalkCommand } from './first-minutes/read-walk.ts'
+import { readCommands, readWalk, type WalkCommand } from './first-minutes/read-walk.ts'
 import { type Ran, runLine, type Shell } from './first-minutes/run-line.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const HEADING = 'A running system in minutes'
+const LAST_COMMAND = 'npm run dev:down'
+/** Guides whose every command works on the platform of the README, one after another. */
+const GUIDES = [
+  'run-a-job',
+  'private-networks',
+  'back-up-and-restore-a-deployment',
+  'scale-and-release-carefully',
+]
+/** The guides write `holdfast` for `npx holdfast`. */
+const SHORT_NAME = 'holdfast() { npx holdfast "$@"; }\n'
 const MOST_COMMANDS = 3
 const MOST_SECONDS = 300
 /** Longest time for which a read-only command is repeated until its output matches. */
-const RETRY_MS = 60_000
+const RETRY_MS = 90_000
 const REAPED_MS = 10_000
-const READ_ONLY = /^(curl -s -H "Host|npx holdfast (--context \S+ )?(get|describe|events|why|node list)\b)/
-const ASSIGNS = /^[A-Z]+=/
+const READ_ONLY =
+  /^(curl -s -H "Host|(npx )?holdfast (--context \S+ )?(get|describe|events|why|\w+ (list|describe|show|history))\b)/
+const ASSIGNS = /^([A-Z]+)=/
 
 let passed = 0
 let failed = 0
@@ -67,21 +78,32 @@ async function runAsShown(shell: Shell, before: string, { text, shown }: WalkCom
   }
 }
 
+/** Runs an assignment once and returns the line that repeats its result in another shell. */
+async function readAssignment(shell: Shell, line: string, variable: string): Promise<string> {
+  const { printed, status } = await runLine(shell, `${line}\ndeclare -p ${variable}`, MOST_SECONDS * 1000)
+  check(status === 0, `${line}: exit code ${status}\n${printed}`)
+  return printed
+}
+
 async function walk(shell: Shell, commands: readonly WalkCommand[]): Promise<void> {
-  let assignments = ''
+  let assignments = SHORT_NAME
   let total = 0
   let leftovers: (() => string[]) | undefined
   const page = commands.findIndex(({ text }) => text.startsWith('curl'))
   for (const [at, command] of commands.entries()) {
     const { text, shown } = command
-    if (text === 'npm run dev:down') {
+    if (text === LAST_COMMAND) {
       leftovers = watchLeftovers(shell.folder)
       check(leftovers().length > 0, 'a running platform has processes and files to check')
     }
+    const [, variable] = ASSIGNS.exec(text) ?? []
+    if (variable !== undefined) {
+      assignments += await readAssignment(shell, assignments + text, variable)
+      continue
+    }
     const { seconds, status, printed } = await runAsShown(shell, assignments, command)
-    if (ASSIGNS.test(text)) assignments += `${text}\n`
     printTime(seconds, text.split('\n')[0] ?? '')
-    const what = `exit code ${status}; the README shows\n${shown.join('\n')}\nbut the command printed\n${printed}`
+    const what = `${text}: exit code ${status}; the document shows\n${shown.join('\n')}\nbut the command printed\n${printed}`
     if (!check(status === 0 && matchesShown(shown, printed), what)) return
     total += seconds
     if (at === page) printFirstPage(page, total)
@@ -104,10 +126,15 @@ async function main(): Promise<void> {
   const home = makeTempFolder('first-minutes')
   const shell = { folder: join(home.path, 'clone'), env: freshEnvironment(home.path) }
   cleanUpAtExit(shell.folder, shell.env)
-  print('The first section of the README, in a fresh clone of HEAD:')
+  print('The first section of the README and the guides, in a fresh clone of HEAD:')
   const cloned = spawnSync('git', ['clone', '--quiet', ROOT, shell.folder], { encoding: 'utf8' })
   if (cloned.status !== 0) throw new Error(`git clone: ${cloned.stderr}`)
-  await walk(shell, readWalk(readFileSync(join(shell.folder, 'README.md'), 'utf8'), HEADING))
+  const read = (path: string): string => readFileSync(join(shell.folder, path), 'utf8')
+  const readme = readWalk(read('README.md'), HEADING)
+  const [last, ...others] = readme.toReversed()
+  if (last?.text !== LAST_COMMAND) throw new Error(`the section does not end with ${LAST_COMMAND}`)
+  const guides = GUIDES.flatMap((name) => readCommands(read(`docs/guides/${name}.md`)))
+  await walk(shell, [...others.toReversed(), ...guides, last])
 }
 
 try {

@@ -1,4 +1,4 @@
-// Reads the console commands of a document section, each with the output shown below it.
+// Reads the console commands of a document or of one of its sections, each with the output shown below it.
 
 export interface WalkCommand {
   readonly text: string
@@ -13,9 +13,12 @@ export function readWalk(document: string, heading: string): WalkCommand[] {
   const begin = document.indexOf(`\n## ${heading}\n`)
   if (begin === -1) throw new Error(`there is no section "${heading}"`)
   const end = document.indexOf('\n## ', begin + 1)
-  const section = document.slice(begin, end === -1 ? undefined : end)
-  return [...section.matchAll(CONSOLE)].flatMap(([, block = '']) => readBlock(block))
+  return readCommands(document.slice(begin, end === -1 ? undefined : end))
 }
+
+/** Returns all commands of a text in order. */
+export const readCommands = (text: string): WalkCommand[] =>
+  [...text.matchAll(CONSOLE)].flatMap(([, block = '']) => readBlock(block))
 
 function readBlock(block: string): WalkCommand[] {
   return block
