@@ -82,7 +82,8 @@ async function runAsShown(shell: Shell, before: string, { text, shown }: WalkCom
 async function readAssignment(shell: Shell, line: string, variable: string): Promise<string> {
   const { printed, status } = await runLine(shell, `${line}\ndeclare -p ${variable}`, MOST_SECONDS * 1000)
   check(status === 0, `${line}: exit code ${status}\n${printed}`)
-  return printed
+  // Warnings of npm may precede the declaration.
+  return printed.slice(Math.max(0, printed.lastIndexOf('declare ')))
 }
 
 async function walk(shell: Shell, commands: readonly WalkCommand[]): Promise<void> {
