@@ -34,7 +34,7 @@ export const JOB_EVENT_DESCRIPTIONS: { readonly [type in JobEventType]: EventDes
     data: { attempts: 'how many attempts there were', nodeId: NODE_ID, exitCode: EXIT_CODE },
   },
   'job.failed': {
-    when: 'the last attempt of a job failed; `reason` says how: `exited`, `oom_killed`, `timed_out`, `node_removed`, or why no container could be created',
+    when: 'the last attempt of a job failed; `reason` says how: `exited`, `oom_killed`, `timed_out`, `node_removed`, `image_unresolved`, or why no container could be created',
     next: '`holdfast job logs ID` prints the log of the last attempt.',
     severity: ['error'],
     subjects: ['Job'],

@@ -72,7 +72,7 @@ export const REASON_TEXTS = {
   },
   image_unresolved: {
     meaning: 'No registry has resolved the image to a digest yet, so no container can be created.',
-    next: 'It is retried. Check that the registry is reachable and that the tag exists.',
+    next: 'The registry is asked again. Check that it is reachable and that the tag exists. A job fails if the image is not resolved within its timeout or 15 minutes.',
   },
   create_failed: {
     meaning: 'The engine of the node could not create the container.',

@@ -38,14 +38,16 @@ interface Given {
   readonly facts?: Partial<AttemptFacts>
   readonly spec?: Partial<JobSituation['spec']>
   readonly isResolved?: boolean
+  readonly age?: number
 }
 
-const decide = ({ before, assignments = [], facts, spec, isResolved = true }: Given) =>
+const decide = ({ before, assignments = [], facts, spec, isResolved = true, age = 0 }: Given) =>
   nextJob(before, {
     spec: { timeout: '1h', retries: 0, onNodeLoss: 'wait', ...spec },
     assignments,
     factsOf: () => ({ seen: undefined, node: 'staying', ...facts }),
     isResolved,
+    createdAt: NOW - age,
     now: NOW,
   })
 
@@ -64,7 +66,16 @@ const failedNode = { node: 'failed' } as const
 
 const ROWS: readonly (readonly [string, Given, Expected])[] = [
   ['starts', { before: NEW }, ['pending', '', [], { mayStart: true }]],
-  ['waits for its image', { before: NEW, isResolved: false }, ['pending', 'image_unresolved', []]],
+  [
+    'waits for its image as long as an attempt may take to start',
+    { before: NEW, isResolved: false, age: 3_599_000 },
+    ['pending', 'image_unresolved', [], { wakeAt: NOW + 1000 }],
+  ],
+  [
+    'fails if no registry resolves its image in time',
+    { before: NEW, isResolved: false, age: 3_600_000 },
+    ['failed', 'image_unresolved', [], { finishedAt: at(0), attempts: 0 }],
+  ],
   ['waits for the first report', { before: ASSIGNED, assignments: attempt }, ['pending', '', ['running']]],
   [
     'shows why it does not start',

@@ -45,6 +45,8 @@ export interface JobSituation {
   readonly spec: Pick<JobSpec, 'timeout' | 'retries' | 'onNodeLoss'>
   readonly assignments: readonly Assignment[]
   readonly factsOf: (assignment: Assignment) => AttemptFacts
+  /** When the job was created, in milliseconds since 1970. */
+  readonly createdAt: number
   /** Whether the digest of the image is known. */
   readonly isResolved: boolean
   /** Milliseconds since 1970. */
@@ -133,6 +135,7 @@ function reasonNow(
 }
 
 const TIMED_OUT = 'timed_out'
+const UNRESOLVED = 'image_unresolved'
 const timeoutOf = ({ timeout }: Pick<JobSpec, 'timeout'>): number => durationMs(timeout) ?? 0
 
 /** Pulling a large image takes minutes and is not the work of the job, so a short timeout must not end it. */
@@ -204,7 +207,12 @@ function betweenAttempts(before: JobState, situation: JobSituation, others: read
   const retryMs = before.retryAt === undefined ? now : Date.parse(before.retryAt)
   if (retryMs > now) return waits('backoff', retryMs)
   if (others.some((each) => mayRun(each, situation))) return waits('stopping')
-  if (!situation.isResolved) return waits('image_unresolved')
+  if (!situation.isResolved) {
+    const deadline = situation.createdAt + startTimeoutOf(situation.spec)
+    if (now < deadline) return waits(UNRESOLVED, deadline)
+    const finishedAt = new Date(now).toISOString()
+    return settled({ ...before, phase: 'failed', reason: UNRESOLVED, finishedAt }, others)
+  }
   return { state: { ...before, phase: 'pending' }, assignments: others, mayStart: true, wakeAt: undefined }
 }
 

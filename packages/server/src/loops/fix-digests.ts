@@ -188,11 +188,21 @@ async function recordDigest(
     const stored = transaction.get(address)
     if (stored === undefined || !isUnfixed(stored) || stored.spec.image !== image)
       return { kind: 'abort', result: undefined }
-    if (digest !== null) transaction.put(address, { ...stored, digest })
+    if (digest !== null) transaction.put(address, withDigest(stored, digest))
     recordEvent(transaction, clock, tenant, eventOf(stored, digest))
     return { kind: 'commit', result: undefined }
   })
 }
+
+/** The revision of a job counts every change of its record; that of a deployment counts its specs. */
+const withDigest = (stored: StoredDeployment | StoredJob, digest: string): StoredDeployment | StoredJob =>
+  'uid' in stored ? { ...stored, digest } : { ...stored, digest, revision: stored.revision + 1 }
+
+/** A job never changes its image. */
+const REMEDIES = {
+  Deployment: 'waits until it is pushed or the deployment uses another image.',
+  Job: 'waits until it is pushed, and fails if that takes too long. Cancel it if the image is wrong.',
+} as const
 
 function eventOf(stored: StoredDeployment | StoredJob, digest: string | null): NewEvent {
   const { name, image } = stored.spec
@@ -206,7 +216,7 @@ function eventOf(stored: StoredDeployment | StoredJob, digest: string | null): N
         subject,
         cause: image,
         reason: 'not_found',
-        message: `The registry has no image ${image}. ${kind} ${name} waits until it is pushed.`,
+        message: `The registry has no image ${image}. ${kind} ${name} ${REMEDIES[kind]}`,
         data: { image },
       }
     : {

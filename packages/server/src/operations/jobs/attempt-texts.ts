@@ -9,6 +9,7 @@ const HOW: { readonly [reason: string]: string } = {
   node_lost: 'its node was lost',
   container_lost: 'another program removed its container',
   image_pull_failed: 'its image could not be pulled',
+  image_unresolved: 'no registry resolved its image in time',
   create_failed: 'the engine could not create its container',
   start_failed: 'the engine could not start its container',
   refused_by_agent: 'the agent refused its container',

@@ -53,7 +53,7 @@ export function jobEndedEvent(job: StoredJob): NewEvent {
       message: `Job ${spec.name} succeeded.`,
     }
   if (phase === 'cancelled') return { ...common, ...cancelledEvent(job) }
-  const tries = attempts === 1 ? '' : ` after ${attempts} attempts`
+  const tries = attempts <= 1 ? '' : ` after ${attempts} attempts`
   const warning = reason === 'node_removed' ? ' The container may still run.' : ''
   const message = `Job ${spec.name} failed${tries}: ${howItEnded(job)}.${warning}`
   return { ...common, type: 'job.failed', severity: 'error', reason, message }

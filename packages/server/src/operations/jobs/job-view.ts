@@ -25,7 +25,8 @@ function statusOf(store: Pick<Store, 'get'>, tenant: TenantId, job: StoredJob): 
 }
 
 const WAITING: { readonly [reason: string]: string } = {
-  image_unresolved: 'The registry has not answered yet, so the image is not resolved. It is asked again.',
+  image_unresolved:
+    'The image is not resolved yet: its registry does not answer or does not have it. The registry is asked again, for the timeout or 15 minutes after the creation of the job; then the job fails.',
   stopping: 'The container of the previous attempt is being removed; the next attempt starts after that.',
   cancelling: 'The job was cancelled, and its container is being stopped.',
   timed_out: 'The timeout has ended, and the container is being stopped.',
@@ -36,6 +37,8 @@ const WAITING: { readonly [reason: string]: string } = {
 }
 
 const ENDS: { readonly [reason: string]: string } = {
+  image_unresolved:
+    'The registry did not resolve the image in time. Check that the registry is reachable and has the image, then create the job again.',
   oom_killed: 'The container needed more memory than it may use; raise limits.memoryBytes.',
   timed_out: 'The attempt took longer than its timeout.',
   node_removed:

@@ -67,6 +67,7 @@ export function decideJob(
     spec: before?.spec ?? ENDED_SPEC,
     assignments,
     factsOf,
+    createdAt: Date.parse(before?.createdAt ?? ''),
     isResolved: typeof before?.digest === 'string',
     now: clock.now(),
   })

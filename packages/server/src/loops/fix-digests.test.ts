@@ -1,0 +1,61 @@
+import { createMemoryKeyspace } from '@holdfast/simulation/memory/keyspace'
+import { clock, openOver, putTenant, write } from '@holdfast/simulation/memory/store-over-memory.fixture'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Broker } from '../ports/broker.ts'
+import { aDeployment, aJob, someTenant } from '../store/records.fixture.ts'
+import { deployments, events, jobs } from '../store/records.ts'
+import { inTenant } from '../store/transaction.ts'
+import { startDigestFixing } from './fix-digests.ts'
+
+type Answer = Awaited<ReturnType<Broker['checkImage']>>
+
+/** A job and a deployment without a digest, and a registry with one answer. */
+async function world(answer: Answer) {
+  const store = await openOver(createMemoryKeyspace())
+  const tenant = someTenant()
+  await write(store, (transaction) => {
+    putTenant(transaction, tenant)
+    transaction.put(inTenant(tenant, jobs, aJob().id), aJob({}, { digest: null }))
+    transaction.put(inTenant(tenant, deployments, 'web'), aDeployment('web'))
+  })
+  await store.fresh()
+  const fixing = startDigestFixing(
+    {
+      ...{ store, clock, broker: { checkImage: async () => answer }, random: () => 0 },
+      leadership: { owns: () => true, fenced: (_tenant, decide) => store.transact(decide) },
+      onError: (error) => {
+        throw error
+      },
+    },
+    { retryMs: 1, checkMs: 5 },
+  )
+  onTestFinished(async () => {
+    await fixing.stop()
+    store.close()
+  })
+  const messages = async () => {
+    const keys = store.keysOf(events, tenant).map(({ key }) => key)
+    return (await store.read(events, keys)).map((each) => each?.message).sort()
+  }
+  return { store, tenant, messages }
+}
+
+test('a resolved digest raises the revision of a job and keeps that of a deployment', async () => {
+  const digest = `sha256:${'e'.repeat(64)}`
+  const { store, tenant } = await world({ kind: 'exists', digest } as Answer)
+  const read = () => [
+    store.get(inTenant(tenant, jobs, aJob().id))?.record,
+    store.get(inTenant(tenant, deployments, 'web'))?.record,
+  ]
+  await expect.poll(() => read().map((each) => each?.digest), { timeout: 15_000 }).toEqual([digest, digest])
+  expect(read().map((each) => each?.revision)).toEqual([2, 1])
+})
+
+test('the event about a missing image names the remedies of a job and of a deployment', async () => {
+  const { messages } = await world({ kind: 'absent' } as Answer)
+  await expect.poll(async () => (await messages()).length, { timeout: 15_000 }).toBe(2)
+  expect(await messages()).toEqual([
+    'The registry has no image registry.example.com:443/migrate:1. Job migrate waits until it is pushed, and fails if that takes too long. Cancel it if the image is wrong.',
+    'The registry has no image registry.example/app:1.0. Deployment web waits until it is pushed or the deployment uses another image.',
+  ])
+})
