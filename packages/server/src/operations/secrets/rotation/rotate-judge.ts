@@ -2,21 +2,11 @@
 // (docs/design/secrets.md#rotation).
 
 import type { Json, Rejection } from '@holdfast/contract'
-import {
-  blockers,
-  checkQuotas,
-  credentialPath,
-  nextSteps,
-  type RotationTurn,
-  reject,
-  turnRotation,
-} from '@holdfast/core'
+import { blockers, credentialPath, nextSteps, type RotationTurn, reject, turnRotation } from '@holdfast/core'
 import { credentials, type StoredCredential, type StoredDeployment } from '../../../store/records.ts'
 import { inTenant, type Transaction } from '../../../store/transaction.ts'
 import { done, type Outcome, refused } from '../../caller.ts'
 import { findToChange } from '../../deployments/read/find-deployment.ts'
-import { gatherBytes } from '../../deployments/write/gather-facts.ts'
-import { identifySpec } from '../../deployments/write/store-deployment.ts'
 import { judgeSecretWrite } from '../judge-secret-write.ts'
 import { newCredential } from '../versions/claim-credentials.ts'
 import { keysOf, type StagedMaterial } from '../versions/stage-material.ts'
@@ -48,8 +38,8 @@ export function judgeRotation(
   transaction: Transaction,
   request: RotateRequest,
 ): Outcome<JudgedRotation> {
-  const { caller, body, staged } = request
-  const found = findToChange(deps.store, transaction, caller, request.path)
+  const { body, staged } = request
+  const found = findToChange(deps.store, transaction, request.caller, request.path)
   if (!found.ok) return found
   const stored = found.value
   const misnamed = checkSecret(stored, request)
@@ -65,8 +55,9 @@ export function judgeRotation(
   if (turns.length === 0 || unfit || turns.some(({ turn }) => turn.kind === 'refused'))
     return refused(transitionInvalid(body.step, targets, unfit))
   if (!turns.every(isTurned)) return refused(reject('secret_write_empty', 'values', undefined))
-  const full = [...checkMaterial(deps, request, turns), ...checkRoom(deps, caller.tenant, step, stored)]
-  return full.length > 0 ? refused(...full) : done({ step, stored, turns, staged })
+  // No step adds bytes to a spec, so a full byte quota rejects none, as it rejects no update that adds no bytes.
+  const faults = checkMaterial(deps, request, turns)
+  return faults.length > 0 ? refused(...faults) : done({ step, stored, turns, staged })
 }
 
 /** The number of a credential's next version, if no other write comes first. */
@@ -113,16 +104,6 @@ function checkMaterial(
   const keys = keysOf({ namespace, label, ...material })
   const write = { caller, namespace, label, sent: { keys, bytes: 0 }, patch: false }
   return judgeSecretWrite(deps, write, credential, []).faults
-}
-
-/** Checks the byte quota, which the new revision of a cutover uses. An abort is never rejected because of the quota. */
-function checkRoom(
-  deps: RotateDeps,
-  tenant: RotateRequest['caller']['tenant'],
-  step: string,
-  { spec }: StoredDeployment,
-): Rejection[] {
-  return step === 'cutover' ? checkQuotas([gatherBytes(deps, tenant, identifySpec(spec).bytes)]) : []
 }
 
 const NAMED = 10
