@@ -1,12 +1,6 @@
 // The scaling policy that a write of a deployment stores: that of the backup if it restores one, otherwise the stored one.
 
-import {
-  type DeploymentSpec,
-  decode,
-  type JsonObject,
-  scalingPolicyShape,
-  type Warning,
-} from '@holdfast/contract'
+import type { DeploymentSpec, JsonObject, Warning } from '@holdfast/contract'
 import { checkScaling, checkScalingFacts, scalingAfterUpdate } from '@holdfast/core'
 import { timestamp } from '../../ports/clock.ts'
 import { SCALING_FORM } from '../../store/records/collection.ts'
@@ -38,12 +32,10 @@ function restoredScaling(
   if (policy === undefined) return done(undefined)
   const checked = checkScaling(policy, undefined, admission)
   const faults = checked.ok ? checkScalingFacts(checked.value.policy, spec) : checked.rejections
-  if (faults.length > 0)
+  if (!checked.ok || faults.length > 0)
     return refused(...faults.map((fault) => ({ ...fault, field: `scalingPolicy.${fault.field}` })))
-  const sent = decode(scalingPolicyShape, policy)
-  return done(
-    nextScaling({ spec, ...(before?.scaling && { scaling: before.scaling }) }, sent, timestamp(clock)),
-  )
+  const stored = { spec, ...(before?.scaling && { scaling: before.scaling }) }
+  return done(nextScaling(stored, checked.value.policy, timestamp(clock)))
 }
 
 /** The members of a deployment's record that hold its policy; none without one. */
