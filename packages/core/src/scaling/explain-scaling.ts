@@ -11,7 +11,8 @@ const WORDS = { cpu: 'CPU', memory: 'memory' } as const
 export const replicaCount = (count: number): string => `${count} ${count === 1 ? 'replica' : 'replicas'}`
 
 const TEXTS: { readonly [reason in ScalingReason]: Text } = {
-  scale_up: (_policy, _facts, { desired }) => `${replicaCount(desired)} are desired from the next round on.`,
+  scale_up: (_policy, _facts, { desired }) =>
+    `${replicaCount(desired)} ${desired === 1 ? 'is' : 'are'} desired from the next round on.`,
   scale_down: (_policy, _facts, { desired }) =>
     `${replicaCount(desired)} ${desired === 1 ? 'is' : 'are'} desired from the next round on.`,
   steady: () => 'The number of replicas stays.',
@@ -25,7 +26,7 @@ const TEXTS: { readonly [reason in ScalingReason]: Text } = {
   no_request: ({ metric }) =>
     `The number stays, because the deployment requests no ${WORDS[metric]}. Set resources.${metric === 'cpu' ? 'cpuMillis' : 'memoryBytes'}, or choose another metric.`,
   unplaced: () =>
-    'No replica is added, because a desired one has no node yet. `holdfast why` shows what keeps it from the nodes.',
+    'No replica is added, because a desired one has no node yet. `holdfast why` shows the reasons for every node.',
   quota: () =>
     "No replica is added, because the tenant's quota of containers is reached. Raise the quota, or stop other containers.",
   rollout: () => 'The number stays until the rollout and its watch window are over.',
