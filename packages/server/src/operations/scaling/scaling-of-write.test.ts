@@ -5,7 +5,12 @@ import { scalingOfWrite } from './scaling-of-write.ts'
 
 const POLICY = { min: 1, max: 3, metric: 'cpu', targetPercent: 50 }
 const restore = (scalingPolicy: typeof POLICY) =>
-  scalingOfWrite({ admission: { limits: DEFAULT_LIMITS }, clock: { now: () => 0 } }, aSpec('web'), undefined, { scalingPolicy })
+  scalingOfWrite(
+    { admission: { limits: DEFAULT_LIMITS }, clock: { now: () => 0 } },
+    aSpec('web'),
+    undefined,
+    { scalingPolicy },
+  )
 
 test('a restored policy gets the default of a field that its backup lacks', () => {
   expect(restore(POLICY)).toMatchObject({
