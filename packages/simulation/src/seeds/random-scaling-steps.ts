@@ -9,7 +9,7 @@ import { healedAt, newBuilder, type ScriptBuilder, troubleNode, troubleServer } 
 
 const TENANT = 't1'
 const NAMES = ['web', 'api'] as const
-/** What each replica requests, and the target in percent of it. */
+/** The request of each replica, and the targets in percent of it. */
 const REQUEST = 200
 const TARGETS = [40, 50, 80] as const
 const LEAST_TURNS = 8

@@ -27,7 +27,10 @@ export const scalingReference: Invariant = {
       // The steps of this moment end the calm that is noted afterwards.
       for (const { tenant, stored, scaling, from, to } of scalingSteps(moment)) {
         if (steady.lastedMs(stored.uid, moment.now) >= CALM_MS)
-          yield { subject: stored.spec.name, message: `was scaled from ${from} to ${to} within the tolerance` }
+          yield {
+            subject: stored.spec.name,
+            message: `was scaled from ${from} to ${to} within the tolerance`,
+          }
         if (calm.lastedMs(stored.uid, moment.now) < CALM_MS) continue
         const wanted = reference(moment, tenant, { ...stored, scaling: { ...scaling, desired: from } })
         const isToward = to > from ? to <= wanted : to >= wanted && wanted < from
