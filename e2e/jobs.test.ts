@@ -69,6 +69,8 @@ interface JobStatus {
   readonly exitCode: number | null
   readonly attempts: number
   readonly startedAt: string | null
+  readonly finishedAt: string | null
+  readonly nodeName: string | null
 }
 
 /** The status of a job; undefined while no server answers. */
@@ -213,7 +215,7 @@ async function checkEnd(number: number, id: string): Promise<void> {
   const recorded = Object.values(Object(listed.body['items'])).map(Object)
   const about = `job ${number}: ${JSON.stringify(status)}; events: ${JSON.stringify(recorded)}`
   expect(status?.phase, about).toBe(kind.phase)
-  const unknown = isDisturbed(id) ? [UNKNOWN_EXIT] : []
+  const unknown = isDisturbed(status) ? [UNKNOWN_EXIT] : []
   if (kind.exitCode !== undefined) expect([kind.exitCode, ...unknown], about).toContain(status?.exitCode)
   if (kind.attempts !== undefined) expect(status?.attempts, about).toBe(kind.attempts)
   expect(status?.attempts ?? 0, about).toBeLessThanOrEqual(Number(Object(kind.spec).retries ?? 0) + 1)
@@ -225,13 +227,12 @@ async function checkEnd(number: number, id: string): Promise<void> {
 }
 
 /** Whether the engine of the job's node was away while its last container ran. */
-function isDisturbed(id: string): boolean {
-  const ofJob = events.all().filter(({ owner }) => owner === `job/${id}`)
-  const start = ofJob.findLast(({ action }) => action === 'start')
-  if (start === undefined) return true
-  const end = ofJob.find(({ action, containerId }) => action === 'die' && containerId === start.containerId)
-  const [startMs, endMs] = [start.timeNano / 1e6, (end?.timeNano ?? Number.POSITIVE_INFINITY) / 1e6]
-  return outages.some(({ node, fromMs, toMs }) => node === start.node && fromMs <= endMs && toMs >= startMs)
+function isDisturbed(status: JobStatus | undefined): boolean {
+  if (status?.startedAt == null) return true
+  const [startMs, endMs] = [Date.parse(status.startedAt), Date.parse(status.finishedAt ?? '')]
+  return outages.some(
+    ({ node, fromMs, toMs }) => node === status.nodeName && fromMs <= endMs && toMs >= startMs,
+  )
 }
 
 /** Every log can be read, and is complete unless the engine was away. */
@@ -250,7 +251,7 @@ async function checkLog(number: number, id: string): Promise<boolean> {
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line).text)
-  if (isDisturbed(id)) return false
+  if (isDisturbed(await statusOf(id))) return false
   const about = `the log of job ${number}: ${text}`
   expect(lines[0], about).toBe(`begin ${number}`)
   expect(lines.includes('end'), about).toBe(kindOf(number).isWhole)
