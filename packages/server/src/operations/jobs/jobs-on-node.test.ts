@@ -9,7 +9,7 @@ const TENANT = asTenantId('00000000-0000-4000-8000-000000000001')
 const NODE = asNodeId('node_01JCPZ0000000000000000000A')
 const runs = { current: asAssignmentId('rep_1'), nodeId: NODE, deadlineAt: 'T' }
 
-/** What a drained node waits for that has the given jobs. */
+/** The reasons why a drained node with the given jobs waits. */
 async function blockers(found: readonly StoredJob[], draining = true) {
   const node = { id: NODE, name: 'n1', draining, schedulable: !draining }
   const records = new Map<unknown, readonly object[]>([
