@@ -21,16 +21,4 @@ export const SCALING_BUGS: readonly Bug[] = [
     seenBy: ['scaling-holds'],
     inScaling: true,
   },
-  {
-    name: 'a scaling policy has no tolerance',
-    edits: [
-      core(
-        'scaling/decide-scaling.ts',
-        'if (TOLERANCE_DIVISOR * Math.abs(used - target) <= target) return',
-        'if (TOLERANCE_DIVISOR * Math.abs(used - target) <= 0) return',
-      ),
-    ],
-    seenBy: ['scaling-reference', 'scaling-settled'],
-    inScaling: true,
-  },
 ]
