@@ -5,6 +5,7 @@ export { abortCanary, isActiveCanary } from './canary/advance-canary.ts'
 export { canaryText } from './canary/canary-text.ts'
 export {
   CANARY_DEFAULTS,
+  type CanaryStart,
   checkCanaryPromotion,
   checkCanaryReplicas,
   checkCanaryRuns,

@@ -40,6 +40,13 @@ describe('a canary advances', () => {
     ['finds no node in time', {}, { waits: 'unschedulable' }, 300, 'aborted since 300: unschedulable'],
     ['gets no image in time', {}, { waits: 'image_unresolved' }, 300, 'aborted since 300: image_unresolved'],
     ['is not overdue while a dependency is not ready', {}, { gated: true }, 900, 'progressing since 0'],
+    [
+      'is not overdue when the dependency is ready at last',
+      { reason: 'dependency_unhealthy' },
+      {},
+      900,
+      'progressing since 900',
+    ],
     ['is not overdue for a new controller', {}, { graceUntil: at(400) }, 399, 'progressing since 0'],
     ['is overdue after that', {}, { graceUntil: at(400) }, 400, 'aborted since 400: progress_deadline'],
     ['is still observed', { phase: 'observing' }, { ready: 2 }, 59, 'observing since 0'],

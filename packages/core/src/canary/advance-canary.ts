@@ -2,6 +2,7 @@
 // canary. A pure function of the stored state, the observations and the time. See docs/design/canaries.md#phases
 
 import { type CanaryFailure, type CanaryProgress, durationMs } from '@holdfast/contract'
+import { DEPENDENCY_UNHEALTHY } from '../rollout/derive-status.ts'
 
 /** A failure of a replica, without the time at which it was found. */
 export type FoundCanaryFailure = Omit<CanaryFailure, 'at'>
@@ -39,13 +40,20 @@ export function advanceCanary<T extends CanaryProgress>(before: T, facts: Canary
   }
 }
 
-function advanceProgress<T extends CanaryProgress>(state: T, facts: CanaryFacts, now: number): T {
+function advanceProgress<T extends CanaryProgress>(before: T, facts: CanaryFacts, now: number): T {
+  const state = afterGate(before, facts, now)
   if (facts.ready >= state.replicas) return inPhase(state, 'observing', now)
   if (!facts.gated && now >= deadlineOf(state, facts)) {
     const reason = facts.waits === '' ? 'progress_deadline' : facts.waits
     return abortCanary(state, reason, now, { replica: facts.unready, reason })
   }
   return state.reason === facts.waits ? state : { ...state, reason: facts.waits }
+}
+
+/** The time at the gate of a dependency does not count towards the deadline, so it starts again when the gate opens. */
+function afterGate<T extends CanaryProgress>(state: T, { gated }: CanaryFacts, now: number): T {
+  if (gated || state.reason !== DEPENDENCY_UNHEALTHY) return state
+  return { ...state, since: new Date(now).toISOString() }
 }
 
 /** The canary after its end. `failure` is absent if no replica failed. */

@@ -42,7 +42,7 @@ const summary = (found: readonly { readonly code: string; readonly field: string
   found.map(({ code, field }) => `${code} at ${field}`).join(', ')
 
 describe('starting a canary', () => {
-  const start = { replicas: 1, own: 3, running: undefined, isRollingOut: false, specs: [spec(), spec()] }
+  const start = { replicas: 1, own: 3, running: undefined, rollout: 'none' as const, specs: [spec(), spec()] }
   test.each<[string, Partial<Parameters<typeof checkCanaryStart>[0]>, string]>([
     ['is possible', {}, ''],
     ['is possible with as many replicas as the deployment has', { replicas: 3 }, ''],
@@ -51,7 +51,8 @@ describe('starting a canary', () => {
     ['waits for one that starts', { running: canary('progressing') }, 'canary_state_invalid at canary'],
     ['waits for one that is observed', { running: canary('observing') }, 'canary_state_invalid at canary'],
     ['waits for one that is ready', { running: canary('ready') }, 'canary_state_invalid at canary'],
-    ['waits for a rollout', { isRollingOut: true }, 'canary_state_invalid at canary'],
+    ['waits for a rollout', { rollout: 'under_way' }, 'canary_state_invalid at canary'],
+    ['waits for a revision that runs', { rollout: 'failed' }, 'canary_state_invalid at canary'],
     ['needs a deployment that runs', { own: 0 }, 'canary_state_invalid at canary'],
     ['is impossible with a writer', { specs: [mount({}), mount({})] }, 'canary_state_invalid at canary'],
     [
@@ -68,7 +69,7 @@ describe('starting a canary', () => {
     ['is possible with memory', { specs: [spec(), mount({ type: 'tmpfs' })] }, ''],
     [
       'lists every reason',
-      { replicas: 4, isRollingOut: true },
+      { replicas: 4, rollout: 'under_way' },
       'field_type_invalid at replicas, canary_state_invalid at canary',
     ],
   ])('%s', (_name, over, expected) => {

@@ -38,14 +38,19 @@ export interface CanaryStart {
   readonly own: number
   /** The canary in the record of the deployment. */
   readonly running: CanaryProgress | undefined
-  /** Whether a rollout of the deployment has not ended, its watch window included. */
-  readonly isRollingOut: boolean
+  /** The last rollout of the deployment: one that has not ended, its watch window included, or that failed. */
+  readonly rollout: 'none' | 'under_way' | 'failed'
   /** The spec of the deployment, and the same with the change. */
   readonly specs: readonly DeploymentSpec[]
 }
 
+const WAITS = {
+  under_way: { accepted: 'start, after the rollout', reason: 'the deployment is being rolled out' },
+  failed: { accepted: 'start, after a revision that runs', reason: 'its last update failed' },
+}
+
 /** All reasons against a new canary. */
-export function checkCanaryStart({ replicas, own, running, isRollingOut, specs }: CanaryStart): Rejection[] {
+export function checkCanaryStart({ replicas, own, running, rollout, specs }: CanaryStart): Rejection[] {
   const rejections: Rejection[] = []
   if (own === 0) return [invalid('none', 'none', 'the deployment is stopped')]
   if (replicas > own) {
@@ -54,8 +59,8 @@ export function checkCanaryStart({ replicas, own, running, isRollingOut, specs }
   }
   if (running !== undefined && isActiveCanary(running))
     rejections.push(invalid(running.phase, 'promote, abort', 'a canary runs already'))
-  else if (isRollingOut)
-    rejections.push(invalid('none', 'start, after the rollout', 'the deployment is being rolled out'))
+  else if (rollout !== 'none')
+    rejections.push(invalid('none', WAITS[rollout].accepted, WAITS[rollout].reason))
   if (specs.some(isStateful))
     rejections.push(
       invalid(

@@ -173,4 +173,15 @@ describe('planPins and labels', () => {
       planPins({ ...nothing, entries: [entry('constructor')], before: [entry('constructor')] }).pins,
     ).toEqual({})
   })
+
+  const credential = { namespace: 'deployments', newest: 3, initial: 1 }
+  test.each([
+    ['its own version', { db: 2 }, { db: 2 }],
+    ['the initial version, although it has a newer one', {}, {}],
+    ['the initial version with a pin, if the canary had that pin', { db: 1 }, { db: 1 }],
+  ])('promotes a canary with %s', (_about, tried, expected) => {
+    const entries = [entry('db')]
+    const credentials = new Map([['db', credential]])
+    expect(planPins({ ...nothing, entries, before: entries, credentials, tried }).pins).toEqual(expected)
+  })
 })

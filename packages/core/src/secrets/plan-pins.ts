@@ -30,6 +30,8 @@ export interface PinQuestion {
   readonly credentials: ReadonlyMap<string, CredentialFact>
   /** Maps a label to the version of its credential that the current request creates. */
   readonly staged: ReadonlyMap<string, number>
+  /** The pins of the canary that is promoted: its containers were tried with these versions, so newer ones are not used. */
+  readonly tried?: Pins
 }
 
 export interface PinPlan {
@@ -45,18 +47,22 @@ export function planPins(question: PinQuestion): PinPlan {
   const planned: { [label: string]: number } = {}
   const alterations: Alteration[] = []
   for (const [label, index] of firstPlaces(entries)) {
-    const pin = Object.hasOwn(pins, label) ? pins[label] : undefined
+    const [pin, tried] = [pins, question.tried ?? {}].map((each) => ownPin(each, label))
     const { newest = null, initial = null } = credentials.get(label) ?? {}
     const used = referenced.has(label) ? (pin ?? initial) : null
     const staged = question.staged.get(label)
-    const next = anchored.has(label) ? (used ?? staged ?? newest) : (staged ?? newer(used, newest))
+    const chosen = anchored.has(label) ? (used ?? staged ?? newest) : (staged ?? newer(used, newest))
+    const next = question.tried === undefined ? chosen : (tried ?? initial)
     // The initial version needs no pin. Adding a pin would change the template and recreate containers needlessly.
-    const isImplied = pin === undefined && staged === undefined && next === initial
+    const isImplied = (tried ?? pin) === undefined && staged === undefined && next === initial
     if (next !== null && !isImplied) planned[label] = next
     if (next !== null && !isImplied && next !== used) alterations.push(pinned(index, used, next))
   }
   return { pins: planned, alterations }
 }
+
+const ownPin = (pins: Pins, label: string): number | undefined =>
+  Object.hasOwn(pins, label) ? pins[label] : undefined
 
 const labelOf = ({ vault_path }: SecretEntry): string => credentialPath(vault_path).label
 

@@ -10,12 +10,23 @@ import {
   type Rejection,
   type Warning,
 } from '@holdfast/contract'
-import { checkCanaryPromotion, checkCanaryStart, desiredReplicas, reject } from '@holdfast/core'
+import {
+  type CanaryStart,
+  checkCanaryPromotion,
+  checkCanaryStart,
+  desiredReplicas,
+  reject,
+} from '@holdfast/core'
 import { timestamp } from '../../../ports/clock.ts'
 import { demandForm } from '../../../store/demand-form.ts'
 import { FIRST_FORMAT, formatAddress } from '../../../store/format.ts'
 import { CANARY_FORM } from '../../../store/records/collection.ts'
-import { deployments, type StoredCanary, type StoredDeployment } from '../../../store/records.ts'
+import {
+  deployments,
+  type StoredCanary,
+  type StoredDeployment,
+  type StoredPlacement,
+} from '../../../store/records.ts'
 import { inTenant, placementAt, type Transaction } from '../../../store/transaction.ts'
 import { type Caller, type Refused, refused } from '../../caller.ts'
 import type { Kept } from '../../idempotency.ts'
@@ -76,20 +87,30 @@ export function inChange<T extends Pick<Rejection, 'field'> & { readonly code: s
   return isOfChange ? { ...named, field: `change.${named.field}` } : named
 }
 
+/** A revision that the controller has not seen yet is a rollout that has not begun. */
+function rolloutOf(
+  { revision }: StoredDeployment,
+  placement: StoredPlacement | undefined,
+): CanaryStart['rollout'] {
+  const { rollout } = placement ?? {}
+  if (placement?.revision !== revision || rollout?.state === 'progressing') return 'under_way'
+  return rollout === undefined ? 'none' : 'failed'
+}
+
 /** Checks whether the deployment can have a canary now. */
 export function judgeCanary(
   transaction: Transaction,
   { tenant }: Caller,
   stored: StoredDeployment,
   next: StoredDeployment,
-  { replicas }: CanaryRequest,
+  { replicas }: Pick<CanaryRequest, 'replicas'>,
 ): Rejection[] {
   const placement = transaction.get(placementAt(tenant, ownerOf('deployment', stored.uid)))
   return checkCanaryStart({
     replicas,
     own: desiredReplicas(stored),
     running: stored.canary,
-    isRollingOut: placement === undefined || placement.rollout !== undefined,
+    rollout: rolloutOf(stored, placement),
     specs: [stored.spec, next.spec],
   })
 }

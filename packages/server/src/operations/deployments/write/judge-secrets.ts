@@ -80,6 +80,8 @@ export interface SecretsQuestion {
   readonly material: readonly SentMaterial[]
   /** The secrets of a backup that the write restores. */
   readonly restored?: RestoredPins
+  /** The pins of the canary that is promoted. */
+  readonly tried?: Pins
   /** The workload that refers to the secrets; absent: the deployment of the spec. */
   readonly consumer?: Consumer
 }
@@ -93,7 +95,7 @@ export function gatherSecrets(
   { store, clock }: Pick<DeploymentDeps, 'store' | 'clock'>,
   transaction: Transaction,
   tenant: TenantId,
-  { spec, before, material, restored = NO_PINS, consumer }: SecretsQuestion,
+  { spec, before, material, restored = NO_PINS, tried, consumer }: SecretsQuestion,
   { staged, slots }: StagingState,
 ): SecretsOfWrite {
   const found = gatherCredentials(transaction, tenant, spec)
@@ -109,6 +111,7 @@ export function gatherSecrets(
     pins: kept.pins,
     credentials: facts,
     staged: new Map(staged.map(({ label, version }) => [label, version])),
+    ...defined({ tried }),
   })
   const slotOf = new Map(
     choice.kind === 'free' ? first.map(({ label }, at) => [label, choice.slots[at]] as const) : [],

@@ -14,6 +14,7 @@ import {
 } from '@holdfast/core'
 import { timestamp } from '../../../ports/clock.ts'
 import { declassify } from '../../../ports/taint.ts'
+import { canaryPins } from '../../../scheduling/canary-target.ts'
 import { deployments, type StoredDeployment, type StoredScaling } from '../../../store/records.ts'
 import type { TransactionDecision } from '../../../store/store.ts'
 import { inTenant, type Transaction } from '../../../store/transaction.ts'
@@ -277,11 +278,12 @@ function judgeUpdate(
     stored,
   )
   const { spec, material } = normalised
-  const question = { spec, material, before: stored, ...defined({ restored: rollback?.backup }) }
+  const tried = promotion && stored.canary && canaryPins(stored, stored.canary)
+  const question = { spec, material, before: stored, ...defined({ restored: rollback?.backup, tried }) }
   const secrets = gatherSecrets(deps, transaction, caller.tenant, question, staging)
   // New secret values for a secret anchored to a volume change no pin, but a new revision must still list their version.
   const always = rollback !== undefined || promotion !== undefined || secrets.needed.length > 0
-  const pins = promotion === undefined ? secrets.pins : { ...secrets.pins, ...stored.canary?.pins }
+  const { pins } = secrets
   // A write that adds no bytes passes a full quota: a tenant can always stop a deployment or make its spec smaller.
   const isLarger = options.canary !== undefined || identity.bytes > identifySpec(stored.spec).bytes
   const policy = scalingOfWrite(deps, spec, stored, rollback?.backup)
