@@ -338,7 +338,7 @@ test('the server stops while readers are connected, and closes each stream clean
   const areRead = (): boolean => accepted.filter(({ bytesRead }) => bytesRead > 0).length === 2
   await waitUntil(areRead, { what: 'the server has read both beginnings' })
   const began = performance.now()
-  const stopped = own.stop()
+  const stopped = own.server.close()
   late.socket.write('\r\n')
   await stopped
   expect(performance.now() - began).toBeLessThan(20_000)

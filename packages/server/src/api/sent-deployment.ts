@@ -2,7 +2,9 @@
 // reports missing fields itself, with their own codes.
 
 import {
+  canaryTexts,
   deploymentBodyShape,
+  field,
   jobBodyShape,
   newCanaryShape,
   object,
@@ -34,4 +36,7 @@ export const newJobShape = sentFields(jobBodyShape.fields, REQUIRED_ON_CREATE)
 export const deploymentChangeShape = sentFields(deploymentBodyShape.fields, new Set())
 
 /** The body of a new canary. Its change is described like that of an update. */
-export const sentCanaryShape = object({ ...newCanaryShape.fields, change: deploymentChangeShape })
+export const sentCanaryShape = object({
+  ...newCanaryShape.fields,
+  change: field(canaryTexts.change, deploymentChangeShape),
+})
