@@ -1,8 +1,9 @@
 // Chooses a node for each replica that a rollout plan has to create, as long as nodes accept replicas.
 
+import type { ReplicaFacts } from '../rollout/desired-replicas.ts'
 import type { RolloutPlan } from '../rollout/plan-rollout.ts'
 import type { Placing } from '../scheduling/index.ts'
-import { DISPLACED_AT_ONCE, type Displacement } from './find-displaced.ts'
+import { DISPLACED_AT_ONCE } from './find-displaced.ts'
 import { placeIgnoringOutgoing } from './ignore-outgoing.ts'
 import type { DeploymentRecord, PlacementSnapshot } from './snapshot.ts'
 import { stopForSelfAntiAffinity } from './stop-for-self-anti-affinity.ts'
@@ -13,10 +14,10 @@ import { stopForSelfAntiAffinity } from './stop-for-self-anti-affinity.ts'
  */
 const NODES_AT_ONCE = 100
 /**
- * The most nodes that one plan chooses if replicas are displaced. For a displaced replica the commit also compares the
- * node that the replica leaves.
+ * The most nodes that one plan chooses while replicas leave their nodes. The commit also compares the nodes that they
+ * leave.
  */
-const NODES_AT_ONCE_IF_DISPLACED = (NODES_AT_ONCE - DISPLACED_AT_ONCE) / 2
+const NODES_AT_ONCE_IF_LEAVING = (NODES_AT_ONCE - DISPLACED_AT_ONCE) / 2
 
 const NOTHING_PLACED: Placing = { placed: [], unplaced: 0, candidates: [], explanation: undefined, cures: [] }
 
@@ -31,9 +32,10 @@ export function chooseNodes(
   snapshot: PlacementSnapshot,
   deployment: DeploymentRecord,
   plan: RolloutPlan,
-  { dispositions }: Pick<Displacement, 'dispositions'>,
+  { dispositionOf }: Pick<ReplicaFacts, 'dispositionOf'>,
 ): ChosenNodes {
-  const most = dispositions.size === 0 ? NODES_AT_ONCE : NODES_AT_ONCE_IF_DISPLACED
+  const isLeaving = plan.kept.some(({ nodeId }) => dispositionOf(nodeId) !== 'staying')
+  const most = isLeaving ? NODES_AT_ONCE_IF_LEAVING : NODES_AT_ONCE
   const placing = placeMissing(snapshot, plan, most)
   const stopping = stopForSelfAntiAffinity(snapshot, deployment, plan, placing)
   return { plan: stopping, placing: stopping === plan ? placing : placeMissing(snapshot, stopping, most) }

@@ -55,5 +55,5 @@ export function observationsToCompare(
   const compared = kept.filter(
     ({ nodeId, replica }) => numbers.has(replica) && hasValidReports(dispositionOf(nodeId)),
   )
-  return compared.slice(0, COMPARED_AT_ONCE - nodeIds.size).map(({ id }) => id)
+  return compared.slice(0, Math.max(0, COMPARED_AT_ONCE - nodeIds.size)).map(({ id }) => id)
 }

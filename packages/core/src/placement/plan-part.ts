@@ -50,7 +50,7 @@ export function planPart(
     plan: rollout,
     placing,
     nowhere,
-  } = chooseReplicas(aimedAt(snapshot, planned), deployment, facts, planned, displacement, others.beside)
+  } = chooseReplicas(aimedAt(snapshot, planned), deployment, facts, planned, others.beside)
   const added = newAssignments(snapshot, deployment, others, { rollout, placing }, now)
   const withoutLost = removeReplacedLost(rollout.kept, added, facts)
   const kept = leaveForbidden(withoutLost, added, whereabouts(snapshot, deployment, displacement, now))
@@ -92,7 +92,6 @@ function chooseReplicas(
   deployment: DeploymentRecord,
   facts: ReplicaFacts,
   planned: RolloutPlan,
-  displacement: Displacement,
   beside: readonly Assignment[],
 ): ChosenNodes & { readonly nowhere: Placing | undefined } {
   const { scheduling, workload, counted, placement } = snapshot
@@ -104,7 +103,7 @@ function chooseReplicas(
     const assignments = placement?.assignments ?? []
     const question = { scheduling, workload, facts, assignments, count: desiredReplicas(deployment) }
     const { plan, nowhere } = keepServing(question, planned)
-    return { ...chooseNodes(snapshot, deployment, plan, displacement), nowhere }
+    return { ...chooseNodes(snapshot, deployment, plan, facts), nowhere }
   })
 }
 

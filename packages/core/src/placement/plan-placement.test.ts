@@ -7,6 +7,7 @@ import { aNode, nodeIdOf } from '../scheduling/scheduling.fixture.ts'
 import {
   anExample,
   aPlacement,
+  aSpec,
   assigned,
   type ExampleTenant,
   NEW,
@@ -150,6 +151,21 @@ describe('a placement plan', () => {
     })
     expect(shown(replaced.kept)).toEqual(['1 on node-1 removed', '1 on node-2 running'])
     expect(replaced.observationsToCompare).toEqual(['rep_1', 'rep_new'])
+  })
+
+  test.each(['failed'] as const)('compares few enough nodes if 80 replicas are on %s nodes', (each) => {
+    const count = 80
+    const former = Array.from({ length: count }, (_, index) => index + 1)
+    const plan = planOf({
+      nodes: [...former.map(() => ({ schedulable: false })), ...former.map(() => ({}))],
+      dispositions: Object.fromEntries(former.map((node) => [node, each])),
+      placement: aPlacement(former.map((node) => assigned(node, node))),
+      spec: { replicas: count, update: { ...aSpec().update, parallelism: count } },
+      limit: 2 * count,
+    })
+    expect(plan.added.length).toBeGreaterThan(25)
+    expect(plan.nodesToCompare.size).toBe(2 * plan.added.length)
+    expect(plan.nodesToCompare.size + plan.observationsToCompare.length).toBeLessThanOrEqual(110)
   })
 
   test('explains a refusal with every node, and names the changes that are worth a retry', () => {
