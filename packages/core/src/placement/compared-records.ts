@@ -17,7 +17,7 @@ const COMPARED_AT_ONCE = 110
 
 /**
  * The nodes that the plan chooses, and the nodes whose state makes a replica move. Such a state may change before the
- * commit: the release of a node is withdrawn, a lost node returns, or a label is restored.
+ * commit: a drain is cancelled, the release of a node is withdrawn, a lost node returns, or a label is restored.
  */
 export function nodesToCompare({ dispositionOf }: ReplicaFacts, planned: Planned): Set<NodeId> {
   const { rollout, kept, added, before, deployment, displacement } = planned
@@ -34,8 +34,15 @@ export function nodesToCompare({ dispositionOf }: ReplicaFacts, planned: Planned
   const displaced = kept.filter(
     ({ nodeId, replica }) => numbers.has(replica) && displacement.refusals.has(nodeId),
   )
-  return new Set([...added, ...absent, ...moved, ...displaced].map(({ nodeId }) => nodeId))
+  const drained = kept.filter(
+    (each) => dispositionOf(each.nodeId) === 'leaving' && added.some((one) => isSuccessor(one, each)),
+  )
+  return new Set([...added, ...absent, ...moved, ...displaced, ...drained].map(({ nodeId }) => nodeId))
 }
+
+/** A running replica gets a successor with the same template only because of the state of its node. */
+const isSuccessor = (added: Assignment, { replica, templateHash, desired }: Assignment): boolean =>
+  desired === 'running' && added.replica === replica && added.templateHash === templateHash
 
 /**
  * The assignments whose observations the commit compares: all assignments of each replica number of which the plan stops

@@ -153,20 +153,35 @@ describe('a placement plan', () => {
     expect(replaced.observationsToCompare).toEqual(['rep_1', 'rep_new'])
   })
 
-  test.each(['failed'] as const)('compares few enough nodes if 80 replicas are on %s nodes', (each) => {
-    const count = 80
-    const former = Array.from({ length: count }, (_, index) => index + 1)
-    const plan = planOf({
-      nodes: [...former.map(() => ({ schedulable: false })), ...former.map(() => ({}))],
-      dispositions: Object.fromEntries(former.map((node) => [node, each])),
-      placement: aPlacement(former.map((node) => assigned(node, node))),
-      spec: { replicas: count, update: { ...aSpec().update, parallelism: count } },
-      limit: 2 * count,
-    })
-    expect(plan.added.length).toBeGreaterThan(25)
-    expect(plan.nodesToCompare.size).toBe(2 * plan.added.length)
-    expect(plan.nodesToCompare.size + plan.observationsToCompare.length).toBeLessThanOrEqual(110)
+  test('compares the draining node of a replica that gets a successor, because the drain may be cancelled', () => {
+    const draining = { nodes: [{}, { schedulable: false }], dispositions: { 2: 'leaving' } as const }
+    const moved = planOf({ ...draining, placement: two })
+    expect(shown(moved.added)).toEqual(['2 on node-1 running'])
+    expect([...moved.nodesToCompare]).toEqual([nodeIdOf(1), nodeIdOf(2)])
+    // An update replaces the replica whatever the state of its node.
+    const only = aPlacement([assigned(1, 2)])
+    const updated = planOf({ ...draining, placement: only, spec: { replicas: 1 }, target: NEW })
+    expect(shown(updated.added)).toEqual(['1 on node-1 running'])
+    expect([...updated.nodesToCompare]).toEqual([nodeIdOf(1)])
   })
+
+  test.each(['leaving', 'failed'] as const)(
+    'compares few enough nodes if 80 replicas are on %s nodes',
+    (each) => {
+      const count = 80
+      const former = Array.from({ length: count }, (_, index) => index + 1)
+      const plan = planOf({
+        nodes: [...former.map(() => ({ schedulable: false })), ...former.map(() => ({}))],
+        dispositions: Object.fromEntries(former.map((node) => [node, each])),
+        placement: aPlacement(former.map((node) => assigned(node, node))),
+        spec: { replicas: count, update: { ...aSpec().update, parallelism: count } },
+        limit: 2 * count,
+      })
+      expect(plan.added.length).toBeGreaterThan(25)
+      expect(plan.nodesToCompare.size).toBe(2 * plan.added.length)
+      expect(plan.nodesToCompare.size + plan.observationsToCompare.length).toBeLessThanOrEqual(110)
+    },
+  )
 
   test('explains a refusal with every node, and names the changes that are worth a retry', () => {
     const plan = planOf({ nodes: [{ status: 'unreachable' }, aNode(2, { schedulable: false })] })
