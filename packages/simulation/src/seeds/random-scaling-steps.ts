@@ -14,7 +14,6 @@ const REQUEST = 200
 const TARGETS = [40, 50, 80] as const
 const LEAST_TURNS = 8
 const MOST_TURNS = 16
-const OPENED_APART_MS = 1_500
 
 interface Scaled {
   readonly name: string
@@ -46,10 +45,7 @@ export function randomScalingSteps(random: Random, cluster: ScriptCluster): Step
     at += pauseMs(random)
   }
   const last = scaled.map((each): Step => ({ at, ...load(random, each) }))
-  // A controller that has seen one of two nodes accept work may still move a replica away from the other one.
-  const open = cluster.nodes.map(
-    ({ name: node }, index): Step => ({ at: at + index * OPENED_APART_MS, do: 'uncordon', node }),
-  )
+  const open = cluster.nodes.map(({ name: node }): Step => ({ at, do: 'uncordon', node }))
   const room: Step = { at, do: 'quota', tenant: TENANT, kind: 'containers', limit: 100 }
   return [...steps, ...open, room, ...last, ...healedAt(builder, at)]
 }
