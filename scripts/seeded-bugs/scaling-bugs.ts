@@ -1,4 +1,4 @@
-// Seeded bugs around scaling policies. Only seeds with policies can find them.
+// Seeded bugs that only seeds with scaling policies can find.
 
 import { type Bug, core } from './bug.ts'
 
@@ -19,6 +19,18 @@ export const SCALING_BUGS: readonly Bug[] = [
       ),
     ],
     seenBy: ['scaling-holds'],
+    inScaling: true,
+  },
+  {
+    name: 'draining node of a moved replica not compared on write',
+    edits: [
+      core(
+        'placement/compared-records.ts',
+        "dispositionOf(each.nodeId) === 'leaving' && added",
+        'false && added',
+      ),
+    ],
+    seenBy: ['no-more-than-desired'],
     inScaling: true,
   },
 ]
