@@ -49,6 +49,7 @@ describe('the observation of a container that runs once and', () => {
     ['ended well', { container: { ...exited, exitCode: 0 } }, 'stopped'],
     ['ended badly', { container: { ...exited, exitCode: 3 } }, 'stopped exited'],
     ['was stopped', { container: { ...exited, exitCode: 143 }, item: stopped }, 'stopped'],
+    ['is being removed by another program', { container: { ...seen, state: 'removing' } }, undefined],
     ['was removed by another program', { container: 'absent', hasRun: true }, 'stopped container_lost'],
     ['is being created', { container: 'absent', hasRun: true, creating: true }, undefined],
     ['was not created yet', { container: 'absent' }, undefined],

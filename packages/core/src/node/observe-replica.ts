@@ -205,6 +205,8 @@ function observeContainer(view: ReplicaView, container: SeenContainer): Unnumber
     case 'restarting':
       return view.activity === 'stopping' ? observed('stopping', '') : observed('running', 'exited')
     case 'removing':
+      // The end of a job is reported once: when its container has exited, or when it is gone.
+      if (isDesired && runsOnce(view.item.template)) return undefined
       // Something other than the agent is removing a desired container. The agent will recreate the container, so the
       // replica is not reported as ending.
       return isDesired ? observed('starting', 'removed') : observed('stopping', '')
