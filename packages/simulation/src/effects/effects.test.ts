@@ -10,7 +10,7 @@ import type { ChangesResult } from './run-changes.ts'
 /** Changes to compare, from the same seeds at every commit; the long run starts at another seed. */
 const CHANGES = LONG ? 10_000 : 700
 const FIRST_SEED = Number(env['SIMULATION_FIRST_SEED'] ?? 1)
-const TIMEOUT_MS = LONG ? 3_600_000 : 900_000
+const TIMEOUT_MS = LONG ? 3_600_000 : 2_400_000
 
 function* seedsFrom(first: number): Generator<number> {
   for (let seed = first; ; seed += 1) yield seed

@@ -16,7 +16,7 @@ const WORKER = 'packages/simulation/src/promotion/search-worker.ts'
 const LEAST_STATES = LONG ? 10_000_000 : 600_000
 /** Ends a search that has outgrown its bounds before it exhausts the memory. */
 const MOST_STATES = 4_000_000
-const TIMEOUT_MS = LONG ? 3_600_000 : 900_000
+const TIMEOUT_MS = LONG ? 3_600_000 : 2_400_000
 
 const show = (name: string, { states, cpuSeconds, broken, exhausted }: TimedResult): string =>
   `${name}: ${states.toLocaleString('en')} states, ${cpuSeconds.toFixed(1)} s of CPU, ${broken ?? (exhausted ? 'clean' : 'clean as far as it went')}`

@@ -11,7 +11,7 @@ import { runSeeds } from './run-seeds.ts'
 
 const FAILURES = LONG ? 1_000_000 : 20_000
 const FIRST_SEED = FIRST_FAILURE_SEED + Number(env['SIMULATION_FIRST_SEED'] ?? 1)
-const TIMEOUT_MS = LONG ? 7_200_000 : 900_000
+const TIMEOUT_MS = LONG ? 7_200_000 : 2_400_000
 
 function* seedsFrom(first: number): Generator<number> {
   for (let seed = first; ; seed += 1) yield seed

@@ -12,7 +12,7 @@ import { runSeeds } from './run-seeds.ts'
 
 const JOBS = inRun(450, 10_000)
 const FIRST_SEED = FIRST_MANY_JOBS_SEED + Number(env['SIMULATION_FIRST_SEED'] ?? 1)
-const TIMEOUT_MS = inRun(900_000, 7_200_000)
+const TIMEOUT_MS = inRun(2_400_000, 7_200_000)
 
 function* seedsFrom(first: number): Generator<number> {
   for (let seed = first; ; seed += 1) yield seed

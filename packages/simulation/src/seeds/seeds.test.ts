@@ -12,7 +12,7 @@ import { runSeeds } from './run-seeds.ts'
 const SEEDS = LONG ? 50_000 : 700
 const FIRST_SEED = Number(env['SIMULATION_FIRST_SEED'] ?? 1)
 const TWICE = 20
-const TIMEOUT_MS = LONG ? 3_600_000 : 900_000
+const TIMEOUT_MS = LONG ? 3_600_000 : 2_400_000
 
 const hashes = new Map<number, string>()
 

@@ -1,21 +1,23 @@
 // Tests that the volumes of a job move together and are anchored by its secrets, as those of a deployment are.
 
-import { asVolumeId, consumerOf, type JobSpec, ownerOf, type VolumeId } from '@holdfast/contract'
+import { asVolumeId, consumerOf, ownerOf, type VolumeId } from '@holdfast/contract'
 import { createMemoryKeyspace } from '@holdfast/simulation/memory/keyspace'
 import { nodeId, openOver, putTenant, write } from '@holdfast/simulation/memory/store-over-memory.fixture'
 import { afterEach, expect, test } from 'vitest'
-import { aJob, someTenant } from '../../store/records.fixture.ts'
+import { aDeployment, aJob, aSpec, someTenant } from '../../store/records.fixture.ts'
 import {
   credentials,
+  deployments,
   jobs,
   placements,
   type StoredCredential,
   type StoredJob,
+  type StoredPlacement,
   type StoredVolume,
   volumes,
   volumeWriters,
 } from '../../store/records.ts'
-import { inTenant } from '../../store/transaction.ts'
+import { inTenant, placementAt } from '../../store/transaction.ts'
 import { gatherRotation } from '../secrets/rotation/rotation-guards.ts'
 import { compareGroup, promotionGroup } from './promotion/promotion-group.ts'
 import { groupOf } from './volume-group.ts'
@@ -37,8 +39,8 @@ const volume = (id: VolumeId): StoredVolume => ({
   ...{ reason: null, primary: { nodeId, epoch: 1, since: TIME }, provisioned: true, slot: 0 },
   ...{ copies: [{ nodeId, role: 'primary', state: 'current' }], revision: 1, createdAt: TIME },
 })
-const mounts: JobSpec['volumes'] = [ONE, TWO].map((id) => ({
-  ...{ volume: id, target: `/${id}`, type: 'volume', readOnly: false },
+const mounts = [ONE, TWO].map((id) => ({
+  ...{ volume: id, target: `/${id}`, type: 'volume' as const, readOnly: false },
 }))
 const secrets = [{ name: 'DB', vault_path: 'deployments/db', anchor: `volume(${ONE})`, rotation: 'restart' }]
 const credential: StoredCredential = {
@@ -111,4 +113,42 @@ test.each([
   expect(situationOf(deps, tenant, volume(ONE)).isAnchored()).toBe(expected)
   expect(situationOf(deps, tenant, volume(TWO)).isAnchored()).toBe(false)
   if (expected) expect(gatherRotation(store, tenant, credential).volumes?.map(({ id }) => id)).toEqual([ONE])
+})
+
+const LAST_GOOD = 'a'.repeat(64)
+
+/** A deployment whose second revision no longer mounts the second volume. */
+async function updated(isOver: boolean) {
+  const { store, tenant, deps } = await world(aJob({}, { phase: 'succeeded' }))
+  const web = aDeployment('web', { spec: { ...aSpec('web'), volumes: mounts.slice(0, 1) } })
+  const owner = ownerOf('deployment', web.uid)
+  const rollout: NonNullable<StoredPlacement['rollout']> = {
+    ...{ revision: 2, templateHash: 'b'.repeat(64), since: 2, startedAt: TIME, progressedAt: TIME, ready: 0 },
+    ...{ state: 'progressing', replaces: true },
+  }
+  await write(store, (transaction) => {
+    transaction.put(inTenant(tenant, deployments, 'web'), web)
+    transaction.put(placementAt(tenant, owner), {
+      ...{ v: 1, owner, name: 'web', revision: 2, everAssigned: true, assignments: [] },
+      ...{ reportedRefusals: '', reportedPhase: '', lastGood: { revision: 1, templateHash: LAST_GOOD } },
+      templates: {
+        [LAST_GOOD]: { image: 'i', name: 'web', environment: {}, labels: {}, stopGracePeriod: '1s', mounts },
+      },
+      ...(isOver ? {} : { rollout }),
+    })
+    for (const id of [ONE, TWO])
+      transaction.put(inTenant(tenant, volumeWriters, id), {
+        ...{ v: 1, volume: id, owner, name: 'web', epoch: 1, state: 'bound' },
+      })
+  })
+  await store.fresh()
+  return { deps, tenant }
+}
+
+test.each([
+  ['while the update can be rolled back', false, [ONE, TWO]],
+  ['once the update is over', true, [TWO]],
+])('a volume that an update no longer mounts moves with the others: %s', async (_about, isOver, expected) => {
+  const { deps, tenant } = await updated(isOver)
+  expect(idsOf(groupOf(deps, tenant, volume(TWO)))).toEqual(expected)
 })

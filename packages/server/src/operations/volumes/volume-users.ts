@@ -106,26 +106,35 @@ function claimantOf(
   return found === undefined ? undefined : deploymentUser(tenant, found)
 }
 
-/** The volumes that a workload writes, by its spec and with its containers that may exist and can still write. */
+/**
+ * The volumes that a workload writes: by its spec, with its containers that may exist and can still write, and by the
+ * revision to which a failed update returns.
+ */
 export function writtenBy(
   store: ReadStore,
   tenant: TenantId,
   { owner, spec }: Pick<VolumeUser, 'owner' | 'spec'>,
 ): VolumeId[] {
-  const { assignments, templates } = store.get(placementAt(tenant, owner))?.record ?? NOT_PLACED
+  const placement = store.get(placementAt(tenant, owner))?.record ?? NOT_PLACED
+  const { assignments, templates } = placement
   const primaryOf = (id: string) =>
     isVolumeId(id) ? store.get(inTenant(tenant, volumes, id))?.record.primary : undefined
   const placed = assignments.flatMap(({ templateHash, nodeId }) => {
     const { mounts = [] } = templates[templateHash] ?? {}
     return hasLostPrimaries(mounts, nodeId, primaryOf) ? [] : mounts
   })
-  const written = [...(spec.volumes ?? []), ...placed].filter(
+  const written = [...(spec.volumes ?? []), ...placed, ...mountsAfterRollback(placement)].filter(
     ({ type, readOnly }) => type !== 'tmpfs' && !readOnly,
   )
   return [...new Set(written.flatMap(({ volume }) => (isVolumeId(volume) ? [volume] : [])))]
 }
 
-const NOT_PLACED: Pick<StoredPlacement, 'assignments' | 'templates'> = { assignments: [], templates: {} }
+type Placed = Pick<StoredPlacement, 'assignments' | 'templates' | 'rollout' | 'lastGood'>
+
+const NOT_PLACED: Placed = { assignments: [], templates: {} }
+
+const mountsAfterRollback = ({ rollout, lastGood, templates }: Placed): readonly Mount[] =>
+  rollout === undefined || lastGood === undefined ? [] : (templates[lastGood.templateHash]?.mounts ?? [])
 
 /**
  * Whether a container on the node may use the volume: one whose agent has not confirmed that it is gone. A placement that
