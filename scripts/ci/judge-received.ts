@@ -1,6 +1,6 @@
 // Which values of a vocabulary did the tests of a run receive over HTTP, where, and which are missing?
 
-/** A value that no request can cause, with the test that produces it below the API. */
+/** A value that no test receives over HTTP in every run, with the test that produces it below the API. */
 export interface BelowHttp {
   readonly value: string
   readonly why: string
