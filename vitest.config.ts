@@ -9,8 +9,7 @@ const HOUR_MS = 3_600_000
 // real: with engines that the testkit starts; on small machines one file at a time in one worker, so that all share them.
 // machines: like real, for code that runs on a node; separate, because it mostly waits for Docker and may run in parallel.
 // timed: tests of real and machines with time limits, or whose requests fail on a starved machine; nothing else runs then.
-// lab: full nodes with their own Docker Engines, as root. lab-waits: such tests that mostly wait, beside the others.
-// simulation: thousands of seeds on all cores, and the search.
+// lab: full nodes with their own Docker Engines, as root. simulation: thousands of seeds on all cores, and the search.
 const SEEDS =
   'packages/simulation/src/{seeds/seeds,seeds/failures,seeds/many-jobs,effects/effects,promotion/search}.test.ts'
 const MACHINES = ['packages/agent/src/**/*.real.test.ts', 'packages/testkit/src/**/*.real.test.ts']
@@ -25,14 +24,6 @@ const onEngines = {
   expect: { poll: { timeout: 20_000, interval: 20 } },
   testTimeout: long ? HOUR_MS : 60_000,
   hookTimeout: 120_000,
-  fileParallelism: false,
-  isolate: false,
-}
-const WAITS = 'e2e/scaling.test.ts'
-const onLab = {
-  expect: { poll: { timeout: 30_000, interval: 50 } },
-  testTimeout: long ? HOUR_MS : 120_000,
-  hookTimeout: 180_000,
   fileParallelism: false,
   isolate: false,
 }
@@ -77,8 +68,17 @@ export default defineConfig({
       { test: { ...onEngines, name: 'machines', include: MACHINES, exclude: TIMED } },
       // The search uses one thread, so the seeds run beside it; by default vitest would run the files one after another.
       { test: { name: 'simulation', include: [SEEDS], maxWorkers: '100%' } },
-      { test: { ...onLab, name: 'lab', include: ['e2e/**/*.test.ts'], exclude: [WAITS] } },
-      { test: { ...onLab, name: 'lab-waits', include: [WAITS] } },
+      {
+        test: {
+          name: 'lab',
+          expect: { poll: { timeout: 30_000, interval: 50 } },
+          include: ['e2e/**/*.test.ts'],
+          testTimeout: long ? HOUR_MS : 120_000,
+          hookTimeout: 180_000,
+          fileParallelism: false,
+          isolate: false,
+        },
+      },
     ],
   },
 })
