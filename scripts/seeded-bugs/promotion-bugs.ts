@@ -141,6 +141,11 @@ const bugs: readonly Omit<Bug, 'inFailures'>[] = [
         'return hasLostPrimaries(mounts, nodeId, primaryOf) ? [] : mounts\n',
         'return hasLostPrimaries(mounts, nodeId, primaryOf) ? [] : mounts.slice(mounts.length)\n',
       ),
+      server(
+        'operations/volumes/volume-users.ts',
+        '...placed, ...mountsAfterRollback(placement)]',
+        '...placed]',
+      ),
     ],
     seenBy: ['group-together', 'settled'],
   },
