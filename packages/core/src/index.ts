@@ -2,7 +2,7 @@ export * from './admission/index.ts'
 export { ACTIONS, type Action, may, tokensThatMay } from './authorization/roles.ts'
 export * from './backups/index.ts'
 export { abortCanary, isActiveCanary } from './canary/advance-canary.ts'
-export { canaryText } from './canary/canary-text.ts'
+export { CANARY_ENDED, canaryText } from './canary/canary-text.ts'
 export {
   CANARY_DEFAULTS,
   type CanaryStart,

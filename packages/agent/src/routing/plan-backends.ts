@@ -2,7 +2,14 @@
 // ready replicas. A replica whose readiness is not verified yet stays in the router if it was there. Pure.
 // See docs/design/routing.md#upstreams.
 
-import { type AssignmentId, type Owner, ownerOf, type Route, type RoutedDeployment } from '@holdfast/contract'
+import {
+  type AssignmentId,
+  MAX_CANARY_WEIGHT,
+  type Owner,
+  ownerOf,
+  type Route,
+  type RoutedDeployment,
+} from '@holdfast/contract'
 import { hostOfPeer, unusablePeerHost } from '@holdfast/core/node'
 import { type Backend, type Pool, poolNames, type Upstreams } from '../ports/router.ts'
 
@@ -67,7 +74,7 @@ export function planBackends(facts: RoutingFacts): Backend[] {
       all.filter(({ assignmentId }) => marked.has(assignmentId) === isCanary),
     )
     const pools = poolNames(name)
-    const weight = Math.min(Math.max(0, Math.trunc(canary.weight)), MAX_WEIGHT)
+    const weight = Math.min(Math.max(0, Math.trunc(canary.weight)), MAX_CANARY_WEIGHT)
     return {
       ...backend,
       ...poolOf(owner, pools.stable, others, peers),
@@ -76,9 +83,6 @@ export function planBackends(facts: RoutingFacts): Backend[] {
     }
   })
 }
-
-/** The greatest share of a canary, in percent. The router knows no others. */
-const MAX_WEIGHT = 50
 
 /** The addresses that the router sends requests to, by pool. */
 export const upstreamsOf = (backends: readonly Backend[]): Upstreams =>

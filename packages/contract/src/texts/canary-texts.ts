@@ -2,6 +2,9 @@
 
 import type { FieldTexts } from '../shapes/shape.ts'
 
+/** The greatest share of a canary, in percent. Routers know no others. */
+export const MAX_CANARY_WEIGHT = 50
+
 export const canaryTexts = {
   change: {
     meaning:
@@ -17,7 +20,7 @@ export const canaryTexts = {
   weight: {
     meaning:
       'The share of routed requests that the canary receives, in percent, whatever the number of replicas.',
-    range: 'a whole number from 1 to 50; without effect on a deployment without routes',
+    range: `a whole number from 1 to ${MAX_CANARY_WEIGHT}; without effect on a deployment without routes`,
     example: 10,
   },
   observe: {

@@ -9,7 +9,8 @@ const WAITS: { readonly [reason: string]: string } = {
   dependency_unhealthy: ' It waits for a dependency.',
 }
 
-const ENDED: { readonly [reason: string]: string } = {
+/** How a canary ended without a failure, by its reason. */
+export const CANARY_ENDED: { readonly [reason: string]: string } = {
   aborted: 'on request',
   superseded: 'by a new revision',
 }
@@ -32,7 +33,7 @@ export function canaryText({
     case 'ready':
       return `A canary with ${parts} has passed its observation and can be promoted.`
     case 'aborted':
-      return `The canary was aborted ${ENDED[reason] ?? failedText(failures.at(-1)?.replica, reason, failures.at(-1)?.cause)}.`
+      return `The canary was aborted ${CANARY_ENDED[reason] ?? failedText(failures.at(-1)?.replica, reason, failures.at(-1)?.cause)}.`
   }
 }
 

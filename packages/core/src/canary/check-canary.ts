@@ -5,13 +5,12 @@ import {
   canaryTexts,
   type DeploymentSpec,
   type Json,
+  MAX_CANARY_WEIGHT,
   type Rejection,
 } from '@holdfast/contract'
 import { reject } from '../reject.ts'
 import { isStateful } from '../rollout/plan-rollout-rules.ts'
 import { isActiveCanary } from './advance-canary.ts'
-
-const MAX_WEIGHT = 50
 
 export const CANARY_DEFAULTS = {
   observe: canaryTexts.observe.default,
@@ -20,9 +19,11 @@ export const CANARY_DEFAULTS = {
 }
 
 export function checkCanaryWeight(weight: Json): Rejection | undefined {
-  return typeof weight === 'number' && weight >= 1 && weight <= MAX_WEIGHT
+  return typeof weight === 'number' && weight >= 1 && weight <= MAX_CANARY_WEIGHT
     ? undefined
-    : reject('field_type_invalid', 'weight', weight, { accepted: `a whole number from 1 to ${MAX_WEIGHT}` })
+    : reject('field_type_invalid', 'weight', weight, {
+        accepted: `a whole number from 1 to ${MAX_CANARY_WEIGHT}`,
+      })
 }
 
 /** `checkCanaryStart` checks the highest number, which depends on the deployment. */

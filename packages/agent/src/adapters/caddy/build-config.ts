@@ -5,7 +5,8 @@
 //
 //   1  remove headers that only nodes and routers may set from requests that came from outside
 //   2  one route per deployment, with the deployment's name as @id: reads the upstream line of the deployment's file
-//   3  routes for all deployments: draw the canary or the other replicas; proxy to a local replica; count the hop; proxy to another node; answer 503 or 404
+//   3  routes for all deployments: draw the canary or the other replicas; proxy to a local replica; count the hop; proxy
+//      to another node; answer 503 or 404
 //
 // A deployment adds only a matcher and a file name to the configuration, so Caddy loads a thousand deployments quickly.
 // Replicas are listed in upstream files (upstream-files.ts), not in the configuration: loading a configuration closes

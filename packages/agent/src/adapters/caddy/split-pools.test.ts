@@ -1,11 +1,12 @@
+import { MAX_CANARY_WEIGHT } from '@holdfast/contract'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Pool } from '../../ports/router.ts'
-import { drawPattern, MAX_WEIGHT, readSplitLine } from './split-pools.ts'
+import { drawPattern, readSplitLine } from './split-pools.ts'
 import { upstreamLine } from './upstream-files.ts'
 
 const ALL = 16 ** 4
-const weights = Array.from({ length: MAX_WEIGHT }, (_, at) => at + 1)
+const weights = Array.from({ length: MAX_CANARY_WEIGHT }, (_, at) => at + 1)
 const backend = (pool: Partial<Pool>, canary?: Partial<Pool>, weight = 10) => ({
   name: 'web',
   routes: [],

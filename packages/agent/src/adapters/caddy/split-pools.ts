@@ -3,10 +3,11 @@
 // the request's random id, so the share depends on the weight only. The weight is in the file, so a canary starts and ends
 // without a reload. See docs/design/routing.md#canaries
 
+import { MAX_CANARY_WEIGHT } from '@holdfast/contract'
+
 export const POOL_HEADER = 'Holdfast-Pool'
 /** Hexadecimal digits of the request's id that are compared: the share is exact to a hundred-thousandth. */
 const DIGITS = 4
-export const MAX_WEIGHT = 50
 
 const POOLS = '^split([0-9]+) ([^|]*)\\|(.*)$'
 
@@ -36,7 +37,7 @@ export function drawPattern(weight: number): string {
 }
 
 /** Requests for the canary: forwarded as such, or drawn here by weight. A pool that was drawn by another router is kept. */
-const DRAWN = `^(?:canary | (?:${Array.from({ length: MAX_WEIGHT }, (_, at) => `${at + 1} ${drawPattern(at + 1)}`).join('|')}))`
+const DRAWN = `^(?:canary | (?:${Array.from({ length: MAX_CANARY_WEIGHT }, (_, at) => `${at + 1} ${drawPattern(at + 1)}`).join('|')}))`
 
 /** Remembers the pool that another router has drawn. */
 export const READ_POOL = { handler: 'vars', pool: `{http.request.header.${POOL_HEADER}}` }

@@ -1,6 +1,6 @@
 // `holdfast rollout canary start`: runs a change in a few replicas beside the current ones.
 
-import { isJsonObject, type JsonObject } from '@holdfast/contract'
+import { isJsonObject, type JsonObject, MAX_CANARY_WEIGHT } from '@holdfast/contract'
 import { DEPLOYMENT_ARGUMENT, deploymentName } from '../../../args/deployment-argument.ts'
 import { DURATION, type Form, POSITIVE_NUMBER } from '../../../args/forms.ts'
 import type { Invocation, OnlineCommand } from '../../../command.ts'
@@ -12,8 +12,8 @@ import { printError, printFailure } from '../../../print/failure.ts'
 import { print } from '../../../terminal/terminal.ts'
 
 const WEIGHT: Form = {
-  expected: 'a whole number from 1 to 50',
-  test: (text) => /^[1-9]\d?$/.test(text) && Number(text) <= 50,
+  expected: `a whole number from 1 to ${MAX_CANARY_WEIGHT}`,
+  test: (text) => /^[1-9]\d?$/.test(text) && Number(text) <= MAX_CANARY_WEIGHT,
 }
 
 export const canaryStart: OnlineCommand = {

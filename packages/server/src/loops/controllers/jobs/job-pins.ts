@@ -1,5 +1,6 @@
 // The versions of secrets that the next attempt of a job uses: those that were pinned when the job was created, or the new
-// one of a rotation after its cutover, or the old one again if the cutover is aborted. A container that runs keeps its version. See docs/design/jobs.md#secrets
+// one of a rotation after its cutover, or the old one again if the cutover is aborted. A container that runs keeps its
+// version. See docs/design/jobs.md#secrets
 
 import type { TenantId } from '@holdfast/contract'
 import { type Pins, pinOf } from '@holdfast/core'

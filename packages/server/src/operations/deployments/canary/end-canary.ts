@@ -2,7 +2,7 @@
 // in the record until the next revision or the next canary.
 
 import { defined, type JsonObject, type Warning } from '@holdfast/contract'
-import { abortCanary, isActiveCanary } from '@holdfast/core'
+import { abortCanary, CANARY_ENDED, isActiveCanary } from '@holdfast/core'
 import type { Clock } from '../../../ports/clock.ts'
 import { canarySpec } from '../../../scheduling/canary-target.ts'
 import type { StoredCanary, StoredDeployment } from '../../../store/records.ts'
@@ -58,11 +58,6 @@ function promotedEvent({ uid, spec: { name }, revision }: StoredDeployment, cana
   }
 }
 
-const ABORTED: { readonly [reason: string]: string } = {
-  aborted: 'on request',
-  superseded: 'by a new revision',
-}
-
 export function abortedEvent(
   { uid, spec: { name } }: StoredDeployment,
   since: string,
@@ -74,7 +69,7 @@ export function abortedEvent(
     subject: { kind: 'Deployment', name, uid },
     cause: since,
     reason,
-    message: `The canary of deployment ${name} was aborted ${ABORTED[reason]}.`,
+    message: `The canary of deployment ${name} was aborted ${CANARY_ENDED[reason]}.`,
     data: {},
   }
 }
