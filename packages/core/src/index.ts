@@ -12,6 +12,7 @@ export {
   checkCanaryStart,
   checkCanaryWeight,
 } from './canary/check-canary.ts'
+export { type ReplicaRequests, requestedBy } from './canary/replica-requests.ts'
 export { isCanaryReplica, stableAssignments } from './canary/split-assignments.ts'
 export { describeReceived, detectCredential, safeField, safeKey } from './credentials/index.ts'
 export * from './image-reference.ts'

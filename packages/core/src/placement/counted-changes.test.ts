@@ -26,6 +26,21 @@ describe('the changes of a decision', () => {
     expect(shownChanges(before, after)).toEqual(expected)
   })
 
+  test('have the requests of a canary for the replicas with its mark', () => {
+    const own = assigned(1, 1)
+    const marked = { ...assigned(2, 2), canary: true }
+    const before = { ...counted([]), canaryResources: more, assignments: [own, marked] }
+    expect(countedChanges(before, { ...before, assignments: [own] })).toEqual([
+      { kind: 'release', nodeId: nodeIdOf(2), name: 'web', resources: more },
+    ])
+    const { canary: _mark, ...adopted } = marked
+    expect(countedChanges(before, { ...before, assignments: [own, adopted] })).toEqual([
+      { kind: 'release', nodeId: nodeIdOf(2), name: 'web', resources: more },
+      { kind: 'enter', nodeId: nodeIdOf(2), name: 'web', resources },
+    ])
+    expect(countedChanges(before, { ...before, canaryResources: resources })).toHaveLength(4)
+  })
+
   test('move an assignment that a repeated decision puts on another node', () => {
     const after = { ...counted([1]), assignments: [assigned(1, 2)] }
     expect(countedChanges(counted([1]), after)).toEqual([

@@ -36,6 +36,8 @@ interface Question {
   readonly deployment: DeploymentRecord
   /** The assignments of the deployment whose container may still exist. */
   readonly current: readonly Assignment[]
+  /** The assignments that this plan leaves alone; they use capacity as well. */
+  readonly beside: readonly Assignment[]
   /** True while a dependency is not ready, so that no replica can be created. */
   readonly gated: boolean
 }
@@ -44,11 +46,12 @@ export function findDisplaced(
   snapshot: PlacementSnapshot,
   deployment: DeploymentRecord,
   gated: boolean,
+  beside: readonly Assignment[] = [],
 ): Displacement {
   const { workload } = snapshot
   if (deployment.deleting || demandsNothing(workload)) return { ...NONE_DISPLACED, demands: undefined }
   const demands = hashDemands(snapshot)
-  const question: Question = { snapshot, deployment, gated, current: currentAssignments(snapshot) }
+  const question: Question = { snapshot, deployment, gated, current: currentAssignments(snapshot), beside }
   const refusals = findRefusals(question)
   if (refusals.size === 0) return { ...leaveDrained(question), demands }
   const affected = findWithoutSuccessor(question, refusals)
@@ -141,11 +144,10 @@ function findWithoutSuccessor(
 
 /** Finds a node for the successor of the displaced assignment `affected`, as if that assignment were gone. */
 function placeElsewhere(
-  { snapshot: { scheduling, workload, counted }, current }: Question,
+  { snapshot: { scheduling, workload, counted, requests }, current, beside }: Question,
   affected: Assignment,
 ): Placing {
-  const { name, resources } = workload
-  const others = current.filter((each) => each !== affected)
-  const changes = countedChanges(counted, { name, resources, assignments: others })
+  const others = [...current.filter((each) => each !== affected), ...beside]
+  const changes = countedChanges(counted, { ...requests, assignments: others })
   return scheduling.hypothetically(changes, () => scheduling.place(workload, 1))
 }

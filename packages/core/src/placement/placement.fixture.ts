@@ -148,6 +148,7 @@ export function anExample(tenant: ExampleTenant): Example {
       placement,
       placementRevision: placement === undefined ? 0 : 7,
       scheduling: createSchedulingView({ nodes, containers: { used: assignments.length, limit } }),
+      requests: { name, resources },
       counted: { name, resources, assignments },
       room: limit,
       graceUntil: 0,

@@ -1,6 +1,7 @@
 import type { Assignment, AssignmentId, CanaryProgress } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
 import { isCanaryReplica } from '../canary/split-assignments.ts'
+import type { Workload } from '../scheduling/index.ts'
 import {
   anExample,
   aPlacement,
@@ -34,12 +35,15 @@ function plan(
   assignments: Assignment[],
   state: CanaryProgress | undefined,
   over: Partial<ExampleTenant> = {},
+  change: Partial<Workload> = {},
 ) {
   const { snapshot, deployment } = anExample({ nodes: NODES, placement: aPlacement(assignments), ...over })
-  const source = { workload: snapshot.workload, target: CHANGE, spec: aSpec(), digest: deployment.digest }
+  const workload = { ...snapshot.workload, ...change }
+  const source = { workload, target: CHANGE, spec: aSpec(), digest: deployment.digest }
   const isOn = state !== undefined && state.phase !== 'aborted'
+  const requests = { ...snapshot.requests, canaryResources: workload.resources }
   return planPlacement(
-    isOn ? { ...snapshot, canary: source } : snapshot,
+    isOn ? { ...snapshot, canary: source, requests } : snapshot,
     state === undefined ? deployment : { ...deployment, canary: state },
     NOW,
   )
@@ -144,6 +148,21 @@ describe('a canary', () => {
       limit: 4,
     })
     expect(lost.added.map(({ replica, canary: mark = false }) => [replica, mark])).toEqual([[2, false]])
+  })
+
+  test('that requests more than the others is placed beside them as long as it fits', () => {
+    const node = { capacity: { cpuMillis: 4_000, memoryBytes: 8 } }
+    const own = [1, 2, 3, 4, 5].map((number) => assigned(number, 1))
+    const spec = { replicas: 5, resources: { cpuMillis: 100, memoryBytes: 1 } }
+    const ofCanary = (memoryBytes: number) =>
+      plan(
+        own,
+        canary({ replicas: 1 }),
+        { nodes: [node], spec },
+        { resources: { cpuMillis: 100, memoryBytes } },
+      )
+    expect(ofCanary(3).added).toHaveLength(1)
+    expect(ofCanary(4).added).toEqual([])
   })
 
   test('gets another replica for one on a lost node, and is observed again', () => {

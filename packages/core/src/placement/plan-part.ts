@@ -43,7 +43,7 @@ export function planPart(
 ): PlannedPart {
   const unmet = unmetDependencies(deployment.spec, snapshot.dependency)
   const gated = unmet.length > 0
-  const displacement = findDisplaced(snapshot, deployment, gated)
+  const displacement = findDisplaced(snapshot, deployment, gated, others.beside)
   const facts = replicaFacts(snapshot, displacement)
   const planned = withoutUnclaimed(snapshot, deployment, planRollout(facts, gated, displacement))
   const {
@@ -94,11 +94,10 @@ function chooseReplicas(
   planned: RolloutPlan,
   beside: readonly Assignment[],
 ): ChosenNodes & { readonly nowhere: Placing | undefined } {
-  const { scheduling, workload, counted, placement } = snapshot
-  const { name, resources } = workload
+  const { scheduling, workload, counted, placement, requests } = snapshot
   const kept = planned.kept.filter((each) => facts.isSuperseded?.(each) !== true)
   const all = beside.length === 0 ? kept : [...kept, ...beside]
-  const changes = countedChanges(counted, { name, resources, assignments: all })
+  const changes = countedChanges(counted, { ...requests, assignments: all })
   return scheduling.hypothetically(changes, () => {
     const assignments = placement?.assignments ?? []
     const question = { scheduling, workload, facts, assignments, count: desiredReplicas(deployment) }

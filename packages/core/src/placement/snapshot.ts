@@ -5,7 +5,6 @@ import type {
   Assignment,
   AssignmentId,
   CanaryProgress,
-  Capacity,
   ContainerTemplate,
   DeploymentSpec,
   DeploymentUid,
@@ -16,6 +15,7 @@ import type {
   RevisionTarget,
   Rollout,
 } from '@holdfast/contract'
+import type { ReplicaRequests } from '../canary/replica-requests.ts'
 import type { FailureFacts } from '../node/container-cause.ts'
 import type { Dependency } from '../rollout/dependency-gate.ts'
 import type { NodeDisposition } from '../rollout/desired-replicas.ts'
@@ -79,12 +79,15 @@ export interface PlacementRecord {
   readonly decided?: { number: number; at: string; reason: string }
 }
 
-/** The replicas of one owner in a scheduling view, with the resources that each replica requests. */
-export interface CountedReplicas {
+/** The resources that the replicas of one owner request. */
+export interface CountedRequests extends ReplicaRequests {
   /** The name of a deployment, or the text of another owner, which no affinity rule can name. */
   readonly name: string
-  readonly resources: Capacity
-  readonly assignments: readonly Pick<Assignment, 'id' | 'nodeId'>[]
+}
+
+/** The replicas of one owner in a scheduling view, with the resources that they request. */
+export interface CountedReplicas extends CountedRequests {
+  readonly assignments: readonly Pick<Assignment, 'id' | 'nodeId' | 'canary'>[]
 }
 
 export type SeenReplica = FailureFacts & Pick<Observation, 'about' | 'restarts' | 'gone'>
@@ -118,6 +121,8 @@ export interface PlacementSnapshot {
   readonly placementRevision: number
   /** The tenant's nodes and the replicas assigned to them. A plan leaves this view exactly as it was. */
   readonly scheduling: Pick<SchedulingView, 'place' | 'hypothetically'>
+  /** The resources that the replicas of this deployment and of its canary request by the stored spec. */
+  readonly requests: CountedRequests
   /** The replicas of this deployment that the scheduling view includes. */
   readonly counted: CountedReplicas
   /**

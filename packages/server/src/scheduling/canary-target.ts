@@ -1,35 +1,12 @@
-// The source of a canary's replicas: the deployment's current spec with the changed fields. A rotation that
-// moves the deployment therefore moves its canary as well.
+// The source of a canary's replicas: their spec, image and pins, and their demands on nodes.
 
 import { hash } from 'node:crypto'
-import {
-  CANARY,
-  type DeploymentSpec,
-  decode,
-  deploymentSpecShape,
-  type Json,
-  type ResidencyRules,
-  type TenantId,
-} from '@holdfast/contract'
+import { CANARY, type ResidencyRules, type TenantId } from '@holdfast/contract'
 import { canonicalTemplate, isActiveCanary, type Pins } from '@holdfast/core'
 import type { StoredCanary, StoredDeployment } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
+import { canarySpec } from './canary-spec.ts'
 import { workloadOf } from './scheduling-facts.ts'
-
-const specs = new WeakMap<StoredDeployment, DeploymentSpec>()
-
-/** The spec of the deployment as the canary changes it. A record object never changes, so the result is remembered. */
-export function canarySpec(
-  stored: StoredDeployment,
-  { change }: Pick<StoredCanary, 'change'>,
-): DeploymentSpec {
-  const known = specs.get(stored)
-  if (known !== undefined) return known
-  const fields: [string, Json][] = Object.entries({ ...stored.spec, ...change })
-  const spec = decode(deploymentSpecShape, Object.fromEntries(fields.filter(([, value]) => value !== null)))
-  specs.set(stored, spec)
-  return spec
-}
 
 /** The versions that containers of the canary are created with. */
 export const canaryPins = ({ pins }: StoredDeployment, canary: StoredCanary): Pins => ({

@@ -1,14 +1,14 @@
 // Finds the admitted workload that owns a placement. All code that needs more of an owner than its placement asks here,
 // so a new kind of owner is added in one place. See docs/design/placement.md#owners
 
-import { type Capacity, isFinalPhase, readOwner, type TenantId } from '@holdfast/contract'
+import { isFinalPhase, readOwner, type TenantId } from '@holdfast/contract'
+import type { ReplicaRequests } from '@holdfast/core'
 import { deployments, jobs, type StoredPlacement } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { inTenant } from '../store/transaction.ts'
+import { deploymentRequests } from './canary-spec.ts'
 
-export interface AdmittedWorkload {
-  /** The resources that each replica requests. */
-  readonly resources: Capacity
+export interface AdmittedWorkload extends ReplicaRequests {
   readonly deleting: boolean
 }
 
@@ -25,7 +25,5 @@ export function findAdmitted(
   }
   if (known === undefined) return undefined
   const stored = store.get(inTenant(tenant, deployments, name))?.record
-  return stored?.uid === known.id
-    ? { resources: stored.spec.resources, deleting: stored.deleting }
-    : undefined
+  return stored?.uid === known.id ? { ...deploymentRequests(stored), deleting: stored.deleting } : undefined
 }

@@ -4,6 +4,7 @@
 import {
   type Assignment,
   type Capacity,
+  defined,
   deploymentUidOf,
   type NodeId,
   type Owner,
@@ -16,6 +17,8 @@ import {
   type NamedNetwork,
   type NodeFacts,
   neededCapabilities,
+  type ReplicaRequests,
+  requestedBy,
   type TenantFacts,
   type Workload,
 } from '@holdfast/core'
@@ -131,13 +134,15 @@ function mountedVolumes(
   })
 }
 
-/** The resources that each assignment requests; zero if the owner no longer exists. */
+/** The resources that the assignments request; zero if the owner no longer exists. */
 export function requestsOf(
   store: Pick<Store, 'get'>,
   tenant: TenantId,
   placement: StoredPlacement,
-): Capacity {
-  return findAdmitted(store, tenant, placement)?.resources ?? placement.resources ?? NOTHING
+): ReplicaRequests {
+  const { resources = placement.resources ?? NOTHING, canaryResources } =
+    findAdmitted(store, tenant, placement) ?? {}
+  return { resources, ...defined({ canaryResources }) }
 }
 
 /** Affinity rules name deployments only. Another owner is counted under its own text, which is no deployment name. */
@@ -154,9 +159,11 @@ export function gatherTenantFacts(
   let used = 0
   for (const { record } of store.list(placements, tenant)) {
     const { owner } = record
-    const work = { owner, name: countedName(record), resources: requestsOf(store, tenant, record) }
+    const name = countedName(record)
+    const requests = requestsOf(store, tenant, record)
     used += record.assignments.length
-    for (const { nodeId } of record.assignments) add(byNode, nodeId, work)
+    for (const each of record.assignments)
+      add(byNode, each.nodeId, { owner, name, resources: requestedBy(requests, each) })
   }
   return {
     nodes: store

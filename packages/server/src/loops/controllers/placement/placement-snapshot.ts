@@ -13,6 +13,7 @@ import {
 import { isLost } from '../../../liveness/node-status.ts'
 import { claimsOf } from '../../../operations/deployments/write/claim-volumes.ts'
 import { isAnchored } from '../../../operations/volumes/volume-users.ts'
+import { deploymentRequests } from '../../../scheduling/canary-spec.ts'
 import { canarySnapshot } from '../../../scheduling/canary-target.ts'
 import { targetOf } from '../../../scheduling/revision-target.ts'
 import { workloadOf } from '../../../scheduling/scheduling-facts.ts'
@@ -33,11 +34,11 @@ export interface SnapshotDeps {
 /** Plans one deployment and reserves the needed capacity, so that no other plan uses the same capacity. */
 export function planAndReserve(deps: SnapshotDeps, stored: StoredDeployment, now: number): PlacementPlan {
   const { view } = deps
-  const plan = planPlacement(takeSnapshot(deps, stored), stored, now)
-  const { name, resources } = stored.spec
+  const snapshot = takeSnapshot(deps, stored)
+  const plan = planPlacement(snapshot, stored, now)
   const owner = ownerOf('deployment', stored.uid)
   if (plan.isSettled) view.release(owner)
-  else view.reserve(owner, { name, resources, assignments: plan.reserved }, plan.placementRevision)
+  else view.reserve(owner, { ...snapshot.requests, assignments: plan.reserved }, plan.placementRevision)
   return plan
 }
 
@@ -54,6 +55,7 @@ export function takeSnapshot(
     placement: placement?.record,
     placementRevision: placement?.modRevision ?? 0,
     scheduling: view.scheduling,
+    requests: { name: stored.spec.name, ...deploymentRequests(stored) },
     counted: view.countedOf(owner),
     room: view.roomBeside(owner),
     graceUntil,

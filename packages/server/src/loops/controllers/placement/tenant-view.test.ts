@@ -15,7 +15,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { gatherTenantFacts } from '../../../scheduling/scheduling-facts.ts'
 import type { CachedRecord } from '../../../store/cache/record-index.ts'
-import { aDeployment, aSpec, someTenant } from '../../../store/records.fixture.ts'
+import { aCanary, aDeployment, aSpec, someTenant } from '../../../store/records.fixture.ts'
 import {
   type Collection,
   deployments,
@@ -179,6 +179,31 @@ describe('a tenant view', () => {
     remove(placements, job)
     expect(view.applyPlacement(job)).toBe('freed')
     expect(view.scheduling.place(workload, 2)).toMatchObject({ unplaced: 0 })
+  })
+
+  test('counts what the replicas of a canary request beside what the others request', () => {
+    const { store, put } = records()
+    put(nodes, nodeId(1), aNode(1, 1_000, true))
+    put(nodeNames, 'n1', { v: 1, claims: [{ tenant, nodeId: nodeId(1), state: 'active' }] })
+    const canary = aCanary({ resources: { cpuMillis: 500, memoryBytes: 1 } })
+    const spec = { ...aSpec('d1'), resources: { cpuMillis: 100, memoryBytes: 1 } }
+    const stored = aDeployment('d1', { uid: uidOf(1), spec, canary })
+    put(deployments, 'd1', stored)
+    const [own, marked] = [1, 2].map((each) => assigned(uidOf(1), each, 1))
+    if (own === undefined || marked === undefined) throw new Error('two assignments are expected')
+    put(placements, owner(1), { ...aPlacement(1, []), assignments: [own, { ...marked, canary: true }] })
+    const view = createTenantView(store, quotas, tenant)
+    const free = { ...workload, placement: undefined }
+    const fitting = () => view.scheduling.place(free, 10).placed.length
+    expect(fitting()).toBe(4)
+    expect(gatherTenantFacts(store, quotas, tenant).nodes).toMatchObject([{ requested: { cpuMillis: 600 } }])
+    // The containers of an aborted canary use their capacity until they are gone.
+    put(deployments, 'd1', { ...stored, canary: { ...canary, phase: 'aborted' } })
+    view.applyPlacement(owner(1))
+    expect(fitting()).toBe(4)
+    put(placements, owner(1), { ...aPlacement(1, []), assignments: [own] })
+    expect(view.applyPlacement(owner(1))).toBe('freed')
+    expect(fitting()).toBe(9)
   })
 
   test('holds a reservation until the cache shows a newer record than the one it was planned from', () => {

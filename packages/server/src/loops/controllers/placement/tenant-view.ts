@@ -10,7 +10,13 @@ import {
   type Owner,
   type TenantId,
 } from '@holdfast/contract'
-import { type NodeDisposition, type NodeFacts, type RetryTrigger, sameStand } from '@holdfast/core'
+import {
+  type NodeDisposition,
+  type NodeFacts,
+  type RetryTrigger,
+  requestedBy,
+  sameStand,
+} from '@holdfast/core'
 import {
   type CountedReplicas,
   createSchedulingView,
@@ -203,7 +209,7 @@ function applyPlacement(state: State, owner: Owner): PlacementChange {
       : {
           name: countedName(record),
           assignments: record.assignments,
-          resources: requestsOf(store, tenant, record),
+          ...requestsOf(store, tenant, record),
         }
   const change = changeOf(state.shown.get(owner) ?? EMPTY, now)
   if (record === undefined) state.shown.delete(owner)
@@ -234,10 +240,10 @@ function count(state: State, owner: Owner, now: Counted): void {
   const sameRequests = hasSameRequests(before, now)
   const kept = new Set(sameRequests ? now.assignments.map(placeOf) : [])
   const known = new Set(sameRequests ? before.assignments.map(placeOf) : [])
-  const { name, resources } = now
   for (const each of before.assignments) if (!kept.has(placeOf(each))) leave(state, each.nodeId, each.id)
   for (const each of now.assignments)
-    if (!known.has(placeOf(each))) enter(state, each, { owner, name, resources })
+    if (!known.has(placeOf(each)))
+      enter(state, each, { owner, name: now.name, resources: requestedBy(now, each) })
   applyQuota(state)
 }
 

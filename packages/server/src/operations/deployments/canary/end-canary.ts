@@ -4,7 +4,7 @@
 import { defined, type JsonObject, type Warning } from '@holdfast/contract'
 import { abortCanary, CANARY_ENDED, isActiveCanary } from '@holdfast/core'
 import type { Clock } from '../../../ports/clock.ts'
-import { canarySpec } from '../../../scheduling/canary-target.ts'
+import { canarySpec } from '../../../scheduling/canary-spec.ts'
 import type { StoredCanary, StoredDeployment } from '../../../store/records.ts'
 import type { NewEvent } from '../../record-write.ts'
 

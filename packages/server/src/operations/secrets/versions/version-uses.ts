@@ -3,7 +3,8 @@
 
 import { isFinalPhase, ownerOf, type TenantId } from '@holdfast/contract'
 import { isActiveCanary, pinOf } from '@holdfast/core'
-import { canaryPins, canarySpec } from '../../../scheduling/canary-target.ts'
+import { canarySpec } from '../../../scheduling/canary-spec.ts'
+import { canaryPins } from '../../../scheduling/canary-target.ts'
 import { countedName } from '../../../scheduling/scheduling-facts.ts'
 import { deployments, jobs, placements, type StoredCredential } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
