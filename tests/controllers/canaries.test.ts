@@ -10,6 +10,8 @@ import {
   type JsonObject,
   type TenantId,
 } from '@holdfast/contract'
+import { createReaderViews } from '@holdfast/server/loops/controllers/placement/reader-views'
+import { readWhy } from '@holdfast/server/operations/deployments/read/read-why'
 import { nodes, type StoredDeployment, type StoredNode } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
 import { inTenant } from '@holdfast/server/store/transaction'
@@ -128,7 +130,30 @@ const story = async () =>
     .filter(({ type }) => type.includes('canary'))
     .map(({ type, reason }) => `${type.replace('deployment.canary_', '')} ${reason}`)
 
+/** What `GET /deployments/web/why` returns now. */
+async function why() {
+  const quotas = { limit: () => 1_000, list: () => ({ items: [] }) }
+  const residency = { enforcement: true, regions: {} }
+  const readUsage = async () => ({ nodes: new Map(), unreachable: [] })
+  const deps = { store, clock, quotas, residency, readUsage, views: createReaderViews(store, quotas) }
+  const read = await readWhy(deps, tenant, 'web', { limit: 100 })
+  if (!read.ok) throw new Error('the read was rejected')
+  return read.value
+}
+
 describe('a canary', () => {
+  test('without a node is explained for each node, although the deployment runs', async () => {
+    await running()
+    expect(await why()).toMatchObject({ phase: 'Running', candidates: [], cure: [] })
+    await start({ resources: { cpuMillis: 1_000_000, memoryBytes: 1 } })
+    await expect.poll(() => stored().canary?.reason).toBe('unschedulable')
+    const explained = await why()
+    expect(explained.phase).toBe('Running')
+    expect(explained.canary).toContain('No node accepts one of its replicas. 0 of 4 nodes fit: 4 ')
+    expect(explained.candidates).toHaveLength(4)
+    expect(explained.cure).not.toEqual([])
+  })
+
   test('runs beside the others, is observed, and its promotion keeps its replicas', async () => {
     const { own } = await running()
     const before = idsOf(others())

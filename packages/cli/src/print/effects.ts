@@ -102,8 +102,8 @@ function detailsOf(effects: Effects): string[] {
         `${deployment}/${replica} on ${node} stops: ${REASONS[reason]}`,
     ),
     ...unplaced.map(
-      ({ deployment, replicas, reason }) =>
-        `${deployment} has ${count(replicas, 'replica')} without a node: ${reason}`,
+      ({ deployment, replicas, canary, reason }) =>
+        `${canary === true ? `the canary of ${deployment}` : deployment} has ${count(replicas, 'replica')} without a node: ${reason}`,
     ),
     ...unrouted.map(
       ({ deployment, host, path, reason }) =>

@@ -185,7 +185,10 @@ export const whyShape = object({
   summary: string(),
   /** The containers that fail, lowest replica first, at most ten; absent if none does. */
   containers: optional(list(failingContainerShape)),
-  /** One page of the nodes, by name. Empty in the view `groups`, and if every replica has a node and no view is asked for. */
+  /**
+   * One page of the nodes, by name; of the canary's replicas if only they lack a node. Empty in the view `groups`, and if
+   * every replica has a node and no view is asked for.
+   */
   candidates: list(candidateShape),
   /** The nodes in groups of equal reasons, the largest group first; only in the view `groups`. */
   groups: optional(list(nodeGroupShape)),
@@ -193,7 +196,7 @@ export const whyShape = object({
   nextCursor: optional(nullable(string())),
   /** Alternative changes, cheapest first. Each alone would allow a replica to be placed. */
   cure: list(string()),
-  /** The canary in one sentence; absent if the deployment has none. */
+  /** The canary in words, and why one of its replicas has no node; absent if the deployment has none. */
   canary: optional(string()),
   /** Of a volume with a primary: which copy continues without it, and what keeps each of the others from it. */
   ifPrimaryDies: optional(primaryDeathShape),

@@ -3,6 +3,7 @@
 import type { NodeId } from '../ids.ts'
 import type { Json } from '../json/json.ts'
 import {
+  boolean,
   branded,
   described,
   field,
@@ -94,8 +95,12 @@ const stoppedReplicaShape = object({
   reason: oneOf(STEP_REASONS),
 })
 
+/** True for a replica of a canary; absent for the others. */
+const OF_CANARY = optional(described('Whether it is a replica of the canary; absent if not', boolean()))
+
 const unplacedShape = object({
   deployment: DEPLOYMENT,
+  canary: OF_CANARY,
   replicas: integer({
     description: 'How many replicas have no node, or cannot leave the node that they should leave',
   }),

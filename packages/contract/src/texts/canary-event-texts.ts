@@ -37,6 +37,8 @@ export const CANARY_EVENT_DESCRIPTIONS = {
       nodeId: 'id of its node; only of a failure',
       nodeName: 'name of its node; only of a failure',
       cause: 'why the container failed, in words and at most 1 KiB; absent if it is not known',
+      summary: 'the refusals of the nodes in one sentence; only of a replica without a node',
+      candidates: 'every node with its refusals; only of a replica without a node',
     },
   },
 } satisfies { readonly [type: string]: EventDescription }

@@ -41,6 +41,8 @@ export interface PlannedReplicas {
   readonly displacement: Displacement
   /** Why a replica fits on no node; undefined if every replica has a node. */
   readonly refused: Explanation | undefined
+  /** Why a replica of the canary fits on no node; undefined if every one has a node. */
+  readonly canaryRefused: Explanation | undefined
   /** The kinds of change after which the deployment should be planned again; empty if no replica is refused. */
   readonly cures: readonly RetryTrigger[]
   /** The dependencies that are not ready and so prevent new replicas; empty if no replica has to be created. */

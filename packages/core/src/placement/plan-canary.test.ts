@@ -150,6 +150,21 @@ describe('a canary', () => {
     expect(lost.added.map(({ replica, canary: mark = false }) => [replica, mark])).toEqual([[2, false]])
   })
 
+  test('that finds no node in time is aborted, with every node and its refusals in the event', () => {
+    const since = new Date(NOW - 60_000).toISOString()
+    const resources = { cpuMillis: 100, memoryBytes: 2 ** 50 }
+    const planned = plan(STABLE, canary({ reason: 'unschedulable', since }), {}, { resources })
+    expect(planned.canary).toMatchObject({ phase: 'aborted', reason: 'unschedulable' })
+    expect(planned.refused).toBeUndefined()
+    const event = planned.events().find(({ type }) => type === 'deployment.canary_aborted')
+    expect(event?.message).toContain('its replica 1 found no node. 0 of 3 nodes fit: ')
+    expect(event?.data).toMatchObject({
+      replica: 1,
+      summary: planned.canaryRefused?.summary,
+      candidates: [{ refusals: [{}] }, { refusals: [{}] }, { refusals: [{}] }],
+    })
+  })
+
   test('that requests more than the others is placed beside them as long as it fits', () => {
     const node = { capacity: { cpuMillis: 4_000, memoryBytes: 8 } }
     const own = [1, 2, 3, 4, 5].map((number) => assigned(number, 1))

@@ -61,6 +61,7 @@ export function planPart(
     added,
     displacement,
     refused: refusing.explanation,
+    canaryRefused: undefined,
     cures: refusing.cures,
     unmet: rollout.held ? unmet : [],
     awaited: rollout.held ? unmet : [],

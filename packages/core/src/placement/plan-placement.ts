@@ -73,6 +73,7 @@ function joinParts(
     ...stable,
     kept: [...stable.kept, ...(part?.kept ?? marked)],
     added: [...stable.added, ...(part?.added ?? [])],
+    canaryRefused: part?.refused,
     cures: stable.cures.length > 0 ? stable.cures : (part?.cures ?? []),
     awaited: [...stable.awaited, ...(part?.awaited ?? [])],
     canary: next,

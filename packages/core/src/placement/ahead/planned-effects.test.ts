@@ -48,6 +48,7 @@ const turn = (ready: readonly number[], change: Partial<PlannedTurn> = {}): Plan
   dispositions: new Map(),
   ready: new Set(ready),
   waits: undefined,
+  canaryWaits: undefined,
   ...change,
 })
 

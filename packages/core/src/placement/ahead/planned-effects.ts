@@ -2,6 +2,7 @@
 // node, routes without a replica, and the lowest number of ready replicas. See docs/design/rollouts.md#effects
 
 import type { Effects, Route } from '@holdfast/contract'
+import { canaryText } from '../../canary/canary-text.ts'
 import { stableAssignments } from '../../canary/split-assignments.ts'
 import { desiredReplicas } from '../../scaling/desired-replicas.ts'
 import type { PlacementRecord } from '../snapshot.ts'
@@ -16,6 +17,7 @@ import {
   type ReplicaCourse,
   reasonOf,
 } from './replica-courses.ts'
+import { unplacedCanary } from './waits-text.ts'
 
 /** The effects on all deployments of a plan, in the order of the deployments. */
 export function plannedEffects(planned: readonly PlannedDeployment[]): Effects {
@@ -39,7 +41,7 @@ function effectsOn(planned: PlannedDeployment): Effects {
     moves: replaced.filter(({ isMove }) => isMove).map(({ entry }) => entry),
     restarts: replaced.filter(({ isMove }) => !isMove).map(({ entry }) => entry),
     stops: courses.flatMap((course) => stoppedReplica(planned, course)),
-    unplaced: unplaced(planned),
+    unplaced: [...unplaced(planned), ...unplacedOfCanary(planned)],
     unrouted: unrouted(planned),
     lostData: [],
     lowestReady: courses.length === 0 ? [] : lowestReady(planned, courses),
@@ -83,6 +85,17 @@ function unplaced(planned: PlannedDeployment): Effects['unplaced'] {
   if (replicas === 0 || !(isWritten || replicas > before)) return []
   const reason = placementAfter?.shortfall?.summary ?? waitsFor(planned) ?? ''
   return [{ deployment: next.spec.name, replicas, reason }]
+}
+
+/** The same for the replicas of a canary. */
+function unplacedOfCanary(planned: PlannedDeployment): Effects['unplaced'] {
+  const { stored, next, isWritten, placementBefore, placementAfter, turns, isCut } = planned
+  const waits = turns.at(-1)?.canaryWaits
+  const replicas = unplacedCanary(next.canary, placementAfter).length
+  const before = unplacedCanary(stored?.canary, placementBefore).length
+  if (replicas === 0 || next.canary === undefined || (isCut && waits === undefined)) return []
+  if (!isWritten && replicas <= before) return []
+  return [{ deployment: next.spec.name, replicas, canary: true, reason: waits ?? canaryText(next.canary) }]
 }
 
 /** The number of replicas without a node. A replica that cannot leave its node counts as one without a node. */

@@ -28,11 +28,10 @@ export function plannedSteps(planned: PlannedDeployment): PlannedSteps {
   const steps = groupSteps(planned, courses)
   const { name, update } = next.spec
   // A deployment that waits as before, only for another reason, is no step of the change.
-  const waits = planned.isWritten || courses.length > 0 ? waitsFor(planned) : undefined
-  const waiting: PlanStep[] =
-    waits === undefined
-      ? []
-      : [{ deployment: name, kind: 'wait', replicas: [], lowestReady: lowest, text: waits }]
+  const waits = planned.isWritten || courses.length > 0 ? [waitsFor(planned), turns.at(-1)?.canaryWaits] : []
+  const waiting = waits.flatMap((text): PlanStep[] =>
+    text === undefined ? [] : [{ deployment: name, kind: 'wait', replicas: [], lowestReady: lowest, text }],
+  )
   const recreated = courses.filter(({ old, created }) => old !== undefined && created !== undefined)
   const order = recreated.some(isStopFirst) ? 'stop-first' : update.order
   const summary = summaryOf(recreated.length, steps, order, lowest)

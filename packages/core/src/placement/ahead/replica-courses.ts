@@ -18,10 +18,12 @@ export interface PlannedTurn {
   readonly ready: ReadonlySet<number>
   /** The condition that the rollout waits for after the decision. */
   readonly waits: string | undefined
+  /** The condition that the canary waits for after the decision. */
+  readonly canaryWaits: string | undefined
 }
 
 /** The part of a deployment record that a plan needs. */
-export type PlannedRecord = Pick<DeploymentRecord, 'spec' | 'deleting' | 'digest' | 'scaling'> & {
+export type PlannedRecord = Pick<DeploymentRecord, 'spec' | 'deleting' | 'digest' | 'scaling' | 'canary'> & {
   readonly restartRevision?: number
 }
 

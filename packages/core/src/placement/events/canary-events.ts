@@ -3,16 +3,16 @@
 import { type CanaryProgress, defined } from '@holdfast/contract'
 import { canaryFailureText } from '../../canary/canary-text.ts'
 import type { PlacementEvent, PlacementPlan } from '../placement-plan.ts'
-import type { NodeName } from './event-texts.ts'
+import { type NodeName, refusalData } from './event-texts.ts'
 
 export function canaryEvents(
-  { deployment, canary }: Pick<PlacementPlan, 'deployment' | 'canary'>,
+  { deployment, canary, canaryRefused }: Pick<PlacementPlan, 'deployment' | 'canary' | 'canaryRefused'>,
   nodeName: NodeName,
 ): Omit<PlacementEvent, 'subject'>[] {
   const before = deployment.canary
   if (canary === undefined || before === undefined || canary.phase === before.phase) return []
   if (canary.phase === 'ready') return [readyEvent(canary)]
-  return canary.phase === 'aborted' ? [failedEvent(canary, nodeName)] : []
+  return canary.phase === 'aborted' ? [failedEvent(canary, canaryRefused, nodeName)] : []
 }
 
 function readyEvent({ replicas, weight, since, observe }: CanaryProgress): Omit<PlacementEvent, 'subject'> {
@@ -30,10 +30,13 @@ function readyEvent({ replicas, weight, since, observe }: CanaryProgress): Omit<
 
 function failedEvent(
   { reason, since, failures }: CanaryProgress,
+  refused: PlacementPlan['canaryRefused'],
   nodeName: NodeName,
 ): Omit<PlacementEvent, 'subject'> {
   const { replica = 0, nodeId, cause } = failures.at(-1) ?? {}
-  const why = cause === undefined ? '' : ` Cause: ${cause}.`
+  const isRefused = refused !== undefined && reason === 'unschedulable'
+  const refusal = isRefused ? ` ${refused.summary}` : ''
+  const why = cause === undefined ? refusal : ` Cause: ${cause}.`
   const on = nodeId === undefined ? '' : ` on ${nodeName(nodeId)}`
   return {
     type: 'deployment.canary_aborted',
@@ -41,6 +44,10 @@ function failedEvent(
     cause: since,
     reason,
     message: `The canary was aborted: its replica ${replica}${on} ${canaryFailureText(reason)}.${why} The other replicas keep serving.`,
-    data: { replica, ...defined({ nodeId, nodeName: nodeId && nodeName(nodeId), cause }) },
+    data: {
+      replica,
+      ...defined({ nodeId, nodeName: nodeId && nodeName(nodeId), cause }),
+      ...(isRefused ? refusalData(refused) : {}),
+    },
   }
 }

@@ -6,10 +6,9 @@ import type { DeploymentStatus, EventType, Json } from '@holdfast/contract'
 import { stableAssignments } from '../../canary/split-assignments.ts'
 import { DEPENDENCY_UNHEALTHY } from '../../rollout/derive-status.ts'
 import { updateRulesOf } from '../../rollout/plan-rollout-rules.ts'
-import { IN_EVENT, matrixWithin } from '../decision-record.ts'
 import type { PlacementEvent, PlacementPlan } from '../placement-plan.ts'
 import { canaryEvents } from './canary-events.ts'
-import { MOST_NAMED, type NodeName, replicasAre, secondsSince } from './event-texts.ts'
+import { MOST_NAMED, type NodeName, refusalData, replicasAre, secondsSince } from './event-texts.ts'
 import { rolloutEvents } from './rollout-events.ts'
 import { isFailing } from './rollout-failed-events.ts'
 import { secretEvents } from './secret-events.ts'
@@ -89,7 +88,6 @@ function refusalEvents(plan: PlacementPlan): PlacementEvent[] {
   if (refused === undefined || next === undefined || before?.reportedRefusals === next.reportedRefusals)
     return []
   const type: EventType = next.everAssigned ? 'deployment.stalled' : 'deployment.unschedulable'
-  const { candidates, groups } = matrixWithin(refused, IN_EVENT)
   return [
     {
       type,
@@ -98,12 +96,7 @@ function refusalEvents(plan: PlacementPlan): PlacementEvent[] {
       cause: `${placementRevision}/${next.reportedRefusals}`,
       reason: next.shortfall?.reason ?? 'unschedulable',
       message: refused.summary,
-      data: {
-        summary: refused.summary,
-        ...(groups === undefined
-          ? { candidates: candidates.map((each) => ({ ...each, refusals: [...each.refusals] })) }
-          : { nodes: refused.count, groups: [...groups] }),
-      },
+      data: refusalData(refused),
     },
   ]
 }

@@ -1,14 +1,9 @@
 // Records what a dry run decides about one deployment, decision by decision, for its steps and effects.
 
 import { type Assignment, type NodeId, ownerOf, type ResidencyRules, type TenantId } from '@holdfast/contract'
+import { desiredReplicas, isReady, type NodeDisposition, stableAssignments } from '@holdfast/core'
 import {
-  dependencyText,
-  desiredReplicas,
-  isReady,
-  type NodeDisposition,
-  stableAssignments,
-} from '@holdfast/core'
-import {
+  canaryWaitsText,
   createPickDescriber,
   createPickReasons,
   isRunning,
@@ -16,6 +11,7 @@ import {
   type PlacementPlan,
   type PlannedDeployment,
   type PlannedTurn,
+  waitsText,
 } from '@holdfast/core/placement'
 import type { Quotas } from '../../../quotas/quotas.ts'
 import { gatherTenantFacts, workloadOf } from '../../../scheduling/scheduling-facts.ts'
@@ -99,7 +95,8 @@ export function recordTurn(deps: CourseDeps, course: Course, plan: PlacementPlan
   const removed = stoppedBetween(before, after)
   const isThere = (id: NodeId) => !['failed', 'absent'].includes(view.dispositionOf(id))
   const ready = readyNumbers(deps, after, isThere)
-  course.turns.push({ added, removed, dispositions, ready, waits: waitsOf(plan) })
+  const [waits, canaryWaits] = [waitsText(plan), canaryWaitsText(plan)]
+  course.turns.push({ added, removed, dispositions, ready, waits, canaryWaits })
 }
 
 function pickReasons(
@@ -130,17 +127,6 @@ function readyNumbers(
       isReady(store.get(inTenant(tenant, observations, each.id))?.record),
   )
   return new Set(serving.map(({ replica }) => replica))
-}
-
-function waitsOf({ refused, unmet, rollout, added }: PlacementPlan): string | undefined {
-  if (unmet.length > 0) return dependencyText(unmet)
-  if (refused === undefined) return undefined
-  const numbers = [...new Set(rollout.missing.slice(added.length).map(({ replica }) => replica))]
-  const which =
-    numbers.length > 0
-      ? `Without a node: replica ${numbers.join(', ')}.`
-      : 'No other node accepts the replica that should move.'
-  return `${which} ${refused.summary}`
 }
 
 export function plannedDeployment(

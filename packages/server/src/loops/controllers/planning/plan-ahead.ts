@@ -150,12 +150,13 @@ async function findWaiting(world: World, pause: Pause): Promise<void> {
   }
 }
 
-/** The deployments with a replica that lacks a node, or that wait for another deployment. */
+/** The deployments with a replica that lacks a node, or that wait for another deployment; also by their canary. */
 function waitingDeployments({ store, tenant }: World): StoredDeployment[] {
   const all = store.list(deployments, tenant).map(({ record }) => record)
-  return all.filter(({ uid }) => {
+  return all.filter(({ uid, canary }) => {
     const placement = store.get(placementAt(tenant, ownerOf('deployment', uid)))?.record
-    return placement === undefined || placement.shortfall !== undefined
+    const isCanaryWaiting = canary?.phase === 'progressing' && canary.reason !== ''
+    return placement === undefined || placement.shortfall !== undefined || isCanaryWaiting
   })
 }
 

@@ -6,6 +6,7 @@ import { asDeploymentUid, asTokenId, consumerOf, type TenantId } from '@holdfast
 import { afterEach, expect, test, vi } from 'vitest'
 import { done } from '../../../operations/caller.ts'
 import { createOverlayStore } from '../../../store/overlay-store.ts'
+import { aCanary } from '../../../store/records.fixture.ts'
 import { credentials, deployments, nodes, placements, type StoredDeployment } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
 import { inTenant } from '../../../store/transaction.ts'
@@ -64,6 +65,19 @@ test('a dry run pauses while it looks for deployments that wait', async () => {
   const stopped = { ...next, spec: { ...next.spec, replicas: 0 } }
   await createRunDry(deps)(tenant, before, storing(stopped, tenant))
   expect(pauses.mock.calls.length).toBeGreaterThan(20)
+})
+
+test('a dry run reports why a replica of a canary has no node', async () => {
+  const { deps, next } = aRollout(1, 2)
+  const change = { resources: { cpuMillis: 3_950, memoryBytes: 1 } }
+  const { digest } = next
+  const canary = aCanary(change, { phase: 'progressing', digest, replicas: 3 })
+  const outcome = await createRunDry(deps)(tenant, deps.store, storing({ ...next, canary }, tenant))
+  if (!outcome.ok) throw new Error('the canary is rejected')
+  const { steps, effects } = outcome.value.change
+  const text = 'Without a node: replica 2, 3 of the canary. 0 of 2 nodes fit: 2 with insufficient CPU.'
+  expect(steps.filter(({ kind }) => kind === 'wait')).toMatchObject([{ deployment: 'web', text }])
+  expect(effects.unplaced).toEqual([{ deployment: 'web', replicas: 2, canary: true, reason: text }])
 })
 
 test('an aborted rotation restarts the deployments that it moves back, although it writes none of them', async () => {

@@ -1,16 +1,14 @@
 // Explains where replicas of a deployment would be placed now, on the tenant's kept view. Equal questions about the same
 // state are computed once. See docs/design/placement.md#explanations
 
-import type { ResidencyRules, TenantId } from '@holdfast/contract'
+import type { TenantId } from '@holdfast/contract'
+import type { Workload } from '@holdfast/core'
 import {
   explainPlacementInSteps,
   type PagedExplanation,
   type PlacementView,
 } from '@holdfast/core/placement/explain-placement'
 import { inSlices } from '../../../lib/slices.ts'
-import { workloadOf } from '../../../scheduling/scheduling-facts.ts'
-import type { StoredDeployment } from '../../../store/records.ts'
-import type { Store } from '../../../store/store.ts'
 
 export interface KeptView {
   readonly scheduling: PlacementView
@@ -23,9 +21,13 @@ export interface PlacementViews {
 }
 
 export interface ExplainDeps {
-  readonly store: Pick<Store, 'get'>
   readonly views: PlacementViews
-  readonly residency: ResidencyRules
+}
+
+/** Replicas to explain. The id is another one whenever their demands are others. */
+interface ExplainedWorkload {
+  readonly id: string
+  readonly workload: Workload
 }
 
 /** The most answers that are kept for one tenant. */
@@ -33,16 +35,15 @@ const MOST_ANSWERS = 4
 
 /** `missing` is the number of replicas to place in addition to those that already have a node. */
 export async function explainNow(
-  { store, views, residency }: ExplainDeps,
+  { views }: ExplainDeps,
   tenant: TenantId,
-  { uid, revision, spec }: StoredDeployment,
+  { id, workload }: ExplainedWorkload,
   missing: number,
 ): Promise<PagedExplanation> {
   const { scheduling, answers } = await views.of(tenant)
-  const question = `${uid}/${revision}/${missing}`
+  const question = `${id}/${missing}`
   const known = answers.get(question)
   if (known !== undefined) return known
-  const workload = workloadOf(store, tenant, spec, residency)
   const answer = inSlices(explainPlacementInSteps(scheduling, workload, missing))
   answers.set(question, answer)
   for (const [oldest] of answers) if (answers.size > MOST_ANSWERS) answers.delete(oldest)

@@ -11,9 +11,10 @@ import {
   type TenantId,
   type Why,
 } from '@holdfast/contract'
-import { canaryText, DEPENDENCY_UNHEALTHY, failingContainers } from '@holdfast/core'
+import { DEPENDENCY_UNHEALTHY, failingContainers } from '@holdfast/core'
 import { isLost } from '../../../liveness/node-status.ts'
 import { timestamp } from '../../../ports/clock.ts'
+import { workloadOf } from '../../../scheduling/scheduling-facts.ts'
 import { nodes, observations, type StoredDeployment, type StoredPlacement } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
 import { inTenant, placementAt } from '../../../store/transaction.ts'
@@ -23,6 +24,7 @@ import { scalingStatus } from '../../scaling/read-scaling.ts'
 import type { DeploymentDeps } from '../deps.ts'
 import { type KeptDecision, keptDecisions, type ReadDecision, readDecision } from './decisions.ts'
 import { deploymentView } from './deployment-view.ts'
+import { explainCanary } from './explain-canary.ts'
 import { explainNow } from './explain-now.ts'
 import { findStored } from './find-deployment.ts'
 import {
@@ -88,15 +90,22 @@ async function whyNow(
   const needed = desired === 0 || shortfall === undefined || shortfall.reason === DEPENDENCY_UNHEALTHY ? 0 : 1
   const missing = Math.max(needed, desired - placed)
   const containers = failingNow(store, tenant, placement)
+  const canary = await explainCanary(deps, tenant, stored, placement)
   const scaling = stored.scaling && (await scalingStatus(deps, tenant, stored, stored.scaling))
   const answered = {
     decidedAt: timestamp(clock),
     phase: status.phase,
     ...listed(containers),
-    ...defined({ scaling, canary: stored.canary && canaryText(stored.canary) }),
+    ...defined({ scaling, canary: canary?.text }),
   }
+  // If only the canary lacks a node, the nodes are explained for its replicas.
+  const ofCanary = missing === 0 ? canary?.explanation : undefined
+  if (ofCanary !== undefined)
+    return { ...ofCanary, why: { ...answered, summary: status.message, cure: [...ofCanary.cure] } }
   if (missing === 0 && !isAsked) return unexplained({ ...answered, summary: status.message, cure: [] })
-  const explanation = await explainNow(deps, tenant, stored, missing)
+  const { uid, revision, spec } = stored
+  const workload = workloadOf(store, tenant, spec, deps.residency)
+  const explanation = await explainNow(deps, tenant, { id: `${uid}/${revision}`, workload }, missing)
   // If every replica has a node, the summary is the message of the deployment's status: why a replica is not ready.
   const summary = explanation.unplaced === 0 ? status.message : explanation.summary
   return { ...explanation, why: { ...answered, summary, cure: [...explanation.cure] } }
