@@ -40,7 +40,10 @@ const EFFECTS = {
     { deployment: 'web', replica: 2, from: 'n2', to: 'n2', reason: 'template_changed' },
     { deployment: 'web', replica: 3, from: 'n2', to: 'n1', reason: 'restart' },
   ],
-  stops: [{ deployment: 'web', replica: 4, node: 'n1', reason: 'not_desired' }],
+  stops: [
+    { deployment: 'web', replica: 4, node: 'n1', reason: 'not_desired' },
+    { deployment: 'web', replica: 1, canary: true, node: 'n2', reason: 'not_desired' },
+  ],
   unplaced: [{ deployment: 'db', replicas: 2, reason: '0 of 1 nodes fit.' }],
   unrouted: [{ deployment: 'web', host: 'web.example.com', path: '/', reason: 'no_ready_replica' }],
   lostData: [],
@@ -113,7 +116,7 @@ test('reports stored secrets that the manifest does not mention as kept', async 
 test('prints the effects before the steps, first in numbers, then one by one', async () => {
   const { out } = await shown('kind: Deployment\nname: web\nimage: registry.example.com/web:1.4.3\n')
   const summary =
-    'Effects: 1 replica moves, 2 replicas restart, 1 replica stops, 2 replicas have no node, 1 route reaches no replica, ' +
+    'Effects: 1 replica moves, 2 replicas restart, 2 replicas stop, 2 replicas have no node, 1 route reaches no replica, ' +
     '1 deployment has fewer ready replicas, 1 deployment is not planned to its end.'
   expect(out.replaceAll(/\n +(?=\S)/g, ' ')).toContain(summary)
   for (const line of [
@@ -121,6 +124,7 @@ test('prints the effects before the steps, first in numbers, then one by one', a
     '    web/2 restarts on n2: its container changes\n',
     '    web/3 restarts and moves from n2 to n1: a restart is requested\n',
     '    web/4 on n1 stops: it is no longer desired\n',
+    '    web/1 (canary) on n2 stops: it is no longer desired\n',
     '    db has 2 replicas without a node: 0 of 1 nodes fit.\n',
     '    web.example.com/ reaches no replica of web: no replica is ready for a while\n',
     '    web has at least 1 of 3 replicas ready. An old replica stops first.\n',

@@ -86,21 +86,24 @@ const UNROUTED: { readonly [reason in Effects['unrouted'][number]['reason']]: st
   no_ready_replica: 'no replica is ready for a while',
 }
 
+const nameOf = ({
+  deployment,
+  replica,
+  canary,
+}: Pick<Effects['stops'][number], 'deployment' | 'replica' | 'canary'>) =>
+  `${deployment}/${replica}${canary === true ? ' (canary)' : ''}`
+
 function detailsOf(effects: Effects): string[] {
   const { moves, restarts, stops, unplaced, unrouted, lostData, lowestReady, omitted } = effects
   return [
     ...moves.map(
-      ({ deployment, replica, from, to, reason }) =>
-        `${deployment}/${replica} moves from ${from} to ${to}: ${REASONS[reason]}`,
+      ({ from, to, reason, ...named }) => `${nameOf(named)} moves from ${from} to ${to}: ${REASONS[reason]}`,
     ),
     ...restarts.map(
-      ({ deployment, replica, from, to, reason }) =>
-        `${deployment}/${replica} restarts ${from === to ? `on ${to}` : `and moves from ${from} to ${to}`}: ${REASONS[reason]}`,
+      ({ from, to, reason, ...named }) =>
+        `${nameOf(named)} restarts ${from === to ? `on ${to}` : `and moves from ${from} to ${to}`}: ${REASONS[reason]}`,
     ),
-    ...stops.map(
-      ({ deployment, replica, node, reason }) =>
-        `${deployment}/${replica} on ${node} stops: ${REASONS[reason]}`,
-    ),
+    ...stops.map(({ node, reason, ...named }) => `${nameOf(named)} on ${node} stops: ${REASONS[reason]}`),
     ...unplaced.map(
       ({ deployment, replicas, canary, reason }) =>
         `${canary === true ? `the canary of ${deployment}` : deployment} has ${count(replicas, 'replica')} without a node: ${reason}`,

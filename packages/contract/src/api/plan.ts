@@ -45,8 +45,12 @@ export const STEP_REASONS = [
   'not_desired',
 ] as const
 
+/** A canary numbers its replicas beside those of the deployment. */
+const OF_CANARY = optional(described('True for a replica of a canary; absent for the others', boolean()))
+
 export const plannedReplicaShape = object({
   replica: integer(),
+  canary: OF_CANARY,
   /** The node on which the planned replica will run; absent if the replica is only stopped. */
   nodeId: optional(branded<NodeId>()),
   nodeName: optional(string()),
@@ -82,6 +86,7 @@ export type RolloutPlanned = Infer<typeof rolloutPlanShape>
 const replacedReplicaShape = object({
   deployment: DEPLOYMENT,
   replica: integer({ description: 'Number of the replica' }),
+  canary: OF_CANARY,
   from: string({ description: 'Name of the node that the replica leaves' }),
   to: string({ description: 'Name of the node on which its successor runs' }),
   reason: oneOf(STEP_REASONS),
@@ -91,12 +96,10 @@ export type ReplacedReplica = Infer<typeof replacedReplicaShape>
 const stoppedReplicaShape = object({
   deployment: DEPLOYMENT,
   replica: integer({ description: 'Number of the replica' }),
+  canary: OF_CANARY,
   node: string({ description: 'Name of the node on which the replica runs' }),
   reason: oneOf(STEP_REASONS),
 })
-
-/** True for a replica of a canary; absent for the others. */
-const OF_CANARY = optional(described('Whether it is a replica of the canary; absent if not', boolean()))
 
 const unplacedShape = object({
   deployment: DEPLOYMENT,

@@ -2,7 +2,7 @@
 // that fit. A plan needs a description for every replica, so the describer is updated replica by replica and checks only
 // the changed node again.
 
-import type { NodeId } from '@holdfast/contract'
+import type { Capacity, NodeId } from '@holdfast/contract'
 import { firstRefusal } from './check-candidates.ts'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
 import { PLACEMENT_FILTERS } from './filters/index.ts'
@@ -14,10 +14,11 @@ export interface PickDescriber {
   /** Why the scheduler picked the node `chosen` for the next replica. */
   describe(chosen: NodeId): string
   /**
-   * Must be called after a replica of the workload was added to a node (1) or removed from it (-1). `unnamed`: the
-   * replica uses capacity but spread ignores it, as for a replica that leaves once its successor is ready.
+   * Must be called after a replica of the deployment was added to a node (1) or removed from it (-1). `unnamed`: the
+   * replica uses capacity but spread ignores it, as for a replica that leaves once its successor is ready. `resources` are
+   * those of the workload unless the replica requests others.
    */
-  count(nodeId: NodeId, by: 1 | -1, unnamed?: boolean): void
+  count(nodeId: NodeId, by: 1 | -1, unnamed?: boolean, resources?: Capacity): void
 }
 
 interface Ranked {
@@ -54,11 +55,11 @@ export function createPickDescriber(workload: Workload, { nodes, containers }: T
   const describing: Describing = { workload, facts, ranked, crowd }
   return {
     describe: (chosen) => describePick(describing, chosen),
-    count(nodeId, by, unnamed = false) {
+    count(nodeId, by, unnamed = false, resources = workload.resources) {
       const known = ranked.get(nodeId)
       if (known === undefined) return
       const ran = own.total > 0
-      enter(describing, known, by, unnamed)
+      enter(describing, known, by, { unnamed, resources })
       if (!unnamed) own.total += by
       // With affinity to itself, the first replica of a deployment rules out all other nodes, so all nodes are checked
       // again.
@@ -68,10 +69,10 @@ export function createPickDescriber(workload: Workload, { nodes, containers }: T
 }
 
 function enter(
-  { workload: { name, resources }, crowd }: Describing,
+  { workload: { name }, crowd }: Describing,
   { node, group }: Ranked,
   by: 1 | -1,
-  unnamed: boolean,
+  { unnamed, resources }: { readonly unnamed: boolean; readonly resources: Capacity },
 ): void {
   node.total += by
   node.requested.cpuMillis += by * resources.cpuMillis

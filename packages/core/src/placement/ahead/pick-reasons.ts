@@ -2,7 +2,9 @@
 // state includes replicas placed by earlier decisions, and earlier in the same decision. In the state, replicas that are
 // being replaced only occupy capacity.
 
-import type { Assignment, AssignmentId } from '@holdfast/contract'
+import type { Assignment, AssignmentId, Capacity } from '@holdfast/contract'
+import { type ReplicaRequests, requestedBy } from '../../canary/replica-requests.ts'
+import { isCanaryReplica, stableAssignments } from '../../canary/split-assignments.ts'
 import type { PickDescriber, Workload } from '../../scheduling/index.ts'
 import { outgoingReplicas } from '../ignore-outgoing.ts'
 import type { PlacementPlan } from '../placement-plan.ts'
@@ -13,36 +15,57 @@ export interface PickReasons {
   of(plan: Pick<PlacementPlan, 'added' | 'kept' | 'rollout'>): PlannedTurn['added']
 }
 
-interface CountedPick extends Pick<Assignment, 'nodeId'> {
-  readonly unnamed: boolean
+/** The replicas that a describer explains: those of the deployment, or those of its canary. */
+interface PickSource {
+  readonly workload: Workload
+  readonly describer: PickDescriber
 }
 
-/** `placed` are the assignments before the dry run. The facts of `describer` must already include their replicas. */
+interface PickSources {
+  readonly own: PickSource
+  /** Absent if no canary runs. */
+  readonly canary?: PickSource
+  readonly requests: ReplicaRequests
+}
+
+interface CountedPick extends Pick<Assignment, 'nodeId'> {
+  readonly unnamed: boolean
+  readonly resources: Capacity
+}
+
+/** `placed` are the assignments before the dry run. The facts of the describers must already include their replicas. */
 export function createPickReasons(
-  workload: Workload,
-  describer: PickDescriber,
+  { own, canary = own, requests }: PickSources,
   placed: readonly Assignment[],
 ): PickReasons {
   const counted = new Map<AssignmentId, CountedPick>()
-  for (const { id, nodeId } of placed) counted.set(id, { nodeId, unnamed: false })
-  const release = (id: AssignmentId, { nodeId, unnamed }: CountedPick): void => {
+  const pickOf = (each: Assignment, unnamed = false): CountedPick => ({
+    nodeId: each.nodeId,
+    unnamed,
+    resources: requestedBy(requests, each),
+  })
+  for (const each of placed) counted.set(each.id, pickOf(each))
+  const count = ({ nodeId, unnamed, resources }: CountedPick, by: 1 | -1): void => {
+    for (const { describer } of new Set([own, canary])) describer.count(nodeId, by, unnamed, resources)
+  }
+  const release = (id: AssignmentId, pick: CountedPick): void => {
     counted.delete(id)
-    describer.count(nodeId, -1, unnamed)
+    count(pick, -1)
   }
   const enter = (id: AssignmentId, pick: CountedPick): void => {
     counted.set(id, pick)
-    describer.count(pick.nodeId, 1, pick.unnamed)
+    count(pick, 1)
   }
   return {
     of({ added, kept, rollout }) {
-      const outgoing = new Set(outgoingReplicas(workload, kept, rollout.missing))
+      const outgoing = new Set(outgoingReplicas(own.workload, stableAssignments(kept), rollout.missing))
       const now = new Map(kept.map((each) => [each.id, outgoing.has(each)]))
       for (const [id, pick] of counted) if (now.get(id) !== pick.unnamed) release(id, pick)
-      for (const { id, nodeId } of kept)
-        if (!counted.has(id)) enter(id, { nodeId, unnamed: now.get(id) === true })
+      for (const each of kept) if (!counted.has(each.id)) enter(each.id, pickOf(each, now.get(each.id)))
       return added.map((assignment) => {
+        const { describer } = isCanaryReplica(assignment) ? canary : own
         const why = describer.describe(assignment.nodeId)
-        enter(assignment.id, { nodeId: assignment.nodeId, unnamed: false })
+        enter(assignment.id, pickOf(assignment))
         return { assignment, why }
       })
     },

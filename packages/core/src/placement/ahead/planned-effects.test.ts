@@ -147,8 +147,9 @@ test('a replica of a canary that ends stops, and the replica with its number is 
     turn([1, 2], { removed: before.slice(0, 1) }),
   ]
   const { stops, restarts } = effectsOf(turns, { placementBefore: placement([...before, CANARY]) })
-  expect(stops).toEqual([{ deployment: 'web', replica: 1, node: 'n3', reason: 'not_desired' }])
+  expect(stops).toEqual([{ deployment: 'web', replica: 1, canary: true, node: 'n3', reason: 'not_desired' }])
   expect(restarts).toMatchObject([{ replica: 1, from: 'n1', to: 'n4', reason: 'template_changed' }])
+  expect(restarts[0]).not.toHaveProperty('canary')
 })
 
 test('a replica stops for the replica of a promoted canary with its number', () => {
@@ -164,7 +165,11 @@ test('a replica of a canary is named in its step, and takes no number of the dep
   const after = placement([...before.slice(1), CANARY])
   const started = planned([turn([2], { added: added(CANARY) })], { placementAfter: after })
   expect(plannedSteps(started).steps).toMatchObject([
-    { kind: 'start', text: 'Replica 1 of the canary starts on n3 (it fits).' },
+    {
+      kind: 'start',
+      replicas: [{ replica: 1, canary: true }],
+      text: 'Replica 1 of the canary starts on n3 (it fits).',
+    },
   ])
   expect(plannedEffects([started]).unplaced).toMatchObject([{ deployment: 'web', replicas: 1 }])
 })

@@ -12,6 +12,7 @@ import {
   isStopFirst,
   kindOf,
   lowestOf,
+  namedReplica,
   type PlannedDeployment,
   type PlannedRecord,
   type ReplicaCourse,
@@ -52,13 +53,13 @@ function effectsOn(planned: PlannedDeployment): Effects {
 const CUT = 'The plan has reached its limit of decisions before the deployment came to rest.'
 
 function replacedReplica(planned: PlannedDeployment, course: ReplicaCourse) {
-  const { old, created, replica } = course
+  const { old, created } = course
   if (old === undefined || created === undefined) return []
   const from = old.assignment.nodeId
   const to = created.assignment.nodeId
   const entry = {
     deployment: planned.next.spec.name,
-    replica,
+    ...namedReplica(course),
     from: planned.nodeName(from),
     to: planned.nodeName(to),
     reason: reasonOf(planned, course),
@@ -67,10 +68,11 @@ function replacedReplica(planned: PlannedDeployment, course: ReplicaCourse) {
 }
 
 function stoppedReplica(planned: PlannedDeployment, course: ReplicaCourse): Effects['stops'] {
-  const { old, created, replica } = course
+  const { old, created } = course
   if (old === undefined || created !== undefined) return []
   const node = planned.nodeName(old.assignment.nodeId)
-  return [{ deployment: planned.next.spec.name, replica, node, reason: reasonOf(planned, course) }]
+  const deployment = planned.next.spec.name
+  return [{ deployment, ...namedReplica(course), node, reason: reasonOf(planned, course) }]
 }
 
 /**

@@ -8,6 +8,7 @@ import {
   isStopFirst,
   kindOf,
   lowestOf,
+  namedReplica,
   type PlannedDeployment,
   type ReplicaCourse,
   reasonOf,
@@ -70,9 +71,9 @@ function readyDuring({ turns, next }: PlannedDeployment, course: ReplicaCourse):
 }
 
 function plannedReplica(planned: PlannedDeployment, course: ReplicaCourse): PlannedReplica {
-  const { old, created, replica } = course
+  const { old, created } = course
   return {
-    replica,
+    ...namedReplica(course),
     ...(created === undefined
       ? {}
       : {

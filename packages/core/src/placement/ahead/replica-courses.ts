@@ -56,6 +56,12 @@ export interface ReplicaCourse {
   readonly created?: { readonly assignment: Assignment; readonly why: string; readonly at: number }
 }
 
+/** The number of a replica, and the mark of one of a canary. */
+export const namedReplica = ({ replica, isCanary }: ReplicaCourse) => ({
+  replica,
+  ...(isCanary ? { canary: true } : {}),
+})
+
 /** If a replica is replaced twice during a dry run, only its final assignment is shown. */
 export function coursesOf({ placementBefore, turns }: PlannedDeployment): ReplicaCourse[] {
   const courses = new Map<string, ReplicaCourse>()

@@ -1,7 +1,13 @@
 // Records what a dry run decides about one deployment, decision by decision, for its steps and effects.
 
 import { type Assignment, type NodeId, ownerOf, type ResidencyRules, type TenantId } from '@holdfast/contract'
-import { desiredReplicas, isReady, type NodeDisposition, stableAssignments } from '@holdfast/core'
+import {
+  desiredReplicas,
+  isReady,
+  type NodeDisposition,
+  stableAssignments,
+  type Workload,
+} from '@holdfast/core'
 import {
   canaryWaitsText,
   createPickDescriber,
@@ -14,6 +20,8 @@ import {
   waitsText,
 } from '@holdfast/core/placement'
 import type { Quotas } from '../../../quotas/quotas.ts'
+import { deploymentRequests } from '../../../scheduling/canary-spec.ts'
+import { canarySnapshot } from '../../../scheduling/canary-target.ts'
 import { gatherTenantFacts, workloadOf } from '../../../scheduling/scheduling-facts.ts'
 import type { OverlayStore } from '../../../store/overlay-store.ts'
 import {
@@ -78,12 +86,17 @@ export function createCourse(
   }
 }
 
-/** Adds a decision to the course. `apply` stores the decision in the overlay. */
-export function recordTurn(deps: CourseDeps, course: Course, plan: PlacementPlan, apply: () => void): void {
+/** Adds a decision about the deployment `stored` to the course. `apply` stores the decision in the overlay. */
+export function recordTurn(
+  deps: CourseDeps,
+  course: Course,
+  { stored, plan }: { readonly stored: StoredDeployment; readonly plan: PlacementPlan },
+  apply: () => void,
+): void {
   const { store, tenant, view } = deps
   const before =
     store.get(placementAt(tenant, ownerOf('deployment', plan.deployment.uid)))?.record.assignments ?? []
-  course.reasons ??= pickReasons(deps, plan, before)
+  course.reasons ??= pickReasons(deps, stored, before)
   const added = course.reasons.of(plan)
   apply()
   const after = plan.next?.assignments ?? []
@@ -101,12 +114,18 @@ export function recordTurn(deps: CourseDeps, course: Course, plan: PlacementPlan
 
 function pickReasons(
   { store, tenant, quotas, residency }: CourseDeps,
-  { deployment: { spec } }: PlacementPlan,
+  stored: StoredDeployment,
   placed: readonly Assignment[],
 ): PickReasons {
-  const workload = workloadOf(store, tenant, spec, residency)
   const facts = gatherTenantFacts(store, quotas, tenant)
-  return createPickReasons(workload, createPickDescriber(workload, facts), placed)
+  const sourceOf = (workload: Workload) => ({ workload, describer: createPickDescriber(workload, facts) })
+  const own = sourceOf(workloadOf(store, tenant, stored.spec, residency))
+  const canary = canarySnapshot(store, tenant, stored, residency)
+  const requests = deploymentRequests(stored)
+  return createPickReasons(
+    canary === undefined ? { own, requests } : { own, canary: sourceOf(canary.workload), requests },
+    placed,
+  )
 }
 
 function stoppedBetween(before: readonly Assignment[], after: readonly Assignment[]): Assignment[] {

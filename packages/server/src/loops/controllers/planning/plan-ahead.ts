@@ -259,7 +259,7 @@ function decide(world: World, name: string): void {
     return
   }
   world.decisions += 1
-  recordTurn(world, course, plan, () => apply(store, tenant, plan))
+  recordTurn(world, course, { stored, plan }, () => apply(store, tenant, plan))
   changed.add(owner)
 }
 

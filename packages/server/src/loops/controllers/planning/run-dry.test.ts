@@ -76,6 +76,11 @@ test('a dry run reports why a replica of a canary has no node', async () => {
   if (!outcome.ok) throw new Error('the canary is rejected')
   const { steps, effects } = outcome.value.change
   const text = 'Without a node: replica 2, 3 of the canary. 0 of 2 nodes fit: 2 with insufficient CPU.'
+  const started = steps.find(({ kind }) => kind === 'start')
+  // The other replica of the deployment leaves less than this canary requests.
+  expect(started?.replicas).toMatchObject([
+    { replica: 1, canary: true, why: 'the only one of 2 nodes that fits' },
+  ])
   expect(steps.filter(({ kind }) => kind === 'wait')).toMatchObject([{ deployment: 'web', text }])
   expect(effects.unplaced).toEqual([{ deployment: 'web', replicas: 2, canary: true, reason: text }])
 })
