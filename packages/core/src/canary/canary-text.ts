@@ -1,10 +1,11 @@
 // The state of a canary as one sentence, for explanations.
 
-import type { CanaryProgress } from '@holdfast/contract'
+import type { CanaryFailure, CanaryProgress } from '@holdfast/contract'
 import { failureText } from '../rollout/derive-status.ts'
 
 const WAITS: { readonly [reason: string]: string } = {
-  image_unresolved: ' No registry has resolved its image yet.',
+  image_unresolved:
+    ' No registry resolved its image when it was started. Abort the canary and start it again once the registry answers.',
   unschedulable: ' No node accepts one of its replicas.',
   dependency_unhealthy: ' It waits for a dependency.',
 }
@@ -33,13 +34,17 @@ export function canaryText({
     case 'ready':
       return `A canary with ${parts} has passed its observation and can be promoted.`
     case 'aborted':
-      return `The canary was aborted ${CANARY_ENDED[reason] ?? failedText(failures.at(-1)?.replica, reason, failures.at(-1)?.cause)}.`
+      return `The canary was aborted ${CANARY_ENDED[reason] ?? `because ${failedText(reason, failures.at(-1))}`}.`
   }
 }
 
-/** Why a replica made a canary fail. Its first exit is enough, unlike that of an update. */
-export const canaryFailureText = (reason: string): string =>
-  reason === 'exited' ? 'exited' : failureText(reason)
+/** Why a canary failed, as a clause. The image of a canary is resolved only at its start. */
+export function canaryFailureText(reason: string, replica: string): string {
+  if (reason === 'image_unresolved')
+    return 'no registry resolved its image; start it again once the registry answers'
+  // The first exit of a replica is enough, unlike that of an update.
+  return `its replica ${replica} ${reason === 'exited' ? 'exited' : failureText(reason)}`
+}
 
-const failedText = (replica = 0, reason: string, cause?: string): string =>
-  `because its replica ${replica} ${canaryFailureText(reason)}${cause === undefined ? '' : ` (${cause})`}`
+const failedText = (reason: string, { replica = 0, cause }: Partial<CanaryFailure> = {}): string =>
+  `${canaryFailureText(reason, String(replica))}${cause === undefined ? '' : ` (${cause})`}`

@@ -43,7 +43,7 @@ function failedEvent(
     severity: 'warning',
     cause: since,
     reason,
-    message: `The canary was aborted: its replica ${replica}${on} ${canaryFailureText(reason)}.${why} The other replicas keep serving.`,
+    message: `The canary was aborted: ${canaryFailureText(reason, `${replica}${on}`)}.${why} The other replicas keep serving.`,
     data: {
       replica,
       ...defined({ nodeId, nodeName: nodeId && nodeName(nodeId), cause }),
