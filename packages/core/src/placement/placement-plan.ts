@@ -43,7 +43,10 @@ export interface PlannedReplicas {
   readonly refused: Explanation | undefined
   /** Why a replica of the canary fits on no node; undefined if every one has a node. */
   readonly canaryRefused: Explanation | undefined
-  /** The kinds of change after which the deployment should be planned again; empty if no replica is refused. */
+  /**
+   * The kinds of change after which the deployment should be planned again; empty if no replica is refused, those of the
+   * canary included.
+   */
   readonly cures: readonly RetryTrigger[]
   /** The dependencies that are not ready and so prevent new replicas; empty if no replica has to be created. */
   readonly unmet: readonly UnmetDependency[]

@@ -165,6 +165,18 @@ describe('a canary', () => {
     })
   })
 
+  test('waits for its own remedies beside those of the deployment', () => {
+    const spec = { replicas: 3, resources: { cpuMillis: 100, memoryBytes: 2 ** 50 } }
+    const change: Partial<Workload> = {
+      resources: { cpuMillis: 100, memoryBytes: 1 },
+      placement: { constraints: [{ label: 'ssd', operator: 'exists' }] },
+    }
+    const ofBoth = plan(STABLE, canary(), { spec }, change).cures
+    const ofDeployment = plan(STABLE, undefined, { spec }).cures
+    expect(ofDeployment).not.toContain('node_labels')
+    expect(ofBoth).toEqual(expect.arrayContaining([...ofDeployment, 'node_labels']))
+  })
+
   test('that requests more than the others is placed beside them as long as it fits', () => {
     const node = { capacity: { cpuMillis: 4_000, memoryBytes: 8 } }
     const own = [1, 2, 3, 4, 5].map((number) => assigned(number, 1))

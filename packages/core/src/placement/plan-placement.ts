@@ -74,7 +74,7 @@ function joinParts(
     kept: [...stable.kept, ...(part?.kept ?? marked)],
     added: [...stable.added, ...(part?.added ?? [])],
     canaryRefused: part?.refused,
-    cures: stable.cures.length > 0 ? stable.cures : (part?.cures ?? []),
+    cures: [...new Set([...stable.cures, ...(part?.cures ?? [])])],
     awaited: [...stable.awaited, ...(part?.awaited ?? [])],
     canary: next,
     rollout: {

@@ -9,6 +9,7 @@ import { claimedSpec } from '../../../operations/deployments/canary/end-canary.t
 import { recordEvent } from '../../../operations/record-write.ts'
 import { claimCredentials } from '../../../operations/secrets/versions/claim-credentials.ts'
 import { drainsThatWait } from '../../../operations/volumes/volume-group.ts'
+import { canarySpec } from '../../../scheduling/canary-spec.ts'
 import { workloadOf } from '../../../scheduling/scheduling-facts.ts'
 import { deployments, nodes, observations, type StoredDeployment } from '../../../store/records.ts'
 import { getOr, inTenant, placementAt, type Transaction } from '../../../store/transaction.ts'
@@ -69,16 +70,23 @@ export function planNow(
   tenant: TenantId,
   stored: StoredDeployment,
 ): PlacementPlan | undefined {
-  const { name, placement } = stored.spec
+  const { name } = stored.spec
   const plan = planAndReserve({ store, tenant, view, residency, graceUntil }, stored, clock.now())
   const key = workKey({ kind: 'deployment', tenant, name })
   if (plan.cures.length === 0) waiting.forget(key)
-  else waiting.wait(key, plan.cures, placement?.affinity !== undefined)
+  else waiting.wait(key, plan.cures, hasAffinity(stored))
   const others = plan.awaited.map((each) => each.name)
   if (others.length === 0) dependents.forget(key)
   else dependents.wait(key, others)
   due.note(key, plan.rollout.replanAt)
   return plan.isSettled ? undefined : plan
+}
+
+/** Whether a replica of the deployment or of its canary may run only beside another deployment. */
+function hasAffinity(stored: StoredDeployment): boolean {
+  const { spec, canary } = stored
+  const specs = canary === undefined ? [spec] : [spec, canarySpec(stored, canary)]
+  return specs.some(({ placement }) => placement?.affinity !== undefined)
 }
 
 /** Writes the plan. If a compare fails, the transaction runs again and plans from the newer records. */
