@@ -284,9 +284,9 @@ export const workloadCodes = {
     expected: 'one of these steps: {accepted}',
     why: 'This step of the canary is not possible now: {reason}.',
     doc: markdown(
-      'A canary cannot be started while another one runs, while the deployment is being rolled out, or if the deployment',
-      'mounts a volume read-write, which only one container may write to. A canary that does not run cannot be promoted',
-      'or aborted, and one that is not ready is promoted only with `force`.',
+      'A canary cannot be started while another one runs, while the deployment is being rolled out, with a change that leaves',
+      'the deployment as it is, or if the deployment mounts a volume read-write, which only one container may write to. A',
+      'canary that does not run cannot be promoted or aborted, and one that is not ready is promoted only with `force`.',
       '',
       '**What to do.** Read `canary` in `GET /api/v1/deployments/<name>`. Promote or abort the running canary before you',
       'start another, or wait until the rollout has ended.',

@@ -42,7 +42,14 @@ const summary = (found: readonly { readonly code: string; readonly field: string
   found.map(({ code, field }) => `${code} at ${field}`).join(', ')
 
 describe('starting a canary', () => {
-  const start = { replicas: 1, own: 3, running: undefined, rollout: 'none' as const, specs: [spec(), spec()] }
+  const start = {
+    replicas: 1,
+    own: 3,
+    running: undefined,
+    rollout: 'none' as const,
+    isUnchanged: false,
+    specs: [spec(), spec()],
+  }
   test.each<[string, Partial<Parameters<typeof checkCanaryStart>[0]>, string]>([
     ['is possible', {}, ''],
     ['is possible with as many replicas as the deployment has', { replicas: 3 }, ''],
@@ -54,6 +61,7 @@ describe('starting a canary', () => {
     ['waits for a rollout', { rollout: 'under_way' }, 'canary_state_invalid at canary'],
     ['waits for a revision that runs', { rollout: 'failed' }, 'canary_state_invalid at canary'],
     ['needs a deployment that runs', { own: 0 }, 'canary_state_invalid at canary'],
+    ['needs a change', { isUnchanged: true }, 'canary_state_invalid at canary'],
     ['is impossible with a writer', { specs: [mount({}), mount({})] }, 'canary_state_invalid at canary'],
     [
       'is impossible if the change adds a writer',

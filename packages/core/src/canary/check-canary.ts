@@ -41,6 +41,8 @@ export interface CanaryStart {
   readonly running: CanaryProgress | undefined
   /** The last rollout of the deployment: one that has not ended, its watch window included, or that failed. */
   readonly rollout: 'none' | 'under_way' | 'failed'
+  /** Whether the change leaves the deployment as it is. */
+  readonly isUnchanged: boolean
   /** The spec of the deployment, and the same with the change. */
   readonly specs: readonly DeploymentSpec[]
 }
@@ -51,7 +53,8 @@ const WAITS = {
 }
 
 /** All reasons against a new canary. */
-export function checkCanaryStart({ replicas, own, running, rollout, specs }: CanaryStart): Rejection[] {
+export function checkCanaryStart(start: CanaryStart): Rejection[] {
+  const { replicas, own, running, rollout, isUnchanged, specs } = start
   const rejections: Rejection[] = []
   if (own === 0) return [invalid('none', 'none', 'the deployment is stopped')]
   if (replicas > own) {
@@ -62,6 +65,8 @@ export function checkCanaryStart({ replicas, own, running, rollout, specs }: Can
     rejections.push(invalid(running.phase, 'promote, abort', 'a canary runs already'))
   else if (rollout !== 'none')
     rejections.push(invalid('none', WAITS[rollout].accepted, WAITS[rollout].reason))
+  if (isUnchanged)
+    rejections.push(invalid('none', 'start, with another change', 'the deployment is like that already'))
   if (specs.some(isStateful))
     rejections.push(
       invalid(

@@ -1,5 +1,5 @@
-// Separates the replicas of a canary from those of the deployment. When the canary is over, its replicas are removed,
-// except those that already run what the deployment now desires: these are adopted, as after a promotion.
+// Separates the replicas of a canary from those of the deployment. A promotion removes the canary from the record: its
+// replicas that run what the deployment now desires are adopted. Those of an aborted canary are removed, whatever they run.
 // See docs/design/canaries.md#promotion
 
 import type { Assignment, RevisionTarget } from '@holdfast/contract'
@@ -18,16 +18,16 @@ export const isCanaryReplica = ({ canary }: Pick<Assignment, 'canary'>): boolean
 export const stableAssignments = (assignments: readonly Assignment[]): readonly Assignment[] =>
   assignments.some(isCanaryReplica) ? assignments.filter((each) => !isCanaryReplica(each)) : assignments
 
-/** `isActive` is false once the canary was promoted, aborted or superseded. */
+/** `hasCanary` is false once the canary was promoted; an aborted or superseded one stays in the record. */
 export function splitAssignments(
   assignments: readonly Assignment[],
   target: RevisionTarget | undefined,
-  isActive: boolean,
+  hasCanary: boolean,
 ): SplitAssignments {
   const marked = assignments.filter(isCanaryReplica)
   if (marked.length === 0) return { stable: assignments, canary: marked, adopted: marked }
   const isAdopted = ({ templateHash, desired }: Assignment) =>
-    !isActive && desired === 'running' && templateHash === target?.templateHash
+    !hasCanary && desired === 'running' && templateHash === target?.templateHash
   const adopted = marked.filter(isAdopted).map(({ canary: _mark, ...each }) => ({
     ...each,
     revision: target?.revision ?? each.revision,

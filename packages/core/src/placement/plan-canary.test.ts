@@ -107,6 +107,26 @@ describe('a canary', () => {
     ])
   })
 
+  test('that was aborted loses its replicas although the deployment has the same template', () => {
+    const own = marked(1, 1, { templateHash: 'old' })
+    const planned = plan([...STABLE, own], canary({ phase: 'aborted', reason: 'aborted' }))
+    expect(assignmentsOf(planned).map(shown)).toEqual([
+      'rep_1 1 running',
+      'rep_2 2 running',
+      'can_1 1 removed canary',
+    ])
+  })
+
+  test('that a revision with its template supersedes leaves no replica to it', () => {
+    const superseded = canary({ phase: 'aborted', reason: 'superseded' })
+    const planned = plan([...STABLE, marked(1, 1)], superseded, { target: NEW, deployment: { revision: 2 } })
+    expect(assignmentsOf(planned).find(({ id }) => id === 'can_1')).toMatchObject({
+      canary: true,
+      revision: 1,
+    })
+    expect(planned.added).not.toEqual([])
+  })
+
   test('that was promoted leaves its replicas to the deployment, and the old ones leave', () => {
     const planned = plan([...STABLE, marked(1, 1)], undefined, {
       target: NEW,

@@ -3,7 +3,6 @@
 // give equal plans, and nothing is changed. See docs/design/placement.md and docs/design/rollouts.md
 
 import type { Assignment, AssignmentId, NodeId } from '@holdfast/contract'
-import { isActiveCanary } from '../canary/advance-canary.ts'
 import { type SplitAssignments, splitAssignments } from '../canary/split-assignments.ts'
 import type { ReplicaFacts } from '../rollout/desired-replicas.ts'
 import { planRollout } from '../rollout/plan-rollout.ts'
@@ -28,8 +27,7 @@ export function planPlacement(
 ): PlacementPlan {
   const { placement: before, placementRevision } = snapshot
   const basis: PlanBasis = { deployment, before, placementRevision, now: new Date(now).toISOString() }
-  const isActive = isActiveCanary(deployment.canary) && !deployment.deleting
-  const split = splitAssignments(before?.assignments ?? [], snapshot.target, isActive)
+  const split = splitAssignments(before?.assignments ?? [], snapshot.target, deployment.canary !== undefined)
   const stable = planStable(snapshot, deployment, split, now)
   const { canary: state } = deployment
   if (state === undefined && split.canary.length + split.adopted.length === 0)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { aDeployment, someTenant } from '../../../store/records.fixture.ts'
-import type { StoredPlacement } from '../../../store/records.ts'
+import type { StoredDeployment, StoredPlacement } from '../../../store/records.ts'
 import type { Transaction } from '../../../store/transaction.ts'
 import { judgeCanary } from './stage-canary.ts'
 
@@ -8,9 +8,9 @@ const caller = { tenant: someTenant(), token: 'tok_1', role: 'developer', onBeha
 const stored = aDeployment('web', { revision: 2 })
 
 /** The reasons against a canary of a deployment with the given placement. */
-function refusedFor(placement: object | undefined): unknown[] {
+function refusedFor(placement: object | undefined, next: StoredDeployment = { ...stored }): unknown[] {
   const transaction = { get: () => placement } as unknown as Transaction
-  const found = judgeCanary(transaction, caller as Parameters<typeof judgeCanary>[1], stored, stored, {
+  const found = judgeCanary(transaction, caller as Parameters<typeof judgeCanary>[1], stored, next, {
     replicas: 1,
   })
   return found.map(({ expected }) => expected.replace('one of these steps: ', ''))
@@ -31,5 +31,9 @@ describe('a canary', () => {
     ['of a paused update', rollout('paused'), ['start, after a revision that runs']],
   ])('%s', (_about, placement, expected) => {
     expect(refusedFor(placement)).toEqual(expected)
+  })
+
+  test('that changes nothing', () => {
+    expect(refusedFor({ revision: 2 }, stored)).toEqual(['start, with another change'])
   })
 })

@@ -111,6 +111,8 @@ export function judgeCanary(
     own: desiredReplicas(stored),
     running: stored.canary,
     rollout: rolloutOf(stored, placement),
+    // The same object is written for a change that changes nothing.
+    isUnchanged: next === stored,
     specs: [stored.spec, next.spec],
   })
 }
