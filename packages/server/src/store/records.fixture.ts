@@ -127,7 +127,6 @@ export const aCanary = (change: JsonObject, over: Partial<StoredCanary> = {}): S
   reason: '',
   since: TIME,
   startedAt: TIME,
-  baseRevision: 1,
   replicas: 1,
   weight: 10,
   observe: '10m',

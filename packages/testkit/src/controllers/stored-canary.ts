@@ -27,7 +27,6 @@ export async function startCanary(
     reason: '',
     since: now,
     startedAt: now,
-    baseRevision: stored.revision,
     replicas: 2,
     weight: 10,
     observe: '10m',

@@ -38,8 +38,6 @@ export type StoredScaling = Infer<typeof storedScalingShape>
 export const storedCanaryShape = object({
   ...canaryShape.fields,
   startedAt: string(),
-  /** The revision of the deployment when the canary was started. */
-  baseRevision: integer(),
   /** The digest of the canary's image; null if no registry had resolved it at the start. */
   digest: nullable(string()),
   /** The pinned versions that differ from those of the deployment, by label. */

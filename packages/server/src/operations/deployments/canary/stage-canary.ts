@@ -131,7 +131,6 @@ export function withCanary(
     reason: '',
     since: now,
     startedAt: now,
-    baseRevision: stored.revision,
     replicas,
     weight,
     observe,
