@@ -1,7 +1,7 @@
 // PUT /api/v1/deployments/{name}: a field that is sent replaces the stored one, a field that is not sent is unchanged.
 // The body is checked against the record read in the same transaction, so a concurrent write reruns the decision.
 
-import { defined, isJsonObject, type Json, type Rejection } from '@holdfast/contract'
+import { defined, isJsonObject, type Json } from '@holdfast/contract'
 import {
   type Addressed,
   type AdmissionContext,
@@ -19,23 +19,18 @@ import { deployments, type StoredDeployment, type StoredScaling } from '../../..
 import type { TransactionDecision } from '../../../store/store.ts'
 import { inTenant, type Transaction } from '../../../store/transaction.ts'
 import { checkBackup, type RestoredBackup } from '../../backups/restored-backup.ts'
-import { type Caller, done, type Outcome, type Refused, refused } from '../../caller.ts'
+import { type Caller, done, type Outcome, refused } from '../../caller.ts'
 import { type Kept, keepOnce } from '../../idempotency.ts'
 import { checkIfMatch, requireLiveCaller } from '../../preconditions.ts'
 import { scalingOfWrite, storedScaling, warnOfPolicy } from '../../scaling/scaling-of-write.ts'
-import { supersededCanary, supersededWarning } from '../canary/end-canary.ts'
 import {
-  type CanaryRequest,
-  demandCanaryForm,
-  inChange,
-  isFormWritten,
-  judgeCanary,
-  judgePromotion,
-  type Promotion,
-  storeCanary,
-  weightWarning,
-  withCanary,
-} from '../canary/stage-canary.ts'
+  announcedBy,
+  type CanaryOfUpdate,
+  judgeSteps,
+  ofChange,
+  writtenRecord,
+} from '../canary/canary-of-update.ts'
+import { demandCanaryForm, isFormWritten, storeCanary } from '../canary/stage-canary.ts'
 import type { DeploymentDeps } from '../deps.ts'
 import { deploymentView } from '../read/deployment-view.ts'
 import { addressedBy, nameOf } from '../read/find-deployment.ts'
@@ -56,14 +51,10 @@ import { identifySpec, type RevisionCause, storeRevision } from './store-deploym
 import { type MaterialNeeded, type StagingState, writeWithMaterial } from './write-with-material.ts'
 import type { Written } from './written.ts'
 
-export interface UpdateOptions {
+export interface UpdateOptions extends CanaryOfUpdate {
   readonly ifMatch: string | undefined
   /** Set if the update is a rollback or restores a backup; both send every field. */
   readonly rollback?: Rollback
-  /** Set if the change becomes a canary instead of a revision. */
-  readonly canary?: CanaryRequest
-  /** Set if the update promotes a canary, whose change it sends. */
-  readonly promotion?: Promotion
 }
 
 export interface Rollback extends Kept<Written> {
@@ -133,10 +124,10 @@ function decideUpdate(
   if (image === undefined && textOf(sent, 'image') !== undefined)
     return { kind: 'abort', result: ASK_REGISTRY }
   const { stored, secrets, unresolved } = judged.value
-  const invalid = judgeSteps(transaction, request, judged.value)
+  const invalid = judgeSteps(transaction, caller, options, judged.value)
   if (invalid.length > 0) return { kind: 'abort', result: refused(...invalid) }
   if (!hasForm && !isFormWritten(transaction)) return { kind: 'abort', result: RAISE_FORM }
-  const next = writtenRecord(deps, request, judged.value)
+  const next = writtenRecord(deps, sent, options, judged.value)
   const { alterations, warnings } = announcedBy(judged.value, next, options)
   if (secrets.busy !== undefined) return { kind: 'wait', until: secrets.busy }
   if (!consumeStaged(transaction, next.spec, secrets, staging.staged))
@@ -155,49 +146,6 @@ function decideUpdate(
   const once = options.rollback ?? options.promotion
   if (once === undefined) return { kind: 'commit', result: done(written) }
   return keepOnce(deps.answers, transaction, caller, once, written)
-}
-
-/** Rejections that name the fields of a canary's change by their place in the request. */
-const ofChange = <T extends Refused>(judged: T): T => ({
-  ...judged,
-  rejections: judged.rejections.map(inChange),
-})
-
-/** Checks the state of the canary that the write starts or promotes. */
-function judgeSteps(
-  transaction: Transaction,
-  { caller, options: { canary, promotion } }: UpdateRequest,
-  { stored, next }: JudgedUpdate,
-): Rejection[] {
-  if (canary !== undefined) return judgeCanary(transaction, caller, stored, next, canary)
-  return promotion === undefined ? [] : judgePromotion(stored, promotion)
-}
-
-/** The record to store: the next revision, or the current one with a canary. The same object if nothing changes. */
-function writtenRecord(
-  deps: DeploymentDeps,
-  { sent, options: { canary, promotion } }: UpdateRequest,
-  { stored, next }: JudgedUpdate,
-): StoredDeployment {
-  if (canary !== undefined && isJsonObject(sent)) return withCanary(deps, stored, next, sent, canary)
-  if (next === stored) return next
-  const { canary: _ended, ...kept } = next
-  return promotion === undefined ? { ...kept, ...supersededCanary(stored, deps.clock) } : kept
-}
-
-/** The announcements of an update, and those about its canary. */
-function announcedBy(
-  { stored, alterations, warnings }: JudgedUpdate,
-  next: StoredDeployment,
-  { canary, promotion }: UpdateOptions,
-): Pick<JudgedWrite, 'alterations' | 'warnings'> {
-  if (canary !== undefined)
-    return {
-      alterations: alterations.map(inChange),
-      warnings: [...warnings.map(inChange), ...weightWarning(next)],
-    }
-  const ended = next === stored || promotion !== undefined ? [] : supersededWarning(stored)
-  return { alterations, warnings: [...warnings, ...ended] }
 }
 
 function describeUpdate(
