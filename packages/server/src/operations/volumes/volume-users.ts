@@ -25,6 +25,7 @@ import {
 } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { type Address, inTenant, placementAt } from '../../store/transaction.ts'
+import { claimedSpec } from '../deployments/canary/end-canary.ts'
 
 type ReadStore = Pick<Store, 'get' | 'has' | 'list'>
 
@@ -46,21 +47,25 @@ const isUse =
 export interface VolumeUser {
   readonly owner: Owner
   readonly spec: DeploymentSpec
+  /** The mounts and secrets of the workload, those of a running canary included. */
+  readonly claimed: Pick<DeploymentSpec, 'volumes' | 'secrets'>
   /** The record that has the mounts. */
   readonly address: Address<StoredDeployment> | Address<StoredJob>
   /** Whether the workload demands a node for a container. */
   readonly isStarted: boolean
 }
 
-function deploymentUser(tenant: TenantId, { uid, spec, deleting }: StoredDeployment): VolumeUser {
+function deploymentUser(tenant: TenantId, stored: StoredDeployment): VolumeUser {
+  const { uid, spec, deleting } = stored
   const isStarted = !deleting && spec.replicas > 0
   const address = inTenant(tenant, deployments, spec.name)
-  return { owner: ownerOf('deployment', uid), spec, address, isStarted }
+  return { owner: ownerOf('deployment', uid), spec, claimed: claimedSpec(stored), address, isStarted }
 }
 
-function jobUser(tenant: TenantId, { id, spec, phase }: StoredJob): VolumeUser {
+function jobUser(tenant: TenantId, { id, spec: sent, phase }: StoredJob): VolumeUser {
   const address = inTenant(tenant, jobs, id)
-  return { owner: ownerOf('job', id), spec: workloadSpec(spec), address, isStarted: !isFinalPhase(phase) }
+  const spec = workloadSpec(sent)
+  return { owner: ownerOf('job', id), spec, claimed: spec, address, isStarted: !isFinalPhase(phase) }
 }
 
 /** Every deployment, and every job that has not ended. */
@@ -74,11 +79,13 @@ function allUsers(store: Pick<Store, 'list'>, tenant: TenantId): VolumeUser[] {
 
 /** The workloads that mount the volume, whatever their number of replicas. */
 const usersOf = (store: Pick<Store, 'list'>, tenant: TenantId, id: VolumeId, access: Access): VolumeUser[] =>
-  allUsers(store, tenant).filter(({ spec }) => spec.volumes?.some(isUse(id, access)))
+  allUsers(store, tenant).filter(({ claimed }) => claimed.volumes?.some(isUse(id, access)))
 
 /** Whether the data of a volume depends on the secret of a workload. */
 export const isAnchored = (store: Pick<Store, 'list'>, tenant: TenantId, id: string): boolean =>
-  allUsers(store, tenant).some(({ spec }) => spec.secrets.some(({ anchor }) => anchorVolume(anchor) === id))
+  allUsers(store, tenant).some(({ claimed }) =>
+    claimed.secrets.some(({ anchor }) => anchorVolume(anchor) === id),
+  )
 
 /**
  * The workloads that write the volume, by their specs or with a container that exists. The two differ after a rollback to a

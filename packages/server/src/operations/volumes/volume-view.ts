@@ -19,6 +19,7 @@ import {
 } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
+import { claimedSpec } from '../deployments/canary/end-canary.ts'
 
 type ReadStore = Pick<Store, 'get' | 'list'>
 
@@ -91,11 +92,15 @@ function progressOf(
   }
 }
 
-/** The names of the deployments that mount a volume, whatever their number of replicas, and of jobs before their end. */
+/**
+ * The names of the deployments that mount a volume, themselves or in a running canary, whatever their number of replicas,
+ * and of jobs before their end.
+ */
 function consumersOf(store: Pick<Store, 'list'>, tenant: TenantId, id: VolumeId): string[] {
   const unfinished = store.list(jobs, tenant).filter(({ record }) => !isFinalPhase(record.phase))
-  const names = [...store.list(deployments, tenant), ...unfinished]
-    .filter(({ record }) => record.spec.volumes?.some(({ volume }) => volume === id))
-    .map(({ record }) => record.spec.name)
+  const claimed = store.list(deployments, tenant).map(({ record }) => claimedSpec(record))
+  const names = [...claimed, ...unfinished.map(({ record }) => record.spec)]
+    .filter(({ volumes }) => volumes?.some(({ volume }) => volume === id))
+    .map(({ name }) => name)
   return [...new Set(names)].sort()
 }

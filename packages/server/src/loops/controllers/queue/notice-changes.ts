@@ -14,6 +14,7 @@ import {
   ownerOf,
   type TenantId,
 } from '@holdfast/contract'
+import { claimedSpec } from '../../../operations/deployments/canary/end-canary.ts'
 import type { Change } from '../../../store/cache/record-index.ts'
 import {
   deployments,
@@ -134,10 +135,10 @@ function noticeNode(controller: Controller, tenant: TenantId, id: NodeId): void 
   if (disposition === 'leaving') controller.queue.add(workKey({ kind: 'node', tenant, id }))
 }
 
-/** Requeues the deployments that mount the volume: their containers run where its primary is. */
+/** Requeues the deployments that mount the volume, themselves or in a canary: their containers run where its primary is. */
 function noticeVolume(controller: Controller, tenant: TenantId, id: string): void {
   for (const { record } of controller.deps.store.list(deployments, tenant))
-    if (record.spec.volumes?.some(({ volume }) => volume === id))
+    if (claimedSpec(record).volumes?.some(({ volume }) => volume === id))
       controller.queue.add(deploymentKey(tenant, record.spec.name))
   requeueJobs(controller, tenant, ({ spec }) => spec.volumes?.some(({ volume }) => volume === id) ?? false)
 }
@@ -148,12 +149,12 @@ function requeueJobs(controller: Controller, tenant: TenantId, isUser: (job: Sto
     if (!isFinalPhase(record.phase) && isUser(record)) controller.queue.add(jobKey(tenant, record.id))
 }
 
-/** Requeues the deployments that name the network: they run where it is. */
+/** Requeues the deployments that name the network, themselves or in a canary: they run where it is. */
 function noticeNetwork(controller: Controller, tenant: TenantId, id: string): void {
   const network = controller.deps.store.get(inTenant(tenant, networks, id))?.record
   if (network === undefined) return
   for (const { record } of controller.deps.store.list(deployments, tenant))
-    if (record.spec.networks?.includes(network.options.name))
+    if (claimedSpec(record).networks?.includes(network.options.name))
       controller.queue.add(deploymentKey(tenant, record.spec.name))
   requeueJobs(controller, tenant, ({ spec }) => spec.networks?.includes(network.options.name) ?? false)
 }

@@ -29,9 +29,11 @@ export function claimedSpec(stored: StoredDeployment): StoredDeployment['spec'] 
   if (canary === undefined || !isActiveCanary(canary)) return spec
   const other = canarySpec(stored, canary)
   const networks = [...new Set([...(spec.networks ?? []), ...(other.networks ?? [])])]
+  const volumes = [...(spec.volumes ?? []), ...(other.volumes ?? [])]
   return {
     ...spec,
     secrets: [...spec.secrets, ...other.secrets],
+    ...(volumes.length === 0 ? {} : { volumes }),
     ...(networks.length === 0 ? {} : { networks }),
   }
 }

@@ -34,6 +34,7 @@ import { recordAudit, recordEvent } from '../../record-write.ts'
 import { claimCredentials, emitSecretWritten, labelsOf } from '../../secrets/versions/claim-credentials.ts'
 import type { DeploymentDeps } from '../deps.ts'
 import { claimNetworks } from '../write/claim-networks.ts'
+import { claimVolumes } from '../write/claim-volumes.ts'
 import { requirePersistable, type SecretsOfWrite } from '../write/judge-secrets.ts'
 import type { Written } from '../write/written.ts'
 import { claimedSpec } from './end-canary.ts'
@@ -170,6 +171,7 @@ export function storeCanary(
   const claimed = claimedSpec(next)
   requirePersistable(claimed)
   const { name } = next.spec
+  claimVolumes(transaction, caller.tenant, stored, { ...next, spec: claimed })
   claimNetworks(transaction, caller.tenant, stored.spec, claimed)
   claimCredentials(transaction, caller.tenant, stored.spec, claimed, newVersions)
   transaction.put(inTenant(caller.tenant, deployments, name), next)
