@@ -20,7 +20,8 @@ export const ROTATIONS: Printed<CredentialRotation> = {
 
 const versionText = (version: number | null): string => (version === null ? '' : String(version))
 
-function consumerText({ deployment, running, proved }: CredentialRotation['consumers'][number]): string {
+function consumerText(consumer: CredentialRotation['consumers'][number]): string {
+  const { deployment, canary, running, proved } = consumer
   const runs = running.map(({ version, replicas }) => `${replicas} on v${version}`).join(', ')
-  return `${deployment}: ${proved ? 'proved' : runs || 'not running'}`
+  return `${deployment}${canary ? ' (canary)' : ''}: ${proved ? 'proved' : runs || 'not running'}`
 }

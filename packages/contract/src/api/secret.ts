@@ -93,6 +93,8 @@ export const secretConsumerShape = object({
   anchor: string(),
   /** The secret version that the deployment's containers are created with; null while the secret has no version. */
   version: nullable(integer()),
+  /** True for an entry of the deployment's running canary; absent for the others. */
+  canary: optional(boolean()),
 })
 export type SecretConsumer = Infer<typeof secretConsumerShape>
 
@@ -111,6 +113,8 @@ export const rotateShape = object({
 
 export const rotationConsumerShape = object({
   deployment: string(),
+  /** True for the running canary of the deployment, which no phase moves; absent for the others. */
+  canary: optional(boolean()),
   /** The secret version that the deployment should use. */
   pinned: nullable(integer()),
   /** The secret versions that the deployment's containers have proved to use, with the number of replicas of each. */

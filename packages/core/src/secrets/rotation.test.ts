@@ -57,6 +57,18 @@ describe('rotation step stage', () => {
     expect(turn).toMatchObject({ destroyed: [] })
   })
 
+  test('waits for a canary that uses another version, and neither stages nor destroys that version', () => {
+    const canary = (...held: readonly number[]) =>
+      consumer('a', { held, desired: 0, leaving: true, isCanary: true })
+    const turn = (each: RotationConsumer) =>
+      turnRotation(facts(undefined, [consumer('a'), each], [1, 2, 3]), 'stage')
+    expect(turn(canary(2))).toEqual({
+      kind: 'refused',
+      blockedBy: ['the canary of a uses version 2 and others 1: promote or abort it first'],
+    })
+    expect(turn(canary(1)).kind).toBe('turned')
+  })
+
   test('is refused without a newer version or without a single version in use', () => {
     expect(turnRotation(facts(undefined, [consumer('a')], [1]), 'stage')).toEqual({ kind: 'empty' })
     const unused = turnRotation(facts(undefined, [consumer('a', { pin: null })], []), 'stage', 1)
@@ -111,6 +123,10 @@ describe('rotation step retire', () => {
     [
       'b still uses version 1: wait until it ends, or cancel it',
       { pin: 1, held: [1], desired: 0, leaving: true, isJob: true },
+    ],
+    [
+      'the canary of b still uses version 1: promote or abort it',
+      { pin: 1, held: [1], desired: 0, leaving: true, isCanary: true },
     ],
   ])('waits: %s', (text, changes) => {
     expect(turnRotation(given(changes), 'retire')).toEqual({ kind: 'refused', blockedBy: [text] })

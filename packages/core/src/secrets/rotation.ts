@@ -15,7 +15,7 @@ export interface Rotating {
   readonly checkpoints?: readonly RotationCheckpoint[]
 }
 
-/** The state of one deployment that uses the credential. */
+/** The state of one deployment, canary or job that uses the credential. */
 export interface RotationConsumer {
   readonly name: string
   /** The secret version that the deployment's record pins; null if it pins none. */
@@ -32,6 +32,8 @@ export interface RotationConsumer {
   readonly anchored?: boolean
   /** Whether the consumer is a job, which no phase moves: it keeps its version until it ends or is retried. */
   readonly isJob?: boolean
+  /** Whether the consumer is the canary of the named deployment, which no phase moves: it ends first. */
+  readonly isCanary?: boolean
 }
 
 export interface RotationFacts {
@@ -97,7 +99,9 @@ export const consumerBlockers = ({ rotation, consumers }: RotationFacts): string
 function abortBlockers(consumers: readonly RotationConsumer[], { new: version }: Rotating): string[] {
   const left = consumers.filter((each) => has(each, version))
   if (left.length === 0) return ['the cutover is being rolled back; no action is needed']
-  return left.map(({ name }) => `the cutover is being rolled back; ${name} still uses version ${version}`)
+  return left.map(
+    (each) => `the cutover is being rolled back; ${describe(each)} still uses version ${version}`,
+  )
 }
 
 /** Whether every replica uses the new secret version and no update can restore the old one. */
@@ -107,8 +111,9 @@ export function hasProved(consumer: RotationConsumer, { new: version }: Rotating
 }
 
 function stage(facts: RotationFacts, written: number | undefined): RotationTurn {
-  const [old, ...others] = usedVersions(facts)
-  if (old === undefined || others.length > 0) return refuse(stageBlockers(facts))
+  const [old] = usedVersions(facts)
+  const blockedBy = stageBlockers(facts)
+  if (old === undefined || blockedBy.length > 0) return refuse(blockedBy)
   const version = written ?? facts.versions.findLast((each) => each > old)
   if (version === undefined) return { kind: 'empty' }
   // Unused versions between the old and the newest version are destroyed, so that no update uses one of them. The newest
@@ -126,7 +131,7 @@ function usedVersions({ consumers }: RotationFacts): number[] {
 /** Blocks `stage` while two versions are in use, because an abort could not restore both. */
 function stageBlockers(facts: RotationFacts): string[] {
   const used = usedVersions(facts)
-  if (used.length === 1) return []
+  if (used.length === 1) return canaryBlockers(facts, used)
   if (used.length === 0) return ['no version is in use yet: write the first one with PUT /secrets']
   const newest = Math.max(...used)
   return facts.consumers
@@ -139,6 +144,20 @@ function stageBlockers(facts: RotationFacts): string[] {
       return `${name} uses version ${pin} and others ${newest}: ${remedy}`
     })
 }
+
+/** A canary with another version blocks `stage`, which could stage that version or destroy it. */
+const canaryBlockers = ({ consumers }: RotationFacts, [used]: readonly number[]): string[] =>
+  consumers
+    .filter(({ isCanary }) => isCanary === true)
+    .flatMap(({ name, held }) => {
+      const other = held.find((version) => version !== used)
+      return other === undefined
+        ? []
+        : [`the canary of ${name} uses version ${other} and others ${used}: promote or abort it first`]
+    })
+
+const describe = ({ name, isCanary }: RotationConsumer): string =>
+  isCanary === true ? `the canary of ${name}` : name
 
 /**
  * Aborts a rotation. Before the cutover an unused new version is destroyed at once. Otherwise both versions are kept
@@ -164,6 +183,8 @@ function retireBlockers(consumer: RotationConsumer, rotation: Rotating): string[
   if (consumer.leaving && other === undefined) return []
   if (consumer.isJob === true)
     return [`${name} still uses version ${other}: wait until it ends, or cancel it`]
+  if (consumer.isCanary === true)
+    return [`the canary of ${name} still uses version ${other}: promote or abort it`]
   if (consumer.leaving) return [`${name} no longer refers to it, but a container still uses version ${other}`]
   if (pin !== version) return [`${name} has not moved to version ${version} yet`]
   const ready = proved.get(version) ?? 0

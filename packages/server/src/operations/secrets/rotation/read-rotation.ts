@@ -1,7 +1,7 @@
 // GET /deployments/{name}/secrets/rotation: shows the phase of each credential's rotation, the phases allowed next, and
 // what those phases wait for.
 
-import type { CredentialRotation, Rotation, TenantId } from '@holdfast/contract'
+import { type CredentialRotation, defined, type Rotation, type TenantId } from '@holdfast/contract'
 import { blockers, credentialPath, hasProved, nextSteps } from '@holdfast/core'
 import { credentials, type StoredCredential, type StoredDeployment } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
@@ -55,8 +55,9 @@ function credentialView(
   }
 }
 
-const shownConsumer = ({ name, pin, running }: GatheredConsumer) => ({
+const shownConsumer = ({ name, pin, running, isCanary }: GatheredConsumer) => ({
   deployment: name,
+  ...defined({ canary: isCanary }),
   pinned: pin,
   running: running.map((each) => ({ ...each })),
 })

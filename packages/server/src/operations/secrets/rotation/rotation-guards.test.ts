@@ -7,9 +7,17 @@ import {
   type NodeId,
   ownerOf,
 } from '@holdfast/contract'
+import { nextMove } from '@holdfast/core'
 import { expect, test } from 'vitest'
 import { aCanary, aDeployment, aSpec, cachedRecords, someTenant } from '../../../store/records.fixture.ts'
-import { credentials, deployments, observations, placements, proofKeys } from '../../../store/records.ts'
+import {
+  credentials,
+  deployments,
+  observations,
+  placements,
+  proofKeys,
+  type StoredCanary,
+} from '../../../store/records.ts'
 import { containerProof } from './proof.ts'
 import { gatherRotation } from './rotation-guards.ts'
 
@@ -34,17 +42,29 @@ const assignment = (id: string, version: number, over: Partial<Assignment> = {})
   ...over,
 })
 
+const SECRETS = [{ name: 'DB', vault_path: 'deployments/database', anchor: '', rotation: 'restart' }]
+const TEMPLATES: { readonly [hash: string]: ContainerTemplate } = {
+  ...{ 'version-1': template(1), 'version-2': template(2) },
+  'version-3': { ...template(3), secrets: [] },
+}
+const FACTS = { rotation: { phase: 'cutover', old: 2, new: 3 }, versions: [2, 3], volumes: [] } as const
+
 /** The rotation of a deployment with these replicas, all of them ready and with the proof of their version. */
-function rotationWith(...assignments: readonly Assignment[]) {
+function rotationWith(
+  assignments: readonly Assignment[],
+  canary: Partial<StoredCanary> = {},
+  secrets: typeof SECRETS = SECRETS,
+) {
   const { store, put } = cachedRecords(tenant)
-  const secrets = [{ name: 'DB', vault_path: 'deployments/database', anchor: '', rotation: 'restart' }]
   put(proofKeys, 'key', { v: 1, key: KEY })
   put(credentials, 'database', credential)
   const spec = { ...aSpec('web'), secrets }
-  put(deployments, 'web', aDeployment('web', { spec, pins: { database: 1 }, canary: aCanary({}) }))
+  put(deployments, 'web', aDeployment('web', { spec, pins: { database: 1 }, canary: aCanary({}, canary) }))
   put(placements, owner, {
     ...{ v: 1, owner, name: 'web', revision: 1, everAssigned: true, reportedRefusals: '', reportedPhase: '' },
-    templates: { 'version-1': template(1), 'version-2': template(2) },
+    templates: Object.fromEntries(
+      assignments.map(({ templateHash }) => [templateHash, TEMPLATES[templateHash] ?? template(1)]),
+    ),
     assignments: [...assignments],
   })
   for (const { id, templateHash } of assignments) {
@@ -59,14 +79,31 @@ function rotationWith(...assignments: readonly Assignment[]) {
 }
 
 test('a replica of a canary does not prove a version for the replica with its number', () => {
-  const [consumer] = rotationWith(assignment('rep_1', 1), assignment('rep_2', 2, { canary: true })).consumers
-  expect(consumer?.proved).toEqual(new Map([[1, 1]]))
-  expect(consumer?.held).toEqual([1, 2])
-  expect(consumer?.running.map(({ version }) => version)).toEqual([1, 2])
+  const replicas = [assignment('rep_1', 1), assignment('rep_2', 2, { canary: true })]
+  const [web, canary, ...others] = rotationWith(replicas, { pins: { database: 2 } }).consumers
+  expect(others).toEqual([])
+  expect(web).toMatchObject({ name: 'web', pin: 1, held: [1], proved: new Map([[1, 1]]), leaving: false })
+  expect(web?.running.map(({ version }) => version)).toEqual([1])
+  expect(canary).toMatchObject({ name: 'web', isCanary: true, pin: 2, held: [2], desired: 0, leaving: true })
+  expect(canary?.running.map(({ version }) => version)).toEqual([2])
+})
+
+test('a canary needs the version that it has pinned before it is placed', () => {
+  const [, canary] = rotationWith([assignment('rep_1', 1)], { pins: { database: 2 } }).consumers
+  expect(canary).toMatchObject({ isCanary: true, held: [2] })
+})
+
+test('a deployment does not consume a secret that only its canary names', () => {
+  const change = { secrets: [...SECRETS] }
+  const replicas = [assignment('rep_1', 3), assignment('rep_2', 2, { canary: true })]
+  const { consumers } = rotationWith(replicas, { pins: { database: 2 }, change }, [])
+  expect(consumers).toMatchObject([{ name: 'web', isCanary: true, pin: 2, held: [2] }])
+  expect(nextMove({ ...FACTS, consumers }, 'web')).toBeUndefined()
 })
 
 test('a replica of the deployment itself proves the version of its container', () => {
-  const [consumer] = rotationWith(assignment('rep_1', 1), assignment('rep_2', 2, { replica: 2 })).consumers
+  const replicas = [assignment('rep_1', 1), assignment('rep_2', 2, { replica: 2 })]
+  const [consumer] = rotationWith(replicas).consumers
   expect(consumer?.proved).toEqual(
     new Map([
       [1, 1],

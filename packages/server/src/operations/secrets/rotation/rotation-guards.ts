@@ -33,8 +33,10 @@ import {
 } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
 import { inTenant, placementAt } from '../../../store/transaction.ts'
+import { claimedSpec } from '../../deployments/canary/end-canary.ts'
 import { pathOf } from '../versions/version-uses.ts'
 import { anchoredVolumes, anchorsOf, type Referring } from './anchored-volumes.ts'
+import { gatherCanary, partsOf, refersTo } from './canary-consumer.ts'
 import { containerProof, containerVersions, knownProofKey } from './proof.ts'
 
 type StoreReader = Pick<Store, 'get' | 'list'>
@@ -68,16 +70,22 @@ export function gatherRotation(
   const former = formerConsumers(store, tenant, credential)
   const referring = credential.consumers.flatMap(
     (consumer): Referring | readonly [] =>
-      jobOf(store, tenant, consumer) ?? recordOf(consumerName(consumer)) ?? [],
+      jobOf(store, tenant, consumer) ?? withCanaryAnchors(recordOf(consumerName(consumer))) ?? [],
   )
   return {
     rotation: credential.rotation,
     versions: credential.versions.map(({ version }) => version),
     consumers: [
-      ...credential.consumers.map(
+      ...credential.consumers.flatMap(
         (consumer) =>
           gatherJob(store, tenant, credential, consumer) ??
-          gatherConsumer(store, tenant, credential, consumerName(consumer), recordOf(consumerName(consumer))),
+          gatherDeployment(
+            store,
+            tenant,
+            credential,
+            consumerName(consumer),
+            recordOf(consumerName(consumer)),
+          ),
       ),
       ...former.map((placement) => formerConsumer(credential, placement)),
     ],
@@ -85,23 +93,47 @@ export function gatherRotation(
   }
 }
 
-function gatherConsumer(
+/** The anchors of a running canary count like those of its deployment. */
+const withCanaryAnchors = (stored: StoredDeployment | undefined): Referring | undefined =>
+  stored && { ...stored, spec: claimedSpec(stored) }
+
+/** A deployment as consumer, and its running canary as another one: no phase moves it, and it proves nothing. */
+function gatherDeployment(
   store: StoreReader,
   tenant: TenantId,
   credential: StoredCredential,
   name: string,
   stored: StoredDeployment | undefined,
-): GatheredConsumer {
+): GatheredConsumer[] {
   // A consumer whose record cannot be read, or whose kind is unknown, may run any version of the secret, so it blocks the
   // next rotation phase.
-  if (stored === undefined) return { ...unreadable(name), running: [] }
+  if (stored === undefined) return [{ ...unreadable(name), running: [] }]
   const placement = store.get(placementAt(tenant, ownerOf('deployment', stored.uid)))?.record
   const proofs = placement === undefined ? [] : proofsOf(store, tenant, credential, placement)
+  const parts = partsOf(placement)
+  const found = gatherCanary(stored, credential, heldVersions(credential, parts.canary))
+  if (found === undefined) return [ownConsumer(credential, stored, placement?.templates ?? {}, proofs)]
+  const { ofCanary = [], others = [] } = Object.groupBy(proofs, (proof) =>
+    proof.ofCanary ? 'ofCanary' : 'others',
+  )
+  const canary = { ...found, running: sumByVersion(ofCanary) }
+  const own = ownConsumer(credential, stored, parts.own, others)
+  if (refersTo(stored.spec, credential)) return [own, canary]
+  // Only the canary names the secret. Containers of an earlier revision may still use it.
+  return own.held.length === 0 ? [canary] : [{ ...own, desired: 0, leaving: true }, canary]
+}
+
+function ownConsumer(
+  credential: StoredCredential,
+  stored: StoredDeployment,
+  templates: StoredPlacement['templates'],
+  proofs: readonly Proof[],
+): GatheredConsumer {
   return {
-    name,
+    name: stored.spec.name,
     pin: pinOf(stored.pins, pathOf(credential)) ?? credential.initial,
     desired: desiredReplicas({ ...stored, deleting: false }),
-    held: placement === undefined ? [] : heldVersions(credential, placement),
+    held: heldVersions(credential, templates),
     proved: countReady(proofs),
     leaving: stored.deleting,
     anchored: anchorsOf(stored, pathOf(credential)).length > 0,
@@ -124,7 +156,7 @@ function gatherJob(
   const placement = store.get(placementAt(tenant, ownerOf('job', job.id)))?.record
   const pin = pinOf(job.pins, pathOf(credential)) ?? credential.initial
   const held = new Set([
-    ...(placement === undefined ? [] : heldVersions(credential, placement)),
+    ...heldVersions(credential, placement?.templates ?? {}),
     ...(pin === null ? [] : [pin]),
   ])
   return {
@@ -168,16 +200,16 @@ function formerConsumers(
     .list(placements, tenant)
     .map(({ record }) => record)
     .filter((placement) => !names.has(countedName(placement)))
-    .filter((placement) => heldVersions(credential, placement).length > 0)
+    .filter(({ templates }) => heldVersions(credential, templates).length > 0)
 }
 
 function formerConsumer(credential: StoredCredential, placement: StoredPlacement): GatheredConsumer {
-  const held = heldVersions(credential, placement)
+  const held = heldVersions(credential, placement.templates)
   return { ...unreadable(countedName(placement)), desired: 0, held, leaving: true, running: [] }
 }
 
 /** Versions in a placement's templates: those of containers not confirmed gone, and of the target of a rollback. */
-function heldVersions(credential: StoredCredential, { templates }: StoredPlacement): number[] {
+function heldVersions(credential: StoredCredential, templates: StoredPlacement['templates']): number[] {
   const versions = Object.values(templates).flatMap(({ secrets = [] }) =>
     secrets.filter((used) => isOf(used, credential)).map(({ version }) => version ?? credential.initial),
   )
@@ -194,6 +226,7 @@ interface Proof {
   readonly version: number
   readonly ready: boolean
   readonly since: string
+  readonly ofCanary: boolean
 }
 
 function proofsOf(
@@ -232,8 +265,9 @@ function provedVersion(
 /** A replica of a canary proves nothing about the replica of the deployment that has its number. */
 function proofOf(assignment: Assignment, seen: StoredObservation, version: number): Proof {
   const { replica, desired } = assignment
-  const ready = desired === 'running' && !isCanaryReplica(assignment) && isReady(seen)
-  return { replica, version, ready, since: seen.startedAt ?? seen.at }
+  const ofCanary = isCanaryReplica(assignment)
+  const ready = desired === 'running' && !ofCanary && isReady(seen)
+  return { replica, version, ready, since: seen.startedAt ?? seen.at, ofCanary }
 }
 
 function countReady(proofs: readonly Proof[]): ReadonlyMap<number, number> {
