@@ -8,9 +8,12 @@ import { OUTPUT_OPTION, type Printed, printItems } from '../../print/output.ts'
 
 const CONSUMERS: Printed<SecretConsumer> = {
   kind: 'consumer',
-  nameOf: ({ deployment, secret }) => `${deployment}/${secret}`,
+  nameOf: ({ deployment, secret, canary }) => `${deployment}/${secret}${canary ? '/canary' : ''}`,
   columns: [
-    { header: 'DEPLOYMENT', value: ({ deployment }) => deployment },
+    {
+      header: 'DEPLOYMENT',
+      value: ({ deployment, canary }) => (canary ? `${deployment} (canary)` : deployment),
+    },
     { header: 'SECRET', value: ({ secret }) => secret },
     { header: 'PATH', value: ({ vault_path }) => vault_path },
     { header: 'ANCHOR', value: ({ anchor }) => anchor },

@@ -114,8 +114,9 @@ async function printOutdated(
   const listed = await readAll((page) => client.secrets.consumers(resource, page))
   // The write succeeded, so a list that cannot be read is no failure of the command.
   if (!listed.ok) return
+  // A canary keeps its version until it ends; a restart of its deployment would abort it.
   const older = listed.value.filter(
-    (each) => each.vault_path === path && each.version !== null && each.version !== version,
+    (each) => !each.canary && each.vault_path === path && each.version !== null && each.version !== version,
   )
   const used = new Map(older.map((each) => [each.deployment, each.version]))
   for (const [name, uses] of [...used].slice(0, MOST_NAMED))

@@ -1,26 +1,30 @@
-import { asTenantId } from '@holdfast/contract'
 import { expect, test } from 'vitest'
-import { aDeployment, aJob, aSpec } from '../../store/records.fixture.ts'
-import { credentials, deployments, jobs } from '../../store/records.ts'
-import type { Store } from '../../store/store.ts'
+import { aCanary, aDeployment, aSpec, cachedRecords, someTenant } from '../../store/records.fixture.ts'
+import { deployments, type StoredCanary } from '../../store/records.ts'
 import { listConsumers } from './read-secrets.ts'
 
-const TENANT = asTenantId('00000000-0000-4000-8000-000000000001')
-const secrets = [{ name: 'DB', vault_path: 'deployments/db', anchor: 'external', rotation: 'restart' }]
+const tenant = someTenant()
+const secrets = [{ name: 'DB', vault_path: 'deployments/db', anchor: 'process', rotation: 'restart' }]
+const CANARY_ONLY = { name: 'API', vault_path: 'deployments/api', anchor: 'process', rotation: 'restart' }
 
-test('the consumers of a secret include jobs that have not ended', async () => {
-  const { id } = aJob()
-  const records = new Map<unknown, readonly object[]>([
-    [deployments, [aDeployment('web', { spec: { ...aSpec('web'), secrets }, pins: { db: 1 } })]],
-    [jobs, [aJob({ secrets }, { pins: { db: 2 } }), aJob({ secrets }, { phase: 'succeeded' })]],
-    [credentials, [{ initial: 1 }]],
+/** The consumers of a label, for a deployment whose canary refers to one more secret. */
+async function consumersOf(label: string, phase: StoredCanary['phase']) {
+  const { store, put } = cachedRecords(tenant)
+  const canary = aCanary({ secrets: [...secrets, CANARY_ONLY] }, { phase, pins: { db: 2, api: 5 } })
+  put(deployments, 'web', aDeployment('web', { spec: { ...aSpec('web'), secrets }, pins: { db: 1 }, canary }))
+  const listed = await listConsumers({ ...store, fresh: async () => {} }, tenant, label, { limit: 10 })
+  return listed.ok ? listed.value.items.map(({ version, canary: mark }) => [version, mark]) : []
+}
+
+test('the consumers of a secret include running canaries, with the versions that they have pinned', async () => {
+  expect(await consumersOf('db', 'observing')).toEqual([
+    [1, undefined],
+    [2, true],
   ])
-  const list = (kind: unknown) => (records.get(kind) ?? []).map((record) => ({ record, modRevision: 1 }))
-  const get = ({ collection }: { readonly collection: unknown }) => list(collection)[0]
-  const store = { list, get, fresh: async () => {} } as unknown as Store
-  const page = await listConsumers(store, TENANT, 'db', { limit: 100 })
-  expect(page.ok && page.value.items).toMatchObject([
-    { deployment: `job/${id}`, uid: id, secret: 'DB', version: 2 },
-    { deployment: 'web', uid: 'dep_0', secret: 'DB', version: 1 },
-  ])
+  expect(await consumersOf('api', 'progressing')).toEqual([[5, true]])
+})
+
+test('the consumers of a secret leave out canaries that have ended', async () => {
+  expect(await consumersOf('db', 'aborted')).toEqual([[1, undefined]])
+  expect(await consumersOf('api', 'aborted')).toEqual([])
 })

@@ -11,7 +11,9 @@ import {
   type SecretSummary,
   type TenantId,
 } from '@holdfast/contract'
-import { credentialPath, may, pinOf } from '@holdfast/core'
+import { credentialPath, isActiveCanary, may, pinOf } from '@holdfast/core'
+import { canarySpec } from '../../scheduling/canary-spec.ts'
+import { canaryPins } from '../../scheduling/canary-target.ts'
 import {
   credentials,
   deployments,
@@ -83,11 +85,11 @@ function referenceView({ namespace, label, versions, consumers }: StoredCredenti
 }
 
 /**
- * Lists the secret entries, of all deployments and of all jobs that have not ended, that refer to the label in any
+ * Lists the secret entries, of all deployments with their running canaries and of all jobs that have not ended, that refer to the label in any
  * namespace; empty for an unknown label.
  */
 export function listConsumers(
-  store: Store,
+  store: Pick<Store, 'get' | 'list' | 'fresh'>,
   tenant: TenantId,
   label: string,
   page: PageRequest,
@@ -101,36 +103,46 @@ export function listConsumers(
   return listPage(store, page, find, keyOf)
 }
 
-const keyOf = ({ deployment, secret }: SecretConsumer): string => `${deployment}/${secret}`
+const keyOf = ({ deployment, secret, canary }: SecretConsumer): string =>
+  `${deployment}/${secret}${canary === true ? '/canary' : ''}`
 
 interface Workload {
   readonly name: string
   readonly uid: string
   readonly secrets: readonly SecretEntry[]
   readonly pins: StoredDeployment['pins']
+  readonly canary?: true
 }
 
 /** A job is named by its kind and id, as in every list of consumers. */
 function workloadsOf(store: Pick<Store, 'list'>, tenant: TenantId): Workload[] {
   const running = store.list(jobs, tenant).filter(({ record }) => !isFinalPhase(record.phase))
   return [
-    ...store.list(deployments, tenant).map(({ record: { spec, uid, pins } }) => ({
-      ...{ name: spec.name, uid, secrets: spec.secrets, pins },
-    })),
+    ...store.list(deployments, tenant).flatMap(({ record }) => deploymentParts(record)),
     ...running.map(({ record: { spec, id, pins } }) => ({
       ...{ name: consumerOf('job', id), uid: id, secrets: spec.secrets, pins },
     })),
   ]
 }
 
+/** A deployment, and its running canary as another workload of the same name. */
+function deploymentParts(stored: StoredDeployment): Workload[] {
+  const { spec, uid, pins, canary } = stored
+  const { name, secrets } = spec
+  const own = { name, uid, secrets, pins }
+  if (canary === undefined || !isActiveCanary(canary)) return [own]
+  const other = { secrets: canarySpec(stored, canary).secrets, pins: canaryPins(stored, canary) }
+  return [own, { ...own, ...other, canary: true }]
+}
+
 const entriesOf = ({ secrets }: Workload, label: string): SecretEntry[] =>
   secrets.filter(({ vault_path }) => credentialPath(vault_path).label === label)
 
 function consumerView(
-  { name: deployment, uid, pins }: Workload,
+  { name: deployment, uid, pins, canary }: Workload,
   { name, vault_path, anchor }: SecretEntry,
   initial: number | null,
 ): SecretConsumer {
   const version = pinOf(pins, vault_path) ?? initial
-  return { deployment, uid, secret: name, vault_path, anchor, version }
+  return { deployment, uid, secret: name, vault_path, anchor, version, ...defined({ canary }) }
 }
