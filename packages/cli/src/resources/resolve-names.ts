@@ -1,12 +1,13 @@
-// Replaces the names of volumes and of the node in the body of a job by ids, because the API accepts only ids.
+// Replaces the names of volumes and of the node by ids in the body of a job or the change of a canary, because the API
+// accepts only ids.
 
-import type { Client, Result, SentJob } from '@holdfast/client'
+import type { Client, Result } from '@holdfast/client'
 import { isJsonObject, type Json, type JsonObject } from '@holdfast/contract'
 import { volumeReferences, withVolumeIds } from '@holdfast/manifest'
-import { findNode } from '../resources/find-node.ts'
-import { findVolume } from '../resources/find-volume.ts'
+import { findNode } from './find-node.ts'
+import { findVolume } from './find-volume.ts'
 
-export async function resolveNames(client: Client, body: JsonObject): Promise<Result<SentJob>> {
+export async function resolveNames(client: Client, body: JsonObject): Promise<Result<JsonObject>> {
   const volumes = await volumeIds(client, body)
   if (!volumes.ok) return volumes
   const value = withVolumeIds(body, (name) => volumes.value.get(name))

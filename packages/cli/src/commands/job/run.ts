@@ -179,7 +179,7 @@ async function bodyOf(invocation: Invocation, client: Client): Promise<SentJob |
   const { terminal } = invocation
   const [{ jobBodyOf }, { resolveNames }] = await Promise.all([
     import('../../jobs/job-body.ts'),
-    import('../../jobs/resolve-names.ts'),
+    import('../../resources/resolve-names.ts'),
   ])
   const typed = jobBodyOf(invocation)
   if (!typed.ok) {

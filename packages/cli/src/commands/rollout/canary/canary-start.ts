@@ -51,13 +51,17 @@ export const canaryStart: OnlineCommand = {
     const name = deploymentName(args[0])
     const before = await client.deployments.read(name)
     if (!before.ok) return printFailure(terminal, before.failure)
-    const loaded = await loadChange(invocation)
+    const loaded = await loadChange(invocation, before.value.name)
     if (!loaded.ok) return loaded.exitCode
-    const change = changeOf(invocation, loaded.fields, before.value.environment ?? {})
-    if (typeof change === 'string') {
-      printError(terminal, change)
+    const typed = changeOf(invocation, loaded.fields, before.value.environment ?? {})
+    if (typeof typed === 'string') {
+      printError(terminal, typed)
       return EXIT.usage
     }
+    const { resolveNames } = await import('../../../resources/resolve-names.ts')
+    const resolved = await resolveNames(client, typed)
+    if (!resolved.ok) return printFailure(terminal, resolved.failure)
+    const change = resolved.value
     const observe = text('observe')
     const sent = {
       change,
@@ -92,18 +96,31 @@ type LoadedChange =
   | { readonly ok: false; readonly exitCode: ExitCode }
 
 /** The fields of the manifest, without its kind and name; none without a manifest. */
-async function loadChange(invocation: Invocation): Promise<LoadedChange> {
+async function loadChange(invocation: Invocation, deployment: string): Promise<LoadedChange> {
   if (invocation.texts('filename').length === 0) return { ok: true, fields: {} }
   const { loadManifests } = await import('../../../manifest/load-manifests.ts')
   const loaded = await loadManifests(invocation)
   if (!loaded.ok) return loaded
   const [value, ...others] = loaded.manifests.map((manifest) => manifest.value)
-  if (!isJsonObject(value) || others.length > 0) {
-    printError(invocation.terminal, 'a canary needs one document with the fields to change')
+  const wrong =
+    !isJsonObject(value) || others.length > 0
+      ? 'a canary needs one document with the fields to change'
+      : foreignText(value, deployment)
+  if (!isJsonObject(value) || wrong !== undefined) {
+    printError(invocation.terminal, wrong ?? '')
     return { ok: false, exitCode: EXIT.usage }
   }
   const { kind: _kind, name: _name, ...fields } = value
   return { ok: true, fields }
+}
+
+/** Why the document is not about the deployment; undefined if it is. Both `kind` and `name` may be absent. */
+function foreignText({ kind, name }: JsonObject, deployment: string): string | undefined {
+  if (kind !== undefined && kind !== 'Deployment')
+    return 'the file describes no deployment; use one with kind Deployment, or without a kind'
+  if (name !== undefined && name !== deployment)
+    return `the file is about another deployment than ${deployment}; correct its name, or leave it out`
+  return undefined
 }
 
 /** The changed fields, or what is wrong with the options. */
