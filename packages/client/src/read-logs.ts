@@ -12,6 +12,8 @@ export interface LogQuery {
   readonly tail?: number | undefined
   readonly since?: string | undefined
   readonly replica?: number | undefined
+  /** Whether to read only lines of the canary. */
+  readonly canary?: boolean
   /** Whether to read the kept lines of failed containers instead of the current logs. */
   readonly previous?: boolean
 }
@@ -73,12 +75,13 @@ const brokenStream = ({ baseUrl }: Connection, end: StreamEnd): Failure => ({
   reason: `${baseUrl}: ${end.kind === 'cut' ? end.reason : 'the server ended the stream'}`,
 })
 
-function callFor(path: string, { follow, tail, since, replica, previous }: LogQuery) {
+function callFor(path: string, { follow, tail, since, replica, canary, previous }: LogQuery) {
   return {
     method: 'GET',
     path,
     query: {
       ...(follow === true ? { follow } : {}),
+      ...(canary === true ? { canary } : {}),
       ...(previous === true ? { previous } : {}),
       tail,
       since,

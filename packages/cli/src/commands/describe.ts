@@ -22,7 +22,7 @@ import { age } from '../print/age.ts'
 import { cpu, memory } from '../print/amounts.ts'
 import { indented, outArea, type PrintArea } from '../print/area.ts'
 import { colorOf, paintState } from '../print/color.ts'
-import { lastExitText, replicaState } from '../print/containers.ts'
+import { lastExitText, replicaState, replicaText } from '../print/containers.ts'
 import { printError, printFailure } from '../print/failure.ts'
 import { matrixLines } from '../print/matrix.ts'
 import { plain } from '../print/plain.ts'
@@ -198,7 +198,7 @@ function replicaLines(
 }
 
 const REPLICA_COLUMNS: readonly Column<PlacementEntry>[] = [
-  { header: 'REPLICA', value: ({ replica, canary }) => (canary ? `${replica} (canary)` : String(replica)) },
+  { header: 'REPLICA', value: replicaText },
   { header: 'NODE', value: ({ nodeName }) => nodeName },
   { header: 'STATE', value: replicaState, tint: (item) => colorOf(replicaState(item)) },
   { header: 'REVISION', drop: 2, value: ({ revision }) => String(revision) },

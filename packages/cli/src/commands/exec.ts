@@ -24,6 +24,7 @@ export const exec: OnlineCommand = {
       summary: 'number of the replica (default: the first ready one)',
       form: POSITIVE_NUMBER,
     },
+    { flags: '--canary', summary: 'run in a replica of the canary' },
   ],
   examples: [
     ['holdfast exec web ls -l /srv', 'Runs a command and prints its output.'],
@@ -38,8 +39,10 @@ export const exec: OnlineCommand = {
     }
     const name = deploymentName(typed)
     const replica = numberOf(text('replica'))
-    const issued = await client.deployments.exec(name, { command, tty, ...defined({ replica }) })
-    if (!issued.ok) return printReplicaFailure(terminal, client, { name, replica }, issued.failure)
+    const canary = flag('canary')
+    const asked = { command, tty, ...defined({ replica, canary: canary || undefined }) }
+    const issued = await client.deployments.exec(name, asked)
+    if (!issued.ok) return printReplicaFailure(terminal, client, { name, replica, canary }, issued.failure)
     const { runExec } = await import('../follow/run-exec.ts')
     return runExec(terminal, client.execUrl(issued.value), { tty, input: flag('stdin') })
   },

@@ -1,10 +1,12 @@
 // `holdfast logs`: prints the output of a deployment's containers.
 
+import type { LogEntry, LogSkip } from '@holdfast/contract'
 import { DEPLOYMENT_ARGUMENT, deploymentName } from '../args/deployment-argument.ts'
 import { numberOf, POINT_IN_TIME, POSITIVE_NUMBER, pointInTime, WHOLE_NUMBER } from '../args/forms.ts'
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { printReplicaFailure } from '../follow/no-replica.ts'
+import { replicaText } from '../print/containers.ts'
 import { count } from '../print/count.ts'
 import { plainLines } from '../print/plain.ts'
 import { report, type Terminal } from '../terminal/terminal.ts'
@@ -29,6 +31,7 @@ export const logs: OnlineCommand = {
       form: POINT_IN_TIME,
     },
     { flags: '--replica <number>', summary: 'only lines of one replica', form: POSITIVE_NUMBER },
+    { flags: '--canary', summary: 'only lines of the canary' },
     {
       flags: '-p, --previous',
       summary: 'only the last lines of failed containers, also after a restart or a rollback',
@@ -37,6 +40,7 @@ export const logs: OnlineCommand = {
   ],
   examples: [
     ['holdfast logs web -f --tail 20', 'Prints the last lines and follows new ones.'],
+    ['holdfast logs web --canary -f', 'Follows the lines of the canary of web.'],
     ['holdfast logs web --since 10m --replica 2', 'Prints the last ten minutes of the second replica.'],
     [
       'holdfast logs web --previous',
@@ -46,7 +50,9 @@ export const logs: OnlineCommand = {
   online: true,
   async run({ terminal, args: [typed], text, flag }, client) {
     const since = text('since')
+    const canary = flag('canary')
     const query = {
+      canary,
       follow: flag('follow'),
       previous: flag('previous'),
       tail: numberOf(text('tail')),
@@ -57,13 +63,13 @@ export const logs: OnlineCommand = {
     let isEmpty = true
     for await (const item of client.logs(name, query)) {
       if (item.kind === 'failed')
-        return printReplicaFailure(terminal, client, { name, replica: query.replica }, item.failure)
+        return printReplicaFailure(terminal, client, { name, replica: query.replica, canary }, item.failure)
       const { line } = item
       isEmpty = false
       if ('skipped' in line) report(terminal, skippedText(line.skipped))
       else if ('unavailable' in line) {
-        const { replica, node, reason } = line.unavailable
-        report(terminal, `replica ${replica} on ${node} cannot be read: ${reason}`)
+        const { node, reason } = line.unavailable
+        report(terminal, `replica ${replicaText(line.unavailable)} on ${node} cannot be read: ${reason}`)
       } else printLine(terminal, line, flag('timestamps'))
     }
     if (isEmpty && query.previous) report(terminal, nothingKept(name))
@@ -75,14 +81,11 @@ const nothingKept = (name: string): string =>
   `no container of ${name} failed within the last hour, or it printed nothing; without --previous, the logs of the current containers are shown`
 
 /** Message about log lines that the server dropped because this client read too slowly. */
-const skippedText = ({ replica, lines }: { readonly replica: number; readonly lines: number }): string =>
-  `replica ${replica}: ${count(lines, 'line was', 'lines were')} skipped`
+const skippedText = (skipped: LogSkip['skipped']): string =>
+  `replica ${replicaText(skipped)}: ${count(skipped.lines, 'line was', 'lines were')} skipped`
 
-function printLine(
-  terminal: Terminal,
-  { time, replica, text }: { readonly time: string; readonly replica: number; readonly text: string },
-  timestamps: boolean,
-): void {
-  const head = `${timestamps ? `${time} ` : ''}${replica} | `
+function printLine(terminal: Terminal, entry: LogEntry, timestamps: boolean): void {
+  const { time, text } = entry
+  const head = `${timestamps ? `${time} ` : ''}${replicaText(entry)} | `
   terminal.out(`${head}${terminal.outIsTerminal ? plainLines(text) : text}\n`)
 }

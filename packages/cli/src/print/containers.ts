@@ -13,6 +13,10 @@ import { hang } from './table.ts'
 export const replicaState = ({ state, reason }: Pick<PlacementEntry, 'state' | 'reason'>): string =>
   reason === 'exited' && (state === 'running' || state === 'ready') ? 'restarting' : state
 
+/** The number of a replica, with the mark of a canary: `1` or `1 (canary)`. */
+export const replicaText = ({ replica, canary }: Pick<PlacementEntry, 'replica' | 'canary'>): string =>
+  canary === true ? `${replica} (canary)` : String(replica)
+
 /** One line per container: `replica 1 on n1: exited with code 42 3s ago, 5 restarts`. */
 export function containerLines(
   containers: readonly FailingContainer[],

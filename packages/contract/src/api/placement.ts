@@ -276,6 +276,8 @@ export const formerAssignmentShape = object({
   nodeId: branded<NodeId>(),
   revision: integer(),
   leftAt: string(),
+  /** True for a former replica of a canary. */
+  canary: optional(boolean()),
 })
 export type FormerAssignment = Infer<typeof formerAssignmentShape>
 

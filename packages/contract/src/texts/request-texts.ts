@@ -125,6 +125,12 @@ export const execTexts = {
     range: 'a whole number from 1',
     example: 1,
   },
+  canary: {
+    meaning: 'Whether the command runs in a replica of the canary.',
+    absent: 'the command runs in a replica of the deployment itself',
+    range: 'true or false',
+    example: true,
+  },
   tty: {
     meaning: 'Whether the command gets a terminal, for interactive programs.',
     absent: 'the command gets no terminal',

@@ -110,12 +110,9 @@ function formerlyOf(
   const recent = (before?.formerly ?? []).filter(
     ({ leftAt }) => Date.parse(now) - Date.parse(leftAt) < FORMER_MS,
   )
-  const left = leaving.map(({ id, replica, nodeId, revision }) => ({
-    id,
-    replica,
-    nodeId,
-    revision,
-    leftAt: now,
+  const left = leaving.map(({ id, replica, nodeId, revision, canary }) => ({
+    ...{ id, replica, nodeId, revision, leftAt: now },
+    ...(canary === undefined ? {} : { canary }),
   }))
   return [...recent, ...left].slice(-MAX_FORMER)
 }

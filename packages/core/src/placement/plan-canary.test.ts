@@ -127,6 +127,14 @@ describe('a canary', () => {
     expect(planned.added).not.toEqual([])
   })
 
+  test('that is over is remembered with its mark, so that its kept logs can be found', () => {
+    const removed = marked(1, 1, { desired: 'removed' })
+    const seen = { can_1: { ...READY, gone: true } }
+    const planned = plan([...STABLE, removed], canary({ phase: 'aborted' }), { seen })
+    expect(assignmentsOf(planned)).toHaveLength(2)
+    expect(planned.next?.formerly).toMatchObject([{ id: 'can_1', replica: 1, canary: true }])
+  })
+
   test('that was promoted leaves its replicas to the deployment, and the old ones leave', () => {
     const planned = plan([...STABLE, marked(1, 1)], undefined, {
       target: NEW,

@@ -34,6 +34,7 @@ export interface ParsedQuery {
   /** The query parameter `since`: an RFC 3339 time, or a duration before now. */
   readonly since?: string
   readonly replica?: number
+  readonly canary: boolean
   /** The query parameter `node`: the name or id of a node. */
   readonly node?: string
   readonly previous: boolean
@@ -104,6 +105,7 @@ export const QUERY_PARAMETERS: { readonly [name in QueryName]: QueryParameter } 
   },
   view: choice(['candidates', 'groups']),
   follow: flag,
+  canary: flag,
   previous: flag,
   tail: {
     expected: `a whole number from 0 to ${MAX_TAIL}`,
@@ -137,6 +139,7 @@ const DEFAULTS: ParsedQuery = {
   force: false,
   limit: 100,
   follow: false,
+  canary: false,
   previous: false,
   tail: 100,
 }

@@ -20,7 +20,7 @@ export function logEndpoints(deps: LogDeps): Endpoint[] {
       operation: 'getDeploymentLogs',
       action: 'logs:read',
       summary: 'Read the logs of a deployment, merged over its replicas; one JSON object per line',
-      query: ['follow', 'tail', 'since', 'replica', 'previous'],
+      query: ['follow', 'tail', 'since', 'replica', 'canary', 'previous'],
       streams: true,
       shape: string(),
       type: NDJSON,
@@ -33,8 +33,9 @@ export function logEndpoints(deps: LogDeps): Endpoint[] {
   ]
 }
 
-function logQuery({ query: { follow, tail, since, replica, previous } }: ApiRequest): LogQuery {
-  return { follow, tail, previous, ...defined({ since, replica }) }
+function logQuery({ query }: ApiRequest): LogQuery {
+  const { follow, tail, since, replica, canary, previous } = query
+  return { follow, tail, canary, previous, ...defined({ since, replica }) }
 }
 
 export function streamLines(read: ReadLines): StreamedResponse {

@@ -62,9 +62,7 @@ async function* linesOfJob(
 /** The containers of the job that may exist; only the attempt that runs or was last. */
 const liveTargets = (store: Pick<Store, 'get'>, tenant: TenantId, { id }: StoredJob): LogTarget[] => {
   const last = findJob(store, tenant, id)?.last
-  return logTargets(store, tenant, ownerOf('job', id), undefined).filter(
-    ({ assignmentId }) => assignmentId === last,
-  )
+  return logTargets(store, tenant, ownerOf('job', id), {}).filter(({ assignmentId }) => assignmentId === last)
 }
 
 async function* keptAfter(

@@ -13,7 +13,7 @@ import {
   type ReplicaState,
   type TenantId,
 } from '@holdfast/contract'
-import { isReady, reject, safeKey } from '@holdfast/core'
+import { isCanaryReplica, isReady, reject, safeKey } from '@holdfast/core'
 import { isLost } from '../../../liveness/node-status.ts'
 import type { Clock, IdSource } from '../../../ports/clock.ts'
 import { execTickets, observations } from '../../../store/records.ts'
@@ -46,13 +46,13 @@ export async function issueExec(
 ): Promise<Outcome<IssuedExec>> {
   const faults = checkShape(execRequestShape, sent, { checks: { command: checkCommand } })
   if (faults.length > 0) return refused(...faults)
-  const { command, replica, tty = false } = decode(execRequestShape, sent)
+  const { command, replica, canary = false, tty = false } = decode(execRequestShape, sent)
   await store.fresh()
   const found = findStored(store, caller.tenant, path)
   if (!found.ok) return found
   const owner = ownerOf('deployment', found.value.uid)
-  const place = choosePlace(store, caller, owner, replica)
-  if (place === undefined) return refused(noReplica(replica))
+  const place = choosePlace(store, caller, owner, { replica, canary })
+  if (place === undefined) return refused(noReplica(replica, canary))
   if (openTickets(store, caller, clock) >= MAX_TICKETS) return limited('Authorization', EXEC_TICKET_MS / 1000)
   const { text, secretHash, sealed } = mintExecTicket(ids, { ...place, command, tty })
   const id = ids.ulid()
@@ -67,7 +67,7 @@ export async function issueExec(
     recordAudit(transaction, clock, caller, {
       action: 'deployments:exec',
       subject: { kind: 'Deployment', name },
-      detail: detailOf(command, place.replica),
+      detail: { ...detailOf(command, place.replica), ...(canary ? { canary: 'true' } : {}) },
     })
     return { kind: 'commit', result: done({ id: `exec_${id}`, ticket: text }) }
   })
@@ -98,24 +98,23 @@ function checkCommand(value: Json): Rejection | undefined {
 type Place = Pick<ExecOrder, 'assignmentId' | 'nodeId' | 'replica'>
 const RUNNING: readonly ReplicaState[] = ['running', 'ready']
 
-/** Chooses the replica to run a command in: the requested one, or the first ready one, or the first running one. */
+/**
+ * Chooses the replica to run a command in: the requested one, or the first ready one, or the first running one. A canary
+ * runs another version, so its replicas are chosen only if they are asked for.
+ */
 function choosePlace(
   store: Store,
   { tenant }: Caller,
   owner: Owner,
-  replica: number | undefined,
+  { replica, canary }: { readonly replica: number | undefined; readonly canary: boolean },
 ): Place | undefined {
   const assignments = store.get(placementAt(tenant, owner))?.record.assignments ?? []
   const [first] = assignments
-    .filter((each) => each.desired === 'running' && (replica === undefined || each.replica === replica))
+    .filter((each) => each.desired === 'running' && isCanaryReplica(each) === canary)
+    .filter((each) => replica === undefined || each.replica === replica)
     .map((each) => ({ ...each, rank: rankOf(store, tenant, each) }))
     .filter(({ rank }) => rank > 0)
-    .sort(
-      (left, right) =>
-        right.rank - left.rank ||
-        Number(left.canary ?? false) - Number(right.canary ?? false) ||
-        left.replica - right.replica,
-    )
+    .sort((left, right) => right.rank - left.rank || left.replica - right.replica)
   return first && { assignmentId: first.id, nodeId: first.nodeId, replica: first.replica }
 }
 
@@ -130,8 +129,10 @@ function rankOf(store: Store, tenant: TenantId, { id, nodeId }: Assignment): 0 |
   return isReady(seen) ? 3 : 2
 }
 
-const noReplica = (replica: number | undefined): Rejection =>
-  reject('field_type_invalid', 'replica', replica, { accepted: 'the number of a running replica' })
+const noReplica = (replica: number | undefined, canary: boolean): Rejection =>
+  reject('field_type_invalid', 'replica', replica, {
+    accepted: canary ? 'the number of a running replica of the canary' : 'the number of a running replica',
+  })
 
 function openTickets(store: Store, { token }: Caller, clock: Clock): number {
   const now = clock.now()

@@ -7,18 +7,19 @@ import type { LogTarget } from './log-targets.ts'
 import { createLastLines, createWakeup, mergeKept, shownLine } from './merge-logs.ts'
 
 const { stdout, stderr, skipped } = STREAM_CHANNELS
-const target = (replica: number): LogTarget => ({
+const target = (replica: number, canary?: true): LogTarget => ({
   tenant: 'tenant' as TenantId,
   assignmentId: `rep_${replica}` as LogTarget['assignmentId'],
   nodeId: 'node_1' as LogTarget['nodeId'],
   node: `n${replica}`,
   replica,
+  ...(canary && { canary }),
   run: null,
 })
 const time = (nanos: number): string => `2026-01-01T00:00:00.${String(nanos).padStart(9, '0')}Z`
 
 /** A log source whose node is simulated by the test, with the credit that the source granted. */
-function source(replica: number, notify = () => {}) {
+function source(replica: number, notify = () => {}, canary?: true) {
   const given: { reader?: StreamReader; credit: number } = { credit: 0 }
   const opened = openLogSource(
     (_tenant, _node, _request, reader) => {
@@ -32,7 +33,7 @@ function source(replica: number, notify = () => {}) {
         close() {},
       }
     },
-    target(replica),
+    target(replica, canary),
     {},
     notify,
   )
@@ -138,6 +139,25 @@ test('keeps the requested last lines as far as they fit and reports the others a
   expect(gap).toEqual({ skipped: { replica: 2, lines: 200 - rest.length, bytes: expect.any(Number) } })
   expect(rest.length).toBeGreaterThan(130)
   expect(createLastLines(0).lines()).toEqual([])
+})
+
+test('lines of a canary are marked, and are not counted as lines of the replica with the same number', () => {
+  const both = [source(1), source(1, undefined, true)]
+  const last = createLastLines(1000)
+  for (let at = 0; at < 200; at += 1)
+    for (const { opened, send } of both) {
+      send(stdout, `${time(at)} ${'x'.repeat(60_000)}\n`)
+      const line = opened.take()
+      if (line === undefined) throw new Error('a line was sent')
+      last.push({ source: opened, line })
+    }
+  const [own, canary, ...lines] = last.lines()
+  expect([own, canary]).toMatchObject([
+    { skipped: { replica: 1 } },
+    { skipped: { replica: 1, canary: true } },
+  ])
+  expect(own).not.toHaveProperty('skipped.canary')
+  expect(new Set(lines.map((line) => 'text' in line && line.canary))).toEqual(new Set([undefined, true]))
 })
 
 test('leaves the node credit to continue after unfinished lines in both streams', () => {

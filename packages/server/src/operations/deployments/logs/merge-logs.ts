@@ -1,9 +1,10 @@
 // Merges the logs of several containers. Stored lines are merged by time. New lines that are followed live are sorted
 // within a short window of arrival.
 
-import type { LogLine } from '@holdfast/contract'
+import { defined, type LogEntry, type LogLine, type LogSkip } from '@holdfast/contract'
 import type { HeldLine } from './log-buffer.ts'
 import type { LogSource } from './log-source.ts'
+import type { LogTarget } from './log-targets.ts'
 
 /** Wakes the reader of merged logs when any container's log has new lines. */
 export interface Wakeup {
@@ -36,11 +37,17 @@ export function createWakeup(signal: AbortSignal): Wakeup {
 }
 
 export function shownLine({ target }: LogSource, { time, what }: HeldLine): LogLine {
-  const { replica, node } = target
+  const { node } = target
   return 'skipped' in what
-    ? { skipped: { replica, ...what.skipped } }
-    : { time, replica, node, stream: what.stream, text: what.text }
+    ? { skipped: { ...shownReplica(target), ...what.skipped } }
+    : { time, ...shownReplica(target), node, stream: what.stream, text: what.text }
 }
+
+/** The number of a replica, with the mark of a canary. */
+export const shownReplica = ({ replica, canary }: LogTarget): Pick<LogEntry, 'replica' | 'canary'> => ({
+  replica,
+  ...defined({ canary }),
+})
 
 interface SourcedLine {
   readonly source: LogSource
@@ -85,16 +92,17 @@ const MAX_HELD_BYTES = 8 * 1024 * 1024
 
 export function createLastLines(count: number): LastLines {
   const held: SourcedLine[] = []
-  const lost = new Map<number, { lines: number; bytes: number }>()
+  const lost = new Map<string, LogSkip['skipped']>()
   let bytes = 0
   const dropFirst = (report: boolean): void => {
     const first = held.shift()
     if (first === undefined) return
     bytes -= first.line.bytes
     if (!report) return
-    const { replica } = first.source.target
-    const before = lost.get(replica) ?? { lines: 0, bytes: 0 }
-    lost.set(replica, { lines: before.lines + 1, bytes: before.bytes + first.line.bytes })
+    const { replica, canary } = first.source.target
+    const key = canary === true ? `${replica} canary` : `${replica}`
+    const before = lost.get(key) ?? { ...shownReplica(first.source.target), lines: 0, bytes: 0 }
+    lost.set(key, { ...before, lines: before.lines + 1, bytes: before.bytes + first.line.bytes })
   }
   return {
     push(taken) {
@@ -108,7 +116,7 @@ export function createLastLines(count: number): LastLines {
       while (bytes > MAX_HELD_BYTES) dropFirst(true)
     },
     lines: () => [
-      ...[...lost].map(([replica, gap]): LogLine => ({ skipped: { replica, ...gap } })),
+      ...[...lost.values()].map((skipped): LogLine => ({ skipped })),
       ...held.map(({ source, line }) => shownLine(source, line)),
     ],
   }

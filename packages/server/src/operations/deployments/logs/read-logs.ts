@@ -13,7 +13,15 @@ import { recordAudit } from '../../record-write.ts'
 import { findStored } from '../read/find-deployment.ts'
 import { type LogOptions, type LogSource, openLogSource } from './log-source.ts'
 import { type LogTarget, logTargets, previousTargets } from './log-targets.ts'
-import { createLastLines, createWakeup, mergeKept, shownLine, takeAll, type Wakeup } from './merge-logs.ts'
+import {
+  createLastLines,
+  createWakeup,
+  mergeKept,
+  shownLine,
+  shownReplica,
+  takeAll,
+  type Wakeup,
+} from './merge-logs.ts'
 
 export interface LogDeps {
   readonly store: Store
@@ -29,6 +37,8 @@ export interface LogQuery {
   readonly tail: number
   readonly since?: string
   readonly replica?: number
+  /** Whether to return only lines of the canary. */
+  readonly canary?: boolean
   /** Whether to return the kept lines of failed containers instead of the current logs. */
   readonly previous: boolean
 }
@@ -60,7 +70,7 @@ export async function readLogs(
     )
   const find = query.previous ? previousTargets : logTargets
   const owner = ownerOf('deployment', uid)
-  const targets = find(store, caller.tenant, owner, query.replica)
+  const targets = find(store, caller.tenant, owner, query)
   if (query.replica !== undefined && targets.length === 0)
     return refused(
       reject('query_parameter_invalid', 'replica', String(query.replica), {
@@ -73,7 +83,7 @@ export async function readLogs(
     caller,
     targets,
     query: withTime(query, clock),
-    current: () => logTargets(store, caller.tenant, owner, query.replica),
+    current: () => logTargets(store, caller.tenant, owner, query),
     isGone: () => !findStored(store, caller.tenant, uid).ok,
   }
   return done((signal) => linesOf(deps, request, signal))
@@ -145,8 +155,10 @@ export async function* keptLines(
     ...(previous ? { previous } : {}),
     ...defined({ since }),
   }
-  for (const { refusal: reason, replica, node } of targets)
-    if (reason !== undefined) yield { unavailable: { replica, node, reason } }
+  for (const target of targets) {
+    const { refusal: reason, node } = target
+    if (reason !== undefined) yield { unavailable: { ...shownReplica(target), node, reason } }
+  }
   const readable = targets.filter(({ refusal }) => refusal === undefined)
   const sources = readable.map((target) => openLogSource(openStream, target, options, wakeup.notify))
   const silenceCheck = setInterval(() => {
@@ -169,10 +181,10 @@ export async function* keptLines(
 
 /** Reports a replica whose log could not be read, once for each reason. */
 function* gapOf({ target, error }: LogSource, { gaps }: LogProgress): Generator<LogLine> {
-  const { assignmentId, replica, node } = target
+  const { assignmentId, node } = target
   if (error === undefined || gaps.get(assignmentId) === error) return
   gaps.set(assignmentId, error)
-  yield { unavailable: { replica, node, reason: error } }
+  yield { unavailable: { ...shownReplica(target), node, reason: error } }
 }
 
 interface FollowState {
