@@ -18,9 +18,9 @@ function removal(runs: 'once' | undefined, fault: EngineFault = 'failed') {
   const view: ReplicaView = { item, container: seen, ...quiet, unverified: false, readySince: undefined }
   const lines: string[] = []
   const log = pino({ level: 'warn' }, { write: (line: string) => lines.push(line) })
-  const engine = { isBroken: true, nowMs: 0 }
+  const engine = { isBroken: true, nowMs: 0, fault }
   const keep = async (): Promise<void> => {
-    if (engine.isBroken) throw new EngineError(fault, 'The disk is broken.')
+    if (engine.isBroken) throw new EngineError(engine.fault, 'The disk is broken.')
   }
   const logs = { keep, read: async () => [], expire: async () => {}, keepOnly: async () => {} }
   const deps = { statuses: { view: () => view }, monotonicMs: () => engine.nowMs, log }
@@ -51,6 +51,16 @@ test('a container that another program is removing has no log to wait for', asyn
   const { lines, remove } = removal('once', 'conflict')
   await remove()
   expect(lines.join()).toContain('log of a job could not be kept')
+})
+
+test('the ten minutes begin again after another program was about to remove the container', async () => {
+  const { engine, remove } = removal('once')
+  await expect(remove()).rejects.toThrow()
+  engine.fault = 'conflict'
+  await remove()
+  engine.fault = 'failed'
+  engine.nowMs = 10 * MINUTE_MS
+  await expect(remove()).rejects.toThrow('The disk is broken.')
 })
 
 test('a container that is gone is left to the removal, which ignores it', async () => {

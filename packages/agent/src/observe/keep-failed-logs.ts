@@ -103,11 +103,11 @@ function createJobLogKeeper(
       failingSince.delete(containerId)
     } catch (error) {
       const sinceMs = failingSince.get(containerId) ?? monotonicMs()
-      const isOver = monotonicMs() - sinceMs >= MAX_UNKEPT_MS
+      // A container that another program has marked for removal is in conflict, and its log cannot be read again.
+      const isOver = monotonicMs() - sinceMs >= MAX_UNKEPT_MS || isFault(error, 'conflict')
       if (isOver || isFault(error, 'not_found')) failingSince.delete(containerId)
       else failingSince.set(containerId, sinceMs)
-      // A container that another program has marked for removal is in conflict, and its log cannot be read again.
-      if (!isOver && !isFault(error, 'conflict')) throw error
+      if (!isOver) throw error
       const facts = { assignment: request.item.assignmentId, message: String(error) }
       log.error(facts, 'log of a job could not be kept, its container is removed without it')
     }

@@ -4,6 +4,7 @@ import { readAll } from '@holdfast/client'
 import { DEPLOYMENT_ARGUMENT, deploymentName } from '../../args/deployment-argument.ts'
 import type { OnlineCommand } from '../../command.ts'
 import { EXIT } from '../../exit-codes.ts'
+import { replicaText } from '../../print/containers.ts'
 import { printFailure } from '../../print/failure.ts'
 import { OUTPUT_OPTION, type Printed, printItems } from '../../print/output.ts'
 import {
@@ -16,12 +17,13 @@ import {
   replicaRows,
 } from './usage-rows.ts'
 
-const REPLICAS: Printed<ReplicaRow> = {
+export const REPLICAS: Printed<ReplicaRow> = {
   kind: 'replica',
-  nameOf: ({ deployment, replica, revision }) => `${deployment}/${replica}/${revision}`,
+  nameOf: ({ deployment, replica, revision, canary }) =>
+    `${deployment}/${replica}/${revision}${canary ? '/canary' : ''}`,
   columns: [
     { header: 'DEPLOYMENT', value: ({ deployment }) => deployment },
-    { header: 'REPLICA', value: ({ replica, canary }) => (canary ? `${replica} (canary)` : String(replica)) },
+    { header: 'REPLICA', value: replicaText },
     { header: 'NODE', drop: 4, value: ({ node }) => node },
     { header: 'READY', drop: 3, value: ({ ready }) => (ready ? 'yes' : 'no') },
     { header: 'CPU', value: ({ cpuMillis }) => millis(cpuMillis) },
