@@ -12,7 +12,12 @@ import {
 } from '@holdfast/contract'
 import { createReaderViews } from '@holdfast/server/loops/controllers/placement/reader-views'
 import { readWhy } from '@holdfast/server/operations/deployments/read/read-why'
-import { nodes, type StoredDeployment, type StoredNode } from '@holdfast/server/store/records'
+import {
+  nodes,
+  type StoredCanary,
+  type StoredDeployment,
+  type StoredNode,
+} from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
 import { inTenant } from '@holdfast/server/store/transaction'
 import { uniqueName } from '@holdfast/testkit'
@@ -110,8 +115,9 @@ async function running(spec: Partial<DeploymentSpec> = {}, options: ControllerOp
   return { own, machines }
 }
 
-const start = (change: JsonObject = NEW) => startCanary(store, tenant, clock, change)
-const promote = (change: Partial<DeploymentSpec> = NEW) => promoteCanary(store, tenant, change)
+const start = (change: JsonObject = NEW, over: Partial<StoredCanary> = {}) =>
+  startCanary(store, tenant, clock, change, over)
+const promote = () => promoteCanary(store, tenant)
 
 async function setNode(node: StoredNode | undefined, over: Partial<StoredNode>): Promise<void> {
   if (node === undefined) throw new Error('no such node')
@@ -172,6 +178,25 @@ describe('a canary', () => {
     await settled()
     clock.advance(MINUTE / 2)
     await expect.poll(lastGood).toBe(2)
+  })
+
+  test('with its own version of a secret keeps its replicas when it is promoted', async () => {
+    const secrets = [{ name: 'DB', vault_path: 'deployments/db', anchor: 'process', rotation: 'restart' }]
+    const { own } = await running({ secrets })
+    await start({ secrets }, { pins: { db: 2 } })
+    await observed()
+    const kept = idsOf(canaries())
+    const versions = () =>
+      all().map(({ templateHash }) => {
+        const template = placementOf(store, tenant, stored().uid)?.templates[templateHash]
+        return template?.secrets?.map(({ version }) => version)
+      })
+    expect(versions().toSorted()).toEqual([[null], [null], [null], [2], [2]])
+    await promote()
+    await expect.poll(() => all().map(({ revision }) => revision)).toEqual([2, 2, 2])
+    await expect.poll(versions).toEqual([[2], [2], [2]])
+    expect(idsOf(all())).toEqual(expect.arrayContaining(kept))
+    expect(own.fewestServed()).toBe(3)
   })
 
   test.each<[string, Report, string]>([

@@ -100,7 +100,7 @@ async function begin(ends: Ending): Promise<Story> {
 /** Promotes the canary when it is ready. */
 async function decide({ tenant, ends }: Story): Promise<void> {
   const { canary } = storedOf(store, tenant)
-  if (ends === 'promoted' && canary?.phase === 'ready') await promoteCanary(store, tenant, changeOf(ends))
+  if (ends === 'promoted' && canary?.phase === 'ready') await promoteCanary(store, tenant)
 }
 
 function isOver({ tenant, first: { uid }, ends, before }: Story): boolean {

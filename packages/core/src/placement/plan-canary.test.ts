@@ -1,4 +1,4 @@
-import type { Assignment, AssignmentId, CanaryProgress } from '@holdfast/contract'
+import { type Assignment, type AssignmentId, type CanaryProgress, defined } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
 import { isCanaryReplica } from '../canary/split-assignments.ts'
 import type { Workload } from '../scheduling/index.ts'
@@ -76,9 +76,11 @@ describe('a canary', () => {
   })
 
   test('is settled while nothing changes', () => {
-    const planned = plan([...STABLE, marked(1, 1), marked(2, 2)], canary({ phase: 'observing' }))
-    expect(planned.canary?.phase).toBe('observing')
-    expect(assignmentsOf(planned)).toHaveLength(4)
+    const state = canary({ phase: 'observing' })
+    const first = plan([...STABLE, marked(1, 1), marked(2, 2)], state)
+    expect(first.canary).toBe(state)
+    expect(assignmentsOf(first)).toHaveLength(4)
+    expect(plan([], state, defined({ placement: first.next })).isSettled).toBe(true)
   })
 
   test('passes its observation with an event', () => {

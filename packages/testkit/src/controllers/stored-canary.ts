@@ -1,6 +1,7 @@
 // The records that requests about a canary store, for tests of controllers without the API.
 
-import type { DeploymentSpec, JsonObject, TenantId } from '@holdfast/contract'
+import type { JsonObject, TenantId } from '@holdfast/contract'
+import { canarySpec } from '@holdfast/server/scheduling/canary-spec'
 import { deployments, type StoredCanary, type StoredDeployment } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
 import { inTenant } from '@holdfast/server/store/transaction'
@@ -38,12 +39,16 @@ export async function startCanary(
   await put(store, tenant, { ...stored, canary })
 }
 
-/** Stores the change of a canary as the next revision, as a promotion does. */
-export async function promoteCanary(
-  store: Store,
-  tenant: TenantId,
-  change: Partial<DeploymentSpec>,
-): Promise<void> {
-  const { canary: _promoted, ...stored } = storedOf(store, tenant)
-  await put(store, tenant, { ...stored, revision: stored.revision + 1, spec: { ...stored.spec, ...change } })
+/** Stores the change of the canary as the next revision, with its digest and its pins, as a promotion does. */
+export async function promoteCanary(store: Store, tenant: TenantId): Promise<void> {
+  const before = storedOf(store, tenant)
+  const { canary, ...stored } = before
+  if (canary === undefined) throw new Error('no canary to promote')
+  await put(store, tenant, {
+    ...stored,
+    ...(canary.pins === undefined ? {} : { pins: { ...stored.pins, ...canary.pins } }),
+    revision: stored.revision + 1,
+    spec: canarySpec(before, canary),
+    digest: canary.digest,
+  })
 }
