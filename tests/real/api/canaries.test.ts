@@ -41,6 +41,10 @@ test(
     expect(await codeOf(CANARY, change('one', { replicas: 3 }))).toBe('422 field_type_invalid replicas')
     const dry = await api.post(`${CANARY}?dryRun=true`, change('one'))
     expect([dry.status, dry.body['warnings']]).toEqual([200, []])
+    const { steps, effects } = Object(dry.body['plan'])
+    const texts: string[] = steps.map(({ text }: { text: string }) => text)
+    expect(texts).toContainEqual(expect.stringMatching(/^Replica 1 of the canary starts on canary-[12]/))
+    expect(effects).toMatchObject({ moves: [], restarts: [], stops: [], unplaced: [] })
     expect(await dumpTenants(platform)).toEqual(before)
 
     const started = await api.post(CANARY, change('one'))
@@ -114,6 +118,15 @@ test(
     expect(started.body['warnings']).toMatchObject([{ code: 'canary_weight_ignored', field: 'weight' }])
     const aborted = await api.post(`${CANARY}/abort`, undefined)
     expect([aborted.status, await canary()]).toMatchObject([200, { phase: 'aborted', reason: 'aborted' }])
+    await untilRolledOut(api)
+    expect((await api.post(CANARY, change('forced', { observe: '1h' }))).status).toBe(201)
+    await inPhase('observing')
+    expect(await codeOf(`${CANARY}/promote`, {})).toBe(INVALID)
+    const forced = await api.post(`${CANARY}/promote`, { force: true })
+    expect(forced.status, forced.text).toBe(200)
+    expect(forced.body['deployment']).toMatchObject({ environment: { MODE: 'forced' } })
+    const promoted = (await eventsOf(api, 'web')).filter(({ type }) => type === 'deployment.canary_promoted')
+    expect(promoted.at(-1)?.data).toMatchObject({ forced: true })
   },
   TIMEOUT_MS,
 )
