@@ -77,7 +77,8 @@ export const WARNING_TEXTS: { readonly [code in (typeof WARNING_CODES)[number]]:
     next: 'Upgrade the engine.',
   },
   canary_aborted: {
-    meaning: 'The deployment had a canary. The new revision supersedes it, and its replicas are removed.',
+    meaning:
+      'The deployment had a canary. It is aborted, and its replicas are removed. If the field is a secret, its version that the canary used stays the newest one.',
     next: 'Start another canary if the change should still be tried.',
   },
   canary_weight_ignored: {

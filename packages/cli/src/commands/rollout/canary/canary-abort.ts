@@ -4,6 +4,7 @@ import { DEPLOYMENT_ARGUMENT, deploymentName } from '../../../args/deployment-ar
 import type { OnlineCommand } from '../../../command.ts'
 import { DRY_RUN_OPTION, printPlanned } from '../../../dry-run.ts'
 import { EXIT } from '../../../exit-codes.ts'
+import { printAnnounced } from '../../../print/changes.ts'
 import { printFailure } from '../../../print/failure.ts'
 import { print } from '../../../terminal/terminal.ts'
 
@@ -28,6 +29,7 @@ export const canaryAbort: OnlineCommand = {
     const aborted = await client.deployments.abortCanary(name)
     if (!aborted.ok) return printFailure(terminal, aborted.failure)
     print(terminal, `canary of deployment/${name} aborted`)
+    printAnnounced(terminal, aborted.value, { verbose: flag('verbose') })
     return EXIT.ok
   },
 }

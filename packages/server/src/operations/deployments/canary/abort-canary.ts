@@ -1,7 +1,7 @@
 // POST /api/v1/deployments/{name}/canary/abort: ends a canary. Its replicas receive no further request and are removed.
 
 import { abortCanary, checkCanaryRuns } from '@holdfast/core'
-import { deployments } from '../../../store/records.ts'
+import { credentials, deployments } from '../../../store/records.ts'
 import type { TransactionDecision } from '../../../store/store.ts'
 import { inTenant, type Transaction } from '../../../store/transaction.ts'
 import { type Caller, type Outcome, refused } from '../../caller.ts'
@@ -13,7 +13,7 @@ import type { DeploymentDeps } from '../deps.ts'
 import { deploymentView } from '../read/deployment-view.ts'
 import { findToChange } from '../read/find-deployment.ts'
 import type { Written } from '../write/written.ts'
-import { abortedEvent, claimedSpec } from './end-canary.ts'
+import { abortedEvent, claimedSpec, leftVersions } from './end-canary.ts'
 import type { CanaryOptions } from './start-canary.ts'
 
 export async function abortDeploymentCanary(
@@ -44,6 +44,9 @@ function decideAbort(
   if (canary === undefined || idle.length > 0) return { kind: 'abort', result: refused(...idle) }
   const aborted = abortCanary(canary, 'aborted', deps.clock.now())
   const next = { ...stored, canary: aborted }
+  const warnings = leftVersions(stored, canary, (label) =>
+    transaction.get(inTenant(caller.tenant, credentials, label)),
+  )
   claimCredentials(transaction, caller.tenant, claimedSpec(stored), spec, [])
   transaction.put(inTenant(caller.tenant, deployments, spec.name), next)
   recordEvent(transaction, deps.clock, caller.tenant, abortedEvent(next, aborted.since, 'aborted'))
@@ -53,5 +56,5 @@ function decideAbort(
     revision: stored.revision,
   })
   const deployment = deploymentView(deps.store, caller.tenant, next)
-  return keepOnce(deps.answers, transaction, caller, options, { deployment, alterations: [], warnings: [] })
+  return keepOnce(deps.answers, transaction, caller, options, { deployment, alterations: [], warnings })
 }

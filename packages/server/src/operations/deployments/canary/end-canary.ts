@@ -1,11 +1,18 @@
 // How a canary ends with the deployment's next revision: it is promoted, or superseded and aborted. An aborted canary stays
 // in the record until the next revision or the next canary.
 
-import { defined, type JsonObject, type Warning } from '@holdfast/contract'
-import { abortCanary, CANARY_ENDED, isActiveCanary } from '@holdfast/core'
+import { defined, elementPath, type JsonObject, type Warning } from '@holdfast/contract'
+import {
+  abortCanary,
+  anchorVolume,
+  CANARY_ENDED,
+  credentialPath,
+  isActiveCanary,
+  newestUsable,
+} from '@holdfast/core'
 import type { Clock } from '../../../ports/clock.ts'
 import { canarySpec } from '../../../scheduling/canary-spec.ts'
-import type { StoredCanary, StoredDeployment } from '../../../store/records.ts'
+import type { StoredCanary, StoredCredential, StoredDeployment } from '../../../store/records.ts'
 import type { NewEvent } from '../../record-write.ts'
 
 /** The canary in the record of another revision; a canary that was over before is left out. */
@@ -21,6 +28,23 @@ export function supersededWarning({ canary }: StoredDeployment): Warning[] {
   if (!isActiveCanary(canary)) return []
   const why = 'The new revision supersedes the canary. Its replicas are removed.'
   return [{ code: 'canary_aborted', field: 'canary', why }]
+}
+
+/** The secrets of an aborted canary whose versions stay the newest, so that the next revision uses them. */
+export function leftVersions(
+  { spec }: StoredDeployment,
+  { pins = {} }: StoredCanary,
+  credentialOf: (label: string) => StoredCredential | undefined,
+): Warning[] {
+  return spec.secrets.flatMap(({ vault_path, anchor }, at): Warning[] => {
+    const { label } = credentialPath(vault_path)
+    const { versions = [], rotation } = credentialOf(label) ?? {}
+    const version = newestUsable(versions, rotation?.new)?.version
+    // Only a cutover moves the pin of a secret that a volume depends on.
+    if (version === undefined || pins[label] !== version || anchorVolume(anchor) !== undefined) return []
+    const why = `Version ${version} of ${vault_path}, which the canary used, stays the newest one. The next revision of ${spec.name} uses it; write other values before if it must not.`
+    return [{ code: 'canary_aborted', field: `${elementPath('secrets', at)}.vault_path`, why }]
+  })
 }
 
 /** The references of a deployment with those of its running canary, so that nothing is deleted that the canary uses. */
