@@ -86,7 +86,11 @@ const FAILED = {
   runningRevision: null,
   failure: { revision: 4, replica: 1, reason: 'exited', cause: 'exited with code 42', at: '' },
 }
-const LINE = `${JSON.stringify({ time: 'then', replica: 1, node: 'n1', stream: 'stderr', text: 'no database' })}\n`
+const lineOf = (text: string, mark: object = {}) =>
+  `${JSON.stringify({ time: 'then', replica: 1, node: 'n1', stream: 'stderr', text, ...mark })}\n`
+const LINE = lineOf('no database')
+/** A canary may have failed before, in the replica of the same number. */
+const OF_CANARY = lineOf('of the canary', { canary: true })
 
 async function waitForFailure(status: object, containers: readonly object[]) {
   const terminal = scriptTerminal()
@@ -102,7 +106,7 @@ async function waitForFailure(status: object, containers: readonly object[]) {
       cure: [],
     },
     'GET /deployments/web/logs?tail=10&replica=1': LINE,
-    'GET /deployments/web/logs?previous=true&tail=10&replica=1': LINE.replace('no database', 'kept'),
+    'GET /deployments/web/logs?previous=true&tail=10&replica=1': `${OF_CANARY}${LINE.replace('no database', 'kept')}`,
   })
   const exitCode = await waitUntilReady(terminal, client, [{ name: 'web', revision: 4 }], 60_000)
   return { exitCode, ...terminal.printed }

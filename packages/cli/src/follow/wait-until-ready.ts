@@ -195,7 +195,8 @@ async function lastLogLines(
   const lines: string[] = []
   const query = { tail: LOG_LINES, ...of }
   for await (const item of client.logs(name, query, AbortSignal.timeout(LOG_MS)))
-    if (item.kind === 'line' && 'text' in item.line) lines.push(plainLines(item.line.text))
+    if (item.kind === 'line' && 'text' in item.line && item.line.canary !== true)
+      lines.push(plainLines(item.line.text))
   return lines.slice(-LOG_LINES)
 }
 
