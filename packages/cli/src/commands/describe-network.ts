@@ -10,7 +10,7 @@ import { printFailure } from '../print/failure.ts'
 import { networkMeaning, networkPhase } from '../print/network.ts'
 import { factLines, section } from '../print/sections.ts'
 import { tableLines } from '../print/table.ts'
-import { EVENT_COLUMNS } from '../resources/events.ts'
+import { DESCRIBED_EVENT_COLUMNS } from '../resources/events.ts'
 import { findNetwork } from '../resources/find-network.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
@@ -29,14 +29,11 @@ export async function describeNetwork(
   const options = { nowMs: terminal.now(), ...indented(area, 2), header: false }
   const lines = [
     ...headLines(found.value, terminal.now(), area),
-    ...section('Events', own.length === 0 ? [] : tableLines(SHOWN_COLUMNS, own, options), area),
+    ...section('Events', own.length === 0 ? [] : tableLines(DESCRIBED_EVENT_COLUMNS, own, options), area),
   ]
   terminal.out(`${lines.join('\n')}\n`)
   return EXIT.ok
 }
-
-const HIDDEN = new Set(['SUBJECT', 'SEVERITY', 'REASON'])
-const SHOWN_COLUMNS = EVENT_COLUMNS.filter(({ header }) => !HIDDEN.has(header))
 
 function headLines(network: Network, nowMs: number, area: PrintArea): string[] {
   const { name, id, driver, internal, labels, nodeName, phase, attached, createdAt } = network

@@ -9,14 +9,13 @@ import { printFailure } from '../print/failure.ts'
 import { plain } from '../print/plain.ts'
 import { factLines, section } from '../print/sections.ts'
 import { hang, tableLines } from '../print/table.ts'
-import { EVENT_COLUMNS } from '../resources/events.ts'
+import { DESCRIBED_EVENT_COLUMNS } from '../resources/events.ts'
 import { findNode } from '../resources/find-node.ts'
 import { labelText, statusText, storageText, workOf } from '../resources/nodes.ts'
 import { replicas } from '../resources/replicas.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
-const HIDDEN = new Set(['NODE', 'SUBJECT', 'SEVERITY', 'REASON'])
-const isShown = ({ header }: { readonly header: string }): boolean => !HIDDEN.has(header)
+const REPLICA_COLUMNS = replicas.columns.filter(({ header }) => header !== 'NODE')
 
 export async function describeNode(
   terminal: Terminal,
@@ -37,16 +36,12 @@ export async function describeNode(
   const lines = [
     ...factLines(factsOf(node.value, own.length), area),
     ...section('Drain waits for', waitLines(node.value, area), area),
-    ...section(
-      'Replicas',
-      own.length === 0 ? [] : tableLines(replicas.columns.filter(isShown), own, options),
-      area,
-    ),
+    ...section('Replicas', own.length === 0 ? [] : tableLines(REPLICA_COLUMNS, own, options), area),
     ...section(
       'Events',
       events.value.items.length === 0
         ? []
-        : tableLines(EVENT_COLUMNS.filter(isShown), events.value.items, { ...options, header: false }),
+        : tableLines(DESCRIBED_EVENT_COLUMNS, events.value.items, { ...options, header: false }),
       area,
     ),
   ]

@@ -13,7 +13,7 @@ import { plain } from '../print/plain.ts'
 import { factLines, section } from '../print/sections.ts'
 import { type Column, hang, tableLines } from '../print/table.ts'
 import { nextStep, PLACE_IT, phaseMeaning, phaseText, residencyText, usageText } from '../print/volume.ts'
-import { EVENT_COLUMNS } from '../resources/events.ts'
+import { DESCRIBED_EVENT_COLUMNS } from '../resources/events.ts'
 import { findVolume } from '../resources/find-volume.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
@@ -58,7 +58,7 @@ export async function describeVolume(
     ),
     ...section(
       'Events',
-      own.length === 0 ? [] : tableLines(EVENT_COLUMNS.filter(isShown), own, { ...options, header: false }),
+      own.length === 0 ? [] : tableLines(DESCRIBED_EVENT_COLUMNS, own, { ...options, header: false }),
       area,
     ),
     ...nextLines(volume, area),
@@ -66,9 +66,6 @@ export async function describeVolume(
   terminal.out(`${lines.join('\n')}\n`)
   return EXIT.ok
 }
-
-const HIDDEN = new Set(['SUBJECT', 'SEVERITY', 'REASON'])
-const isShown = ({ header }: { readonly header: string }): boolean => !HIDDEN.has(header)
 
 const lacksCopies = ({ class: kind, copies, replicas }: Volume): boolean =>
   kind !== 'object' && copies.length < 1 + replicas

@@ -22,6 +22,17 @@ export const EVENT_COLUMNS: readonly Column<ShownEvent>[] = [
   { header: 'MESSAGE', value: ({ message }) => message },
 ]
 
+const HIDDEN = new Set(['SUBJECT', 'SEVERITY', 'REASON'])
+
+/** The columns of events in `describe`, which have no header: the time says that it is an age. */
+export const DESCRIBED_EVENT_COLUMNS: readonly Column<ShownEvent>[] = EVENT_COLUMNS.filter(
+  ({ header }) => !HIDDEN.has(header),
+).map((column) =>
+  column.header === 'AGE'
+    ? { ...column, value: (event, nowMs) => `${column.value(event, nowMs)} ago` }
+    : column,
+)
+
 export const events: Resource<ShownEvent> = {
   names: ['events', 'event'],
   kind: 'event',

@@ -92,3 +92,18 @@ export function scriptClient(
     },
   })
 }
+
+/** An event of a list, two minutes before the time of the scripted terminal. */
+export const anEvent = (parts: object): object => ({
+  id: 'evt_1',
+  tenant: 't',
+  time: '2026-01-31T11:58:00.000Z',
+  severity: 'info',
+  reason: '',
+  data: {},
+  cursor: '',
+  count: 1,
+  firstSeen: '2026-01-31T11:58:00.000Z',
+  lastSeen: '2026-01-31T11:58:00.000Z',
+  ...parts,
+})

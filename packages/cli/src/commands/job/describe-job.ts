@@ -12,7 +12,7 @@ import { attemptsText, durationText, jobPhase } from '../../print/job.ts'
 import { matrixLines } from '../../print/matrix.ts'
 import { factLines, section } from '../../print/sections.ts'
 import { tableLines } from '../../print/table.ts'
-import { EVENT_COLUMNS } from '../../resources/events.ts'
+import { DESCRIBED_EVENT_COLUMNS } from '../../resources/events.ts'
 import { findJob } from '../../resources/find-job.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 
@@ -33,7 +33,7 @@ export async function describeJob(
   const lines = [
     ...headLines(found.value, terminal.now(), area),
     ...section('Nodes', why === undefined ? [] : matrixLines(why.value, indented(area, 2)), area),
-    ...section('Events', items.length === 0 ? [] : tableLines(SHOWN_COLUMNS, items, options), area),
+    ...section('Events', items.length === 0 ? [] : tableLines(DESCRIBED_EVENT_COLUMNS, items, options), area),
   ]
   terminal.out(`${lines.join('\n')}\n`)
   return EXIT.ok
@@ -42,9 +42,6 @@ export async function describeJob(
 /** Whether no node accepts the next attempt. */
 const isUnplaced = ({ status: { phase, reason } }: JobRecord): boolean =>
   phase === 'pending' && reason === 'unschedulable'
-
-const HIDDEN = new Set(['SUBJECT', 'SEVERITY', 'REASON'])
-const SHOWN_COLUMNS = EVENT_COLUMNS.filter(({ header }) => !HIDDEN.has(header))
 
 function headLines(job: JobRecord, nowMs: number, area: PrintArea): string[] {
   const { phase } = job.status

@@ -3,7 +3,12 @@
 import { asJobId, type JobRecord } from '@holdfast/contract'
 import { expect, test } from 'vitest'
 import { aJob, aJobStatus, endedStatus, logText, pendingStatus } from '../../jobs/job.fixture.ts'
-import { invocation, scriptClient, scriptTerminal } from '../../terminal/scripted-terminal.fixture.ts'
+import {
+  anEvent,
+  invocation,
+  scriptClient,
+  scriptTerminal,
+} from '../../terminal/scripted-terminal.fixture.ts'
 import { describe as describeCommand } from '../describe.ts'
 import { jobCancel } from './job-cancel.ts'
 import { jobDescribe } from './job-describe.ts'
@@ -44,6 +49,17 @@ test('job describe shows the newest job with a name and how it ended', async () 
   expect(out).toMatch(/^Took: +42s$/m)
   expect(out).toMatch(/^Command: +\.\/migrate --all$/m)
   expect(out).toMatch(new RegExp(`^Id: +${id}$`, 'm'))
+})
+
+test('job describe shows how long ago each event was', async () => {
+  const terminal = scriptTerminal()
+  const subject = { kind: 'Job', name: 'migrate', uid: id }
+  const event = anEvent({ type: 'job.succeeded', message: 'Job migrate succeeded.', subject })
+  const client = clientWith([aJob(endedStatus(0))], {
+    [`GET /events?subject=${id}&limit=10`]: { items: [event], nextCursor: 'x' },
+  })
+  expect(await jobDescribe.run(invocation(terminal, ['migrate']), client)).toBe(0)
+  expect(terminal.printed.out).toMatch(/^Events:\n {2}2m ago +job\.succeeded +Job migrate succeeded\.$/m)
 })
 
 test('describe job explains why a job waits', async () => {

@@ -2,7 +2,12 @@
 
 import { asNetworkId, asNodeId, type Network } from '@holdfast/contract'
 import { expect, test } from 'vitest'
-import { invocation, scriptClient, scriptTerminal } from '../../terminal/scripted-terminal.fixture.ts'
+import {
+  anEvent,
+  invocation,
+  scriptClient,
+  scriptTerminal,
+} from '../../terminal/scripted-terminal.fixture.ts'
 import { describe as describeCommand } from '../describe.ts'
 import { networkCreate } from './network-create.ts'
 import { networkDelete } from './network-delete.ts'
@@ -51,6 +56,17 @@ test('describe network explains why a network failed', async () => {
   expect(terminal.printed.out).toMatch(/^Phase: +Failed \(name_in_use\)$/m)
   expect(terminal.printed.out).toContain('Rename or remove that network')
   expect(terminal.printed.out).toMatch(/^Attached: +nothing$/m)
+})
+
+test('network describe shows how long ago each event was', async () => {
+  const terminal = scriptTerminal()
+  const subject = { kind: 'Network', name: 'backend', uid: aNetwork().id }
+  const event = anEvent({ type: 'network.ready', message: 'Network backend is ready.', subject })
+  const client = clientWith(aNetwork(), {
+    'GET /events?subject=backend&limit=10': { items: [event], nextCursor: 'x' },
+  })
+  expect(await networkDescribe.run(invocation(terminal, ['backend']), client)).toBe(0)
+  expect(terminal.printed.out).toMatch(/^Events:\n {2}2m ago +network\.ready +Network backend is ready\.$/m)
 })
 
 test('network list prints a table', async () => {
