@@ -92,6 +92,25 @@ const ROWS: readonly (readonly [string, Given, Expected])[] = [
     ['running', '', ['running'], { startedAt: at(-10), deadlineAt: at(3600), wakeAt: NOW + 3_600_000 }],
   ],
   [
+    'takes the start of a container that ended before it was seen running from the report of its end',
+    { before: ASSIGNED, assignments: attempt, facts: { seen: ended(0) } },
+    ['succeeded', '', ['removed'], { startedAt: at(-10) }],
+  ],
+  [
+    'stores the start of its container with milliseconds, as all times',
+    {
+      before: ASSIGNED,
+      assignments: attempt,
+      facts: { seen: report({ startedAt: at(-10).replace('000Z', '000123456Z') }) },
+    },
+    ['running', '', ['running'], { startedAt: at(-10) }],
+  ],
+  [
+    'uses the time of the server if its agent reports a start that is no time',
+    { before: ASSIGNED, assignments: attempt, facts: { seen: report({ startedAt: 'soon' }) } },
+    ['running', '', ['running'], { startedAt: at(0) }],
+  ],
+  [
     'succeeds',
     { before: RUNNING, assignments: attempt, facts: { seen: ended(0) } },
     ['succeeded', '', ['removed'], { exitCode: 0, finishedAt: at(0), current: undefined }],

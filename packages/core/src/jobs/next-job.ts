@@ -72,7 +72,9 @@ export function nextJob(before: JobState, situation: JobSituation): NextJob {
   const end = attemptEnd(facts, before.cancelled ? 'wait' : situation.spec.onNodeLoss)
   if (end === undefined) return running(before, situation, current, others)
   const kept = [...others, ...leaveFormer({ ...situation, assignments: [current] }, undefined)]
-  const after = endAttempt(before, situation, current, end)
+  // A short attempt may have ended before it was reported to run.
+  const startedAt = startOf(before, facts.seen, situation.now)
+  const after = endAttempt({ ...before, startedAt }, situation, current, end)
   return isFinalPhase(after.phase) ? settled(after, kept) : betweenAttempts(after, situation, kept)
 }
 
@@ -103,7 +105,7 @@ function running(
   others: readonly Assignment[],
 ): NextJob {
   const { seen, node } = factsOf(current)
-  const startedAt = seen?.startedAt ?? before.startedAt
+  const startedAt = startOf(before, seen, now)
   const isFirstSight = before.startedAt === null && startedAt !== null
   // The timeout begins when the container runs, by the clock of the server; before, the time to start it is limited.
   const deadline = isFirstSight ? now + timeoutOf(spec) : Date.parse(before.deadlineAt ?? current.assignedAt)
@@ -121,6 +123,20 @@ function running(
     mayStart: false,
     wakeAt: mustStop ? undefined : deadline,
   }
+}
+
+/**
+ * When the container of the attempt started, with the milliseconds of all stored times: engines report nanoseconds. A text
+ * that is no time is replaced by the time of the server.
+ */
+function startOf(
+  { startedAt }: Pick<JobState, 'startedAt'>,
+  seen: Observation | undefined,
+  now: number,
+): string | null {
+  if (startedAt !== null || seen === undefined || seen.startedAt === null) return startedAt
+  const ms = Date.parse(seen.startedAt)
+  return new Date(Number.isNaN(ms) ? now : ms).toISOString()
 }
 
 function reasonNow(
