@@ -38,8 +38,11 @@ export async function reconcileJob(controller: Controller, { tenant, id }: JobWo
   }
 }
 
-/** Decides the job from the cache, and notes when it must be decided again; undefined if nothing changes. */
-function decideNow(controller: Controller, tenant: TenantId, id: JobId): DecidedJob | undefined {
+/**
+ * Decides the job from the cache and notes when it must be decided again, or which change may help it; undefined if
+ * nothing changes.
+ */
+export function decideNow(controller: Controller, tenant: TenantId, id: JobId): DecidedJob | undefined {
   const known = tenantOf(controller, tenant)
   const key = workKey({ kind: 'job', tenant, id })
   // A reservation of an earlier decision must not count against this one.

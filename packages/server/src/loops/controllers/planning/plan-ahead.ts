@@ -2,7 +2,7 @@
 // and plans as the real one does, and simulated agents make every container ready at once. The real change differs only
 // if records change in between, or a container fails. See docs/design/rollouts.md#dry-run-plans
 
-import { type Owner, ownerOf, type TenantId } from '@holdfast/contract'
+import { isFinalPhase, type Owner, ownerOf, type TenantId } from '@holdfast/contract'
 import type { PlacementPlan, PlannedDeployment } from '@holdfast/core/placement'
 import { type Clock, type IdSource, timestamp } from '../../../ports/clock.ts'
 import type { Quotas } from '../../../quotas/quotas.ts'
@@ -16,13 +16,14 @@ import {
   nodes,
   observations,
   type StoredDeployment,
+  type StoredJob,
   tenants,
 } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
 import { inTenant, placementAt } from '../../../store/transaction.ts'
 import { reconcileTenant } from '../../rotations.ts'
 import type { Controller, KnownTenant, PlacingDeps } from '../controller.ts'
-import { reconcileJob } from '../jobs/reconcile-job.ts'
+import { decideNow, reconcileJob } from '../jobs/reconcile-job.ts'
 import { finishLeaving } from '../placement/finish-leaving.ts'
 import { planNow } from '../placement/reconcile-deployment.ts'
 import { createTenantView } from '../placement/tenant-view.ts'
@@ -51,7 +52,7 @@ interface World extends CourseDeps {
   readonly queued: Set<string>
   /** The deployments that the change concerns, by owner, in the order in which they were first planned. */
   readonly courses: Map<Owner, Course>
-  /** Waiting deployments that the controllers have not planned yet; what they do is no effect of the change. */
+  /** Waiting deployments and jobs that the controllers have not planned yet; what they do is no effect of the change. */
   readonly pending: Set<Owner>
   /** The deployments whose placement has changed since the agents acted. */
   readonly changed: Set<Owner>
@@ -139,7 +140,7 @@ function openWorld(deps: PlanAheadDeps, store: OverlayStore, tenant: TenantId): 
   }
 }
 
-/** Plans each waiting deployment, so that a change which helps requeues it. */
+/** Plans each waiting deployment and job, so that a change which helps requeues it. */
 async function findWaiting(world: World, pause: Pause): Promise<void> {
   const { tenant, controller, known, pending } = world
   for (const record of waitingDeployments(world)) {
@@ -148,7 +149,18 @@ async function findWaiting(world: World, pause: Pause): Promise<void> {
     if (planNow(controller, known, tenant, record) !== undefined) pending.add(owner)
     known.view.release(owner)
   }
+  for (const { id } of waitingJobs(world)) {
+    await pause()
+    if (decideNow(controller, tenant, id) !== undefined) pending.add(ownerOf('job', id))
+  }
 }
+
+/** The jobs that have not ended and have no attempt on a node. */
+const waitingJobs = ({ store, tenant }: World): StoredJob[] =>
+  store
+    .list(jobs, tenant)
+    .map(({ record }) => record)
+    .filter(({ phase, current }) => !isFinalPhase(phase) && current === undefined)
 
 /** The deployments with a replica that lacks a node, or that wait for another deployment; also by their canary. */
 function waitingDeployments({ store, tenant }: World): StoredDeployment[] {
@@ -191,7 +203,7 @@ async function carryOut(world: World, written: OverlayStore, pause: Pause): Prom
   } while (queued.size > 0)
 }
 
-/** Plans each waiting deployment again whose plan has changed, as the resync of the real controller does. */
+/** Plans each waiting deployment and job again whose plan has changed, as the resync of the real controller does. */
 async function resync(world: World, pause: Pause): Promise<void> {
   const { tenant, controller, known, queued, courses, pending } = world
   if (queued.size > 0 || world.decisions >= MOST_DECISIONS) return
@@ -202,6 +214,11 @@ async function resync(world: World, pause: Pause): Promise<void> {
     const plan = planNow(controller, known, tenant, record)
     known.view.release(owner)
     if (plan !== undefined) queued.add(workKey({ kind: 'deployment', tenant, name: record.spec.name }))
+  }
+  for (const { id } of waitingJobs(world)) {
+    if (pending.has(ownerOf('job', id))) continue
+    await pause()
+    if (decideNow(controller, tenant, id) !== undefined) queued.add(workKey({ kind: 'job', tenant, id }))
   }
 }
 

@@ -6,7 +6,14 @@ import { done, type Outcome } from '../../../operations/caller.ts'
 import { cancelJobs } from '../../../operations/jobs/cancel-job.ts'
 import { createOverlayStore } from '../../../store/overlay-store.ts'
 import { aJob } from '../../../store/records.fixture.ts'
-import { jobs, nodes, observations, type StoredJob, tenants } from '../../../store/records.ts'
+import {
+  jobs,
+  nodes,
+  observations,
+  type StoredJob,
+  type StoredNode,
+  tenants,
+} from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
 import { globally, inTenant, placementAt } from '../../../store/transaction.ts'
 import { aRollout, NOW, tenant } from './cached-cluster.fixture.ts'
@@ -17,12 +24,13 @@ const OWNER = ownerOf('job', aJob().id)
 const NODE = `node_${'0'.repeat(26)}` as NodeId
 
 /** A tenant with two nodes; the job given runs on the first one if it has an attempt. */
-function cluster(job?: StoredJob) {
+function cluster(job?: StoredJob, state: Partial<StoredNode> = {}) {
   const { deps } = aRollout(1, 2)
   const before = createOverlayStore(deps.store, deps.ids)
   for (const { record } of before.list(nodes, tenant))
     before.put(inTenant(tenant, nodes, record.id), {
       ...record,
+      ...state,
       agent: { version: '1', capabilities: [...AGENT_CAPABILITIES] },
     })
   if (job !== undefined) before.put(inTenant(tenant, jobs, job.id), job)
@@ -129,4 +137,27 @@ test('a dry run that cancels a job without a container states nothing', async ()
   const { plan } = cluster(aJob({ nodeId: 'node_none' as NodeId }, { reason: 'unschedulable' }))
   const { change } = await plan(cancel)
   expect([change.steps, change.effects.stops, change.effects.unplaced]).toEqual([[], [], []])
+})
+
+const uncordon = (store: Store) =>
+  store.transact((transaction) => {
+    const address = inTenant(tenant, nodes, NODE)
+    const node = transaction.get(address)
+    if (node === undefined) throw new Error('the node is missing')
+    transaction.put(address, { ...node, schedulable: true })
+    return { kind: 'commit' as const, result: done(undefined) }
+  })
+
+test('a dry run that uncordons a node states the start of a job that waits for one', async () => {
+  const waiting = aJob({}, { reason: 'unschedulable', unplaced: '0 of 2 nodes fit: 2 cordoned.' })
+  const { plan } = cluster(waiting, { schedulable: false })
+  const { change } = await plan(uncordon)
+  const own = change.steps.filter(({ deployment }) => deployment === 'migrate')
+  expect(own.map(({ kind, replicas }) => [kind, replicas[0]?.nodeId])).toEqual([['start', NODE]])
+})
+
+test('a dry run states no start of a job that would start without the change', async () => {
+  const { plan } = cluster(aJob())
+  const { change } = await plan(uncordon)
+  expect(change.steps.filter(({ deployment }) => deployment === 'migrate')).toEqual([])
 })
