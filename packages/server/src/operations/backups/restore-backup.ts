@@ -3,8 +3,6 @@
 
 import { defined, type TenantId } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
-import { demandForm } from '../../store/demand-form.ts'
-import { SCALING_FORM } from '../../store/records/collection.ts'
 import { deployments, type StoredBackup } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
@@ -14,7 +12,6 @@ import { createDeployment } from '../deployments/write/create-deployment.ts'
 import { everyField, type RollbackOptions } from '../deployments/write/rollback-deployment.ts'
 import { updateDeployment } from '../deployments/write/update-deployment.ts'
 import type { Written } from '../deployments/write/written.ts'
-import { serversTooOld } from '../scaling/set-scaling.ts'
 import { readBackup } from './read-backups.ts'
 
 /** The most attempts, each after the deployment was created or removed at the same moment. */
@@ -32,8 +29,6 @@ export async function restoreBackup(
   const { stored, content } = found.value
   const { deploymentName, deploymentRevision: revision, anchored: pins = {} } = stored
   const { spec, digest, scalingPolicy } = content
-  const older = scalingPolicy === undefined ? [] : await demandForm(store, SCALING_FORM)
-  if (older.length > 0) return refused(serversTooOld(older))
   const backup = { ...stored, secrets: spec.secrets, pins, ...defined({ scalingPolicy }) }
   for (let attempt = 1; ; attempt += 1) {
     const isUpdate = exists(store, caller.tenant, stored)

@@ -9,7 +9,6 @@ import {
   type JobSpec,
   type Json,
   type QuotaKind,
-  type Rejection,
   type WrittenJob,
 } from '@holdfast/contract'
 import {
@@ -28,7 +27,6 @@ import {
 import { timestamp } from '../../ports/clock.ts'
 import { claimSlot, holdSlot } from '../../quotas/hold-slot.ts'
 import type { SlotChoice } from '../../quotas/slots.ts'
-import { demandForm } from '../../store/demand-form.ts'
 import { JOB_FORM } from '../../store/records/collection.ts'
 import { jobs, nodes, type StoredJob } from '../../store/records.ts'
 import { StoreUnavailableError, type TransactionDecision } from '../../store/store.ts'
@@ -58,6 +56,7 @@ import { type Kept, keepOnce } from '../idempotency.ts'
 import { requireLiveCaller } from '../preconditions.ts'
 import { recordAudit, recordEvent } from '../record-write.ts'
 import { claimCredentials, emitSecretWritten, labelsOf } from '../secrets/versions/claim-credentials.ts'
+import { type HasForm, RAISE_FORM, writeInForm } from '../write-in-form.ts'
 import { jobCreatedEvent } from './job-events.ts'
 import { jobView } from './job-view.ts'
 
@@ -80,20 +79,15 @@ export async function createJob(
   const identity = identifySpec(workloadSpec(normalised.spec))
   const oversized = checkSpecSize(identity)
   if (oversized.length > 0) return refused(...oversized)
-  const older = await demandForm(deps.store, JOB_FORM)
-  if (older.length > 0) return refused(tooOld(older))
   const held = holdSlot(deps, caller.tenant, KIND)
-  return writeWithMaterial(deps, caller, (transaction, staging) =>
-    decideCreate(deps, transaction, {
-      ...{ caller, sent: normalised, image, slot: held.choose(), identity, kept, staging },
-    }),
+  return writeInForm(deps.store, { v: JOB_FORM, of: 'jobs' }, (hasForm) =>
+    writeWithMaterial(deps, caller, (transaction, staging) =>
+      decideCreate(deps, transaction, {
+        ...{ caller, sent: normalised, image, slot: held.choose(), identity, kept, staging, hasForm },
+      }),
+    ),
   ).finally(() => held.release())
 }
-
-const tooOld = (servers: readonly string[]): Rejection =>
-  reject('store_unavailable', 'store', undefined, {
-    cause: `jobs need servers that can read them; too old: ${servers.join(', ')}`,
-  })
 
 /** A job needs a connected agent, so it is rejected with its own code while the nodes cannot be read. */
 async function checkNodesReadable(
@@ -124,14 +118,15 @@ interface CreateRequest {
   readonly identity: SpecIdentity
   readonly kept: Kept<WrittenJob>
   readonly staging: StagingState
+  readonly hasForm: HasForm
 }
 
 function decideCreate(
   deps: DeploymentDeps,
   transaction: Transaction,
   request: CreateRequest,
-): TransactionDecision<Outcome<WrittenJob> | MaterialNeeded> {
-  const { caller, slot, staging } = request
+): TransactionDecision<Outcome<WrittenJob> | MaterialNeeded | typeof RAISE_FORM> {
+  const { caller, slot, staging, hasForm } = request
   if (slot.kind === 'busy') return { kind: 'wait', until: slot.until }
   const gone = requireLiveCaller(transaction, caller)
   if (gone !== undefined) return { kind: 'abort', result: refused(gone) }
@@ -157,6 +152,7 @@ function decideCreate(
   })
   if (!judged.ok) return { kind: 'abort', result: judged }
   if (slot.kind === 'full') throw new TypeError('a full quota was not rejected')
+  if (!hasForm(transaction)) return { kind: 'abort', result: RAISE_FORM }
   if (!consumeStaged(transaction, workload, secrets, staging.staged))
     return { kind: 'abort', result: { needed: secrets.needed } }
   const job = newJob(deps, { id, spec, slot: slot.slot }, judged.value, secrets)

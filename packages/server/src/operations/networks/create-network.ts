@@ -1,14 +1,7 @@
 // POST /networks: one transaction claims the name and a quota slot and stores the network. The agent of its node then
 // creates it.
 
-import {
-  asNetworkId,
-  type Json,
-  type NodeId,
-  type Rejection,
-  type TenantId,
-  type WrittenNetwork,
-} from '@holdfast/contract'
+import { asNetworkId, type Json, type NodeId, type TenantId, type WrittenNetwork } from '@holdfast/contract'
 import {
   checkNetwork,
   checkQuotas,
@@ -20,7 +13,6 @@ import {
 import { timestamp } from '../../ports/clock.ts'
 import { claimSlot, type HeldSlot, holdSlot } from '../../quotas/hold-slot.ts'
 import type { SlotChoice } from '../../quotas/slots.ts'
-import { demandForm } from '../../store/demand-form.ts'
 import { NETWORK_FORM } from '../../store/records/collection.ts'
 import { networkNames, networks, nodes, type StoredNetwork } from '../../store/records.ts'
 import { StoreUnavailableError, type TransactionDecision } from '../../store/store.ts'
@@ -29,6 +21,7 @@ import { type Caller, done, type Outcome, type Refused, refused, refusedBy } fro
 import { type Kept, keepOnce } from '../idempotency.ts'
 import { requireLiveCaller } from '../preconditions.ts'
 import { recordAudit, recordEvent } from '../record-write.ts'
+import { type HasForm, RAISE_FORM, writeInForm } from '../write-in-form.ts'
 import type { NetworkDeps } from './deps.ts'
 import { networkCreatedEvent } from './network-events.ts'
 import { networkView } from './network-view.ts'
@@ -45,12 +38,12 @@ export async function createNetwork(
   if (!checked.ok) return refused(...checked.rejections)
   const unreadable = await checkNodesReadable(deps, checked.value.nodeId)
   if (unreadable !== undefined) return unreadable
-  const older = await demandForm(deps.store, NETWORK_FORM)
-  if (older.length > 0) return refused(tooOld(older))
   const held = holdSlot(deps, caller.tenant, KIND)
   try {
-    return await deps.store.transact((transaction) =>
-      decideCreate(deps, transaction, { caller, sent: checked.value, held, kept }),
+    return await writeInForm(deps.store, { v: NETWORK_FORM, of: 'networks' }, (hasForm) =>
+      deps.store.transact((transaction) =>
+        decideCreate(deps, transaction, { caller, sent: checked.value, held, kept, hasForm }),
+      ),
     )
   } finally {
     held.release()
@@ -77,23 +70,19 @@ const unresolvable = (nodeId: string | undefined): Refused =>
     alternative: true,
   })
 
-const tooOld = (servers: readonly string[]): Rejection =>
-  reject('store_unavailable', 'store', undefined, {
-    cause: `networks need servers that can read them; too old: ${servers.join(', ')}`,
-  })
-
 interface CreateRequest {
   readonly caller: Caller
   readonly sent: SentNetwork
   readonly held: HeldSlot
   readonly kept: Kept<WrittenNetwork>
+  readonly hasForm: HasForm
 }
 
 function decideCreate(
   deps: NetworkDeps,
   transaction: Transaction,
-  { caller, sent, held, kept }: CreateRequest,
-): TransactionDecision<Outcome<WrittenNetwork>> {
+  { caller, sent, held, kept, hasForm }: CreateRequest,
+): TransactionDecision<Outcome<WrittenNetwork> | typeof RAISE_FORM> {
   const { store, clock, answers } = deps
   const { tenant } = caller
   const slot = held.choose()
@@ -102,6 +91,7 @@ function decideCreate(
   if (gone !== undefined) return { kind: 'abort', result: refused(gone) }
   const judged = judge(deps, transaction, tenant, sent, slot)
   if (slot.kind === 'full' || !judged.ok) return { kind: 'abort', result: judged.ok ? refused() : judged }
+  if (!hasForm(transaction)) return { kind: 'abort', result: RAISE_FORM }
   const { node, alterations } = judged.value
   const network: StoredNetwork = {
     v: NETWORK_FORM,

@@ -20,6 +20,7 @@ import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import { findStored, findToChange } from '../deployments/read/find-deployment.ts'
 import { checkIfMatch } from '../preconditions.ts'
 import { recordAudit, recordEvent } from '../record-write.ts'
+import { serversTooOld } from '../write-in-form.ts'
 import { type ReadScalingDeps, scalingView } from './read-scaling.ts'
 import { scaledEvent } from './scaled-event.ts'
 
@@ -47,19 +48,13 @@ export async function setScaling(
   const judged = known.ok ? judge(deps, known.value, request) : known
   if (!judged.ok) return judged
   const older = await demandForm(store, SCALING_FORM)
-  if (older.length > 0) return refused(serversTooOld(older))
+  if (older.length > 0) return refused(serversTooOld('scaling policies', older))
   const written = await store.transact((transaction) => decideSet(deps, transaction, caller, request))
   if (!written.ok) return written
   const { stored, scaling, alterations } = written.value
   const view = await scalingView(deps, caller.tenant, stored, scaling)
   return done({ scaling: view, alterations: [...alterations], warnings: [] })
 }
-
-/** The rejection of a policy that a server of an older version would ignore. */
-export const serversTooOld = (servers: readonly string[]): Rejection =>
-  reject('store_unavailable', 'store', undefined, {
-    cause: `scaling policies need servers that can read them; too old: ${servers.join(', ')}`,
-  })
 
 interface WrittenPolicy extends Pick<SentScaling, 'alterations'> {
   readonly stored: StoredDeployment

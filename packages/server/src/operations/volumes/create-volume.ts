@@ -1,14 +1,7 @@
 // POST /tenants/{tenant}/volumes: one transaction claims the name, a quota slot and the bytes, chooses the nodes and stores
 // the volume. If no node fits, the volume is stored without a primary.
 
-import {
-  asVolumeId,
-  type Json,
-  type Rejection,
-  type TenantId,
-  type VolumeSpec,
-  type WrittenVolume,
-} from '@holdfast/contract'
+import { asVolumeId, type Json, type TenantId, type VolumeSpec, type WrittenVolume } from '@holdfast/contract'
 import {
   checkQuotas,
   checkVolume,
@@ -17,13 +10,11 @@ import {
   placedPhase,
   type QuotaFact,
   quotaBytes,
-  reject,
   type SentVolume,
 } from '@holdfast/core'
 import { timestamp } from '../../ports/clock.ts'
 import { claimSlot, type HeldSlot, holdSlot } from '../../quotas/hold-slot.ts'
 import type { SlotChoice } from '../../quotas/slots.ts'
-import { demandForm } from '../../store/demand-form.ts'
 import { VOLUME_FORM } from '../../store/records/collection.ts'
 import { nodes, type StoredVolume, volumeNames, volumes } from '../../store/records.ts'
 import type { TransactionDecision } from '../../store/store.ts'
@@ -32,6 +23,7 @@ import { type Caller, type Outcome, refused } from '../caller.ts'
 import { type Kept, keepOnce } from '../idempotency.ts'
 import { requireLiveCaller } from '../preconditions.ts'
 import { recordAudit, recordEvent } from '../record-write.ts'
+import { type HasForm, RAISE_FORM, writeInForm } from '../write-in-form.ts'
 import { compareNewNodes } from './copies-on-node.ts'
 import type { VolumeDeps } from './deps.ts'
 import { volumeCreatedEvent } from './volume-events.ts'
@@ -50,35 +42,31 @@ export async function createVolume(
   const regions = new Set(Object.keys(deps.residency.regions))
   const checked = checkVolume(body, { limits: deps.limits, regions })
   if (!checked.ok) return refused(...checked.rejections)
-  const older = await demandForm(deps.store, VOLUME_FORM)
-  if (older.length > 0) return refused(tooOld(older))
   const held = holdSlot(deps, caller.tenant, KIND)
   try {
-    return await deps.store.transact((transaction) =>
-      decideCreate(deps, transaction, { caller, sent: checked.value, held, kept }),
+    return await writeInForm(deps.store, { v: VOLUME_FORM, of: 'volumes' }, (hasForm) =>
+      deps.store.transact((transaction) =>
+        decideCreate(deps, transaction, { caller, sent: checked.value, held, kept, hasForm }),
+      ),
     )
   } finally {
     held.release()
   }
 }
 
-const tooOld = (servers: readonly string[]): Rejection =>
-  reject('store_unavailable', 'store', undefined, {
-    cause: `volumes need servers that can read them; too old: ${servers.join(', ')}`,
-  })
-
 interface CreateRequest {
   readonly caller: Caller
   readonly sent: SentVolume
   readonly held: HeldSlot
   readonly kept: Kept<WrittenVolume>
+  readonly hasForm: HasForm
 }
 
 function decideCreate(
   deps: VolumeDeps,
   transaction: Transaction,
-  { caller, sent: { spec, alterations }, held, kept }: CreateRequest,
-): TransactionDecision<Outcome<WrittenVolume>> {
+  { caller, sent: { spec, alterations }, held, kept, hasForm }: CreateRequest,
+): TransactionDecision<Outcome<WrittenVolume> | typeof RAISE_FORM> {
   const { store, clock, answers } = deps
   const { tenant } = caller
   const slot = held.choose()
@@ -97,6 +85,7 @@ function decideCreate(
     ]),
   ]
   if (slot.kind === 'full' || rejections.length > 0) return { kind: 'abort', result: refused(...rejections) }
+  if (!hasForm(transaction)) return { kind: 'abort', result: RAISE_FORM }
   const volume = newVolume(deps, tenant, spec, slot.slot)
   compareNewNodes(transaction, tenant, undefined, volume)
   claimSlot(transaction, tenant, KIND, slot.slot, volume.id)

@@ -10,16 +10,8 @@ import {
   type Rejection,
   type Warning,
 } from '@holdfast/contract'
-import {
-  type CanaryStart,
-  checkCanaryPromotion,
-  checkCanaryStart,
-  desiredReplicas,
-  reject,
-} from '@holdfast/core'
+import { type CanaryStart, checkCanaryPromotion, checkCanaryStart, desiredReplicas } from '@holdfast/core'
 import { timestamp } from '../../../ports/clock.ts'
-import { demandForm } from '../../../store/demand-form.ts'
-import { FIRST_FORMAT, formatAddress } from '../../../store/format.ts'
 import { CANARY_FORM } from '../../../store/records/collection.ts'
 import {
   deployments,
@@ -28,7 +20,7 @@ import {
   type StoredPlacement,
 } from '../../../store/records.ts'
 import { inTenant, placementAt, type Transaction } from '../../../store/transaction.ts'
-import { type Caller, type Refused, refused } from '../../caller.ts'
+import type { Caller } from '../../caller.ts'
 import type { Kept } from '../../idempotency.ts'
 import { recordAudit, recordEvent } from '../../record-write.ts'
 import { claimCredentials, emitSecretWritten, labelsOf } from '../../secrets/versions/claim-credentials.ts'
@@ -51,18 +43,6 @@ export interface Promotion extends Kept<Written> {
   readonly startedAt: string
   readonly digest: string | undefined
   readonly force: boolean
-}
-
-/** Whether a canary can be stored, or the form of the records must be raised before. */
-export const isFormWritten = (transaction: Transaction): boolean =>
-  (transaction.get(formatAddress) ?? FIRST_FORMAT).writes >= CANARY_FORM
-
-/** Raises the form of the records for a canary that is otherwise accepted; a rejected one must not raise it. */
-export async function demandCanaryForm(store: DeploymentDeps['store']): Promise<Refused | undefined> {
-  const older = await demandForm(store, CANARY_FORM)
-  if (older.length === 0) return undefined
-  const cause = `canaries need servers that can read them; too old: ${older.join(', ')}`
-  return refused(reject('store_unavailable', 'store', undefined, { cause }))
 }
 
 /** Checks the canary again in the transaction: it may have been aborted, or replaced by another one. */

@@ -24,11 +24,12 @@ import type { SlotChoice } from '../../../quotas/slots.ts'
 import { deployments, type StoredDeployment } from '../../../store/records.ts'
 import { StoreUnavailableError, type TransactionDecision } from '../../../store/store.ts'
 import { inTenant, type Transaction } from '../../../store/transaction.ts'
-import { checkBackup, type RestoredBackup } from '../../backups/restored-backup.ts'
+import { checkBackup, type RestoredBackup, restoredForm } from '../../backups/restored-backup.ts'
 import { type Caller, type Outcome, refused } from '../../caller.ts'
 import { type Kept, keepOnce } from '../../idempotency.ts'
 import { requireLiveCaller } from '../../preconditions.ts'
 import { scalingOfWrite, storedScaling } from '../../scaling/scaling-of-write.ts'
+import { type HasForm, RAISE_FORM, writeInForm } from '../../write-in-form.ts'
 import type { DeploymentDeps } from '../deps.ts'
 import { deploymentView } from '../read/deployment-view.ts'
 import { checkSpecSize } from './check-size.ts'
@@ -79,10 +80,13 @@ export async function createDeployment(
   const oversized = checkSpecSize(identity)
   if (oversized.length > 0) return refused(...oversized)
   const held = holdSlot(deps, caller.tenant, KIND)
-  return writeWithMaterial(deps, caller, (transaction, staging) => {
-    const slot = held.choose()
-    return decideCreate(deps, transaction, { caller, normalised, image, slot, identity, options, staging })
-  }).finally(() => held.release())
+  return writeInForm(deps.store, restoredForm(options.restored?.backup), (hasForm) =>
+    writeWithMaterial(deps, caller, (transaction, staging) =>
+      decideCreate(deps, transaction, {
+        ...{ caller, normalised, image, slot: held.choose(), identity, options, staging, hasForm },
+      }),
+    ),
+  ).finally(() => held.release())
 }
 
 /** The rejections by facts of a body with faults; none while the store is unavailable, because the faults are known. */
@@ -117,13 +121,14 @@ interface CreateRequest {
   readonly identity: SpecIdentity
   readonly options: CreateOptions
   readonly staging: StagingState
+  readonly hasForm: HasForm
 }
 
 function decideCreate(
   deps: DeploymentDeps,
   transaction: Transaction,
   sent: CreateRequest,
-): TransactionDecision<Outcome<Written> | MaterialNeeded> {
+): TransactionDecision<Outcome<Written> | MaterialNeeded | typeof RAISE_FORM> {
   const request = { ...sent, ...followMounts(transaction, sent.caller.tenant, sent, undefined) }
   const { caller, normalised, image, slot, identity, options, staging } = request
   if (slot.kind === 'busy') return { kind: 'wait', until: slot.until }
@@ -159,6 +164,7 @@ function decideCreate(
   })
   if (!judged.ok) return { kind: 'abort', result: judged }
   if (slot.kind === 'full') throw new TypeError('a full quota was not rejected')
+  if (!sent.hasForm(transaction)) return { kind: 'abort', result: RAISE_FORM }
   if (!consumeStaged(transaction, spec, secrets, staging.staged))
     return { kind: 'abort', result: { needed: secrets.needed } }
   const { imageDigest, unresolved, alterations, warnings } = judged.value

@@ -15,14 +15,16 @@ import {
 import { timestamp } from '../../../ports/clock.ts'
 import { declassify } from '../../../ports/taint.ts'
 import { canaryPins } from '../../../scheduling/canary-target.ts'
+import { CANARY_FORM } from '../../../store/records/collection.ts'
 import { deployments, type StoredDeployment, type StoredScaling } from '../../../store/records.ts'
 import type { TransactionDecision } from '../../../store/store.ts'
 import { inTenant, type Transaction } from '../../../store/transaction.ts'
-import { checkBackup, type RestoredBackup } from '../../backups/restored-backup.ts'
+import { checkBackup, type RestoredBackup, restoredForm } from '../../backups/restored-backup.ts'
 import { type Caller, done, type Outcome, refused } from '../../caller.ts'
 import { type Kept, keepOnce } from '../../idempotency.ts'
 import { checkIfMatch, requireLiveCaller } from '../../preconditions.ts'
 import { scalingOfWrite, storedScaling, warnOfPolicy } from '../../scaling/scaling-of-write.ts'
+import { type HasForm, type NeededForm, RAISE_FORM, writeInForm } from '../../write-in-form.ts'
 import {
   announcedBy,
   type CanaryOfUpdate,
@@ -30,7 +32,7 @@ import {
   ofChange,
   writtenRecord,
 } from '../canary/canary-of-update.ts'
-import { demandCanaryForm, isFormWritten, storeCanary } from '../canary/stage-canary.ts'
+import { storeCanary } from '../canary/stage-canary.ts'
 import type { DeploymentDeps } from '../deps.ts'
 import { deploymentView } from '../read/deployment-view.ts'
 import { addressedBy, nameOf } from '../read/find-deployment.ts'
@@ -76,27 +78,25 @@ export async function updateDeployment(
   const addressed = addressedBy(pathName)
   const unreadable = await checkNodesReadable(deps, textOf(sent, 'nodeId'))
   if (unreadable !== undefined) return unreadable
-  let hasForm = options.canary === undefined
-  for (;;) {
-    const image = await resolveSentImage(deps, caller, pathName, sent, archivedDigest(options))
-    const outcome = await writeWithMaterial(deps, caller, (transaction, staging) =>
-      decideUpdate(deps, transaction, { caller, addressed, sent, image, options, staging, hasForm }),
-    )
-    if (outcome !== ASK_REGISTRY && outcome !== RAISE_FORM) return outcome
-    const unreadableForm = outcome === RAISE_FORM ? await demandCanaryForm(deps.store) : undefined
-    if (unreadableForm !== undefined) return unreadableForm
-    hasForm ||= outcome === RAISE_FORM
-  }
+  return writeInForm(deps.store, formOf(options), async (hasForm) => {
+    for (;;) {
+      const image = await resolveSentImage(deps, caller, pathName, sent, archivedDigest(options))
+      const outcome = await writeWithMaterial(deps, caller, (transaction, staging) =>
+        decideUpdate(deps, transaction, { caller, addressed, sent, image, options, staging, hasForm }),
+      )
+      if (outcome !== ASK_REGISTRY) return outcome
+    }
+  })
 }
+
+const formOf = ({ canary, rollback }: UpdateOptions): NeededForm | undefined =>
+  canary === undefined ? restoredForm(rollback?.backup) : { v: CANARY_FORM, of: 'canaries' }
 
 /**
  * Result of a decision that must be repeated after the server has asked the registry. The registry was not asked before,
  * because the body had faults against the cached record; against the current record the body has no faults.
  */
 const ASK_REGISTRY = 'ask the registry'
-
-/** Result of a decision that must be repeated after the server has raised the form of the records. */
-const RAISE_FORM = 'raise the form'
 
 /** The digest that the update must run, whatever the tag of the image points to by now. */
 const archivedDigest = ({ rollback, promotion }: UpdateOptions): string | undefined =>
@@ -109,8 +109,7 @@ interface UpdateRequest {
   readonly image: ImageFact | undefined
   readonly options: UpdateOptions
   readonly staging: StagingState
-  /** False until the records are known to have the form that the write needs. */
-  readonly hasForm: boolean
+  readonly hasForm: HasForm
 }
 
 function decideUpdate(
@@ -126,7 +125,7 @@ function decideUpdate(
   const { stored, secrets, unresolved } = judged.value
   const invalid = judgeSteps(transaction, caller, options, judged.value)
   if (invalid.length > 0) return { kind: 'abort', result: refused(...invalid) }
-  if (!hasForm && !isFormWritten(transaction)) return { kind: 'abort', result: RAISE_FORM }
+  if (!hasForm(transaction)) return { kind: 'abort', result: RAISE_FORM }
   const next = writtenRecord(deps, sent, options, judged.value)
   const { alterations, warnings } = announcedBy(judged.value, next, options)
   if (secrets.busy !== undefined) return { kind: 'wait', until: secrets.busy }
