@@ -67,3 +67,27 @@ test('the log of a job that has ended is read once', async () => {
   for await (const item of items) expect(item.kind).toBe('line')
   expect(requests).toEqual([''])
 })
+
+test('a followed log delivers the rest of the stream after the end of the job', async () => {
+  const finished = new AbortController()
+  const requests: string[] = []
+  const fetch: ClientRuntime['fetch'] = async (url, { signal }) => {
+    requests.push(new URL(url).search)
+    if (!url.includes('follow=true')) return new Response(new TextEncoder().encode(at(2, 'second attempt')))
+    // The server sends the lines of the first attempt only after the client has learned of the end.
+    async function* lines() {
+      await new Promise((resolve) => setImmediate(resolve))
+      signal?.throwIfAborted()
+      yield new TextEncoder().encode(at(1, 'first attempt'))
+    }
+    finished.abort()
+    return new Response(ReadableStream.from(lines()))
+  }
+  const never: ClientRuntime['wait'] = () => new Promise(() => {})
+  const client = createClient({ baseUrl: 'http://platform', runtime: { fetch, wait: never } })
+  const texts: string[] = []
+  for await (const item of client.jobs.logs('job_1', { follow: true }, { finished: finished.signal }))
+    texts.push(item.kind === 'line' && 'text' in item.line ? item.line.text : item.kind)
+  expect(texts).toEqual(['first attempt', 'second attempt'])
+  expect(requests).toHaveLength(2)
+})

@@ -35,13 +35,15 @@ export interface LogReadOptions {
   readonly signal?: AbortSignal | undefined
   /** The lines that an earlier read of the same log has yielded. */
   readonly filter?: LineFilter
+  /** Whether the end of a followed stream is the end of the log; absent: the stream is opened again. */
+  readonly isOver?: () => boolean
 }
 
 export async function* readLogs(
   connection: Connection,
   path: string,
   query: LogQuery,
-  { signal = connection.signal, filter = createLineFilter() }: LogReadOptions = {},
+  { signal = connection.signal, filter = createLineFilter(), isOver = () => false }: LogReadOptions = {},
 ): AsyncGenerator<LogStreamItem, void, void> {
   let failures = 0
   let last: StreamEnd | undefined
@@ -57,7 +59,8 @@ export async function* readLogs(
       last = yield* readNewLines(opened.value, filter, () => {
         failures = 0
       })
-      if (last.kind === 'interrupted' || (last.kind === 'ended' && query.follow !== true)) return
+      const isLast = query.follow !== true || isOver()
+      if (last.kind === 'interrupted' || (last.kind === 'ended' && isLast)) return
       if (connection.runtime.now() - openedAt >= STABLE_MS) failures = 0
       if (query.follow !== true || failures >= MAX_FAILURES)
         return yield* reportFailure(brokenStream(connection, last))

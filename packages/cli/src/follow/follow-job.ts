@@ -40,9 +40,10 @@ export async function followJob(
   options: FollowJobOptions,
 ): Promise<JobRecord | ExitCode> {
   const leave = new AbortController()
-  const log = openLog(terminal, client, id, options, leave.signal)
+  const progress = createProgress(terminal)
+  const log = openLog(terminal, client, id, { ...options, onItem: progress.beginLog }, leave.signal)
   try {
-    return await pollUntilEnd(terminal, client, id, options, log, leave.signal)
+    return await pollUntilEnd(terminal, client, id, options, { progress, log }, leave.signal)
   } finally {
     leave.abort()
   }
@@ -53,10 +54,9 @@ async function pollUntilEnd(
   client: Client,
   id: string,
   { longestMs = Number.POSITIVE_INFINITY, cancels }: FollowJobOptions,
-  log: JobLog,
+  { progress, log }: { readonly progress: Progress; readonly log: JobLog },
   left: AbortSignal,
 ): Promise<JobRecord | ExitCode> {
-  const progress = createProgress(terminal)
   let end = terminal.now() + longestMs
   let heardMs = terminal.now()
   let isCancelled = false
@@ -67,7 +67,8 @@ async function pollUntilEnd(
       heardMs = terminal.now()
       const isEnded = isFinalPhase(read.value.status.phase)
       if (hasStarted(read.value) || isEnded) progress.stop()
-      if (hasStarted(read.value)) log.open(isEnded)
+      // The log is opened before the container starts, so that it has the output of an attempt that is over at once.
+      if (!isEnded || hasStarted(read.value)) log.open(isEnded)
       if (isEnded) {
         await log.close()
         return read.value
@@ -125,7 +126,7 @@ function openLog(
   terminal: Terminal,
   client: Client,
   id: string,
-  { tail = ALL_LINES, since, printLine }: FollowJobOptions,
+  { tail = ALL_LINES, since, printLine, onItem }: FollowJobOptions & { readonly onItem: () => void },
   left: AbortSignal,
 ): JobLog {
   const finished = new AbortController()
@@ -136,12 +137,20 @@ function openLog(
       const printer: JobLogPrinter = { terminal, printLine }
       const items = () =>
         client.jobs.logs(id, { follow: true, tail, since }, { signal: left, finished: finished.signal })
-      printed ??= printJobLog(printer, items())
+      printed ??= printJobLog(printer, announced(items(), onItem))
     },
     async close() {
       finished.abort()
       await Promise.race([printed, pause(LOG_MS, left)])
     },
+  }
+}
+
+/** The items, each after a call of `onItem`. */
+async function* announced<T>(items: AsyncIterable<T>, onItem: () => void): AsyncGenerator<T, void, void> {
+  for await (const item of items) {
+    onItem()
+    yield item
   }
 }
 
@@ -155,12 +164,19 @@ interface Progress {
   job(job: JobRecord): void
   /** Removes the progress of a terminal, before the log begins. */
   stop(): void
+  /** Called before each line of the log, which shows that the container runs. */
+  beginLog(): void
 }
 
 function createProgress(terminal: Terminal): Progress {
   const live = createLive(terminal)
   let isStopped = false
+  let isLogged = false
   let last: string | undefined
+  const stop = (): void => {
+    if (!isStopped) live.show([])
+    isStopped = true
+  }
   const show = (line: string, state = line): void => {
     if (!isStopped) live.show([plain(line)])
     else if (last !== undefined && last !== state) report(terminal, plain(line))
@@ -170,11 +186,14 @@ function createProgress(terminal: Terminal): Progress {
     show,
     job(job) {
       const { phase, reason, attempts } = job.status
-      show(progressText(job), `${phase} ${reason} ${attempts}`)
+      const state = `${phase} ${reason} ${attempts}`
+      if (isLogged && phase === 'running' && reason === '') last = state
+      else show(progressText(job), state)
     },
-    stop() {
-      if (!isStopped) live.show([])
-      isStopped = true
+    stop,
+    beginLog() {
+      isLogged = true
+      stop()
     },
   }
 }

@@ -59,6 +59,30 @@ test('prints the log of a container that ended before it was seen running', asyn
   expect(terminal.printed.out).toBe('one row\n')
 })
 
+test('prints the output of an attempt that is over before the job is read again', async () => {
+  const terminal = scriptTerminal()
+  const [first = '', second = ''] = logText(['stdout', 'attempt 1'], ['stdout', 'attempt 2']).split(/(?<=\n)/)
+  const states = [aJob(pendingStatus()), aJob(endedStatus(0, { attempts: 2 }))]
+  const client = scriptClient({
+    'POST /jobs': written(aJob(pendingStatus())),
+    get [`GET /jobs/${id}`]() {
+      return states.length > 1 ? states.shift() : states[0]
+    },
+    [`GET /jobs/${id}/logs?follow=true&tail=10000`]: `${first}${second}`,
+    [`GET /jobs/${id}/logs?tail=10000`]: second,
+    [`GET /jobs/${id}/logs?tail=10000&since=2026-01-31T11%3A59%3A01.000Z`]: second,
+    [`GET /jobs/${id}/logs?follow=true&tail=10000&since=2026-01-31T11%3A59%3A01.000Z`]: second,
+  })
+  expect(await run.run(typed(terminal), client)).toBe(0)
+  expect(terminal.printed.out).toBe('attempt 1\nattempt 2\n')
+})
+
+test('does not report that the container runs between the lines that show it', async () => {
+  const terminal = scriptTerminal()
+  expect(await run.run(typed(terminal), platform([pendingStatus(), aJobStatus(), endedStatus(0)]))).toBe(0)
+  expect(terminal.printed.err).not.toContain('migrate: running')
+})
+
 test('shows why a job has no node', async () => {
   const terminal = scriptTerminal()
   const waiting = pendingStatus({ reason: 'unschedulable', message: '0 of 3 nodes fit' })
