@@ -14,11 +14,13 @@ import { type Ran, runLine, type Shell } from './first-minutes/run-line.ts'
 const ROOT = join(import.meta.dirname, '..')
 const HEADING = 'A running system in minutes'
 const LAST_COMMAND = 'npm run dev:down'
-/**
- * Guides whose every command works on the platform of the README, one after another. The guide about jobs is not among them
- * yet: a log that is followed to the end of its job sometimes ends with `container_not_found`.
- */
-const GUIDES = ['private-networks', 'back-up-and-restore-a-deployment', 'scale-and-release-carefully']
+/** Guides whose every command works on the platform of the README, one after another. */
+const GUIDES = [
+  'run-a-job',
+  'private-networks',
+  'back-up-and-restore-a-deployment',
+  'scale-and-release-carefully',
+]
 /** The guides write `holdfast` for `npx holdfast`. */
 const SHORT_NAME = 'holdfast() { npx holdfast "$@"; }\n'
 const MOST_COMMANDS = 3
