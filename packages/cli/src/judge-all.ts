@@ -2,7 +2,14 @@
 
 import type { Client, Failure, Result } from '@holdfast/client'
 import { type DryRunDocument, entryOf, MOST_DOCUMENTS, type Rejection, stepsOf } from '@holdfast/contract'
-import { checkManifest, checkSent, kindOf, type Manifest, withFaultsBesideKind } from '@holdfast/manifest'
+import {
+  checkManifest,
+  checkSent,
+  jobBody,
+  kindOf,
+  type Manifest,
+  withFaultsBesideKind,
+} from '@holdfast/manifest'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { nameOf } from './manifest/load-manifests.ts'
 import { printDuplicate, printRejections } from './manifest/show-faults.ts'
@@ -65,39 +72,44 @@ export async function judgeAll(
   return exitCodeOf(failureOf(rejected[0] ?? []))
 }
 
-/** The rejections of each document. A document with faults of its own is not sent if it is no deployment. */
+/** The rejections of each document. A document with faults of its own is not sent, unless it is a deployment. */
 async function judgeDocuments(
   client: Client,
   documents: readonly Prepared[],
 ): Promise<Result<(readonly Rejection[])[]>> {
-  const deployments = documents.filter(({ kind }) => kind === 'Deployment')
-  const planned = await dryRunDeployments(client, deployments)
+  const together = documents.filter(isJudgedTogether)
+  const planned = await dryRunTogether(client, together)
   if (!planned.ok) return planned
   const own = ownRejections(planned.value)
   const faults: (readonly Rejection[])[] = []
   for (const document of documents) {
     const { manifest, kind, faults: found } = document
+    const rejections = own[together.indexOf(document)]
     const judged: Result<readonly Rejection[]> =
-      kind === 'Deployment'
-        ? { ok: true, value: withFaultsBesideKind(own[deployments.indexOf(document)] ?? [], manifest.value) }
-        : await judgeOther(client, document)
+      rejections === undefined ? await judgeOther(client, document) : { ok: true, value: rejections }
     if (!judged.ok) return judged
-    faults.push([...found, ...judged.value])
+    const shown = kind === 'Deployment' ? withFaultsBesideKind(judged.value, manifest.value) : judged.value
+    faults.push([...found, ...shown])
   }
   return { ok: true, value: faults }
 }
 
-/** The platform's dry run of deployments, each as if those that it needs were stored and ready. */
-export async function dryRunDeployments(
+/** Whether the platform judges a document together with the others. */
+export const isJudgedTogether = ({ kind, faults }: Pick<Prepared, 'kind' | 'faults'>): boolean =>
+  kind === 'Deployment' || (kind === 'Job' && faults.length === 0)
+
+/** The platform's dry run of deployments and jobs, each as if those that it needs were stored and ready. */
+export async function dryRunTogether(
   client: Client,
   documents: readonly Prepared[],
 ): Promise<Result<readonly DryRunDocument[]>> {
   if (documents.length === 0) return { ok: true, value: [] }
-  const judged = await client.dryRuns.documents(documents.map((document) => document.judged))
+  const sent = documents.map(({ kind, judged }) => (kind === 'Job' ? jobBody(judged) : judged))
+  const judged = await client.dryRuns.documents(sent)
   return judged.ok ? { ok: true, value: judged.value.items } : judged
 }
 
-/** Judges a volume, a network or a job by the dry run of its own request. */
+/** Judges a volume or a network by the dry run of its own request. */
 async function judgeOther(client: Client, document: Prepared): Promise<Result<readonly Rejection[]>> {
   if (document.faults.length > 0) return { ok: true, value: [] }
   const planned = await planOther(client, document)
@@ -109,8 +121,6 @@ async function judgeOther(client: Client, document: Prepared): Promise<Result<re
 }
 
 async function planOther(client: Client, document: Prepared): Promise<Result<unknown>> {
-  if (document.kind === 'Job')
-    return (await import('./jobs/apply-job.ts')).planJobOnPlatform(client, document)
   return document.kind === 'Network'
     ? (await import('./networks/apply-network.ts')).planNetworkOnPlatform(client, document)
     : (await import('./volumes/apply-volume.ts')).planOnPlatform(client, document)
@@ -123,7 +133,9 @@ async function planOther(client: Client, document: Prepared): Promise<Result<unk
 function ownRejections(items: readonly DryRunDocument[]): (readonly Rejection[])[] {
   const all = items.map(({ rejections = [] }) => rejections)
   const rejected = new Set(
-    items.flatMap(({ name, rejections = [] }) => (rejections.length > 0 ? [name] : [])),
+    items.flatMap(({ kind, name, rejections = [] }) =>
+      rejections.length > 0 && kind !== 'Job' ? [name] : [],
+    ),
   )
   const own = all.map((rejections) =>
     rejections.filter(

@@ -1,18 +1,18 @@
 // Prints the platform's dry-run plan of each document, its effects first: as a summary, as a diff, or as data.
 
 import type { Client } from '@holdfast/client'
-import { type DryRun, type DryRunDocument, isJsonObject } from '@holdfast/contract'
+import type { DryRun, DryRunDocument } from '@holdfast/contract'
 import type { Manifest } from '@holdfast/manifest'
 import type { Invocation } from './command.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { type PlannedJobItem, planJobDocument } from './jobs/plan-document.ts'
-import { checkTogether, dryRunDeployments, failureOf } from './judge-all.ts'
+import { checkTogether, dryRunTogether, failureOf, isJudgedTogether } from './judge-all.ts'
 import { nameOf } from './manifest/load-manifests.ts'
 import { readBefore } from './manifest/write-document.ts'
 import { type PlannedNetworkItem, planNetworkDocument } from './networks/plan-document.ts'
 import { printKept, printRefused } from './print/applied.ts'
 import { indented, outArea } from './print/area.ts'
-import { type NamedSecrets, printAnnounced, printLabeled } from './print/changes.ts'
+import { namedSecrets, printAnnounced, printLabeled } from './print/changes.ts'
 import { differenceLines, signedLines } from './print/difference.ts'
 import { printEffects, printSteps } from './print/effects.ts'
 import { printFailure } from './print/failure.ts'
@@ -43,22 +43,19 @@ export async function planAll(
   manifests: readonly Manifest[],
   form: PlanForm,
 ): Promise<PlannedAll> {
-  const together = checkTogether(terminal, manifests)
-  if (together !== EXIT.ok) return { exitCode: together, differs: false }
+  const unusable = checkTogether(terminal, manifests)
+  if (unusable !== EXIT.ok) return { exitCode: unusable, differs: false }
   const prepared = await prepareAll(client, manifests)
   if (!prepared.ok) return { exitCode: printFailure(terminal, prepared.failure), differs: false }
-  const deployments = prepared.documents.filter(({ kind }) => kind === 'Deployment')
-  const judged = await dryRunDeployments(client, deployments)
+  const together = prepared.documents.filter(isJudgedTogether)
+  const judged = await dryRunTogether(client, together)
   if (!judged.ok) return { exitCode: printFailure(terminal, judged.failure), differs: false }
   let exitCode: ExitCode = EXIT.ok
   const items: (PlannedDocument | PlannedVolumeItem | PlannedNetworkItem | PlannedJobItem)[] = []
   const options = { form, verbose: flag('verbose') }
   for (const document of prepared.documents) {
-    const item = judged.value[deployments.indexOf(document)]
-    const planned =
-      document.kind === 'Deployment'
-        ? await planDeployment(terminal, client, document, item, options)
-        : await planOther(terminal, client, document, options)
+    const item = judged.value[together.indexOf(document)]
+    const planned = await planDocument(terminal, client, document, item, options)
     if (typeof planned !== 'number') items.push(planned)
     else exitCode = exitCode === EXIT.ok ? planned : exitCode
   }
@@ -67,8 +64,15 @@ export async function planAll(
   return { exitCode, differs: items.some(({ plan }) => plan.action !== 'none') }
 }
 
-function planOther(terminal: Terminal, client: Client, document: Prepared, options: PlanOptions) {
-  if (document.kind === 'Job') return planJobDocument(terminal, client, document, options)
+function planDocument(
+  terminal: Terminal,
+  client: Client,
+  document: Prepared,
+  item: DryRunDocument | undefined,
+  options: PlanOptions,
+) {
+  if (document.kind === 'Deployment') return planDeployment(terminal, client, document, item, options)
+  if (document.kind === 'Job') return planJobDocument(terminal, document, item, options)
   return document.kind === 'Network'
     ? planNetworkDocument(terminal, client, document, options.form)
     : planVolumeDocument(terminal, client, document, options.form)
@@ -115,20 +119,11 @@ async function printPlan(
   print(terminal, `deployment/${nameOf(manifest.value)} ${VERBS[dryRun.plan.action]}`)
   if (form === 'difference') await printDifference(terminal, manifest, dryRun)
   const alterations = verbose || dryRun.plan.action !== 'none' ? dryRun.alterations : []
-  const secrets = secretsOf(manifest)
+  const secrets = namedSecrets(manifest.value)
   printAnnounced(terminal, { alterations, warnings: dryRun.warnings }, { verbose, secrets })
   const before = dryRun.plan.action === 'create' ? undefined : await readBefore(client, manifest.value)
   printKept(terminal, manifest, before?.ok ? before.value : undefined)
   if (dryRun.plan.action !== 'none') printConsequences(terminal, dryRun)
-}
-
-/** The secrets that a manifest mentions, if it mentions them in the accepted form. */
-function secretsOf({ value }: Manifest): NamedSecrets {
-  const sent = isJsonObject(value) && Array.isArray(value.secrets) ? value.secrets : []
-  return sent.map((entry) => {
-    const { name = '', vault_path = '' } = isJsonObject(entry) ? entry : {}
-    return { name: String(name), vault_path: String(vault_path) }
-  })
 }
 
 /** Prints the changed fields of a deployment. All fields of a new deployment are printed. */

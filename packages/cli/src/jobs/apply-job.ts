@@ -1,10 +1,9 @@
-// Creates the job of one document, or shows what the creation would do. Names of jobs are not unique, so each call
-// creates another job (docs/adr/0092-every-apply-creates-a-job.md).
+// Creates the job of one document. Names of jobs are not unique, so each call creates another job
+// (docs/adr/0092-every-apply-creates-a-job.md).
 
-import type { Client, Failure, Result } from '@holdfast/client'
-import type { Alteration, Effects, JobRecord, Json, PlanStep, Warning, WrittenJob } from '@holdfast/contract'
+import type { Client, Failure } from '@holdfast/client'
+import type { Alteration, JobRecord, Json, Warning } from '@holdfast/contract'
 import { jobBody } from '@holdfast/manifest'
-import type { Prepared } from '../volumes/prepared.ts'
 
 export interface AcceptedJob {
   readonly ok: true
@@ -21,17 +20,3 @@ export async function applyJob(
   const created = await client.jobs.create(jobBody(sent))
   return created.ok ? { ok: true, verb: 'created', ...created.value } : created
 }
-
-export interface PlannedJob {
-  readonly alterations: readonly Alteration[]
-  readonly warnings: readonly Warning[]
-  readonly plan: {
-    readonly result: WrittenJob
-    readonly steps: readonly PlanStep[]
-    readonly effects: Effects
-  }
-}
-
-/** Judges the document without the mounts and networks that other documents of the same call create. */
-export const planJobOnPlatform = (client: Client, { judged }: Prepared): Promise<Result<PlannedJob>> =>
-  client.jobs.dryRuns.create(jobBody(judged))

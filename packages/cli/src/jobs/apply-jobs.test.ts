@@ -31,10 +31,18 @@ const NO_EFFECTS = {
   lowestReady: [],
   omitted: [],
 }
+const PLACEMENT = { placed: ['n1'], unplaced: 0, summary: '', candidates: [], cure: [] }
+const START = {
+  ...{ deployment: 'migrate', kind: 'start', replicas: [], lowestReady: 0 },
+  text: 'Run job migrate on node n1.',
+}
+/** The entry of an accepted job in the dry run of several documents. */
 const PLANNED = {
-  alterations: [],
-  warnings: [],
-  plan: { result: written(aJob(pendingStatus())), steps: [], effects: NO_EFFECTS },
+  ...{ kind: 'Job', name: 'migrate', action: 'create', alterations: [], warnings: [] },
+  plan: {
+    ...{ action: 'create', revision: 1, changes: [], placement: PLACEMENT },
+    ...{ steps: [START], effects: NO_EFFECTS },
+  },
 }
 
 test('apply creates a job at each call and does not look for one with the same name', async () => {
@@ -62,7 +70,7 @@ test.each([
 test('apply accepts two jobs with one name, and judges both before it creates one', async () => {
   const terminal = scriptTerminal()
   const client = scriptClient({
-    'POST /jobs?dryRun=true': PLANNED,
+    'POST /dry-run': { items: [PLANNED, PLANNED] },
     'POST /jobs': written(aJob(pendingStatus())),
   })
   const typed = invocation(terminal, [], {
@@ -84,10 +92,32 @@ test('apply replaces the name of a node by its id and points at an unknown one',
 
 test('diff shows the job that would be created', async () => {
   const terminal = scriptTerminal()
-  const client = scriptClient({ 'POST /jobs?dryRun=true': PLANNED })
+  const client = scriptClient({ 'POST /dry-run': { items: [PLANNED] } })
   await diff.run(invocation(terminal, [], { filename: fileWith(DOCUMENT) }), client)
   expect(terminal.printed.out).toContain('job/migrate would be created\n')
   expect(terminal.printed.out).toContain('+ name: migrate\n')
+})
+
+test('apply --dry-run shows the start of a job and creates nothing', async () => {
+  const terminal = scriptTerminal()
+  const client = scriptClient({ 'POST /dry-run': { items: [PLANNED] } })
+  const typed = invocation(terminal, [], { filename: fileWith(DOCUMENT), 'dry-run': true })
+  expect(await apply.run(typed, client)).toBe(0)
+  expect(terminal.printed.out).toContain('job/migrate would be created\n')
+  expect(terminal.printed.out).toContain('Run job migrate on node n1.')
+})
+
+test('apply creates none of several jobs if the platform rejects one of them', async () => {
+  const terminal = scriptTerminal()
+  const rejection = {
+    ...{ code: 'quota_exceeded', field: 'jobs_running', received: '2', expected: 'at most 1' },
+    ...{ why: 'The quota is used up.', doc: 'https://x' },
+  }
+  const rejected = { kind: 'Job', name: 'migrate', rejections: [rejection] }
+  const client = scriptClient({ 'POST /dry-run': { items: [PLANNED, rejected] } })
+  const typed = invocation(terminal, [], { filename: fileWith(`${DOCUMENT}---\n${DOCUMENT}`) })
+  expect(await apply.run(typed, client)).not.toBe(0)
+  expect(terminal.printed.err).toContain('1 of 2 documents was rejected')
 })
 
 test('delete skips jobs of manifests and refuses jobs that are named', async () => {

@@ -18,6 +18,15 @@ export interface Announced {
 /** The secrets of the deployment, by which an alteration of `secrets[0]` names the secret. */
 export type NamedSecrets = readonly { readonly name: string; readonly vault_path: string }[]
 
+/** The secrets that a manifest mentions, if it mentions them in the accepted form. */
+export function namedSecrets(manifest: Json): NamedSecrets {
+  const sent = isJsonObject(manifest) && Array.isArray(manifest.secrets) ? manifest.secrets : []
+  return sent.map((entry) => {
+    const { name = '', vault_path = '' } = isJsonObject(entry) ? entry : {}
+    return { name: String(name), vault_path: String(vault_path) }
+  })
+}
+
 export function printAnnounced(
   terminal: Terminal,
   { alterations, warnings }: Announced,

@@ -169,7 +169,7 @@ const plannedFields = {
   effects: effectsShape,
 }
 
-/** The plan of a deployment write. */
+/** The plan of a deployment write, or of a new job among several documents. */
 export const deploymentPlanShape = object({
   action: oneOf(['create', 'update', 'none']),
   revision: integer(),

@@ -201,7 +201,7 @@ export const enrollmentTexts = {
 export const dryRunTexts = {
   documents: {
     meaning:
-      'Manifests to judge without storing them. Each is judged as if those that it needs were stored and ready.',
+      'Manifests of deployments and jobs to judge without storing them. Each is judged as if those that it needs were stored and ready; jobs are judged last.',
     range: 'at most 100 manifests',
     example: [{ kind: 'Deployment', name: 'web', image: 'registry.example.com/web:1.4.2' }],
   },

@@ -108,7 +108,8 @@ export const run: OnlineCommand = {
       const { printPlannedJob } = await import('../../jobs/plan-document.ts')
       const planned = await client.jobs.dryRuns.create(body)
       if (!planned.ok) return printFailure(terminal, planned.failure)
-      printPlannedJob(terminal, planned.value, { verbose: flag('verbose') })
+      const { name, secrets } = planned.value.plan.result.job
+      printPlannedJob(terminal, { ...planned.value, name, secrets }, { verbose: flag('verbose') })
       return EXIT.ok
     }
     const created = await create(client, body)

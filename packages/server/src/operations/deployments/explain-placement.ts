@@ -1,11 +1,12 @@
-// Explains where replicas of a deployment would be placed now, and why not on other nodes. The tenant's facts for core's
-// explainPlacement come from the cache (docs/design/placement.md#explanations).
+// Explains where replicas of a deployment, or the attempt of a job, would be placed now, and why not on other nodes. The
+// tenant's facts for core's explainPlacement come from the cache (docs/design/placement.md#explanations).
 
 import type { ResidencyRules, TenantId } from '@holdfast/contract'
 import { explainPlacement, type PlacementExplanation } from '@holdfast/core/placement/explain-placement'
 import type { Quotas } from '../../quotas/quotas.ts'
+import { jobWorkload } from '../../scheduling/job-workload.ts'
 import { gatherTenantFacts, workloadOf } from '../../scheduling/scheduling-facts.ts'
-import type { StoredDeployment } from '../../store/records.ts'
+import type { StoredDeployment, StoredJob } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 
 export interface PlacementDeps {
@@ -23,4 +24,14 @@ export function explainTenantPlacement(
 ): PlacementExplanation {
   const facts = gatherTenantFacts(store, quotas, tenant)
   return explainPlacement(workloadOf(store, tenant, spec, residency), facts, missing)
+}
+
+/** Explains where the first attempt of a new job would be placed. */
+export function explainJobPlacement(
+  { store, quotas, residency }: PlacementDeps,
+  tenant: TenantId,
+  job: Pick<StoredJob, 'id' | 'spec'>,
+): PlacementExplanation {
+  const facts = gatherTenantFacts(store, quotas, tenant)
+  return explainPlacement(jobWorkload(store, tenant, job, residency), facts, 1)
 }

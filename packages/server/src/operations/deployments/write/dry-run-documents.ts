@@ -1,5 +1,6 @@
-// POST /api/v1/dry-run: judges several manifests in order of need. Each is created or updated on the records that the
-// accepted ones before it leave, with all their containers ready. Nothing is stored (docs/design/admission.md#dry-runs).
+// POST /api/v1/dry-run: judges several manifests in order of need. Each deployment is created or updated, and each job
+// created, on the records that the accepted ones before it leave, with all their containers ready. Nothing is stored
+// (docs/design/admission.md#dry-runs).
 
 import {
   decode,
@@ -13,13 +14,14 @@ import { orderByNeed, reject } from '@holdfast/core'
 import { deployments } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
 import { inTenant } from '../../../store/transaction.ts'
-import { type Caller, done, type Outcome, refused } from '../../caller.ts'
+import { type Caller, done, type Outcome, type Refused, refused } from '../../caller.ts'
 import { checkShape } from '../../check-shape.ts'
 import type { RunDry } from '../../dry-runs.ts'
+import { createJob } from '../../jobs/create-job.ts'
 import type { DeploymentDeps } from '../deps.ts'
 import type { PlacementDeps } from '../explain-placement.ts'
 import { createDeployment } from './create-deployment.ts'
-import { makePlan, type Plan } from './plan.ts'
+import { makeJobPlan, makePlan, type Plan } from './plan.ts'
 import { updateDeployment } from './update-deployment.ts'
 import type { Written } from './written.ts'
 
@@ -60,8 +62,10 @@ export async function dryRunDocuments(
   const depsOn = deps.depsOn()
   const items: DocumentResult[] = []
   let { store } = deps
-  for (const at of orderByNeed(documents)) {
-    const judged = await judgeDocument({ ...deps, store }, depsOn, caller, documents[at] ?? null)
+  for (const at of jobsLast(documents)) {
+    const document = documents[at] ?? null
+    const judge = namesIn(document).kind === JOB_KIND ? judgeJob : judgeDeployment
+    const judged = await judge({ ...deps, store }, depsOn, caller, document)
     if (!judged.ok) return judged
     items[at] = judged.value.result
     store = judged.value.after
@@ -74,6 +78,14 @@ function checkCount(documents: Json): Rejection | undefined {
   return reject('list_too_long', 'documents', documents.length, { max: MOST_DOCUMENTS })
 }
 
+/** The documents in order of need, jobs last: a job may need a deployment, and no document needs a job. */
+function jobsLast(documents: readonly Json[]): number[] {
+  const { job = [], other = [] } = Object.groupBy(orderByNeed(documents), (at) =>
+    namesIn(documents[at] ?? null).kind === JOB_KIND ? 'job' : 'other',
+  )
+  return [...other, ...job]
+}
+
 interface Judged {
   readonly result: DocumentResult
   /** The records that the next document sees. */
@@ -81,7 +93,7 @@ interface Judged {
 }
 
 /** A document without a usable name is judged as a new deployment, so that its rejection names the problem. */
-async function judgeDocument(
+async function judgeDeployment(
   deps: DryRunDocumentsDeps,
   depsOn: (store: Store) => DeploymentDeps,
   caller: Caller,
@@ -89,24 +101,46 @@ async function judgeDocument(
 ): Promise<Outcome<Judged>> {
   const { store, runDry } = deps
   const { tenant } = caller
-  const { kind, name } = namesIn(document)
-  const stored = store.get(inTenant(tenant, deployments, name))?.record
-  const once = { idempotency: undefined, answerOf: () => ({ status: 200, body: {} }) }
+  const stored = store.get(inTenant(tenant, deployments, namesIn(document).name))?.record
   const planned = await runDry(tenant, store, (overlay) =>
     stored === undefined || stored.deleting
-      ? createDeployment(depsOn(overlay), caller, document, once)
-      : updateDeployment(depsOn(overlay), caller, name, document, { ifMatch: undefined }),
+      ? createDeployment(depsOn(overlay), caller, document, ONCE)
+      : updateDeployment(depsOn(overlay), caller, stored.spec.name, document, { ifMatch: undefined }),
   )
-  if (planned.ok) {
-    const { deployment, alterations, warnings } = planned.value.value
-    const plan = makePlan(deps, tenant, deployment.name, planned.value)
-    const names = { kind: deployment.kind, name: deployment.name }
-    const result = { ...names, action: plan.action, alterations, warnings, plan }
-    return done({ result, after: planned.value.after })
-  }
-  // A tenant with too many plans must retry the whole request.
-  if (planned.retryAfterSeconds !== undefined) return planned
-  return done({ result: { kind, name, rejections: planned.rejections }, after: store })
+  if (!planned.ok) return rejected(store, document, planned)
+  const { deployment, alterations, warnings } = planned.value.value
+  const plan = makePlan(deps, tenant, deployment.name, planned.value)
+  const names = { kind: deployment.kind, name: deployment.name }
+  const result = { ...names, action: plan.action, alterations, warnings, plan }
+  return done({ result, after: planned.value.after })
+}
+
+/** Names of jobs are not unique, so each document creates another job. */
+async function judgeJob(
+  deps: DryRunDocumentsDeps,
+  depsOn: (store: Store) => DeploymentDeps,
+  caller: Caller,
+  document: Json,
+): Promise<Outcome<Judged>> {
+  const { store, runDry } = deps
+  const planned = await runDry(caller.tenant, store, (overlay) =>
+    createJob(depsOn(overlay), caller, document, ONCE),
+  )
+  if (!planned.ok) return rejected(store, document, planned)
+  const { value, change, after } = planned.value
+  const { job, alterations, warnings } = value
+  const plan = makeJobPlan(deps, caller.tenant, job.id, { change, after })
+  const result = { kind: job.kind, name: job.name, action: plan.action, alterations, warnings, plan }
+  return done({ result, after })
+}
+
+const ONCE = { idempotency: undefined, answerOf: () => ({ status: 200, body: {} }) }
+const JOB_KIND = 'Job'
+
+/** A tenant with too many plans must retry the whole request. */
+function rejected(store: Store, document: Json, refusal: Refused): Outcome<Judged> {
+  if (refusal.retryAfterSeconds !== undefined) return refusal
+  return done({ result: { ...namesIn(document), rejections: refusal.rejections }, after: store })
 }
 
 function namesIn(document: Json): JudgedDocument {

@@ -6,6 +6,7 @@ import {
   type DeploymentSpec,
   defined,
   type Effects,
+  type JobId,
   type Json,
   type JsonObject,
   type PlanStep,
@@ -14,10 +15,10 @@ import {
 } from '@holdfast/contract'
 import { desiredReplicas } from '@holdfast/core'
 import type { PlacementExplanation } from '@holdfast/core/placement/explain-placement'
-import { deployments } from '../../../store/records.ts'
+import { deployments, jobs } from '../../../store/records.ts'
 import { inTenant } from '../../../store/transaction.ts'
 import type { DryWrite } from '../../dry-runs.ts'
-import { explainTenantPlacement, type PlacementDeps } from '../explain-placement.ts'
+import { explainJobPlacement, explainTenantPlacement, type PlacementDeps } from '../explain-placement.ts'
 import { deploymentView } from '../read/deployment-view.ts'
 
 export interface Plan {
@@ -59,6 +60,19 @@ export function makePlan(
     effects,
     ...defined({ rollout: rollouts.get(name) }),
   }
+}
+
+/** The plan of a new job, in the same form. */
+export function makeJobPlan(
+  before: PlacementDeps,
+  tenant: TenantId,
+  id: JobId,
+  { change: { steps, effects }, after }: Pick<DryWrite<unknown>, 'change' | 'after'>,
+): Plan {
+  const job = after.get(inTenant(tenant, jobs, id))?.record
+  if (job === undefined) throw new TypeError(`the dry run has not written ${id}`)
+  const placement = explainJobPlacement(before, tenant, job)
+  return { action: 'create', revision: 1, changes: [], placement, steps, effects }
 }
 
 export interface FieldChange {
