@@ -50,7 +50,7 @@ export async function planJobDocument(
   return { kind: 'Job', name, alterations, warnings, plan }
 }
 
-export interface PlannedJob extends Announced {
+interface PlannedJob extends Announced {
   readonly name: string
   readonly secrets: NamedSecrets
   readonly plan: { readonly steps: readonly PlanStep[]; readonly effects: Effects }

@@ -73,7 +73,8 @@ export const jobLogEndpoint = (deps: LogDeps): Endpoint =>
   endpoint('GET', `${ONE}/logs`, {
     operation: 'getJobLogs',
     action: 'logs:read',
-    summary: 'Read the log of the last attempt of a job; one JSON object per line',
+    summary:
+      'Read the log of the last attempt of a job, and with follow of each later one; one JSON object per line',
     query: ['follow', 'tail', 'since'],
     streams: true,
     shape: string(),
