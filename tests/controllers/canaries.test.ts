@@ -136,7 +136,7 @@ const story = async () =>
     .filter(({ type }) => type.includes('canary'))
     .map(({ type, reason }) => `${type.replace('deployment.canary_', '')} ${reason}`)
 
-/** What `GET /deployments/web/why` returns now. */
+/** The answer to `GET /deployments/web/why`. */
 async function why() {
   const quotas = { limit: () => 1_000, list: () => ({ items: [] }) }
   const residency = { enforcement: true, regions: {} }

@@ -19,8 +19,8 @@ import {
   string,
 } from '../shapes/shape.ts'
 import { dryRunTexts } from '../texts/request-texts.ts'
+import { candidateShape } from '../views/why.ts'
 import { UPDATE_ORDERS } from './deployment.ts'
-import { candidateShape } from './placement.ts'
 import { alterationShape, rejectionShape, warningShape } from './rejection.ts'
 
 export const placementPlanShape = object({
