@@ -16,6 +16,7 @@ import { secretCalls } from './endpoints/secrets.ts'
 import { tenantCalls } from './endpoints/tenants.ts'
 import { volumeCalls } from './endpoints/volumes.ts'
 import { execUrl } from './exec-frames.ts'
+import { type FollowChangesOptions, followChanges } from './follow-changes.ts'
 import { type FollowOptions, followEvents } from './follow-events.ts'
 import { type LogQuery, readLogs } from './read-logs.ts'
 import { segment } from './request.ts'
@@ -47,6 +48,7 @@ export function createClient({ deadlineMs = DEFAULT_DEADLINE_MS, runtime = {}, .
     volumes: volumeCalls(calls, connection),
     ...activityCalls(calls),
     followEvents: (options: FollowOptions) => followEvents(connection, options),
+    followChanges: (options?: FollowChangesOptions) => followChanges(connection, options),
     logs: (name: string, query: LogQuery, signal?: AbortSignal) =>
       readLogs(connection, `/deployments/${segment(name)}/logs`, query, { signal }),
     execUrl: (issued: { readonly id: string; readonly ticket: string }) => execUrl(connection, issued),

@@ -3,7 +3,7 @@
 
 import { defined } from '@holdfast/contract'
 
-interface ServerSentMessage {
+export interface ServerSentMessage {
   readonly type: string
   /** Content of the message; absent in messages that only advance the cursor. */
   readonly data?: string

@@ -12,6 +12,16 @@ export interface PageQuery {
   readonly cursor?: string
 }
 
+/** A page of a list that the server filters and sorts. */
+export interface ShortListQuery extends PageQuery {
+  /** Part of a name. */
+  readonly q?: string | undefined
+  /** The phase of deployments, or the status of nodes. */
+  readonly phase?: string | undefined
+  /** `worst`: those that need a person first. By default the list is sorted by name. */
+  readonly sort?: 'name' | 'worst' | 'newest' | undefined
+}
+
 type ReadPage<T> = (query: PageQuery) => Promise<Result<Page<T>>>
 
 const PAGE = 500

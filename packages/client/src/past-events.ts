@@ -9,9 +9,12 @@ export interface EventQuery extends EventFilter {
   readonly after?: string | undefined
   readonly before?: string | undefined
   readonly limit?: number
+  /** A time, or a duration before now. Only events between the two are returned. */
+  readonly since?: string | undefined
+  readonly until?: string | undefined
 }
 
-export type PastQuery = EventFilter & { readonly limit: number }
+export type PastQuery = Omit<EventQuery, 'after' | 'before'> & { readonly limit: number }
 
 /** Returns events oldest first. `nextCursor` comes from the first response, so that a later watch misses no event. */
 export async function readPastEvents(

@@ -7,6 +7,15 @@ import { type EventQuery, type PastQuery, readPastEvents } from '../past-events.
 import { segment } from '../request.ts'
 import { itemsShape } from '../responses.ts'
 
+export interface AuditQuery extends PageQuery {
+  /** Name of the record that was changed. */
+  readonly subject?: string | undefined
+  /** A time, or a duration before now. */
+  readonly since?: string | undefined
+  readonly until?: string | undefined
+  readonly sort?: 'newest' | 'oldest'
+}
+
 export function activityCalls({ get }: Calls) {
   const events = (query: EventQuery = {}, options?: CallOptions) =>
     get('/events', eventPageShape, { ...query }, options)
@@ -16,8 +25,9 @@ export function activityCalls({ get }: Calls) {
     /** Reads pages until `limit` events are read, or no older event exists. */
     pastEvents: (query: PastQuery, options?: CallOptions) =>
       readPastEvents((each) => events(each, options), query),
-    audit: (page: PageQuery = {}, options?: CallOptions) =>
-      get('/audit', pageShape(auditEntryShape), { ...page }, options),
+    /** Reads one page of the audit trail, newest first unless `sort` is `oldest`. */
+    audit: (query: AuditQuery = {}, options?: CallOptions) =>
+      get('/audit', pageShape(auditEntryShape), { ...query }, options),
     errors: (options?: CallOptions) => get('/errors', itemsShape(listedCodeShape), {}, options),
     error: (code: string, options?: CallOptions) =>
       get(`/errors/${segment(code)}`, listedCodeShape, {}, options),

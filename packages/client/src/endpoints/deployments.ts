@@ -2,8 +2,10 @@
 
 import {
   archiveEntryShape,
+  decisionShape,
   deploymentMetricsShape,
   deploymentRecordShape,
+  deploymentSummaryShape,
   type ExecRequest,
   issuedExecShape,
   type JsonObject,
@@ -14,7 +16,7 @@ import {
   writtenShape,
 } from '@holdfast/contract'
 import type { CallOptions, Calls, ConditionalOptions, IntentOptions } from '../calls.ts'
-import type { PageQuery } from '../pages.ts'
+import type { PageQuery, ShortListQuery } from '../pages.ts'
 import { segment } from '../request.ts'
 import { itemsShape } from '../responses.ts'
 import type { MetricsQuery } from './nodes.ts'
@@ -37,6 +39,12 @@ export interface WhyQuery extends PageQuery {
   readonly view?: 'candidates' | 'groups'
 }
 
+export interface DecisionQuery extends PageQuery {
+  /** A time, or a duration before now. */
+  readonly since?: string | undefined
+  readonly until?: string | undefined
+}
+
 const ALL = '/deployments'
 const one = (name: string): string => `${ALL}/${segment(name)}`
 const canary = (name: string): string => `${one(name)}/canary`
@@ -46,6 +54,12 @@ export function deploymentCalls({ get, post, write }: Calls) {
   return {
     list: (page: PageQuery = {}, options?: CallOptions) =>
       get(ALL, pageShape(deploymentRecordShape), { ...page }, options),
+    /** Reads one page of short items, which `query` filters and sorts. */
+    summaries: (query: ShortListQuery = {}, options?: CallOptions) =>
+      get(ALL, pageShape(deploymentSummaryShape), { ...query, view: 'summary' }, options),
+    /** Reads the times at which the explanation of the deployment changed, newest first. */
+    decisions: (name: string, query: DecisionQuery = {}, options?: CallOptions) =>
+      get(`${one(name)}/decisions`, pageShape(decisionShape), { ...query }, options),
     read: (name: string, options?: CallOptions) => get(one(name), deploymentRecordShape, {}, options),
     status: (name: string, options?: CallOptions) =>
       get(`${one(name)}/status`, statusWithTimelineShape, {}, options),

@@ -6,11 +6,13 @@ import {
   machineContainerShape,
   type newJoinTokenShape,
   nodeMetricsShape,
+  nodeReplicaShape,
   nodeShape,
+  nodeSummaryShape,
   pageShape,
 } from '@holdfast/contract'
 import type { CallOptions, Calls, ConditionalOptions, IntentOptions } from '../calls.ts'
-import type { PageQuery } from '../pages.ts'
+import type { PageQuery, ShortListQuery } from '../pages.ts'
 import { segment } from '../request.ts'
 import { itemsShape } from '../responses.ts'
 
@@ -26,7 +28,12 @@ export function nodeCalls({ get, post, write }: Calls) {
   return {
     list: (page: PageQuery = {}, options?: CallOptions) =>
       get(ALL, pageShape(nodeShape), { ...page }, options),
+    /** Reads one page of short items, which `query` filters and sorts. */
+    summaries: (query: ShortListQuery = {}, options?: CallOptions) =>
+      get(ALL, pageShape(nodeSummaryShape), { ...query, view: 'summary' }, options),
     read: (id: string, options?: CallOptions) => get(one(id), nodeShape, {}, options),
+    replicas: (id: string, page: PageQuery = {}, options?: CallOptions) =>
+      get(`${one(id)}/replicas`, pageShape(nodeReplicaShape), { ...page }, options),
     containers: (id: string, options?: CallOptions) =>
       get(`${one(id)}/containers`, itemsShape(machineContainerShape), {}, options),
     metrics: (id: string, query: MetricsQuery = {}, options?: CallOptions) =>

@@ -104,6 +104,10 @@ export const eventShape = object({
   reason: string({ description: 'Why, in one word; safe to branch on' }),
   message: string({ description: 'What happened, for people; never branch on it' }),
   data: described('Facts about this type of event', json<Json>()),
+  audit: described(
+    'Id of the audit entry of the request that caused the event; absent if no request did',
+    optional(string()),
+  ),
 })
 export type Event = Infer<typeof eventShape>
 

@@ -110,6 +110,12 @@ export const nodeShape = object({
   /** The version of the node's agent; absent until the agent has opened its first session. */
   agentVersion: optional(string()),
   claims: list(claimShape),
+  /** The resources that the replicas on the node request; absent in answers to changes. */
+  requested: optional(capacityShape),
+  /** When the agent was last heard; null if no server knows. Absent in answers to changes. */
+  lastHeardAt: optional(nullable(string())),
+  /** Since when the node has its status. */
+  since: optional(string()),
 })
 export type Node = Infer<typeof nodeShape>
 

@@ -14,7 +14,13 @@ import {
   optional,
   string,
 } from '../shapes/shape.ts'
-import { registryCredentialTexts, tenantPatchTexts, tenantTexts, tokenTexts } from '../texts/request-texts.ts'
+import {
+  registryCredentialTexts,
+  signInTexts,
+  tenantPatchTexts,
+  tenantTexts,
+  tokenTexts,
+} from '../texts/request-texts.ts'
 
 export const ROLES = ['viewer', 'developer', 'secrets-admin', 'tenant-admin', 'platform-admin'] as const
 export type Role = (typeof ROLES)[number]
@@ -83,6 +89,20 @@ export const meShape = object({
   server: object({ version: string() }),
 })
 export type Me = Infer<typeof meShape>
+
+/** The body of POST /sign-in. */
+export const newSignInShape = object({ token: field(signInTexts.token, string()) })
+
+/** The response to POST /sign-in. The cookie itself is in a header that scripts cannot read. */
+export const signInShape = object({
+  ...meShape.fields,
+  /** When the sign-in ends at the latest. It ends earlier after an hour without requests, and with its token. */
+  expiresAt: string(),
+})
+export type SignIn = Infer<typeof signInShape>
+
+/** The response to DELETE /sign-in. */
+export const signOutShape = object({ endedAt: string() })
 
 /** The only response that contains the API token. The server never stores the token itself. */
 export const issuedTokenShape = object({ ...tokenShape.fields, token: optional(string()) })

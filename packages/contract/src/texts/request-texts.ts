@@ -84,6 +84,15 @@ export const tokenTexts = {
   },
 } satisfies FieldTexts
 
+export const signInTexts = {
+  token: {
+    meaning:
+      'The API token with which the browser signs in. The server stores neither the token nor the cookie itself.',
+    range: 'a token of this platform that is valid now',
+    example: 'hf_01J9ZK3V7Q8W2X4Y6Z0A1B2C3D_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG',
+  },
+} satisfies FieldTexts
+
 export const registryCredentialTexts = {
   username: {
     meaning: 'The user name with which images are pulled from the registry.',
