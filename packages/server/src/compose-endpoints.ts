@@ -4,6 +4,7 @@ import type { TenantId } from '@holdfast/contract'
 import { RESERVED_NAMES } from '@holdfast/core'
 import { withDryRuns } from './api/dry-runs.ts'
 import type { AnyEndpoint } from './api/endpoint.ts'
+import { createAuthenticate } from './api/request/authenticate.ts'
 import { createFailedAttempts, type FailedAttempts } from './api/request/failed-attempts.ts'
 import { activityEndpoints } from './api/routes/activity.ts'
 import { archiveEndpoints } from './api/routes/archives.ts'
@@ -26,6 +27,7 @@ import { secretEndpoints } from './api/routes/secrets.ts'
 import { tenantEndpoints } from './api/routes/tenants.ts'
 import { usageEndpoints } from './api/routes/usage.ts'
 import { volumeEndpoints } from './api/routes/volumes.ts'
+import { type SignInEndpointDeps, signInEndpoints } from './api/sign-in/endpoints.ts'
 import type { Config } from './config/schema.ts'
 import { readServerTls } from './connect-engines.ts'
 import { createKeyLimit } from './lib/key-limit.ts'
@@ -122,7 +124,25 @@ export function composeEndpoints(
     ...activityEndpoints(store),
     ...schedulerEndpoints(residency),
     ...errorEndpoints(),
+    ...(config.ui.enabled ? signInEndpoints(signInDeps(deps)) : []),
   ]
+}
+
+function signInDeps({ config, store }: EndpointDeps): SignInEndpointDeps {
+  const authenticate = createAuthenticate(store, clock)
+  return {
+    store,
+    clock,
+    ids,
+    failedSignIns: createFailedAttempts(config.rates.failedSignInsPerMinute, clock),
+    findCaller: async (text, requestId) => {
+      const found = await authenticate({ authorization: `Bearer ${text}` })
+      if ('code' in found) return undefined
+      const { token, tenant } = found
+      const { id, name: tokenName, role } = token
+      return { tenant: tenant.id, token: id, tokenName, role, onBehalf: false, requestId }
+    },
+  }
 }
 
 /** The dependencies that a dry run replaces, so that it changes nothing outside the overlay. */

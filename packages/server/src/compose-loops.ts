@@ -12,6 +12,7 @@ import { sweepExecTickets } from './operations/deployments/exec/open-exec.ts'
 import { retainJobs } from './operations/jobs/retain-jobs.ts'
 import { sweepJoinTokens } from './operations/nodes/clean-up-nodes.ts'
 import { sweepIntents } from './operations/secrets/versions/sweep-intents.ts'
+import { sweepSignIns } from './operations/sign-ins/sign-in-record.ts'
 import type { KeyValueEngine } from './ports/key-value.ts'
 import type { SecretsWriter } from './ports/secrets-store.ts'
 import { networks, placements, removals, volumes } from './store/records.ts'
@@ -59,6 +60,7 @@ export function startLoops({ config, log, store, engine, secrets, pressure }: Lo
     loop('bytes', 5 * SECOND_MS, () => boundBytes({ store, clock, retention })),
     loop('join tokens', 60 * SECOND_MS, () => sweepJoinTokens({ store, clock })),
     loop('exec tickets', 60 * SECOND_MS, () => sweepExecTickets({ store, clock })),
+    loop('sign-ins', 60 * SECOND_MS, () => sweepSignIns({ store, clock })),
     loop('backup drafts', 60 * SECOND_MS, () => sweepBackupDrafts({ store, clock })),
     loop('jobs', 60 * SECOND_MS, () => retainJobs({ store, clock })),
     loop('intents', 30 * SECOND_MS, () => sweepIntents({ store, clock, secrets })),

@@ -1,5 +1,6 @@
 // Composes one server process: adapters, store, operations, endpoints, loops. No other file knows all of these parts.
 
+import { fileURLToPath } from 'node:url'
 import { parseRegistryHost } from '@holdfast/core'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
@@ -8,11 +9,13 @@ import { createHttpServer } from './api/http-server.ts'
 import { createMetrics, type MetricSources, type Metrics } from './api/metrics.ts'
 import { openApiDocument } from './api/pages/open-api.ts'
 import { openPages } from './api/pages/pages.ts'
-import { createAuthenticate, isLiveToken } from './api/request/authenticate.ts'
+import { createAuthenticate, isLiveCaller } from './api/request/authenticate.ts'
 import { createFailedAttempts } from './api/request/failed-attempts.ts'
 import { createRateLimit } from './api/request/rate-limit.ts'
 import { metricsEndpoint } from './api/routes/metrics.ts'
 import { createExecUpgrades } from './api/streams/exec-upgrade.ts'
+import { type AnswerUi, createAnswerUi } from './api/ui/answer-ui.ts'
+import { loadUiFiles } from './api/ui/load-files.ts'
 import { type BrokerSide, composeBroker } from './compose-broker.ts'
 import { composeEndpoints } from './compose-endpoints.ts'
 import { startLoops } from './compose-loops.ts'
@@ -21,6 +24,7 @@ import type { Config } from './config/schema.ts'
 import { connectEtcd, connectSecretsWriter, readServerTls } from './connect-engines.ts'
 import { createStorePressure } from './loops/store-pressure.ts'
 import { serveUpgrades } from './net/upgrade.ts'
+import { createUseNotes } from './operations/sign-ins/sign-in-record.ts'
 import { findTenant } from './operations/tenants/tenant-names.ts'
 import { countVolumes } from './operations/volumes/count-volumes.ts'
 import { createMeasurements } from './operations/volumes/measure-volumes.ts'
@@ -139,6 +143,20 @@ interface HttpDeps {
   readonly brokerSide: Pick<BrokerSide, 'call'>
 }
 
+/** The dashboard that is installed beside this package. */
+const INSTALLED_UI = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
+
+function composeUi({ ui, roles }: Config, log: Logger): AnswerUi | undefined {
+  if (!ui.enabled || !roles.includes('api')) return undefined
+  const folder = ui.folder ?? INSTALLED_UI
+  const files = loadUiFiles(folder)
+  if (files === undefined) {
+    log.warn({ folder }, 'no built dashboard found, /ui/ is not served; build it or set ui.enabled to false')
+    return undefined
+  }
+  return createAnswerUi(files, () => Buffer.from(ids.bytes(16)).toString('base64'))
+}
+
 /** Whether a role of this process writes to the secrets store; only then the process needs an identity there. */
 const writes = ({ roles }: Config): boolean => roles.includes('api') || roles.includes('controllers')
 
@@ -163,7 +181,10 @@ function composeHttp(deps: HttpDeps): FastifyInstance {
       rateLimit: createRateLimit(config.rates, clock),
       findTenant: (idOrName) => findTenant(store, idOrName),
       fresh: () => store.fresh(),
-      isLive: (token) => isLiveToken(store, token),
+      isLive: (caller) => isLiveCaller(store, caller),
+      noteUse: createUseNotes({ store, clock }, (error) =>
+        log.warn({ error: String(error) }, 'use of a sign-in could not be written, retrying'),
+      ),
     },
     log,
     metrics,
@@ -172,6 +193,7 @@ function composeHttp(deps: HttpDeps): FastifyInstance {
     bodyDepth: config.limits.bodyDepth,
     headerBytes: config.limits.headerBytes,
     tls: readServerTls(config),
+    ui: composeUi(config, log),
     internalCalls: { node: nodeSide.internalCall, ...(call === undefined ? {} : { broker: call }) },
     newRequestId: () => `req_${ids.ulid()}`,
   })

@@ -170,7 +170,7 @@ describe('a dry run of several documents', () => {
   })
 })
 
-test('every documented write accepts dryRun, except for enrollment and exec', async () => {
+test('every documented write accepts dryRun, except for sign-in, enrollment and exec', async () => {
   const { body } = await acme.get('/openapi.json')
   const paths: { [path: string]: { [method: string]: { parameters?: { name: string }[] } } } = Object(
     body['paths'],
@@ -182,9 +182,11 @@ test('every documented write accepts dryRun, except for enrollment and exec', as
       .map(([method]) => `${method} ${path}`),
   )
   expect(without.sort()).toEqual([
+    'delete /api/v1/sign-in',
     'post /api/v1/deployments/{name}/exec',
     'post /api/v1/dry-run',
     'post /api/v1/nodes/enroll',
+    'post /api/v1/sign-in',
   ])
 })
 

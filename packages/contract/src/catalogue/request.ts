@@ -119,14 +119,15 @@ export const requestCodes = {
   },
   unauthenticated: {
     status: 401,
-    field: 'Authorization | ticket',
+    field: 'Authorization | ticket | token',
     expected: 'Authorization: Bearer hf_<id>_<secret>, of a token that is valid and not expired',
     why: 'The request carries no credential that Holdfast accepts.',
     doc: markdown(
       'The header is missing or malformed, or the token is unknown, revoked or expired. The response is the same in all',
       'cases, so that it reveals nothing about tokens. A valid token without the permission gives `permission_denied`. If',
       'the field is `ticket`, the ticket of an exec session was used already, is older than 30 seconds, or its token is',
-      'no longer valid.',
+      'no longer valid. A browser that signed in is signed out 12 hours later, after an hour without a request, and with',
+      'its token; its cookie is valid only for pages of the same origin.',
       '',
       '**What to do.** Send a valid token as `Authorization: Bearer <token>`. Tokens expire: a tenant administrator',
       'creates a new one with `POST /api/v1/tenants/<tenant>/tokens`.',

@@ -26,6 +26,7 @@ export interface ApiResponse {
   /** Fields that are added to the log line of the request. They contain only redacted values. */
   readonly notes?: object
   readonly etag?: string
+  readonly headers?: { readonly [name: string]: string }
 }
 
 /**
@@ -41,7 +42,12 @@ export interface StreamedResponse {
   readonly notes?: object
 }
 
-export type RequestHeader = 'If-Match' | 'Idempotency-Key' | 'Last-Event-ID' | 'X-Tenant-ID'
+export type RequestHeader =
+  | 'If-Match'
+  | 'Idempotency-Key'
+  | 'Last-Event-ID'
+  | 'Sec-Fetch-Site'
+  | 'X-Tenant-ID'
 
 /** A request without an API token; the credential is in the body or the query. */
 export interface OpenRequest {
@@ -89,6 +95,8 @@ export interface Endpoint extends DescribedEndpoint {
 export interface OpenEndpoint extends DescribedEndpoint {
   /** Name of the body field or query parameter that contains the credential. */
   readonly credential: string
+  /** Set if only pages of this server may send the request, because the response sets a cookie. */
+  readonly sameOrigin?: true
   /** Seconds until a client at `address` may send another request; 0 if a request is allowed now. */
   waitSeconds(address: string): number
   handle(request: OpenRequest): Promise<Outcome<ApiResponse>>

@@ -32,6 +32,7 @@ import {
   type Admitted,
   admitOpenRequest,
   admitRequest,
+  credentialsOf,
   type Gate,
   identify,
   type RequestHead,
@@ -41,6 +42,8 @@ import { readBody } from './request/read-body.ts'
 import { createRequestObserver, type RequestMetrics, type RequestObserver } from './request-observer.ts'
 import { rawQuery, routablePath, routeUrl, unknownPath } from './route-table.ts'
 import { createOpenStreams, type OpenStreams, type StreamSlot } from './streams/open-streams.ts'
+import type { AnswerUi } from './ui/answer-ui.ts'
+import { serveUi, UI_URLS } from './ui/serve-ui.ts'
 
 export interface HttpServerOptions {
   readonly endpoints: readonly AnyEndpoint[]
@@ -55,6 +58,8 @@ export interface HttpServerOptions {
   /** Certificate and key as PEM texts; absent for plain HTTP behind a proxy that terminates TLS. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined
   readonly internalCalls: InternalCalls
+  /** Answers requests for files of the dashboard; absent if this process serves none. */
+  readonly ui?: AnswerUi | undefined
   newRequestId(): string
 }
 
@@ -110,6 +115,10 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   openGate(context)
   servePages(context)
   serveInternalCalls(app, options.internalCalls)
+  if (options.ui !== undefined)
+    serveUi(app, options.ui, (request, reply) =>
+      sendRejected(request, reply, unknownPath([], request.method, request.originalUrl)),
+    )
   for (const endpoint of options.endpoints) {
     if (isOpen(endpoint)) serveOpenEndpoint(context, endpoint)
     else serveEndpoint(context, endpoint)
@@ -159,7 +168,7 @@ function openGate({ app, gate, endpoints, pages, admitted, observer, sendRejecte
   const byRoute = new Map(
     endpoints.map((endpoint) => [`${endpoint.method} ${routeUrl(endpoint.path)}`, endpoint]),
   )
-  const open = new Set([...INTERNAL_URLS, ...pages.map(({ path }) => routeUrl(path))])
+  const open = new Set([...INTERNAL_URLS, ...UI_URLS, ...pages.map(({ path }) => routeUrl(path))])
   const known = [
     ...endpoints,
     ...pages.flatMap(({ path }) => PAGE_METHODS.map((method) => ({ method, path }))),
@@ -258,7 +267,7 @@ async function execute(
   { request, reply, admission, body, slot }: EndpointCall,
 ): Promise<FastifyReply> {
   const outcome = await endpoint.handle({ ...admission, body })
-  const revoked = endpoint.method === 'GET' && !gate.isLive(admission.caller.token)
+  const revoked = endpoint.method === 'GET' && !gate.isLive(admission.caller)
   if (!outcome.ok || revoked || !isStreamed(outcome.value)) slot?.release()
   // The handler of a GET has refreshed the cache, so a token that was revoked before the request is now missing from it.
   if (revoked) {
@@ -270,8 +279,8 @@ async function execute(
   if (!outcome.ok) return sendRejected(request, reply, outcome)
   if (outcome.value.notes !== undefined) observer.annotate(request, outcome.value.notes)
   if (!isStreamed(outcome.value)) return sendResponse(reply, outcome.value)
-  const { authorization } = request.headers
-  slot?.follow(outcome.value, async () => !('code' in (await gate.authenticate(authorization))))
+  const sent = credentialsOf(request.headers)
+  slot?.follow(outcome.value, async () => !('code' in (await gate.authenticate(sent))))
   return sendStream(reply, outcome.value)
 }
 

@@ -26,7 +26,11 @@ export function sendJson(reply: FastifyReply, status: number, body: string): Fas
   return reply.code(status).header('content-type', JSON_TYPE).send(body)
 }
 
-export function sendResponse(reply: FastifyReply, { status, body, etag, type }: ApiResponse): FastifyReply {
+export function sendResponse(
+  reply: FastifyReply,
+  { status, body, etag, type, headers = {} }: ApiResponse,
+): FastifyReply {
+  void reply.headers(headers)
   if (etag !== undefined) void reply.header('etag', `"${etag}"`)
   if (typeof body === 'string')
     return reply

@@ -8,6 +8,8 @@ export const routeUrl = (path: string): string => path.replaceAll(/\{(\w+)\}/g, 
 
 /** A path without a route; malformed paths are rewritten to this path. */
 const UNROUTABLE = '/-'
+/** A path below /ui that is not an asset: the dashboard itself reads the path that the browser shows. */
+const ANY_UI_PAGE = '/ui/-'
 const PLAIN_PATH = /^(?:\/(?:[A-Za-z0-9._~:@!$'()*,=+-]|%3[Aa])+)*\/?$/
 const SECRET_PATH = /^\/api\/v1\/secrets\/[^/%]+\/[^/]+$/
 
@@ -20,7 +22,8 @@ export function routablePath(url: string): string {
   const mark = url.search(/[?#]/)
   const sent = mark < 0 ? url : url.slice(0, mark)
   const path = SECRET_PATH.test(sent) ? sent.replaceAll(/%2[Ff]/g, '-') : sent
-  if (!PLAIN_PATH.test(path) || /(?:^|\/)\.{1,2}(?:\/|$)/.test(path)) return UNROUTABLE
+  if (!PLAIN_PATH.test(path) || /(?:^|\/)\.{1,2}(?:\/|$)/.test(path))
+    return sent.startsWith('/ui/') ? ANY_UI_PAGE : UNROUTABLE
   return url
 }
 

@@ -26,12 +26,13 @@ describe('a valid configuration', () => {
       roles: ['api', 'controllers', 'gateway', 'broker'],
       secrets: { namespaces: ['deployments', 'resources'] },
       registries: [],
-      rates: { requestsPerMinute: 1200, burst: 300, failedJoinsPerMinute: 5 },
+      rates: { requestsPerMinute: 1200, burst: 300, failedJoinsPerMinute: 5, failedSignInsPerMinute: 5 },
       reservedNames: ['etcd', 'holdfast-etcd'],
       volumes: {
         enabled: false,
         promotion: { silentSeconds: 12, apartSeconds: 60, maxLagSeconds: 60 },
       },
+      ui: { enabled: true },
       metrics: { open: false },
       log: { level: 'info' },
       liveness: {

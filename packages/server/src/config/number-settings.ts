@@ -92,6 +92,7 @@ export const ratesShape = object({
   requestsPerMinute: count(1200, 1, 1_000_000, 'Requests per token and minute, for each server replica'),
   burst: count(300, 1, 1_000_000, 'Requests of one token at once'),
   failedJoinsPerMinute: count(5, 1, 10_000, 'Failed enrollments from one address per minute'),
+  failedSignInsPerMinute: count(5, 1, 10_000, 'Failed sign-ins from one address per minute'),
 })
 
 export const livenessShape = object({

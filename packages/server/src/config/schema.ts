@@ -181,6 +181,12 @@ export const configShape = object({
     ),
     promotion: promotionShape,
   }),
+  ui: object({
+    enabled: flag(true, 'Whether the dashboard is served below `/ui/`, and browsers may sign in'),
+    folder: optional(
+      text(forms.filePath, 'Folder with the built dashboard; default: the one installed beside the server'),
+    ),
+  }),
   metrics: object({ open: flag(false, 'Whether `/metrics` answers without a token') }),
   log: object({
     level: setting(oneOf(LOG_LEVELS), { default: 'info', about: 'Lowest severity that is logged' }),

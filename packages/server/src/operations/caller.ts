@@ -10,6 +10,8 @@ export interface Caller {
   /** The name of the token; absent if a controller acts for an earlier request. */
   readonly tokenName?: string
   readonly role: Role
+  /** The id of the sign-in, if the caller is a browser that signed in with the token. */
+  readonly signIn?: string
   /** True for a platform administrator who acts in another tenant; the audit entry records it. */
   readonly onBehalf: boolean
   readonly requestId: string

@@ -3,16 +3,17 @@
 
 import type { Rejection } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
-import { tenants, tokens } from '../store/records.ts'
+import { signIns, tenants, tokens } from '../store/records.ts'
 import { globally, type Transaction } from '../store/transaction.ts'
 import type { Caller } from './caller.ts'
 
-/** Rejects a caller whose token was revoked or whose tenant is being deleted. */
+/** Rejects a caller whose token was revoked, whose browser was signed out, or whose tenant is being deleted. */
 export function requireLiveCaller(
   transaction: Transaction,
-  { tenant, token }: Caller,
+  { tenant, token, signIn }: Caller,
 ): Rejection | undefined {
-  if (transaction.get(globally(tokens, token)) === undefined)
+  const isSignedOut = signIn !== undefined && transaction.get(globally(signIns, signIn)) === undefined
+  if (isSignedOut || transaction.get(globally(tokens, token)) === undefined)
     return reject('unauthenticated', 'Authorization', undefined)
   const record = transaction.get(globally(tenants, tenant))
   return record === undefined || record.deleting ? reject('tenant_not_found', 'tenant', tenant) : undefined

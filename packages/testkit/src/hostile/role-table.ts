@@ -113,6 +113,9 @@ export const ROWS: { readonly [endpoint: string]: Row } = {
   },
   'DELETE /api/v1/secrets/{namespace}/{resource}': { line: 'secrets', reached: 'secret_not_found' },
   'GET /api/v1/me': { line: 'reads', reached: '200' },
+  // Only browsers can sign in, and the cookie of a sign-in is the only credential that signing out ends.
+  'POST /api/v1/sign-in': { line: 'open', body: {}, reached: 'header_invalid' },
+  'DELETE /api/v1/sign-in': { line: 'reads', reached: 'not_found' },
   'GET /api/v1/tenants': { line: 'platform', reached: '200' },
   'POST /api/v1/tenants': { line: 'platform', body: {}, reached: 'name_required' },
   'GET /api/v1/tenants/{tenant}': { line: 'reads', reached: '200' },

@@ -136,6 +136,7 @@ export const RECORD_CHANGES: { readonly [folder: string]: RecordChange } = {
   cfg: { kind: 'written once', reason: 'The id of the platform does not change.' },
   proof: { kind: 'written once', reason: 'The key of the platform does not change.' },
   tenantname: { kind: 'written once', reason: 'A name is claimed and released.' },
+  signin: { kind: 'replaced', reason: 'A later use writes the time of the use.' },
   token: { kind: 'written once', reason: 'A token is issued and revoked.' },
   join: { kind: 'written once', reason: 'A join token is issued and consumed.' },
   exec: { kind: 'written once', reason: 'A ticket is issued and consumed.' },

@@ -57,7 +57,12 @@ export interface PlatformOptions {
   readonly log?: Logger
 }
 
-const FAST = { requestsPerMinute: 1_000_000, burst: 1_000_000, failedJoinsPerMinute: 10_000 }
+const FAST = {
+  requestsPerMinute: 1_000_000,
+  burst: 1_000_000,
+  failedJoinsPerMinute: 10_000,
+  failedSignInsPerMinute: 10_000,
+}
 
 export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
   const [etcd, secrets, registry] = await Promise.all([

@@ -4,7 +4,7 @@
 import { isJsonObject, type JsonObject } from '@holdfast/contract'
 import { normalise } from '@holdfast/core'
 import { createHttpServer } from '@holdfast/server/api/http-server'
-import { createAuthenticate, isLiveToken } from '@holdfast/server/api/request/authenticate'
+import { createAuthenticate, isLiveCaller } from '@holdfast/server/api/request/authenticate'
 import { createRateLimit } from '@holdfast/server/api/request/rate-limit'
 import { deploymentEndpoints } from '@holdfast/server/api/routes/deployments'
 import type { DeploymentDeps } from '@holdfast/server/operations/deployments/deps'
@@ -30,7 +30,8 @@ export async function startUnstripped(deps: DeploymentDeps): Promise<UnstrippedS
       rateLimit: createRateLimit({ requestsPerMinute: 1_000_000, burst: 1_000_000 }, clock),
       findTenant: (idOrName) => findTenant(store, idOrName),
       fresh: () => store.fresh(),
-      isLive: (token) => isLiveToken(store, token),
+      isLive: (caller) => isLiveCaller(store, caller),
+      noteUse: () => {},
     },
     log: pino({ level: 'silent' }),
     metrics: { observeRequest: () => {}, countRejection: () => {} },

@@ -161,6 +161,7 @@ export const HEADER_TEXT: { readonly [name in RequestHeader]: string } = {
   'If-Match': 'The ETag of the last read; the request is rejected if the revision has changed',
   'Idempotency-Key': 'Requests with the same key get the first response again for 24 hours',
   'Last-Event-ID': 'The id of the last received event; the stream continues after it',
+  'Sec-Fetch-Site': 'Sent by browsers; the request is accepted only with the value same-origin',
   'X-Tenant-ID': 'Confirms the tenant; platform administrators choose a tenant with it',
 }
 

@@ -1,19 +1,12 @@
 // The checks of a request before its body, in their public order: authentication, path and method, headers, role, query.
 // Size and syntax of the body follow in read-body.ts. See docs/design/admission.md#order.
 
-import {
-  defined,
-  isTenantId,
-  type Json,
-  type Rejection,
-  type TenantId,
-  type TokenId,
-} from '@holdfast/contract'
+import { defined, isTenantId, type Json, type Rejection, type TenantId } from '@holdfast/contract'
 import { may, reject, tokensThatMay } from '@holdfast/core'
 import { type Caller, limited } from '../../operations/caller.ts'
 import type { ApiRequest, DescribedEndpoint, Endpoint, OpenEndpoint } from '../endpoint.ts'
 import type { RejectedResponse } from '../reply.ts'
-import type { Authenticate, Credential } from './authenticate.ts'
+import { type Authenticate, type Credential, SAME_ORIGIN, type SentCredentials } from './authenticate.ts'
 import { type ChosenTenant, chooseTenant } from './choose-tenant.ts'
 import { readQuery } from './query-parameters.ts'
 import type { RateLimit } from './rate-limit.ts'
@@ -32,8 +25,10 @@ export interface Gate {
   findTenant(idOrName: string): TenantId | undefined
   /** Brings the data that `findTenant` reads up to date. */
   fresh(): Promise<void>
-  /** Reports whether the cache still has the token; a revoked token is missing from the cache. */
-  isLive(token: TokenId): boolean
+  /** Reports whether the cache still has the token and the sign-in of a caller; revoked ones are missing from it. */
+  isLive(caller: Pick<Caller, 'token' | 'signIn'>): boolean
+  /** Notes that a browser used its sign-in, which would end as idle otherwise. */
+  noteUse(signIn: string): void
 }
 
 export type Admitted = Omit<ApiRequest, 'body'>
@@ -43,12 +38,23 @@ export type Admission<T> =
 
 /** Authenticates a request before its path is looked up, so that callers without a token learn nothing about paths. */
 export async function identify(gate: Gate, head: RequestHead): Promise<Admission<Credential>> {
-  const credential = await gate.authenticate(single(head.headers['authorization']))
+  const credential = await gate.authenticate(credentialsOf(head.headers))
   if ('code' in credential) return stop(credential, { 'www-authenticate': 'Bearer realm="holdfast"' })
-  const waitSeconds = gate.rateLimit(credential.token.id)
+  const { token, signIn } = credential
+  // Browsers have a bucket of their own, so that an open dashboard does not slow down scripts with the same token.
+  const waitSeconds = gate.rateLimit(signIn === undefined ? token.id : `${token.id} in browsers`)
   if (waitSeconds > 0) return { ok: false, rejected: limited('Authorization', waitSeconds) }
+  if (signIn !== undefined) gate.noteUse(signIn)
   return { ok: true, value: credential }
 }
+
+/** The headers of a request from which its caller is known. */
+export const credentialsOf = (headers: RequestHead['headers']): SentCredentials =>
+  defined({
+    authorization: single(headers['authorization']),
+    cookie: single(headers['cookie']),
+    fetchSite: single(headers['sec-fetch-site']),
+  })
 
 /** Checks a request without an API token: the limit of failed attempts of its address, then its headers and query. */
 export function admitOpenRequest(
@@ -60,6 +66,9 @@ export function admitOpenRequest(
   if (waitSeconds > 0) return { ok: false, rejected: limited(endpoint.credential, waitSeconds) }
   const headers = readHeaders(endpoint, head)
   if ('code' in headers) return stop(headers)
+  const fetchSite = single(head.headers['sec-fetch-site'])
+  if (endpoint.sameOrigin && fetchSite !== SAME_ORIGIN)
+    return stop(invalid('Sec-Fetch-Site', fetchSite ?? '', SAME_ORIGIN_ONLY))
   const query = readQuery(head.rawQuery, endpoint.query)
   return query.ok ? { ok: true, value: undefined } : { ok: false, rejected: { rejections: query.rejections } }
 }
@@ -75,6 +84,7 @@ export async function admitRequest(
   const headers = readHeaders(endpoint, head)
   if ('code' in headers) return stop(headers)
   const { role, id: token, name: tokenName } = credential.token
+  const { signIn } = credential
   if (!may(role, endpoint.action))
     return stop(
       reject('permission_denied', 'Authorization', undefined, {
@@ -91,6 +101,7 @@ export async function admitRequest(
     tokenName,
     role,
     requestId: head.requestId,
+    ...defined({ signIn }),
   }
   return { ok: true, value: { caller, params: head.params, query: query.query, ...headers } }
 }
@@ -126,6 +137,8 @@ interface ConditionalHeaders {
   readonly lastEventId?: string
 }
 
+const SAME_ORIGIN_ONLY =
+  'same-origin, which browsers send for pages of this server at its https address or at localhost; scripts send Authorization instead of signing in'
 const ETAG = /^(?:\*|"\d{1,15}")$/
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
 const EVENT_ID = /^[\x21-\x7e]{1,64}$/

@@ -28,6 +28,20 @@ export const storedTokenShape = object({
 })
 export type StoredToken = Infer<typeof storedTokenShape>
 
+/**
+ * A browser that signed in with a token. The id is the SHA-256 of the cookie's value. A sign-in is valid only while its
+ * token is.
+ */
+export const storedSignInShape = object({
+  v,
+  token: branded<TokenId>(),
+  createdAt: string(),
+  expiresAt: string(),
+  /** A recent use, written at most every five minutes. */
+  usedAt: string(),
+})
+export type StoredSignIn = Infer<typeof storedSignInShape>
+
 export const slotShape = object({ v, holder: string() })
 
 /** The tenant that has a name; the key is the name. */
@@ -60,4 +74,5 @@ export const tenantNames = globalCollection('tenantname', tenantNameShape)
 export const tokens = globalCollection('token', storedTokenShape)
 export const slots = tenantCollection('slot', slotShape, true)
 export const platform = globalCollection('cfg', platformShape)
+export const signIns = globalCollection('signin', storedSignInShape)
 export const execTickets = globalCollection('exec', execTicketShape)
