@@ -2,6 +2,7 @@
 
 import type { TenantId } from '@holdfast/contract'
 import { RESERVED_NAMES } from '@holdfast/core'
+import { changeEndpoint } from './api/changes/endpoint.ts'
 import { withDryRuns } from './api/dry-runs.ts'
 import type { AnyEndpoint } from './api/endpoint.ts'
 import { createAuthenticate } from './api/request/authenticate.ts'
@@ -33,6 +34,7 @@ import { readServerTls } from './connect-engines.ts'
 import { createKeyLimit } from './lib/key-limit.ts'
 import { createReaderViews } from './loops/controllers/placement/reader-views.ts'
 import { createRunDry } from './loops/controllers/planning/run-dry.ts'
+import type { ChangeLog } from './operations/changes/change-log.ts'
 import type { DeploymentDeps } from './operations/deployments/deps.ts'
 import type { PlacementViews } from './operations/deployments/read/explain-now.ts'
 import { createIdempotentAnswers } from './operations/idempotency.ts'
@@ -74,6 +76,9 @@ export interface EndpointDeps {
   readonly openStream: OpenNodeStream
   readonly readUsage: ReadUsage
   readonly failedTickets: FailedAttempts
+  readonly changes: ChangeLog
+  /** Whether this server has every change that was acknowledged before the call. */
+  isCurrent(): Promise<boolean>
   /** The kept scheduling views that explanations use. */
   readonly views: PlacementViews
   readonly measurements: Measurements
@@ -122,6 +127,7 @@ export function composeEndpoints(
     ...usageEndpoints({ store, clock, readUsage: given.readUsage }),
     ...archiveEndpoints(store),
     ...activityEndpoints(store),
+    changeEndpoint({ store, changes: given.changes, isCurrent: given.isCurrent }),
     ...schedulerEndpoints(residency),
     ...errorEndpoints(),
     ...(config.ui.enabled ? signInEndpoints(signInDeps(deps)) : []),

@@ -24,6 +24,7 @@ import type { Config } from './config/schema.ts'
 import { connectEtcd, connectSecretsWriter, readServerTls } from './connect-engines.ts'
 import { createStorePressure } from './loops/store-pressure.ts'
 import { serveUpgrades } from './net/upgrade.ts'
+import { createChangeLog } from './operations/changes/change-log.ts'
 import { createUseNotes } from './operations/sign-ins/sign-in-record.ts'
 import { findTenant } from './operations/tenants/tenant-names.ts'
 import { countVolumes } from './operations/volumes/count-volumes.ts'
@@ -77,12 +78,14 @@ export async function composeServer(
   })
   const allowed = new Set(config.registries.flatMap(({ host }) => parseRegistryHost(host) ?? []))
   const failedTickets = createFailedAttempts(config.rates.failedJoinsPerMinute, clock)
-  const given = { config, store, broker, slots, quotas, pressure, allowed, ...nodeSide, failedTickets }
+  const probe = createStoreProbe(engine, store)
+  const changes = createChangeLog(store)
+  const parts = { config, store, broker, slots, quotas, pressure, allowed, changes }
+  const given = { ...parts, ...nodeSide, failedTickets, isCurrent: probe.caughtUp }
   const endpoints = [
     ...(config.roles.includes('api') && secrets !== undefined ? composeEndpoints({ ...given, secrets }) : []),
     ...(config.metrics.open ? [] : [metricsEndpoint(metrics)]),
   ]
-  const probe = createStoreProbe(engine, store)
   const http = composeHttp({ config, log, store, probe, endpoints, metrics, nodeSide, brokerSide })
   const execs = createExecUpgrades({
     store,
@@ -104,6 +107,7 @@ export async function composeServer(
       execs.close()
       nodeSide.closeSessions()
       await http.close()
+      changes.close()
       await Promise.all([nodeSide.stop(), ...loops.map((loop) => loop.stop())])
       store.close()
       engine.close()

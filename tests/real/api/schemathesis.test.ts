@@ -199,6 +199,7 @@ test('schemathesis as tenant-admin finds no fault, on every endpoint except revo
     filters: [
       ...['--exclude-path', '/api/v1/tenants/{tenant}/tokens/{id}'],
       ...['--exclude-path', '/api/v1/events/stream', '--exclude-path', '/api/v1/jobs/{id}/logs'],
+      ...['--exclude-path', '/api/v1/changes/stream'],
       ...['--exclude-operation-id-regex', APART],
     ],
   })
@@ -227,12 +228,14 @@ test('schemathesis as platform-admin finds no fault on platform endpoints', { ti
 
 /**
  * Operations that are never executed: deleting a tenant would delete the other examples, no agent is connected, and
- * neither an event stream (tests/real/api/events-stream.test.ts) nor the followed log of a job (e2e/jobs.test.ts) ends.
+ * neither a stream (tests/real/api/events-stream.test.ts, tests/real/api/changes-stream.test.ts) nor the followed log of
+ * a job (e2e/jobs.test.ts) ends.
  */
 const NEVER_DONE = [
   'DELETE /api/v1/tenants/{tenant}',
   'GET /api/v1/nodes/{id}/containers',
   'GET /api/v1/events/stream',
+  'GET /api/v1/changes/stream',
   'GET /api/v1/jobs/{id}/logs',
   // Exec is excluded, because no container runs in this test and schemathesis cannot read an upgraded connection.
   'POST /api/v1/deployments/{name}/exec',

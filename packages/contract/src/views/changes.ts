@@ -25,7 +25,7 @@ export const changedRecordShape = object({
   name: string({
     description: 'Name of the record; empty for a resource whose records are not named one by one',
   }),
-  uid: string({ description: 'Id of the record; its name if it has no id' }),
+  uid: string({ description: 'Id of the record; its name if it has no id or was removed' }),
   gone: described('True if the record was removed; absent otherwise', optional(boolean())),
 })
 export type ChangedRecord = Infer<typeof changedRecordShape>

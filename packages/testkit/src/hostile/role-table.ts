@@ -88,6 +88,11 @@ export const ROWS: { readonly [endpoint: string]: Row } = {
     headers: ['Last-Event-ID: nothing'],
     reached: 'header_invalid',
   },
+  'GET /api/v1/changes/stream': {
+    line: 'reads',
+    headers: ['Last-Event-ID: nothing'],
+    reached: 'header_invalid',
+  },
   'GET /api/v1/audit': { line: 'reads', reached: '200' },
   'GET /api/v1/quotas': { line: 'reads', reached: '200' },
   'GET /api/v1/registries': { line: 'reads', reached: '200' },

@@ -300,7 +300,7 @@ const TAGS: readonly Tag[] = [
     description: 'Registries that images may come from, and their credentials',
     paths: ['registries'],
   },
-  { name: 'Events', description: 'What happened, and who asked for it', paths: ['events', 'audit'] },
+  { name: 'Events', description: 'What happened, and who asked for it', paths: ['events', 'audit', 'changes'] },
   {
     name: 'Tenants',
     description: 'Tenants, their tokens and quotas, and the caller',
