@@ -126,7 +126,7 @@ export function composeEndpoints(
     ...execEndpoints({ store, clock, ids }, deps.failedTickets),
     ...usageEndpoints({ store, clock, readUsage: given.readUsage }),
     ...archiveEndpoints(store),
-    ...activityEndpoints(store),
+    ...activityEndpoints(store, clock),
     changeEndpoint({ store, changes: given.changes, isCurrent: given.isCurrent }),
     ...schedulerEndpoints(residency),
     ...errorEndpoints(),

@@ -245,7 +245,7 @@ describe('the server process', () => {
     expect((await old.get('/api/v1/tenants')).status).toBe(200)
     const { stdout: issued } = await main('init', '--reissue', '--config', file)
     expect((await old.get('/api/v1/tenants')).codes).toEqual(['unauthenticated'])
-    const { body } = await createApiClient(baseUrl, issued.trim()).get('/api/v1/audit')
+    const { body } = await createApiClient(baseUrl, issued.trim()).get('/api/v1/audit?sort=oldest')
     const actions = Object.values(Object(body['items'])).map((entry) => Object(entry).action)
     expect(actions).toEqual(['platform:init', 'tokens:reissue'])
   })

@@ -49,7 +49,7 @@ interface AuditItem {
 }
 
 async function auditOf(api: ApiClient, headers = {}): Promise<AuditItem[]> {
-  const { body } = await api.get('/api/v1/audit?limit=500', headers)
+  const { body } = await api.get('/api/v1/audit?limit=500&sort=oldest', headers)
   return Object.values(Object(body['items']))
 }
 

@@ -128,7 +128,7 @@ async function report(at: number, pool: object): Promise<void> {
 const list = async (): Promise<JsonObject> => Object((await viewer.get(path)).body)
 /** The entries about divergences, the oldest first. */
 async function audited(): Promise<string[]> {
-  const { body } = await api.get('/api/v1/audit?limit=100')
+  const { body } = await api.get('/api/v1/audit?limit=100&sort=oldest')
   const entries: { action: string; detail?: { epoch?: string } }[] = Object(body['items'])
   return entries
     .filter(({ action }) => action.endsWith('-divergence'))

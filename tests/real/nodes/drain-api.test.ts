@@ -44,7 +44,7 @@ test('a node without replicas is drained at once and stays cordoned until it is 
     'node.drained drained',
   ])
   const audit: { action: string; subject: object }[] = Object((await acme.get('/api/v1/audit')).body['items'])
-  expect(audit.at(-1)).toMatchObject({ action: 'nodes:drained', subject: { kind: 'Node', name: 'empty' } })
+  expect(audit.at(0)).toMatchObject({ action: 'nodes:drained', subject: { kind: 'Node', name: 'empty' } })
   expect((await acme.post(`${NODES}/${id}/uncordon`, undefined)).body['schedulable']).toBe(true)
 })
 

@@ -151,7 +151,7 @@ describe('an enrollment', () => {
     expect(read.headers.get('etag')).toMatch(/^"\d+"$/)
     expect(await typesOf(acme, 'first')).toEqual(['node.enrolled enrolled'])
     const audit: { action: string; actor: { token: string; role: string } }[] = Object(
-      (await acme.get('/api/v1/audit?limit=500')).body['items'],
+      (await acme.get('/api/v1/audit?limit=500&sort=oldest')).body['items'],
     )
     expect(audit.find(({ action }) => action === 'nodes:enrolled')?.actor).toEqual({
       token: `join_${token.split('_')[1]}`,

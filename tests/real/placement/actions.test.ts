@@ -90,7 +90,7 @@ describe('restarting a deployment', () => {
     const audit: { action: string; revision?: number }[] = Object(
       (await api.get('/api/v1/audit')).body['items'],
     )
-    expect(audit.at(-1)).toMatchObject({ action: 'deployments:restarted', revision: 2 })
+    expect(audit.at(0)).toMatchObject({ action: 'deployments:restarted', revision: 2 })
     // A later revision without a restart keeps `restartRevision`, because its containers were created by that restart.
     await api.put(`${COLLECTION}/again`, { replicas: 3 })
     expect(await storedOf('again')).toMatchObject({ revision: 3, restartRevision: 2 })
@@ -165,7 +165,7 @@ describe('rolling back a deployment', () => {
       data: { restored: 1 },
     })
     const audit: { action: string }[] = Object((await api.get('/api/v1/audit')).body['items'])
-    expect(audit.at(-1)?.action).toBe('deployments:rolled_back')
+    expect(audit.at(0)?.action).toBe('deployments:rolled_back')
     // A rollback may name revision 2 although revision 3 was already a rollback to revision 1.
     expect(deploymentOf(await rollBack('back', 2))).toMatchObject({
       revision: 4,

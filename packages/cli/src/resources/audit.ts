@@ -9,7 +9,13 @@ export const audit: Resource<AuditEntry> = {
   plural: 'entries',
   nameOf: ({ id }) => id,
   selects: ({ id, subject }, name) => subject.name === name || id === name,
-  list: (client) => readAll((page) => client.audit(page)),
+  // The newest entry is last, near the prompt, whatever the order of the server.
+  list: async (client) => {
+    const read = await readAll((page) => client.audit(page))
+    return read.ok
+      ? { ...read, value: read.value.toSorted((left, right) => (left.id < right.id ? -1 : 1)) }
+      : read
+  },
   columns: [
     { header: 'AGE', value: ({ time }, nowMs) => age(time, nowMs) },
     { header: 'ACTION', value: ({ action }) => action },

@@ -5,7 +5,7 @@ import { hash } from 'node:crypto'
 import { defined, type Event, type EventType, type Json } from '@holdfast/contract'
 import { type Clock, timestamp } from '../ports/clock.ts'
 import { audit, events } from '../store/records.ts'
-import { inTenant, type Transaction } from '../store/transaction.ts'
+import { type Address, inTenant, type Transaction } from '../store/transaction.ts'
 import type { Caller } from './caller.ts'
 
 export interface AuditedWrite {
@@ -33,7 +33,21 @@ export function recordAudit(
     ...write,
   }
   transaction.put(inTenant(tenant, audit, transaction.id), entry)
+  const events = recorded.get(transaction)?.events ?? []
+  recorded.set(transaction, { isAudited: true, events: [] })
+  for (const { address, event } of events) transaction.put(address, { ...event, audit: transaction.id })
 }
+
+type StoredEvent = Event & { readonly v: number }
+
+/** Whether a transaction has its audit entry, and the events that it recorded before: each names the audit entry. */
+const recorded = new WeakMap<
+  Transaction,
+  {
+    readonly isAudited: boolean
+    readonly events: { readonly address: Address<StoredEvent>; readonly event: StoredEvent }[]
+  }
+>()
 
 export interface NewEvent {
   readonly type: EventType
@@ -56,7 +70,11 @@ export function recordEvent(
 ): void {
   const { cause, place, ...shown } = event
   const id = eventId(event)
-  transaction.put(inTenant(tenant, events, id), { v: 1, id, tenant, time: timestamp(clock), ...shown })
+  const address = inTenant(tenant, events, id)
+  const stored = { v: 1, id, tenant, time: timestamp(clock), ...shown }
+  const { isAudited, events: earlier } = recorded.get(transaction) ?? { isAudited: false, events: [] }
+  transaction.put(address, isAudited ? { ...stored, audit: transaction.id } : stored)
+  if (!isAudited) recorded.set(transaction, { isAudited, events: [...earlier, { address, event: stored }] })
 }
 
 /** Records an event that may be reported repeatedly. False if the event exists already: there is nothing to commit. */

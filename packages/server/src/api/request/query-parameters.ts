@@ -3,12 +3,14 @@
 
 import {
   type Code,
+  DEPLOYMENT_PHASES,
   durationMs,
   EVENT_TYPES,
   RECOMMENDATION_PRIORITIES,
   RECOMMENDATION_TYPES,
   type Rejection,
   SEVERITIES,
+  SHOWN_NODE_STATUSES,
 } from '@holdfast/contract'
 import { reject, safeKey } from '@holdfast/core'
 
@@ -29,6 +31,17 @@ export interface ParsedQuery {
   readonly at?: string
   /** The query parameter `view`: how an explanation lists nodes. */
   readonly view?: string
+  /** The query parameter `view` of lists: short items. */
+  readonly listView?: string
+  readonly q?: string
+  readonly phase?: string
+  /** The query parameter `phase` of nodes: their status. */
+  readonly nodeStatus?: string
+  readonly sort?: string
+  /** The query parameter `sort` of audit entries. */
+  readonly auditSort?: string
+  /** The query parameter `until`: an RFC 3339 time, or a duration before now. */
+  readonly until?: string
   readonly follow: boolean
   readonly tail: number
   /** The query parameter `since`: an RFC 3339 time, or a duration before now. */
@@ -104,6 +117,17 @@ export const QUERY_PARAMETERS: { readonly [name in QueryName]: QueryParameter } 
     read: (sent) => (isTime(sent) ? sent : undefined),
   },
   view: choice(['candidates', 'groups']),
+  listView: { ...choice(['summary']), name: 'view' },
+  q: text('a part of the name'),
+  phase: choice(DEPLOYMENT_PHASES),
+  nodeStatus: { ...choice(SHOWN_NODE_STATUSES), name: 'phase' },
+  sort: choice(['name', 'worst', 'newest']),
+  auditSort: { ...choice(['newest', 'oldest']), name: 'sort' },
+  until: {
+    expected: 'a time such as 2026-01-31T12:00:00Z, or a duration before now, such as 90s or 2h',
+    schema: { type: 'string' },
+    read: (sent) => (isTime(sent) || durationMs(sent) !== undefined ? sent : undefined),
+  },
   follow: flag,
   canary: flag,
   previous: flag,

@@ -1,26 +1,32 @@
 // The endpoints /api/v1/events, /api/v1/events/stream and /api/v1/audit: events and audit trail of a tenant.
 
-import { auditEntryShape, eventPageShape, string } from '@holdfast/contract'
+import { auditEntryShape, eventPageShape, pageShape, string } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
 import { done, type Outcome, refused } from '../../operations/caller.ts'
 import { readEventCursor } from '../../operations/events/event-cursor.ts'
 import { followEvents } from '../../operations/events/follow-events.ts'
-import { badCursor, listAudit, listEvents } from '../../operations/events/read-events.ts'
+import { listAudit } from '../../operations/events/list-audit.ts'
+import { badCursor, listEvents } from '../../operations/events/read-events.ts'
+import { readTimeRange } from '../../operations/events/time-range.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../store/store.ts'
-import { type ApiRequest, type Endpoint, endpoint, listEndpoint, type StreamedResponse } from '../endpoint.ts'
+import { type ApiRequest, type Endpoint, endpoint, type StreamedResponse } from '../endpoint.ts'
 import { EVENT_STREAM, type EventStream, openEventStream } from '../streams/event-stream.ts'
 
-export function activityEndpoints(store: Store): Endpoint[] {
+export function activityEndpoints(store: Store, clock: Clock): Endpoint[] {
   return [
     endpoint('GET', '/api/v1/events', {
       operation: 'listEvents',
       action: 'events:read',
       summary:
-        'List events: the newest, those after a cursor, or the newest before one. A response examines at most 2,000 events; if older ones were not examined, pass `earlierCursor` as `before`. Events are kept for 30 days, at most 10,000; `truncated` is set if `after` is older',
-      query: ['type', 'subject', 'severity', 'after', 'before', 'limit'],
+        'List events: the newest, those after a cursor, or the newest before one, also between two times. A response examines at most 2,000 events; if older ones were not examined, pass `earlierCursor` as `before`. Events are kept for 30 days, at most 10,000; `truncated` is set if `after` is older',
+      query: ['type', 'subject', 'severity', 'since', 'until', 'after', 'before', 'limit'],
       shape: eventPageShape,
-      run: ({ caller, query: { limit, after, before, type, subject, severity } }) =>
-        listEvents(store, caller.tenant, { limit, after, before, type, subject, severity }),
+      run: ({ caller, query }) => {
+        const { limit, after, before, type, subject, severity } = query
+        const times = readTimeRange(query, clock.now())
+        return listEvents(store, caller.tenant, { limit, after, before, type, subject, severity, times })
+      },
     }),
     endpoint('GET', '/api/v1/events/stream', {
       operation: 'followEvents',
@@ -34,12 +40,18 @@ export function activityEndpoints(store: Store): Endpoint[] {
       type: EVENT_STREAM,
       handle: (request) => follow(store, request),
     }),
-    listEndpoint('/api/v1/audit', {
+    endpoint('GET', '/api/v1/audit', {
       operation: 'listAuditEntries',
       action: 'audit:read',
-      summary: 'List audit entries, oldest first; kept for 30 days, at most 10,000',
-      item: auditEntryShape,
-      run: ({ caller, query }) => listAudit(store, caller.tenant, query),
+      query: ['subject', 'since', 'until', 'auditSort', 'limit', 'cursor'],
+      summary:
+        'List audit entries, newest first or oldest first, between two times and about one subject; kept for 30 days, at most 10,000. A page may be short although `nextCursor` is set, because a response reads at most 2,000 entries',
+      shape: pageShape(auditEntryShape),
+      run: ({ caller, query }) => {
+        const { limit, cursor, subject, auditSort: sort } = query
+        const times = readTimeRange(query, clock.now())
+        return listAudit(store, caller.tenant, { limit, cursor, subject, sort, times })
+      },
     }),
   ]
 }

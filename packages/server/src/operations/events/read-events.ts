@@ -1,7 +1,6 @@
-// Lists the events and the audit trail of a tenant.
+// Lists the events of a tenant.
 
 import {
-  type AuditEntry,
   canonicalJson,
   defined,
   type Event,
@@ -11,10 +10,9 @@ import {
   type TenantId,
 } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
-import { audit, events } from '../../store/records.ts'
+import { events } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { done, type Outcome, refused } from '../caller.ts'
-import { listPage, type Page, type PageRequest, readPage } from '../page.ts'
 import {
   type EventFilter,
   isAfter,
@@ -26,11 +24,13 @@ import {
   truncationAt,
 } from './event-cursor.ts'
 import { scanEvents } from './scan-events.ts'
+import { isWithin, type TimeRange, withinTimes } from './time-range.ts'
 
 export interface EventQuery extends EventFilter {
   readonly limit: number
   readonly after: string | undefined
   readonly before: string | undefined
+  readonly times?: TimeRange
 }
 
 /** Lists the events after `after`, the events before `before`, or the newest events; always oldest first. */
@@ -47,13 +47,14 @@ export async function listEvents(
   if (before !== undefined && until === undefined) return refused(badCursor('before', before))
   await store.fresh()
   const placed = placeEvents(store.keysOf(events, tenant))
-  const past = until === undefined ? placed : placed.filter((each) => isAfter(until, each))
+  const between = await withinTimes(store, placed, query.times ?? {})
+  const past = until === undefined ? between : between.filter((each) => isAfter(until, each))
   const page =
     from === undefined
       ? await listBackward(store, past, query)
       : await listForward(
           store,
-          placed.filter((each) => isAfter(each, from)),
+          between.filter((each) => isAfter(each, from)),
           query,
         )
   const truncated = from && truncationAt(from, placed[0], store.revision)
@@ -86,7 +87,8 @@ async function listBackward(
 async function findMatching(store: Store, positions: readonly PlacedEvent[], query: EventQuery) {
   const found: ListedEvent[] = []
   const scanned = await scanEvents(store, positions, (event, { cursor }) => {
-    if (matchesFilter(event, query)) found.push(listedEvent(event, cursor))
+    if (matchesFilter(event, query) && isWithin(event.time, query.times ?? {}))
+      found.push(listedEvent(event, cursor))
     return found.length < query.limit
   })
   return { found, ...scanned }
@@ -121,22 +123,4 @@ function isRepeat(left: Event, right: Event): boolean {
     // The data is compared too, because events with the same text may be about different replicas.
     canonicalJson(left.data) === canonicalJson(right.data)
   )
-}
-
-export async function listAudit(
-  store: Store,
-  tenant: TenantId,
-  request: PageRequest,
-): Promise<Outcome<Page<AuditEntry>>> {
-  const page = await listPage(
-    store,
-    request,
-    () => store.keysOf(audit, tenant),
-    ({ id }) => id,
-  )
-  return readPage(page, (keys) => store.read(audit, keys), auditView)
-}
-
-function auditView({ v: _version, ...entry }: AuditEntry & { v: number }): AuditEntry {
-  return entry
 }

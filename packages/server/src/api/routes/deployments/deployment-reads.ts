@@ -1,10 +1,20 @@
-// Endpoints that read the status of a deployment, its placements, and why a replica is not placed.
+// Endpoints that read the status of a deployment, its placements, why a replica is not placed, and when that changed.
 
-import { list, object, placementEntryShape, statusWithTimelineShape, whyShape } from '@holdfast/contract'
+import {
+  decisionShape,
+  list,
+  object,
+  pageShape,
+  placementEntryShape,
+  statusWithTimelineShape,
+  whyShape,
+} from '@holdfast/contract'
 import type { DeploymentDeps } from '../../../operations/deployments/deps.ts'
+import { listDecisions } from '../../../operations/deployments/read/list-decisions.ts'
 import { readPlacements } from '../../../operations/deployments/read/read-placements.ts'
 import { readStatus } from '../../../operations/deployments/read/read-status.ts'
 import { readWhy } from '../../../operations/deployments/read/read-why.ts'
+import { readTimeRange } from '../../../operations/events/time-range.ts'
 import { type Endpoint, endpoint, param } from '../../endpoint.ts'
 
 const ONE = '/api/v1/deployments/{name}'
@@ -28,6 +38,20 @@ export function deploymentReadEndpoints(deps: DeploymentDeps): Endpoint[] {
       shape: object({ items: list(placementEntryShape) }),
       codes: ['deployment_not_found'],
       run: (request) => readPlacements(store, request.caller.tenant, param(request, 'name')),
+    }),
+    endpoint('GET', `${ONE}/decisions`, {
+      operation: 'listDecisions',
+      action: 'deployments:read',
+      query: ['since', 'until', 'limit', 'cursor'],
+      summary:
+        'List the times at which the explanation of a deployment changed, newest first; `why?at=` explains each in full',
+      shape: pageShape(decisionShape),
+      codes: ['deployment_not_found'],
+      run: (request) => {
+        const { query, caller } = request
+        const times = readTimeRange(query, deps.clock.now())
+        return listDecisions(store, caller.tenant, param(request, 'name'), { ...query, times })
+      },
     }),
     endpoint('GET', `${ONE}/why`, {
       operation: 'explainPlacement',
