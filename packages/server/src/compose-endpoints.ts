@@ -5,6 +5,8 @@ import { RESERVED_NAMES } from '@holdfast/core'
 import { changeEndpoint } from './api/changes/endpoint.ts'
 import { withDryRuns } from './api/dry-runs.ts'
 import type { AnyEndpoint } from './api/endpoint.ts'
+import { tenantViewEndpoints } from './api/overview/endpoints.ts'
+import { platformEndpoint } from './api/platform/endpoint.ts'
 import { createAuthenticate } from './api/request/authenticate.ts'
 import { createFailedAttempts, type FailedAttempts } from './api/request/failed-attempts.ts'
 import { activityEndpoints } from './api/routes/activity.ts'
@@ -40,6 +42,10 @@ import type { PlacementViews } from './operations/deployments/read/explain-now.t
 import { createIdempotentAnswers } from './operations/idempotency.ts'
 import type { CallNode } from './operations/nodes/deps.ts'
 import { caPinOf } from './operations/nodes/join-token.ts'
+import type { HeardDeps } from './operations/nodes/node-load.ts'
+import { listTenantSummaries } from './operations/overview/list-tenant-summaries.ts'
+import type { OverviewDeps } from './operations/overview/read-overview.ts'
+import type { PlatformDeps } from './operations/platform/read-platform.ts'
 import { createDrySecrets } from './operations/secrets/dry-secrets.ts'
 import { DOWNLOADS_PER_TENANT, type Downloads } from './operations/volumes/divergences/download-divergence.ts'
 import {
@@ -48,6 +54,7 @@ import {
   type Measurements,
 } from './operations/volumes/measure-volumes.ts'
 import { dryPort, type PromotionPort } from './operations/volumes/promotion/promotion-port.ts'
+import { recommendationsNow } from './operations/volumes/recommendations.ts'
 import type { Broker } from './ports/broker.ts'
 import { type DivergenceCalls, dryDivergences } from './ports/divergence-calls.ts'
 import type { OpenNodeStream } from './ports/node-streams.ts'
@@ -65,8 +72,8 @@ export interface EndpointDeps {
   readonly broker: Broker
   readonly slots: SlotAllocator
   readonly quotas: Quotas
-  /** The fill level of etcd, from 0 to 1. */
-  readonly pressure: { readonly ratio: number }
+  /** The fill level of etcd, from 0 to 1, and the alarms of its members. */
+  readonly pressure: PlatformDeps['pressure']
   /** Canonical `host:port` of each allowed registry. */
   readonly allowed: ReadonlySet<string>
   readonly callNode: CallNode
@@ -76,6 +83,10 @@ export interface EndpointDeps {
   readonly openStream: OpenNodeStream
   readonly readUsage: ReadUsage
   readonly failedTickets: FailedAttempts
+  readonly heardAt: HeardDeps['heardAt']
+  readonly replica: string
+  readonly isAlive: PlatformDeps['isAlive']
+  readonly hold: PlatformDeps['hold']
   readonly changes: ChangeLog
   /** Whether this server has every change that was acknowledged before the call. */
   isCurrent(): Promise<boolean>
@@ -127,11 +138,31 @@ export function composeEndpoints(
     ...usageEndpoints({ store, clock, readUsage: given.readUsage }),
     ...archiveEndpoints(store),
     ...activityEndpoints(store, clock),
+    ...tenantViewEndpoints({ ...attentionDeps(deps), residency }),
+    platformEndpoint({ ...given, clock }),
     changeEndpoint({ store, changes: given.changes, isCurrent: given.isCurrent }),
     ...schedulerEndpoints(residency),
     ...errorEndpoints(),
     ...(config.ui.enabled ? signInEndpoints(signInDeps(deps)) : []),
   ]
+}
+
+/** How long a node is silent before it is unreachable, and before it has failed. */
+const silenceOf = ({ liveness }: Config): HeardDeps['silence'] => ({
+  unreachableMs: liveness.unreachableSeconds * 1000,
+  failedMs: liveness.failedSeconds * 1000,
+})
+
+function attentionDeps({ config, store, quotas, measurements }: EndpointDeps): OverviewDeps {
+  const { unreachableMs, failedMs } = silenceOf(config)
+  return {
+    store,
+    clock,
+    quotas,
+    failsAfterMs: failedMs - unreachableMs,
+    advise: (tenant) =>
+      config.volumes.enabled ? recommendationsNow({ store, clock, measurements }, tenant) : [],
+  }
 }
 
 function signInDeps({ config, store }: EndpointDeps): SignInEndpointDeps {
@@ -208,17 +239,21 @@ function writeEndpoints(
   const common = { store, clock, ids, secrets, slots, quotas, answers }
   const volumes = { ...common, limits: config.limits, residency: config.residency, measurements, promotions }
   const kept = { store, clock, divergences, downloads }
+  const heard = { heardAt: deps.heardAt, silence: silenceOf(config) }
   const material = { limits: config.limits, namespaces: config.secrets.namespaces }
   return [
     ...deploymentEndpoints(deployments),
     ...jobEndpoints(deployments),
     ...scalingEndpoints(deployments),
     ...backupEndpoints(deployments),
-    ...tenantEndpoints(common),
+    ...tenantEndpoints({
+      ...common,
+      listTenantSummaries: (query) => listTenantSummaries(attentionDeps(deps), query),
+    }),
     ...registryEndpoints({ store, clock, secrets, allowed }),
     ...secretEndpoints({ ...common, ...material }),
     ...rotationEndpoints({ ...common, ...material, archiveRevisions }),
-    ...nodeEndpoints({ ...common, ...joining, callNode, residency: config.residency }),
+    ...nodeEndpoints({ ...common, ...joining, ...heard, callNode, residency: config.residency }),
     ...networkEndpoints({ ...common, admission: deployments.admission }),
     ...(config.volumes.enabled
       ? [...volumeEndpoints(volumes), ...divergenceEndpoints(kept), ...recommendationEndpoints(volumes)]

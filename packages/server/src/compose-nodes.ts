@@ -15,10 +15,12 @@ import { driveScaling, type ScalingController } from './loops/controllers/scalin
 import { driveVolumes } from './loops/controllers/volumes/drive-volumes.ts'
 import { startPromotions } from './loops/controllers/volumes/promote-volumes.ts'
 import { startDigestFixing } from './loops/fix-digests.ts'
-import { type Leadership, startLeadership } from './loops/leadership/lead-shards.ts'
+import { createHeartbeatWatch } from './loops/leadership/heartbeat-watch.ts'
+import { LEADERSHIP_TIMINGS, type Leadership, startLeadership } from './loops/leadership/lead-shards.ts'
 import { startRotations } from './loops/rotations.ts'
 import type { HandleUpgrade } from './net/upgrade.ts'
 import type { CallNode } from './operations/nodes/deps.ts'
+import type { HoldTimes } from './operations/platform/read-platform.ts'
 import type { CallMeasure } from './operations/volumes/measure-volumes.ts'
 import type { PromotionPort } from './operations/volumes/promotion/promotion-port.ts'
 import type { Broker } from './ports/broker.ts'
@@ -27,6 +29,7 @@ import type { OpenNodeStream } from './ports/node-streams.ts'
 import type { Secret } from './ports/secret.ts'
 import type { ReadUsage } from './ports/usage.ts'
 import type { Quotas } from './quotas/quotas.ts'
+import { serverReplicas } from './store/records.ts'
 import type { Store } from './store/store.ts'
 import { realClock as clock, realIds as ids } from './system-clock.ts'
 
@@ -50,6 +53,14 @@ export interface NodeSide {
   holdsSilentNodes(): boolean
   /** Number of decisions of scaling policies, by reason; none in a process without the role controllers. */
   scalingDecisions(): ReadonlyMap<string, number>
+  /** When the session of a node was last heard, in milliseconds since 1970; undefined if another server holds it. */
+  heardAt(nodeId: NodeId): number | undefined
+  /** The id of this server replica. */
+  readonly replica: string
+  /** Whether the heartbeat of a server replica has changed recently. */
+  isAlive(replica: string): boolean
+  /** The mass-failure hold as this process sees it. */
+  readonly hold: HoldTimes
   readonly openStream: OpenNodeStream
   readonly readUsage: ReadUsage
   readonly handleUpgrade: HandleUpgrade
@@ -60,7 +71,9 @@ export interface NodeSide {
 export function startNodeSide(deps: NodeSideDeps): NodeSide {
   const { roles } = deps.config
   const replica = `srv_${ids.ulid()}`
-  const detector = openFailureDetector(deps, replica)
+  const hold: MutableHold = { since: undefined, nodes: 0 }
+  const detector = openFailureDetector(deps, replica, hold)
+  const heartbeats = watchHeartbeats(deps.store)
   const gateway = openGateway(deps, replica, detector)
   const leads = roles.includes('controllers')
   // A server replica without the role controllers leads no shard. Its heartbeats show where it is and what it reads.
@@ -76,6 +89,13 @@ export function startNodeSide(deps: NodeSideDeps): NodeSide {
     promotions,
     divergences: divergenceCalls(gateway),
     internalCall: gateway.internalCallHandler,
+    heardAt(nodeId) {
+      const heard = gateway.heardAt(nodeId)
+      return heard === undefined ? undefined : clock.now() - Math.max(0, performance.now() - heard)
+    },
+    replica,
+    isAlive: heartbeats.isAlive,
+    hold,
     openStream: gateway.openStream,
     readUsage: gateway.readUsage,
     handleUpgrade: (...upgrade) => roles.includes('gateway') && gateway.handleUpgrade(...upgrade),
@@ -85,6 +105,7 @@ export function startNodeSide(deps: NodeSideDeps): NodeSide {
     async stop() {
       await controllers?.stop()
       await leadership.stop()
+      heartbeats.stop()
       detector.stop()
     },
   }
@@ -107,9 +128,32 @@ function lead({ config, log, store }: NodeSideDeps, replica: string, leads: bool
 }
 
 /** Creates the one failure detector of this process, which the gateway and the check of node liveness share. */
-function openFailureDetector({ config, log, store }: NodeSideDeps, self: string): FailureDetector {
+function openFailureDetector(
+  { config, log, store }: NodeSideDeps,
+  self: string,
+  hold: MutableHold,
+): FailureDetector {
   const times = gatewayTimes(config)
-  return createFailureDetector({ store, self, times, checkMs: times.sweepMs, onHold: logHolds(log) })
+  const logHold = logHolds(log)
+  const onHold: typeof logHold = (begins, facts) => {
+    hold.since = begins ? clock.now() : undefined
+    hold.nodes = begins ? facts.silent : 0
+    logHold(begins, facts)
+  }
+  return createFailureDetector({ store, self, times, checkMs: times.sweepMs, onHold })
+}
+
+type MutableHold = { -readonly [member in keyof HoldTimes]: HoldTimes[member] }
+
+/** Notes when the heartbeat of each server replica last changed, also in a process that leads no shard. */
+function watchHeartbeats(store: Store) {
+  const watch = createHeartbeatWatch(LEADERSHIP_TIMINGS.silentMs)
+  const observe = (): void => watch.observe(store.listWithIds(serverReplicas), performance.now())
+  observe()
+  const stop = store.subscribe((changes) => {
+    if (changes.some(({ key }) => key.folder === serverReplicas.folder)) observe()
+  })
+  return { stop, isAlive: (replica: string) => !watch.isStale(replica, performance.now()) }
 }
 
 interface ControllerParts {

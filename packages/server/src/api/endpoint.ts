@@ -69,7 +69,13 @@ export interface DescribedEndpoint {
   /** Shape of the request body; absent if the request has no body. */
   readonly body?: Shape<unknown>
   /** Status and shape of the successful response; `type` is set if the response is not JSON. */
-  readonly success: { readonly status: number; readonly shape: Shape<unknown>; readonly type?: string }
+  readonly success: {
+    readonly status: number
+    readonly shape: Shape<unknown>
+    readonly type?: string
+    /** Shape of the response to `?view=summary`; absent if the endpoint has no short view. */
+    readonly short?: Shape<unknown>
+  }
   /** Shape of the 200 response to `?dryRun=true`; absent if the endpoint has no dry run. */
   readonly dryRun?: Shape<unknown>
   /** Codes of the rejections that the endpoint may return besides those common to all endpoints. */
@@ -112,6 +118,7 @@ interface EndpointSpec
   extends Omit<Endpoint, 'method' | 'path' | 'success' | 'handle' | Optional>,
     Partial<Pick<Endpoint, Optional>> {
   readonly shape: Shape<unknown>
+  readonly short?: Shape<unknown>
   /** HTTP status of the successful response; 200 if absent. */
   readonly status?: number
   readonly type?: string
@@ -131,8 +138,8 @@ export function endpoint<T extends object>(
   path: string,
   spec: OperationSpec<T> | HandlerSpec,
 ): Endpoint {
-  const { shape, status = 200, type, query = [], headers = [], codes = [], ...rest } = spec
-  const success = { status, shape, ...defined({ type }) }
+  const { shape, short, status = 200, type, query = [], headers = [], codes = [], ...rest } = spec
+  const success = { status, shape, ...defined({ type, short }) }
   const handle: Endpoint['handle'] =
     'handle' in spec
       ? spec.handle

@@ -3,7 +3,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { AGENT_PATH, AGENT_SUBPROTOCOL } from '@holdfast/contract'
+import { AGENT_PATH, AGENT_SUBPROTOCOL, type NodeId } from '@holdfast/contract'
 import { WebSocketServer } from 'ws'
 import { answerUpgrade, type HandleUpgrade } from '../net/upgrade.ts'
 import type { OpenNodeStream } from '../ports/node-streams.ts'
@@ -44,6 +44,8 @@ export interface Gateway extends Pick<NodeCalls, 'callNode' | 'internalCallHandl
   handleUpgrade: HandleUpgrade
   /** Accepts an agent's socket that is already open. */
   accept(socket: AgentSocket): void
+  /** When the session of a node was last heard, by the monotonic clock; undefined if another server holds it. */
+  heardAt(nodeId: NodeId): number | undefined
   readonly counts: Readonly<GatewayCounts>
   /** The number of sessions with an open socket. */
   readonly sessions: number
@@ -93,6 +95,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     readUsage: createReadUsage(context, parts.usage, parts.calls.askUsage),
     readUsageOfAll: createReadUsageOfAll(context, parts.usage, parts.calls.askUsage),
     ...createPromiseCalls(context, parts.calls),
+    heardAt: (nodeId) => held.all.get(nodeId)?.heardAt,
     counts: context.counts,
     get sessions() {
       return [...held.all.values()].filter(({ socket }) => socket !== undefined).length

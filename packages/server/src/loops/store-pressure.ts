@@ -9,6 +9,8 @@ export type OnAlarms = (alarms: readonly string[]) => void
 export interface StorePressure {
   /** How full the fullest member of the store is, from 0 to 1; 0 until a member has answered. */
   readonly ratio: number
+  /** The alarms that members raised when they were last measured; undefined until a member has answered. */
+  readonly alarms: readonly string[] | undefined
   measure(): Promise<void>
 }
 
@@ -19,15 +21,20 @@ export function createStorePressure(
 ): StorePressure {
   let ratio = 0
   let reported = ''
+  let known: readonly string[] | undefined
   const logAlarms = (members: readonly EngineStatus[]): void => {
     const raised = members.flatMap(({ alarms }) => alarms)
     const alarms = [...new Set(raised)].toSorted()
+    known = alarms
     if (alarms.join() !== reported) onAlarms(alarms)
     reported = alarms.join()
   }
   return {
     get ratio() {
       return ratio
+    },
+    get alarms() {
+      return known
     },
     async measure() {
       const members = await engine.status()

@@ -117,7 +117,11 @@ export const ROWS: { readonly [endpoint: string]: Row } = {
     reached: 'secret_write_empty',
   },
   'DELETE /api/v1/secrets/{namespace}/{resource}': { line: 'secrets', reached: 'secret_not_found' },
+  'GET /api/v1/overview': { line: 'reads', reached: '200' },
+  'GET /api/v1/residency': { line: 'reads', reached: '200' },
+  'GET /api/v1/platform': { line: 'platform', reached: '200' },
   'GET /api/v1/deployments/{name}/decisions': { line: 'reads', reached: 'deployment_not_found' },
+  'GET /api/v1/nodes/{id}/replicas': { line: 'reads', reached: 'node_not_found' },
   'GET /api/v1/me': { line: 'reads', reached: '200' },
   // Only browsers can sign in, and the cookie of a sign-in is the only credential that signing out ends.
   'POST /api/v1/sign-in': { line: 'open', body: {}, reached: 'header_invalid' },

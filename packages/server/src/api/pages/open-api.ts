@@ -115,7 +115,8 @@ function successResponses({ success, dryRun }: AnyEndpoint): object {
     description,
     content: { [success.type ?? 'application/json']: { schema } },
   })
-  const done = schemaFor(success.shape)
+  const { shape, short } = success
+  const done = short === undefined ? schemaFor(shape) : { anyOf: [schemaFor(shape), schemaFor(short)] }
   if (dryRun === undefined) return { [success.status]: response('Done', done) }
   const plan = schemaFor(dryRun)
   if (success.status === 200)

@@ -1,15 +1,26 @@
 // The endpoints below /api/v1/deployments that list, read, write and delete deployments.
 
-import { deploymentRecordShape, writtenShape } from '@holdfast/contract'
+import {
+  deploymentRecordShape,
+  deploymentSummaryShape,
+  pageShape,
+  type TenantId,
+  writtenShape,
+} from '@holdfast/contract'
+import type { Outcome } from '../../operations/caller.ts'
 import type { DeploymentDeps } from '../../operations/deployments/deps.ts'
+import { listFiltered, listSummaries } from '../../operations/deployments/read/list-summaries.ts'
 import { getDeployment, listDeployments } from '../../operations/deployments/read/read-deployments.ts'
 import { createDeployment } from '../../operations/deployments/write/create-deployment.ts'
 import { removeDeployment } from '../../operations/deployments/write/remove-deployment.ts'
 import { updateDeployment } from '../../operations/deployments/write/update-deployment.ts'
 import type { Written } from '../../operations/deployments/write/written.ts'
 import type { KeptAnswer } from '../../operations/idempotency.ts'
-import { type ApiRequest, type Endpoint, endpoint, listEndpoint, param, respondWith } from '../endpoint.ts'
+import type { Page } from '../../operations/page.ts'
+import type { Store } from '../../store/store.ts'
+import { type ApiRequest, type Endpoint, endpoint, param, respondWith } from '../endpoint.ts'
 import { kept, respondOnce } from '../idempotent.ts'
+import type { ParsedQuery } from '../request/query-parameters.ts'
 import { deploymentChangeShape, newDeploymentShape } from '../sent-deployment.ts'
 import { ADMISSION_CODES, announcement, updated } from './deployment-responses.ts'
 import { deploymentActionEndpoints } from './deployments/deployment-actions.ts'
@@ -31,12 +42,15 @@ export function deploymentEndpoints(deps: DeploymentDeps): Endpoint[] {
 
 function readEndpoints({ store }: DeploymentDeps): Endpoint[] {
   return [
-    listEndpoint(COLLECTION, {
+    endpoint('GET', COLLECTION, {
       operation: 'listDeployments',
       action: 'deployments:read',
-      summary: 'List the deployments of the tenant',
-      item: deploymentRecordShape,
-      run: ({ caller, query }) => listDeployments(store, caller.tenant, query),
+      summary:
+        'List the deployments of the tenant, all or those that match; `view=summary` returns short items with the names of their nodes',
+      query: ['limit', 'cursor', 'listView', 'q', 'phase', 'sort'],
+      shape: pageShape(deploymentRecordShape),
+      short: pageShape(deploymentSummaryShape),
+      run: ({ caller, query }) => list(store, caller.tenant, query),
     }),
     endpoint('GET', ONE, {
       operation: 'getDeployment',
@@ -48,6 +62,13 @@ function readEndpoints({ store }: DeploymentDeps): Endpoint[] {
       etag: ({ revision }) => String(revision),
     }),
   ]
+}
+
+/** A list without filters derives the status of the deployments of its page only. */
+function list(store: Store, tenant: TenantId, query: ParsedQuery): Promise<Outcome<Page<unknown>>> {
+  if (query.listView === 'summary') return listSummaries(store, tenant, query)
+  const isFiltered = query.q !== undefined || query.phase !== undefined || query.sort !== undefined
+  return isFiltered ? listFiltered(store, tenant, query) : listDeployments(store, tenant, query)
 }
 
 function writeEndpoints(deps: DeploymentDeps): Endpoint[] {

@@ -10,8 +10,11 @@ import {
   type Node,
   newJoinTokenShape,
   nodePatchShape,
+  nodeReplicaShape,
   nodeShape,
+  nodeSummaryShape,
   object,
+  pageShape,
 } from '@holdfast/contract'
 import type { Caller, Outcome } from '../../operations/caller.ts'
 import type { Kept, KeptAnswer } from '../../operations/idempotency.ts'
@@ -20,8 +23,16 @@ import type { NodeDeps } from '../../operations/nodes/deps.ts'
 import { drainNode } from '../../operations/nodes/drain-node.ts'
 import { enrollNode } from '../../operations/nodes/enroll-node.ts'
 import { issueJoinToken, type JoinTokenDeps } from '../../operations/nodes/issue-join-token.ts'
-import { getNode, listContainers, listNodes } from '../../operations/nodes/read-nodes.ts'
+import {
+  getNode,
+  listContainers,
+  listNodeReplicas,
+  listNodeSummaries,
+  listNodes,
+  type ReadNodeDeps,
+} from '../../operations/nodes/read-nodes.ts'
 import { releaseClaim, removeNode } from '../../operations/nodes/release-node.ts'
+import type { Page } from '../../operations/page.ts'
 import {
   type AnyEndpoint,
   type Endpoint,
@@ -39,7 +50,9 @@ import type { FailedAttempts } from '../request/failed-attempts.ts'
 const ONE = '/api/v1/nodes/{id}'
 const JOIN_TOKENS = '/api/v1/nodes/join-tokens'
 
-export type NodeEndpointDeps = NodeDeps & JoinTokenDeps & { readonly failedJoins: FailedAttempts }
+export type NodeEndpointDeps = NodeDeps &
+  ReadNodeDeps &
+  JoinTokenDeps & { readonly failedJoins: FailedAttempts }
 
 export function nodeEndpoints(deps: NodeEndpointDeps): AnyEndpoint[] {
   return [
@@ -102,12 +115,27 @@ async function enroll(deps: NodeEndpointDeps, { body, address, requestId }: Open
 
 function readEndpoints(deps: NodeEndpointDeps): Endpoint[] {
   return [
-    listEndpoint('/api/v1/nodes', {
+    endpoint('GET', '/api/v1/nodes', {
       operation: 'listNodes',
       action: 'nodes:read',
-      summary: 'List the nodes of the tenant',
-      item: nodeShape,
-      run: ({ caller, query }) => listNodes(deps, caller.tenant, query),
+      summary: 'List the nodes of the tenant, all or those that match; `view=summary` returns short items',
+      query: ['limit', 'cursor', 'listView', 'q', 'nodeStatus', 'sort'],
+      shape: pageShape(nodeShape),
+      short: pageShape(nodeSummaryShape),
+      run: ({ caller, query }): Promise<Outcome<Page<unknown>>> => {
+        const list = { ...query, phase: query.nodeStatus }
+        return query.listView === 'summary'
+          ? listNodeSummaries(deps, caller.tenant, list)
+          : listNodes(deps, caller.tenant, list)
+      },
+    }),
+    listEndpoint(`${ONE}/replicas`, {
+      operation: 'listNodeReplicas',
+      action: 'nodes:read',
+      summary: 'List the replicas of deployments and jobs on a node',
+      item: nodeReplicaShape,
+      codes: ['node_not_found'],
+      run: (request) => listNodeReplicas(deps, request.caller.tenant, param(request, 'id'), request.query),
     }),
     endpoint('GET', ONE, {
       operation: 'getNode',

@@ -6,15 +6,19 @@ import {
   meShape,
   newTenantShape,
   newTokenShape,
+  pageShape,
   quotaListShape,
   type Tenant,
+  type TenantSummary,
   tenantPatchShape,
   tenantShape,
+  tenantSummaryShape,
   tokenShape,
 } from '@holdfast/contract'
-import { done } from '../../operations/caller.ts'
+import { done, type Outcome } from '../../operations/caller.ts'
 import type { KeptAnswer } from '../../operations/idempotency.ts'
-import { listPage } from '../../operations/page.ts'
+import { listPage, type Page } from '../../operations/page.ts'
+import { isListed, type ListQuery } from '../../operations/short-list.ts'
 import { readMe } from '../../operations/tenants/read-me.ts'
 import {
   changeTenant,
@@ -33,7 +37,11 @@ const TENANTS = '/api/v1/tenants'
 const TENANT = '/api/v1/tenants/{tenant}'
 const TOKENS = '/api/v1/tenants/{tenant}/tokens'
 
-export type TenantEndpointDeps = TenantDeps & TokenDeps & { readonly quotas: Quotas }
+export type TenantEndpointDeps = TenantDeps &
+  TokenDeps & {
+    readonly quotas: Quotas
+    listTenantSummaries(query: ListQuery): Promise<Outcome<Page<TenantSummary>>>
+  }
 
 export function tenantEndpoints(deps: TenantEndpointDeps): Endpoint[] {
   return [
@@ -57,18 +65,23 @@ function meEndpoint({ store }: TenantEndpointDeps): Endpoint {
 
 function collectionEndpoints(deps: TenantEndpointDeps): Endpoint[] {
   return [
-    listEndpoint(TENANTS, {
+    endpoint('GET', TENANTS, {
       operation: 'listTenants',
       action: 'tenants:choose',
-      summary: 'List all tenants',
-      item: tenantShape,
-      run: ({ query }) =>
-        listPage(
-          deps.store,
-          query,
-          () => listTenants(deps),
-          ({ id }) => id,
-        ),
+      summary:
+        'List all tenants, or those whose name matches; `view=summary` returns short items with what needs a person',
+      query: ['limit', 'cursor', 'listView', 'q', 'sort'],
+      shape: pageShape(tenantShape),
+      short: pageShape(tenantSummaryShape),
+      run: ({ query }): Promise<Outcome<Page<unknown>>> =>
+        query.listView === 'summary'
+          ? deps.listTenantSummaries(query)
+          : listPage(
+              deps.store,
+              query,
+              () => listTenants(deps).filter(({ name }) => isListed({ name, phase: '' }, query)),
+              ({ id }) => id,
+            ),
     }),
     endpoint('POST', TENANTS, {
       operation: 'createTenant',

@@ -104,7 +104,6 @@ const TRANSLATIONS: ReadonlyMap<string, Translate> = new Map<string, Translate>(
   own('secrets', credentials, ({ namespace, label }) => [`${namespace}/${label}`, label]),
   own('registries', registryCredentials, ({ host }) => [host, host]),
   partOf('volumes', copyReports, volumes, ({ spec }) => spec.name),
-  partOf('volumes', volumeUse, volumes, ({ spec }) => spec.name),
   partOf('volumes', volumeWriters, volumes, ({ spec }) => spec.name),
   partOf('networks', networkReports, networks, ({ options }) => options.name),
   partOf('nodes', pools, nodes, ({ name }) => name),
@@ -120,6 +119,7 @@ const TRANSLATIONS: ReadonlyMap<string, Translate> = new Map<string, Translate>(
       return owner && workload(store, tenant, owner)
     },
   ],
+  [volumeUse.folder, () => named('quotas', 'volume_bytes')],
   [slots.folder, (_store, _tenant, id) => named('quotas', id.split('/')[0] ?? '')],
   [events.folder, unnamed('events')],
   [audit.folder, unnamed('audit')],

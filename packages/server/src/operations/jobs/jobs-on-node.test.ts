@@ -20,7 +20,8 @@ async function blockers(found: readonly StoredJob[], draining = true) {
   const get = ({ collection }: { readonly collection: unknown }) => list(collection)[0]
   const store = { list, get, fresh: async () => {} } as unknown as Store
   const residency = { enforcement: true, regions: {} }
-  const read = await getNode({ store, residency, clock: { now: () => 0 } }, TENANT, NODE)
+  const heard = { heardAt: () => undefined, silence: { unreachableMs: 1, failedMs: 2 } }
+  const read = await getNode({ store, residency, clock: { now: () => 0 }, ...heard }, TENANT, NODE)
   return read.ok ? read.value.node.drainBlockedBy : read.rejections
 }
 

@@ -1,15 +1,24 @@
 // Reads nodes and their containers.
 
-import type { MachineContainer, Node, TenantId } from '@holdfast/contract'
+import {
+  defined,
+  type MachineContainer,
+  type Node,
+  type NodeReplica,
+  type NodeSummary,
+  type TenantId,
+} from '@holdfast/contract'
 import { reject } from '@holdfast/core'
 import { nodes, type StoredNode } from '../../store/records.ts'
 import { done, type Outcome, refusedBy } from '../caller.ts'
 import { jobBlockers } from '../jobs/jobs-on-node.ts'
 import { listPage, mapPage, type Page, type PageRequest } from '../page.ts'
+import { isListed, type ListQuery, rankOf, sortKey } from '../short-list.ts'
 import { drainBlockers } from '../volumes/volume-group.ts'
 import type { NodeDeps } from './deps.ts'
 import { isDraining } from './drain-node.ts'
 import { findNode, nodeNotFound } from './find-node.ts'
+import { gatherLoads, type HeardDeps, lastHeardAt, NO_LOAD, type NodeLoad, replicasOn } from './node-load.ts'
 import { claimsOf, nodeView } from './node-view.ts'
 
 export interface ReadNode {
@@ -17,8 +26,8 @@ export interface ReadNode {
   readonly etag: string
 }
 
-/** The dependencies of reads, which explain a drain that waits. */
-export type ReadNodeDeps = Pick<NodeDeps, 'store' | 'clock' | 'residency'>
+/** The dependencies of reads, which explain a drain that waits and when a node was last heard. */
+export type ReadNodeDeps = Pick<NodeDeps, 'store' | 'clock' | 'residency'> & HeardDeps
 
 export async function getNode(deps: ReadNodeDeps, tenant: TenantId, id: string): Promise<Outcome<ReadNode>> {
   const { store } = deps
@@ -26,23 +35,85 @@ export async function getNode(deps: ReadNodeDeps, tenant: TenantId, id: string):
   const found = findNode(store, tenant, id)
   if (found === undefined) return nodeNotFound(id)
   const { record, modRevision } = found
-  return done({ node: viewOf(deps, tenant, record), etag: String(modRevision) })
+  const loads = gatherLoads(store, tenant)
+  return done({ node: viewOf(deps, tenant, record, loads.get(record.id)), etag: String(modRevision) })
 }
 
 export async function listNodes(
   deps: ReadNodeDeps,
   tenant: TenantId,
-  request: PageRequest,
+  query: ListQuery,
 ): Promise<Outcome<Page<Node>>> {
-  const { store } = deps
-  const stored = () => store.list(nodes, tenant).map(({ record }) => record)
-  const page = await listPage(store, request, stored, ({ name }) => name)
-  return mapPage(page, (node) => viewOf(deps, tenant, node))
+  const page = await pageOfNodes(deps, tenant, query)
+  const loads = gatherLoads(deps.store, tenant)
+  return mapPage(page, (node) => viewOf(deps, tenant, node, loads.get(node.id)))
 }
 
-function viewOf({ store, clock, residency }: ReadNodeDeps, tenant: TenantId, node: StoredNode): Node {
+const WORST_FIRST = ['failed', 'unreachable', 'degraded', 'pending']
+
+function pageOfNodes({ store }: ReadNodeDeps, tenant: TenantId, query: ListQuery) {
+  const sortable = (node: StoredNode) => {
+    const { name, status } = nodeView(node, tenant, [])
+    return { name, phase: status, rank: rankOf(status, WORST_FIRST), changedAt: node.statusSince }
+  }
+  const find = () =>
+    store
+      .list(nodes, tenant)
+      .map(({ record }) => record)
+      .filter((node) => isListed(sortable(node), query))
+  return listPage(store, query, find, (node) => sortKey(sortable(node), query))
+}
+
+/** GET /nodes?view=summary: the facts of each node that a table shows. */
+export async function listNodeSummaries(
+  deps: ReadNodeDeps,
+  tenant: TenantId,
+  query: ListQuery,
+): Promise<Outcome<Page<NodeSummary>>> {
+  const page = await pageOfNodes(deps, tenant, query)
+  const loads = gatherLoads(deps.store, tenant)
+  return mapPage(page, (node) => {
+    const { id, name, status, schedulable, controlPlane, capacity, ...view } = nodeView(node, tenant, [])
+    const { reason, draining, agentVersion } = view
+    return {
+      ...{ id, name, status, schedulable, controlPlane, capacity, ...(loads.get(id) ?? NO_LOAD) },
+      ...defined({ reason, draining, agentVersion }),
+      country: node.attested.country ?? null,
+      engineVersion: node.engine.version,
+      since: statusSince(node),
+      lastHeardAt: lastHeardAt(deps, node),
+    }
+  })
+}
+
+/** GET /nodes/{id}/replicas: the replicas of deployments and jobs on a node, by name. */
+export async function listNodeReplicas(
+  { store }: Pick<ReadNodeDeps, 'store'>,
+  tenant: TenantId,
+  id: string,
+  request: PageRequest,
+): Promise<Outcome<Page<NodeReplica>>> {
+  await store.fresh()
+  const found = findNode(store, tenant, id)
+  if (found === undefined) return nodeNotFound(id)
+  const key = ({ kind, name, replica, assignmentId }: NodeReplica) =>
+    `${kind}/${name}/${String(replica).padStart(6, '0')}/${assignmentId}`
+  return listPage(store, request, () => replicasOn(store, tenant, found.record.id), key)
+}
+
+const statusSince = ({ status, degraded, statusSince: since }: StoredNode): string =>
+  status === 'ready' ? (degraded?.since ?? since) : since
+
+function viewOf(
+  deps: ReadNodeDeps,
+  tenant: TenantId,
+  node: StoredNode,
+  { requested }: NodeLoad = NO_LOAD,
+): Node {
+  const { store, clock, residency } = deps
   const claims = claimsOf(store, node.name)
-  const view = nodeView(node, tenant, claims)
+  const heard = { since: statusSince(node), lastHeardAt: lastHeardAt(deps, node) }
+  const view = { ...nodeView(node, tenant, claims), requested, ...heard }
   const isReleasing = claims.some((claim) => claim.tenant === tenant && claim.state === 'releasing')
   if (!isDraining(node) && !isReleasing) return view
   const drainBlockedBy = [

@@ -69,11 +69,25 @@ interface Advised {
 
 /** The recommendations for the given volumes; asks the nodes of their primaries first. */
 async function adviseOn(
-  { store, clock, measurements }: ReadDeps,
+  deps: ReadDeps,
   tenant: TenantId,
   stored: readonly StoredVolume[],
 ): Promise<Advised[]> {
-  await measurements.measure(tenant, stored)
+  await deps.measurements.measure(tenant, stored)
+  return adviseOnKnown(deps, tenant, stored)
+}
+
+/** The recommendations from the last measurements; asks no node, so those about bytes in use may be missing. */
+export function recommendationsNow(deps: ReadDeps, tenant: TenantId): Recommendation[] {
+  const stored = deps.store.list(volumes, tenant).map(({ record }) => record)
+  return adviseOnKnown(deps, tenant, stored).map(({ recommendation }) => recommendation)
+}
+
+function adviseOnKnown(
+  { store, clock, measurements }: ReadDeps,
+  tenant: TenantId,
+  stored: readonly StoredVolume[],
+): Advised[] {
   const enrolledNodes = store.list(nodes, tenant).length
   const nodeOf = (id: StoredVolume['copies'][number]['nodeId']): NodeAtRisk | undefined => {
     const found = store.get(inTenant(tenant, nodes, id))?.record
