@@ -44,7 +44,7 @@ const isAsset = (path: string): boolean => path.startsWith(ASSETS) || /^[^/]*\.[
  * The policy of the page. The nonce is for the style elements of the terminal and the editor, and style attributes for the
  * terminal's colors; scripts come from files only, and no text becomes markup or code.
  */
-export const contentSecurityPolicy = (nonce: string): string =>
+const contentSecurityPolicy = (nonce: string): string =>
   [
     "default-src 'none'",
     "script-src 'self'",

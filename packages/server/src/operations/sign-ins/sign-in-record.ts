@@ -9,7 +9,7 @@ import type { Store } from '../../store/store.ts'
 import { globally } from '../../store/transaction.ts'
 
 export const SIGN_IN_MS = 12 * 3_600_000
-export const IDLE_MS = 3_600_000
+const IDLE_MS = 3_600_000
 /** How often the last use is written. A sign-in may therefore end this much earlier than an hour after its last use. */
 const NOTE_EVERY_MS = 5 * 60_000
 const SECRET_BYTES = 32
