@@ -80,6 +80,12 @@ describe('a forbidden import is rejected', () => {
     ['manifest/src/a.ts', `import { x } from '@holdfast/cli/run'`],
     ['dashboard/src/a.ts', `import { x } from '@holdfast/core/admission'`],
     ['dashboard/src/a.tsx', `import { x } from 'node:path'`],
+    ['dashboard/src/features/overview/a.tsx', `import { x } from '../nodes/b.tsx'`],
+    ['dashboard/src/features/overview/a.tsx', `import { x } from '../../shell/b.tsx'`],
+    ['dashboard/src/parts/a.tsx', `import { x } from '../api/b.ts'`],
+    ['dashboard/src/parts/a.tsx', `import type { X } from '@holdfast/client'`],
+    ['dashboard/src/parts/a.tsx', `import { useQuery } from '@tanstack/react-query'`],
+    ['dashboard/src/api/a.ts', `import { x } from '../parts/b.tsx'`],
     ['unheard-of/src/a.ts', ''],
   ])('%s: %s', (path, source) => expect(boundaryFaults(path, source)).toHaveLength(1))
 })
@@ -107,6 +113,8 @@ describe('an allowed import is accepted', () => {
     ['cli/src/a.ts', `import { x } from '@holdfast/core/admission'`],
     ['manifest/src/a.ts', `import { parse } from 'yaml'\nimport { x } from '@holdfast/core/admission'`],
     ['dashboard/src/a.ts', `import { x } from '@holdfast/manifest'`],
+    ['dashboard/src/features/overview/a.tsx', `import { x } from './rows/b.tsx'\nimport '../../parts/c.tsx'`],
+    ['dashboard/src/parts/a.tsx', `import { useState } from 'react'\nimport { x } from '@holdfast/contract'`],
   ])('%s: %s', (path, source) => expect(boundaryFaults(path, source)).toEqual([]))
 })
 
@@ -154,6 +162,7 @@ describe('the import scanner', () => {
     ['a string', `const text = "${forbidden}"`],
     ['a template', `const text = \`\n${forbidden}\n\``],
     ['a pattern with quotes', `const p = /['"\`]/\nconst text = "${forbidden}"`],
+    ['an attribute beside closed elements', `const a = <b><i c={d} /></b>\nconst t = "${forbidden}"`],
     ['a member called import', `const x = loader.import('node:fs')`],
     ['a constant called from', `export const from = 'node:fs'`],
   ])('ignores an import in %s', (_, source) => expect(boundaryFaults('core/src/a.ts', source)).toEqual([]))
@@ -163,6 +172,7 @@ describe('the import scanner', () => {
     ['a clause over lines', `import {\n  a, // it's\n  type B,\n} from 'node:fs'`],
     ['a namespace', `import * as fs from 'node:fs'`],
     ['a quote in a pattern before it', `const p = /[/'"]/\n${forbidden}`],
+    ['closed elements before it', `const a = <b>{c}</b>\nconst d = <i e={f} />; ${forbidden}`],
     ['a division before it', `const q = a / b / c\n${forbidden}`],
     ['a nested template before it', `const t = \`a \${f({ b: \`}\${1}'\` })} '\`\n${forbidden}`],
     ['a re-export of all', `export * from 'node:fs'`],

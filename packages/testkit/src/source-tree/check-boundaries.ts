@@ -9,6 +9,7 @@ import {
   PACKAGES,
   type PackageRow,
   PURE,
+  SEPARATE,
 } from './import-table.ts'
 import { type ImportTarget, resolveImport } from './resolve-import.ts'
 import { type ImportFound, scanSource } from './scan-source.ts'
@@ -80,6 +81,9 @@ type Place = ReturnType<typeof locate>
 
 function explainPackage(from: Place, row: PackageRow, to: Place, test: boolean): string | undefined {
   if (test && ['testkit', 'simulation'].includes(to.name)) return undefined
+  const folder = folderRow(from.name, from.inside)
+  if (!test && folder?.neverOurs?.includes(to.name) === true)
+    return `${from.name}/${folder.folder} may not import ${to.name}`
   if (row.ours.some((one) => startsWithPart(`${to.name}/${to.inside.replace(/\.ts$/, '')}`, one)))
     return undefined
   if (to.name === 'testkit') return 'testkit is for tests, scripts and benchmarks'
@@ -90,9 +94,19 @@ function explainInside(name: string, from: string, to: string): string | undefin
   const row = folderRow(name, from)
   const never = row?.never.find((part) => startsWithPart(to, part))
   if (never !== undefined) return `${name}/${row?.folder} may not import ${never}`
+  const apart = SEPARATE[name]?.find((folder) => areApart(folder, from, to))
+  if (apart !== undefined) return `the folders of ${name}/${apart} may not import each other`
   if (!startsWithPart(to, 'adapters')) return undefined
   if (MAY_CONSTRUCT_ADAPTERS.some((part) => startsWithPart(from, part))) return undefined
   return 'only compose.ts and main.ts construct adapters; accept a narrow port instead'
+}
+
+/** True if both paths are in the folder, but in different subfolders of it. */
+function areApart(folder: string, from: string, to: string): boolean {
+  const [left, right] = [from, to].map((path) =>
+    startsWithPart(path, folder) ? path.slice(folder.length + 1).split('/')[0] : undefined,
+  )
+  return left !== undefined && right !== undefined && left !== right
 }
 
 function folderRow(name: string, inside: string): FolderRow | undefined {

@@ -15,6 +15,7 @@ const ALL_PACKAGES = [
   'client',
   'manifest',
   'cli',
+  'dashboard',
   'simulation',
   'testkit',
 ]
@@ -58,11 +59,16 @@ export interface FolderRow {
   readonly never: readonly string[]
   /** Built-ins and registry packages that files of the folder may not import. */
   readonly neverModules: readonly string[]
+  /** Packages of this repository that files of the folder may not import. */
+  readonly neverOurs?: readonly string[]
 }
 
 /** The composition root compose.ts and the files split off from it. */
 const ROOTS = ['compose.ts', 'connect-engines.ts', 'set-up-secrets-store.ts', 'main.ts']
 const HTTP_TYPES = ['fastify', '@fastify/', 'node:http', 'node:https', 'node:http2', 'http', 'https', 'http2']
+
+const DASHBOARD_PAGES = ['features', 'shell', 'palette', 'router.tsx', 'main.tsx']
+const QUERIES = '@tanstack/react-query'
 
 /**
  * Import rules for folders of a package. All folders of server may import core, because core's functions are pure and the
@@ -74,7 +80,27 @@ export const FOLDERS: { readonly [name: string]: readonly FolderRow[] } = {
     { folder: 'operations', never: ['adapters', 'api', ...ROOTS], neverModules: HTTP_TYPES },
     { folder: 'loops', never: ['adapters', 'api', ...ROOTS], neverModules: HTTP_TYPES },
   ],
+  dashboard: [
+    // Components of parts receive data and show it, so that every page can use them.
+    {
+      folder: 'parts',
+      never: [...DASHBOARD_PAGES, 'api', 'live'],
+      neverModules: [QUERIES],
+      neverOurs: ['client'],
+    },
+    {
+      folder: 'texts',
+      never: [...DASHBOARD_PAGES, 'api', 'live', 'parts'],
+      neverModules: ['react', QUERIES],
+    },
+    { folder: 'api', never: [...DASHBOARD_PAGES, 'parts'], neverModules: [] },
+    { folder: 'live', never: [...DASHBOARD_PAGES, 'parts'], neverModules: [] },
+    { folder: 'features', never: ['shell', 'router.tsx', 'main.tsx'], neverModules: [] },
+  ],
 }
+
+/** Folders whose subfolders may not import each other: a page never depends on another page. */
+export const SEPARATE: { readonly [name: string]: readonly string[] } = { dashboard: ['features'] }
 
 /** Folders and files that may construct adapters. Adapters may also use one another. */
 export const MAY_CONSTRUCT_ADAPTERS = [...ROOTS, 'fencer-main.ts', 'adapters']

@@ -73,7 +73,7 @@ function nextToken(source: string, at: number, closes: boolean, previous: Token 
   if (closes && source[at] === '}')
     return { kind: 'template' as const, text: matchAt(TEMPLATE_CONTINUED, source, at) }
   for (const [kind, form] of FORMS) {
-    if (kind === 'pattern' && !patternMayFollow(previous)) continue
+    if (kind === 'pattern' && (!patternMayFollow(previous) || source[at + 1] === '>')) continue
     const text = matchAt(form, source, at)
     if (text !== '') return { kind, text }
   }
@@ -111,11 +111,14 @@ const BEFORE_PATTERN = new Set([
   'yield',
 ])
 
-/** True if a slash after this token begins a regular expression. A slash after a value is a division instead. */
+/**
+ * True if a slash after this token begins a regular expression. A slash after a value is a division instead, and `</` and
+ * `/>` close an element of JSX.
+ */
 function patternMayFollow(previous: Token | undefined): boolean {
   if (previous === undefined) return true
   if (previous.kind === 'word') return BEFORE_PATTERN.has(previous.text)
-  return previous.kind === 'mark' && previous.text !== ')' && previous.text !== ']'
+  return previous.kind === 'mark' && ![')', ']', '<'].includes(previous.text)
 }
 
 function findImports(tokens: readonly Token[]): ImportFound[] {
