@@ -1,0 +1,57 @@
+// The keys of the query cache. Each begins with the tenant, so that no page shows data of another tenant. The second word is
+// the resource whose changes make the data old.
+
+import type { ChangedRecord } from '@holdfast/contract'
+
+export type Key = readonly (string | number | undefined | object)[]
+
+export const keys = {
+  me: (tenant: string) => [tenant, 'me'] as const,
+  tenants: (q: string) => ['', 'tenants', q] as const,
+  overview: (tenant: string) => [tenant, 'overview'] as const,
+  events: (tenant: string, filter: object) => [tenant, 'events', filter] as const,
+  deploymentList: (tenant: string, filter: object) => [tenant, 'deployments', 'list', filter] as const,
+  deployment: (tenant: string, name: string, part: string) =>
+    [tenant, 'deployments', 'one', name, part] as const,
+  why: (tenant: string, name: string, query: object) => [tenant, 'why', name, query] as const,
+  nodes: (tenant: string, part: string) => [tenant, 'nodes', part] as const,
+}
+
+/** The beginnings of the keys whose data may be old after changes of these records, each once. */
+export function keysOfChanges(tenant: string, items: readonly ChangedRecord[]): Key[] {
+  const found = new Map<string, Key>()
+  for (const item of items) for (const key of keysOf(tenant, item)) found.set(JSON.stringify(key), key)
+  return [...found.values()]
+}
+
+function keysOf(tenant: string, { resource, name }: ChangedRecord): Key[] {
+  switch (resource) {
+    case 'deployments':
+      return [
+        [tenant, 'overview'],
+        [tenant, 'deployments', 'list'],
+        name === '' ? [tenant, 'deployments', 'one'] : [tenant, 'deployments', 'one', name],
+        name === '' ? [tenant, 'why'] : [tenant, 'why', name],
+      ]
+    case 'nodes':
+      // Why a deployment has no node depends on every node.
+      return [
+        [tenant, 'overview'],
+        [tenant, 'nodes'],
+        [tenant, 'why'],
+      ]
+    case 'tokens':
+      return [
+        [tenant, 'tokens'],
+        [tenant, 'me'],
+      ]
+    case 'events':
+    case 'audit':
+      return [[tenant, resource]]
+    default:
+      return [
+        [tenant, 'overview'],
+        [tenant, resource],
+      ]
+  }
+}

@@ -1,0 +1,80 @@
+// Deployments: the list, which the server filters, and the parts of one deployment.
+
+import type { DeploymentSummary, PlacementEntry, StatusWithTimeline } from '@holdfast/contract'
+import { keepPreviousData, type UseQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { requireValue } from './failure.ts'
+import { keys } from './keys.ts'
+import { useSession } from './session.tsx'
+
+export interface DeploymentFilter {
+  readonly q?: string | undefined
+  readonly phase?: string | undefined
+}
+
+export interface DeploymentPages {
+  readonly items: readonly DeploymentSummary[] | undefined
+  readonly error: Error | null
+  readonly hasMore: boolean
+  readMore(): void
+}
+
+const PAGE = 100
+
+export function useDeployments(filter: DeploymentFilter): DeploymentPages {
+  const { client, tenant } = useSession()
+  const query = useInfiniteQuery({
+    queryKey: keys.deploymentList(tenant, filter),
+    placeholderData: keepPreviousData,
+    initialPageParam: '',
+    queryFn: async ({ signal, pageParam }) => {
+      const page = pageParam === '' ? {} : { cursor: pageParam }
+      return requireValue(await client.deployments.summaries({ ...filter, ...page, limit: PAGE }, { signal }))
+    },
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  })
+  return {
+    items: query.data?.pages.flatMap(({ items }) => items),
+    error: query.error,
+    hasMore: query.hasNextPage,
+    readMore() {
+      if (!query.isFetching) void query.fetchNextPage()
+    },
+  }
+}
+
+/** The first matches of a name, for the palette. */
+export function useFoundDeployments(q: string): readonly DeploymentSummary[] {
+  const { client, tenant } = useSession()
+  const { data } = useQuery({
+    queryKey: keys.deploymentList(tenant, { q, first: true }),
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }) =>
+      requireValue(await client.deployments.summaries({ q: q === '' ? undefined : q, limit: 8 }, { signal })),
+  })
+  return data?.items ?? []
+}
+
+export function useStatus(name: string): UseQueryResult<StatusWithTimeline> {
+  const { client, tenant } = useSession()
+  return useQuery({
+    queryKey: keys.deployment(tenant, name, 'status'),
+    queryFn: async ({ signal }) => requireValue(await client.deployments.status(name, { signal })),
+  })
+}
+
+export function useRevision(name: string): number | undefined {
+  const { client, tenant } = useSession()
+  const { data } = useQuery({
+    queryKey: keys.deployment(tenant, name, 'record'),
+    queryFn: async ({ signal }) => requireValue(await client.deployments.read(name, { signal })),
+  })
+  return data?.revision
+}
+
+export function usePlacements(name: string): UseQueryResult<readonly PlacementEntry[]> {
+  const { client, tenant } = useSession()
+  return useQuery({
+    queryKey: keys.deployment(tenant, name, 'placements'),
+    queryFn: async ({ signal }) => requireValue(await client.deployments.placements(name, { signal })).items,
+  })
+}

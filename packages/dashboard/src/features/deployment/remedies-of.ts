@@ -1,0 +1,33 @@
+// The remedies of an explanation: which of them a button can carry out, and how a person carries out the others.
+
+import type { Cure, Why } from '@holdfast/contract'
+import { HOW_TO } from '../../texts/how-to.ts'
+
+export interface KnownRemedy {
+  readonly text: string
+  /** The node that one request uncordons, if that is all that the remedy needs. */
+  readonly uncordon?: { readonly id: string; readonly name: string }
+  readonly how: readonly string[]
+}
+
+/** The remedies in the order of the server, the cheapest first. */
+export function remediesOf({ cure, candidates, groups = [] }: Why): KnownRemedy[] {
+  return cure.map((text) => {
+    const candidate = candidates.find((each) => each.cure?.text === text)
+    if (candidate?.cure !== undefined)
+      return remedyOf(candidate.cure, { id: candidate.nodeId, name: candidate.nodeName })
+    const group = groups.find((each) => each.cure?.text === text)
+    return group?.cure === undefined ? { text, how: [] } : remedyOf(group.cure, undefined, group.nodes[0])
+  })
+}
+
+function remedyOf(
+  { text, changes }: Cure,
+  node: { readonly id: string; readonly name: string } | undefined,
+  name = node?.name ?? '',
+): KnownRemedy {
+  const [only] = changes
+  const direct = changes.length === 1 && only?.kind === 'uncordon' && node !== undefined
+  const how = changes.map((change) => `${change.text} ${(HOW_TO[change.kind] ?? (() => ''))(name)}`.trim())
+  return { text, how, ...(direct ? { uncordon: node } : {}) }
+}

@@ -1,0 +1,27 @@
+// A word of state with its shape.
+
+import { Icon } from './icon.tsx'
+import styles from './phase-badge.module.css'
+import { toneOf } from './word-tones.ts'
+
+interface Props {
+  /** The word that decides the shape. */
+  readonly word: string
+  /** Shown instead of the word. */
+  readonly label?: string
+  /** Why, in one word of the server; shown in parentheses. */
+  readonly reason?: string
+}
+
+export function PhaseBadge({ word, label = word, reason }: Props) {
+  const { tone, icon } = toneOf(word)
+  return (
+    <span className={styles.badge} data-tone={tone}>
+      <Icon name={icon} size={14} />
+      <span>
+        {label}
+        {reason === undefined || reason === '' ? null : <span className={styles.reason}> ({reason})</span>}
+      </span>
+    </span>
+  )
+}

@@ -1,0 +1,110 @@
+// The addresses of the dashboard. Pages are loaded when they are opened; the shell is part of the first load.
+
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Navigate,
+  Outlet,
+} from '@tanstack/react-router'
+import { Home } from './shell/home.tsx'
+import { NoPage } from './shell/no-page.tsx'
+import { PageError } from './shell/page-error.tsx'
+import { TenantFrame } from './shell/tenant-frame.tsx'
+
+const text = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined
+
+/** Keeps the members of a search that are given; others are dropped from the address. */
+function given<T extends { readonly [name: string]: string | undefined }>(search: T): Partial<T> {
+  return Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined)) as Partial<T>
+}
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: NoPage })
+
+const home = createRoute({ getParentRoute: () => root, path: '/', component: Home })
+
+const login = createRoute({
+  getParentRoute: () => root,
+  path: 'login',
+  validateSearch: ({ next }: { next?: unknown }) => given({ next: text(next) }),
+  component: lazyRouteComponent(() => import('./features/sign-in/sign-in-page.tsx'), 'SignInPage'),
+})
+
+const tenant = createRoute({ getParentRoute: () => root, path: 't/$tenant', component: TenantFrame })
+
+const overview = createRoute({
+  getParentRoute: () => tenant,
+  path: '/',
+  component: lazyRouteComponent(() => import('./features/overview/overview-page.tsx'), 'OverviewPage'),
+})
+
+const deployments = createRoute({
+  getParentRoute: () => tenant,
+  path: 'deployments',
+  validateSearch: ({ q, phase }: { q?: unknown; phase?: unknown }) =>
+    given({ q: text(q), phase: text(phase) }),
+  component: lazyRouteComponent(
+    () => import('./features/deployments/deployments-page.tsx'),
+    'DeploymentsPage',
+  ),
+})
+
+const deployment = createRoute({
+  getParentRoute: () => tenant,
+  path: 'deployments/$name',
+  component: lazyRouteComponent(
+    () => import('./features/deployment/deployment-frame.tsx'),
+    'DeploymentFrame',
+  ),
+})
+
+const deploymentHome = createRoute({
+  getParentRoute: () => deployment,
+  path: '/',
+  component: () => <Navigate from="/t/$tenant/deployments/$name" to="./why" search={{}} replace />,
+})
+
+const why = createRoute({
+  getParentRoute: () => deployment,
+  path: 'why',
+  validateSearch: ({ at, view }: { at?: unknown; view?: unknown }) =>
+    given({ at: text(at), view: view === 'groups' ? ('groups' as const) : undefined }),
+  component: lazyRouteComponent(() => import('./features/deployment/why-page.tsx'), 'WhyPage'),
+})
+
+const replicas = createRoute({
+  getParentRoute: () => deployment,
+  path: 'replicas',
+  component: lazyRouteComponent(() => import('./features/deployment/replicas-page.tsx'), 'ReplicasPage'),
+})
+
+const events = createRoute({
+  getParentRoute: () => deployment,
+  path: 'events',
+  component: lazyRouteComponent(() => import('./features/deployment/events-page.tsx'), 'EventsPage'),
+})
+
+export const router = createRouter({
+  routeTree: root.addChildren([
+    home,
+    login,
+    tenant.addChildren([
+      overview,
+      deployments,
+      deployment.addChildren([deploymentHome, why, replicas, events]),
+    ]),
+  ]),
+  basepath: '/ui',
+  defaultPreload: 'intent',
+  defaultErrorComponent: PageError,
+  defaultNotFoundComponent: NoPage,
+  scrollRestoration: true,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

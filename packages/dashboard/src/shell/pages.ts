@@ -1,0 +1,8 @@
+// The pages of a tenant, in the order of the navigation. A new page needs a row here and a route in router.tsx.
+
+import { texts } from '../texts/en.ts'
+
+export const PAGES = [
+  { to: '/t/$tenant', label: texts.pages.overview, exact: true },
+  { to: '/t/$tenant/deployments', label: texts.pages.deployments, exact: false },
+] as const

@@ -1,0 +1,41 @@
+// Everything below /t/<tenant>: reads who is signed in, then shows the shell.
+
+import { Link, Navigate, useParams } from '@tanstack/react-router'
+import { type ReactNode, useMemo } from 'react'
+import { explainFailure, isSignedOut } from '../api/failure.ts'
+import { createBrowserClient, SessionProvider } from '../api/session.tsx'
+import { useMe } from '../api/use-me.ts'
+import { LiveProvider, useLive } from '../live/live-provider.tsx'
+import { Failed } from '../parts/failed.tsx'
+import { texts } from '../texts/en.ts'
+import { Shell } from './shell.tsx'
+import styles from './tenant-frame.module.css'
+
+export function TenantFrame() {
+  const { tenant } = useParams({ from: '/t/$tenant' })
+  const { data: me, error, refetch } = useMe(tenant)
+  const client = useMemo(() => createBrowserClient(tenant), [tenant])
+  if (me === undefined)
+    return error === null || isSignedOut(error) ? null : (
+      <main className={styles.alone}>
+        <Failed {...explainFailure(error)} onRetry={() => void refetch()} />
+        <Link to="/">{texts.pages.toOverview}</Link>
+      </main>
+    )
+  return (
+    <SessionProvider key={tenant} value={{ tenant, client, me }}>
+      <LiveProvider>
+        <WhileSignedIn>
+          <Shell />
+        </WhileSignedIn>
+      </LiveProvider>
+    </SessionProvider>
+  )
+}
+
+/** Leads to the sign-in page when the server ends the sign-in, for example because the token was revoked. */
+function WhileSignedIn({ children }: { readonly children: ReactNode }) {
+  const { state } = useLive()
+  if (state.kind === 'signed-out') return <Navigate to="/login" search={{ next: location.pathname }} />
+  return children
+}

@@ -1,0 +1,29 @@
+// Runs a command of the palette.
+
+import { useNavigate } from '@tanstack/react-router'
+import { useSession } from '../api/session.tsx'
+import type { Command } from '../palette/find-commands.ts'
+import { chooseScheme } from '../theme/scheme.ts'
+import { useSignOut } from './use-sign-out.ts'
+
+export function useRunCommand(): (command: Command) => void {
+  const { tenant } = useSession()
+  const navigate = useNavigate()
+  const signOut = useSignOut()
+  return ({ target }) => {
+    switch (target.kind) {
+      case 'page':
+        return void navigate({ to: target.to, params: { tenant } })
+      case 'deployment':
+        return void navigate({
+          to: '/t/$tenant/deployments/$name/why',
+          params: { tenant, name: target.name },
+          search: {},
+        })
+      case 'scheme':
+        return chooseScheme(target.choice)
+      case 'sign-out':
+        return void signOut()
+    }
+  }
+}

@@ -1,0 +1,46 @@
+// The command and the API call that do the same as a page. A test checks that the CLI knows every command.
+
+export interface Equivalent {
+  readonly command: string
+  readonly call: string
+}
+
+const API = '/api/v1'
+
+/** Names of the platform contain no character that a shell would interpret; other texts are quoted. */
+const word = (text: string): string =>
+  /^[\w.:@/-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
+
+const queryOf = (query: { readonly [name: string]: string | undefined }): string => {
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined || value === '' ? [] : [`${name}=${encodeURIComponent(value)}`],
+  )
+  return given.length === 0 ? '' : `?${given.join('&')}`
+}
+
+export const equivalents = {
+  overview: (): Equivalent => ({ command: 'holdfast status', call: `GET ${API}/overview` }),
+  deployments: (filter: {
+    readonly q?: string | undefined
+    readonly phase?: string | undefined
+  }): Equivalent => ({
+    command: 'holdfast get deployments',
+    call: `GET ${API}/deployments${queryOf({ view: 'summary', q: filter.q, phase: filter.phase })}`,
+  }),
+  why: (name: string, at?: string): Equivalent => ({
+    command: `holdfast why ${word(name)}${at === undefined ? '' : ` --at ${word(at)}`}`,
+    call: `GET ${API}/deployments/${encodeURIComponent(name)}/why${queryOf({ at })}`,
+  }),
+  replicas: (name: string): Equivalent => ({
+    command: `holdfast ps ${word(name)}`,
+    call: `GET ${API}/deployments/${encodeURIComponent(name)}/placements`,
+  }),
+  events: (name: string): Equivalent => ({
+    command: `holdfast events --subject ${word(name)}`,
+    call: `GET ${API}/events${queryOf({ subject: name })}`,
+  }),
+  uncordon: (node: string): Equivalent => ({
+    command: `holdfast node uncordon ${word(node)}`,
+    call: `POST ${API}/nodes/${encodeURIComponent(node)}/uncordon`,
+  }),
+}

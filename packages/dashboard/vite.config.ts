@@ -1,0 +1,25 @@
+// How the dashboard is built: static files below /ui, with hashed names and nothing inline, because the server's content
+// security policy allows neither inline scripts nor inline style elements.
+
+import { env } from 'node:process'
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'vite'
+
+/** The server that answers /api while the dashboard is developed with `npx vite packages/dashboard`. */
+const server = env.HOLDFAST_URL ?? 'http://127.0.0.1:8080'
+
+export default defineConfig({
+  root: import.meta.dirname,
+  base: '/ui/',
+  plugins: [react()],
+  build: {
+    outDir: 'dist',
+    emptyOutDir: true,
+    manifest: true,
+    target: 'es2024',
+    // Small files would become data: URLs, which the policy rejects.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+  server: { proxy: { '/api': { target: server, ws: true } } },
+})

@@ -1,0 +1,51 @@
+// Every command that the dashboard shows is a command line that the CLI accepts.
+
+import { GLOBAL_OPTIONS } from '@holdfast/cli/args/global-options'
+import { protectVerbatim } from '@holdfast/cli/args/option-words'
+import { COMMANDS, GROUPS } from '@holdfast/cli/commands/index'
+import { buildProgram } from '@holdfast/cli/program'
+import { equivalents } from '@holdfast/dashboard/texts/commands'
+import { texts } from '@holdfast/dashboard/texts/en'
+import { expect, test } from 'vitest'
+
+const SHOWN: readonly (readonly [string, string])[] = [
+  [equivalents.overview().command, 'status'],
+  [equivalents.deployments({ q: 's', phase: 'Running' }).command, 'get'],
+  [equivalents.why('report').command, 'why'],
+  [equivalents.why('report', '2026-11-18T14:05:00.000Z').command, 'why'],
+  [equivalents.replicas('report').command, 'ps'],
+  [equivalents.events('report').command, 'events'],
+  [equivalents.uncordon('acme-1').command, 'node uncordon'],
+  [texts.signIn.helpCommand, 'token create'],
+  ...texts.overview.firstCommands.map((command) => [command, command.split(' ')[1] ?? ''] as const),
+]
+
+test.each(SHOWN)('%s', async (typed, name) => {
+  let chosen = 'no command'
+  const program = buildProgram({
+    commands: COMMANDS,
+    groups: GROUPS,
+    out: () => {},
+    err: () => {},
+    async onChosen(command) {
+      chosen = command.name
+    },
+  })
+  const words = protectVerbatim(typed.split(' ').slice(1), COMMANDS, GLOBAL_OPTIONS)
+  await program.parseAsync(words, { from: 'user' })
+  expect(chosen).toBe(name)
+})
+
+test('every kind of shown command is tried above', () => {
+  const tried = SHOWN.map(([command]) => command.split(' ').slice(0, 2).join(' '))
+  const shown = [
+    equivalents.overview(),
+    equivalents.deployments({}),
+    equivalents.why('x'),
+    equivalents.replicas('x'),
+    equivalents.events('x'),
+    equivalents.uncordon('x'),
+  ]
+  expect(shown).toHaveLength(Object.keys(equivalents).length)
+  for (const { command } of shown) expect(tried).toContain(command.split(' ').slice(0, 2).join(' '))
+})
