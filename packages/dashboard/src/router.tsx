@@ -9,7 +9,7 @@ import {
   Outlet,
 } from '@tanstack/react-router'
 import { Home } from './shell/home.tsx'
-import { NoPage } from './shell/no-page.tsx'
+import { NoPage, NoPageAlone } from './shell/no-page.tsx'
 import { PageError } from './shell/page-error.tsx'
 import { TenantFrame } from './shell/tenant-frame.tsx'
 
@@ -21,7 +21,7 @@ function given<T extends { readonly [name: string]: string | undefined }>(search
   return Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined)) as Partial<T>
 }
 
-const root = createRootRoute({ component: Outlet, notFoundComponent: NoPage })
+const root = createRootRoute({ component: Outlet, notFoundComponent: NoPageAlone })
 
 const home = createRoute({ getParentRoute: () => root, path: '/', component: Home })
 

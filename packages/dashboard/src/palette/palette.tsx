@@ -16,18 +16,20 @@ interface Props {
 
 export function Palette({ opened, onClose, ...rest }: Props) {
   return (
-    <Modal
+    <Modal.Root
       opened={opened}
       onClose={onClose}
-      withCloseButton={false}
       lockScroll={false}
-      aria-label={texts.palette.title}
       size={560}
       yOffset="12vh"
       padding={0}
+      transitionProps={{ duration: 0 }}
     >
-      <Search {...rest} onClose={onClose} />
-    </Modal>
+      <Modal.Overlay />
+      <Modal.Content aria-label={texts.palette.title}>
+        <Search {...rest} onClose={onClose} />
+      </Modal.Content>
+    </Modal.Root>
   )
 }
 

@@ -45,7 +45,7 @@ function Table({
 }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-    <section className={styles.scroll} aria-label={texts.why.matrix} tabIndex={0}>
+    <figure className={styles.scroll} aria-label={texts.why.matrix} tabIndex={0}>
       <table className={styles.table}>
         <thead>
           <tr>
@@ -64,7 +64,7 @@ function Table({
           ))}
         </tbody>
       </table>
-    </section>
+    </figure>
   )
 }
 

@@ -73,7 +73,12 @@ function Header({ onOpen }: { onOpen(what: 'palette' | 'keys' | 'pages'): void }
         <Icon name="menu" />
       </button>
       <TenantSwitcher />
-      <button type="button" className={styles.search} onClick={() => onOpen('palette')}>
+      <button
+        type="button"
+        className={styles.search}
+        aria-keyshortcuts="Control+K"
+        onClick={() => onOpen('palette')}
+      >
         <Icon name="search" size={14} />
         <span className={styles.searchText}>{texts.shell.search}</span>
         <kbd className={styles.kbd}>Ctrl K</kbd>

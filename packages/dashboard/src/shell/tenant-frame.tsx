@@ -7,7 +7,9 @@ import { createBrowserClient, SessionProvider } from '../api/session.tsx'
 import { useMe } from '../api/use-me.ts'
 import { LiveProvider, useLive } from '../live/live-provider.tsx'
 import { Failed } from '../parts/failed.tsx'
+import { Loading } from '../parts/loading.tsx'
 import { texts } from '../texts/en.ts'
+import shell from './shell.module.css'
 import { Shell } from './shell.tsx'
 import styles from './tenant-frame.module.css'
 
@@ -16,7 +18,9 @@ export function TenantFrame() {
   const { data: me, error, refetch } = useMe(tenant)
   const client = useMemo(() => createBrowserClient(tenant), [tenant])
   if (me === undefined)
-    return error === null || isSignedOut(error) ? null : (
+    return error === null || isSignedOut(error) ? (
+      <Opening />
+    ) : (
       <main className={styles.alone}>
         <Failed {...explainFailure(error)} onRetry={() => void refetch()} />
         <Link to="/">{texts.pages.toOverview}</Link>
@@ -30,6 +34,19 @@ export function TenantFrame() {
         </WhileSignedIn>
       </LiveProvider>
     </SessionProvider>
+  )
+}
+
+/** The frame without content, while the server is asked who is signed in. */
+function Opening() {
+  return (
+    <>
+      <header className={shell.header} />
+      <main className={styles.opening} aria-busy="true">
+        <h1>{texts.product}</h1>
+        <Loading lines={6} />
+      </main>
+    </>
   )
 }
 

@@ -182,6 +182,7 @@ export const texts = {
     revision: (revision: number) => `revision ${revision}`,
     runningRevision: (revision: number) => `revision ${revision} runs`,
     unknown: (name: string) => `The deployment ${name}`,
+    all: 'All deployments',
     image: 'Image',
     failure: (revision: number) => `Revision ${revision} failed`,
   },

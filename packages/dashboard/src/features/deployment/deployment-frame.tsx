@@ -81,14 +81,13 @@ function Unknown({ name }: { readonly name: string }) {
   const { tenant } = useSession()
   return (
     <div className={styles.page}>
-      <Notice severity="warning" title={texts.failures.notFound(texts.deployment.unknown(name))}>
-        <p>{texts.pages.notFoundNext}</p>
-        <p>
-          <Link to="/t/$tenant/deployments" params={{ tenant }} search={{}}>
-            {texts.pages.deployments}
-          </Link>
-        </p>
-      </Notice>
+      <PageHead title={texts.failures.notFound(texts.deployment.unknown(name))} />
+      <p>
+        {texts.pages.notFoundNext}{' '}
+        <Link to="/t/$tenant/deployments" params={{ tenant }} search={{}}>
+          {texts.deployment.all}
+        </Link>
+      </p>
     </div>
   )
 }

@@ -1,6 +1,6 @@
 // The remedies of an explanation: which of them a button can carry out, and how a person carries out the others.
 
-import type { Cure, Why } from '@holdfast/contract'
+import type { Change, Cure, Why } from '@holdfast/contract'
 import { HOW_TO } from '../../texts/how-to.ts'
 
 export interface KnownRemedy {
@@ -28,6 +28,12 @@ function remedyOf(
 ): KnownRemedy {
   const [only] = changes
   const direct = changes.length === 1 && only?.kind === 'uncordon' && node !== undefined
-  const how = changes.map((change) => `${change.text} ${(HOW_TO[change.kind] ?? (() => ''))(name)}`.trim())
+  const how = changes.map((change) => howTo(change, name, changes.length === 1))
   return { text, how, ...(direct ? { uncordon: node } : {}) }
+}
+
+/** The words for one change; a change that is the whole remedy is already named by it. */
+function howTo({ kind, text }: Change, node: string, isWhole: boolean): string {
+  const words = Object.hasOwn(HOW_TO, kind) ? HOW_TO[kind](node) : text
+  return isWhole ? words : `${text} ${words}`
 }

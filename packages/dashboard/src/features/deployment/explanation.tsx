@@ -1,0 +1,64 @@
+// One explanation of the server: its summary, failing containers, remedies, and the matrix of nodes and filters.
+
+import type { Why } from '@holdfast/contract'
+import { ActButton } from '../../parts/act-button.tsx'
+import { ActOutcome } from '../../parts/act-outcome.tsx'
+import { CureList, type Remedy } from '../../parts/cure-list.tsx'
+import { Matrix } from '../../parts/matrix.tsx'
+import { type MatrixRow, rowOfCandidate, rowOfGroup } from '../../parts/matrix-rows.ts'
+import { Moment } from '../../parts/moment.tsx'
+import { texts } from '../../texts/en.ts'
+import { FailingContainers } from './failing-containers.tsx'
+import { type KnownRemedy, remediesOf } from './remedies-of.ts'
+import type { Uncordon } from './use-uncordon.ts'
+import styles from './why-page.module.css'
+
+interface Props {
+  readonly why: Why
+  /** True for an explanation of the past, in which nothing can be changed. */
+  readonly past: boolean
+  /** The sentence above the tabs, which is not repeated. */
+  readonly shown: string | undefined
+  readonly uncordon: Uncordon
+}
+
+export function Explanation({ why, past, shown, uncordon }: Props) {
+  const rows = rowsOf(why)
+  const remedies = remediesOf(why).map((known) => withButton(known, past ? undefined : uncordon))
+  return (
+    <>
+      <p className={styles.summary}>
+        {why.summary === shown && !past ? null : <strong>{why.summary} </strong>}
+        {why.decidedAt === null ? null : (
+          <span className={styles.muted}>
+            {texts.why.decided} <Moment iso={why.decidedAt} />
+          </span>
+        )}
+      </p>
+      <ActOutcome outcome={uncordon.outcome} />
+      {why.containers === undefined ? null : <FailingContainers containers={why.containers} />}
+      {rows.length === 0 && remedies.length === 0 ? null : <CureList remedies={remedies} />}
+      {rows.length === 0 ? null : <Matrix rows={rows} />}
+    </>
+  )
+}
+
+function rowsOf({ candidates, groups }: Why): MatrixRow[] {
+  return groups === undefined
+    ? candidates.map(rowOfCandidate)
+    : groups.map((group) => rowOfGroup(group, texts.why.group(group.count)))
+}
+
+/** Adds the button to a remedy that one request carries out. */
+function withButton({ uncordon: node, ...remedy }: KnownRemedy, uncordon: Uncordon | undefined): Remedy {
+  if (node === undefined || uncordon === undefined) return remedy
+  const act = (
+    <ActButton
+      label={texts.why.uncordon(node.name)}
+      closed={uncordon.closed}
+      running={uncordon.outcome.kind === 'running'}
+      onAct={() => uncordon.run(node)}
+    />
+  )
+  return { ...remedy, act }
+}
