@@ -14,6 +14,8 @@ const SHOWN: readonly (readonly [string, string])[] = [
   [equivalents.why('report').command, 'why'],
   [equivalents.why('report', '2026-11-18T14:05:00.000Z').command, 'why'],
   [equivalents.replicas('report').command, 'ps'],
+  [equivalents.logs('report', {}).command, 'logs'],
+  [equivalents.logs('report', { replica: 2, previous: true }).command, 'logs'],
   [equivalents.events('report').command, 'events'],
   [equivalents.uncordon('acme-1').command, 'node uncordon'],
   [texts.signIn.helpCommand, 'token create'],
@@ -43,6 +45,7 @@ test('every kind of shown command is tried above', () => {
     equivalents.deployments({}),
     equivalents.why('x'),
     equivalents.replicas('x'),
+    equivalents.logs('x', {}),
     equivalents.events('x'),
     equivalents.uncordon('x'),
   ]

@@ -8,6 +8,7 @@ import {
   Navigate,
   Outlet,
 } from '@tanstack/react-router'
+import type { LogFilter } from './api/use-logs.ts'
 import { Home } from './shell/home.tsx'
 import { NoPage, NoPageAlone } from './shell/no-page.tsx'
 import { PageError } from './shell/page-error.tsx'
@@ -80,6 +81,16 @@ const replicas = createRoute({
   component: lazyRouteComponent(() => import('./features/deployment/replicas-page.tsx'), 'ReplicasPage'),
 })
 
+const logs = createRoute({
+  getParentRoute: () => deployment,
+  path: 'logs',
+  validateSearch: ({ replica, previous }: { replica?: unknown; previous?: unknown }): LogFilter => ({
+    ...(typeof replica === 'number' && replica > 0 ? { replica } : {}),
+    ...(previous === true ? { previous } : {}),
+  }),
+  component: lazyRouteComponent(() => import('./features/logs/logs-page.tsx'), 'LogsPage'),
+})
+
 const events = createRoute({
   getParentRoute: () => deployment,
   path: 'events',
@@ -93,7 +104,7 @@ export const router = createRouter({
     tenant.addChildren([
       overview,
       deployments,
-      deployment.addChildren([deploymentHome, why, replicas, events]),
+      deployment.addChildren([deploymentHome, why, replicas, logs, events]),
     ]),
   ]),
   basepath: '/ui',

@@ -35,6 +35,19 @@ export const equivalents = {
     command: `holdfast ps ${word(name)}`,
     call: `GET ${API}/deployments/${encodeURIComponent(name)}/placements`,
   }),
+  logs: (
+    name: string,
+    { replica, previous }: { readonly replica?: number | undefined; readonly previous?: boolean | undefined },
+  ): Equivalent => {
+    const one = replica === undefined ? '' : ` --replica ${replica}`
+    return {
+      command: `holdfast logs ${word(name)}${previous === true ? ' --previous' : ' --follow'}${one}`,
+      call: `GET ${API}/deployments/${encodeURIComponent(name)}/logs${queryOf({
+        ...(previous === true ? { previous: 'true' } : { follow: 'true' }),
+        replica: replica?.toString(),
+      })}`,
+    }
+  },
   events: (name: string): Equivalent => ({
     command: `holdfast events --subject ${word(name)}`,
     call: `GET ${API}/events${queryOf({ subject: name })}`,

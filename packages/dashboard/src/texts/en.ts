@@ -28,6 +28,7 @@ export const texts = {
     events: 'Events',
     why: 'Why',
     replicas: 'Replicas',
+    logs: 'Logs',
     notFound: 'No page at this address',
     notFoundNext: 'The link may be old, or the name may be misspelled.',
     toOverview: 'Open the overview',
@@ -240,6 +241,24 @@ export const texts = {
     since: 'Since',
     restarts: 'Restarts',
     reason: 'Reason',
+  },
+
+  logs: {
+    title: 'Log lines',
+    filter: 'Filter these lines',
+    all: 'All replicas',
+    replica: (number: number) => `Replica ${number}`,
+    previous: 'Failed containers',
+    newest: 'Jump to the newest line',
+    waiting: 'No line yet. New lines appear here.',
+    none: 'No line is kept.',
+    ended: 'The log has ended.',
+    count: (count: number, dropped: number) =>
+      `${formatCount(count, 'line')}${dropped > 0 ? `; ${formatCount(dropped, 'older line')} not kept on this page` : ''}`,
+    skipped: (lines: number, replica: number) =>
+      `${formatCount(lines, 'line')} of replica ${replica} skipped: this page read too slowly`,
+    unavailable: (replica: number, node: string, reason: string) =>
+      `The log of replica ${replica} on ${node} cannot be read: ${reason}`,
   },
 
   events: {
