@@ -4,7 +4,7 @@
 
 import type { ChangeStreamItem } from '@holdfast/client'
 import type { ChangedRecord } from '@holdfast/contract'
-import { initialState, type LiveEvent, type LiveState, nextState } from './live-state.ts'
+import { initialState, isDead, type LiveEvent, type LiveState, nextState } from './live-state.ts'
 
 /** The records that may have changed: all of them, or those that the stream names. */
 export type Changed =
@@ -57,12 +57,13 @@ export function connectLive(tenant: string, deps: LiveDeps, listener: LiveListen
   let reopen = new AbortController()
 
   const show = (next: LiveState): void => {
-    if (next === state) return
     state = next
     listener.onState(state)
   }
   const observe = (event: LiveEvent): void => {
-    show(nextState(state, event, deps.now()))
+    const next = nextState(state, event, deps.now())
+    if (next === state) return
+    show(next)
     if (leads) channel.post({ kind: 'state', state })
   }
   const change = (changed: Changed): void => {
@@ -96,7 +97,10 @@ export function connectLive(tenant: string, deps: LiveDeps, listener: LiveListen
       // A stream over a network that went away may stay silent for long, so it is opened again.
       if (online) reopen.abort()
     },
-    tick: () => observe({ kind: 'tick' }),
+    tick() {
+      observe({ kind: 'tick' })
+      if (leads && isDead(state, deps.now())) reopen.abort()
+    },
     close() {
       closed.abort()
       channel.close()

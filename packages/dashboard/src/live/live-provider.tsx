@@ -9,34 +9,36 @@ import { createGatherer } from './gather-changes.ts'
 import { type Changed, connectLive, type LiveConnection } from './live-connection.ts'
 import { initialState, isStale, type LiveState } from './live-state.ts'
 
-export interface Live {
-  readonly state: LiveState
-  /** True if the shown data may be old: numbers are dimmed, and changes are closed. */
-  readonly stale: boolean
-}
+const StateContext = createContext<LiveState>(initialState(0))
+const StaleContext = createContext(false)
 
-const LiveContext = createContext<Live>({ state: initialState(0), stale: false })
-export const useLive = (): Live => use(LiveContext)
+export const useLiveState = (): LiveState => use(StateContext)
 
-const TICK_MS = 500
+/**
+ * True if the shown data may be old: numbers are dimmed, and changes are closed. Apart from the state, which changes with
+ * every message.
+ */
+export const useStale = (): boolean => use(StaleContext)
+
+const TICK_MS = 250
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 export function LiveProvider({ children }: { readonly children: ReactNode }) {
   const { client, tenant } = useSession()
   const queries = useQueryClient()
-  const [live, setLive] = useState<Live>({ state: initialState(Date.now()), stale: false })
+  const [state, setState] = useState<LiveState>(() => initialState(Date.now()))
+  const [stale, setStale] = useState(false)
   useEffect(() => {
     const gatherer = createGatherer({ flush: (changed) => readAgain(queries, tenant, changed), wait })
-    const show = (state: LiveState): void => setLive({ state, stale: isStale(state, Date.now()) })
+    const show = (next: LiveState): void => {
+      setState(next)
+      setStale(isStale(next, Date.now()))
+    }
     const connection = connectLive(tenant, browserDeps(client), { onState: show, onChanged: gatherer.add })
     const leave = watchPage(connection, gatherer.pause)
     const timer = setInterval(() => {
       connection.tick()
-      const state = connection.state()
-      setLive((shown) => {
-        const stale = isStale(state, Date.now())
-        return shown.state === state && shown.stale === stale ? shown : { state, stale }
-      })
+      setStale(isStale(connection.state(), Date.now()))
     }, TICK_MS)
     return () => {
       clearInterval(timer)
@@ -44,7 +46,11 @@ export function LiveProvider({ children }: { readonly children: ReactNode }) {
       connection.close()
     }
   }, [client, tenant, queries])
-  return <LiveContext value={live}>{children}</LiveContext>
+  return (
+    <StateContext value={state}>
+      <StaleContext value={stale}>{children}</StaleContext>
+    </StateContext>
+  )
 }
 
 /** Reports the network to the connection, and pauses reading while no person sees the tab. */

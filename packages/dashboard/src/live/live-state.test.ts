@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { initialState, isStale, type LiveEvent, type LiveState, nextState } from './live-state.ts'
+import { initialState, isDead, isStale, type LiveEvent, type LiveState, nextState } from './live-state.ts'
 
 const after = (...events: readonly (readonly [number, LiveEvent])[]): LiveState =>
   events.reduce((state, [now, event]) => nextState(state, event, now), initialState(0))
@@ -43,10 +43,18 @@ test('a refused sign-in is final', () => {
   expect(after([0, heard], [1, { kind: 'refused' }], [2, heard])).toEqual({ kind: 'signed-out' })
 })
 
-test('data is old after one and a half seconds without a stream, at once without a network, and not while it opens', () => {
+test('an open stream without a message is reconnecting before two seconds have passed', () => {
+  expect(after([0, heard], [1_699, tick])).toEqual({ kind: 'live', heardAt: 0 })
+  const silent = after([0, heard], [1_700, tick])
+  expect(silent).toMatchObject({ kind: 'reconnecting', since: 1_700, heardAt: 0 })
+  expect([isDead(silent, 7_699), isDead(silent, 7_700)]).toEqual([false, true])
+  expect(nextState(silent, heard, 1_800)).toEqual({ kind: 'live', heardAt: 1_800 })
+})
+
+test('data is old before two seconds without a message, at once without a network, and not while it opens', () => {
   expect(isStale(after([0, heard]), 60_000)).toBe(false)
   const broken = after([0, heard], [1_000, cut])
-  expect([isStale(broken, 2_499), isStale(broken, 2_500)]).toEqual([false, true])
+  expect([isStale(broken, 1_699), isStale(broken, 1_700)]).toEqual([false, true])
   expect(isStale(after([0, heard], [1, { kind: 'network-lost' }]), 1)).toBe(true)
   expect(isStale(initialState(0), 9_000)).toBe(false)
 })

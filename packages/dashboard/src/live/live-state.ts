@@ -24,8 +24,10 @@ export type LiveEvent =
 
 /** A stream that stays closed for this long is called offline. */
 const OFFLINE_AFTER_MS = 10_000
-/** A short gap is not shown as old data: streams are reopened by servers that restart, and by proxies. */
-const STALE_AFTER_MS = 1_500
+/** The server sends a message every second. Data is called old before two seconds without one have passed. */
+const SILENT_AFTER_MS = 1_700
+/** A stream that was silent for this long is opened again: its connection may have died without a sign. */
+const REOPEN_AFTER_MS = 6_000
 
 export const initialState = (now: number): LiveState => ({
   kind: 'reconnecting',
@@ -49,14 +51,23 @@ export function nextState(state: LiveState, event: LiveEvent, now: number): Live
         ? state
         : { kind: 'reconnecting', ...gap(state, now), reason: event.reason }
     case 'tick':
-      return state.kind === 'reconnecting' && now - state.since >= OFFLINE_AFTER_MS
-        ? { ...state, kind: 'offline' }
-        : state
+      return afterTime(state, now)
   }
 }
 
+function afterTime(state: OpenState, now: number): LiveState {
+  if (state.kind === 'live')
+    return now - state.heardAt >= SILENT_AFTER_MS
+      ? { kind: 'reconnecting', ...gap(state, now), reason: 'silent' }
+      : state
+  const isLong = state.kind === 'reconnecting' && now - state.since >= OFFLINE_AFTER_MS
+  return isLong ? { ...state, kind: 'offline' } : state
+}
+
+type OpenState = Exclude<LiveState, { kind: 'signed-out' }>
+
 /** Since when there is no stream, and when it was last alive. */
-function gap(state: Exclude<LiveState, { kind: 'signed-out' }>, now: number) {
+function gap(state: OpenState, now: number) {
   return state.kind === 'live'
     ? { since: now, heardAt: state.heardAt }
     : { since: state.since, ...(state.heardAt === undefined ? {} : { heardAt: state.heardAt }) }
@@ -66,5 +77,9 @@ function gap(state: Exclude<LiveState, { kind: 'signed-out' }>, now: number) {
 export function isStale(state: LiveState, now: number): boolean {
   if (state.kind === 'live') return false
   if (state.kind !== 'reconnecting') return true
-  return state.heardAt !== undefined && now - state.since >= STALE_AFTER_MS
+  return state.heardAt !== undefined && now - state.heardAt >= SILENT_AFTER_MS
 }
+
+/** True if an open stream has been silent for so long that it is opened again. */
+export const isDead = (state: LiveState, now: number): boolean =>
+  state.kind === 'reconnecting' && state.reason === 'silent' && now - state.since >= REOPEN_AFTER_MS

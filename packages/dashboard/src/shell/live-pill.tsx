@@ -1,7 +1,7 @@
 // Whether the page is current: a word, a shape, and the time of the last message.
 
 import { Tooltip } from '@mantine/core'
-import { useLive } from '../live/live-provider.tsx'
+import { useLiveState } from '../live/live-provider.tsx'
 import type { LiveState } from '../live/live-state.ts'
 import type { IconName } from '../parts/icon.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -25,7 +25,7 @@ function shownKind(state: LiveState): Shown {
 }
 
 export function LivePill() {
-  const { state } = useLive()
+  const state = useLiveState()
   const now = useNow()
   const kind = shownKind(state)
   const heardAt = 'heardAt' in state ? state.heardAt : undefined

@@ -5,7 +5,7 @@ import { Outlet } from '@tanstack/react-router'
 import { useState } from 'react'
 import { mayDo, useSession } from '../api/session.tsx'
 import { useMe } from '../api/use-me.ts'
-import { useLive } from '../live/live-provider.tsx'
+import { useStale } from '../live/live-provider.tsx'
 import { Palette } from '../palette/palette.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { texts } from '../texts/en.ts'
@@ -21,7 +21,7 @@ import { useShortcuts } from './use-shortcuts.ts'
 
 export function Shell() {
   const [open, setOpen] = useState<'palette' | 'keys' | 'pages'>()
-  const { stale } = useLive()
+  const stale = useStale()
   const runCommand = useRunCommand()
   const close = (): void => setOpen(undefined)
   useShortcuts({ onPalette: () => setOpen('palette'), onHelp: () => setOpen('keys') })

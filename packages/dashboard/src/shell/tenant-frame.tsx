@@ -5,7 +5,7 @@ import { type ReactNode, useMemo } from 'react'
 import { explainFailure, isSignedOut } from '../api/failure.ts'
 import { createBrowserClient, SessionProvider } from '../api/session.tsx'
 import { useMe } from '../api/use-me.ts'
-import { LiveProvider, useLive } from '../live/live-provider.tsx'
+import { LiveProvider, useLiveState } from '../live/live-provider.tsx'
 import { Failed } from '../parts/failed.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { texts } from '../texts/en.ts'
@@ -52,7 +52,7 @@ function Opening() {
 
 /** Leads to the sign-in page when the server ends the sign-in, for example because the token was revoked. */
 function WhileSignedIn({ children }: { readonly children: ReactNode }) {
-  const { state } = useLive()
-  if (state.kind === 'signed-out') return <Navigate to="/login" search={{ next: location.pathname }} />
+  const { kind } = useLiveState()
+  if (kind === 'signed-out') return <Navigate to="/login" search={{ next: location.pathname }} />
   return children
 }

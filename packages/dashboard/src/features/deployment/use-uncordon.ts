@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { explainFailure } from '../../api/failure.ts'
 import { mayDo, useSession } from '../../api/session.tsx'
 import { type ActState, useAct } from '../../api/use-act.ts'
-import { useLive } from '../../live/live-provider.tsx'
+import { useStale } from '../../live/live-provider.tsx'
 import type { Outcome } from '../../parts/act-outcome.tsx'
 import { texts } from '../../texts/en.ts'
 
@@ -27,7 +27,7 @@ type Verb = 'cordon' | 'uncordon'
 
 export function useUncordon(): Uncordon {
   const { client, me } = useSession()
-  const { stale } = useLive()
+  const stale = useStale()
   const { state, run } = useAct()
   const [asked, setAsked] = useState<{ readonly verb: Verb; readonly node: NodeName }>()
   const ask = (verb: Verb, node: NodeName): void => {
