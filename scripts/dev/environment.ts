@@ -8,6 +8,8 @@ import type { DevNode } from './start-nodes.ts'
 
 interface DevEnvironment {
   readonly baseUrl: string
+  /** Address of the dashboard; at localhost, because browsers sign in only there or over https. */
+  readonly dashboard: string
   readonly platformToken: string
   /** `host:port` of the registry, in the form that image references use. */
   readonly registry: string
@@ -24,12 +26,13 @@ export function writeEnvironment(folder: DevFolder, environment: DevEnvironment)
 /** The parts of `.dev/env.json` that dev:up and dev:down print. */
 interface EnvironmentSummary {
   readonly baseUrl: string
+  readonly dashboard: string
   /** The address of the first node's Caddy; undefined on a platform without nodes. */
   readonly edge: string | undefined
   readonly cli: CliContexts
 }
 
 export function readEnvironment({ environment }: DevFolder): EnvironmentSummary {
-  const { baseUrl, nodes, cli } = JSON.parse(readFileSync(environment, 'utf8'))
-  return { baseUrl: String(baseUrl), edge: nodes?.[0]?.edge, cli }
+  const { baseUrl, dashboard, nodes, cli } = JSON.parse(readFileSync(environment, 'utf8'))
+  return { baseUrl: String(baseUrl), dashboard: String(dashboard), edge: nodes?.[0]?.edge, cli }
 }

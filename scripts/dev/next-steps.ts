@@ -6,7 +6,7 @@ import { type DevFolder, REPOSITORY } from './dev-folder.ts'
 import { readEnvironment } from './environment.ts'
 
 export function nextSteps(folder: DevFolder): string {
-  const { baseUrl, edge, cli } = readEnvironment(folder)
+  const { baseUrl, dashboard, edge, cli } = readEnvironment(folder)
   const inside = relative(REPOSITORY, folder.path)
   const place = inside.startsWith('..') ? folder.path : inside
   const before = cli.before === null ? '' : `; before dev:up it was ${cli.before}`
@@ -20,6 +20,7 @@ export function nextSteps(folder: DevFolder): string {
   ]
   return `
 The API is at ${baseUrl}, its documentation at ${baseUrl}/docs. Addresses and tokens are in ${place}/env.json.
+The dashboard is at ${dashboard}; sign in with the token of a tenant.
 The command line uses the tenant acme: ${contextOf('acme')} is the current context of ${cli.file}${before}.
 Try:
 

@@ -33,7 +33,12 @@ const login = createRoute({
   component: lazyRouteComponent(() => import('./features/sign-in/sign-in-page.tsx'), 'SignInPage'),
 })
 
-const tenant = createRoute({ getParentRoute: () => root, path: 't/$tenant', component: TenantFrame })
+const tenant = createRoute({
+  getParentRoute: () => root,
+  path: 't/$tenant',
+  component: TenantFrame,
+  notFoundComponent: NoPage,
+})
 
 const overview = createRoute({
   getParentRoute: () => tenant,

@@ -18,7 +18,7 @@ export interface DeploymentPages {
   readMore(): void
 }
 
-const PAGE = 100
+const PAGE = 500
 
 export function useDeployments(filter: DeploymentFilter): DeploymentPages {
   const { client, tenant } = useSession()
