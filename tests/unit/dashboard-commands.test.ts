@@ -19,6 +19,7 @@ const SHOWN: readonly (readonly [string, string])[] = [
   [equivalents.events('report').command, 'events'],
   [equivalents.uncordon('acme-1').command, 'node uncordon'],
   [texts.signIn.helpCommand, 'token create'],
+  ...texts.overview.nodeCommands.map((command) => [command, 'node join-token'] as const),
   ...texts.overview.firstCommands.map((command) => [command, command.split(' ')[1] ?? ''] as const),
 ]
 

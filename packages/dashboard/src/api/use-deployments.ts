@@ -15,6 +15,8 @@ export interface DeploymentPages {
   readonly items: readonly DeploymentSummary[] | undefined
   readonly error: Error | null
   readonly hasMore: boolean
+  /** True while the items are those of the filter before. */
+  readonly isOld: boolean
   readMore(): void
 }
 
@@ -36,6 +38,7 @@ export function useDeployments(filter: DeploymentFilter): DeploymentPages {
     items: query.data?.pages.flatMap(({ items }) => items),
     error: query.error,
     hasMore: query.hasNextPage,
+    isOld: query.isPlaceholderData,
     readMore() {
       if (!query.isFetching) void query.fetchNextPage()
     },

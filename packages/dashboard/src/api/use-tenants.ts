@@ -15,6 +15,8 @@ export function useTenants(q: string, enabled: boolean): UseQueryResult<readonly
   return useQuery({
     queryKey: keys.tenants(q),
     enabled,
+    // The change stream reports the changes of one tenant only, so the list is read whenever it is opened.
+    staleTime: 0,
     queryFn: async ({ signal }) => {
       const query = { limit: SHOWN, ...(q === '' ? {} : { q }) }
       return requireValue(await client.tenants.summaries(query, { signal })).items

@@ -1,7 +1,7 @@
 // Why a deployment is in its phase: each node with each reason, now or at a time in the past.
 
 import type { Decision, Why } from '@holdfast/contract'
-import { keepPreviousData, type UseQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { type UseQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { requireValue } from './failure.ts'
 import { keys } from './keys.ts'
 import { useSession } from './session.tsx'
@@ -25,7 +25,6 @@ export function useWhy(name: string, { at, view }: WhyFilter): WhyPages {
   const { client, tenant } = useSession()
   const query = useInfiniteQuery({
     queryKey: keys.why(tenant, name, { at, view }),
-    placeholderData: keepPreviousData,
     initialPageParam: '',
     queryFn: async ({ signal, pageParam }) => {
       const page =

@@ -17,8 +17,8 @@ test('nothing typed offers pages, deployments and actions', () => {
 })
 
 test('a part of a name finds the deployment and no other', () => {
-  expect(labels('rep')).toEqual(['report'])
-  expect(labels('REP')).toEqual(['report'])
+  expect(labels('rep')).toEqual(['report', 'Search the reference: rep'])
+  expect(labels('REP')[0]).toBe('report')
 })
 
 test('why and a name lead to the explanation', () => {
@@ -26,7 +26,10 @@ test('why and a name lead to the explanation', () => {
   expect(labels('why')).toEqual(['Why: report', 'Why: shop'])
 })
 
-test('an action is found by its words', () => expect(labels('colors: d')).toEqual(['Colors: Dark']))
+test('an action is found by its words', () => expect(labels('colors: d')[0]).toBe('Colors: Dark'))
+
+test('a code leads to the reference', () =>
+  expect(labels('replicas_out_of_range')).toEqual(['Search the reference: replicas_out_of_range']))
 
 test('the server is asked for the name alone', () => {
   expect(readTyped(' why  Report ')).toEqual({ asksWhy: true, name: 'report' })

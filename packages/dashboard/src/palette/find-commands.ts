@@ -9,6 +9,8 @@ type Target =
   | { readonly kind: 'deployment'; readonly name: string }
   | { readonly kind: 'scheme'; readonly choice: SchemeChoice }
   | { readonly kind: 'sign-out' }
+  /** Opens the search of the reference, for a code or any other word. */
+  | { readonly kind: 'reference'; readonly word: string }
 
 export interface Command {
   readonly id: string
@@ -53,7 +55,8 @@ export function findCommands(
   const found = deployments.filter((each) => each.name.toLowerCase().includes(name))
   const names = found.map((each) => deploymentCommand(each, asksWhy))
   if (asksWhy) return names
-  return [...pages.map(pageCommand).filter(matches), ...names, ...ACTIONS.filter(matches)]
+  const reference = wanted === '' ? [] : [referenceCommand(text.trim())]
+  return [...pages.map(pageCommand).filter(matches), ...names, ...ACTIONS.filter(matches), ...reference]
 }
 
 const pageCommand = ({ to, label }: KnownPage): Command => ({
@@ -69,6 +72,13 @@ const deploymentCommand = ({ name, phase }: KnownDeployment, asksWhy: boolean): 
   label: asksWhy ? texts.palette.why(name) : name,
   hint: phase,
   target: { kind: 'deployment', name },
+})
+
+const referenceCommand = (word: string): Command => ({
+  id: 'reference',
+  group: texts.palette.actions,
+  label: texts.palette.reference(word),
+  target: { kind: 'reference', word },
 })
 
 const ACTIONS: readonly Command[] = [

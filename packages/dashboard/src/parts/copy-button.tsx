@@ -6,17 +6,22 @@ import styles from './copy-button.module.css'
 import { Icon } from './icon.tsx'
 
 const SHOWN_MS = 2_000
+type Shown = 'copy' | 'copied' | 'refused'
 
 export function CopyButton({ text }: { readonly text: string }) {
-  const [copied, setCopied] = useState(false)
+  const [shown, setShown] = useState<Shown>('copy')
   useEffect(() => {
-    if (!copied) return
-    const timer = setTimeout(() => setCopied(false), SHOWN_MS)
+    if (shown === 'copy') return
+    const timer = setTimeout(() => setShown('copy'), SHOWN_MS)
     return () => clearTimeout(timer)
-  }, [copied])
+  }, [shown])
   const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(text)
-    setCopied(true)
+    // A browser may refuse the clipboard; the text then stays to be selected.
+    const done = await navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    )
+    setShown(done ? 'copied' : 'refused')
   }
   return (
     <button
@@ -25,8 +30,8 @@ export function CopyButton({ text }: { readonly text: string }) {
       aria-label={texts.foot.copyOf(text)}
       onClick={() => void copy()}
     >
-      <Icon name={copied ? 'check' : 'copy'} size={14} />
-      <span role="status">{copied ? texts.foot.copied : texts.foot.copy}</span>
+      <Icon name={shown === 'copied' ? 'check' : 'copy'} size={14} />
+      <span role="status">{texts.foot[shown]}</span>
     </button>
   )
 }

@@ -24,6 +24,8 @@ export function useRunCommand(): (command: Command) => void {
         return chooseScheme(target.choice)
       case 'sign-out':
         return void signOut()
+      case 'reference':
+        return location.assign(`/docs/search?q=${encodeURIComponent(target.word)}`)
     }
   }
 }

@@ -108,6 +108,7 @@ export const texts = {
     call: 'API',
     copy: 'Copy',
     copied: 'Copied',
+    refused: 'Not allowed; select the text',
     copyOf: (what: string) => `Copy: ${what}`,
   },
 
@@ -115,6 +116,7 @@ export const texts = {
     title: 'Search or run',
     placeholder: 'A name, a page, or words such as: why report',
     nothing: 'Nothing matches. Try the beginning of a name, or “why” and the name of a deployment.',
+    reference: (word: string) => `Search the reference: ${word}`,
     pages: 'Pages',
     deployments: 'Deployments',
     actions: 'Actions',
@@ -154,6 +156,9 @@ export const texts = {
     reviewOf: (name: string) => `Review ${name}`,
     cure: 'Remedy:',
     severities: { error: 'Problem', warning: 'Warning', info: 'Note' },
+    noNodesTitle: 'This tenant has no node yet',
+    noNodesNext: 'Create a join token, and run the printed command on a machine:',
+    nodeCommands: ['holdfast node join-token NAME'],
     emptyTitle: 'This tenant has no deployment yet',
     emptyNext: 'Write a manifest, look at its plan, and apply it:',
     firstCommands: [

@@ -6,7 +6,6 @@ import { explainFailure, isNotFound } from '../../api/failure.ts'
 import { useSession } from '../../api/session.tsx'
 import { useRevision, useStatus } from '../../api/use-deployments.ts'
 import { Failed } from '../../parts/failed.tsx'
-import { Loading } from '../../parts/loading.tsx'
 import { Notice } from '../../parts/notice.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { PhaseBadge } from '../../parts/phase-badge.tsx'
@@ -32,7 +31,7 @@ export function DeploymentFrame() {
       {status === undefined ? null : <Message status={status} />}
       {error === null ? null : <Failed {...explainFailure(error)} onRetry={() => void refetch()} />}
       <Tabs name={name} />
-      {status === undefined && error === null ? <Loading lines={6} /> : <Outlet />}
+      <Outlet />
     </div>
   )
 }

@@ -20,8 +20,13 @@ import styles from './why-page.module.css'
 
 const route = getRouteApi('/t/$tenant/deployments/$name/why')
 
+/** Another deployment has another page: nothing of the one before may stay. */
 export function WhyPage() {
   const { name } = route.useParams()
+  return <WhyOf key={name} name={name} />
+}
+
+function WhyOf({ name }: { readonly name: string }) {
   const filter = route.useSearch()
   const navigate = route.useNavigate()
   const { why, error, hasMore, readMore } = useWhy(name, filter)

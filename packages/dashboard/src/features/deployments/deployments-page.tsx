@@ -19,7 +19,7 @@ const route = getRouteApi('/t/$tenant/deployments')
 export function DeploymentsPage() {
   const filter = route.useSearch()
   const navigate = route.useNavigate()
-  const { items, error, hasMore, readMore } = useDeployments(filter)
+  const { items, error, hasMore, isOld, readMore } = useDeployments(filter)
   const change = (next: DeploymentFilter): void =>
     void navigate({ search: withoutEmpty(next), replace: true })
   return (
@@ -37,7 +37,9 @@ export function DeploymentsPage() {
       {items === undefined && error === null ? <Loading lines={8} /> : null}
       {items?.length === 0 ? <None onClear={() => change({})} /> : null}
       {items === undefined || items.length === 0 ? null : (
-        <DeploymentTable items={items} hasMore={hasMore} onEnd={readMore} />
+        <div aria-busy={isOld} {...(isOld ? { 'data-stale': true } : {})}>
+          <DeploymentTable items={items} hasMore={hasMore} onEnd={readMore} />
+        </div>
       )}
       <CliFoot same={equivalents.deployments(filter)} />
     </div>

@@ -48,10 +48,23 @@ function Verdict({ overview: { attention, attentionOmitted } }: { readonly overv
 }
 
 function Content({ overview }: { readonly overview: Overview }) {
-  const { attention, attentionOmitted, deployments } = overview
+  const { attention, attentionOmitted, deployments, nodes } = overview
   return (
     <>
-      {deployments.total === 0 ? <FirstSteps /> : null}
+      {nodes.total === 0 ? (
+        <FirstSteps
+          title={texts.overview.noNodesTitle}
+          next={texts.overview.noNodesNext}
+          commands={texts.overview.nodeCommands}
+        />
+      ) : null}
+      {deployments.total === 0 ? (
+        <FirstSteps
+          title={texts.overview.emptyTitle}
+          next={texts.overview.emptyNext}
+          commands={texts.overview.firstCommands}
+        />
+      ) : null}
       <Panel title={texts.overview.needing}>
         {attention.length === 0 ? <p className={styles.quiet}>{texts.overview.wellNext}</p> : null}
         <AttentionList items={attention} />
@@ -68,12 +81,18 @@ function Content({ overview }: { readonly overview: Overview }) {
   )
 }
 
-/** An empty tenant learns how to begin. */
-function FirstSteps() {
+interface FirstStepsProps {
+  readonly title: string
+  readonly next: string
+  readonly commands: readonly string[]
+}
+
+/** A person who starts with an empty tenant learns how to begin. */
+function FirstSteps({ title, next, commands }: FirstStepsProps) {
   return (
-    <Notice severity="info" title={texts.overview.emptyTitle}>
-      <p>{texts.overview.emptyNext}</p>
-      {texts.overview.firstCommands.map((command) => (
+    <Notice severity="info" title={title}>
+      <p>{next}</p>
+      {commands.map((command) => (
         <code key={command}>{command}</code>
       ))}
     </Notice>
