@@ -16,6 +16,8 @@ const SHOWN: readonly (readonly [string, string])[] = [
   [equivalents.replicas('report').command, 'ps'],
   [equivalents.logs('report', {}).command, 'logs'],
   [equivalents.logs('report', { replica: 2, previous: true }).command, 'logs'],
+  [equivalents.history('report').command, 'rollout history'],
+  [equivalents.rollBack('report', 3).command, 'rollout undo'],
   [equivalents.events('report').command, 'events'],
   [equivalents.uncordon('acme-1').command, 'node uncordon'],
   [texts.signIn.helpCommand, 'token create'],
@@ -47,6 +49,8 @@ test('every kind of shown command is tried above', () => {
     equivalents.why('x'),
     equivalents.replicas('x'),
     equivalents.logs('x', {}),
+    equivalents.history('x'),
+    equivalents.rollBack('x', 1),
     equivalents.events('x'),
     equivalents.uncordon('x'),
   ]

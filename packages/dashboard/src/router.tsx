@@ -96,6 +96,12 @@ const logs = createRoute({
   component: lazyRouteComponent(() => import('./features/logs/logs-page.tsx'), 'LogsPage'),
 })
 
+const history = createRoute({
+  getParentRoute: () => deployment,
+  path: 'history',
+  component: lazyRouteComponent(() => import('./features/history/history-page.tsx'), 'HistoryPage'),
+})
+
 const events = createRoute({
   getParentRoute: () => deployment,
   path: 'events',
@@ -109,7 +115,7 @@ export const router = createRouter({
     tenant.addChildren([
       overview,
       deployments,
-      deployment.addChildren([deploymentHome, why, replicas, logs, events]),
+      deployment.addChildren([deploymentHome, why, replicas, logs, history, events]),
     ]),
   ]),
   basepath: '/ui',

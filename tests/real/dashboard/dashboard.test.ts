@@ -150,12 +150,13 @@ test.each([
   const page = await signIn()
   await page.emulateMedia({ colorScheme: look.colorScheme })
   await page.setViewportSize({ width: look.width, height: 800 })
-  for (const tab of ['why', 'replicas', 'logs', 'events', 'nothing']) {
-    await page.goto(whyPage().replace(/why$/, tab))
+  const tabs = ['why', 'replicas', 'logs', 'history', 'events', 'nothing'].map((tab) => `report/${tab}`)
+  for (const path of ['', '/deployments', ...tabs.map((tab) => `/deployments/${tab}`)]) {
+    await page.goto(`/ui/t/${platform.acme.id}${path}`)
     await page.getByRole('heading', { level: 1 }).waitFor()
     await isLive(page)
-    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), tab).toBe(0)
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), path).toBe(0)
     const { violations } = await new AxeBuilder({ page }).analyze()
-    expect(violations.map(({ id, nodes }) => `${tab} ${id} ${nodes[0]?.html}`)).toEqual([])
+    expect(violations.map(({ id, nodes }) => `${path} ${id} ${nodes[0]?.html}`)).toEqual([])
   }
 })

@@ -1,6 +1,7 @@
 // Deployments: the list, which the server filters, and the parts of one deployment.
 
-import type { DeploymentSummary, PlacementEntry, StatusWithTimeline } from '@holdfast/contract'
+import { type PageQuery, readAll } from '@holdfast/client'
+import type { ArchiveEntry, DeploymentSummary, PlacementEntry, StatusWithTimeline } from '@holdfast/contract'
 import { keepPreviousData, type UseQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { requireValue } from './failure.ts'
 import { keys } from './keys.ts'
@@ -62,6 +63,18 @@ export function useStatus(name: string): UseQueryResult<StatusWithTimeline> {
   return useQuery({
     queryKey: keys.deployment(tenant, name, 'status'),
     queryFn: async ({ signal }) => requireValue(await client.deployments.status(name, { signal })),
+  })
+}
+
+/** The kept revisions, newest first. The server keeps a bounded number of them. */
+export function useRevisions(name: string): UseQueryResult<readonly ArchiveEntry[]> {
+  const { client, tenant } = useSession()
+  return useQuery({
+    queryKey: keys.deployment(tenant, name, 'revisions'),
+    queryFn: async ({ signal }) => {
+      const read = (page: PageQuery) => client.deployments.archived(name, page, { signal })
+      return requireValue(await readAll(read)).toReversed()
+    },
   })
 }
 

@@ -48,6 +48,14 @@ export const equivalents = {
       })}`,
     }
   },
+  history: (name: string): Equivalent => ({
+    command: `holdfast rollout history ${word(name)}`,
+    call: `GET ${API}/archives/deployments/${encodeURIComponent(name)}`,
+  }),
+  rollBack: (name: string, revision: number): Equivalent => ({
+    command: `holdfast rollout undo ${word(name)} --to-revision ${revision} --dry-run`,
+    call: `POST ${API}/deployments/${encodeURIComponent(name)}/rollback?dryRun=true`,
+  }),
   events: (name: string): Equivalent => ({
     command: `holdfast events --subject ${word(name)}`,
     call: `GET ${API}/events${queryOf({ subject: name })}`,

@@ -29,6 +29,7 @@ export const texts = {
     why: 'Why',
     replicas: 'Replicas',
     logs: 'Logs',
+    history: 'History',
     notFound: 'No page at this address',
     notFoundNext: 'The link may be old, or the name may be misspelled.',
     toOverview: 'Open the overview',
@@ -264,6 +265,17 @@ export const texts = {
       `${formatCount(lines, 'line')} of replica ${replica} skipped: this page read too slowly`,
     unavailable: (replica: number, node: string, reason: string) =>
       `The log of replica ${replica} on ${node} cannot be read: ${reason}`,
+  },
+
+  history: {
+    title: 'Revisions',
+    note: 'the newest first, each compared with the one before',
+    latest: 'latest',
+    running: 'runs',
+    oldest: 'The oldest revision that is kept.',
+    unchanged: 'No field changed: it was stored again, for example by a restart.',
+    absent: 'absent',
+    change: (from: string, to: string) => `${from} → ${to}`,
   },
 
   events: {
