@@ -19,7 +19,9 @@ const SHOWN: readonly (readonly [string, string])[] = [
   [equivalents.history('report').command, 'rollout history'],
   [equivalents.rollBack('report', 3).command, 'rollout undo'],
   [equivalents.events('report').command, 'events'],
-  [equivalents.uncordon('acme-1').command, 'node uncordon'],
+  [equivalents.nodes().command, 'get'],
+  [equivalents.node('acme-1', 'node_1').command, 'describe'],
+  [equivalents.drain('acme-1', 'node_1').command, 'node drain'],
   [texts.signIn.helpCommand, 'token create'],
   ...texts.overview.nodeCommands.map((command) => [command, 'node join-token'] as const),
   ...texts.overview.firstCommands.map((command) => [command, command.split(' ')[1] ?? ''] as const),
@@ -52,7 +54,9 @@ test('every kind of shown command is tried above', () => {
     equivalents.history('x'),
     equivalents.rollBack('x', 1),
     equivalents.events('x'),
-    equivalents.uncordon('x'),
+    equivalents.nodes(),
+    equivalents.node('x', 'node_1'),
+    equivalents.drain('x', 'node_1'),
   ]
   expect(shown).toHaveLength(Object.keys(equivalents).length)
   for (const { command } of shown) expect(tried).toContain(command.split(' ').slice(0, 2).join(' '))

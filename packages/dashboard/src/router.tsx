@@ -57,6 +57,18 @@ const deployments = createRoute({
   ),
 })
 
+const nodes = createRoute({
+  getParentRoute: () => tenant,
+  path: 'nodes',
+  component: lazyRouteComponent(() => import('./features/nodes/nodes-page.tsx'), 'NodesPage'),
+})
+
+const node = createRoute({
+  getParentRoute: () => tenant,
+  path: 'nodes/$node',
+  component: lazyRouteComponent(() => import('./features/node/node-page.tsx'), 'NodePage'),
+})
+
 const deployment = createRoute({
   getParentRoute: () => tenant,
   path: 'deployments/$name',
@@ -115,6 +127,8 @@ export const router = createRouter({
     tenant.addChildren([
       overview,
       deployments,
+      nodes,
+      node,
       deployment.addChildren([deploymentHome, why, replicas, logs, history, events]),
     ]),
   ]),

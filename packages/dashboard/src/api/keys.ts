@@ -15,6 +15,8 @@ export const keys = {
     [tenant, 'deployments', 'one', name, part] as const,
   why: (tenant: string, name: string, query: object) => [tenant, 'why', name, query] as const,
   nodes: (tenant: string, part: string) => [tenant, 'nodes', part] as const,
+  nodeReplicas: (tenant: string, id: string) => [tenant, 'replicas', id] as const,
+  drain: (tenant: string, id: string) => [tenant, 'drain', id] as const,
 }
 
 /** The beginnings of the keys whose data may be old after changes of these records, each once. */
@@ -32,6 +34,8 @@ function keysOf(tenant: string, { resource, name }: ChangedRecord): Key[] {
         [tenant, 'deployments', 'list'],
         name === '' ? [tenant, 'deployments', 'one'] : [tenant, 'deployments', 'one', name],
         name === '' ? [tenant, 'why'] : [tenant, 'why', name],
+        [tenant, 'replicas'],
+        [tenant, 'drain'],
       ]
     case 'nodes':
       // Why a deployment has no node depends on every node.
@@ -39,6 +43,7 @@ function keysOf(tenant: string, { resource, name }: ChangedRecord): Key[] {
         [tenant, 'overview'],
         [tenant, 'nodes'],
         [tenant, 'why'],
+        [tenant, 'drain'],
       ]
     case 'tokens':
       return [

@@ -5,4 +5,5 @@ import { texts } from '../texts/en.ts'
 export const PAGES = [
   { to: '/t/$tenant', label: texts.pages.overview, exact: true },
   { to: '/t/$tenant/deployments', label: texts.pages.deployments, exact: false },
+  { to: '/t/$tenant/nodes', label: texts.pages.nodes, exact: false },
 ] as const

@@ -60,8 +60,16 @@ export const equivalents = {
     command: `holdfast events --subject ${word(name)}`,
     call: `GET ${API}/events${queryOf({ subject: name })}`,
   }),
-  uncordon: (node: string): Equivalent => ({
-    command: `holdfast node uncordon ${word(node)}`,
-    call: `POST ${API}/nodes/${encodeURIComponent(node)}/uncordon`,
+  nodes: (): Equivalent => ({
+    command: 'holdfast get nodes',
+    call: `GET ${API}/nodes?view=summary&sort=worst`,
+  }),
+  node: (name: string, id: string): Equivalent => ({
+    command: `holdfast describe node ${word(name)}`,
+    call: `GET ${API}/nodes/${encodeURIComponent(id)}`,
+  }),
+  drain: (name: string, id: string): Equivalent => ({
+    command: `holdfast node drain ${word(name)}`,
+    call: `POST ${API}/nodes/${encodeURIComponent(id)}/drain`,
   }),
 }

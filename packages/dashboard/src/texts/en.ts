@@ -103,6 +103,15 @@ export const texts = {
     failed: 'Not done.',
   },
 
+  cordon: {
+    cordon: (node: string) => `Cordon ${node}`,
+    uncordon: (node: string) => `Uncordon ${node}`,
+    done: {
+      cordon: (node: string) => `${node} accepts no new replicas. Those on it keep running.`,
+      uncordon: (node: string) => `${node} accepts new replicas.`,
+    },
+  },
+
   foot: {
     title: 'The same without the dashboard',
     command: 'Command',
@@ -231,11 +240,53 @@ export const texts = {
     past: (time: string) => `As it was ${time}. Nothing can be changed here.`,
     how: 'How',
     hideHow: 'Hide',
-    do: (what: string) => what,
-    uncordon: (node: string) => `Uncordon ${node}`,
-    uncordoned: (node: string) => `${node} accepts new replicas.`,
-    cordoned: (node: string) => `${node} is cordoned again.`,
     decisions: 'Decisions, the latest first',
+  },
+
+  nodes: {
+    name: 'Name',
+    status: 'Status',
+    replicas: 'Replicas',
+    cpu: 'CPU',
+    memory: 'Memory',
+    country: 'Country',
+    since: 'Since',
+    count: (count: number, more: boolean) => `${formatCount(count, 'node')}${more ? ' and more' : ''}`,
+    cordoned: 'cordoned',
+    draining: 'draining',
+    unknown: 'This node',
+    all: 'All nodes',
+    facts: 'Facts',
+    requested: (used: string, capacity: string) => `${used} requested of ${capacity}`,
+    storage: 'Storage pool',
+    engine: 'Docker Engine',
+    agent: 'Agent',
+    never: 'not connected yet',
+    heard: 'Last heartbeat',
+    role: 'Role',
+    controlPlane: 'control-plane node',
+    labels: 'Labels',
+    noLabels: 'none',
+    onIt: 'Replicas on this node',
+    nothingOnIt: 'No replica is on this node.',
+    replica: (name: string, replica: number) => `${name}/${replica}`,
+    leaving: 'leaving',
+    drain: 'Drain',
+    drainNote: 'moves all replicas to other nodes; nothing is changed here',
+    showDrain: 'Show the effects of a drain',
+    drainNothing: 'A drain would move nothing and stop nothing.',
+  },
+
+  effects: {
+    lost: (volume: string, reason: string) => `The data of ${volume} is lost: ${reason}`,
+    unrouted: (route: string, reason: string) => `${route} is not served: ${reason}`,
+    unplaced: (replicas: number, reason: string) =>
+      `${formatCount(replicas, 'replica')} ${replicas === 1 ? 'stays' : 'stay'} without a node: ${reason}`,
+    stops: (replica: number, node: string) => `Replica ${replica} on ${node} stops`,
+    moves: (replica: number, from: string, to: string) => `Replica ${replica} moves from ${from} to ${to}`,
+    restarts: (replica: number, node: string) => `Replica ${replica} is recreated on ${node}`,
+    lowest: (ready: number, desired: number) => `Never fewer than ${ready} of ${desired} ready`,
+    omitted: (reason: string) => `Further effects are not listed: ${reason}`,
   },
 
   replicas: {

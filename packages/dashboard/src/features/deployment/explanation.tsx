@@ -1,6 +1,7 @@
 // One explanation of the server: its summary, failing containers, remedies, and the matrix of nodes and filters.
 
 import type { Why } from '@holdfast/contract'
+import type { Cordon } from '../../api/use-cordon.ts'
 import { ActButton } from '../../parts/act-button.tsx'
 import { ActOutcome } from '../../parts/act-outcome.tsx'
 import { CureList, type Remedy } from '../../parts/cure-list.tsx'
@@ -10,7 +11,6 @@ import { Moment } from '../../parts/moment.tsx'
 import { texts } from '../../texts/en.ts'
 import { FailingContainers } from './failing-containers.tsx'
 import { type KnownRemedy, remediesOf } from './remedies-of.ts'
-import type { Uncordon } from './use-uncordon.ts'
 import styles from './why-page.module.css'
 
 interface Props {
@@ -19,12 +19,12 @@ interface Props {
   readonly past: boolean
   /** The sentence above the tabs, which is not repeated. */
   readonly shown: string | undefined
-  readonly uncordon: Uncordon
+  readonly cordon: Cordon
 }
 
-export function Explanation({ why, past, shown, uncordon }: Props) {
+export function Explanation({ why, past, shown, cordon }: Props) {
   const rows = rowsOf(why)
-  const remedies = remediesOf(why).map((known) => withButton(known, past ? undefined : uncordon))
+  const remedies = remediesOf(why).map((known) => withButton(known, past ? undefined : cordon))
   return (
     <>
       <p className={styles.summary}>
@@ -35,7 +35,8 @@ export function Explanation({ why, past, shown, uncordon }: Props) {
           </span>
         )}
       </p>
-      <ActOutcome outcome={uncordon.outcome} />
+      {why.canary === undefined ? null : <p>{why.canary}</p>}
+      <ActOutcome outcome={cordon.outcome} />
       {why.containers === undefined ? null : <FailingContainers containers={why.containers} />}
       {rows.length === 0 && remedies.length === 0 ? null : <CureList remedies={remedies} />}
       {rows.length === 0 ? null : <Matrix rows={rows} />}
@@ -50,14 +51,14 @@ function rowsOf({ candidates, groups }: Why): MatrixRow[] {
 }
 
 /** Adds the button to a remedy that one request carries out. */
-function withButton({ uncordon: node, ...remedy }: KnownRemedy, uncordon: Uncordon | undefined): Remedy {
-  if (node === undefined || uncordon === undefined) return remedy
+function withButton({ uncordon: node, ...remedy }: KnownRemedy, cordon: Cordon | undefined): Remedy {
+  if (node === undefined || cordon === undefined) return remedy
   const act = (
     <ActButton
-      label={texts.why.uncordon(node.name)}
-      closed={uncordon.closed}
-      running={uncordon.outcome.kind === 'running'}
-      onAct={() => uncordon.run(node)}
+      label={texts.cordon.uncordon(node.name)}
+      closed={cordon.closed}
+      running={cordon.outcome.kind === 'running'}
+      onAct={() => cordon.run('uncordon', node)}
     />
   )
   return { ...remedy, act }

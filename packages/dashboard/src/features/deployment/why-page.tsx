@@ -3,8 +3,10 @@
 import { Button } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import { explainFailure } from '../../api/failure.ts'
+import { useCordon } from '../../api/use-cordon.ts'
 import { useStatus } from '../../api/use-deployments.ts'
 import { useDecisions, useWhy, type WhyFilter } from '../../api/use-why.ts'
+import { useStale } from '../../live/live-provider.tsx'
 import { CliFoot } from '../../parts/cli-foot.tsx'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
@@ -15,7 +17,6 @@ import { equivalents } from '../../texts/commands.ts'
 import { texts } from '../../texts/en.ts'
 import { formatTime } from '../../texts/format.ts'
 import { Explanation } from './explanation.tsx'
-import { useUncordon } from './use-uncordon.ts'
 import styles from './why-page.module.css'
 
 const route = getRouteApi('/t/$tenant/deployments/$name/why')
@@ -32,7 +33,7 @@ function WhyOf({ name }: { readonly name: string }) {
   const { why, error, hasMore, readMore } = useWhy(name, filter)
   const { data: decisions = [] } = useDecisions(name)
   const { data: status } = useStatus(name)
-  const uncordon = useUncordon()
+  const cordon = useCordon(useStale())
   const choose = (next: WhyFilter): void => void navigate({ search: { ...filter, ...next } })
   return (
     <div className={styles.page} {...(filter.at === undefined ? {} : { 'data-past': true })}>
@@ -40,7 +41,7 @@ function WhyOf({ name }: { readonly name: string }) {
       {error === null ? null : <Failed {...explainFailure(error)} />}
       {why === undefined && error === null ? <Loading lines={6} /> : null}
       {why === undefined ? null : (
-        <Explanation why={why} past={filter.at !== undefined} shown={status?.message} uncordon={uncordon} />
+        <Explanation why={why} past={filter.at !== undefined} shown={status?.message} cordon={cordon} />
       )}
       {why === undefined || !(hasMore || filter.view === 'groups') ? null : (
         <More groups={filter.view === 'groups'} onMore={readMore} onView={(view) => choose({ view })} />

@@ -41,24 +41,25 @@ function Row({ item: { severity, subject, code, text, cure, since } }: { readonl
       </div>
       <span className={styles.since}>{since === null ? null : <Moment iso={since} age />}</span>
       <span className={styles.next}>
-        {subject.kind === 'Deployment' ? <Review name={subject.name} /> : null}
+        <Review subject={subject} />
       </span>
     </li>
   )
 }
 
-/** Leads to the page that explains the deployment and offers the remedies. */
-function Review({ name }: { readonly name: string }) {
+/** Leads to the page that explains the subject and offers the remedies, if there is one. */
+function Review({ subject: { kind, name, uid } }: { readonly subject: Attention['subject'] }) {
   const { tenant } = useSession()
+  const shown = { className: styles.link, 'aria-label': texts.overview.reviewOf(name), 'data-row': true }
+  if (kind === 'Deployment')
+    return (
+      <Link to="/t/$tenant/deployments/$name/why" params={{ tenant, name }} search={{}} {...shown}>
+        {texts.overview.review}
+      </Link>
+    )
+  if (kind !== 'Node') return null
   return (
-    <Link
-      to="/t/$tenant/deployments/$name/why"
-      params={{ tenant, name }}
-      search={{}}
-      className={styles.link}
-      aria-label={texts.overview.reviewOf(name)}
-      data-row
-    >
+    <Link to="/t/$tenant/nodes/$node" params={{ tenant, node: uid }} {...shown}>
       {texts.overview.review}
     </Link>
   )

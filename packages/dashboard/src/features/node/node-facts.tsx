@@ -1,0 +1,60 @@
+// The facts of a node: resources, labels, engine, agent, storage.
+
+import type { Node } from '@holdfast/contract'
+import type { ReactNode } from 'react'
+import { Moment } from '../../parts/moment.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { texts } from '../../texts/en.ts'
+import { formatBytes, formatCpu } from '../../texts/format.ts'
+import styles from './node-page.module.css'
+
+export function NodeFacts({ node }: { readonly node: Node }) {
+  const { capacity, requested, labels, engine, agentVersion, storage, lastHeardAt, controlPlane } = node
+  const [cpu, memory] = [formatCpu(capacity.cpuMillis), formatBytes(capacity.memoryBytes)]
+  return (
+    <Panel title={texts.nodes.facts}>
+      <dl className={styles.facts}>
+        <Fact name={texts.nodes.cpu}>
+          {requested === undefined ? cpu : texts.nodes.requested(formatCpu(requested.cpuMillis), cpu)}
+        </Fact>
+        <Fact name={texts.nodes.memory}>
+          {requested === undefined
+            ? memory
+            : texts.nodes.requested(formatBytes(requested.memoryBytes), memory)}
+        </Fact>
+        {storage === undefined ? null : (
+          <Fact name={texts.nodes.storage}>
+            {storage.fault ??
+              texts.overview.used(formatBytes(storage.usedBytes), formatBytes(storage.poolBytes))}
+          </Fact>
+        )}
+        <Fact name={texts.nodes.engine}>{engine.version}</Fact>
+        <Fact name={texts.nodes.agent}>{agentVersion ?? texts.nodes.never}</Fact>
+        {lastHeardAt === undefined || lastHeardAt === null ? null : (
+          <Fact name={texts.nodes.heard}>
+            <Moment iso={lastHeardAt} />
+          </Fact>
+        )}
+        {controlPlane ? <Fact name={texts.nodes.role}>{texts.nodes.controlPlane}</Fact> : null}
+        <Fact name={texts.nodes.labels}>
+          {Object.keys(labels).length === 0
+            ? texts.nodes.noLabels
+            : Object.entries(labels).map(([name, value]) => (
+                <code key={name} className={styles.label}>
+                  {name}={value}
+                </code>
+              ))}
+        </Fact>
+      </dl>
+    </Panel>
+  )
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div className={styles.fact}>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}

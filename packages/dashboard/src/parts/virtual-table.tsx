@@ -1,0 +1,90 @@
+// A table of which only the rows near the view are in the document; the whole page scrolls. Two empty rows take the place of
+// those above and below. On a phone each row becomes a card of two lines.
+
+import { useWindowVirtualizer } from '@tanstack/react-virtual'
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { useNarrow } from './use-narrow.ts'
+import styles from './virtual-table.module.css'
+
+export interface Column<T> {
+  readonly title: string
+  /** Width as in CSS; absent: an equal share of the rest. */
+  readonly width?: string
+  /** The place of the cell in the card of a phone. */
+  readonly narrow: 'start' | 'end' | 'below' | 'below-end' | 'hidden'
+  cell(item: T): ReactNode
+  /** The whole text of a cell that may be cut off. */
+  hint?(item: T): string
+}
+
+interface Props<T> {
+  readonly columns: readonly Column<T>[]
+  readonly items: readonly T[]
+  keyOf(item: T): string
+  readonly hasMore: boolean
+  /** The last row is near. */
+  onEnd(): void
+}
+
+const ROW_PX = 38
+const NARROW_ROW_PX = 62
+/** More rows are read when the last one is this near. */
+const NEAR_ROWS = 20
+
+export function VirtualTable<T>({ columns, items, keyOf, hasMore, onEnd }: Props<T>) {
+  const table = useRef<HTMLTableElement>(null)
+  const height = useNarrow() ? NARROW_ROW_PX : ROW_PX
+  const [top, setTop] = useState(0)
+  useLayoutEffect(() => setTop(table.current?.offsetTop ?? 0), [])
+  const rows = useWindowVirtualizer({
+    count: items.length,
+    estimateSize: () => height,
+    overscan: 12,
+    scrollMargin: top,
+  })
+  const shown = rows.getVirtualItems()
+  const [first, last] = [shown[0]?.index ?? 0, shown.at(-1)?.index ?? 0]
+  useEffect(() => {
+    if (hasMore && last >= items.length - NEAR_ROWS) onEnd()
+  }, [hasMore, last, items.length, onEnd])
+  return (
+    <table ref={table} className={styles.table} aria-rowcount={hasMore ? -1 : items.length + 1}>
+      <colgroup>
+        {columns.map(({ title, width }) => (
+          <col key={title} {...(width === undefined ? {} : { style: { width } })} />
+        ))}
+      </colgroup>
+      <thead>
+        <tr>
+          {columns.map(({ title }) => (
+            <th key={title} scope="col">
+              {title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        <Gap columns={columns.length} height={first * height} />
+        {items.slice(first, last + 1).map((item, at) => (
+          <tr key={keyOf(item)} className={styles.row} aria-rowindex={first + at + 2} style={{ height }}>
+            {columns.map((column) => (
+              <td key={column.title} data-narrow={column.narrow} title={column.hint?.(item)}>
+                {column.cell(item)}
+              </td>
+            ))}
+          </tr>
+        ))}
+        <Gap columns={columns.length} height={(items.length - last - 1) * height} />
+      </tbody>
+    </table>
+  )
+}
+
+/** The place of rows that are not in the document. */
+function Gap({ columns, height }: { readonly columns: number; readonly height: number }) {
+  return height <= 0 ? null : (
+    <tr className={styles.gap}>
+      <td colSpan={columns} style={{ height }} />
+    </tr>
+  )
+}
