@@ -19,6 +19,7 @@ const SHOWN: readonly (readonly [string, string])[] = [
   [equivalents.history('report').command, 'rollout history'],
   [equivalents.rollBack('report', 3).command, 'rollout undo'],
   [equivalents.events('report').command, 'events'],
+  [equivalents.events().command, 'events'],
   [equivalents.nodes().command, 'get'],
   [equivalents.node('acme-1', 'node_1').command, 'describe'],
   [equivalents.drain('acme-1', 'node_1').command, 'node drain'],

@@ -57,6 +57,14 @@ const deployments = createRoute({
   ),
 })
 
+const timeline = createRoute({
+  getParentRoute: () => tenant,
+  path: 'events',
+  validateSearch: ({ subject, until }: { subject?: unknown; until?: unknown }) =>
+    given({ subject: text(subject), until: text(until) }),
+  component: lazyRouteComponent(() => import('./features/timeline/timeline-page.tsx'), 'TimelinePage'),
+})
+
 const nodes = createRoute({
   getParentRoute: () => tenant,
   path: 'nodes',
@@ -129,6 +137,7 @@ export const router = createRouter({
       deployments,
       nodes,
       node,
+      timeline,
       deployment.addChildren([deploymentHome, why, replicas, logs, history, events]),
     ]),
   ]),

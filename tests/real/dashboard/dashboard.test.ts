@@ -151,7 +151,7 @@ test.each([
   await page.emulateMedia({ colorScheme: look.colorScheme })
   await page.setViewportSize({ width: look.width, height: 800 })
   const tabs = ['why', 'replicas', 'logs', 'history', 'events', 'nothing'].map((tab) => `report/${tab}`)
-  for (const path of ['', '/deployments', '/nodes', ...tabs.map((tab) => `/deployments/${tab}`)]) {
+  for (const path of ['', '/deployments', '/nodes', '/events', ...tabs.map((tab) => `/deployments/${tab}`)]) {
     await page.goto(`/ui/t/${platform.acme.id}${path}`)
     await page.getByRole('heading', { level: 1 }).waitFor()
     await isLive(page)

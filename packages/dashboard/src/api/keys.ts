@@ -9,6 +9,7 @@ export const keys = {
   me: (tenant: string) => [tenant, 'me'] as const,
   tenants: (q: string) => ['', 'tenants', q] as const,
   overview: (tenant: string) => [tenant, 'overview'] as const,
+  audit: (tenant: string, filter: object) => [tenant, 'audit', filter] as const,
   events: (tenant: string, filter: object) => [tenant, 'events', filter] as const,
   deploymentList: (tenant: string, filter: object) => [tenant, 'deployments', 'list', filter] as const,
   deployment: (tenant: string, name: string, part: string) =>

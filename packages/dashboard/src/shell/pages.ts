@@ -6,4 +6,5 @@ export const PAGES = [
   { to: '/t/$tenant', label: texts.pages.overview, exact: true },
   { to: '/t/$tenant/deployments', label: texts.pages.deployments, exact: false },
   { to: '/t/$tenant/nodes', label: texts.pages.nodes, exact: false },
+  { to: '/t/$tenant/events', label: texts.pages.events, exact: false },
 ] as const

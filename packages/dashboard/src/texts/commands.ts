@@ -56,8 +56,8 @@ export const equivalents = {
     command: `holdfast rollout undo ${word(name)} --to-revision ${revision} --dry-run`,
     call: `POST ${API}/deployments/${encodeURIComponent(name)}/rollback?dryRun=true`,
   }),
-  events: (name: string): Equivalent => ({
-    command: `holdfast events --subject ${word(name)}`,
+  events: (name?: string): Equivalent => ({
+    command: `holdfast events${name === undefined ? '' : ` --subject ${word(name)}`}`,
     call: `GET ${API}/events${queryOf({ subject: name })}`,
   }),
   nodes: (): Equivalent => ({

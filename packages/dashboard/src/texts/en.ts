@@ -277,6 +277,16 @@ export const texts = {
     drainNothing: 'A drain would move nothing and stop nothing.',
   },
 
+  timeline: {
+    subject: 'Name of a deployment, node, …',
+    at: 'Until a time: 14:05, or 2h',
+    now: 'up to now, the newest first',
+    until: (time: string) => `until ${time}, the newest first`,
+    older: 'Show older entries',
+    none: 'Nothing happened in this time.',
+    onBehalf: 'acting in this tenant',
+  },
+
   effects: {
     lost: (volume: string, reason: string) => `The data of ${volume} is lost: ${reason}`,
     unrouted: (route: string, reason: string) => `${route} is not served: ${reason}`,

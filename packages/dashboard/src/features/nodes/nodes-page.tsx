@@ -61,15 +61,11 @@ function NoNodes() {
   )
 }
 
-/** The status, and whether the node is closed for new work. */
-const stateOf = ({ status, schedulable, draining, reason }: NodeSummary): string | undefined => {
-  if (draining === true) return texts.nodes.draining
-  return schedulable ? reason : [status === 'ready' ? undefined : reason, texts.nodes.cordoned].find(Boolean)
-}
-
-function State({ node }: { readonly node: NodeSummary }) {
-  const reason = stateOf(node)
-  return <PhaseBadge word={node.status} {...(reason === undefined ? {} : { reason })} />
+/** The status, with its reason and whether the node is closed for new work. */
+function State({ node: { status, reason, schedulable, draining } }: { readonly node: NodeSummary }) {
+  const closed = draining === true ? texts.nodes.draining : schedulable ? undefined : texts.nodes.cordoned
+  const reasons = [reason, closed].filter((each) => each !== undefined)
+  return <PhaseBadge word={status} reason={reasons.join(', ')} />
 }
 
 const columnsOf = (tenant: string): readonly Column<NodeSummary>[] => [
