@@ -75,6 +75,7 @@ test('dev:up starts a usable platform, and dev:down removes it', { timeout: 180_
   const platform = JSON.parse(read('env.json'))
   expect(platform).toEqual({
     baseUrl: expect.stringMatching(/^http:\/\/10\.99\.\d+\.1:\d+$/),
+    dashboard: expect.stringMatching(/^http:\/\/localhost:\d+\/ui\/$/),
     platformToken: expect.stringMatching(/^hf_/),
     registry: expect.stringMatching(/^10\.99\.\d+\.1:\d+$/),
     sampleImage: `${platform.registry}/samples/hello:1.0`,

@@ -147,6 +147,9 @@ describe('an enrollment', () => {
       capacity: sent['capacity'],
       engine: sent['engine'],
       claims: [{ own: true, state: 'active' }],
+      requested: { cpuMillis: 0, memoryBytes: 0 },
+      since: expect.any(String),
+      lastHeardAt: null,
     })
     expect(read.headers.get('etag')).toMatch(/^"\d+"$/)
     expect(await typesOf(acme, 'first')).toEqual(['node.enrolled enrolled'])

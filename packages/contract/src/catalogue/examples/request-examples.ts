@@ -67,7 +67,7 @@ const requests = {
     field: 'page',
     fails: read(`${DEPLOYMENTS}?page=2`),
     passes: read(`${DEPLOYMENTS}?limit=50`),
-    params: { accepted: 'one of limit, cursor' },
+    params: { accepted: 'one of limit, cursor, view, q, phase, sort' },
   },
   query_parameter_invalid: {
     field: 'limit',

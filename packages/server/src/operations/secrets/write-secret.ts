@@ -146,8 +146,7 @@ function decideWrite(
   const exact = { ...write, sent: { keys: sentKeys, bytes: sentBytes } }
   const { faults, document } = judgeSecretWrite(deps, exact, stored, slots, version - 1)
   if (faults.length > 0 || choice.kind === 'full') return { kind: 'abort', result: refused(...faults) }
-  if (!consumeIntent(transaction, staged.stagedVersion))
-    return { kind: 'abort', result: refused(reject('store_unavailable', 'store', undefined)) }
+  if (!consumeIntent(transaction, staged.stagedVersion)) return { kind: 'abort', result: refused(abandoned()) }
   const [slot] = choice.slots
   const keys = [...document.keys]
   const listed = { label, version, keys, bytes: document.bytes, createdAt: timestamp(deps.clock), slot }
@@ -161,6 +160,11 @@ function decideWrite(
     result: done({ path: pathOf(write), namespace, resource: label, version, keys, warnings }),
   }
 }
+
+const abandoned = (): Rejection =>
+  reject('store_unavailable', 'store', undefined, {
+    cause: 'the write took too long, and another writer was given its version number',
+  })
 
 /** Records the event and audit entry of a new version. Neither contains key names, which not every reader may see. */
 function recordWritten(
