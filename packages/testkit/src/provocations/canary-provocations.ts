@@ -34,6 +34,8 @@ export const CANARY_PROVOCATIONS: readonly Provocation[] = [
   wrong('observe', { observe: 600 }),
   wrong('change', { change: undefined }),
   wrong('change.image', { change: { image: 7 } }),
+  // Too large for a double: the body is read with exact whole numbers.
+  wrong('change.image', { change: { image: 2 ** 60 } }),
   {
     code: 'field_unknown',
     field: 'change.imagee',

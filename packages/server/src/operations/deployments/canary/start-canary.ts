@@ -1,7 +1,7 @@
 // POST /api/v1/deployments/{name}/canary: admits a change as an update would be, and stores it beside the spec instead of
 // as a revision. The controller then runs it in its own replicas. See docs/design/canaries.md#start
 
-import { decode, durationMs, type Json, newCanaryShape, type Rejection } from '@holdfast/contract'
+import { decode, durationMs, type Json, jsonText, newCanaryShape, type Rejection } from '@holdfast/contract'
 import { CANARY_DEFAULTS, checkCanaryReplicas, checkCanaryWeight, reject } from '@holdfast/core'
 import { type Caller, type Outcome, refused } from '../../caller.ts'
 import { checkShape } from '../../check-shape.ts'
@@ -32,7 +32,7 @@ const MAX_CHANGE_BYTES = 64 * 1024
 
 const CHECKS = {
   change: (value: Json): Rejection | undefined =>
-    Buffer.byteLength(JSON.stringify(value)) > MAX_CHANGE_BYTES
+    Buffer.byteLength(jsonText(value)) > MAX_CHANGE_BYTES
       ? reject('body_too_large', 'change', undefined, { max: MAX_CHANGE_BYTES })
       : undefined,
   replicas: checkCanaryReplicas,
