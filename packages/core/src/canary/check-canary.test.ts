@@ -59,6 +59,7 @@ describe('starting a canary', () => {
     ['waits for one that is observed', { running: canary('observing') }, 'canary_state_invalid at canary'],
     ['waits for one that is ready', { running: canary('ready') }, 'canary_state_invalid at canary'],
     ['waits for a rollout', { rollout: 'under_way' }, 'canary_state_invalid at canary'],
+    ['waits for the end of a watch window', { rollout: 'watched' }, 'canary_state_invalid at canary'],
     ['waits for a revision that runs', { rollout: 'failed' }, 'canary_state_invalid at canary'],
     ['needs a deployment that runs', { own: 0 }, 'canary_state_invalid at canary'],
     ['needs a change', { isUnchanged: true }, 'canary_state_invalid at canary'],

@@ -39,8 +39,8 @@ export interface CanaryStart {
   readonly own: number
   /** The canary in the record of the deployment. */
   readonly running: CanaryProgress | undefined
-  /** The last rollout of the deployment: one that has not ended, its watch window included, or that failed. */
-  readonly rollout: 'none' | 'under_way' | 'failed'
+  /** The last rollout of the deployment: one that has not ended, that is ready but still watched, or that failed. */
+  readonly rollout: 'none' | 'under_way' | 'watched' | 'failed'
   /** Whether the change leaves the deployment as it is. */
   readonly isUnchanged: boolean
   /** The spec of the deployment, and the same with the change. */
@@ -49,6 +49,10 @@ export interface CanaryStart {
 
 const WAITS = {
   under_way: { accepted: 'start, after the rollout', reason: 'the deployment is being rolled out' },
+  watched: {
+    accepted: 'start, after the watch window',
+    reason: 'the last update is ready, but its watch window, in which a failure would still end it, is not over',
+  },
   failed: { accepted: 'start, after a revision that runs', reason: 'its last update failed' },
 }
 

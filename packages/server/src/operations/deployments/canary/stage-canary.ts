@@ -74,7 +74,8 @@ function rolloutOf(
   placement: StoredPlacement | undefined,
 ): CanaryStart['rollout'] {
   const { rollout } = placement ?? {}
-  if (placement?.revision !== revision || rollout?.state === 'progressing') return 'under_way'
+  if (placement?.revision !== revision) return 'under_way'
+  if (rollout?.state === 'progressing') return rollout.watchedSince === undefined ? 'under_way' : 'watched'
   return rollout === undefined ? 'none' : 'failed'
 }
 
