@@ -20,6 +20,7 @@ const GUIDES = [
   'private-networks',
   'back-up-and-restore-a-deployment',
   'scale-and-release-carefully',
+  'try-a-change-in-a-canary',
 ]
 /** The guides write `holdfast` for `npx holdfast`. */
 const SHORT_NAME = 'holdfast() { npx holdfast "$@"; }\n'
@@ -29,7 +30,7 @@ const MOST_SECONDS = 300
 const RETRY_MS = 90_000
 const REAPED_MS = 10_000
 const READ_ONLY =
-  /^(curl -s -H "Host|(npx )?holdfast (--context \S+ )?(get|describe|events|why|\w+ (list|describe|show|history))\b)/
+  /^(curl -s -H "Host|(npx )?holdfast (--context \S+ )?(get|describe|events|why|\w+ (list|describe|show|history)|rollout canary status)\b|holdfast .* --dry-run$)/
 const ASSIGNS = /^([A-Z]+)=/
 
 let passed = 0

@@ -2,6 +2,7 @@
 // replicas were displaced. A plan and its events are written in the same transaction.
 
 import type { Assignment, ContainerTemplate, Json, RevisionTarget, Rollout } from '@holdfast/contract'
+import { isCanaryReplica } from '../../canary/split-assignments.ts'
 import { containerTemplate } from '../../node/container-template.ts'
 import { isStateful, updateRulesOf } from '../../rollout/plan-rollout-rules.ts'
 import { desiredReplicas } from '../../scaling/desired-replicas.ts'
@@ -189,7 +190,8 @@ function stepEvents(plan: PlacementPlan, nodeName: NodeName): EventDraft[] {
 function stepText(plan: PlacementPlan, old: Assignment, nodeName: NodeName): string {
   const { ready, kept, rollout, now } = plan
   const successor = successorOf(plan, old)
-  const oldText = `the replica of revision ${old.revision} on ${nodeName(old.nodeId)}`
+  const source = isCanaryReplica(old) ? 'the canary' : `revision ${old.revision}`
+  const oldText = `the replica of ${source} on ${nodeName(old.nodeId)}`
   if (successor === undefined && rollout.forcedByQuota.includes(old.replica))
     return `Replica ${old.replica}: the quota of containers is reached, so ${oldText} is stopped first.`
   if (successor === undefined && ready.has(old.id))
