@@ -72,7 +72,7 @@ export const REASON_TEXTS = {
   },
   image_unresolved: {
     meaning: 'No registry has resolved the image to a digest yet, so no container can be created.',
-    next: 'The registry is asked again. Check that it is reachable and that the tag exists. A job fails if the image is not resolved within its timeout or 15 minutes.',
+    next: 'The registry is asked again. Check that it is reachable and that the tag exists. A job fails if the image is not resolved within its timeout or 15 minutes, whichever is longer.',
   },
   create_failed: {
     meaning: 'The engine of the node could not create the container.',
@@ -133,7 +133,7 @@ export const REASON_TEXTS = {
   },
   timed_out: {
     meaning:
-      'An attempt of the job took longer than its timeout, so its container was stopped, or its container did not start within the timeout or 15 minutes.',
+      'An attempt of the job took longer than its timeout, so its container was stopped, or its container did not start within the timeout or 15 minutes, whichever is longer.',
     next: 'Raise timeout, or find out with `holdfast job logs` why it takes so long.',
   },
   backoff: {

@@ -26,7 +26,7 @@ function statusOf(store: Pick<Store, 'get'>, tenant: TenantId, job: StoredJob): 
 
 const WAITING: { readonly [reason: string]: string } = {
   image_unresolved:
-    'The image is not resolved yet: its registry does not answer or does not have it. The registry is asked again, for the timeout or 15 minutes after the creation of the job; then the job fails.',
+    'The image is not resolved yet: its registry does not answer or does not have it. The server keeps asking the registry. The job fails if the image is not resolved within its timeout or 15 minutes, whichever is longer.',
   stopping: 'The container of the previous attempt is being removed; the next attempt starts after that.',
   cancelling: 'The job was cancelled, and its container is being stopped.',
   timed_out: 'The timeout has ended, and the container is being stopped.',
@@ -49,7 +49,7 @@ const ENDS: { readonly [reason: string]: string } = {
 }
 
 const NEVER_STARTED =
-  'The container did not start in time, which is the timeout or 15 minutes. Check that the node can pull the image and that all secrets are written.'
+  'The container did not start within the timeout or 15 minutes, whichever is longer. Check that the node can pull the image and that all secrets are written.'
 
 function messageOf(job: StoredJob): string {
   const { phase, reason, exitCode, finishedAt } = job

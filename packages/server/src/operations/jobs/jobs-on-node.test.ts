@@ -28,7 +28,7 @@ async function blockers(found: readonly StoredJob[], draining = true) {
 test('a drain names the job that it waits for, and its remedies', async () => {
   const { id } = aJob()
   expect(await blockers([aJob({}, runs)])).toEqual([
-    `job migrate runs there: wait until it ends, at the latest at T, or cancel it with holdfast job cancel ${id}`,
+    `job migrate runs there: wait until it ends, by T at the latest, or cancel it with holdfast job cancel ${id}`,
   ])
 })
 

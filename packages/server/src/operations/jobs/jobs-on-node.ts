@@ -19,6 +19,6 @@ export function jobBlockers(store: Pick<Store, 'list'>, tenant: TenantId, nodeId
 }
 
 function blockerText({ id, spec, deadlineAt }: StoredJob): string {
-  const latest = deadlineAt === undefined ? '' : `, at the latest at ${deadlineAt}`
+  const latest = deadlineAt === undefined ? '' : `, by ${deadlineAt} at the latest`
   return `job ${spec.name} runs there: wait until it ends${latest}, or cancel it with holdfast job cancel ${id}`
 }
